@@ -19,11 +19,11 @@ export function scanCss(css: string, visit: CssVisitor, isInsideBlock = false): 
     const sign = at < source.length ? source.charCodeAt(at) : SEMICOLON
     if (sign === QUOTE || sign === APOSTROPHE || sign === OPEN_PARENTHESIS) at = ahead.endOfGroup(at, sign)
     else if (sign === OPEN_BRACE) {
-      tellPrelude(source.slice(from, at).trim(), visit)
+      reportPrelude(source.slice(from, at).trim(), visit)
       depth++
       from = at + 1
     } else if (sign === SEMICOLON || sign === CLOSE_BRACE) {
-      tellStatement(source.slice(from, at).trim(), depth, visit)
+      reportStatement(source.slice(from, at).trim(), depth, visit)
       if (sign === CLOSE_BRACE) depth = Math.max(depth - 1, 0)
       from = at + 1
     }
@@ -71,14 +71,14 @@ class Ahead {
   }
 }
 
-function tellPrelude(prelude: string, visit: CssVisitor): void {
-  if (prelude.startsWith('@')) tellAtRule(prelude, visit)
+function reportPrelude(prelude: string, visit: CssVisitor): void {
+  if (prelude.startsWith('@')) reportAtRule(prelude, visit)
   else if (prelude !== '') visit.selector?.(prelude)
 }
 
-function tellStatement(statement: string, depth: number, visit: CssVisitor): void {
+function reportStatement(statement: string, depth: number, visit: CssVisitor): void {
   if (statement.startsWith('@')) {
-    tellAtRule(statement, visit)
+    reportAtRule(statement, visit)
     return
   }
   const colon = statement.indexOf(':')
@@ -86,7 +86,7 @@ function tellStatement(statement: string, depth: number, visit: CssVisitor): voi
   visit.declaration?.(statement.slice(0, colon).trim().toLowerCase(), statement.slice(colon + 1).trim())
 }
 
-function tellAtRule(text: string, visit: CssVisitor): void {
+function reportAtRule(text: string, visit: CssVisitor): void {
   const end = text.search(/[\s("']/)
   const name = text.slice(1, end < 0 ? text.length : end).toLowerCase()
   visit.atRule?.(name, end < 0 ? '' : text.slice(end).trim())

@@ -7,37 +7,37 @@ export const images: Rule = ({ input, page, imageTextRatio }, report) => {
   if (page === null) return
   const pixels = page.images.filter(isPixel)
   const shown = page.images.filter((image) => !isPixel(image))
-  const tell = teller(page, report)
-  tell(
+  const reportTags = tagReporter(page, report)
+  reportTags(
     'image_alt_missing',
     shown.filter(({ alt }) => alt === undefined),
   )
-  tell(
+  reportTags(
     'image_size_missing',
     shown.filter(({ width }) => width === null),
   )
-  tell(
+  reportTags(
     'image_tracking_pixel',
     pixels.filter(({ src }) => isRemote(src)),
   )
-  tell(
+  reportTags(
     'image_without_source',
     page.images.filter(({ src }) => src === ''),
   )
-  tell(
+  reportTags(
     'image_data',
     page.images.filter(({ src }) => /^data:/i.test(src)),
   )
-  tell(
+  reportTags(
     'image_insecure',
     page.images.filter(({ src }) => /^http:/i.test(src)),
   )
-  tell(
+  reportTags(
     'image_relative',
     page.images.filter(({ src }) => isRelative(src)),
   )
   const attached = new Set(input.attachments.map(({ contentId }) => contentId))
-  tell(
+  reportTags(
     'image_cid_unknown',
     page.images.filter(({ src }) => /^cid:/i.test(src) && !attached.has(contentIdOf(src))),
   )
@@ -80,7 +80,7 @@ function contentIdOf(src: string): string {
   }
 }
 
-function teller(page: Page, report: Report) {
+function tagReporter(page: Page, report: Report) {
   return (code: Parameters<Report>[0], found: PageImage[]) => {
     const [first] = found
     if (first === undefined) return

@@ -7,15 +7,15 @@ import { attributeOf } from './style.ts'
 /** The HTML is what its author meant. */
 export const markup: Rule = ({ page }, report) => {
   if (page === null) return
-  const tell = teller(page, report)
+  const reportTags = tagReporter(page, report)
   if (page.isWhole) {
-    tell('html_unclosed_tag', page.faults.unclosed)
+    reportTags('html_unclosed_tag', page.faults.unclosed)
     if (page.cutAt >= 0) report('html_cut_tag', ` (line ${lineOf(page.html, page.cutAt)})`)
   }
-  tell('html_misnested_tag', page.faults.misnested)
-  tell('html_stray_close', page.faults.stray)
-  tell('html_self_closed', page.faults.selfClosed)
-  tell('html_duplicate_attribute', page.tags.filter(hasTwice))
+  reportTags('html_misnested_tag', page.faults.misnested)
+  reportTags('html_stray_close', page.faults.stray)
+  reportTags('html_self_closed', page.faults.selfClosed)
+  reportTags('html_duplicate_attribute', page.tags.filter(hasTwice))
 
   if (!page.hasDoctype) report('html_doctype_missing')
   const head = page.tags.find(({ name }) => name === 'head')
@@ -27,18 +27,18 @@ export const markup: Rule = ({ page }, report) => {
 /** What no mail client runs and filters refuse. */
 export const active: Rule = ({ page }, report) => {
   if (page === null) return
-  const tell = teller(page, report)
+  const reportTags = tagReporter(page, report)
   const named = (names: string[]) => page.tags.filter(({ name }) => names.includes(name))
-  tell('active_script', named(['script']))
-  tell('active_frame', named(['iframe', 'frame', 'frameset']))
-  tell('active_object', named(['object', 'embed', 'applet']))
-  tell('active_form', named(['form', 'input', 'select', 'textarea']))
-  tell('active_base', named(['base']))
-  tell(
+  reportTags('active_script', named(['script']))
+  reportTags('active_frame', named(['iframe', 'frame', 'frameset']))
+  reportTags('active_object', named(['object', 'embed', 'applet']))
+  reportTags('active_form', named(['form', 'input', 'select', 'textarea']))
+  reportTags('active_base', named(['base']))
+  reportTags(
     'active_refresh',
     named(['meta']).filter((tag) => /^\s*refresh/i.test(attributeOf(tag, 'http-equiv') ?? '')),
   )
-  tell(
+  reportTags(
     'active_event_handler',
     page.tags.filter(({ attributes }) => attributes.some(({ name }) => HANDLER.test(name))),
   )
@@ -55,7 +55,7 @@ function namesCharset(tag: HtmlTag): boolean {
   return attributeOf(tag, 'charset') !== undefined || /charset/i.test(attributeOf(tag, 'content') ?? '')
 }
 
-function teller(page: Page, report: Report) {
+function tagReporter(page: Page, report: Report) {
   return (code: Code, tags: readonly HtmlTag[]) => {
     if (tags.length === 0) return
     const shown = tags.slice(0, 3).map((tag) => `${nameOf(tag)} in line ${lineOf(page.html, tag.start)}`)

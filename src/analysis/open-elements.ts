@@ -34,7 +34,7 @@ export class OpenElements<S> {
 
   /** To be called before `state` is asked for the tag: `<li>` ends the `<li>` before it. */
   endImplied(name: string): void {
-    for (const ended of ENDED_BY.get(name) ?? []) {
+    for (const ended of IMPLICIT_CLOSE.get(name) ?? []) {
       if (this.stack.at(-1)?.tag.name === ended) this.pop()
     }
   }
@@ -91,7 +91,7 @@ const MAY_STAY_OPEN = new Set(
   'html head body p li dt dd tr td th thead tbody tfoot colgroup caption option optgroup rt rp'.split(' '),
 )
 const BLOCKS = 'p div table ul ol dl h1 h2 h3 h4 h5 h6 blockquote pre hr form center section article header footer'
-const ENDED_BY = new Map<string, string[]>([
+const IMPLICIT_CLOSE = new Map<string, string[]>([
   ...BLOCKS.split(' ').map((name): [string, string[]] => [name, ['p']]),
   ['li', ['p', 'li']],
   ['dt', ['p', 'dt', 'dd']],

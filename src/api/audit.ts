@@ -15,7 +15,7 @@ export interface Origin {
 }
 
 /** What of a call is told. */
-export type ToldCall = Pick<Call, 'now' | 'requestId' | 'params' | 'resource' | 'body' | 'answer' | 'isReplayed'> & {
+export type AuditedCall = Pick<Call, 'now' | 'requestId' | 'params' | 'resource' | 'body' | 'answer' | 'isReplayed'> & {
   organizationId: string | null
 }
 
@@ -29,7 +29,7 @@ export type ToldCall = Pick<Call, 'now' | 'requestId' | 'params' | 'resource' | 
  *  what `work` throws, and StoreUnavailable when nothing changed and that cannot be written down. */
 export type Audit = <T>(
   operation: Pick<Operation, 'id' | 'method' | 'unaudited'>,
-  call: ToldCall,
+  call: AuditedCall,
   origin: () => Origin,
   work: () => Promise<T>,
 ) => Promise<T>
@@ -38,7 +38,11 @@ export function createAudit({ auditLog, mintId, log }: { auditLog: AuditLog; min
   const refusals = createCounts(HOUR_MS, FIXED_LIMITS.refusalsPerHour)
   const changes = createCounts(DAY_MS, FIXED_LIMITS.changesPerDay)
   /** What was made can always be removed, so that nobody keeps an organization from revoking a key. */
-  const requireRoom = ({ method }: Pick<Operation, 'method'>, { organizationId, now }: ToldCall, { actor }: Origin) => {
+  const requireRoom = (
+    { method }: Pick<Operation, 'method'>,
+    { organizationId, now }: AuditedCall,
+    { actor }: Origin,
+  ) => {
     if (actor.type !== 'api_key' || changes.take(organizationId ?? '', now) || method === 'DELETE') return
     throw new Refusal(
       'rate_limited',
@@ -94,7 +98,7 @@ function createCounts(spanMs: number, most: number) {
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 
-function entryOf(id: string, action: string, call: ToldCall, from: Origin, outcome: AuditOutcome): AuditEntry {
+function entryOf(id: string, action: string, call: AuditedCall, from: Origin, outcome: AuditOutcome): AuditEntry {
   const made = idOf(call.answer?.body)
   const resourceId = idOf(Array.isArray(call.resource) ? call.resource[0] : call.resource) ?? made ?? idInPath(call)
   return {
@@ -120,7 +124,7 @@ function idOf(record: unknown): string | null {
 }
 
 /** The last id of the path: what is asked for, or what there is not. Never an address. */
-function idInPath({ params }: ToldCall): string | null {
+function idInPath({ params }: AuditedCall): string | null {
   return Object.values(params).findLast((param) => ID.test(param)) ?? null
 }
 

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
-import { JSON_TYPE } from './rendered-response.ts'
 import docs from './docs/page.html' with { type: 'text' }
 import type { Operation } from './operation.ts'
+import { JSON_TYPE } from './rendered-response.ts'
 import type { Page } from './route-table.ts'
 
 /** `/openapi.json`: the document of all operations. `/docs`: a page to read it, whole in one answer; it asks for nothing

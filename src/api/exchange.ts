@@ -1,7 +1,7 @@
 import type { ApiKey } from '../model/api-key.ts'
 import type { MintId } from '../os/ids.ts'
+import type { ApiResponse, Operation } from './operation.ts'
 import { PERSONAL, type Rendered } from './rendered-response.ts'
-import type { Answer, Operation } from './operation.ts'
 
 /** One request and what became known of it, for the log and for every answer. */
 export interface Exchange {
@@ -30,7 +30,7 @@ export function withRequestId(response: Response, { requestId }: Exchange): Resp
 }
 
 /** An answer that goes on. HEAD has none of it: nobody would read it, and so nobody would end it. */
-export function begin(answer: Answer & { body: ReadableStream }, request: Request, exchange: Exchange): Response {
+export function begin(answer: ApiResponse & { body: ReadableStream }, request: Request, exchange: Exchange): Response {
   const { status, body, headers, contentType = STREAM_TYPE } = answer
   if (request.method !== 'HEAD') return send({ status, body, headers, contentType }, exchange)
   void body.cancel()

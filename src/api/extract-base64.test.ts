@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'bun:test'
-import { liftBase64 } from './extract-base64.ts'
+import { extractBase64 } from './extract-base64.ts'
 
 const PATH = ['attachments', '*', 'content']
 const BYTES = Buffer.alloc(2_500_001, 'attached')
 const LARGE = BYTES.toString('base64')
 
-async function lifted(json: string) {
-  const { json: rest, put } = await liftBase64(Buffer.from(json), PATH)
+async function extracted(json: string) {
+  const { json: rest, put } = await extractBase64(Buffer.from(json), PATH)
   const text = Buffer.from(rest).toString()
   const value = () => {
     const value = JSON.parse(text)
@@ -22,7 +22,7 @@ describe('large base64', () => {
       subject: 's',
       attachments: [{ filename: 'a', content: LARGE }, { content: 'aGk=' }, { content: LARGE }],
     }
-    const { text, value } = await lifted(JSON.stringify(body, null, 1))
+    const { text, value } = await extracted(JSON.stringify(body, null, 1))
     expect(text.length).toBeLessThan(500)
     const { subject, attachments } = value()
     expect(subject).toBe('s')
@@ -38,7 +38,7 @@ describe('large base64', () => {
     { attachments: [[{ content: LARGE }]] },
     { content: [LARGE], attachments: [{ 'x"content': LARGE, '\\content': LARGE }] },
   ])('is a text again beside the path', async (body) => {
-    const { value } = await lifted(JSON.stringify(body))
+    const { value } = await extracted(JSON.stringify(body))
     expect(value()).toEqual(body)
   })
 
@@ -52,7 +52,7 @@ describe('large base64', () => {
     ['with bits that nothing stands for', `${LARGE.slice(0, -4)}AB==`],
   ])('stays where it is when it is %s', async (_, content) => {
     const json = `{"attachments":[{"content":"${content}"}]}`
-    const { text } = await lifted(json)
+    const { text } = await extracted(json)
     expect(text === json).toBe(true)
   })
 
@@ -63,14 +63,14 @@ describe('large base64', () => {
     `{"attachments":[{"content":"${LARGE}"`,
     `{"attachments":[{"content":"${LARGE}""content":"${LARGE}"}]}`,
   ])('leaves faults to the parser', async (json) => {
-    const { value } = await lifted(json)
+    const { value } = await extracted(json)
     expect(value).toThrow(SyntaxError)
   })
 
   test('nobody names a text that is not his own', async () => {
-    const { text } = await lifted(JSON.stringify({ attachments: [{ content: LARGE }] }))
+    const { text } = await extracted(JSON.stringify({ attachments: [{ content: LARGE }] }))
     const mark = JSON.parse(text).attachments[0].content
-    const { value } = await lifted(JSON.stringify({ attachments: [{ content: LARGE }, { content: mark }] }))
+    const { value } = await extracted(JSON.stringify({ attachments: [{ content: LARGE }, { content: mark }] }))
     expect(value().attachments[1].content).toBe(mark)
   })
 })

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { decodeBase64 } from '../submission/checks.ts'
 
 /** A body without its large texts, and what they were. */
-export interface Lifted {
+export interface Extracted {
   /** The JSON with a short text in the place of each. */
   json: Uint8Array
   /** Puts their bytes into the value that the JSON becomes; to be called once it is known to be shallow. Changes the value in
@@ -15,11 +15,11 @@ export interface Lifted {
  *  attachments would be in memory four times, and hold the thread for a tenth of a second; so they never become one: each
  *  megabyte is decoded in a turn of the event loop of its own. What is not base64 through and through, is escaped or is small
  *  stays where it is, and so does any fault of the JSON around it. Throws nothing. Leave `json` unchanged while it is awaited. */
-export async function liftBase64(json: Uint8Array, path: readonly string[]): Promise<Lifted> {
+export async function extractBase64(json: Uint8Array, path: readonly string[]): Promise<Extracted> {
   const bytes = Buffer.from(json.buffer, json.byteOffset, json.byteLength)
   const name = JSON.stringify(path.at(-1))
   const nonce = randomBytes(16).toString('hex') // nobody's own text is taken for one of these
-  const lifted = new Map<string, Uint8Array>()
+  const extracted = new Map<string, Uint8Array>()
   const kept: Uint8Array[] = []
   let keptTo = 0
   let at = bytes.indexOf(name)
@@ -28,16 +28,16 @@ export async function liftBase64(json: Uint8Array, path: readonly string[]): Pro
     const end = start < 0 ? -1 : bytes.indexOf(QUOTE, start)
     const decoded = end - start >= LARGE_BYTES ? await decode(bytes.subarray(start, end)) : null
     if (decoded !== null) {
-      const mark = `${nonce}-${lifted.size}`
-      lifted.set(mark, decoded)
+      const mark = `${nonce}-${extracted.size}`
+      extracted.set(mark, decoded)
       kept.push(bytes.subarray(keptTo, start), Buffer.from(mark))
       keptTo = end
     }
     at = bytes.indexOf(name, Math.max(end, at + name.length))
   }
-  if (lifted.size === 0) return { json, put: () => {} }
+  if (extracted.size === 0) return { json, put: () => {} }
   kept.push(bytes.subarray(keptTo))
-  return { json: Buffer.concat(kept), put: (value) => putBack(value, path, lifted) }
+  return { json: Buffer.concat(kept), put: (value) => putBack(value, path, extracted) }
 }
 
 const QUOTE = 0x22
@@ -84,15 +84,15 @@ async function decode(text: Buffer): Promise<Uint8Array | null> {
 const EQUALS = 0x3d
 
 /** `path` is what is left of it; null beside it, where they become texts again. */
-function putBack(value: unknown, path: readonly string[] | null, lifted: ReadonlyMap<string, Uint8Array>): void {
+function putBack(value: unknown, path: readonly string[] | null, extracted: ReadonlyMap<string, Uint8Array>): void {
   if (typeof value !== 'object' || value === null) return
   const step = path?.[0]
   const entries = value as Record<string, unknown>
   for (const key in entries) {
     const entry = entries[key]
     const isOnPath = Array.isArray(value) ? step === '*' : step === key
-    const bytes = typeof entry === 'string' ? lifted.get(entry) : undefined
-    if (bytes === undefined) putBack(entry, isOnPath ? path!.slice(1) : null, lifted)
+    const bytes = typeof entry === 'string' ? extracted.get(entry) : undefined
+    if (bytes === undefined) putBack(entry, isOnPath ? path!.slice(1) : null, extracted)
     else entries[key] = isOnPath && path!.length === 1 ? bytes : Buffer.from(bytes).toString('base64')
   }
 }

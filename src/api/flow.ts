@@ -10,22 +10,22 @@ import type { Random } from '../os/random.ts'
 import type { Store } from '../storage/store.ts'
 import type { HeavyWork } from '../submission/heavy-work.ts'
 import type { Once } from '../submission/once.ts'
-import { JSON_TYPE, render } from './rendered-response.ts'
 import { createAudit, type Origin } from './audit.ts'
 import type { Auth } from './auth.ts'
 import { createCall } from './call.ts'
 import { headersOf, STATUS_OF, toBody, toRefusal, unavailable } from './errors.ts'
 import { begin, type Exchange, openExchange, send, withRequestId } from './exchange.ts'
+import { extractBase64 } from './extract-base64.ts'
 import { createIdempotency } from './idempotency.ts'
-import type { ClearDoor } from './plaintext-guard.ts'
-import { createLargeAnswers, type LargeAnswer } from './large-responses.ts'
 import { createLargeBodies } from './large-bodies.ts'
-import { liftBase64 } from './extract-base64.ts'
+import { createLargeResponses, type LargeResponse } from './large-responses.ts'
 import type { Call, MakeRemember, Operation } from './operation.ts'
 import { isOperator, requireOperator } from './operator.ts'
 import { perform } from './perform.ts'
+import type { PlaintextGuard } from './plaintext-guard.ts'
 import { type RateLimit, writeRateHeaders } from './rate-limit.ts'
 import { parseBody, parseQuery, readBytes, SMALL_BYTES } from './read.ts'
+import { JSON_TYPE, render } from './rendered-response.ts'
 import { type Params, type Route, requireMethod } from './route-table.ts'
 import type { OperatorSessions } from './sessions.ts'
 
@@ -38,7 +38,7 @@ export interface FlowOptions {
   clientAddress: ClientAddress
   /** The address at the other end of a request's connection; null without a socket. */
   peerOf: (request: Request) => string | null
-  clearDoor?: ClearDoor
+  plaintextGuard?: PlaintextGuard
   auth: Pick<Auth, 'authenticate'>
   sessions: OperatorSessions
   /** Whether the operator can sign in with a browser. */
@@ -73,7 +73,7 @@ export function createFlow(options: FlowOptions): Flow {
   const { auth, sessions, hasSessions, rateLimit, once, heavyWork, peerOf } = options
   const idempotency = createIdempotency({ once, random: options.random })
   const largeBodies = createLargeBodies({ clock: clock.steady, memory })
-  const largeAnswers = createLargeAnswers({ clock: clock.steady, memory })
+  const largeResponses = createLargeResponses({ clock: clock.steady, memory })
   const audit = createAudit({ auditLog: options.store.auditLog, mintId, log })
   let isStopping = false
   let underWay = 0
@@ -104,7 +104,7 @@ export function createFlow(options: FlowOptions): Flow {
   }
 
   async function flow(request: Request, params: Params, route: Route, exchange: Exchange, now: number) {
-    const away = options.clearDoor?.turnAway(request, peerOf(request), !route.guarded) ?? null
+    const away = options.plaintextGuard?.turnAway(request, peerOf(request), !route.guarded) ?? null
     if (away !== null) return withRequestId(away, exchange)
     if (!route.guarded) return answerPage(request, params, route, exchange)
     if (isStopping) throw stopping()
@@ -115,7 +115,7 @@ export function createFlow(options: FlowOptions): Flow {
     spendRate(key, session, exchange, now)
     const operation = requireMethod(route, route.operations.get(request.method))
     exchange.operation = operation
-    const call = createCall(request, params, key, exchange.requestId, now, () => isLetIn(request))
+    const call = createCall(request, params, key, exchange.requestId, now, () => isAllowed(request))
     const answered = () => answer(request, operation, call, exchange)
     return audit(operation, call, () => originOf(request, key), answered)
   }
@@ -130,7 +130,7 @@ export function createFlow(options: FlowOptions): Flow {
     return { key, session }
   }
 
-  function isLetIn(request: Request): boolean {
+  function isAllowed(request: Request): boolean {
     try {
       identify(request, clock.now())
       return true
@@ -145,7 +145,7 @@ export function createFlow(options: FlowOptions): Flow {
     requirePermission(call.key, operation)
     if (isOperator(call.key)) await sessions.requireTenant(call.key, operation)
     const held = largeBodies.open(request, call.organizationId)
-    const large = largeAnswers.open(request, call.organizationId)
+    const large = largeResponses.open(request, call.organizationId)
     call.enter = large.enter
     let bytes = NO_BYTES
     try {
@@ -167,7 +167,7 @@ export function createFlow(options: FlowOptions): Flow {
     operation: Operation,
     call: Call,
     exchange: Exchange,
-    large: LargeAnswer,
+    large: LargeResponse,
   ) {
     const work = (remember: MakeRemember) =>
       perform(operation, call, {
@@ -198,7 +198,7 @@ export function createFlow(options: FlowOptions): Flow {
     if (base64At === undefined) return heavyWork.run(organizationId, async () => parseBody(operation, request, bytes))
     return heavyWork.run(organizationId, () =>
       largeBodies.inTurn(async () => {
-        const { json, put } = await liftBase64(bytes, base64At)
+        const { json, put } = await extractBase64(bytes, base64At)
         return parseBody(operation, request, json, put)
       }),
     )
@@ -241,7 +241,7 @@ export function createFlow(options: FlowOptions): Flow {
     const headers = headersOf(refusal)
     if (refusal.reason === 'method_not_allowed' && route !== null) headers.allow = route.allow
     const own = { status: STATUS_OF[refusal.reason], body: toBody(refusal, exchange.requestId) }
-    const { status, body } = route?.dialect?.refuse(refusal, request) ?? own
+    const { status, body } = route?.compatApi?.refuse(refusal, request) ?? own
     return send({ status, body: JSON.stringify(body), contentType: JSON_TYPE, headers }, exchange)
   }
 

@@ -1,6 +1,6 @@
 import type { Store } from '../storage/store.ts'
-import { JSON_TYPE } from './rendered-response.ts'
 import { unavailable } from './errors.ts'
+import { JSON_TYPE } from './rendered-response.ts'
 import type { Page } from './route-table.ts'
 
 /** `/healthz`, or `/livez`: the process answers. `/readyz`: it should get requests, because the store can write, every listener is

@@ -3,8 +3,8 @@ import { Refusal } from '../model/refusal.ts'
 import type { Random } from '../os/random.ts'
 import type { Remember } from '../storage/store.ts'
 import type { Once, RecordHead } from '../submission/once.ts'
+import type { ApiResponse, Call, MakeRemember, Operation } from './operation.ts'
 import { JSON_TYPE, type Rendered, render } from './rendered-response.ts'
-import type { Answer, Call, MakeRemember, Operation } from './operation.ts'
 
 /** A request that carries an Idempotency-Key. */
 export interface KeyedRequest {
@@ -28,7 +28,7 @@ export interface Idempotency {
    *  20 s. */
   run(
     request: KeyedRequest,
-    work: (remember: MakeRemember) => Promise<Answer>,
+    work: (remember: MakeRemember) => Promise<ApiResponse>,
   ): Promise<{ rendered: Rendered; replayed: boolean }>
 }
 
@@ -60,19 +60,19 @@ export function createIdempotency({ once, random }: { once: IdempotencyKeys; ran
   async function first(
     request: KeyedRequest,
     head: RecordHead,
-    work: (remember: MakeRemember) => Promise<Answer>,
+    work: (remember: MakeRemember) => Promise<ApiResponse>,
   ): Promise<Rendered> {
-    let remembered: { answer: Answer; rendered: Rendered } | null = null
+    let remembered: { answer: ApiResponse; rendered: Rendered } | null = null
     const remember: MakeRemember = (answer) => {
       if (answer.status < 200 || answer.status > 299) return undefined
       const rendered = render(answer)
       remembered = { answer, rendered }
       const plain = Buffer.from(rendered.body)
-      const body = request.operation.secretAnswer ? seal(plain, request, random) : plain
+      const body = request.operation.secretResponse ? seal(plain, request, random) : plain
       return { ...head, status: answer.status, body }
     }
     const answer = await work(remember)
-    const kept = remembered as { answer: Answer; rendered: Rendered } | null
+    const kept = remembered as { answer: ApiResponse; rendered: Rendered } | null
     return kept?.answer === answer ? kept.rendered : render(answer)
   }
 }
@@ -94,12 +94,12 @@ function hashOf({ operation, call, body }: KeyedRequest): Buffer {
   const { mode, permissions, domainId, expiresAt, allowedNetworks } = call.key
   const parts = [operation.id, mode, Object.entries(call.params).sort()]
   const rights = [[...permissions].sort(), domainId, expiresAt, allowedNetworks]
-  const head = JSON.stringify(operation.secretAnswer ? [...parts, ...rights] : parts)
+  const head = JSON.stringify(operation.secretResponse ? [...parts, ...rights] : parts)
   return createHash('sha256').update(sha256(head)).update(body).digest()
 }
 
 function replay(known: Remember, request: KeyedRequest): Rendered {
-  const body = request.operation.secretAnswer ? open(known.body, request) : new Uint8Array(known.body)
+  const body = request.operation.secretResponse ? open(known.body, request) : new Uint8Array(known.body)
   return { status: known.status, body, contentType: JSON_TYPE, headers: undefined }
 }
 

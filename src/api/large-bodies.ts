@@ -31,7 +31,7 @@ export function createLargeBodies({ clock, memory }: { clock: Clock; memory: Mem
     clock,
     beyond: (...bytes) => memory.enter('upload', ...bytes),
   })
-  const letGo = createCollector(LOOSE_BYTES)
+  const releaseUncollected = createCollector(LOOSE_BYTES)
   let last: Promise<unknown> = Promise.resolve()
   return {
     inTurn: (work) => {
@@ -52,7 +52,7 @@ export function createLargeBodies({ clock, memory }: { clock: Clock; memory: Mem
         },
         leave: (readBytes) => {
           for (const leave of leaves) leave()
-          if (leaves.length > 0) letGo(readBytes)
+          if (leaves.length > 0) releaseUncollected(readBytes)
         },
       }
     },

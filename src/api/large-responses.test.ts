@@ -1,16 +1,16 @@
 import { expect, test } from 'bun:test'
 import { createFakeClock } from '../../test/support/fake-clock.ts'
 import { createMemory } from '../os/memory.ts'
-import { createLargeAnswers } from './large-responses.ts'
+import { createLargeResponses } from './large-responses.ts'
 
 const MIB = 2 ** 20
 
 function start() {
   const clock = createFakeClock(0)
   const memory = createMemory({ limitBytes: 1e10, largestMailBytes: 25e6, clock, residentBytes: () => 0 })
-  const answers = createLargeAnswers({ clock, memory })
+  const responses = createLargeResponses({ clock, memory })
   const open = (keyId: string, signal?: AbortSignal) =>
-    answers.open(new Request('http://localhost/', { ...(signal && { signal }) }), keyId)
+    responses.open(new Request('http://localhost/', { ...(signal && { signal }) }), keyId)
   return { clock, memory, open }
 }
 

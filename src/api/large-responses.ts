@@ -5,12 +5,12 @@ import type { Memory } from '../os/memory.ts'
 import { unavailable } from './errors.ts'
 
 /** Bounds the memory of answers that are made of stored mail, until their clients have them. */
-export interface LargeAnswers {
+export interface LargeResponses {
   /** What one request of this organization holds; nothing yet. */
-  open(request: Request, organizationId: string): LargeAnswer
+  open(request: Request, organizationId: string): LargeResponse
 }
 
-export interface LargeAnswer {
+export interface LargeResponse {
   /** Waits for room for what is made of so much mail. Rejects with `unavailable` when there was none for twenty seconds. */
   enter(sizeBytes: number): Promise<void>
   /** What is to be sent, when it has room and is large → the same in slices as the client takes them, for five minutes at most;
@@ -21,13 +21,13 @@ export interface LargeAnswer {
 }
 
 /** One organization has at most half of the room, however many keys it makes. */
-export function createLargeAnswers({ clock, memory }: { clock: Clock; memory: Memory }): LargeAnswers {
+export function createLargeResponses({ clock, memory }: { clock: Clock; memory: Memory }): LargeResponses {
   const room = createBodyRoom({
     totalBytes: ROOM_BYTES,
     clock,
     beyond: (...bytes) => memory.enter('answer', ...bytes),
   })
-  const letGo = createCollector(LOOSE_BYTES)
+  const releaseUncollected = createCollector(LOOSE_BYTES)
   return {
     open: (request, organizationId) => {
       let end = nothing
@@ -41,7 +41,7 @@ export function createLargeAnswers({ clock, memory }: { clock: Clock; memory: Me
             end = nothing
             before()
             leave()
-            letGo(sizeBytes)
+            releaseUncollected(sizeBytes)
           }
         },
         slicesOf: (body) => {

@@ -27,7 +27,7 @@ export interface Operation<Q = any, B = any, R = any> {
   description?: string | (() => Promise<string>)
   /** Every success it can answer, first the usual one. The document promises exactly these; nothing else needs them, so
    *  they are loaded with it. */
-  answers?: () => Promise<readonly AnswerShape[]>
+  responses?: () => Promise<readonly ResponseShape[]>
   /** Codes of its own. Those that follow from the rest (401, 403, 404, …) are added by openapi/errors.ts. */
   refusals?: readonly RefusalReason[]
   /** A body that is accepted. Ids in it are of EXAMPLE (responses/fields.ts). */
@@ -49,7 +49,7 @@ export interface Operation<Q = any, B = any, R = any> {
   /** Understands Idempotency-Key. */
   idempotent?: boolean
   /** The answer shows a secret once; a remembered one is sealed. */
-  secretAnswer?: boolean
+  secretResponse?: boolean
   /** Why the audit log does not tell of it, though it is no GET: `sends` messages, which tell of themselves, or `looks`
    *  at something and changes nothing. Everything else is told of. */
   unaudited?: 'sends' | 'looks'
@@ -57,7 +57,7 @@ export interface Operation<Q = any, B = any, R = any> {
   reads?: (resource: R) => number
   /** Finds the resource named in the path, or refuses with not_found or forbidden. */
   load?: (call: Call) => Promise<R>
-  handle: (call: Call & { query: Q; body: B; resource: R; remember: MakeRemember }) => Promise<Answer>
+  handle: (call: Call & { query: Q; body: B; resource: R; remember: MakeRemember }) => Promise<ApiResponse>
 }
 
 /** A request whose key is valid. */
@@ -79,7 +79,7 @@ export interface Call {
   /** As far as the call has come: what it is about, what it says, and what it is about to answer. */
   resource?: unknown
   body?: unknown
-  answer?: Answer
+  answer?: ApiResponse
   /** The work may be written in several transactions: what is known of the first of them; null without an
    *  Idempotency-Key. Absent: it has to be one. */
   parts?: Parts | null
@@ -93,7 +93,7 @@ export function isAudited({ method, unaudited }: Pick<Operation, 'method' | 'una
 }
 
 /** What goes back. `body` becomes JSON; a Uint8Array, string or stream goes as it is with `contentType`. */
-export interface Answer {
+export interface ApiResponse {
   status: number
   body: unknown
   headers?: Record<string, string>
@@ -101,7 +101,7 @@ export interface Answer {
 }
 
 /** What an answer looks like, for the document and for the tests that hold the handlers to it. */
-export interface AnswerShape {
+export interface ResponseShape {
   status: number
   description: string
   /** Of the JSON. Objects are strict: what is not named in them is not answered. */
@@ -113,7 +113,7 @@ export interface AnswerShape {
 
 /** The answer about to be given → the record to write in the same transaction, when the request carries an
  *  Idempotency-Key; undefined otherwise. Pass it on to the store method that does the change. */
-export type MakeRemember = (answer: Answer) => Remember | undefined
+export type MakeRemember = (answer: ApiResponse) => Remember | undefined
 
 /** Permission and test-key rule come from the table (permission-table.ts). Only what is no operation of the product, such
  *  as one of a test, says them itself. */

@@ -80,9 +80,9 @@ export function createOwnSite(
       requireKnownHost(request)
       const { headers } = request
       const site = headers.get('sec-fetch-site')
-      if (site !== null && site !== 'same-origin') throw foreignPage()
+      if (site !== null && site !== 'same-origin') throw crossSiteRequest()
       const origin = headers.get('origin')
-      if (origin !== null && !isOwnOrigin(origin, headers.get('host'))) throw foreignPage()
+      if (origin !== null && !isOwnOrigin(origin, headers.get('host'))) throw crossSiteRequest()
     },
   }
 
@@ -100,6 +100,6 @@ export function createOwnSite(
 const isNamed = (header: string | null) => !isLoopbackOrAddress(header)
 const isLoopbackOrAddress = createKnownHosts(() => [])
 
-function foreignPage(): Refusal {
+function crossSiteRequest(): Refusal {
   return new Refusal('forbidden', 'A dashboard session can be used from the dashboard only.')
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { createMintId } from '../os/ids.ts'
-import { feedAnswer, feedCursor, pageAnswer, pageRequest } from './page.ts'
+import { feedCursor, feedResponse, pageRequest, pageResponse } from './page.ts'
 
 const mint = createMintId(
   { now: () => 1_795_262_400_000, sleep: async () => {} },
@@ -12,15 +12,15 @@ const cursorOf = (answer: { body: any }): string => answer.body.next_cursor
 
 describe('a cursor', () => {
   test('brings back the id it was made from', () => {
-    const answer = pageAnswer({ records: [{ id: 'x' }, { id }], hasMore: true }, (record) => record.id)
+    const answer = pageResponse({ records: [{ id: 'x' }, { id }], hasMore: true }, (record) => record.id)
     expect(answer.body).toMatchObject({ data: ['x', id], has_more: true })
     expect(pageRequest({ limit: 7, cursor: cursorOf(answer) })).toEqual({ limit: 7, after: id })
     expect(cursorOf(answer)).toMatch(/^[A-Za-z0-9_-]{42}$/)
   })
 
   test('is absent on the last page, and on an empty one', () => {
-    expect(cursorOf(pageAnswer({ records: [{ id }], hasMore: false }, (record) => record))).toBeNull()
-    expect(pageAnswer({ records: [], hasMore: true }, (record) => record).body).toEqual({
+    expect(cursorOf(pageResponse({ records: [{ id }], hasMore: false }, (record) => record))).toBeNull()
+    expect(pageResponse({ records: [], hasMore: true }, (record) => record).body).toEqual({
       data: [],
       has_more: false,
       next_cursor: null,
@@ -29,8 +29,8 @@ describe('a cursor', () => {
   })
 
   test('of one direction is no cursor of the other', () => {
-    const feed = cursorOf(feedAnswer({ records: [{ id }], hasMore: true }, (record) => record))
-    const page = cursorOf(pageAnswer({ records: [{ id }], hasMore: true }, (record) => record))
+    const feed = cursorOf(feedResponse({ records: [{ id }], hasMore: true }, (record) => record))
+    const page = cursorOf(pageResponse({ records: [{ id }], hasMore: true }, (record) => record))
     expect(feedCursor(feed)).toBe(id)
     expect(feedCursor(page)).toBeNull()
     expect(() => pageRequest({ limit: 25, cursor: feed })).toThrow(

@@ -1,6 +1,6 @@
 import { invalid } from '../model/refusal.ts'
 import type { Page, PageRequest, RecordsRequest } from '../storage/store.ts'
-import type { Answer } from './operation.ts'
+import type { ApiResponse } from './operation.ts'
 import { timeRange } from './schema.ts'
 
 /** `limit` and `cursor` as pageFields (schema.ts) parses them. */
@@ -26,13 +26,13 @@ export function cursorAfter(id: string): string {
 
 /** Page of records → the answer of every list (contract §1): `{data, has_more, next_cursor}`. An empty page has no
  *  cursor, unless the store says where to look on. `toWire` says what a record looks like outside. */
-export function pageAnswer<T extends { id: string }>(page: Page<T>, toWire: (record: T) => unknown): Answer {
-  return listAnswer(page, toWire, NEWEST_FIRST)
+export function pageResponse<T extends { id: string }>(page: Page<T>, toWire: (record: T) => unknown): ApiResponse {
+  return listResponse(page, toWire, NEWEST_FIRST)
 }
 
 /** The same for a list that runs oldest first (`GET /v1/events?after=`): its cursor goes on in that direction. */
-export function feedAnswer<T extends { id: string }>(page: Page<T>, toWire: (record: T) => unknown): Answer {
-  return listAnswer(page, toWire, OLDEST_FIRST)
+export function feedResponse<T extends { id: string }>(page: Page<T>, toWire: (record: T) => unknown): ApiResponse {
+  return listResponse(page, toWire, OLDEST_FIRST)
 }
 
 /** Cursor of a feed → id of the last record seen; null when it is a cursor of a newest-first list. Throws 400. */
@@ -46,7 +46,7 @@ const OLDEST_FIRST = 2
 const ID = /^[a-z]{3}_[0-9a-z]{26}$/
 const CURSOR = /^[A-Za-z0-9_-]{42}$/ // one byte and the 30 of an id, without padding
 
-function listAnswer<T extends { id: string }>(page: Page<T>, toWire: (record: T) => unknown, direction: number) {
+function listResponse<T extends { id: string }>(page: Page<T>, toWire: (record: T) => unknown, direction: number) {
   const last = page.next ?? page.records.at(-1)?.id
   const more = page.hasMore && last !== undefined
   return {

@@ -9,13 +9,13 @@ export function hashPassword(password: string): Promise<string> {
 /** Password and the hash that is set (null: none is) → whether it is the password. Takes as long when none is set. */
 export function verifyPassword(password: string, hash: string | null): Promise<boolean> {
   return inTurn(async () => {
-    nobodys ??= await Bun.password.hash(crypto.randomUUID(), COST)
-    const isRight = await Bun.password.verify(password, hash ?? nobodys)
+    unmatchedReason ??= await Bun.password.hash(crypto.randomUUID(), COST)
+    const isRight = await Bun.password.verify(password, hash ?? unmatchedReason)
     return isRight && hash !== null
   })
 }
 
-let nobodys: string | undefined
+let unmatchedReason: string | undefined
 let last: Promise<unknown> = Promise.resolve()
 
 function inTurn<T>(work: () => Promise<T>): Promise<T> {

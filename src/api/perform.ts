@@ -1,5 +1,5 @@
 import { unauthorized } from './auth.ts'
-import type { Answer, Call, MakeRemember, Operation } from './operation.ts'
+import type { ApiResponse, Call, MakeRemember, Operation } from './operation.ts'
 
 /** What the caller says, read only when its turn has come (contract §1). */
 export interface Said {
@@ -13,7 +13,7 @@ export interface Said {
  *  Resource, then query and body, then what is asked for; each throws a Refusal. Whoever asks is looked at once more
  *  before anything is done: a body may have come in for minutes, and its key may have been revoked, or have ended,
  *  meanwhile. The call keeps what became known. */
-export async function perform(operation: Operation, call: Call, { query, body, remember }: Said): Promise<Answer> {
+export async function perform(operation: Operation, call: Call, { query, body, remember }: Said): Promise<ApiResponse> {
   const resource = operation.load === undefined ? undefined : await operation.load(call)
   call.resource = resource
   const asked = query()
@@ -23,7 +23,7 @@ export async function perform(operation: Operation, call: Call, { query, body, r
   if (!call.holds()) throw unauthorized()
   const answer = await operation.handle(
     Object.assign(call, parts, {
-      remember: (made: Answer) => {
+      remember: (made: ApiResponse) => {
         call.answer = made
         return remember(made)
       },

@@ -55,15 +55,15 @@ export function createRateLimit(options: {
   /** Old key → the id whose window it spends from; what it has spent already goes there too. */
   const moveToSuccessor = (id: string, rotatedTo: string): string => {
     successors.set(id, rotatedTo)
-    let heir = rotatedTo
-    for (let hops = 0; hops < MAX_CHAIN && successors.has(heir); hops++) heir = successors.get(heir)!
+    let successor = rotatedTo
+    for (let hops = 0; hops < MAX_CHAIN && successors.has(successor); hops++) successor = successors.get(successor)!
     const spent = windows.get(id)
-    if (spent === undefined) return heir
+    if (spent === undefined) return successor
     windows.delete(id)
-    const window = windows.get(heir)
-    if (window === undefined) windows.set(heir, spent)
+    const window = windows.get(successor)
+    if (window === undefined) windows.set(successor, spent)
     else window.used += spent.used
-    return heir
+    return successor
   }
 
   const sweep = (now: number) => {

@@ -1,4 +1,4 @@
-import type { Answer } from './operation.ts'
+import type { ApiResponse } from './operation.ts'
 
 /** An answer as it goes over the wire. */
 export interface Rendered {
@@ -10,7 +10,7 @@ export interface Rendered {
 
 /** Answer → bytes or text to send. With a `contentType` of its own a string or Uint8Array goes as it is; everything
  *  else becomes JSON. Same answer, same text: a remembered one is repeated byte for byte. */
-export function render(answer: Answer): Rendered {
+export function render(answer: ApiResponse): Rendered {
   const { status, body, headers, contentType } = answer
   if (typeof body === 'string' || body instanceof Uint8Array) {
     return { status, body: body as string | Uint8Array<ArrayBuffer>, contentType: contentType ?? JSON_TYPE, headers }
@@ -19,7 +19,7 @@ export function render(answer: Answer): Rendered {
 }
 
 /** What DELETE answers (contract §1). */
-export function deleted(id: string): Answer {
+export function deleted(id: string): ApiResponse {
   return { status: 200, body: { id, deleted: true } }
 }
 

@@ -14,7 +14,7 @@ export interface Page {
 
 /** Another service's way of asking for what we do, below a root of its own: a key is needed there as below /v1, every
  *  request takes the same steps, and what is refused is said in that service's words. */
-export interface Dialect {
+export interface CompatApi {
   /** `/compat/resend` */
   root: string
   /** Paths with the root. */
@@ -32,7 +32,7 @@ export interface Route {
   /** Needs a key before anything else is said, even whether the path exists. */
   guarded: boolean
   /** Whose words errors are said in; null = ours. */
-  dialect: Dialect | null
+  compatApi: CompatApi | null
   /** By method; HEAD is where GET is. */
   operations: ReadonlyMap<string, Operation>
   pages: ReadonlyMap<string, Page>
@@ -42,10 +42,10 @@ export interface Route {
 
 /** Operations, pages and dialects → one route per path, and one for every path that is unknown. Throws when two share
  *  path and method: a fault of the program. */
-export function createRoutes(operations: Operation[], pages: Page[], dialects: Dialect[] = []): Route[] {
+export function createRoutes(operations: Operation[], pages: Page[], compatApis: CompatApi[] = []): Route[] {
   const paths = new Map<string, Entry>()
-  const at = (path: string, dialect: Dialect | null = null) => {
-    const entry = paths.get(path) ?? { operations: new Map(), pages: new Map(), dialect }
+  const at = (path: string, compatApi: CompatApi | null = null) => {
+    const entry = paths.get(path) ?? { operations: new Map(), pages: new Map(), compatApi }
     paths.set(path, entry)
     return entry
   }
@@ -57,16 +57,16 @@ export function createRoutes(operations: Operation[], pages: Page[], dialects: D
     if (/^\/v1(?:\/|$)/.test(page.path)) throw new Error(`${page.path} would need a key`)
     put(at(page.path).pages, page)
   }
-  for (const dialect of dialects) {
-    for (const operation of dialect.operations) put(at(operation.path, dialect).operations, operation)
-    for (const path of [dialect.root, `${dialect.root}/*`]) at(path, dialect)
+  for (const compatApi of compatApis) {
+    for (const operation of compatApi.operations) put(at(operation.path, compatApi).operations, operation)
+    for (const path of [compatApi.root, `${compatApi.root}/*`]) at(path, compatApi)
   }
   for (const path of ['/v1', '/v1/*', '/*']) at(path)
 
-  return [...paths].map(([path, { operations, pages, dialect }]) => ({
+  return [...paths].map(([path, { operations, pages, compatApi }]) => ({
     path,
-    guarded: path === '/v1' || path.startsWith('/v1/') || dialect !== null,
-    dialect,
+    guarded: path === '/v1' || path.startsWith('/v1/') || compatApi !== null,
+    compatApi,
     operations,
     pages,
     allow: [...new Set([...operations.keys(), ...pages.keys()])].join(', '),
@@ -83,7 +83,7 @@ export function requireMethod<T>(route: Route, found: T | undefined): T {
 interface Entry {
   operations: Map<string, Operation>
   pages: Map<string, Page>
-  dialect: Dialect | null
+  compatApi: CompatApi | null
 }
 
 function put<T extends { method: string; path: string }>(methods: Map<string, T>, entry: T): void {

@@ -15,11 +15,11 @@ import { type Auth, createAuth } from './auth.ts'
 import { documentPages } from './documents.ts'
 import { createFlow } from './flow.ts'
 import { healthPages } from './health.ts'
-import type { ClearDoor } from './plaintext-guard.ts'
 import type { Operation } from './operation.ts'
 import { createOwnSite, LOOPBACK_SITE, type SiteOptions } from './own-site.ts'
+import type { PlaintextGuard } from './plaintext-guard.ts'
 import { createRateLimit, type RateLimit } from './rate-limit.ts'
-import { createRoutes, type Dialect, type Page } from './route-table.ts'
+import { type CompatApi, createRoutes, type Page } from './route-table.ts'
 import { sessionPages } from './session-endpoints.ts'
 import { createSessions } from './sessions.ts'
 import { createSockets } from './sockets.ts'
@@ -30,7 +30,7 @@ export interface ApiOptions {
   /** Answered without a key, outside /v1: documents, metrics, the dashboard. */
   pages?: Page[]
   /** Other services' APIs, answered by the same operations. */
-  dialects?: Dialect[]
+  compatApis?: CompatApi[]
   store: Store
   clock: WallClock
   random: Random
@@ -39,7 +39,7 @@ export interface ApiOptions {
   limits: { bodyBytes: number }
   clientAddress: ClientAddress
   /** Only where all requests come through a proxy that speaks TLS. */
-  clearDoor?: ClearDoor
+  plaintextGuard?: PlaintextGuard
   /** Whether the operator can sign in with a browser; yes unless said. */
   hasSessions?: boolean
   /** How browsers reach us; by no name unless said. */
@@ -102,7 +102,7 @@ export function createApi(options: ApiOptions): Api {
     ...(hasSessions ? sessionPages({ ...options, sessions, site }) : []),
     ...(options.pages ?? []),
   ]
-  const routes = createRoutes(options.operations, pages, options.dialects)
+  const routes = createRoutes(options.operations, pages, options.compatApis)
   const sockets = createSockets({ ...options, ...flow, routes, endStreams: () => options.streams?.end() })
 
   /** Of keys and of sessions. */
@@ -121,12 +121,12 @@ export function createApi(options: ApiOptions): Api {
     async stop(withinMs) {
       const idle = flow.drain()
       const closed = sockets.close()
-      const nap = new AbortController()
+      const sleep = new AbortController()
       // A client that does not read would keep its stream open however it was ended.
       const hadStreams = options.streams?.close() ?? false
-      const left = hadStreams ? Promise.race([closed, clock.sleep(STREAM_END_MS, nap.signal)]) : closed
-      await Promise.race([Promise.all([idle, left]), clock.sleep(withinMs, nap.signal)])
-      nap.abort()
+      const left = hadStreams ? Promise.race([closed, clock.sleep(STREAM_END_MS, sleep.signal)]) : closed
+      await Promise.race([Promise.all([idle, left]), clock.sleep(withinMs, sleep.signal)])
+      sleep.abort()
       await sockets.cut()
       await flushUses()
     },

@@ -10,12 +10,12 @@ import type { Log } from '../os/log.ts'
 import type { Random } from '../os/random.ts'
 import type { Store } from '../storage/store.ts'
 import { VERSION } from '../version.ts'
-import { JSON_TYPE, PERSONAL } from './rendered-response.ts'
 import type { OwnSite } from './own-site.ts'
 import { hashPassword, verifyPassword } from './password.ts'
 import { parseBody, readBytes } from './read.ts'
+import { JSON_TYPE, PERSONAL } from './rendered-response.ts'
 import type { Page } from './route-table.ts'
-import { hashToken, isMeant, mintToken, type OperatorSessions, SECURE_PREFIX, SESSION_COOKIE } from './sessions.ts'
+import { hashToken, isIntended, mintToken, type OperatorSessions, SECURE_PREFIX, SESSION_COOKIE } from './sessions.ts'
 import { createSignInLimit } from './sign-in-limit.ts'
 
 const MOST_PASSWORD = 200
@@ -63,7 +63,7 @@ export function sessionPages(options: {
   /** What changes something is asked for by our own page alone. */
   const requireOwnPage = (request: Request) => {
     site.requireOwnPage(request)
-    if (!isMeant(request.headers)) throw new Refusal('forbidden', 'X-Operator is required')
+    if (!isIntended(request.headers)) throw new Refusal('forbidden', 'X-Operator is required')
   }
   const bodyOf = async <T>(request: Request, schema: z.ZodType<T>): Promise<T> => {
     const bytes = await readBytes(request, MOST_BODY_BYTES, clock.steady, async () => {})

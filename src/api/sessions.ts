@@ -58,7 +58,7 @@ export function createSessions(
     ofCookie,
     of(request, now) {
       const { headers } = request
-      if (headers.get('authorization') || !isMeant(headers)) return null
+      if (headers.get('authorization') || !isIntended(headers)) return null
       const session = ofCookie(request, now)
       if (session !== null) site.requireOwnPage(request)
       return session
@@ -102,7 +102,7 @@ export function createSessions(
 }
 
 /** The header that says that our own page asks. */
-export function isMeant(headers: Headers): boolean {
+export function isIntended(headers: Headers): boolean {
   return headers.has('x-organization') || headers.has('x-operator')
 }
 

@@ -44,10 +44,10 @@ export function openStream(options: {
   const nextEvents = async () => {
     coming ??= follower.next()
     coming.catch(() => {}) // it is asked for again below, perhaps only after another heartbeat
-    const nap = new AbortController()
-    const silence = clock.sleep(HEARTBEAT_MS, nap.signal).then(() => null)
+    const sleep = new AbortController()
+    const silence = clock.sleep(HEARTBEAT_MS, sleep.signal).then(() => null)
     const events = await Promise.race([coming, silence])
-    nap.abort()
+    sleep.abort()
     if (events !== null) coming = null
     return events
   }

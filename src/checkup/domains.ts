@@ -1,8 +1,8 @@
 import type { OwnMtaSts } from '../domains/mta-sts.ts'
 import { dnsRecords, findingOf } from '../domains/records.ts'
 import { checkDomain } from '../domains/verify.ts'
-import type { LookedAt } from '../health/domains.ts'
 import type { SendingDomain } from '../health/deps.ts'
+import type { CheckedDomain } from '../health/domains.ts'
 import type { Domain } from '../model/domain.ts'
 import type { Resolver } from '../net/dns/resolver.ts'
 import type { Store } from '../storage/store.ts'
@@ -48,7 +48,7 @@ export function sendingDomains(kept: readonly Domain[], more: readonly string[])
 export async function lookAtDomain(
   domain: Domain,
   us: { hostname: string; resolver: Resolver; mtaSts: OwnMtaSts | null; now: number },
-): Promise<LookedAt> {
+): Promise<CheckedDomain> {
   const { findings } = await checkDomain(domain, us)
   const needed = dnsRecords(domain, us.hostname, us.mtaSts).filter(({ required }) => required)
   // What DNS gave no answer about shows as it was before.

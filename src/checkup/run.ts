@@ -1,16 +1,16 @@
 import type { Config } from '../config/load.ts'
 import { type CheckResult, runChecks } from '../health/check.ts'
 import { machineChecks, storeChecks } from '../health/checks.ts'
-import { createSurroundings } from '../health/network-facts.ts'
-import type { HeldPort, Server, World } from '../health/deps.ts'
+import type { CheckDeps, HeldPort, Server } from '../health/deps.ts'
+import { createNetworkFacts } from '../health/network-facts.ts'
 import type { Domain } from '../model/domain.ts'
 import type { WallClock } from '../os/clock.ts'
 import type { Random } from '../os/random.ts'
 import { mtaStsOfHouse } from '../server/operations.ts'
 import type { Store } from '../storage/store.ts'
+import { openCheckDeps } from './deps.ts'
 import { domainsToLookAt, lookAtDomain, sendingDomains } from './domains.ts'
 import { installationOf } from './installation.ts'
-import { openWorld } from './world.ts'
 
 /** What was found. */
 export interface Found {
@@ -37,31 +37,31 @@ export interface CheckupOptions {
 export async function runCheckup(config: Config, options: CheckupOptions): Promise<Found> {
   const { store, held, server } = options
   const kept = store === null ? [] : await domainsToLookAt(store, options.clock.now())
-  const { world, close } = openWorld(config, options)
+  const { deps, close } = openCheckDeps(config, options)
   try {
     const installation = await installationOf(config, server, sendingDomains(kept, options.domains ?? []))
-    const around = createSurroundings(installation, world)
-    const machine = machineChecks(installation, world, around)
+    const facts = createNetworkFacts(installation, deps)
+    const machine = machineChecks(installation, deps, facts)
     const checks = await runChecks([
       ...machine.filter(({ name }) => held !== null || !OF_PORTS.has(name)),
-      ...(store === null ? [] : ofStore(store, kept, config, options, world)),
+      ...(store === null ? [] : ofStore(store, kept, config, options, deps)),
     ])
-    const addresses = [...(await around.publicAddresses(4)), ...(await around.publicAddresses(6))]
+    const addresses = [...(await facts.publicAddresses(4)), ...(await facts.publicAddresses(6))]
     return { checks, addresses }
   } finally {
     close()
   }
 }
 
-function ofStore(store: Store, kept: readonly Domain[], config: Config, options: CheckupOptions, world: World) {
-  const us = { hostname: config.hostname, resolver: world.resolver, mtaSts: mtaStsOfHouse(config), now: world.now() }
-  const lookAtDomains = () => Promise.all(kept.map((domain) => lookAtDomain(domain, us)))
+function ofStore(store: Store, kept: readonly Domain[], config: Config, options: CheckupOptions, deps: CheckDeps) {
+  const us = { hostname: config.hostname, resolver: deps.resolver, mtaSts: mtaStsOfHouse(config), now: deps.now() }
+  const checkedDomains = () => Promise.all(kept.map((domain) => lookAtDomain(domain, us)))
   return storeChecks({
     store,
     dataDir: config.dataDir,
     isServed: options.server !== null,
-    now: world.now,
-    lookAtDomains,
+    now: deps.now,
+    checkedDomains,
   })
 }
 

@@ -3,9 +3,9 @@ import { hostname as machineName } from 'node:os'
 import { join } from 'node:path'
 import { type Found, runCheckup } from '../checkup/run.ts'
 import { type Config, checkConfigFiles, formatFaults, readConfig } from '../config/load.ts'
-import { type CheckResult, fail, isWell, pass, skip, type Verdict, warn } from '../health/check.ts'
-import { heldPorts } from '../health/held-ports.ts'
+import { type CheckResult, fail, hasNoFailure, pass, skip, type Verdict, warn } from '../health/check.ts'
 import type { HeldPort, Server } from '../health/deps.ts'
+import { heldPorts } from '../health/held-ports.ts'
 import { systemClock } from '../os/clock.ts'
 import { systemRandom } from '../os/random.ts'
 import type { Store } from '../storage/store.ts'
@@ -32,9 +32,9 @@ export async function doctor(options: Options): Promise<ExitCode> {
     { name: 'config', ...(hasConfig ? checkFiles(config, options.config) : noConfig(options.config)) },
     ...(await lookAt(config, options.domain === undefined ? [] : [options.domain])),
   ]
-  if (options.json) printJson({ ok: isWell(found), checks: found })
-  else print(`Checking ${config.hostname}\n${findings(found, colorsFor(process.env, process.stdout.isTTY))}`)
-  return isWell(found) ? EXIT.done : EXIT.failed
+  if (options.json) printJson({ ok: hasNoFailure(found), checks: found })
+  else print(`Checking ${config.hostname}\n${findings(found, paintFor(process.env, process.stdout.isTTY))}`)
+  return hasNoFailure(found) ? EXIT.done : EXIT.failed
 }
 
 /** Runs the checks that need no store, with what this user can read of `/proc`. */

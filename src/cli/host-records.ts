@@ -1,5 +1,5 @@
 import { isIP } from 'node:net'
-import { ownAddresses } from '../checkup/world.ts'
+import { ownAddresses } from '../checkup/deps.ts'
 import type { HostRecord } from '../domains/zone-file.ts'
 import { isPublicUnicast } from '../net/ip.ts'
 

@@ -21,7 +21,7 @@ export interface SendOptions extends KeyedOptions {
 }
 
 /** An answer that came back well. */
-export interface Answered<T> {
+export interface ParsedResponse<T> {
   data: T
   requestId: string | null
 }
@@ -33,13 +33,13 @@ export type Result<T> =
 
 /** A call that is under way: a promise of its answer that throws a `PostriderError`. */
 export class Call<T> extends Promise<T> {
-  readonly #answered: Promise<Answered<T>>
+  readonly #answered: Promise<ParsedResponse<T>>
 
-  constructor(answered: Promise<Answered<T>>) {
+  constructor(parsed: Promise<ParsedResponse<T>>) {
     super((resolve, reject) => {
-      answered.then(({ data }) => resolve(data), reject)
+      parsed.then(({ data }) => resolve(data), reject)
     })
-    this.#answered = answered
+    this.#answered = parsed
   }
 
   /** The same without throwing. */

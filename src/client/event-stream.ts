@@ -1,8 +1,8 @@
-import { answerOf } from './response.ts'
 import { errorOf, type PostriderError } from './errors.ts'
 import { type Ask, aborted, exchange, failureOf, NEVER, respond, type Wire } from './exchange.ts'
 import { type Limit, limited } from './limit.ts'
 import type { Page } from './pages.ts'
+import { parseResponse } from './response.ts'
 import { mayGoAgain, pauseMs } from './retry.ts'
 import { serverSent } from './server-sent.ts'
 import type { Event } from './types.ts'
@@ -19,9 +19,9 @@ export class EventStream implements AsyncIterable<Event> {
   readonly #after: string | undefined
 
   /** `askBehind` makes the request for what comes after an event; '' = from the oldest on. */
-  constructor(wire: Wire, askBehind: (after: string) => Ask, after: string | undefined) {
+  constructor(wire: Wire, askAfter: (after: string) => Ask, after: string | undefined) {
     this.#wire = wire
-    this.#askBehind = askBehind
+    this.#askBehind = askAfter
     this.#after = after
   }
 
@@ -49,8 +49,8 @@ export class EventStream implements AsyncIterable<Event> {
       } finally {
         limit.end()
       }
-      const mayComeBack = mayGoAgain(failure, true) || failure.code === 'timed_out'
-      if (!mayComeBack || (!isBegun && failures >= ask.maxRetries)) throw failure
+      const canReconnect = mayGoAgain(failure, true) || failure.code === 'timed_out'
+      if (!canReconnect || (!isBegun && failures >= ask.maxRetries)) throw failure
       await clock.sleep(retryMs + pauseMs(failure, failures, clock.random()), ask.signal ?? NEVER)
       if (ask.signal?.aborted) throw aborted(ask)
     }
@@ -70,7 +70,7 @@ export class EventStream implements AsyncIterable<Event> {
     const response = await respond(this.#wire, ask, limit)
     const isStream = response.ok && response.headers.get('content-type')?.startsWith('text/event-stream')
     if (isStream && response.body !== null) return chunksOf(response.body, limit)
-    answerOf(response, new Uint8Array(await response.arrayBuffer()), ask)
+    parseResponse(response, new Uint8Array(await response.arrayBuffer()), ask)
     throw errorOf({ code: 'unexpected_answer', message: 'an unexpected content type', status: response.status })
   }
 }

@@ -1,8 +1,8 @@
-import { answerOf } from './response.ts'
-import type { Answered } from './call.ts'
+import type { ParsedResponse } from './call.ts'
 import type { Clock } from './clock.ts'
 import { errorOf, PostriderError } from './errors.ts'
 import { type Limit, limited } from './limit.ts'
+import { parseResponse } from './response.ts'
 import { mayGoAgain, pauseMs } from './retry.ts'
 import { VERSION } from './routes.ts'
 
@@ -38,7 +38,7 @@ export interface Ask {
 /** A request and its repetitions → the answer. Throws a PostriderError: the last attempt's. All of it, waits included,
  *  takes at most `timeoutMs`; a wait that would go beyond is not begun. What is keyed is done once, or, where no answer of
  *  the server says otherwise, once or not at all. */
-export async function exchange<T>(wire: Wire, ask: Ask): Promise<Answered<T>> {
+export async function exchange<T>(wire: Wire, ask: Ask): Promise<ParsedResponse<T>> {
   const { clock } = wire
   const endsAt = clock.now() + ask.timeoutMs
   for (let attempt = 0; ; attempt++) {
@@ -58,12 +58,12 @@ export async function exchange<T>(wire: Wire, ask: Ask): Promise<Answered<T>> {
 /** For whoever waits without a signal. */
 export const NEVER = new AbortController().signal
 
-async function attemptOnce<T>(wire: Wire, ask: Ask, leftMs: number): Promise<Answered<T>> {
+async function attemptOnce<T>(wire: Wire, ask: Ask, leftMs: number): Promise<ParsedResponse<T>> {
   const limit = limited(wire.clock, leftMs, ask.signal)
   try {
     const response = await respond(wire, ask, limit)
     // Read whole within the limit, too.
-    return answerOf<T>(response, new Uint8Array(await response.arrayBuffer()), ask)
+    return parseResponse<T>(response, new Uint8Array(await response.arrayBuffer()), ask)
   } catch (error) {
     throw failureOf(error, wire, ask, limit)
   } finally {

@@ -19,10 +19,10 @@ export interface NodemailerMail {
 export async function messageOf(
   mail: NodemailerMail,
 ): Promise<{ message: SendMessage; idempotencyKey: string | null }> {
-  refuseOthers(mail)
+  rejectUnsupported(mail)
   const addresses = mail.message.getAddresses() as Record<string, Address[] | undefined>
   const of = (name: string) => (addresses[name] ?? []).map(addressText)
-  if (of('from').length !== 1) throw refused('from', 'must have exactly one address')
+  if (of('from').length !== 1) throw rejected('from', 'must have exactly one address')
   const data = await normalized(mail)
   const { own, headers } = headersOf(data)
   const message: SendMessage = {
@@ -49,7 +49,7 @@ interface Address {
 }
 
 /** Why each of them cannot go by the API. */
-const REFUSED: Record<string, string> = {
+const UNSUPPORTED: Record<string, string> = {
   raw: 'raw messages are not supported; send them over SMTP',
   envelope: 'the envelope is built from the addresses',
   sender: 'from is the sender',
@@ -63,14 +63,14 @@ const REFUSED: Record<string, string> = {
   dsn: 'use events to follow deliveries',
 }
 
-function refuseOthers({ data }: NodemailerMail): void {
-  for (const [name, why] of Object.entries(REFUSED)) {
+function rejectUnsupported({ data }: NodemailerMail): void {
+  for (const [name, why] of Object.entries(UNSUPPORTED)) {
     const given = data[name]
-    if (given !== undefined && given !== null && given !== false && given?.length !== 0) throw refused(name, why)
+    if (given !== undefined && given !== null && given !== false && given?.length !== 0) throw rejected(name, why)
   }
   for (const [index, attachment] of [...(data.attachments ?? [])].entries()) {
     for (const name of ['raw', 'headers']) {
-      if (attachment[name] !== undefined) throw refused(`attachments[${index}].${name}`, 'is not supported')
+      if (attachment[name] !== undefined) throw rejected(`attachments[${index}].${name}`, 'is not supported')
     }
   }
 }
@@ -97,7 +97,7 @@ function headersOf(data: any): { headers: Record<string, string>; own: Record<st
     const into = ours === undefined ? headers : own
     const key = ours ?? name
     if (Object.keys(into).some((each) => each.toLowerCase() === key.toLowerCase())) {
-      throw refused(`headers.${name}`, 'can be set only once')
+      throw rejected(`headers.${name}`, 'can be set only once')
     }
     into[key] = value
   }
@@ -143,7 +143,7 @@ function metadataOf(text: string): NonNullable<SendMessage['metadata']> {
   try {
     return JSON.parse(text)
   } catch {
-    throw refused('headers.X-Service-Metadata', 'must be a JSON object')
+    throw rejected('headers.X-Service-Metadata', 'must be a JSON object')
   }
 }
 
@@ -158,7 +158,7 @@ function base64Of(text: string): string {
 const textOf = (value: unknown) => (typeof value === 'string' ? value : '')
 const optional = <T>(name: string, values: T[]): Record<string, T[]> => (values.length === 0 ? {} : { [name]: values })
 
-function refused(field: string, why: string) {
+function rejected(field: string, why: string) {
   const message = `${field}: ${why}`
   return errorOf({ code: 'validation_error', message, field, errors: [{ field, message }] })
 }

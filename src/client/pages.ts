@@ -1,4 +1,4 @@
-import { type Answered, Call } from './call.ts'
+import { Call, type ParsedResponse } from './call.ts'
 
 /** One page of a list. */
 export interface Page<T> {
@@ -10,10 +10,10 @@ export interface Page<T> {
 
 /** A list that was asked for: all of it, item by item, or one page. Nothing is sent before one of them is wanted. */
 export class Pages<T> implements AsyncIterable<T> {
-  readonly #ask: (more: { cursor?: string }) => Promise<Answered<Page<T>>>
+  readonly #ask: (more: { cursor?: string }) => Promise<ParsedResponse<Page<T>>>
 
   /** `ask` gets the page at a cursor; without one, where the query begins. */
-  constructor(ask: (more: { cursor?: string }) => Promise<Answered<Page<T>>>) {
+  constructor(ask: (more: { cursor?: string }) => Promise<ParsedResponse<Page<T>>>) {
     this.#ask = ask
   }
 

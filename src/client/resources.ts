@@ -29,34 +29,34 @@ export interface Routes {
 }
 
 /** How patient a client is. */
-export interface Patience {
+export interface Timeouts {
   timeoutMs: number
   maxRetries: number
 }
 
 /** The table of operations → an object of the same shape, with a function for each. */
-export function resourcesOf(routes: Routes, wire: Wire, patience: Patience): Record<string, unknown> {
+export function resourcesOf(routes: Routes, wire: Wire, timeouts: Timeouts): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(routes).map(([name, route]) => [
       name,
-      isRoute(route) ? operationOf(route, wire, patience) : resourcesOf(route, wire, patience),
+      isRoute(route) ? operationOf(route, wire, timeouts) : resourcesOf(route, wire, timeouts),
     ]),
   )
 }
 
 const isRoute = (route: Route | Routes): route is Route => typeof route.path === 'string'
 
-function operationOf(route: Route, wire: Wire, patience: Patience) {
+function operationOf(route: Route, wire: Wire, timeouts: Timeouts) {
   const count = [...route.path.matchAll(PARAMETER)].length
   return (...given: unknown[]) => {
     const ids = given.slice(0, count)
     const [input, options] = route.takes === undefined ? [undefined, given[count]] : given.slice(count)
-    const askWith = (more: object) =>
-      askOf(route, ids, { ...(input as object), ...more }, { ...patience, ...set(options) })
+    const requestWith = (more: object) =>
+      requestOf(route, ids, { ...(input as object), ...more }, { ...timeouts, ...set(options) })
     if (route.isStream)
-      return new EventStream(wire, (after) => askWith({ after }), (input as { after?: string })?.after)
+      return new EventStream(wire, (after) => requestWith({ after }), (input as { after?: string })?.after)
     // Within the promise, so that what is wrong with the input is an error of the call.
-    const ask = async (more = {}) => exchange<Page<unknown>>(wire, askWith(more))
+    const ask = async (more = {}) => exchange<Page<unknown>>(wire, requestWith(more))
     return route.isList ? new Pages(ask) : new Call(ask())
   }
 }
@@ -68,7 +68,7 @@ function set(options: unknown): AllOptions {
 
 type AllOptions = CallOptions & KeyedOptions & SendOptions
 
-function askOf(route: Route, ids: unknown[], input: object, options: Patience & AllOptions): Ask {
+function requestOf(route: Route, ids: unknown[], input: object, options: Timeouts & AllOptions): Ask {
   const { method, takes, isKeyed, isRepeatable, isRaw, isStream } = route
   const { waitSeconds = 0, timeoutMs, maxRetries, signal } = options
   return {

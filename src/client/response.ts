@@ -1,13 +1,13 @@
-import type { Answered } from './call.ts'
+import type { ParsedResponse } from './call.ts'
 import { errorOf, type Failure } from './errors.ts'
 import type { Ask } from './exchange.ts'
 
 /** The answer as a value; throws when it is an error, or none of Postrider's. */
-export function answerOf<T>(
+export function parseResponse<T>(
   response: Response,
   bytes: Uint8Array,
   { isRaw, idempotencyKey = null }: Pick<Ask, 'isRaw' | 'idempotencyKey'>,
-): Answered<T> {
+): ParsedResponse<T> {
   const { status, headers } = response
   const requestId = headers.get('x-request-id')
   const type = (headers.get('content-type') ?? '').split(';', 1)[0]!.trim().toLowerCase()

@@ -1,16 +1,16 @@
 import type { PostriderError } from './errors.ts'
 
 /** Statuses after which the same request may go well (interface.md "Retry rules for clients"). */
-const PASSING = [429, 500, 502, 503, 504]
+const RETRYABLE = [429, 500, 502, 503, 504]
 /** The server says itself that it did nothing. */
-const REFUSED = [429, 503]
+const UNSUPPORTED = [429, 503]
 const BASE_MS = 500
 const LONGEST_MS = 8_000
 
 /** A failure → may the request go out again. `isRepeatable`: doing it twice is doing it once. Others go again only when
  *  the server said that it did nothing; after a broken connection nobody knows. */
 export function mayGoAgain({ code, status }: PostriderError, isRepeatable: boolean): boolean {
-  if (status !== null) return PASSING.includes(status) && (isRepeatable || REFUSED.includes(status))
+  if (status !== null) return RETRYABLE.includes(status) && (isRepeatable || UNSUPPORTED.includes(status))
   return isRepeatable && code === 'connection_failed'
 }
 

@@ -4,7 +4,7 @@ import type { FieldFault, Refusal } from '../model/refusal.ts'
 
 /** Another service's API as this room knows it: what is asked there, and how it is put to an operation of ours.
  *  src/server/external-api.ts makes operations for the HTTP API of it; nothing here reaches the store by itself. */
-export interface ForeignApi {
+export interface ExternalApi {
   /** Names its operations in the log and in the audit log: `resend`. */
   name: string
   /** `/compat/resend` */
@@ -31,10 +31,10 @@ export interface Endpoint<Q = any, B = any> {
   /** False where a repeat changes nothing, so that an Idempotency-Key is ignored. */
   idempotent?: false
   /** The body of the answer, which is 200. Throws a Refusal for what cannot be carried over. */
-  handle: (call: ForeignCall<Q, B>, ours: Ours) => Promise<unknown>
+  handle: (call: ExternalCall<Q, B>, ours: Ours) => Promise<unknown>
 }
 
-export interface ForeignCall<Q, B> {
+export interface ExternalCall<Q, B> {
   key: Pick<ApiKey, 'domainId' | 'mode' | 'expiresAt' | 'allowedNetworks'>
   params: Record<string, string>
   headers: Headers
@@ -48,7 +48,7 @@ export interface Ours {
   /** Asks an operation of the same permission, and answers `toForeign` of its body. What is remembered for the
    *  Idempotency-Key is that answer, in the transaction of the change: `toForeign` is called before it is written, and
    *  may throw a Refusal to have nothing written. Throws what the operation refuses, with `names` put in for ours. */
-  ask<T>(operation: string, said: Said, toForeign: (body: Wire) => T): Promise<T>
+  ask<T>(operation: string, said: Said, toExternal: (body: Wire) => T): Promise<T>
   /** A part of a body → its value by the schema, or what is wrong with it. */
   read<T>(schema: z.ZodType<T>, value: unknown): { value: T; faults: null } | { value: null; faults: FieldFault[] }
 }

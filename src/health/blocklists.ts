@@ -2,8 +2,8 @@ import { isIP } from 'node:net'
 import type { Lookup, Resolver } from '../net/dns/resolver.ts'
 import { reverseLabels } from '../net/dns/reverse-name.ts'
 import { fail, pass, skip, type Verdict, warn } from './check.ts'
-import { recordsOf, type Surroundings } from './network-facts.ts'
-import type { Installation, World } from './deps.ts'
+import type { CheckDeps, Installation } from './deps.ts'
+import { type NetworkFacts, recordsOf } from './network-facts.ts'
 
 /** Lists that large receivers refuse by. RFC 5782 */
 interface Blocklist {
@@ -36,19 +36,19 @@ type Answer = 'clean' | 'listed' | 'policy' | 'cannot ask'
 /** No list of senders to refuse has the addresses that mail leaves from. */
 export async function checkBlocklists(
   { smarthost }: Installation,
-  world: World,
-  around: Surroundings,
+  deps: CheckDeps,
+  facts: NetworkFacts,
 ): Promise<Verdict> {
   if (smarthost !== null) return skip('mail is sent through the smarthost')
-  if (!world.looksOutside) return skip('health.look_outside is off')
-  if (!(await around.hasDns())) return skip('DNS does not respond')
-  const addresses = [...(await around.publicAddresses(4)), ...(await around.publicAddresses(6))]
+  if (!deps.looksOutside) return skip('health.look_outside is off')
+  if (!(await facts.hasDns())) return skip('DNS does not respond')
+  const addresses = [...(await facts.publicAddresses(4)), ...(await facts.publicAddresses(6))]
   if (addresses.length === 0) return skip('the public address is unknown')
   const asked = addresses.flatMap((address) =>
     BLOCKLISTS.filter(({ families }) => families.includes(isIP(address) as 4 | 6)).map((list) => ({ address, list })),
   )
   const answers = await Promise.all(
-    asked.map(async (each) => ({ ...each, answer: await askList(each.address, each.list, world.resolver) })),
+    asked.map(async (each) => ({ ...each, answer: await askList(each.address, each.list, deps.resolver) })),
   )
   const listed = answers.filter(({ answer }) => answer === 'listed' || answer === 'policy')
   if (listed.length > 0) {
@@ -56,12 +56,12 @@ export async function checkBlocklists(
     const advice = listed.map(({ list, answer }) => adviceFor(list, answer)).join('\n')
     return listed.some(({ list }) => list.isWidelyUsed) ? fail(message, advice) : warn(message, advice)
   }
-  const unasked = new Set(answers.filter(({ answer }) => answer === 'cannot ask').map(({ list }) => list.zone))
-  const clean = [...new Set(answers.map(({ list }) => list.zone))].filter((zone) => !unasked.has(zone))
+  const unanswered = new Set(answers.filter(({ answer }) => answer === 'cannot ask').map(({ list }) => list.zone))
+  const clean = [...new Set(answers.map(({ list }) => list.zone))].filter((zone) => !unanswered.has(zone))
   if (clean.length === 0) {
-    return skip(`no answer from ${[...unasked].join(', ')} to these name servers; use your own resolver`)
+    return skip(`no answer from ${[...unanswered].join(', ')} to these name servers; use your own resolver`)
   }
-  const rest = unasked.size === 0 ? '' : ` (no answer from ${[...unasked].join(', ')} to these name servers)`
+  const rest = unanswered.size === 0 ? '' : ` (no answer from ${[...unanswered].join(', ')} to these name servers)`
   return pass(`${addresses.join(', ')} is not listed on ${clean.join(', ')}${rest}`)
 }
 

@@ -1,14 +1,14 @@
 import { X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { fail, pass, skip, type Verdict, warn, worstOf } from './check.ts'
-import type { AuthorityCertificate, Installation, World } from './deps.ts'
+import type { AuthorityCertificate, CheckDeps, Installation } from './deps.ts'
 
 const DAY_MS = 86_400_000
 /** Certificates of 90 days are renewed when 30 are left. */
 const SOON_DAYS = 14
 
 /** The certificates that are shown in TLS: whose they are, and how long they last. */
-export function checkCertificates(installation: Installation, { now }: World): Verdict {
+export function checkCertificates(installation: Installation, { now }: CheckDeps): Verdict {
   const { hostname, certificateFiles, authority } = installation
   if (certificateFiles.length === 0 && authority === null) {
     return skip('self-signed certificate: sufficient for port 25; browsers and mail programs need a trusted one')

@@ -32,19 +32,19 @@ export function worstOf(verdicts: readonly Verdict[]): Verdict {
 
 /** Checks → their results in the same order, all looked at at once. One that takes longer than `patienceMs` is skipped,
  *  on the machine's own timer; one that throws has found something that nobody foresaw. Never rejects. */
-export async function runChecks(checks: readonly Check[], patienceMs = PATIENCE_MS): Promise<CheckResult[]> {
-  return Promise.all(checks.map(async ({ name, look }) => ({ name, ...(await bounded(look, patienceMs)) })))
+export async function runChecks(checks: readonly Check[], timeoutMs = TIMEOUT_MS): Promise<CheckResult[]> {
+  return Promise.all(checks.map(async ({ name, look }) => ({ name, ...(await bounded(look, timeoutMs)) })))
 }
 
 /** Nothing failed. */
-export const isWell = (results: readonly CheckResult[]) => results.every(({ status }) => status !== 'fail')
+export const hasNoFailure = (results: readonly CheckResult[]) => results.every(({ status }) => status !== 'fail')
 
 /** Every single step inside a check ends sooner, with a DNS that answers. */
-const PATIENCE_MS = 6_000
+const TIMEOUT_MS = 6_000
 
-async function bounded(look: Check['look'], patienceMs: number): Promise<Verdict> {
+async function bounded(look: Check['look'], timeoutMs: number): Promise<Verdict> {
   const late = Promise.withResolvers<Verdict>()
-  const timer = setTimeout(() => late.resolve(skip(`timed out after ${patienceMs / 1000} s`)), patienceMs)
+  const timer = setTimeout(() => late.resolve(skip(`timed out after ${timeoutMs / 1000} s`)), timeoutMs)
   try {
     return await Promise.race([(async () => look())(), late.promise])
   } catch (error) {

@@ -4,12 +4,14 @@ import { checkBlocklists } from './blocklists.ts'
 import { checkCertificates } from './certificate.ts'
 import type { Check } from './check.ts'
 import { checkClock } from './clock.ts'
+import type { CheckDeps, Installation } from './deps.ts'
 import { checkDataDir, checkDisk } from './disk.ts'
-import { checkDomains, type LookedAt } from './domains.ts'
+import { type CheckedDomain, checkDomains } from './domains.ts'
 import { checkHostname } from './hostname.ts'
 import { checkMemory, checkOpenFiles } from './limits.ts'
 import { checkDelivered, checkQueue } from './mail-flow.ts'
 import { checkNameServers } from './name-servers.ts'
+import { createNetworkFacts, type NetworkFacts } from './network-facts.ts'
 import { checkPort25 } from './port-25.ts'
 import { checkLowPorts, checkPorts } from './ports.ts'
 import { checkReverseDns } from './reverse-dns.ts'
@@ -17,51 +19,49 @@ import { checkDmarc, checkSpf } from './sender-policy.ts'
 import { checkSeparation } from './separation.ts'
 import { checkSmarthost } from './smarthost.ts'
 import { checkStore } from './store.ts'
-import { createSurroundings, type Surroundings } from './network-facts.ts'
-import type { Installation, World } from './deps.ts'
 
 /** What can be looked at on a machine with nothing on it yet, in the order in which it is best read. */
 export function machineChecks(
   installation: Installation,
-  world: World,
-  around: Surroundings = createSurroundings(installation, world),
+  deps: CheckDeps,
+  facts: NetworkFacts = createNetworkFacts(installation, deps),
 ): Check[] {
   return [
-    { name: 'name_servers', look: () => checkNameServers(world, around) },
-    { name: 'hostname', look: () => checkHostname(installation, world, around) },
-    { name: 'reverse_dns_ipv4', look: () => checkReverseDns(4, installation, world, around) },
-    { name: 'reverse_dns_ipv6', look: () => checkReverseDns(6, installation, world, around) },
-    { name: 'outbound_port_25', look: () => checkPort25(installation, world, around) },
-    { name: 'smarthost', look: () => checkSmarthost(installation, world) },
-    { name: 'blocklists', look: () => checkBlocklists(installation, world, around) },
-    { name: 'spf', look: () => checkSpf(installation, world) },
-    { name: 'dmarc', look: () => checkDmarc(installation, world) },
-    { name: 'ports', look: () => checkPorts(installation, world) },
-    { name: 'low_ports', look: () => checkLowPorts(installation, world) },
-    { name: 'certificate', look: () => checkCertificates(installation, world) },
-    { name: 'clock', look: () => checkClock(world, around) },
-    { name: 'disk', look: () => checkDisk(installation, world) },
+    { name: 'name_servers', look: () => checkNameServers(deps, facts) },
+    { name: 'hostname', look: () => checkHostname(installation, deps, facts) },
+    { name: 'reverse_dns_ipv4', look: () => checkReverseDns(4, installation, deps, facts) },
+    { name: 'reverse_dns_ipv6', look: () => checkReverseDns(6, installation, deps, facts) },
+    { name: 'outbound_port_25', look: () => checkPort25(installation, deps, facts) },
+    { name: 'smarthost', look: () => checkSmarthost(installation, deps) },
+    { name: 'blocklists', look: () => checkBlocklists(installation, deps, facts) },
+    { name: 'spf', look: () => checkSpf(installation, deps) },
+    { name: 'dmarc', look: () => checkDmarc(installation, deps) },
+    { name: 'ports', look: () => checkPorts(installation, deps) },
+    { name: 'low_ports', look: () => checkLowPorts(installation, deps) },
+    { name: 'certificate', look: () => checkCertificates(installation, deps) },
+    { name: 'clock', look: () => checkClock(deps, facts) },
+    { name: 'disk', look: () => checkDisk(installation, deps) },
     { name: 'data_dir', look: () => checkDataDir(installation) },
-    { name: 'open_files', look: () => checkOpenFiles(installation, world) },
-    { name: 'memory', look: () => checkMemory(installation, world) },
-    { name: 'inbound_reading', look: () => checkSeparation(takesMail(installation), world.readerSeparation) },
+    { name: 'open_files', look: () => checkOpenFiles(installation, deps) },
+    { name: 'memory', look: () => checkMemory(installation, deps) },
+    { name: 'inbound_reading', look: () => checkSeparation(takesMail(installation), deps.readerSeparation) },
   ]
 }
 
 const takesMail = ({ listeners }: Installation) => listeners.some(({ key }) => key === 'smtp.inbound.listen')
 
 /** What can be looked at where there is a store. */
-export function storeChecks(house: {
+export function storeChecks(deps: {
   store: Pick<Store, 'quality' | 'queues' | 'held' | 'checkWritable'>
   dataDir: string
   isServed: boolean
   now: () => number
-  lookAtDomains: () => Promise<readonly LookedAt[]>
+  checkedDomains: () => Promise<readonly CheckedDomain[]>
 }): Check[] {
-  const { store, dataDir, isServed, now } = house
+  const { store, dataDir, isServed, now } = deps
   return [
     { name: 'store', look: () => checkStore(store) },
-    { name: 'domains', look: () => checkDomains(house.lookAtDomains) },
+    { name: 'domains', look: () => checkDomains(deps.checkedDomains) },
     { name: 'deliveries', look: () => checkDelivered(store, now()) },
     { name: 'queue', look: () => checkQueue(store, { now: now(), isServed }) },
     { name: 'held', look: () => checkHeld(store.held) },

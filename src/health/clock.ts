@@ -1,6 +1,6 @@
 import { fail, pass, skip, type Verdict, warn } from './check.ts'
-import { recordsOf, type Surroundings } from './network-facts.ts'
-import type { World } from './deps.ts'
+import type { CheckDeps } from './deps.ts'
+import { type NetworkFacts, recordsOf } from './network-facts.ts'
 
 /** Public time servers that anybody may ask. */
 export const TIME_SERVERS = ['time.cloudflare.com', 'time.google.com'] as const
@@ -9,12 +9,12 @@ const NOTABLE_MS = 5_000
 const HARMFUL_MS = 60_000
 
 /** The clock is right. Signatures, schedules, the end of keys and of certificates follow it. */
-export async function checkClock(world: World, around: Surroundings): Promise<Verdict> {
-  if (!world.looksOutside) return skip('health.look_outside is off')
-  if (!(await around.hasDns())) return skip('DNS does not respond')
-  const lookups = await Promise.all(TIME_SERVERS.map((name) => world.resolver.a(name)))
-  const addresses = lookups.flatMap((lookup) => recordsOf(lookup).filter(world.mayConnect).slice(0, 1))
-  const answers = (await Promise.all(addresses.map(world.askTime))).filter((aheadMs) => aheadMs !== null)
+export async function checkClock(deps: CheckDeps, facts: NetworkFacts): Promise<Verdict> {
+  if (!deps.looksOutside) return skip('health.look_outside is off')
+  if (!(await facts.hasDns())) return skip('DNS does not respond')
+  const lookups = await Promise.all(TIME_SERVERS.map((name) => deps.resolver.a(name)))
+  const addresses = lookups.flatMap((lookup) => recordsOf(lookup).filter(deps.mayConnect).slice(0, 1))
+  const answers = (await Promise.all(addresses.map(deps.askTime))).filter((aheadMs) => aheadMs !== null)
   if (answers.length === 0) return skip('no time server responds')
   // The one nearest to us: a single liar cannot raise an alarm.
   const aheadMs = answers.toSorted((a, b) => Math.abs(a) - Math.abs(b))[0]!

@@ -53,7 +53,7 @@ export interface SendingDomain {
 }
 
 /** What the checks see of the machine and of what is around it: the real thing, or loopback and folders of a test. */
-export interface World {
+export interface CheckDeps {
   /** ms UTC. */
   now: () => number
   /** Remembers nothing, and is not patient. */

@@ -1,7 +1,7 @@
 import { existsSync, statfsSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fail, pass, skip, type Verdict, warn } from './check.ts'
-import type { Installation, World } from './deps.ts'
+import type { CheckDeps, Installation } from './deps.ts'
 
 const DAY_MS = 86_400_000
 /** With less than so much more than the reserve it is time to do something. */
@@ -9,7 +9,7 @@ const LOW_TIMES_RESERVE = 5
 const FEW_DAYS = 14
 
 /** There is room for mail, and for how long at the pace so far. */
-export function checkDisk({ dataDir, minFreeBytes }: Installation, { now }: World): Verdict {
+export function checkDisk({ dataDir, minFreeBytes }: Installation, { now }: CheckDeps): Verdict {
   const { bavail, blocks, bsize, ffree, files } = statfsSync(nearest(dataDir))
   const free = bavail * bsize
   // As storage/sqlite/room.ts: at most a tenth of the disk is kept free.
@@ -28,21 +28,21 @@ export function checkDataDir({ dataDir }: Installation): Verdict {
   const folder = statSync(dataDir, { throwIfNoEntry: false })
   if (folder === undefined) return skip(`${dataDir} does not exist yet`)
   const ours = ['postrider.db', 'seal.key'].map((name) => join(dataDir, name)).filter(existsSync)
-  const strange = ours.filter((file) => statSync(file).uid !== folder.uid)
-  if (strange.length > 0) {
+  const foreign = ours.filter((file) => statSync(file).uid !== folder.uid)
+  if (foreign.length > 0) {
     const owner = `uid ${folder.uid}`
     return fail(
-      `${strange.join(' and ')} is not owned by ${owner}, the owner of its directory`,
+      `${foreign.join(' and ')} is not owned by ${owner}, the owner of its directory`,
       `chown -R --reference=${dataDir} ${dataDir}`,
     )
   }
-  const open = [dataDir, ...ours].filter((path) => (statSync(path).mode & 0o077) !== 0 && !isBehind(path, dataDir))
+  const open = [dataDir, ...ours].filter((path) => (statSync(path).mode & 0o077) !== 0 && !isProtected(path, dataDir))
   if (open.length > 0) return warn(`${open.join(', ')} is readable by other users`, `chmod -R go= ${dataDir}`)
   return pass(`${dataDir}, accessible to uid ${folder.uid} only`)
 }
 
 /** Nobody comes to a file whose folder is shut, but for the key, which is shut by itself. */
-const isBehind = (path: string, dataDir: string) =>
+const isProtected = (path: string, dataDir: string) =>
   path !== dataDir && !path.endsWith('seal.key') && (statSync(dataDir).mode & 0o077) === 0
 
 /** From the size of the database and its age; null while it is too young to tell. */

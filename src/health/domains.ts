@@ -1,7 +1,7 @@
 import { fail, pass, skip, type Verdict, warn } from './check.ts'
 
 /** What a fresh look at DNS says of one sending domain. */
-export interface LookedAt {
+export interface CheckedDomain {
   name: string
   /** It could be sent from before this look. */
   wasVerified: boolean
@@ -12,7 +12,7 @@ export interface LookedAt {
 }
 
 /** Every sending domain has its records. */
-export async function checkDomains(look: () => Promise<readonly LookedAt[]>): Promise<Verdict> {
+export async function checkDomains(look: () => Promise<readonly CheckedDomain[]>): Promise<Verdict> {
   const all = await look()
   if (all.length === 0) return skip('no sending domain yet; add one with postrider domain add')
   const lost = all.filter(({ missingSince }) => missingSince !== null)

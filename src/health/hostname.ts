@@ -1,41 +1,45 @@
 import { isPublicUnicast } from '../net/ip.ts'
 import { fail, pass, skip, type Verdict, warn } from './check.ts'
-import { type Family, recordsOf, type Surroundings } from './network-facts.ts'
-import type { Installation, World } from './deps.ts'
+import type { CheckDeps, Installation } from './deps.ts'
+import { type Family, type NetworkFacts, recordsOf } from './network-facts.ts'
 
 /** Our name has addresses, and they are this machine's: bounces and complaints come to it, and receivers compare it with
  *  whom they see. A machine behind NAT has none of them itself; then a mail server that saw us can tell. */
-export async function checkHostname({ hostname }: Installation, world: World, around: Surroundings): Promise<Verdict> {
-  const lookups = await around.ownName()
+export async function checkHostname(
+  { hostname }: Installation,
+  deps: CheckDeps,
+  facts: NetworkFacts,
+): Promise<Verdict> {
+  const lookups = await facts.ownName()
   const addresses = [...recordsOf(lookups[4]), ...recordsOf(lookups[6])]
   if (addresses.length === 0) {
     if (lookups[4].kind === 'temporary' || lookups[6].kind === 'temporary') return skip('DNS does not respond')
-    return fail(`${hostname} has no address in DNS`, `Publish an A record with ${await wanted(world, around)}.`)
+    return fail(`${hostname} has no address in DNS`, `Publish an A record with ${await wanted(deps, facts)}.`)
   }
-  const own = new Set(world.ownAddresses())
-  const seen = new Set([...(await around.seenAddresses(4)), ...(await around.seenAddresses(6))])
-  const strange = addresses.filter((ip) => !own.has(ip) && !seen.has(ip))
+  const own = new Set(deps.ownAddresses())
+  const seen = new Set([...(await facts.seenAddresses(4)), ...(await facts.seenAddresses(6))])
+  const foreign = addresses.filter((ip) => !own.has(ip) && !seen.has(ip))
   const named = `${hostname} resolves to ${addresses.join(', ')}`
-  if (strange.length === 0) return pass(named)
+  if (foreign.length === 0) return pass(named)
 
   const isBehindNat = ![...own].some(isPublicUnicast)
-  if (isBehindNat && seen.size === 0 && strange.every(isPublicUnicast)) {
+  if (isBehindNat && seen.size === 0 && foreign.every(isPublicUnicast)) {
     const here = [...own].join(', ') || 'no address'
     return warn(
       `${named}; this machine has ${here}, so it is behind NAT`,
-      `Make sure that mail leaves from ${strange.join(' or ')}, and that its port 25 is forwarded to this machine.`,
+      `Make sure that mail leaves from ${foreign.join(' or ')}, and that its port 25 is forwarded to this machine.`,
     )
   }
   return fail(
-    `${named}, but ${strange.join(' and ')} is not this machine`,
-    `Set its A and AAAA records to ${await wanted(world, around)} only.`,
+    `${named}, but ${foreign.join(' and ')} is not this machine`,
+    `Set its A and AAAA records to ${await wanted(deps, facts)} only.`,
   )
 }
 
 /** The addresses to publish, as far as they are known. */
-async function wanted(world: World, around: Surroundings): Promise<string> {
+async function wanted(deps: CheckDeps, facts: NetworkFacts): Promise<string> {
   const families: Family[] = [4, 6]
-  const seen = (await Promise.all(families.map(around.seenAddresses))).flat()
-  const found = seen.length > 0 ? seen : world.ownAddresses().filter(isPublicUnicast)
+  const seen = (await Promise.all(families.map(facts.seenAddresses))).flat()
+  const found = seen.length > 0 ? seen : deps.ownAddresses().filter(isPublicUnicast)
   return found.join(' and ') || 'the public address of this machine'
 }

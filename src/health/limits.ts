@@ -4,7 +4,7 @@ import { limitIn } from '../os/descriptors.ts'
 import { largestMailUnder, leastLimitFor } from '../os/memory.ts'
 import { memoryLimit } from '../os/memory-limit.ts'
 import { fail, pass, skip, type Verdict, warn } from './check.ts'
-import type { Installation, World } from './deps.ts'
+import type { CheckDeps, Installation } from './deps.ts'
 
 /** Connections in and out, files of the database, endpoints: a busy server has thousands. */
 const ENOUGH_FILES = 4096
@@ -14,7 +14,7 @@ const ENOUGH_BYTES = 256_000_000
 const FEW_BYTES = 96_000_000
 
 /** How many files and sockets the server may have open: its own limit where one runs, else what would be given here. */
-export function checkOpenFiles({ server }: Installation, { proc }: World): Verdict {
+export function checkOpenFiles({ server }: Installation, { proc }: CheckDeps): Verdict {
   const text = textOf(join(proc, server === null ? 'self' : String(server.pid), 'limits'))
   if (text === '') return skip('the kernel does not report it')
   // The runtime raises its soft limit to the hard one when it starts.
@@ -27,12 +27,12 @@ export function checkOpenFiles({ server }: Installation, { proc }: World): Verdi
 }
 
 /** What is free on the machine, and whether what the process may have is enough for the largest mail. */
-export function checkMemory(installation: Installation, world: World): Verdict {
-  const free = checkFree(installation, world)
+export function checkMemory(installation: Installation, deps: CheckDeps): Verdict {
+  const free = checkFree(installation, deps)
   if (free.status === 'fail' || free.status === 'warn') return free
   const { server, memoryBytes, messageBytes } = installation
   const pid = server === null ? 'self' : String(server.pid)
-  const limitBytes = memoryBytes || memoryLimit({ ...world, pid })
+  const limitBytes = memoryBytes || memoryLimit({ ...deps, pid })
   if (limitBytes === Number.POSITIVE_INFINITY) return free
   const message = `${free.message}, at most ${megabytes(limitBytes)} for the server`
   if (limitBytes >= leastLimitFor(messageBytes)) return { ...free, message }
@@ -44,7 +44,7 @@ export function checkMemory(installation: Installation, world: World): Verdict {
   )
 }
 
-function checkFree({ server }: Installation, { proc }: World): Verdict {
+function checkFree({ server }: Installation, { proc }: CheckDeps): Verdict {
   const kibibytes = /^MemAvailable:\s+(\d+) kB/m.exec(textOf(join(proc, 'meminfo')))?.[1]
   if (kibibytes === undefined) return skip('the kernel does not report it')
   const bytes = Number(kibibytes) * 1024

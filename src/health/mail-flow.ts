@@ -13,7 +13,7 @@ const SPANS = [
   { ms: 7 * 24 * HOUR_MS, words: '7 days' },
 ]
 /** Fewer failures than that may be anybody's. */
-const TELLING = 5
+const MIN_SENT_TO_FAIL = 5
 
 /** Mail that was tried lately arrived. */
 export async function checkDelivered(store: Pick<Store, 'quality'>, now: number): Promise<Verdict> {
@@ -24,7 +24,7 @@ export async function checkDelivered(store: Pick<Store, 'quality'>, now: number)
     const sum = (of: 'sent' | 'delivered') => figures.reduce((total, each) => total + each[of], 0)
     const [sent, delivered] = [sum('sent'), sum('delivered')]
     const message = `${delivered} of ${sent} delivered in the last ${words}`
-    if (delivered > 0 || sent < TELLING) return pass(message)
+    if (delivered > 0 || sent < MIN_SENT_TO_FAIL) return pass(message)
     return fail(
       message,
       'Read the replies of the receiving servers: GET /v1/messages?status=bounced, then …/<id>/explain',

@@ -1,6 +1,6 @@
 import { fail, pass, type Verdict, warn } from './check.ts'
-import type { Surroundings } from './network-facts.ts'
-import type { World } from './deps.ts'
+import type { CheckDeps } from './deps.ts'
+import type { NetworkFacts } from './network-facts.ts'
 
 /** A signed name that has been there for decades. */
 export const SIGNED_NAME = 'ietf.org'
@@ -9,17 +9,17 @@ const OWN_RESOLVER =
   'For DNSSEC validation and blocklist queries, install a resolver on this machine: apt install unbound'
 
 /** The name servers answer, and whether they validate DNSSEC: DANE rests on it. */
-export async function checkNameServers(world: World, around: Surroundings): Promise<Verdict> {
-  const names = world.nameServers.join(', ')
-  if (!(await around.hasDns())) {
+export async function checkNameServers(deps: CheckDeps, facts: NetworkFacts): Promise<Verdict> {
+  const names = deps.nameServers.join(', ')
+  if (!(await facts.hasDns())) {
     return fail(
       `${names}: no response`,
       'Postrider cannot deliver without DNS. Check /etc/resolv.conf, or set servers = ["ip:53"] under [dns].',
     )
   }
-  if (!world.looksOutside) return pass(`${names} answers`)
-  if (!(await world.validates())) return warn(`${names} responds but does not validate DNSSEC: no DANE`, OWN_RESOLVER)
-  const isTrusted = world.nameServers.every((server) => world.isTrusted(server.replace(/^\[|\]?:\d+$/g, '')))
+  if (!deps.looksOutside) return pass(`${names} answers`)
+  if (!(await deps.validates())) return warn(`${names} responds but does not validate DNSSEC: no DANE`, OWN_RESOLVER)
+  const isTrusted = deps.nameServers.every((server) => deps.isTrusted(server.replace(/^\[|\]?:\d+$/g, '')))
   if (isTrusted) return pass(`${names} responds and validates DNSSEC`)
   return warn(
     `${names} validates DNSSEC but is remote, so its answers are not trusted: no DANE`,

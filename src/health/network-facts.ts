@@ -1,10 +1,10 @@
 import { isIP } from 'node:net'
 import type { Lookup } from '../net/dns/resolver.ts'
 import { canonicalIp, isPublicUnicast } from '../net/ip.ts'
-import type { Greeting, Installation, World } from './deps.ts'
+import type { CheckDeps, Greeting, Installation } from './deps.ts'
 
 /** What several checks need to know, found out once. Nothing of it rejects. */
-export interface Surroundings {
+export interface NetworkFacts {
   /** False: nothing that needs the DNS can be looked at. */
   hasDns: () => Promise<boolean>
   /** What DNS says of our own name. */
@@ -28,13 +28,13 @@ export interface Call extends Greeting {
 /** Whose mail servers are called: large, in several networks, and used to it. */
 export const MAILBOX_PROVIDERS = ['gmail.com', 'outlook.com', 'yahoo.com'] as const
 
-export function createSurroundings(installation: Installation, world: World): Surroundings {
-  const { resolver } = world
+export function createNetworkFacts(installation: Installation, deps: CheckDeps): NetworkFacts {
+  const { resolver } = deps
   const ask = async () => (await Promise.all(MAILBOX_PROVIDERS.map((name) => resolver.mx(name)))).map(recordsOf)
 
   const providers = once(ask)
   const hasDns = once(async () => {
-    const elsewhere = world.looksOutside ? resolver.mx(MAILBOX_PROVIDERS[0]) : null
+    const elsewhere = deps.looksOutside ? resolver.mx(MAILBOX_PROVIDERS[0]) : null
     const { 4: a, 6: aaaa } = await ownName()
     if (a.kind !== 'temporary' || aaaa.kind !== 'temporary') return true
     return elsewhere !== null && (await elsewhere).kind !== 'temporary'
@@ -44,7 +44,7 @@ export function createSurroundings(installation: Installation, world: World): Su
     return { 4: a, 6: aaaa }
   })
   const calls = once(async () => {
-    if (!world.looksOutside || installation.smarthost !== null || !(await hasDns())) return []
+    if (!deps.looksOutside || installation.smarthost !== null || !(await hasDns())) return []
     const hosts = (await providers()).flatMap((records) => best(records))
     const families = await ownFamilies()
     const made = await Promise.all(hosts.map((host) => callAt(host, families)))
@@ -56,7 +56,7 @@ export function createSurroundings(installation: Installation, world: World): Su
   }
   const publicAddresses = async (family: Family) => {
     const { sourceAddress } = installation
-    const own = sourceAddress === null ? world.ownAddresses() : [sourceAddress]
+    const own = sourceAddress === null ? deps.ownAddresses() : [sourceAddress]
     const isOurs = (ip: string) => isIP(ip) === family && isPublicUnicast(ip)
     for (const known of [await seenAddresses(family), own.filter(isOurs)]) if (known.length > 0) return known
     return own.some((ip) => isIP(ip) === family) ? recordsOf((await ownName())[family]).filter(isOurs) : []
@@ -64,14 +64,14 @@ export function createSurroundings(installation: Installation, world: World): Su
 
   const ownFamilies = async (): Promise<Family[]> => {
     if (installation.sourceAddress !== null) return [isIP(installation.sourceAddress) as Family]
-    const hasV6 = world.ownAddresses().some((ip) => isIP(ip) === 6 && isPublicUnicast(ip))
+    const hasV6 = deps.ownAddresses().some((ip) => isIP(ip) === 6 && isPublicUnicast(ip))
     return hasV6 ? [4, 6] : [4]
   }
   const callAt = async (host: string, families: readonly Family[]): Promise<Call[]> => {
     const made = families.map(async (family): Promise<Call[]> => {
       const addresses = recordsOf(await (family === 4 ? resolver.a(host) : resolver.aaaa(host)))
-      const address = addresses.find(world.mayConnect)
-      return address === undefined ? [] : [{ host, family, ...(await world.greet(host, address)) }]
+      const address = addresses.find(deps.mayConnect)
+      return address === undefined ? [] : [{ host, family, ...(await deps.greet(host, address)) }]
     })
     return (await Promise.all(made)).flat()
   }

@@ -1,20 +1,20 @@
 import { fail, pass, skip, type Verdict, warn } from './check.ts'
+import type { CheckDeps, Installation } from './deps.ts'
 import { hostingOf } from './hosting.ts'
-import { type Call, MAILBOX_PROVIDERS, recordsOf, type Surroundings } from './network-facts.ts'
-import type { Installation, World } from './deps.ts'
+import { type Call, MAILBOX_PROVIDERS, type NetworkFacts, recordsOf } from './network-facts.ts'
 
 /** Mail servers of the world can be reached. Many providers block port 25; then there is the smarthost. */
-export async function checkPort25({ smarthost }: Installation, world: World, around: Surroundings): Promise<Verdict> {
+export async function checkPort25({ smarthost }: Installation, deps: CheckDeps, facts: NetworkFacts): Promise<Verdict> {
   if (smarthost !== null) return skip('mail is sent through the smarthost')
-  if (!world.looksOutside) return skip('health.look_outside is off')
-  if (!(await around.hasDns())) return skip('DNS does not respond')
-  const all = await around.calls()
+  if (!deps.looksOutside) return skip('health.look_outside is off')
+  if (!(await facts.hasDns())) return skip('DNS does not respond')
+  const all = await facts.calls()
   // Many mail servers have IPv4 alone, and it is tried first.
   const overIpv4 = all.filter(({ family }) => family === 4)
   const calls = overIpv4.length > 0 ? overIpv4 : all
   if (calls.length === 0) return skip(`no public mail server found in DNS for ${MAILBOX_PROVIDERS.join(', ')}`)
   const reached = calls.filter(({ isReached }) => isReached)
-  if (reached.length === 0) return fail(unreached(calls), await blockedAdvice(world, around))
+  if (reached.length === 0) return fail(unreached(calls), await blockedAdvice(deps, facts))
 
   const welcome = reached.filter(({ problem }) => problem === null)
   const { host, durationMs, problem } = (welcome[0] ?? reached[0])!
@@ -34,10 +34,10 @@ and password percent-encoded, into a file that only the server can read, and set
   smarthost_file = "smarthost"
 If ports 587 and 465 are blocked too, use port 2525. \`postrider init --smarthost …\` does all of this.`
 
-async function blockedAdvice(world: World, around: Surroundings): Promise<string> {
-  const addresses = await around.publicAddresses(4)
-  const names = (await Promise.all(addresses.map((ip) => world.resolver.ptr(ip)))).flatMap(recordsOf)
-  const hosting = hostingOf(world.sys, names)
+async function blockedAdvice(deps: CheckDeps, facts: NetworkFacts): Promise<string> {
+  const addresses = await facts.publicAddresses(4)
+  const names = (await Promise.all(addresses.map((ip) => deps.resolver.ptr(ip)))).flatMap(recordsOf)
+  const hosting = hostingOf(deps.sys, names)
   const ask =
     hosting === null
       ? 'Ask your provider to open outbound port 25; many do so on request.'

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fail, pass, skip, type Verdict, warn } from './check.ts'
-import type { HeldPort, Installation, Listener, World } from './deps.ts'
+import type { CheckDeps, HeldPort, Installation, Listener } from './deps.ts'
 
 /** The ports of our listeners are free, or ours already. */
-export function checkPorts({ listeners, server }: Installation, { held }: World): Verdict {
+export function checkPorts({ listeners, server }: Installation, { held }: CheckDeps): Verdict {
   const fixed = listeners.filter(({ port }) => port !== 0)
   if (fixed.length === 0) return skip('no listener has a fixed port')
   const taken = fixed.flatMap((listener) => {
@@ -20,7 +20,7 @@ export function checkPorts({ listeners, server }: Installation, { held }: World)
 }
 
 /** A server that is not root may listen below 1024. */
-export function checkLowPorts({ listeners, server }: Installation, { proc, units }: World): Verdict {
+export function checkLowPorts({ listeners, server }: Installation, { proc, units }: CheckDeps): Verdict {
   const low = listeners.filter(({ port }) => port > 0 && port < firstOpenPort(proc))
   if (low.length === 0) return skip('not required by any listener')
   const ports = low.map(({ port }) => port).join(', ')

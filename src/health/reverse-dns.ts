@@ -1,28 +1,28 @@
 import { isIP } from 'node:net'
 import { fail, pass, skip, type Verdict, warn, worstOf } from './check.ts'
-import { type Family, recordsOf, type Surroundings } from './network-facts.ts'
-import type { Installation, World } from './deps.ts'
+import type { CheckDeps, Installation } from './deps.ts'
+import { type Family, type NetworkFacts, recordsOf } from './network-facts.ts'
 
 /** Every address that mail leaves from has a name in DNS, and that name leads back to it: without, most large providers
  *  take nothing (Gmail says 550 5.7.25). Best is the name that we say in EHLO. */
 export async function checkReverseDns(
   family: Family,
   { hostname, sourceAddress, smarthost }: Installation,
-  world: World,
-  around: Surroundings,
+  deps: CheckDeps,
+  facts: NetworkFacts,
 ): Promise<Verdict> {
   if (smarthost !== null) return skip('mail is sent through the smarthost')
   if (sourceAddress !== null && isIP(sourceAddress) !== family) return skip(`mail is sent from ${sourceAddress} only`)
-  if (!(await around.hasDns())) return skip('DNS does not respond')
-  const addresses = await around.publicAddresses(family)
+  if (!(await facts.hasDns())) return skip('DNS does not respond')
+  const addresses = await facts.publicAddresses(family)
   if (addresses.length === 0) {
     return skip(family === 6 ? 'this machine has no public IPv6 address' : 'the public address is unknown')
   }
-  const verdicts = await Promise.all(addresses.map((address) => checkAddress(address, hostname, world)))
+  const verdicts = await Promise.all(addresses.map((address) => checkAddress(address, hostname, deps)))
   return worstOf(verdicts)
 }
 
-async function checkAddress(address: string, hostname: string, { resolver }: World): Promise<Verdict> {
+async function checkAddress(address: string, hostname: string, { resolver }: CheckDeps): Promise<Verdict> {
   const family = isIP(address)
   const lookup = await resolver.ptr(address)
   if (lookup.kind === 'temporary') return skip(`DNS did not respond for the PTR record of ${address}`)

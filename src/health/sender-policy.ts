@@ -1,20 +1,24 @@
 import { parse } from 'tldts'
 import { isSpf, mergedSpf } from '../mail/spf-record.ts'
 import { fail, pass, skip, type Verdict, warn, worstOf } from './check.ts'
+import type { CheckDeps, Installation, SendingDomain } from './deps.ts'
 import { recordsOf } from './network-facts.ts'
-import type { Installation, SendingDomain, World } from './deps.ts'
 
 /** What the domains publish already about who may send for them, and what of it to keep, merge or mend. Ours stands at the
  *  host of the return path, so the SPF record of the domain itself stays as it is. */
-export async function checkSpf({ hostname, domains }: Installation, world: World): Promise<Verdict> {
-  return overall(await Promise.all(domains.map((domain) => spfOf(domain, hostname, world))))
+export async function checkSpf({ hostname, domains }: Installation, deps: CheckDeps): Promise<Verdict> {
+  return overall(await Promise.all(domains.map((domain) => spfOf(domain, hostname, deps))))
 }
 
-export async function checkDmarc({ domains }: Installation, world: World): Promise<Verdict> {
-  return overall(await Promise.all(domains.map((domain) => dmarcOf(domain, world))))
+export async function checkDmarc({ domains }: Installation, deps: CheckDeps): Promise<Verdict> {
+  return overall(await Promise.all(domains.map((domain) => dmarcOf(domain, deps))))
 }
 
-async function spfOf({ name, returnPathHost }: SendingDomain, hostname: string, { resolver }: World): Promise<Verdict> {
+async function spfOf(
+  { name, returnPathHost }: SendingDomain,
+  hostname: string,
+  { resolver }: CheckDeps,
+): Promise<Verdict> {
   const [own, there] = await Promise.all([resolver.txt(name), resolver.txt(returnPathHost)])
   if (own.kind === 'temporary' || there.kind === 'temporary') return skip(`DNS did not respond for ${name}`)
   const records = recordsOf(there).filter(isSpf)
@@ -35,7 +39,7 @@ async function spfOf({ name, returnPathHost }: SendingDomain, hostname: string, 
   return pass(`${name} has its own SPF record, which can stay; Postrider uses ${returnPathHost}`)
 }
 
-async function dmarcOf({ name }: SendingDomain, { resolver }: World): Promise<Verdict> {
+async function dmarcOf({ name }: SendingDomain, { resolver }: CheckDeps): Promise<Verdict> {
   const above = parse(name).domain ?? name
   for (const at of new Set([`_dmarc.${name}`, `_dmarc.${above}`])) {
     const lookup = await resolver.txt(at)

@@ -1,11 +1,11 @@
 import { fail, pass, skip, type Verdict } from './check.ts'
-import type { Installation, World } from './deps.ts'
+import type { CheckDeps, Installation } from './deps.ts'
 
 /** The smarthost answers and takes our login. */
-export async function checkSmarthost({ smarthost }: Installation, world: World): Promise<Verdict> {
-  if (smarthost === null || world.greetSmarthost === null) return skip('none configured; mail goes to each domain’s MX')
-  if (!world.looksOutside) return skip('health.look_outside is off')
-  const { isReached, problem, durationMs } = await world.greetSmarthost()
+export async function checkSmarthost({ smarthost }: Installation, deps: CheckDeps): Promise<Verdict> {
+  if (smarthost === null || deps.greetSmarthost === null) return skip('none configured; mail goes to each domain’s MX')
+  if (!deps.looksOutside) return skip('health.look_outside is off')
+  const { isReached, problem, durationMs } = await deps.greetSmarthost()
   const name = `${smarthost.host}:${smarthost.port}`
   if (problem === null) return pass(`${name} accepts our login, after ${durationMs} ms`)
   if (isReached && problem.startsWith('the password was not sent')) {

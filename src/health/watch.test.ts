@@ -51,7 +51,7 @@ describe('the watch over a house that runs', () => {
     const [first, second] = await Promise.all([health.look(), health.look()])
     expect(first).toBe(second)
     expect(runs()).toBe(1)
-    expect(health.latest()).toMatchObject({ checkedAt: NOW, isWell: true })
+    expect(health.latest()).toMatchObject({ checkedAt: NOW, hasNoFailure: true })
     await health.look()
     expect(runs()).toBe(2)
   })

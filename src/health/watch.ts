@@ -1,10 +1,10 @@
 import type { Log } from '../os/log.ts'
-import { type CheckResult, type CheckStatus, isWell } from './check.ts'
+import { type CheckResult, type CheckStatus, hasNoFailure } from './check.ts'
 
 /** What was found at some time (ms UTC). */
 export interface Health {
   checkedAt: number
-  isWell: boolean
+  hasNoFailure: boolean
   checks: readonly CheckResult[]
 }
 
@@ -38,7 +38,7 @@ export function createHealthWatch(options: {
   const look = async (): Promise<Health> => {
     const checks = await run()
     tell(latest?.checks ?? [], checks)
-    latest = { checkedAt: now(), isWell: isWell(checks), checks }
+    latest = { checkedAt: now(), hasNoFailure: hasNoFailure(checks), checks }
     return latest
   }
   return {

@@ -1,15 +1,15 @@
 import type { Call, Operation } from '../api/operation.ts'
 import { cursorAfter } from '../api/page.ts'
 import { perform } from '../api/perform.ts'
-import type { Dialect } from '../api/route-table.ts'
+import type { CompatApi } from '../api/route-table.ts'
 import { check } from '../api/schema.ts'
-import type { Endpoint, ForeignApi, Ours, Said } from '../compat/external-api.ts'
+import type { Endpoint, ExternalApi, Ours, Said } from '../compat/external-api.ts'
 import { type FieldFault, invalid, Refusal } from '../model/refusal.ts'
 
 /** Another service's API, and our operations → the operations that answer it, for the HTTP API. Each takes the way of
  *  the operation it stands for, by perform() as everything does: same permission, same checks, same transaction.
  *  Throws when an endpoint stands for an operation that is not there: a fault of the program. */
-export function createDialect(api: ForeignApi, operations: readonly Operation[]): Dialect {
+export function createCompatApi(api: ExternalApi, operations: readonly Operation[]): CompatApi {
   const byId = new Map(operations.map((operation) => [operation.id, operation]))
   const find = (id: string): Operation => {
     const found = byId.get(id)
@@ -23,9 +23,9 @@ export function createDialect(api: ForeignApi, operations: readonly Operation[])
   }
 }
 
-function operationOf(endpoint: Endpoint, api: ForeignApi, find: (id: string) => Operation): Operation {
+function operationOf(endpoint: Endpoint, api: ExternalApi, find: (id: string) => Operation): Operation {
   const { id, method, path, query, body, base64At } = endpoint
-  const { permission, testKey, idempotent, secretAnswer, unaudited } = find(endpoint.operation)
+  const { permission, testKey, idempotent, secretResponse, unaudited } = find(endpoint.operation)
   const isCreating = method === 'POST' && idempotent === true && endpoint.idempotent !== false
   return {
     id: `${api.name}_${id}`,
@@ -38,11 +38,11 @@ function operationOf(endpoint: Endpoint, api: ForeignApi, find: (id: string) => 
     ...(body && { body }),
     ...(base64At && { base64At }),
     ...(isCreating && { idempotent }),
-    ...(secretAnswer && method === 'POST' && { secretAnswer }),
+    ...(secretResponse && method === 'POST' && { secretResponse }),
     ...(unaudited && { unaudited }),
     handle: async (call) => {
       const ours: Ours = {
-        ask: (name, said, toForeign) => ask(requireSame(find(name), permission), said, call, toForeign),
+        ask: (name, said, toExternal) => ask(requireSame(find(name), permission), said, call, toExternal),
         read: (schema, value) => check(schema, value, 'body'),
       }
       return { status: 200, body: await endpoint.handle(call, ours) }
@@ -60,7 +60,7 @@ async function ask<T>(
   operation: Operation,
   { params = {}, query = {}, body, page, names = {} }: Said,
   call: Call & { remember: (answer: { status: number; body: unknown }) => unknown },
-  toForeign: (body: unknown) => T,
+  toExternal: (body: unknown) => T,
 ): Promise<T> {
   // One change, or `toForeign` could not have nothing written.
   const own: Call = Object.assign(Object.create(call), { params, resource: undefined, parts: undefined })
@@ -68,9 +68,9 @@ async function ask<T>(
     const answer = await perform(operation, own, {
       query: () => operation.query && checked(operation.query, { ...query, ...pageQuery(page) }, 'query'),
       body: () => operation.body && checked(operation.body, body ?? {}, 'body'),
-      remember: (made) => call.remember({ status: 200, body: toForeign(made.body) }) as never,
+      remember: (made) => call.remember({ status: 200, body: toExternal(made.body) }) as never,
     })
-    return toForeign(answer.body)
+    return toExternal(answer.body)
   } catch (thrown) {
     throw thrown instanceof Refusal ? renamed(thrown, { ...names, cursor: 'after' }) : thrown
   } finally {

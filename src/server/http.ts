@@ -1,6 +1,6 @@
-import { createClearDoor } from '../api/plaintext-guard.ts'
 import { createListener, type Listener } from '../api/listener.ts'
 import type { Operation } from '../api/operation.ts'
+import { createPlaintextGuard } from '../api/plaintext-guard.ts'
 import { type Api, createApi } from '../api/server.ts'
 import type { PlainPages } from '../certificates/plain-pages.ts'
 import { resend } from '../compat/resend/resend.ts'
@@ -21,7 +21,7 @@ import type { Memory } from '../os/memory.ts'
 import { forwardPages } from '../tracking/forward-pages.ts'
 import { trackingPages } from '../tracking/pages.ts'
 import type { Identity } from './certificates.ts'
-import { createDialect } from './external-api.ts'
+import { createCompatApi } from './external-api.ts'
 import { ListenFailure } from './listeners.ts'
 import { type Around, mtaStsOfHouse, serverNamesOf } from './operations.ts'
 
@@ -72,7 +72,7 @@ export function createWeb(
 
   const api = createApi({
     ...house,
-    dialects: [createDialect(resend, operations)],
+    compatApis: [createCompatApi(resend, operations)],
     pages: [
       ...trackingPages({
         ...house,
@@ -92,7 +92,7 @@ export function createWeb(
     // A body of base64 attachments is a third larger than the mail it becomes.
     limits: { bodyBytes: Math.ceil(config.limits.messageBytes * 1.5) },
     clientAddress,
-    ...(http.behindProxy && { clearDoor: createClearDoor({ isTrusted, publicUrl }) }),
+    ...(http.behindProxy && { plaintextGuard: createPlaintextGuard({ isTrusted, publicUrl }) }),
     hasSessions: http.dashboard,
     site: { hostNames, publicUrl, isBehindProxy: http.behindProxy, isTrusted },
     hstsSeconds: http.hstsSeconds,

@@ -43,11 +43,11 @@ export interface Submission {
   submitBatch(
     author: Author,
     requests: readonly (SubmissionRequest | Refusal)[],
-    remember?: MakeRecord<Fate[]>,
+    remember?: MakeRecord<RecipientResult[]>,
     parts?: Parts | null,
-  ): Promise<Fate[]>
-  /** Renders a template as a message would, without sending. Refuses with validation_error, forbidden (`template_id`)
-   *  and template_error. */
+  ): Promise<RecipientResult[]>
+  /** Fills a template as a message would be, without sending one. Refuses with validation_error and forbidden
+   *  (`template_id`) and template_error. */
   render(sender: TemplateUser, use: TemplateUse): Promise<Rendered>
 }
 
@@ -84,8 +84,8 @@ export interface Accepted {
   message: Message
   recipients: { email: string; type: RecipientType; status: DeliveryStatus }[]
 }
-export type Fate = Accepted | Refusal
-/** Result → the record to write with it, if any. */
+export type RecipientResult = Accepted | Refusal
+/** What is about to be answered → the record to write with it, if any. */
 export type MakeRecord<T> = (answer: T) => Remember | undefined
 
 export function createSubmission(deps: SubmissionDeps): Submission {
@@ -159,9 +159,9 @@ export function createSubmission(deps: SubmissionDeps): Submission {
   const submitSlice = async (
     { author, domain, plan, now, purse }: Batch,
     requests: readonly (SubmissionRequest | Refusal)[],
-    remember: MakeRecord<Fate[]> | undefined,
+    remember: MakeRecord<RecipientResult[]> | undefined,
     written: AcceptedMessage[],
-  ): Promise<Fate[]> => {
+  ): Promise<RecipientResult[]> => {
     const { organizationId } = author.key
     const prepared: (AcceptedMessage | Refusal)[] = []
     for (const request of requests) {

@@ -1,8 +1,8 @@
 import type { Mode } from '../model/message.ts'
 import { Refusal } from '../model/refusal.ts'
 import { type Remember, StoreUnavailable } from '../storage/store.ts'
-import type { Accepted, Fate, MakeRecord } from './accept.ts'
-import type { Parts } from './idempotency.ts'
+import type { Accepted, MakeRecord, RecipientResult } from './accept.ts'
+import type { Parts } from './once.ts'
 import type { SubmissionRequest } from './request.ts'
 
 type Request = SubmissionRequest | Refusal
@@ -31,11 +31,11 @@ export function slicesOf(requests: readonly Request[], mode: Mode): Request[][] 
  *  propagate. */
 export async function submitSlices(
   slices: readonly (readonly Request[])[],
-  remember: MakeRecord<Fate[]> | undefined,
+  remember: MakeRecord<RecipientResult[]> | undefined,
   parts: Parts | null,
-  submit: (slice: readonly Request[], record: MakeRecord<Fate[]> | undefined) => Promise<Fate[]>,
-): Promise<Fate[]> {
-  const fates: Fate[] = []
+  submit: (slice: readonly Request[], record: MakeRecord<RecipientResult[]> | undefined) => Promise<RecipientResult[]>,
+): Promise<RecipientResult[]> {
+  const fates: RecipientResult[] = []
   let isResuming = parts !== null
   for (const [at, slice] of slices.entries()) {
     const isLast = at === slices.length - 1
@@ -45,8 +45,8 @@ export async function submitSlices(
       fates.push(...unpack(known))
       continue
     }
-    const ofPart = parts === null ? undefined : (made: Fate[]): Remember => parts.record(at, pack(made))
-    const ofAll = remember && ((made: Fate[]) => remember([...fates, ...made]))
+    const ofPart = parts === null ? undefined : (made: RecipientResult[]): Remember => parts.record(at, pack(made))
+    const ofAll = remember && ((made: RecipientResult[]) => remember([...fates, ...made]))
     try {
       fates.push(...(await submit(slice, isLast ? ofAll : ofPart)))
     } catch (error) {
@@ -74,8 +74,8 @@ function unavailable(): Refusal {
   return new Refusal('unavailable', 'The server could not store this message. It was not accepted; send it again.')
 }
 
-/** Results → JSON for unpack. */
-function pack(fates: readonly Fate[]): Uint8Array {
+/** Fates → JSON, which unpack reads back. */
+function pack(fates: readonly RecipientResult[]): Uint8Array {
   const plain = fates.map((fate): Packed => {
     if (!(fate instanceof Refusal)) return { accepted: fate }
     const { reason, message, field, details, faults, retryAfterSeconds } = fate
@@ -84,7 +84,7 @@ function pack(fates: readonly Fate[]): Uint8Array {
   return Buffer.from(JSON.stringify(plain))
 }
 
-function unpack(body: Uint8Array): Fate[] {
+function unpack(body: Uint8Array): RecipientResult[] {
   const packed = JSON.parse(new TextDecoder().decode(body)) as Packed[]
   return packed.map((each) => {
     if ('accepted' in each) return each.accepted

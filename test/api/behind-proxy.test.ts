@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'bun:test'
-import { createClearDoor } from '../../src/api/plaintext-guard.ts'
+import { createPlaintextGuard } from '../../src/api/plaintext-guard.ts'
 import { createNetworks } from '../../src/net/ip.ts'
 import { createTestApi, type TestApi } from '../support/api.ts'
 
@@ -14,8 +14,8 @@ afterEach(async () => {
 })
 
 async function listen(trusted: string[], isBehindProxy = true) {
-  const clearDoor = createClearDoor({ isTrusted: createNetworks(trusted), publicUrl: () => PUBLIC })
-  open = await createTestApi(isBehindProxy ? { clearDoor } : {})
+  const plaintextGuard = createPlaintextGuard({ isTrusted: createNetworks(trusted), publicUrl: () => PUBLIC })
+  open = await createTestApi(isBehindProxy ? { plaintextGuard } : {})
   const { port } = await open.api.listen({ host: '127.0.0.1', port: 0 })
   return (path: string, proto: string | null, method = 'GET') =>
     fetch(`http://127.0.0.1:${port}${path}`, {

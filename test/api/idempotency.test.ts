@@ -15,7 +15,7 @@ afterEach(async () => {
 /** An API whose operations suppress an address, one after `gate`, and count how often they really did. */
 async function start(gate: () => Promise<void> = async () => {}) {
   const runs: string[] = []
-  const suppress = (id: string, path: string, secretAnswer: boolean, store: Store, mintId: TestApi['mintId']) =>
+  const suppress = (id: string, path: string, secretResponse: boolean, store: Store, mintId: TestApi['mintId']) =>
     operation({
       id,
       method: 'POST' as const,
@@ -24,7 +24,7 @@ async function start(gate: () => Promise<void> = async () => {}) {
       summary: '',
       body: z.strictObject({ email: z.string(), fail: z.boolean().optional() }),
       idempotent: true,
-      secretAnswer,
+      secretResponse,
       load: async ({ params, key }) => {
         if (params.name === 'theirs' && key.domainId !== made!.own.domain.id) throw new Refusal('forbidden', 'theirs')
         if (params.name === 'gone' && runs.length > 0) throw new Refusal('not_found', 'gone')
@@ -181,9 +181,9 @@ describe('requests that race', () => {
     const racing = Array.from({ length: 100 }, () => post('/v1/plain', 'k', { email: 'a@b.example' }))
     await clock.untilNapping(99)
     gate.resolve()
-    const answers = await Promise.all(racing)
-    expect(new Set(answers.map(({ status, text }) => `${status} ${text}`)).size).toBe(1)
-    expect(answers.filter(({ headers }) => headers.get('idempotent-replayed') === 'true')).toHaveLength(99)
+    const responses = await Promise.all(racing)
+    expect(new Set(responses.map(({ status, text }) => `${status} ${text}`)).size).toBe(1)
+    expect(responses.filter(({ headers }) => headers.get('idempotent-replayed') === 'true')).toHaveLength(99)
     expect(runs).toHaveLength(1)
     expect(clock.naps()).toEqual([])
   })
@@ -221,8 +221,10 @@ describe('requests that race', () => {
       atOnce--
       if (++calls <= 2) throw new Error('broken')
     })
-    const answers = await Promise.all(Array.from({ length: 5 }, () => post('/v1/plain', 'k', { email: 'a@b.example' })))
-    expect(answers.map(({ status }) => status).sort()).toEqual([201, 201, 201, 500, 500])
+    const responses = await Promise.all(
+      Array.from({ length: 5 }, () => post('/v1/plain', 'k', { email: 'a@b.example' })),
+    )
+    expect(responses.map(({ status }) => status).sort()).toEqual([201, 201, 201, 500, 500])
     expect([most, runs.length]).toEqual([1, 1])
   })
 })

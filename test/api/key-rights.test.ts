@@ -90,12 +90,12 @@ describe('a key never gives more than it has', () => {
     const { own, ask } = await start()
     const { id } = own.keys.admin.record
     const key = own.keys.manage
-    const answers = [
+    const responses = [
       await ask('DELETE', `/v1/api-keys/${id}`, { key }),
       await ask('POST', `/v1/api-keys/${id}/rotate`, { key }),
       await ask('PATCH', `/v1/api-keys/${id}`, { key, body: { name: 'mine' } }),
     ]
-    expect(answers.map(({ status }) => status)).toEqual([403, 403, 403])
+    expect(responses.map(({ status }) => status)).toEqual([403, 403, 403])
     expect((await ask('GET', `/v1/api-keys/${id}`, { key })).body).toMatchObject({ name: 'admin', revoked_at: null })
     expect((await ask('DELETE', `/v1/api-keys/${own.keys.manage.record.id}`, { key })).status).toBe(200) // itself
   })

@@ -38,10 +38,10 @@ describe('the same request with the same Idempotency-Key', () => {
   test('waits for the first when they race', async () => {
     const before = await count()
     const more = fresh()
-    const answers = await Promise.all(Array.from({ length: 20 }, () => server.send(MAIL, more)))
-    expect(new Set(answers.map(({ text }) => text)).size).toBe(1)
-    expect(answers.every(({ status }) => status === 202)).toBe(true)
-    expect(answers.filter(({ headers }) => headers.get('idempotent-replayed') === 'true').length).toBe(19)
+    const responses = await Promise.all(Array.from({ length: 20 }, () => house.send(MAIL, more)))
+    expect(new Set(responses.map(({ text }) => text)).size).toBe(1)
+    expect(responses.every(({ status }) => status === 202)).toBe(true)
+    expect(responses.filter(({ headers }) => headers.get('idempotent-replayed') === 'true').length).toBe(19)
     expect(await count()).toBe(before + 1)
   })
 

@@ -15,7 +15,7 @@ import { silentLog } from '../../src/os/log.ts'
 import { createBells } from '../../src/os/notifier.ts'
 import { createPreparer } from '../../src/outbound/prepare.ts'
 import { parsingHere } from '../../src/parsing/parsing.ts'
-import { createDialect } from '../../src/server/external-api.ts'
+import { createCompatApi } from '../../src/server/external-api.ts'
 import { createOperations, openSubmission } from '../../src/server/operations.ts'
 import { openStore } from '../../src/storage/sqlite/open.ts'
 import type { Store } from '../../src/storage/store.ts'
@@ -90,7 +90,7 @@ export async function openContractWorld() {
   const api = createApi({
     ...around,
     operations,
-    dialects: [createDialect(resend, operations)],
+    compatApis: [createCompatApi(resend, operations)],
     plans: (name) => config.plans[name],
     limits: { bodyBytes: BODY_BYTES },
     clientAddress: (peer) => peer ?? '',

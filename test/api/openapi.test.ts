@@ -177,7 +177,7 @@ describe('the document', () => {
 
   test('names for each operation its permission, its parameters and at least one success', async () => {
     const poor: string[] = []
-    for (const { id, answers } of world.operations) if (!(await answers?.())?.length) poor.push(id)
+    for (const { id, responses } of world.operations) if (!(await responses?.())?.length) poor.push(id)
     expect(poor).toEqual([]) // add `answers` to the operation: src/api/responses
     const tags = document.tags.map(({ name }: Json) => name)
     for (const { path, operation } of read.operations) {

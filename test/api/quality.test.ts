@@ -34,8 +34,8 @@ async function start(settings: Partial<typeof SETTINGS> = {}) {
   }
 }
 
-type Fate = 'delivered' | 'hard' | 'soft' | 'complained'
-async function tell(api: TestApi, tenant: Tenant, fates: Fate[], mode: Mode = 'live', at = api.clock.now()) {
+type RecipientResult = 'delivered' | 'hard' | 'soft' | 'complained'
+async function tell(api: TestApi, tenant: Tenant, fates: RecipientResult[], mode: Mode = 'live', at = api.clock.now()) {
   const { organization, domain } = tenant
   const message = {
     id: 'msg_a',
@@ -47,7 +47,7 @@ async function tell(api: TestApi, tenant: Tenant, fates: Fate[], mode: Mode = 'l
     metadata: {},
     tags: [],
   }
-  const event = (fate: Fate) => {
+  const event = (fate: RecipientResult) => {
     const isBounce = fate === 'hard' || fate === 'soft'
     const fields = isBounce ? { bounce_type: fate, will_retry: false } : {}
     return messageEvent(
@@ -62,7 +62,7 @@ async function tell(api: TestApi, tenant: Tenant, fates: Fate[], mode: Mode = 'l
   await api.store.events.append(fates.map(event))
 }
 
-const times = (count: number, fate: Fate): Fate[] => Array.from({ length: count }, () => fate)
+const times = (count: number, fate: RecipientResult): RecipientResult[] => Array.from({ length: count }, () => fate)
 
 test('a domain without mail has figures of zero and no alerts', async () => {
   const { read, own } = await start()

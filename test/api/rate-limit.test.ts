@@ -43,8 +43,8 @@ test('the 61st request of a minute is 429, and Retry-After says when the window 
 test('parallel requests, refused ones and unknown paths all count, and never more than the limit pass', async () => {
   const { ask } = await start()
   const paths = ['/v1/webhooks', '/v1/nowhere', '/v1/events', '/v1/webhooks/whk_x']
-  const answers = await Promise.all(Array.from({ length: 200 }, (_, n) => ask(n % 2 ? 'GET' : 'HEAD', paths[n % 4]!)))
-  expect(answers.filter(({ status }) => status !== 429)).toHaveLength(60)
+  const responses = await Promise.all(Array.from({ length: 200 }, (_, n) => ask(n % 2 ? 'GET' : 'HEAD', paths[n % 4]!)))
+  expect(responses.filter(({ status }) => status !== 429)).toHaveLength(60)
 })
 
 test('every key has a window of its own, and a request without a key spends from none', async () => {

@@ -52,11 +52,15 @@ describe('a link', () => {
     await post({ token: LINK })
     await addLink('X'.repeat(40))
     await made.clock.advance(30 * MINUTE)
-    const answers = [await post({ token: LINK }), await post({ token: 'X'.repeat(40) }), await post({ token: 'none' })]
-    for (const { status, body, headers } of answers) {
+    const responses = [
+      await post({ token: LINK }),
+      await post({ token: 'X'.repeat(40) }),
+      await post({ token: 'none' }),
+    ]
+    for (const { status, body, headers } of responses) {
       expect(status).toBe(401)
       expect(headers.get('set-cookie')).toBeNull()
-      expect(body.error.message).toBe(answers[0]!.body.error.message)
+      expect(body.error.message).toBe(responses[0]!.body.error.message)
     }
   })
 

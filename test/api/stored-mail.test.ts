@@ -2,7 +2,7 @@ import { afterEach, expect, test } from 'bun:test'
 import { type Operation, operation } from '../../src/api/operation.ts'
 import { endpoint } from '../../src/compat/external-api.ts'
 import { createMemory } from '../../src/os/memory.ts'
-import { createDialect } from '../../src/server/external-api.ts'
+import { createCompatApi } from '../../src/server/external-api.ts'
 import { createTestApi, type TestApi } from '../support/api.ts'
 import { createFakeClock } from '../support/fake-clock.ts'
 
@@ -17,7 +17,7 @@ const mail = operation({
   reads: () => SIZE,
   handle: async () => ({ status: 200, body: { text: 'x'.repeat(SIZE) } }),
 })
-const foreign = createDialect(
+const foreign = createCompatApi(
   {
     name: 'foreign',
     root: '/v1/foreign',

@@ -73,8 +73,8 @@ describe('a template', () => {
   test('is created once for one idempotency key', async () => {
     const { ask } = await start()
     const headers = { 'idempotency-key': 'k' }
-    const answers = [1, 2].map(() => ask('POST', '/v1/templates', { body: WELCOME, headers }))
-    const [first, second] = await Promise.all(answers)
+    const responses = [1, 2].map(() => ask('POST', '/v1/templates', { body: WELCOME, headers }))
+    const [first, second] = await Promise.all(responses)
     expect([first!.status, second!.status, second!.text]).toEqual([201, 201, first!.text])
     const other = await ask('POST', '/v1/templates', { body: { ...WELCOME, name: 'Other' }, headers })
     expect([other.status, other.body.error.details.reason]).toEqual([409, 'idempotency_key_reused'])

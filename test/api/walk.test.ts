@@ -287,14 +287,14 @@ test('every operation answers every kind of bad key alike, and does nothing', as
   for (const mint of [expired, revoked, elsewhere]) {
     for (const mode of MODES) for (const permission of PERMISSIONS) bad.push(await mint(mode, permission))
   }
-  const answers = new Set<string>()
+  const responses = new Set<string>()
   const before = await world.snapshot('own', 'live')
   for (const documented of operations) {
     const filled = documented.path.replace(/\{\w+\}/g, 'none')
     const body = documented.operation.requestBody === undefined ? undefined : {}
-    for (const key of bad) answers.add(answerOf(await world.ask(key, documented.method, filled, body)))
+    for (const key of bad) responses.add(answerOf(await world.ask(key, documented.method, filled, body)))
   }
-  expect([...answers]).toEqual([expect.stringMatching(/^401 .*unauthorized/)])
+  expect([...responses]).toEqual([expect.stringMatching(/^401 .*unauthorized/)])
   expect(await world.snapshot('own', 'live')).toBe(before)
 }, 60_000)
 

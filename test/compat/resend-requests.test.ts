@@ -22,13 +22,18 @@ afterAll(async () => {
   await remote.stop()
 })
 
-interface Answer {
+interface ApiResponse {
   status: number
   body: Json
 }
 
 /** With a body whatever the method is; fetch refuses one with GET. */
-function ask(method: string, path: string, body: unknown = {}, headers: Record<string, string> = {}): Promise<Answer> {
+function ask(
+  method: string,
+  path: string,
+  body: unknown = {},
+  headers: Record<string, string> = {},
+): Promise<ApiResponse> {
   const text = JSON.stringify(body)
   const [host, port] = server.running().listening.http!.split(':')
   const sent = {
@@ -51,7 +56,7 @@ function ask(method: string, path: string, body: unknown = {}, headers: Record<s
   })
 }
 
-async function done(answer: Promise<Answer>): Promise<Json> {
+async function done(answer: Promise<ApiResponse>): Promise<Json> {
   const { status, body } = await answer
   expect([status, body]).toEqual([200, body])
   return body

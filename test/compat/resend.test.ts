@@ -223,7 +223,7 @@ describe('whoever asks', () => {
     const ours = await data(resend.emails.send({ ...MAIL, scheduledAt: 'in 1 hour' }))
     const { data: keys } = await data(resend.apiKeys.list())
     const { data: domains } = await data(resend.domains.list())
-    const answers = [
+    const responses = [
       outsider.emails.get(ours.id),
       outsider.emails.cancel(ours.id),
       outsider.emails.update({ id: ours.id, scheduledAt: 'in 1 min' }),
@@ -234,7 +234,7 @@ describe('whoever asks', () => {
       outsider.webhooks.remove(server.webhook.id),
       outsider.webhooks.rotateSigningSecret(server.webhook.id),
     ]
-    for (const answer of answers) expect(await refused(answer as never)).toMatchObject({ what: '404 not_found' })
+    for (const answer of responses) expect(await refused(answer as never)).toMatchObject({ what: '404 not_found' })
     expect((await data(outsider.emails.list())).data).toEqual([])
     const page = await data(outsider.emails.list({ after: ours.id }))
     expect(page).toEqual({ object: 'list', has_more: false, data: [] })

@@ -68,7 +68,9 @@ test('a refusal that is about us says what to do', async () => {
   await server.ended(body.id)
   const recipient = await explain(body.id)
   expect(recipient).toMatchObject({ status: 'bounced', bounce_class: 'authentication' })
-  expect(words(recipient)).toMatch(/PTR record \(.+\), read as authentication \(rule \S+\)\. It could not tell who/)
+  expect(words(recipient)).toMatch(
+    /PTR record \(.+\), classified as authentication \(rule \S+\)\. The receiver could not authenticate the sender/,
+  )
   expect(words(recipient)).toContain('`postrider doctor` to check reverse DNS')
   expect(words(recipient)).toContain('The address is not suppressed')
 })

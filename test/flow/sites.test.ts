@@ -35,13 +35,13 @@ test('a 421 to one domain slows all that share its site, explain says so, and a 
   }
   expect(await siteOf('bob@b.remote.example')).toMatchObject(slowed)
   const told = await words('bob@b.remote.example')
-  expect(told).toContain('after a reply of the class reputation')
+  expect(told).toContain('after a reply of class reputation')
   expect(told).not.toContain('unusual rate') // what was said to somebody else
 
   const second = await server.send({ to: 'bob@b.remote.example' })
   await server.tried(second.body.id, 1)
   expect(await siteOf('ann@a.remote.example')).toMatchObject({ state: 'paused', connections: 1 })
-  expect(await words('ann@a.remote.example')).toContain('nothing is begun before')
+  expect(await words('ann@a.remote.example')).toContain('deliveries are paused until')
 
   isSlowed = false
   const third = await server.send({ to: 'cy@c.remote.example' })

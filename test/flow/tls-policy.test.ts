@@ -44,7 +44,7 @@ test('a domain with an MTA-STS policy in force gets no mail over an unproven con
   })
   const recipient = await explain(body.id)
   expect(recipient).toMatchObject({ status: 'deferred', tls_policy: 'mta_sts' })
-  expect(recipient.explanation.join(' ')).toContain('The MTA-STS policy of the domain is in force')
+  expect(recipient.explanation.join(' ')).toContain('The domain enforces an MTA-STS policy')
   expect(remote.mails).toEqual([])
   const address = await server.read('/v1/explain?to=bob@strict.test')
   expect(address).toMatchObject({ would_send: true, tls_policy: 'mta_sts' })

@@ -1,7 +1,7 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import fc from 'fast-check'
 import { createAuth, mintKeyValue } from '../../src/api/auth.ts'
-import { feedCursor, pageAnswer, pageRequest } from '../../src/api/page.ts'
+import { feedCursor, pageRequest, pageResponse } from '../../src/api/page.ts'
 import { createTrackingLinks } from '../../src/mail/tracking-link.ts'
 import { createVerp } from '../../src/mail/verp.ts'
 import { Refusal } from '../../src/model/refusal.ts'
@@ -48,13 +48,13 @@ describe('tokens', () => {
     })
     fc.assert(run, runs({ target: 'tokens', property: 'no-cursor' }, 1_000, 16))
     const id = mintId('msg')
-    const page = pageAnswer({ records: [{ id }], hasMore: true }, (record) => record)
+    const page = pageResponse({ records: [{ id }], hasMore: true }, (record) => record)
     expect(pageRequest({ limit: 1, cursor: cursorOf(page) }).after).toBe(id)
     expect(isId('msg', id)).toBe(true)
   })
 
   test('a cursor with one changed letter is refused, or is another id', () => {
-    const page = pageAnswer({ records: [{ id: mintId('msg') }], hasMore: true }, (record) => record)
+    const page = pageResponse({ records: [{ id: mintId('msg') }], hasMore: true }, (record) => record)
     const cursor = cursorOf(page)
     const run = fc.property(fc.nat(cursor.length - 1), fc.string({ minLength: 1, maxLength: 1 }), (at, letter) => {
       try {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { checkDomains, type LookedAt } from '../../src/health/domains.ts'
+import { type CheckedDomain, checkDomains } from '../../src/health/domains.ts'
 import { checkDelivered, checkQueue } from '../../src/health/mail-flow.ts'
 import { checkStore } from '../../src/health/store.ts'
 import { StoreUnavailable } from '../../src/storage/store.ts'
@@ -52,7 +52,7 @@ describe('queue', () => {
 })
 
 describe('domains', () => {
-  const check = (...domains: LookedAt[]) => checkDomains(async () => domains)
+  const check = (...domains: CheckedDomain[]) => checkDomains(async () => domains)
   const domain = (
     wrong: string[] | null,
     wasVerified = true,

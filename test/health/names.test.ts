@@ -21,12 +21,12 @@ describe('hostname', () => {
 
   test('a name without an address, or with somebody else’s, fails and says which to publish', async () => {
     world.zone.set(HOSTNAME, 'A', ['11.0.0.1'])
-    const strange = await world.check('hostname')
-    expect(strange).toMatchObject({
+    const foreign = await world.check('hostname')
+    expect(foreign).toMatchObject({
       status: 'fail',
       message: `${HOSTNAME} resolves to 11.0.0.1, but 11.0.0.1 is not this machine`,
     })
-    expect(strange.advice).toContain(IPV4)
+    expect(foreign.advice).toContain(IPV4)
     world.zone.remove(HOSTNAME)
     expect(await world.check('hostname')).toMatchObject({
       status: 'fail',

@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:net'
 import { startZone, type Zone, type ZoneRecord } from '../../src/cli/try/zone-server.ts'
 import { type Check, type CheckResult, runChecks } from '../../src/health/check.ts'
 import { machineChecks } from '../../src/health/checks.ts'
-import type { Installation, World } from '../../src/health/deps.ts'
+import type { CheckDeps, Installation } from '../../src/health/deps.ts'
 import { createResolver, type Resolver } from '../../src/net/dns/resolver.ts'
 import { systemClock } from '../../src/os/clock.ts'
 import { systemRandom } from '../../src/os/random.ts'
@@ -20,7 +20,10 @@ export interface TestWorld {
   /** Gives up soon what is not answered. */
   impatient: Resolver
   /** The result of one check of the table, with these changes to what is set up and to the world. */
-  check(name: string, change?: { installation?: Partial<Installation>; world?: Partial<World> }): Promise<CheckResult>
+  check(
+    name: string,
+    change?: { installation?: Partial<Installation>; world?: Partial<CheckDeps> },
+  ): Promise<CheckResult>
   stop(): Promise<void>
 }
 
@@ -44,7 +47,7 @@ export async function startWorld(more: ZoneRecord[] = []): Promise<TestWorld> {
   const zone = await startZone([...WELL, ...more])
   const asking = { servers: [zone.address], clock: systemClock, random: systemRandom, maxCacheEntries: 0, tries: 1 }
   const resolver = createResolver(asking)
-  const base: World = {
+  const base: CheckDeps = {
     now: systemClock.now,
     resolver,
     nameServers: [zone.address],
@@ -109,7 +112,7 @@ export async function startGreeter(words: { greeting?: string; ehlo?: string } =
 }
 
 /** Calls whatever address at that port of this machine, for real. */
-export function callingAt(port: number): World['greet'] {
+export function callingAt(port: number): CheckDeps['greet'] {
   const us = { hostname: HOSTNAME, sourceAddress: null, timeoutMs: 2_000 }
   return (host) => greet({ host, address: '127.0.0.1', port, tls: 'never', demand: 'none', login: null }, us)
 }

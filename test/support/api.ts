@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
-import type { ClearDoor } from '../../src/api/plaintext-guard.ts'
 import type { Operation } from '../../src/api/operation.ts'
 import type { SiteOptions } from '../../src/api/own-site.ts'
+import type { PlaintextGuard } from '../../src/api/plaintext-guard.ts'
 import type { Page } from '../../src/api/route-table.ts'
 import { apiKeyOperations } from '../../src/api/routes/api-keys.ts'
 import { auditLogOperations } from '../../src/api/routes/audit-log.ts'
@@ -121,7 +121,7 @@ export async function createTestApi(
     health?: HealthWatch
     site?: SiteOptions
     hasSessions?: boolean
-    clearDoor?: ClearDoor
+    plaintextGuard?: PlaintextGuard
     watchDescriptors?: Parameters<typeof createApi>[0]['watchDescriptors']
     hstsSeconds?: number
     memory?: Memory
@@ -207,7 +207,7 @@ export async function createTestApi(
     log: options.log ?? silentLog,
     site: options.site,
     hasSessions: options.hasSessions,
-    clearDoor: options.clearDoor,
+    plaintextGuard: options.plaintextGuard,
     hstsSeconds: options.hstsSeconds,
     watchDescriptors: options.watchDescriptors,
     memory: options.memory,

@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { errorSchema } from '../../src/api/responses/error.ts'
 import { refusalsOf } from '../../src/api/openapi/errors.ts'
 import type { Operation } from '../../src/api/operation.ts'
+import { errorSchema } from '../../src/api/responses/error.ts'
 
 /** Holds answers to what is promised of them: by the operations themselves (`undocumented`), and by the document that
  *  is made of them (`readDocument`). Each says in words what is wrong, or null. */
@@ -21,7 +21,7 @@ export async function undocumented(
   answered: Answered,
 ): Promise<string | null> {
   const operation = closest(operations, method, path)
-  if (operation?.answers === undefined) return null
+  if (operation?.responses === undefined) return null
   const { status, text } = answered
   const at = `${operation.id} answers ${status}`
   if (status > 299) {
@@ -30,7 +30,7 @@ export async function undocumented(
     const { code } = data.error
     return refusalsOf(operation).get(status)?.includes(code) ? null : `${at} ${code}, which it does not promise`
   }
-  const promised = await operation.answers()
+  const promised = await operation.responses()
   const shapes = promised.filter((shape) => shape.status === status && typeOf(shape) === mediaType(answered))
   if (shapes.length === 0) return `${at} as ${mediaType(answered)}, which it does not promise`
   const body = shapes[0]!.contentType === undefined ? parsed(text) : text

@@ -1,7 +1,7 @@
 import type { RefusalReason } from '../../model/refusal.ts'
-import { errorSchema, MEANING } from '../responses/error.ts'
 import { STATUS_OF } from '../errors.ts'
 import type { Operation } from '../operation.ts'
+import { errorSchema, MEANING } from '../responses/error.ts'
 import { SESSION_COOKIE } from '../sessions.ts'
 import { pathsOf, refusalResponses } from './paths.ts'
 import { createSchemas, type Json } from './schemas.ts'

@@ -1,8 +1,8 @@
 import type { RefusalReason } from '../../model/refusal.ts'
+import type { Operation, ResponseShape } from '../operation.ts'
+import { accessOf, accessWords } from '../permission-table.ts'
 import { MEANING } from '../responses/error.ts'
 import { exampleId } from '../responses/fields.ts'
-import type { AnswerShape, Operation } from '../operation.ts'
-import { accessOf, accessWords } from '../permission-table.ts'
 import { refusalsOf } from './errors.ts'
 import type { Json, Schemas } from './schemas.ts'
 import { tagOf } from './tags.ts'
@@ -23,7 +23,7 @@ export async function pathsOf(operations: readonly Operation[], schemas: Schemas
 
 async function operationOf(operation: Operation, isAlias: boolean, schemas: Schemas): Promise<Json> {
   const { id, permission, forOperator, summary, body } = operation
-  const answers = (await operation.answers?.()) ?? []
+  const responses = (await operation.responses?.()) ?? []
   const description =
     typeof operation.description === 'function' ? await operation.description() : operation.description
   const needs = accessWords(accessOf(id) ?? { permission, testKey: 'no_records', reach: 'organization' })
@@ -36,7 +36,7 @@ async function operationOf(operation: Operation, isAlias: boolean, schemas: Sche
     ...(forOperator ? { security: [{ session: [] }] } : {}),
     parameters: [...pathParameters(operation), ...queryParameters(operation, schemas), ...headerParameters(operation)],
     ...(body === undefined ? {} : { requestBody: bodyOf(operation, schemas) }),
-    responses: { ...successes(operation, answers, schemas), ...refusals(operation) },
+    responses: { ...successes(operation, responses, schemas), ...refusals(operation) },
   }
 }
 
@@ -109,8 +109,8 @@ function bodyOf({ body, bodyOptional, bodyName, example, textField }: Operation,
 }
 
 /** Answers of one status stand together: they differ in their content type. */
-function successes(operation: Operation, answers: readonly AnswerShape[], schemas: Schemas): Json {
-  const byStatus = Map.groupBy(answers, ({ status }) => status)
+function successes(operation: Operation, responses: readonly ResponseShape[], schemas: Schemas): Json {
+  const byStatus = Map.groupBy(responses, ({ status }) => status)
   return Object.fromEntries(
     [...byStatus].map(([status, shapes]) => [
       status,

@@ -18,7 +18,7 @@ export interface Schemas {
 export function createSchemas(): Schemas {
   const named: Record<string, Json> = {}
   const convert = (schema: z.ZodType, io: 'input' | 'output'): Json => {
-    const { $schema: _, $defs = {}, ...rest } = z.toJSONSchema(schema, { ...DIALECT, io })
+    const { $schema: _, $defs = {}, ...rest } = z.toJSONSchema(schema, { ...JSON_SCHEMA_OPTIONS, io })
     for (const [name, definition] of Object.entries($defs)) put(name, inComponents(definition as Json))
     return inComponents(rest)
   }
@@ -39,7 +39,7 @@ export function createSchemas(): Schemas {
   }
 }
 
-const DIALECT = { target: 'draft-2020-12', unrepresentable: 'any' } as const
+const JSON_SCHEMA_OPTIONS = { target: 'draft-2020-12', unrepresentable: 'any' } as const
 
 /** JSON.stringify also drops what is undefined, which a `meta` may use to take a keyword away. */
 function inComponents(schema: Json): Json {

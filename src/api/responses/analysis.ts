@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { CATEGORIES, type Category, type Code, FINDING_KINDS } from '../../analysis/codes.ts'
-import type { AnswerShape } from '../operation.ts'
+import type { ResponseShape } from '../operation.ts'
 import { count } from './fields.ts'
 
 /** What `/v1/messages/analyze` answers (contract §3), and the list of all that it can find. */
@@ -40,7 +40,7 @@ const analysis = z
   })
   .meta({ id: 'Analysis' })
 
-export const analysisAnswers: AnswerShape[] = [
+export const analysisResponses: ResponseShape[] = [
   {
     status: 200,
     description: 'Score, findings and the rendered content. Nothing is sent.',

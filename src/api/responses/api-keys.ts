@@ -1,7 +1,17 @@
 import { z } from 'zod'
 import { PERMISSIONS } from '../../model/api-key.ts'
-import type { AnswerShape } from '../operation.ts'
-import { deletedShape, EXAMPLE_LATER, EXAMPLE_TIME, exampleId, id, mode, pageShape, time, timeOrNull } from './fields.ts'
+import type { ResponseShape } from '../operation.ts'
+import {
+  deletedShape,
+  EXAMPLE_LATER,
+  EXAMPLE_TIME,
+  exampleId,
+  id,
+  mode,
+  pageShape,
+  time,
+  timeOrNull,
+} from './fields.ts'
 
 /** What `/v1/api-keys` answers (contract §2); the record is made in routes/api-keys.ts. */
 
@@ -54,14 +64,14 @@ const example = {
 }
 const withValue = { ...example, key: 'svc_live_4bT0rXaExampleExampleExampleExample' }
 
-export const apiKeyAnswers: AnswerShape[] = [
+export const apiKeyResponses: ResponseShape[] = [
   { status: 200, description: 'The key, without its value.', schema: apiKey, example },
 ]
-export const apiKeyListAnswers = [pageShape(apiKey, example, 'Keys without their values, newest first.')]
-export const apiKeyCreatedAnswers: AnswerShape[] = [
+export const apiKeyListResponses = [pageShape(apiKey, example, 'Keys without their values, newest first.')]
+export const apiKeyCreatedResponses: ResponseShape[] = [
   { status: 201, description: 'The key, including its value.', schema: created, example: withValue },
 ]
-export const apiKeyRotatedAnswers: AnswerShape[] = [
+export const apiKeyRotatedResponses: ResponseShape[] = [
   {
     status: 201,
     description: 'The new key, including its value.',
@@ -69,4 +79,4 @@ export const apiKeyRotatedAnswers: AnswerShape[] = [
     example: { ...withValue, previous: { id: exampleId('key'), expires_at: EXAMPLE_LATER } },
   },
 ]
-export const apiKeyRevokedAnswers = [deletedShape('key', 'The key is revoked. Its record is kept.')]
+export const apiKeyRevokedResponses = [deletedShape('key', 'The key is revoked. Its record is kept.')]

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { REPORT_KINDS } from '../../model/report.ts'
 import { TLS_POLICIES } from '../../model/tls-policy.ts'
-import type { AnswerShape } from '../operation.ts'
+import type { ResponseShape } from '../operation.ts'
 import { EXAMPLE_LATER, EXAMPLE_TIME, time } from './fields.ts'
 
 /** What `/v1/messages/…/attempts` answers (contract §3); the records are made in routes/message-record.ts. */
@@ -70,7 +70,7 @@ const attemptExample = {
   transcript: '0 S: 220 mx.customer.example ESMTP\n21 C: EHLO mail.example.com',
 }
 
-export const attemptsAnswers: AnswerShape[] = [
+export const attemptsResponses: ResponseShape[] = [
   {
     status: 200,
     description: 'All attempts and reports, newest first, always on one page.',

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { AnswerShape } from '../operation.ts'
+import type { ResponseShape } from '../operation.ts'
 import { EXAMPLE_TIME, exampleId, id, pageShape, time } from './fields.ts'
 
 /** What `/v1/audit-log` answers; the record is made in routes/audit-log.ts. */
@@ -40,4 +40,4 @@ const example = {
   request_id: exampleId('req'),
 }
 
-export const auditLogAnswers: AnswerShape[] = [pageShape(entry, example, 'Entries, newest first.')]
+export const auditLogResponses: ResponseShape[] = [pageShape(entry, example, 'Entries, newest first.')]

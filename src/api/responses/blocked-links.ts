@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { AnswerShape } from '../operation.ts'
+import type { ResponseShape } from '../operation.ts'
 import { deletedShape, EXAMPLE_TIME, exampleId, id, pageShape, time } from './fields.ts'
 
 /** What `/v1/blocked-links` answers; the record is made in routes/blocked-links.ts. */
@@ -22,9 +22,9 @@ const example = {
   reason: 'reported by a recipient',
   created_at: EXAMPLE_TIME,
 }
-const created: AnswerShape[] = [{ status: 201, description: 'The blocked target.', schema: blockedLink, example }]
+const created: ResponseShape[] = [{ status: 201, description: 'The blocked target.', schema: blockedLink, example }]
 
-export const blockedLinkAnswers = {
+export const blockedLinkResponses = {
   list: [pageShape(blockedLink, example, 'Blocked targets, newest first.')],
   created,
   deleted: [deletedShape('blk', 'Unblocked. Clicks are redirected again.')],

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { AnswerShape } from '../operation.ts'
+import type { ResponseShape } from '../operation.ts'
 import { limitFields, limitsExample } from './plan.ts'
 
 /** What `/v1/configuration` and `/v1/plans` answer; made in routes/configuration.ts. */
@@ -12,7 +12,7 @@ const setting = z.strictObject({
 })
 const plan = z.strictObject({ plan: z.string(), ...limitFields })
 
-export const configurationAnswers: AnswerShape[] = [
+export const configurationResponses: ResponseShape[] = [
   {
     status: 200,
     description: 'Every config key with its effective value.',
@@ -22,7 +22,7 @@ export const configurationAnswers: AnswerShape[] = [
     },
   },
 ]
-export const planListAnswers: AnswerShape[] = [
+export const planListResponses: ResponseShape[] = [
   {
     status: 200,
     description: 'The plans defined in the config.',

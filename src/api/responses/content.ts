@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { AnswerShape } from '../operation.ts'
+import type { ResponseShape } from '../operation.ts'
 import { count, exampleId, id } from './fields.ts'
 
 /** What `/v1/messages/…/content` answers: JSON, one part as it is, or the whole mail (contract §3). */
@@ -23,7 +23,7 @@ const content = z
   .meta({ id: 'MessageContent' })
 const RAW_MAIL = 'From: Shop <shop@example.com>\r\nTo: ann@customer.example\r\nSubject: Your order\r\n\r\nThanks!\r\n'
 
-export const contentAnswers: AnswerShape[] = [
+export const contentResponses: ResponseShape[] = [
   {
     status: 200,
     description: 'Without `part`: the content as JSON.',
@@ -42,6 +42,6 @@ export const contentAnswers: AnswerShape[] = [
   { ...ofPart('message/rfc822', 'With `part=raw`: the signed message.'), example: RAW_MAIL },
 ]
 /** Raw bytes of a mail, wherever they are given out. */
-export function ofPart(contentType: string, description: string): AnswerShape {
+export function ofPart(contentType: string, description: string): ResponseShape {
   return { status: 200, description, schema: z.string(), example: '', contentType }
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { AnswerShape } from '../operation.ts'
+import type { ResponseShape } from '../operation.ts'
 import { deletedShape, EXAMPLE_TIME, exampleId, id, pageShape, time, timeOrNull } from './fields.ts'
 
 /** What `/v1/domains` answers (contract §5); the record is made in routes/domains.ts. */
@@ -93,11 +93,11 @@ const example = {
   ],
 }
 
-export const domainAnswers: AnswerShape[] = [
+export const domainResponses: ResponseShape[] = [
   { status: 200, description: 'The domain with its DNS records.', schema: domain, example },
 ]
-export const domainCreatedAnswers: AnswerShape[] = [
+export const domainCreatedResponses: ResponseShape[] = [
   { status: 201, description: 'The domain with the DNS records to publish.', schema: domain, example },
 ]
-export const domainListAnswers = [pageShape(domain, example, 'Domains, newest first.')]
-export const domainDeletedAnswers = [deletedShape('dom', 'The domain is deleted and its API keys are revoked.')]
+export const domainListResponses = [pageShape(domain, example, 'Domains, newest first.')]
+export const domainDeletedResponses = [deletedShape('dom', 'The domain is deleted and its API keys are revoked.')]

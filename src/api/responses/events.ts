@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { EVENT_TYPES, type EventType } from '../../model/event.ts'
 import { sampleData } from '../../model/event-samples.ts'
 import { QUALITY_METRICS } from '../../model/quality.ts'
-import type { AnswerShape } from '../operation.ts'
+import type { ResponseShape } from '../operation.ts'
 import { count, EXAMPLE_TIME, exampleId, id, metadata, mode, pageShape, time, timeOrNull } from './fields.ts'
 
 /** The envelope of each kind of event, as it is posted to webhooks and read back (interface.md "Envelope"). */
@@ -84,10 +84,10 @@ const [first, ...others] = EVENT_TYPES.map((type) => EVENT_SCHEMAS[type])
 export const eventSchema = z.discriminatedUnion('type', [first!, ...others]).meta({ id: 'Event' })
 
 const example = eventExample('message.delivered')
-export const eventAnswers: AnswerShape[] = [
+export const eventResponses: ResponseShape[] = [
   { status: 200, description: 'The event, in the same envelope as in webhooks.', schema: eventSchema, example },
 ]
-export const eventStreamAnswers: AnswerShape[] = [
+export const eventStreamResponses: ResponseShape[] = [
   {
     status: 200,
     description: 'An event stream that stays open.',
@@ -96,7 +96,7 @@ export const eventStreamAnswers: AnswerShape[] = [
     contentType: 'text/event-stream',
   },
 ]
-export const eventListAnswers = [pageShape(eventSchema, example, 'Events, in the same envelopes as in webhooks.')]
+export const eventListResponses = [pageShape(eventSchema, example, 'Events, in the same envelopes as in webhooks.')]
 
 /** `message.delivered` → `MessageDeliveredEvent` */
 function nameOf(type: EventType): string {

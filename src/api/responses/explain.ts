@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { DELIVERY_STATUSES, MESSAGE_STATUSES } from '../../model/message.ts'
 import { TLS_POLICIES } from '../../model/tls-policy.ts'
-import type { AnswerShape } from '../operation.ts'
-import { suppression } from './suppressions.ts'
+import type { ResponseShape } from '../operation.ts'
 import { count, EXAMPLE_TIME, exampleId, id, mode, time, timeOrNull } from './fields.ts'
+import { suppression } from './suppressions.ts'
 
 /** What `/v1/explain` and `/v1/messages/…/explain` answer; made in routes/explain.ts. */
 
@@ -95,7 +95,7 @@ const factsExample = {
   site: null,
 }
 
-export const addressExplainedAnswers: AnswerShape[] = [
+export const addressExplainedResponses: ResponseShape[] = [
   {
     status: 200,
     description: 'The expected result of a live message to the address, and the last message sent to it.',
@@ -110,7 +110,7 @@ export const addressExplainedAnswers: AnswerShape[] = [
     },
   },
 ]
-export const messageExplainedAnswers: AnswerShape[] = [
+export const messageExplainedResponses: ResponseShape[] = [
   {
     status: 200,
     description: 'The current state and next step for each recipient.',

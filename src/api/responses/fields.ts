@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { IdPrefix } from '../../os/ids.ts'
-import type { AnswerShape } from '../operation.ts'
+import type { ResponseShape } from '../operation.ts'
 
 /** What the schemas of answers have in common, and the examples of the whole document. */
 
@@ -24,7 +24,7 @@ export const mode = z.enum(['live', 'test'])
 export const metadata = z.record(z.string(), z.union([z.string(), z.number(), z.boolean()]))
 
 /** Schema of a record, and one of them → the one page of it that a list answers (page.ts). */
-export function pageShape(schema: z.ZodType, example: unknown, description: string): AnswerShape {
+export function pageShape(schema: z.ZodType, example: unknown, description: string): ResponseShape {
   const page = z.strictObject({
     data: z.array(schema),
     has_more: z.boolean(),
@@ -37,7 +37,7 @@ export function pageShape(schema: z.ZodType, example: unknown, description: stri
 }
 
 /** What DELETE answers. */
-export function deletedShape(prefix: IdPrefix, description: string): AnswerShape {
+export function deletedShape(prefix: IdPrefix, description: string): ResponseShape {
   return { status: 200, description, schema: deletion, example: { id: exampleId(prefix), deleted: true } }
 }
 

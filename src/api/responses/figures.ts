@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { QUALITY_METRICS } from '../../model/quality.ts'
-import type { AnswerShape } from '../operation.ts'
+import type { ResponseShape } from '../operation.ts'
 import { count, EXAMPLE_TIME, exampleId, id, pageShape, time, timeOrNull } from './fields.ts'
 
 /** What `/v1/stats` and `/v1/quality` answer (contract §3); made in routes/stats.ts and quality.ts. */
@@ -31,7 +31,7 @@ const counts = each(COUNTED, count)
 const countsExample = { ...each(COUNTED, 0), accepted: 100, delivered: 98, bounced: 2, hard_bounced: 2 }
 const ratesExample = { ...each(RATES, 0), delivery_rate: 0.98, bounce_rate: 0.02 }
 
-export const statsAnswers: AnswerShape[] = [
+export const statsResponses: ResponseShape[] = [
   {
     status: 200,
     description: 'Every period, including those with zero counts, and the totals.',
@@ -79,7 +79,7 @@ const quality = z
   })
   .meta({ id: 'Quality' })
 
-export const qualityAnswers = [
+export const qualityResponses = [
   pageShape(
     quality,
     {

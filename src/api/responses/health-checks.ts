@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { AnswerShape } from '../operation.ts'
+import type { ResponseShape } from '../operation.ts'
 import { EXAMPLE_TIME, timeOrNull } from './fields.ts'
 
 /** What `/v1/health-checks` answers; made in routes/health-checks.ts. */
@@ -13,7 +13,7 @@ const check = z
   })
   .meta({ id: 'HealthCheck' })
 
-export const healthAnswers: AnswerShape[] = [
+export const healthResponses: ResponseShape[] = [
   {
     status: 200,
     description: 'Every check, in recommended reading order.',

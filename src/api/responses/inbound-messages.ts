@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import type { AnswerShape } from '../operation.ts'
+import type { ResponseShape } from '../operation.ts'
 import { ofPart } from './content.ts'
-import { postAttempt, postAttemptExample } from './webhooks.ts'
 import { count, EXAMPLE_TIME, exampleId, id, pageShape, time, timeOrNull } from './fields.ts'
+import { postAttempt, postAttemptExample } from './webhooks.ts'
 
 /** What `/v1/inbound-messages` answers, and what a route posts (contract §4, §5). */
 
@@ -105,8 +105,8 @@ const deliveryExample = {
 }
 const inboundDeliveries = pageShape(delivery, deliveryExample, 'Deliveries, newest first, always on one page.')
 
-export const inboundListAnswers = [pageShape(message, messageExample, 'Inbound messages, newest first.')]
-export const inboundAnswers: AnswerShape[] = [
+export const inboundListResponses = [pageShape(message, messageExample, 'Inbound messages, newest first.')]
+export const inboundResponses: ResponseShape[] = [
   {
     status: 200,
     description: 'The message with its bodies, headers and a list of its attachments.',
@@ -114,14 +114,14 @@ export const inboundAnswers: AnswerShape[] = [
     example: { ...messageExample, ...contentExample },
   },
 ]
-export const inboundRawAnswers: AnswerShape[] = [
+export const inboundRawResponses: ResponseShape[] = [
   {
     ...ofPart('message/rfc822', 'The message as received, with our trace headers added at the top.'),
     example: 'From: Bob <bob@customer.example>\r\nSubject: A question\r\n\r\nHello?\r\n',
   },
 ]
-export const inboundDeliveriesAnswers = [inboundDeliveries]
-export const redeliverAnswers: AnswerShape[] = [
+export const inboundDeliveriesResponses = [inboundDeliveries]
+export const redeliverResponses: ResponseShape[] = [
   { status: 202, description: 'The new delivery.', schema: delivery, example: deliveryExample },
 ]
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { ROUTE_AUTHENTICATIONS } from '../../model/inbound-route.ts'
-import type { AnswerShape } from '../operation.ts'
+import type { ResponseShape } from '../operation.ts'
 import { deletedShape, EXAMPLE_TIME, exampleId, id, pageShape, time } from './fields.ts'
 
 /** What `/v1/inbound-routes` answers (contract §5); the record is made in routes/inbound-routes.ts. */
@@ -60,10 +60,10 @@ const routeExample = {
   created_at: EXAMPLE_TIME,
 }
 
-export const routeAnswers: AnswerShape[] = [
+export const routeResponses: ResponseShape[] = [
   { status: 200, description: 'The inbound route.', schema: route, example: routeExample },
 ]
-export const routeCreatedAnswers: AnswerShape[] = [
+export const routeCreatedResponses: ResponseShape[] = [
   {
     status: 201,
     description: 'The inbound route, including its signing secret.',
@@ -71,9 +71,9 @@ export const routeCreatedAnswers: AnswerShape[] = [
     example: { ...routeExample, secret: 'whsec_ZXhhbXBsZWV4YW1wbGVleGFtcGxlZXhhbXBsZWV4YW0=' },
   },
 ]
-export const routeListAnswers = [pageShape(route, routeExample, 'Inbound routes, newest first.')]
-export const routeDeletedAnswers = [deletedShape('rte', 'The route is deleted. Messages it received are kept.')]
-export const routeConfirmationsAnswers: AnswerShape[] = [
+export const routeListResponses = [pageShape(route, routeExample, 'Inbound routes, newest first.')]
+export const routeDeletedResponses = [deletedShape('rte', 'The route is deleted. Messages it received are kept.')]
+export const routeConfirmationsResponses: ResponseShape[] = [
   {
     status: 202,
     description: 'Result for each target.',
@@ -97,7 +97,7 @@ export const routeConfirmationsAnswers: AnswerShape[] = [
     example: { data: [{ email: 'ann@elsewhere.example', status: 'pending', sent: true, reason: null }] },
   },
 ]
-export const routeTestAnswers: AnswerShape[] = [
+export const routeTestResponses: ResponseShape[] = [
   {
     status: 200,
     description: 'The matching route and all routes considered.',

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { DELIVERY_STATUSES, MESSAGE_STATUSES } from '../../model/message.ts'
-import type { AnswerShape } from '../operation.ts'
+import type { ResponseShape } from '../operation.ts'
 import { errorExample, errorSchema } from './error.ts'
 import { count, EXAMPLE_TIME, exampleId, id, metadata, mode, pageShape, time, timeOrNull } from './fields.ts'
 
@@ -118,16 +118,16 @@ const messageExample = {
   ],
 }
 
-export const acceptedAnswer: AnswerShape = {
+export const acceptedResponse: ResponseShape = {
   status: 202,
   description: 'The message is stored durably and will be delivered.',
   schema: accepted,
   example: acceptedExample,
 }
-export const sendAnswers: AnswerShape[] = [
-  acceptedAnswer,
+export const sendResponses: ResponseShape[] = [
+  acceptedResponse,
   {
-    ...acceptedAnswer,
+    ...acceptedResponse,
     status: 200,
     description: 'With `Prefer: wait=N`: every recipient is final, or N seconds have passed.',
     example: {
@@ -137,7 +137,7 @@ export const sendAnswers: AnswerShape[] = [
     },
   },
 ]
-export const batchAnswers: AnswerShape[] = [
+export const batchResponses: ResponseShape[] = [
   {
     status: 202,
     description: 'One result per message, in request order. A rejected message does not affect the others.',
@@ -145,7 +145,7 @@ export const batchAnswers: AnswerShape[] = [
     example: { data: [acceptedExample, errorExample] },
   },
 ]
-export const messageAnswers: AnswerShape[] = [
+export const messageResponses: ResponseShape[] = [
   {
     status: 200,
     description: 'The message and the status of each recipient.',
@@ -153,4 +153,4 @@ export const messageAnswers: AnswerShape[] = [
     example: messageExample,
   },
 ]
-export const messageListAnswers = [pageShape(message, messageExample, 'Messages, newest first.')]
+export const messageListResponses = [pageShape(message, messageExample, 'Messages, newest first.')]

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { AnswerShape } from '../operation.ts'
+import type { ResponseShape } from '../operation.ts'
 import { count, exampleId, id, time } from './fields.ts'
 
 /** What `/v1/usage` and `/v1/billing` answer (contract §2); made in routes/billing.ts. */
@@ -105,10 +105,10 @@ const example = {
   },
 }
 
-export const usageAnswers: AnswerShape[] = [
+export const usageResponses: ResponseShape[] = [
   { status: 200, description: 'The plan and its current usage.', schema: usage, example },
 ]
-export const billingAnswers: AnswerShape[] = [
+export const billingResponses: ResponseShape[] = [
   {
     status: 200,
     description: 'The plan, its current usage, and every past month.',

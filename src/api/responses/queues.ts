@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { AnswerShape } from '../operation.ts'
+import type { ResponseShape } from '../operation.ts'
 import { count, EXAMPLE_TIME, timeOrNull } from './fields.ts'
 
 /** What `/v1/queues` answers; made in routes/queues.ts. */
@@ -15,7 +15,7 @@ const queues = z
   .meta({ id: 'Queues' })
 const nothing = { due: 0, later: 0, held: 0, oldest_due_at: null }
 
-export const queueAnswers: AnswerShape[] = [
+export const queueResponses: ResponseShape[] = [
   {
     status: 200,
     description: 'Queued deliveries of all organizations.',

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { AnswerShape } from '../operation.ts'
+import type { ResponseShape } from '../operation.ts'
 import { deletedShape, EXAMPLE_LATER, EXAMPLE_TIME, exampleId, id, pageShape, time } from './fields.ts'
 
 /** What `/v1/sessions` answers; the record is made in routes/sessions.ts. */
@@ -23,7 +23,7 @@ const example = {
   user_agent: 'Mozilla/5.0 (X11; Linux x86_64) Chrome/142.0',
 }
 
-export const sessionAnswers = {
+export const sessionResponses = {
   list: [pageShape(session, example, 'Active sessions, newest first.')],
   deleted: [deletedShape('ses', 'The session is ended.')],
-} satisfies Record<string, AnswerShape[]>
+} satisfies Record<string, ResponseShape[]>

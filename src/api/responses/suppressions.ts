@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { SUPPRESSION_REASONS } from '../../model/suppression.ts'
-import type { AnswerShape } from '../operation.ts'
+import type { ResponseShape } from '../operation.ts'
 import { count, deletedShape, EXAMPLE_TIME, exampleId, id, mode, pageShape, time } from './fields.ts'
 
 /** What `/v1/suppressions` answers (contract §5); the record is made in routes/suppressions.ts. */
@@ -30,13 +30,13 @@ const example = {
   mode: 'live',
 }
 
-export const suppressionAnswers: AnswerShape[] = [
+export const suppressionResponses: ResponseShape[] = [
   { status: 200, description: 'The suppression.', schema: suppression, example },
 ]
-export const suppressionCreatedAnswers: AnswerShape[] = [
+export const suppressionCreatedResponses: ResponseShape[] = [
   { status: 201, description: 'The address is suppressed.', schema: suppression, example },
 ]
-export const suppressionExportAnswers: AnswerShape[] = [
+export const suppressionExportResponses: ResponseShape[] = [
   {
     status: 200,
     description: 'The list.',
@@ -46,7 +46,7 @@ export const suppressionExportAnswers: AnswerShape[] = [
       'email,reason,domain_id,message_id,created_at,evidence\r\nplease-stop@customer.example,manual,,,2026-11-21T12:00:00.000Z,\r\n',
   },
 ]
-export const suppressionImportAnswers: AnswerShape[] = [
+export const suppressionImportResponses: ResponseShape[] = [
   {
     status: 200,
     description: 'Number of added addresses, and the entries that were not imported.',
@@ -72,5 +72,5 @@ export const suppressionImportAnswers: AnswerShape[] = [
     },
   },
 ]
-export const suppressionListAnswers = [pageShape(suppression, example, 'Suppressions, newest first.')]
-export const suppressionDeletedAnswers = [deletedShape('sup', 'The address can receive mail again.')]
+export const suppressionListResponses = [pageShape(suppression, example, 'Suppressions, newest first.')]
+export const suppressionDeletedResponses = [deletedShape('sup', 'The address can receive mail again.')]

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { AnswerShape } from '../operation.ts'
+import type { ResponseShape } from '../operation.ts'
 import { deletedShape, EXAMPLE_TIME, exampleId, id, mode, pageShape, time } from './fields.ts'
 
 /** What `/v1/templates` answers (contract §5); the records are made in routes/templates.ts. */
@@ -32,15 +32,17 @@ const headExample = { id: exampleId('tpl'), alias: 'welcome', name: 'Welcome', m
 const restExample = { variables: ['name'], version: 1, created_at: EXAMPLE_TIME, updated_at: EXAMPLE_TIME }
 const example = { ...headExample, ...textsExample, ...restExample }
 
-export const templateAnswers: AnswerShape[] = [{ status: 200, description: 'The template.', schema: template, example }]
-export const templateCreatedAnswers: AnswerShape[] = [
+export const templateResponses: ResponseShape[] = [
+  { status: 200, description: 'The template.', schema: template, example },
+]
+export const templateCreatedResponses: ResponseShape[] = [
   { status: 201, description: 'The template with version 1.', schema: template, example },
 ]
-export const templateListAnswers = [
+export const templateListResponses = [
   pageShape(listed, { ...headExample, subject, ...restExample }, 'Templates without html and text, newest first.'),
 ]
-export const templateDeletedAnswers = [deletedShape('tpl', 'The template and all its versions are deleted.')]
-export const templateRenderedAnswers: AnswerShape[] = [
+export const templateDeletedResponses = [deletedShape('tpl', 'The template and all its versions are deleted.')]
+export const templateRenderedResponses: ResponseShape[] = [
   {
     status: 200,
     description: 'The rendered message.',
@@ -48,7 +50,7 @@ export const templateRenderedAnswers: AnswerShape[] = [
     example: { subject: 'Hello Ann', html: '<p>Hello Ann</p>', text: null },
   },
 ]
-export const templatePreviewAnswers: AnswerShape[] = [
+export const templatePreviewResponses: ResponseShape[] = [
   {
     status: 200,
     description: 'The rendered message.',
@@ -64,7 +66,7 @@ export const templatePreviewAnswers: AnswerShape[] = [
     example: { subject: 'Hello Ann', html: '<p>Hello Ann</p>', text: null, variables: ['name'], missing: [] },
   },
 ]
-export const templateVersionsAnswers = [
+export const templateVersionsResponses = [
   pageShape(
     listedVersion,
     { version: 1, subject, variables: ['name'], created_at: EXAMPLE_TIME },

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { EVENT_TYPES } from '../../model/event.ts'
 import { WEBHOOK_FORMATS } from '../../model/webhook.ts'
-import type { AnswerShape } from '../operation.ts'
+import type { ResponseShape } from '../operation.ts'
 import { eventExample, eventSchema } from './events.ts'
 import {
   count,
@@ -103,13 +103,15 @@ const deliveryExample = {
   created_at: EXAMPLE_TIME,
 }
 
-export const webhookAnswers: AnswerShape[] = [{ status: 200, description: 'The webhook.', schema: webhook, example }]
-export const webhookCreatedAnswers: AnswerShape[] = [
+export const webhookResponses: ResponseShape[] = [
+  { status: 200, description: 'The webhook.', schema: webhook, example },
+]
+export const webhookCreatedResponses: ResponseShape[] = [
   { status: 201, description: 'The webhook, including its signing secret.', schema: created, example: withSecret },
 ]
-export const webhookListAnswers = [pageShape(webhook, example, 'Webhooks, newest first.')]
-export const webhookDeletedAnswers = [deletedShape('whk', 'The webhook and its deliveries are deleted.')]
-export const webhookTestAnswers: AnswerShape[] = [
+export const webhookListResponses = [pageShape(webhook, example, 'Webhooks, newest first.')]
+export const webhookDeletedResponses = [deletedShape('whk', 'The webhook and its deliveries are deleted.')]
+export const webhookTestResponses: ResponseShape[] = [
   {
     status: 202,
     description: 'The sample event as it will be sent, with `test: true` in its data.',
@@ -117,7 +119,7 @@ export const webhookTestAnswers: AnswerShape[] = [
     example: eventExample('message.delivered'),
   },
 ]
-export const webhookSecretAnswers: AnswerShape[] = [
+export const webhookSecretResponses: ResponseShape[] = [
   {
     status: 200,
     description: 'The webhook, including its new secret.',
@@ -125,14 +127,14 @@ export const webhookSecretAnswers: AnswerShape[] = [
     example: { ...withSecret, previous_secret_expires_at: EXAMPLE_LATER },
   },
 ]
-export const deliveryAnswers: AnswerShape[] = [
+export const deliveryResponses: ResponseShape[] = [
   { status: 200, description: 'The delivery with its attempts.', schema: delivery, example: deliveryExample },
 ]
-export const deliveryRetryAnswers: AnswerShape[] = [
+export const deliveryRetryResponses: ResponseShape[] = [
   { status: 202, description: 'The delivery is attempted now.', schema: delivery, example: deliveryExample },
 ]
-export const deliveryListAnswers = [pageShape(delivery, deliveryExample, 'Deliveries, newest first.')]
-export const replayAnswers: AnswerShape[] = [
+export const deliveryListResponses = [pageShape(delivery, deliveryExample, 'Deliveries, newest first.')]
+export const replayResponses: ResponseShape[] = [
   {
     status: 202,
     description: 'Number of events that will be sent again.',
@@ -140,7 +142,7 @@ export const replayAnswers: AnswerShape[] = [
     example: { queued: 17 },
   },
 ]
-export const messageWebhookDeliveriesAnswers: AnswerShape[] = [
+export const messageWebhookDeliveriesResponses: ResponseShape[] = [
   {
     status: 200,
     description: 'Deliveries to all webhooks, newest first. Always one page with the latest 200.',

@@ -7,15 +7,15 @@ import { canonicalNetwork } from '../../net/ip.ts'
 import type { MintId } from '../../os/ids.ts'
 import type { Random } from '../../os/random.ts'
 import type { Store } from '../../storage/store.ts'
-import { deleted } from '../rendered-response.ts'
-import { exampleId } from '../responses/fields.ts'
 import { hashKeyValue, keyPrefix, mintKeyValue } from '../auth.ts'
 import { requireOwned } from '../errors.ts'
 import { grantFaults, type Rights } from '../grants.ts'
 import { type Call, type Operation, operation } from '../operation.ts'
 import { isOperator } from '../operator.ts'
-import { pageAnswer, recordsRequest } from '../page.ts'
+import { pageResponse, recordsRequest } from '../page.ts'
 import { NETWORK } from '../patterns.ts'
+import { deleted } from '../rendered-response.ts'
+import { exampleId } from '../responses/fields.ts'
 import { graceMinutes, isoTime, label, recordsQuery } from '../schema.ts'
 import { filteredPage, isWithin, requireWithin, scopeOf } from '../scope.ts'
 
@@ -84,12 +84,12 @@ export function apiKeyOperations(deps: {
       summary: 'Create an API key',
       description:
         'The response contains the key value, which is shown only once; Postrider stores its hash. A key can grant the permissions it holds, and with `manage` also `send` and `read`. Without `admin` it can grant them for its own domain only. A test key can only create test keys. A key that expires cannot create one that lasts longer. A key limited to networks can only create keys within them.',
-      answers: async () => (await import('../responses/api-keys.ts')).apiKeyCreatedAnswers,
+      responses: async () => (await import('../responses/api-keys.ts')).apiKeyCreatedResponses,
       refusals: ['quota_exceeded'],
       example: { name: 'shop', domain_id: exampleId('dom'), permissions: ['send'], mode: 'live' },
       body: createBody,
       idempotent: true,
-      secretAnswer: true,
+      secretResponse: true,
       async handle({ key: asking, organizationId, now, body, remember }) {
         if (body.expires_at != null && body.expires_at <= now) {
           throw invalid([{ field: 'expires_at', message: 'expires_at must be in the future' }])
@@ -129,7 +129,7 @@ export function apiKeyOperations(deps: {
       method: 'GET',
       path: '/v1/api-keys',
       summary: 'List API keys',
-      answers: async () => (await import('../responses/api-keys.ts')).apiKeyListAnswers,
+      responses: async () => (await import('../responses/api-keys.ts')).apiKeyListResponses,
       query: recordsQuery,
       async handle({ key: asking, organizationId, query }) {
         const scope = scopeOf(asking)
@@ -139,7 +139,7 @@ export function apiKeyOperations(deps: {
         for (const key of page.records) {
           if (!names.has(key.domainId)) names.set(key.domainId, await domainNameOf(key))
         }
-        return pageAnswer(page, (key) => toWire(key, names.get(key.domainId) ?? null))
+        return pageResponse(page, (key) => toWire(key, names.get(key.domainId) ?? null))
       },
     }),
     operation({
@@ -147,7 +147,7 @@ export function apiKeyOperations(deps: {
       method: 'GET',
       path: '/v1/api-keys/:key_id',
       summary: 'Retrieve an API key',
-      answers: async () => (await import('../responses/api-keys.ts')).apiKeyAnswers,
+      responses: async () => (await import('../responses/api-keys.ts')).apiKeyResponses,
       load,
       handle: async ({ resource }) => ({ status: 200, body: toWire(resource, await domainNameOf(resource)) }),
     }),
@@ -157,7 +157,7 @@ export function apiKeyOperations(deps: {
       path: '/v1/api-keys/:key_id',
       summary: 'Update an API key’s name or networks',
       description: 'Only the fields you send change. null removes the network restriction.',
-      answers: async () => (await import('../responses/api-keys.ts')).apiKeyAnswers,
+      responses: async () => (await import('../responses/api-keys.ts')).apiKeyResponses,
       example: { allowed_networks: ['203.0.113.0/24', '2001:db8::/48'] },
       body: updateBody,
       load: loadGrantable,
@@ -179,7 +179,7 @@ export function apiKeyOperations(deps: {
       summary: 'Revoke an API key',
       description:
         'Takes effect immediately; the record is kept. The calling key must be able to grant every permission of the revoked key: `manage` cannot revoke an `admin` key.',
-      answers: async () => (await import('../responses/api-keys.ts')).apiKeyRevokedAnswers,
+      responses: async () => (await import('../responses/api-keys.ts')).apiKeyRevokedResponses,
       load: loadGrantable,
       async handle({ resource, now }) {
         await store.apiKeys.revoke(resource.id, now)
@@ -193,13 +193,13 @@ export function apiKeyOperations(deps: {
       summary: 'Rotate an API key',
       description:
         'Creates a new key with the same mode, expiry and networks. Both keys work until the grace period ends; then the old key gets 401. Expired, revoked or already rotated keys cannot be rotated. The calling key must be able to grant every permission of the rotated key.',
-      answers: async () => (await import('../responses/api-keys.ts')).apiKeyRotatedAnswers,
+      responses: async () => (await import('../responses/api-keys.ts')).apiKeyRotatedResponses,
       refusals: ['invalid_state', 'quota_exceeded'],
       example: { grace_period_minutes: 60 },
       body: rotateBody,
       bodyOptional: true,
       idempotent: true,
-      secretAnswer: true,
+      secretResponse: true,
       load: loadGrantable, // the answer shows a key with these rights
       async handle({ resource: old, now, body, remember }) {
         const graceEndsAt = now + body.grace_period_minutes * 60_000

@@ -3,7 +3,7 @@ import type { AuditEntry } from '../../model/audit-entry.ts'
 import { iso } from '../../model/event.ts'
 import type { Store } from '../../storage/store.ts'
 import { type Operation, operation } from '../operation.ts'
-import { pageAnswer, pageRequest } from '../page.ts'
+import { pageRequest, pageResponse } from '../page.ts'
 import { characters, pageFields, timeFields, timeRange } from '../schema.ts'
 import { NO_RECORDS, scopeOf } from '../scope.ts'
 
@@ -26,15 +26,15 @@ export function auditLogOperations({ store }: { store: Pick<Store, 'auditLog'> }
       summary: 'List audit log entries',
       description:
         'Every management operation is recorded, including rejected ones. Entries are written in the same transaction as the change and kept for one year. Sending and reading are not recorded here; see the messages for sending.',
-      answers: async () => (await import('../responses/audit-log.ts')).auditLogAnswers,
+      responses: async () => (await import('../responses/audit-log.ts')).auditLogResponses,
       query: listQuery,
       async handle({ key, organizationId, query }) {
         const { action = null, resource_id = null } = query
         const { actor_id = scopeOf(key).mode === 'test' ? key.id : null } = query
         // Of the others a test key would learn what they do with live records.
-        if (scopeOf(key).mode === 'test' && actor_id !== key.id) return pageAnswer(NO_RECORDS, () => null)
+        if (scopeOf(key).mode === 'test' && actor_id !== key.id) return pageResponse(NO_RECORDS, () => null)
         const who = { organizationId, action, actorId: actor_id, resourceId: resource_id }
-        return pageAnswer(await store.auditLog.list({ ...who, ...timeRange(query) }, pageRequest(query)), auditRecord)
+        return pageResponse(await store.auditLog.list({ ...who, ...timeRange(query) }, pageRequest(query)), auditRecord)
       },
     }),
   ]

@@ -67,7 +67,7 @@ export function billingOperations(deps: {
       path: '/v1/usage',
       summary: 'Retrieve the plan and this month’s usage',
       description: 'A limit of -1 means unlimited.',
-      answers: async () => (await import('../responses/plan.ts')).usageAnswers,
+      responses: async () => (await import('../responses/plan.ts')).usageResponses,
       handle: async ({ key, organizationId, now }) => ({
         status: 200,
         body: await usageOf(await organizationOf(organizationId), now, key),
@@ -79,7 +79,7 @@ export function billingOperations(deps: {
       path: '/v1/billing',
       summary: 'Retrieve plan, usage history and available plans',
       description: 'Usage of every past month, newest first, and the plans you can change to.',
-      answers: async () => (await import('../responses/plan.ts')).billingAnswers,
+      responses: async () => (await import('../responses/plan.ts')).billingResponses,
       handle: async ({ key, organizationId, now }) => ({
         status: 200,
         body: await billingOf(await organizationOf(organizationId), now, key),
@@ -92,7 +92,7 @@ export function billingOperations(deps: {
       summary: 'Change the plan',
       description:
         'The operator decides which plans you can choose. A plan with fewer retention days deletes older data.',
-      answers: async () => (await import('../responses/plan.ts')).billingAnswers,
+      responses: async () => (await import('../responses/plan.ts')).billingResponses,
       example: { plan: 'starter' },
       body: patchBody,
       async handle({ key, organizationId, now, body }) {

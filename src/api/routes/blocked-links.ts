@@ -4,10 +4,10 @@ import { iso } from '../../model/event.ts'
 import { Refusal } from '../../model/refusal.ts'
 import type { MintId } from '../../os/ids.ts'
 import type { Store } from '../../storage/store.ts'
-import { deleted } from '../rendered-response.ts'
 import { type Call, type Operation, operation } from '../operation.ts'
-import { pageAnswer, recordsRequest } from '../page.ts'
+import { pageResponse, recordsRequest } from '../page.ts'
 import { BLOCKED_TARGET } from '../patterns.ts'
+import { deleted } from '../rendered-response.ts'
 import { characters, label, recordsQuery } from '../schema.ts'
 
 const createBody = z.strictObject({
@@ -36,9 +36,10 @@ export function blockedLinkOperations(deps: { store: Pick<Store, 'blockedLinks'>
       method: 'GET',
       path: '/v1/blocked-links',
       summary: 'List blocked link targets',
-      answers: async () => (await import('../responses/blocked-links.ts')).blockedLinkAnswers.list,
+      responses: async () => (await import('../responses/blocked-links.ts')).blockedLinkResponses.list,
       query: recordsQuery,
-      handle: async ({ query }) => pageAnswer(await store.blockedLinks.list(recordsRequest(query)), blockedLinkRecord),
+      handle: async ({ query }) =>
+        pageResponse(await store.blockedLinks.list(recordsRequest(query)), blockedLinkRecord),
     }),
     operation({
       id: 'blocked_links_create',
@@ -47,7 +48,7 @@ export function blockedLinkOperations(deps: { store: Pick<Store, 'blockedLinks'>
       summary: 'Block an abused link target',
       description:
         'Tracked links of every organization to this target return a 410 page that explains the block, including links in messages already sent. Blocked clicks are not counted.',
-      answers: async () => (await import('../responses/blocked-links.ts')).blockedLinkAnswers.created,
+      responses: async () => (await import('../responses/blocked-links.ts')).blockedLinkResponses.created,
       refusals: ['conflict', 'quota_exceeded'],
       example: { target: 'phishing.example', reason: 'reported by a recipient' },
       body: createBody,
@@ -69,7 +70,7 @@ export function blockedLinkOperations(deps: { store: Pick<Store, 'blockedLinks'>
       method: 'DELETE',
       path: '/v1/blocked-links/:blocked_link_id',
       summary: 'Unblock a link target',
-      answers: async () => (await import('../responses/blocked-links.ts')).blockedLinkAnswers.deleted,
+      responses: async () => (await import('../responses/blocked-links.ts')).blockedLinkResponses.deleted,
       load,
       async handle({ resource }) {
         await store.blockedLinks.remove(resource.id)

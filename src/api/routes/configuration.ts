@@ -15,7 +15,7 @@ export function configurationOperations(deps: {
       path: '/v1/configuration',
       summary: 'Retrieve the effective configuration',
       description: 'Every config key with its value and source. Secrets are masked.',
-      answers: async () => (await import('../responses/configuration.ts')).configurationAnswers,
+      responses: async () => (await import('../responses/configuration.ts')).configurationResponses,
       handle: async () => ({
         status: 200,
         body: {
@@ -28,7 +28,7 @@ export function configurationOperations(deps: {
       method: 'GET',
       path: '/v1/plans',
       summary: 'List the configured plans and their limits',
-      answers: async () => (await import('../responses/configuration.ts')).planListAnswers,
+      responses: async () => (await import('../responses/configuration.ts')).planListResponses,
       handle: async () => ({
         status: 200,
         body: {

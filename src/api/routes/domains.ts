@@ -17,12 +17,12 @@ import type { Resolver } from '../../net/dns/resolver.ts'
 import type { MintId } from '../../os/ids.ts'
 import type { Random } from '../../os/random.ts'
 import type { Store } from '../../storage/store.ts'
-import { deleted } from '../rendered-response.ts'
 import { requireOwned } from '../errors.ts'
 import { type Call, type Operation, operation } from '../operation.ts'
 import { isOperator } from '../operator.ts'
-import { pageAnswer, recordsRequest } from '../page.ts'
+import { pageResponse, recordsRequest } from '../page.ts'
 import { HOST } from '../patterns.ts'
+import { deleted } from '../rendered-response.ts'
 import { recordsQuery } from '../schema.ts'
 import { requireWithin, scopeOf } from '../scope.ts'
 
@@ -98,7 +98,7 @@ export function domainOperations(deps: {
       summary: 'Add a sending domain',
       description:
         'Creates two DKIM keys, RSA-2048 and Ed25519; both sign every message. The response lists the DNS records to publish. The domain is `pending` until DNS has its DKIM records or its ownership record. A pending domain does not receive, forward or track, and sends test messages only. Live sending requires the DKIM records. Returns 409 if the organization already has the name, another organization has verified it, or it is a host name of this server or of another domain.',
-      answers: async () => (await import('../responses/domains.ts')).domainCreatedAnswers,
+      responses: async () => (await import('../responses/domains.ts')).domainCreatedResponses,
       refusals: ['quota_exceeded'],
       example: { name: 'news.example.com' },
       body: createBody,
@@ -123,10 +123,10 @@ export function domainOperations(deps: {
       method: 'GET',
       path: '/v1/domains',
       summary: 'List sending domains',
-      answers: async () => (await import('../responses/domains.ts')).domainListAnswers,
+      responses: async () => (await import('../responses/domains.ts')).domainListResponses,
       query: recordsQuery,
       handle: async ({ organizationId, query }) =>
-        pageAnswer(await store.domains.list(organizationId, recordsRequest(query)), (domain) =>
+        pageResponse(await store.domains.list(organizationId, recordsRequest(query)), (domain) =>
           toWire(domain, hostname, mtaSts),
         ),
     }),
@@ -135,7 +135,7 @@ export function domainOperations(deps: {
       method: 'GET',
       path: '/v1/domains/:domain_id',
       summary: 'Retrieve a domain and its DNS status',
-      answers: async () => (await import('../responses/domains.ts')).domainAnswers,
+      responses: async () => (await import('../responses/domains.ts')).domainResponses,
       load,
       handle: async ({ resource }) => answerOf(resource),
     }),
@@ -144,7 +144,7 @@ export function domainOperations(deps: {
       method: 'PATCH',
       path: '/v1/domains/:domain_id',
       summary: 'Update tracking settings',
-      answers: async () => (await import('../responses/domains.ts')).domainAnswers,
+      responses: async () => (await import('../responses/domains.ts')).domainResponses,
       example: { tracking: { opens: true, host: 'links.example.com' } },
       body: patchBody,
       load: loadChanged,
@@ -165,7 +165,7 @@ export function domainOperations(deps: {
       method: 'DELETE',
       path: '/v1/domains/:domain_id',
       summary: 'Delete a domain and revoke its API keys',
-      answers: async () => (await import('../responses/domains.ts')).domainDeletedAnswers,
+      responses: async () => (await import('../responses/domains.ts')).domainDeletedResponses,
       refusals: ['invalid_state'],
       load,
       async handle({ resource, now }) {
@@ -183,7 +183,7 @@ export function domainOperations(deps: {
       summary: 'Check the DNS records of a domain',
       description:
         'Queries DNS now and returns the result. A verified domain stays verified if DNS does not respond, and for seven days if its records are missing (`proof_missing_since`).',
-      answers: async () => (await import('../responses/domains.ts')).domainAnswers,
+      responses: async () => (await import('../responses/domains.ts')).domainResponses,
       body: noBody,
       bodyOptional: true,
       load,
@@ -210,7 +210,7 @@ export function domainOperations(deps: {
       path: '/v1/domains/:domain_id/rotate-dkim',
       summary: 'Rotate DKIM keys',
       description: 'Creates two new keys. They sign once their records are found in DNS; then the old keys retire.',
-      answers: async () => (await import('../responses/domains.ts')).domainAnswers,
+      responses: async () => (await import('../responses/domains.ts')).domainResponses,
       refusals: ['invalid_state'],
       body: noBody,
       bodyOptional: true,

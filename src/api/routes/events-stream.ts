@@ -62,7 +62,7 @@ export function eventStreamOperation(deps: {
     path: '/v1/events/stream',
     summary: 'Stream events (server-sent events)',
     description: DESCRIPTION,
-    answers: async () => (await import('../responses/events.ts')).eventStreamAnswers,
+    responses: async () => (await import('../responses/events.ts')).eventStreamResponses,
     refusals: ['not_found'],
     query,
     repeatable: ['types'],

@@ -4,7 +4,7 @@ import { EVENT_TYPES, type Event } from '../../model/event.ts'
 import { invalid } from '../../model/refusal.ts'
 import type { Store } from '../../storage/store.ts'
 import { type Operation, operation } from '../operation.ts'
-import { feedAnswer, feedCursor, pageAnswer, pageRequest } from '../page.ts'
+import { feedCursor, feedResponse, pageRequest, pageResponse } from '../page.ts'
 import { characters, pageFields, timeFields, timeRange } from '../schema.ts'
 import { NO_RECORDS, narrowed, requireWithin, scopeOf } from '../scope.ts'
 import type { Streams } from '../streams.ts'
@@ -38,14 +38,14 @@ export function eventOperations(deps: {
       summary: 'List events',
       description:
         'Newest first; with `after`, oldest first and without gaps. To catch up after an outage, set `after` to the ID of the last event you processed and follow `next_cursor` until `has_more` is false. No event is missed or repeated.',
-      answers: async () => (await import('../responses/events.ts')).eventListAnswers,
+      responses: async () => (await import('../responses/events.ts')).eventListResponses,
       refusals: ['not_found'],
       query: listQuery,
       async handle({ key, organizationId, query }) {
         const scope = scopeOf(key)
         await requireOwnFilter(query, scope, deps.store)
         const within = narrowed(query, scope)
-        if (within === null) return pageAnswer(NO_RECORDS, () => null)
+        if (within === null) return pageResponse(NO_RECORDS, () => null)
         const filter = {
           organizationId,
           type: query.type ?? null,
@@ -56,10 +56,10 @@ export function eventOperations(deps: {
           ...timeRange(query),
         }
         const from = feedStart(query)
-        if (from === undefined) return pageAnswer(await events.list(filter, pageRequest(query)), toWire)
+        if (from === undefined) return pageResponse(await events.list(filter, pageRequest(query)), toWire)
         const page = await events.feed(filter, from, query.limit)
         if (page === null) throw invalid([{ field: 'after', message: 'after does not match any stored event' }])
-        return feedAnswer(page, toWire)
+        return feedResponse(page, toWire)
       },
     }),
     eventStreamOperation(deps),
@@ -68,7 +68,7 @@ export function eventOperations(deps: {
       method: 'GET',
       path: '/v1/events/:event_id',
       summary: 'Retrieve an event',
-      answers: async () => (await import('../responses/events.ts')).eventAnswers,
+      responses: async () => (await import('../responses/events.ts')).eventResponses,
       load: async ({ params, key }) => requireWithin(shared(await events.get(params.event_id!)), scopeOf(key), 'event'),
       handle: async ({ resource }) => ({ status: 200, body: toWire(resource) }),
     }),

@@ -59,7 +59,7 @@ export function explainOperations(deps: ExplainDeps): Operation[] {
       summary: 'Explain delivery to an address',
       description:
         'Describes what would happen to a live message to this address now, and why. With a test key, the answer uses DNS and the suppressions of test keys only. `site` covers all organizations on this server: for replies to other organizations, only the reply class is shown.',
-      answers: async () => (await import('../responses/explain.ts')).addressExplainedAnswers,
+      responses: async () => (await import('../responses/explain.ts')).addressExplainedResponses,
       query: z.strictObject({ to: emailAddress }),
       async handle(call) {
         const { to } = call.query
@@ -87,7 +87,7 @@ export function explainOperations(deps: ExplainDeps): Operation[] {
       path: '/v1/messages/:message_id/explain',
       summary: 'Explain the delivery of a message',
       description: 'The current state and next step for each recipient.',
-      answers: async () => (await import('../responses/explain.ts')).messageExplainedAnswers,
+      responses: async () => (await import('../responses/explain.ts')).messageExplainedResponses,
       load: loadMessage(deps),
       async handle({ key, resource: message, now }) {
         const deliveries = await store.messages.deliveries(message.id)

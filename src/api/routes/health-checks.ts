@@ -14,7 +14,7 @@ export function healthOperations({ health }: { health: HealthWatch }): Operation
       summary: 'Retrieve the latest health checks',
       description:
         'Results for the machine, DNS and the queue, with advice. Checks run every hour. The list is empty until the first run, one minute after start.',
-      answers: async () => (await import('../responses/health-checks.ts')).healthAnswers,
+      responses: async () => (await import('../responses/health-checks.ts')).healthResponses,
       handle: async () => answerOf(health.latest()),
     }),
     operation({
@@ -23,7 +23,7 @@ export function healthOperations({ health }: { health: HealthWatch }): Operation
       path: '/v1/health-checks/run',
       summary: 'Run health checks now',
       description: 'All checks run in parallel, at most six seconds each. Concurrent requests share one run.',
-      answers: async () => (await import('../responses/health-checks.ts')).healthAnswers,
+      responses: async () => (await import('../responses/health-checks.ts')).healthResponses,
       unaudited: 'looks',
       body: z.strictObject({}),
       bodyOptional: true,
@@ -34,5 +34,5 @@ export function healthOperations({ health }: { health: HealthWatch }): Operation
 
 function toWire(found: Health | null) {
   if (found === null) return { checked_at: null, ok: null, checks: [] }
-  return { checked_at: iso(found.checkedAt), ok: found.isWell, checks: found.checks }
+  return { checked_at: iso(found.checkedAt), ok: found.hasNoFailure, checks: found.checks }
 }

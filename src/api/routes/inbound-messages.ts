@@ -7,7 +7,7 @@ import type { MintId } from '../../os/ids.ts'
 import type { InboundFilter, Store } from '../../storage/store.ts'
 import { requireOwned } from '../errors.ts'
 import { type Call, type Operation, operation } from '../operation.ts'
-import { pageAnswer, pageRequest } from '../page.ts'
+import { pageRequest, pageResponse } from '../page.ts'
 import { characters, emailAddress, pageFields, timeFields, timeRange } from '../schema.ts'
 import { NO_RECORDS, narrowed, requireLive, scopeOf } from '../scope.ts'
 import { deliveryRecord, inboundContent, inboundRecord, inboundStatus } from './inbound-message-record.ts'
@@ -33,18 +33,18 @@ export function inboundMessageOperations({ store, mintId, wakeInbound }: Inbound
       path: '/v1/inbound-messages',
       summary: 'List inbound messages',
       description: '`status` is the status of the webhook delivery.',
-      answers: async () => (await import('../responses/inbound-messages.ts')).inboundListAnswers,
+      responses: async () => (await import('../responses/inbound-messages.ts')).inboundListResponses,
       refusals: ['not_found'],
       query: listQuery,
       async handle({ query, organizationId, key }) {
         await requireOwnFilters(query, organizationId, store)
         const within = narrowed(query, scopeOf(key))
         // All mail that comes in is live.
-        if (within === null || within.mode === 'test') return pageAnswer(NO_RECORDS, () => null)
+        if (within === null || within.mode === 'test') return pageResponse(NO_RECORDS, () => null)
         const filter = { ...toFilter(query, organizationId), domainId: within.domainId }
         const page = await store.inbound.list(filter, pageRequest(query))
         const records = await Promise.all(page.records.map(record))
-        return pageAnswer({ records, hasMore: page.hasMore }, (each) => each)
+        return pageResponse({ records, hasMore: page.hasMore }, (each) => each)
       },
     }),
     operation({
@@ -53,7 +53,7 @@ export function inboundMessageOperations({ store, mintId, wakeInbound }: Inbound
       path: '/v1/inbound-messages/:inbound_message_id',
       summary: 'Retrieve an inbound message',
       description: 'With its bodies, headers and a list of its attachments.',
-      answers: async () => (await import('../responses/inbound-messages.ts')).inboundAnswers,
+      responses: async () => (await import('../responses/inbound-messages.ts')).inboundResponses,
       load,
       reads: ({ sizeBytes }) => sizeBytes,
       async handle({ resource }) {
@@ -68,7 +68,7 @@ export function inboundMessageOperations({ store, mintId, wakeInbound }: Inbound
       path: '/v1/inbound-messages/:inbound_message_id/raw',
       summary: 'Download the raw inbound message',
       description: 'The message as received, with our trace headers added at the top.',
-      answers: async () => (await import('../responses/inbound-messages.ts')).inboundRawAnswers,
+      responses: async () => (await import('../responses/inbound-messages.ts')).inboundRawResponses,
       load,
       reads: ({ sizeBytes }) => sizeBytes,
       async handle({ resource }) {
@@ -84,7 +84,7 @@ export function inboundMessageOperations({ store, mintId, wakeInbound }: Inbound
       path: '/v1/inbound-messages/:inbound_message_id/deliveries',
       summary: 'List deliveries of an inbound message',
       description: 'Each delivery includes its attempts.',
-      answers: async () => (await import('../responses/inbound-messages.ts')).inboundDeliveriesAnswers,
+      responses: async () => (await import('../responses/inbound-messages.ts')).inboundDeliveriesResponses,
       load,
       async handle({ resource }) {
         const deliveries = await store.inboundDeliveries.ofMessage(resource.id)
@@ -98,7 +98,7 @@ export function inboundMessageOperations({ store, mintId, wakeInbound }: Inbound
       path: '/v1/inbound-messages/:inbound_message_id/redeliver',
       summary: 'Redeliver an inbound message',
       description: 'Starts a new delivery to the endpoint with five attempts.',
-      answers: async () => (await import('../responses/inbound-messages.ts')).redeliverAnswers,
+      responses: async () => (await import('../responses/inbound-messages.ts')).redeliverResponses,
       refusals: ['invalid_state'],
       body: z.strictObject({}),
       bodyOptional: true,

@@ -12,10 +12,10 @@ import type { Random } from '../../os/random.ts'
 import type { Store } from '../../storage/store.ts'
 import type { Forwarding, ForwardRoute } from '../../submission/forwarding.ts'
 import { mintSigningSecret } from '../../webhooks/sign.ts'
-import { deleted } from '../rendered-response.ts'
 import { requireOwned } from '../errors.ts'
 import { type Call, type Operation, operation } from '../operation.ts'
-import { pageAnswer, recordsRequest } from '../page.ts'
+import { pageResponse, recordsRequest } from '../page.ts'
+import { deleted } from '../rendered-response.ts'
 import { characters, emailAddress, recordsQuery } from '../schema.ts'
 import {
   filteredPage,
@@ -101,7 +101,7 @@ export function inboundRouteOperations(deps: InboundRouteDeps): Operation[] {
       summary: 'Create an inbound route',
       description:
         'The response contains the signing secret, which is shown only once. If several routes match a recipient, the one with the highest `priority` wins; then address before pattern before domain before catch-all. `a+tag@d` falls back to `a@d`. `authentication`: `none` accepts all mail and reports the results, `dmarc` rejects mail that the author domain’s DMARC policy rejects, `require_pass` rejects mail that does not pass DMARC. Forwards count as sending. A forward target outside the organization’s verified domains is `pending` until its owner confirms it; Postrider emails the confirmation link now.',
-      answers: async () => (await import('../responses/inbound-routes.ts')).routeCreatedAnswers,
+      responses: async () => (await import('../responses/inbound-routes.ts')).routeCreatedResponses,
       refusals: ['quota_exceeded'],
       example: {
         name: 'help desk',
@@ -117,7 +117,7 @@ export function inboundRouteOperations(deps: InboundRouteDeps): Operation[] {
         priority: priority.default(0),
       }),
       idempotent: true,
-      secretAnswer: true,
+      secretResponse: true,
       async handle({ key, organizationId, now, body, remember }) {
         await requireOwnDomain(body.match, { key })
         const match = await ownMatch(body.match, { key })
@@ -134,16 +134,16 @@ export function inboundRouteOperations(deps: InboundRouteDeps): Operation[] {
       method: 'GET',
       path: '/v1/inbound-routes',
       summary: 'List inbound routes',
-      answers: async () => (await import('../responses/inbound-routes.ts')).routeListAnswers,
+      responses: async () => (await import('../responses/inbound-routes.ts')).routeListResponses,
       query: recordsQuery,
       async handle({ key, organizationId, query }) {
         const scope = await reachOf({ key })
-        if (scope.mode === 'test') return pageAnswer(NO_RECORDS, () => null)
+        if (scope.mode === 'test') return pageResponse(NO_RECORDS, () => null)
         const page = recordsRequest(query)
         const list = (asked: typeof page) => store.inboundRoutes.list(organizationId, asked)
-        if (scope.domainId === null) return pageAnswer(await list(page), toWire)
+        if (scope.domainId === null) return pageResponse(await list(page), toWire)
         const name = (await store.domains.get(scope.domainId))?.name
-        return pageAnswer(await filteredPage(list, page, ({ match }) => domainOfMatch(match) === name), toWire)
+        return pageResponse(await filteredPage(list, page, ({ match }) => domainOfMatch(match) === name), toWire)
       },
     }),
     operation({
@@ -151,7 +151,7 @@ export function inboundRouteOperations(deps: InboundRouteDeps): Operation[] {
       method: 'GET',
       path: '/v1/inbound-routes/:route_id',
       summary: 'Retrieve an inbound route',
-      answers: async () => (await import('../responses/inbound-routes.ts')).routeAnswers,
+      responses: async () => (await import('../responses/inbound-routes.ts')).routeResponses,
       load,
       handle: async ({ resource }) => ({ status: 200, body: toWire(resource) }),
     }),
@@ -161,7 +161,7 @@ export function inboundRouteOperations(deps: InboundRouteDeps): Operation[] {
       path: '/v1/inbound-routes/:route_id',
       summary: 'Update an inbound route',
       description: 'Send `match` and `action` as complete objects.',
-      answers: async () => (await import('../responses/inbound-routes.ts')).routeAnswers,
+      responses: async () => (await import('../responses/inbound-routes.ts')).routeResponses,
       example: { priority: 10 },
       body: z.strictObject({ name, match, action, authentication, enabled, priority }).partial(),
       load,
@@ -183,7 +183,7 @@ export function inboundRouteOperations(deps: InboundRouteDeps): Operation[] {
       path: '/v1/inbound-routes/:route_id',
       summary: 'Delete an inbound route',
       description: 'Messages it received are kept. Pending webhook deliveries fail.',
-      answers: async () => (await import('../responses/inbound-routes.ts')).routeDeletedAnswers,
+      responses: async () => (await import('../responses/inbound-routes.ts')).routeDeletedResponses,
       load,
       async handle({ resource }) {
         await store.inboundRoutes.remove(resource.id)
@@ -197,7 +197,7 @@ export function inboundRouteOperations(deps: InboundRouteDeps): Operation[] {
       summary: 'Resend confirmation requests to pending forward targets',
       description:
         'Each target gets an email from the route’s domain with a link that is valid for seven days. These emails count as sent messages. An address gets at most three requests per day, across all organizations. Targets whose owner stopped the forwarding get none.',
-      answers: async () => (await import('../responses/inbound-routes.ts')).routeConfirmationsAnswers,
+      responses: async () => (await import('../responses/inbound-routes.ts')).routeConfirmationsResponses,
       refusals: ['domain_not_verified', 'quota_exceeded', 'invalid_state'],
       example: { email: 'ann@elsewhere.example' },
       body: z.strictObject({ email: emailAddress.optional().describe('Absent: all pending targets.') }),
@@ -220,7 +220,7 @@ export function inboundRouteOperations(deps: InboundRouteDeps): Operation[] {
       unaudited: 'looks',
       summary: 'Test which route would match a message',
       description: 'Explains the decision. Nothing is sent.',
-      answers: async () => (await import('../responses/inbound-routes.ts')).routeTestAnswers,
+      responses: async () => (await import('../responses/inbound-routes.ts')).routeTestResponses,
       example: { from: 'bob@customer.example', to: 'help+order@example.com', subject: 'A question' },
       body: testBody,
       load,
@@ -247,9 +247,9 @@ export function inboundRouteOperations(deps: InboundRouteDeps): Operation[] {
         const { domainId } = await reachOf({ key })
         const only = domainId === null ? null : (await store.domains.get(domainId))?.name
         const isShown = (route: InboundRoute) => only === null || domainOfMatch(route.match) === only
-        const nobodys = isReservedMailbox(routes, { local, domain }) ? RESERVED : UNKNOWN
+        const unmatchedReason = isReservedMailbox(routes, { local, domain }) ? RESERVED : UNKNOWN
         const weighed = weighRoutes(routes, { local, domain })
-        return { status: 200, body: testAnswer(weighed, { asked: resource, nobodys, isShown, toWire }) }
+        return { status: 200, body: testResponse(weighed, { asked: resource, unmatchedReason, isShown, toWire }) }
       },
     }),
   ]
@@ -286,17 +286,17 @@ const RESERVED = 'no enabled route matches; mail to postmaster and abuse is stor
 const UNKNOWN = 'no enabled route matches; mail to this address is rejected with 550 5.1.1'
 
 /** What was decided about a mail, for the route that was asked about. Nothing considered: no route was looked at. */
-function testAnswer(
+function testResponse(
   weighed: ReturnType<typeof weighRoutes>,
   {
     asked,
-    nobodys,
+    unmatchedReason,
     isShown,
     toWire,
   }: {
     asked: InboundRoute
     /** Why no route takes it. */
-    nobodys: string
+    unmatchedReason: string
     isShown: (route: InboundRoute) => boolean
     toWire: (route: InboundRoute) => object
   },
@@ -309,7 +309,7 @@ function testAnswer(
     reason: why,
   }))
   const first = weighed[0]
-  if (first === undefined || !first.takes) return { ...nobody(nobodys), considered }
+  if (first === undefined || !first.takes) return { ...nobody(unmatchedReason), considered }
   if (!isShown(first.route)) return { ...nobody(SHARED), considered: considered.map(unreasoned) }
   return {
     taken_by: toWire(first.route),

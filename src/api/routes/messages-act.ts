@@ -5,7 +5,7 @@ import type { Clock } from '../../os/clock.ts'
 import type { Store } from '../../storage/store.ts'
 import type { Accepted, Submission } from '../../submission/accept.ts'
 import { requestAgain } from '../../submission/resend.ts'
-import { type Answer, type Operation, operation } from '../operation.ts'
+import { type ApiResponse, type Operation, operation } from '../operation.ts'
 import { acceptedRecord, loadMessage, messageRecord } from './message-record.ts'
 import { createScheduledAt } from './messages-body.ts'
 
@@ -21,7 +21,7 @@ export function actOperations({ store, clock, submission, wakeOutbound }: ActDep
   const load = loadMessage({ store })
 
   /** The record as it is now, after a change. */
-  const present = async (id: string): Promise<Answer> => {
+  const present = async (id: string): Promise<ApiResponse> => {
     const [message, deliveries] = await Promise.all([store.messages.get(id), store.messages.deliveries(id)])
     if (message === null) throw new Refusal('not_found', 'No such message. Check the ID.')
     return { status: 200, body: messageRecord(message, deliveries) }
@@ -32,7 +32,7 @@ export function actOperations({ store, clock, submission, wakeOutbound }: ActDep
     method: 'POST',
     path: '/v1/messages/:message_id/cancel',
     summary: 'Cancel a scheduled or queued message',
-    answers: async () => (await import('../responses/messages.ts')).messageAnswers,
+    responses: async () => (await import('../responses/messages.ts')).messageResponses,
     refusals: ['invalid_state'],
     body: z.strictObject({}),
     bodyOptional: true,
@@ -49,7 +49,7 @@ export function actOperations({ store, clock, submission, wakeOutbound }: ActDep
     method: 'PATCH',
     path: '/v1/messages/:message_id',
     summary: 'Reschedule a message',
-    answers: async () => (await import('../responses/messages.ts')).messageAnswers,
+    responses: async () => (await import('../responses/messages.ts')).messageResponses,
     refusals: ['invalid_state'],
     example: { scheduled_at: '2026-11-22T07:30:00Z' },
     body: z.strictObject({ scheduled_at: createScheduledAt(clock.now) }),
@@ -70,7 +70,7 @@ export function actOperations({ store, clock, submission, wakeOutbound }: ActDep
     summary: 'Resend a message',
     description:
       'Sends the same content to the same recipients as a new message. Requires that the content is still stored, and a key of the same mode. Suppressions and quota apply as for any new message.',
-    answers: async () => [(await import('../responses/messages.ts')).acceptedAnswer],
+    responses: async () => [(await import('../responses/messages.ts')).acceptedResponse],
     refusals: ['domain_not_verified', 'quota_exceeded', 'invalid_state'],
     body: z.strictObject({}),
     bodyOptional: true,
@@ -84,7 +84,7 @@ export function actOperations({ store, clock, submission, wakeOutbound }: ActDep
       const content = await store.messages.content(message.id)
       if (content === null)
         throw tooLate(message, 'The content of this message was deleted after the retention period.')
-      const answer = (accepted: Accepted): Answer => ({ status: 202, body: acceptedRecord(accepted) })
+      const answer = (accepted: Accepted): ApiResponse => ({ status: 202, body: acceptedRecord(accepted) })
       const request = requestAgain(message, content)
       const author = { key, source: 'api' as const }
       return answer(await submission.submit(author, request, (accepted) => remember(answer(accepted))))

@@ -48,14 +48,14 @@ export function analyzeOperations({ store, clock, render, analyze }: AnalyzeDeps
       path: '/v1/messages/analyze',
       unaudited: 'looks',
       summary: 'Analyze a message without sending it',
-      answers: async () => (await import('../responses/analysis.ts')).analysisAnswers,
+      responses: async () => (await import('../responses/analysis.ts')).analysisResponses,
       description: async () => (await import('../responses/analysis.ts')).FINDINGS_TEXT,
       refusals: ['template_error', 'invalid_state'],
       example: { from: 'Shop <shop@example.com>', subject: 'Your order', html: '<p>Thanks!</p>' },
       body: createAnalyzeBody(clock.now),
       base64At: ['attachments', '*', 'content'],
       handle: async ({ key, body, now }) => {
-        const given = toSubmission({ ...body, to: body.to ?? NOBODY })
+        const given = toSubmission({ ...body, to: body.to ?? NO_RECIPIENT })
         const domain = requireOwnDomain(given, await store.domains.get(key.domainId))
         const { template } = given
         const isNamed = template !== null && 'idOrAlias' in template
@@ -68,7 +68,7 @@ export function analyzeOperations({ store, clock, render, analyze }: AnalyzeDeps
   ]
 }
 
-const NOBODY = { asSent: [], mailboxes: [] }
+const NO_RECIPIENT = { asSent: [], mailboxes: [] }
 
 /** The body of a send whose recipients and subject may be missing, or whose texts a template gives. */
 function createAnalyzeBody(now: () => number) {
@@ -82,7 +82,7 @@ function createAnalyzeBody(now: () => number) {
     .refine(hasBody, RULES.body)
     .refine(hasOneContent, RULES.oneContent)
     .refine(hasUseForVariables, RULES.variables)
-    .refine(({ to, cc, bcc }) => hasFewRecipients({ to: to ?? NOBODY, cc, bcc }), RULES.recipients)
+    .refine(({ to, cc, bcc }) => hasFewRecipients({ to: to ?? NO_RECIPIENT, cc, bcc }), RULES.recipients)
 }
 
 /** A subject of the message itself stands above the template's. */

@@ -22,7 +22,7 @@ export function messagePartOperations({ store, storedMail }: PartsDeps): Operati
       path: '/v1/messages/:message_id/webhook-deliveries',
       summary: 'List webhook deliveries of a message',
       description: 'Deliveries of its events to all webhooks, with every attempt.',
-      answers: async () => (await import('../responses/webhooks.ts')).messageWebhookDeliveriesAnswers,
+      responses: async () => (await import('../responses/webhooks.ts')).messageWebhookDeliveriesResponses,
       load,
       async handle({ resource: { id, organizationId }, key }) {
         const { records, hasMore } = await store.webhookDeliveries.ofMessage(organizationId, id, MOST_DELIVERIES)
@@ -42,7 +42,7 @@ export function messagePartOperations({ store, storedMail }: PartsDeps): Operati
       path: '/v1/messages/:message_id/attachments/:number',
       summary: 'Download an attachment',
       description: 'Selected by its position in the `attachments` of the content, starting at 1.',
-      answers: async () => [
+      responses: async () => [
         (await import('../responses/content.ts')).ofPart(
           'application/octet-stream',
           'The bytes of the attachment, whatever its type.',

@@ -9,8 +9,8 @@ import { Refusal } from '../../model/refusal.ts'
 import type { MessageFilter, Store } from '../../storage/store.ts'
 import { type Compose, domainKeys } from '../../submission/signing.ts'
 import { requireOwned } from '../errors.ts'
-import { type Answer, type Operation, operation } from '../operation.ts'
-import { pageAnswer, pageRequest } from '../page.ts'
+import { type ApiResponse, type Operation, operation } from '../operation.ts'
+import { pageRequest, pageResponse } from '../page.ts'
 import { characters, emailAddress, pageFields, timeFields, timeRange, unknownName } from '../schema.ts'
 import { NO_RECORDS, narrowed, scopeOf } from '../scope.ts'
 import { attemptRecord, loadMessage, messageRecord, reportRecord } from './message-record.ts'
@@ -40,19 +40,19 @@ export function readOperations({ store, compose, storedMail, ownParts }: ReadDep
     method: 'GET',
     path: '/v1/messages',
     summary: 'List messages',
-    answers: async () => (await import('../responses/messages.ts')).messageListAnswers,
+    responses: async () => (await import('../responses/messages.ts')).messageListResponses,
     refusals: ['not_found'],
     query: LIST_QUERY,
     handle: async ({ query, organizationId, key }) => {
       const { domain_id: domainId } = query
       if (domainId !== undefined) requireOwned(await store.domains.get(domainId), organizationId, 'domain')
       const within = narrowed(query, scopeOf(key))
-      if (within === null) return pageAnswer(NO_RECORDS, () => null)
+      if (within === null) return pageResponse(NO_RECORDS, () => null)
       const templateId = templateOf(query.template_id, key)
       const filter = { ...toFilter(query, organizationId), ...within, templateId }
       const page = await store.messages.list(filter, pageRequest(query))
       const records = await Promise.all(page.records.map(record))
-      return pageAnswer({ ...page, records }, (each) => each)
+      return pageResponse({ ...page, records }, (each) => each)
     },
   })
 
@@ -61,7 +61,7 @@ export function readOperations({ store, compose, storedMail, ownParts }: ReadDep
     method: 'GET',
     path: '/v1/messages/:message_id',
     summary: 'Retrieve a message and the status of each recipient',
-    answers: async () => (await import('../responses/messages.ts')).messageAnswers,
+    responses: async () => (await import('../responses/messages.ts')).messageResponses,
     load,
     handle: async ({ resource }) => ({ status: 200, body: await record(resource) }),
   })
@@ -72,7 +72,7 @@ export function readOperations({ store, compose, storedMail, ownParts }: ReadDep
     path: '/v1/messages/:message_id/content',
     summary: 'Retrieve the content of a message',
     description: 'As JSON, as a single part, or as the raw message that was sent.',
-    answers: async () => (await import('../responses/content.ts')).contentAnswers,
+    responses: async () => (await import('../responses/content.ts')).contentResponses,
     refusals: ['invalid_state'],
     query: z.strictObject({ part: z.enum(['html', 'text', 'raw']).optional() }),
     load,
@@ -110,13 +110,13 @@ export function readOperations({ store, compose, storedMail, ownParts }: ReadDep
     method: 'GET',
     path: '/v1/messages/:message_id/events',
     summary: 'List the events of a message',
-    answers: async () => (await import('../responses/events.ts')).eventListAnswers,
+    responses: async () => (await import('../responses/events.ts')).eventListResponses,
     query: z.strictObject({ ...pageFields, ...timeFields, type: z.enum(EVENT_TYPES).optional() }),
     load,
     handle: async ({ resource: { id: messageId, organizationId }, query }) => {
       const filter = { organizationId, messageId, type: query.type ?? null, domainId: null, mode: null }
       const page = await store.events.list({ ...filter, ...timeRange(query) }, pageRequest(query))
-      return pageAnswer(page, (event) => JSON.parse(event.body))
+      return pageResponse(page, (event) => JSON.parse(event.body))
     },
   })
 
@@ -125,7 +125,7 @@ export function readOperations({ store, compose, storedMail, ownParts }: ReadDep
     method: 'GET',
     path: '/v1/messages/:message_id/attempts',
     summary: 'List the delivery attempts and reports of a message',
-    answers: async () => (await import('../responses/attempts.ts')).attemptsAnswers,
+    responses: async () => (await import('../responses/attempts.ts')).attemptsResponses,
     load,
     handle: async ({ resource: { id } }) => {
       const attempts = (await store.messages.attempts(id)).reverse().map(attemptRecord)
@@ -206,7 +206,7 @@ function toFilter(query: z.infer<typeof LIST_QUERY>, organizationId: string): Om
 }
 
 /** The mail's HTML is a stranger's: wherever it is shown it may neither run, nor load, nor reach our origin. */
-function partAnswer(part: 'html' | 'text', body: Uint8Array): Answer {
+function partAnswer(part: 'html' | 'text', body: Uint8Array): ApiResponse {
   const policy = "sandbox; default-src 'none'; img-src data:; style-src 'unsafe-inline'"
   const type = part === 'html' ? 'text/html' : 'text/plain'
   const headers = { 'content-security-policy': policy, ...PRIVATE }

@@ -3,10 +3,10 @@ import { isFinal, messageStatus } from '../../model/message.ts'
 import { invalid, Refusal } from '../../model/refusal.ts'
 import type { WallClock } from '../../os/clock.ts'
 import type { Store } from '../../storage/store.ts'
-import type { Accepted, Fate, Submission } from '../../submission/accept.ts'
+import type { Accepted, RecipientResult, Submission } from '../../submission/accept.ts'
 import type { SubmissionRequest } from '../../submission/request.ts'
 import { toBody } from '../errors.ts'
-import { type Answer, type Call, type MakeRemember, type Operation, operation } from '../operation.ts'
+import { type ApiResponse, type Call, type MakeRemember, type Operation, operation } from '../operation.ts'
 import { preferredWaitMs } from '../prefer.ts'
 import { check } from '../schema.ts'
 import { createWaiting, type Waiting } from '../waiting.ts'
@@ -57,7 +57,7 @@ export function sendOperations({ store, clock, submission, watch, waiting = crea
       summary: 'Send a message',
       description:
         'Postrider responds once the message is stored durably and delivers it afterwards. Sending to a suppressed recipient is not an error: that recipient gets the status `suppressed` and no delivery attempt. If all recipients are suppressed, so is the message.',
-      answers: async () => (await import('../responses/messages.ts')).sendAnswers,
+      responses: async () => (await import('../responses/messages.ts')).sendResponses,
       refusals: ['domain_not_verified', 'template_error', 'quota_exceeded', 'invalid_state'],
       bodyName: 'SendMessage',
       canWait: true,
@@ -92,7 +92,7 @@ export function sendOperations({ store, clock, submission, watch, waiting = crea
     summary: 'Send up to 500 messages',
     description:
       'Each message has its own result; a rejected message does not affect the others. All accepted messages are stored before the response. A large batch is stored in several steps: if a step fails, its messages have the error `unavailable`. `Idempotency-Key` applies to the whole batch, so retrying it sends nothing twice.',
-    answers: async () => (await import('../responses/messages.ts')).batchAnswers,
+    responses: async () => (await import('../responses/messages.ts')).batchResponses,
     example: { messages: [EXAMPLE] },
     body: batchBody,
     base64At: ['messages', '*', 'attachments', '*', 'content'],
@@ -107,8 +107,8 @@ export function sendOperations({ store, clock, submission, watch, waiting = crea
         else requests.push(invalid(faults.slice(0, Math.max(1, Math.min(MAX_MESSAGE_FAULTS, faultsLeft)))))
         faultsLeft -= faults === null ? 0 : Math.min(MAX_MESSAGE_FAULTS, faults.length)
       }
-      const answer = (fates: Fate[]) => batchAnswer(fates, call.requestId)
-      const remember = (fates: Fate[]) => call.remember(answer(fates))
+      const answer = (fates: RecipientResult[]) => batchResponse(fates, call.requestId)
+      const remember = (fates: RecipientResult[]) => call.remember(answer(fates))
       return answer(await submission.submitBatch(authorOf(call), requests, remember, call.parts))
     },
   })
@@ -131,7 +131,7 @@ export function sendOperations({ store, clock, submission, watch, waiting = crea
 
   /** A repeated request gets the answer the first one got: what was remembered when the message was accepted (202, which
    *  stays if we die while waiting) gives way to the later answer before that is given. */
-  async function rememberInstead(answer: Answer, call: Call & { remember: MakeRemember }): Promise<void> {
+  async function rememberInstead(answer: ApiResponse, call: Call & { remember: MakeRemember }): Promise<void> {
     const record = call.remember(answer)
     if (record === undefined) return
     const nothing = { organizationId: call.organizationId, month: '', count: 0, limit: 0 }
@@ -150,13 +150,13 @@ function isOver({ recipients }: Pick<Accepted, 'recipients'>): boolean {
 }
 
 /** 202, or 200 for a caller that was willing to wait for `waitMs`, and has. */
-function sendAnswer(accepted: Accepted, waitMs: number | null): Answer {
+function sendAnswer(accepted: Accepted, waitMs: number | null): ApiResponse {
   const body = acceptedRecord(accepted)
   if (waitMs === null) return { status: 202, body }
   return { status: 200, body, headers: { 'preference-applied': `wait=${waitMs / 1000}` } }
 }
 
-function batchAnswer(fates: readonly Fate[], requestId: string): Answer {
+function batchResponse(fates: readonly RecipientResult[], requestId: string): ApiResponse {
   const data = fates.map((fate) => (fate instanceof Refusal ? toBody(fate, requestId) : acceptedRecord(fate)))
   return { status: 202, body: { data } }
 }

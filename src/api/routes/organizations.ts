@@ -5,7 +5,7 @@ import { invalid, Refusal } from '../../model/refusal.ts'
 import type { MintId } from '../../os/ids.ts'
 import type { Store } from '../../storage/store.ts'
 import { type Call, type Operation, operation } from '../operation.ts'
-import { pageAnswer, recordsRequest } from '../page.ts'
+import { pageResponse, recordsRequest } from '../page.ts'
 import { label, recordsQuery } from '../schema.ts'
 
 const name = label(100)
@@ -40,10 +40,10 @@ export function organizationOperations(deps: {
       method: 'GET',
       path: '/v1/organizations',
       summary: 'List organizations',
-      answers: async () => (await import('../responses/organizations.ts')).organizationAnswers.list,
+      responses: async () => (await import('../responses/organizations.ts')).organizationResponses.list,
       query: recordsQuery,
       handle: async ({ query }) =>
-        pageAnswer(await store.organizations.page(recordsRequest(query)), organizationRecord),
+        pageResponse(await store.organizations.page(recordsRequest(query)), organizationRecord),
     }),
     operation({
       id: 'organizations_create',
@@ -51,7 +51,7 @@ export function organizationOperations(deps: {
       path: '/v1/organizations',
       summary: 'Create an organization',
       description: '`plan` is the name of a plan in the config; the default is `free`.',
-      answers: async () => (await import('../responses/organizations.ts')).organizationAnswers.created,
+      responses: async () => (await import('../responses/organizations.ts')).organizationResponses.created,
       refusals: ['conflict'],
       example: { name: 'Shop', plan: 'starter' },
       body: createBody,
@@ -72,7 +72,7 @@ export function organizationOperations(deps: {
       method: 'GET',
       path: '/v1/organizations/:organization_id',
       summary: 'Retrieve an organization',
-      answers: async () => (await import('../responses/organizations.ts')).organizationAnswers.one,
+      responses: async () => (await import('../responses/organizations.ts')).organizationResponses.one,
       load,
       handle: async ({ resource }) => ({ status: 200, body: organizationRecord(resource) }),
     }),
@@ -82,7 +82,7 @@ export function organizationOperations(deps: {
       path: '/v1/organizations/:organization_id',
       summary: 'Update an organization’s name or plan',
       description: 'A plan with fewer retention days deletes older data.',
-      answers: async () => (await import('../responses/organizations.ts')).organizationAnswers.one,
+      responses: async () => (await import('../responses/organizations.ts')).organizationResponses.one,
       refusals: ['conflict'],
       example: { plan: 'pro' },
       body: patchBody,

@@ -5,7 +5,7 @@ import type { QualityAlert, QualityFigures, QualityThresholds } from '../../mode
 import { share } from '../../model/stats.ts'
 import type { Store } from '../../storage/store.ts'
 import { type Operation, operation } from '../operation.ts'
-import { pageAnswer, pageRequest } from '../page.ts'
+import { pageRequest, pageResponse } from '../page.ts'
 import { pageFields } from '../schema.ts'
 import { filteredPage, NO_RECORDS, scopeOf } from '../scope.ts'
 
@@ -41,18 +41,18 @@ export function qualityOperations(deps: {
       summary: 'List bounce and complaint rates by domain',
       description:
         'Live messages of the last `window_hours`, with alerts. A `quality.alert` event fires when a rate exceeds its threshold with at least `min_sent` recipients, and again when it is well below it.',
-      answers: async () => (await import('../responses/figures.ts')).qualityAnswers,
+      responses: async () => (await import('../responses/figures.ts')).qualityResponses,
       query: z.strictObject(pageFields),
       async handle({ key, organizationId, query, now }) {
         const scope = scopeOf(key)
         const asked = pageRequest(query)
         // The figures are of live mail, which a test key does not see.
-        if (scope.mode === 'test') return pageAnswer(NO_RECORDS, () => null)
+        if (scope.mode === 'test') return pageResponse(NO_RECORDS, () => null)
         const list = (page: typeof asked) => store.domains.list(organizationId, page)
         const isKept = ({ id }: Domain) => scope.domainId === null || id === scope.domainId
         const { records, hasMore } = await filteredPage(list, asked, isKept)
         const read = await Promise.all(records.map((domain) => recordOf(domain, now)))
-        return pageAnswer({ records: read, hasMore }, (each) => toWire(each, settings))
+        return pageResponse({ records: read, hasMore }, (each) => toWire(each, settings))
       },
     }),
   ]

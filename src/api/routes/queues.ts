@@ -11,7 +11,7 @@ export function queueOperations({ store }: { store: Pick<Store, 'queues' | 'held
       path: '/v1/queues',
       summary: 'Retrieve the delivery queue',
       description: 'Counts of due, scheduled and held deliveries, and how long the oldest has been due.',
-      answers: async () => (await import('../responses/queues.ts')).queueAnswers,
+      responses: async () => (await import('../responses/queues.ts')).queueResponses,
       async handle({ now }) {
         const { deliveries, webhookDeliveries, inboundDeliveries } = await store.queues.waiting(now)
         const held = await store.held.count()

@@ -1,7 +1,7 @@
-import type { Answer } from '../operation.ts'
+import type { ApiResponse } from '../operation.ts'
 
 /** Bytes of a mail → the answer that hands it out as a file, named by the record's id. */
-export function rawAnswer(id: string, body: Uint8Array): Answer {
+export function rawAnswer(id: string, body: Uint8Array): ApiResponse {
   const headers = { 'content-disposition': `attachment; filename="${id}.eml"`, ...PRIVATE }
   return { status: 200, body, contentType: 'message/rfc822', headers }
 }

@@ -2,9 +2,9 @@ import { iso } from '../../model/event.ts'
 import { Refusal } from '../../model/refusal.ts'
 import type { Session } from '../../model/session.ts'
 import type { Store } from '../../storage/store.ts'
-import { deleted } from '../rendered-response.ts'
 import { type Operation, operation } from '../operation.ts'
-import { pageAnswer, recordsRequest } from '../page.ts'
+import { pageResponse, recordsRequest } from '../page.ts'
+import { deleted } from '../rendered-response.ts'
 import { recordsQuery } from '../schema.ts'
 
 /** `/v1/sessions`: where the operator is signed in. They are opened and left at `/session` (session-endpoints.ts). */
@@ -15,17 +15,17 @@ export function sessionOperations({ store }: { store: Pick<Store, 'sessions'> })
       method: 'GET',
       path: '/v1/sessions',
       summary: 'List dashboard sessions',
-      answers: async () => (await import('../responses/sessions.ts')).sessionAnswers.list,
+      responses: async () => (await import('../responses/sessions.ts')).sessionResponses.list,
       query: recordsQuery,
       handle: async ({ query, now }) =>
-        pageAnswer(await store.sessions.list(now, recordsRequest(query)), sessionRecord),
+        pageResponse(await store.sessions.list(now, recordsRequest(query)), sessionRecord),
     }),
     operation({
       id: 'sessions_delete',
       method: 'DELETE',
       path: '/v1/sessions/:session_id',
       summary: 'End a dashboard session',
-      answers: async () => (await import('../responses/sessions.ts')).sessionAnswers.deleted,
+      responses: async () => (await import('../responses/sessions.ts')).sessionResponses.deleted,
       load: async ({ params }) => {
         const session = await store.sessions.get(params.session_id ?? '')
         if (session === null) throw new Refusal('not_found', 'No such session. Check the ID.')

@@ -49,7 +49,7 @@ export function statsOperations(deps: { store: Pick<Store, 'stats' | 'domains'> 
       summary: 'Retrieve statistics by hour, day or month',
       description:
         'All counts are recipients. Periods are complete and in UTC: `from` is rounded down, `to` (exclusive) up. The default is the last 30 days. At most 1000 hours or days, or 120 months. `accepted` includes suppressed recipients; `bounced` counts final bounces only; opens and clicks count people only. Rates are relative to recipients with a final outcome, or to delivered recipients.',
-      answers: async () => (await import('../responses/figures.ts')).statsAnswers,
+      responses: async () => (await import('../responses/figures.ts')).statsResponses,
       refusals: ['not_found'],
       query,
       async handle({ key, organizationId, query: asked, now }) {

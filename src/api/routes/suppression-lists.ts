@@ -52,7 +52,7 @@ export function suppressionListOperations(deps: {
       summary: 'Export suppressions as CSV',
       description:
         "UTF-8 according to RFC 4180, newest first. Fields that start with `=`, `+`, `-`, `@`, a tab or `'` are prefixed with `'`, so that spreadsheets do not run them as formulas. Imports remove the prefix.",
-      answers: async () => (await import('../responses/suppressions.ts')).suppressionExportAnswers,
+      responses: async () => (await import('../responses/suppressions.ts')).suppressionExportResponses,
       query: exportQuery,
       handle: async ({ key, now, query }) => ({
         status: 200,
@@ -69,7 +69,7 @@ export function suppressionListOperations(deps: {
       path: '/v1/suppressions/import',
       summary: 'Import suppressions',
       description: IMPORT_TEXT,
-      answers: async () => (await import('../responses/suppressions.ts')).suppressionImportAnswers,
+      responses: async () => (await import('../responses/suppressions.ts')).suppressionImportResponses,
       example: { csv: 'email,reason,created_at\nplease-stop@customer.example,unsubscribe,2026-03-01T09:30:00Z\n' },
       refusals: ['invalid_state', 'quota_exceeded'],
       body: importBody,

@@ -5,9 +5,9 @@ import { invalid, Refusal } from '../../model/refusal.ts'
 import { SUPPRESSION_REASONS, type Suppression, suppressionKey } from '../../model/suppression.ts'
 import { isId, type MintId } from '../../os/ids.ts'
 import type { Store } from '../../storage/store.ts'
-import { deleted } from '../rendered-response.ts'
 import { type Call, type Operation, operation } from '../operation.ts'
-import { pageAnswer, pageRequest } from '../page.ts'
+import { pageRequest, pageResponse } from '../page.ts'
+import { deleted } from '../rendered-response.ts'
 import { emailAddress, pageFields, timeFields, timeRange } from '../schema.ts'
 import { isWithin, modeOfRecords, requireWithin, type Scope, scopeOf, withoutOnlyDomain } from '../scope.ts'
 
@@ -66,12 +66,12 @@ export function suppressionOperations(deps: {
       method: 'GET',
       path: '/v1/suppressions',
       summary: 'List suppressions',
-      answers: async () => (await import('../responses/suppressions.ts')).suppressionListAnswers,
+      responses: async () => (await import('../responses/suppressions.ts')).suppressionListResponses,
       query: listQuery,
       async handle({ key, query }) {
         const email = query.email === undefined ? null : suppressionKey(query.email)
         const filter = { ...scopeOf(key), email, reason: query.reason ?? null, ...timeRange(query) }
-        return pageAnswer(await store.suppressions.list(filter, pageRequest(query)), suppressionRecord)
+        return pageResponse(await store.suppressions.list(filter, pageRequest(query)), suppressionRecord)
       },
     }),
     operation({
@@ -80,7 +80,7 @@ export function suppressionOperations(deps: {
       path: '/v1/suppressions',
       summary: 'Add a suppression',
       description: 'For one domain or for the whole organization.',
-      answers: async () => (await import('../responses/suppressions.ts')).suppressionCreatedAnswers,
+      responses: async () => (await import('../responses/suppressions.ts')).suppressionCreatedResponses,
       refusals: ['quota_exceeded'],
       example: { email: 'please-stop@customer.example' },
       body: createBody,
@@ -124,7 +124,7 @@ export function suppressionOperations(deps: {
       path: '/v1/suppressions/:id_or_email',
       summary: 'Retrieve a suppression',
       description: 'By ID or address. For an address, returns the suppression with the widest scope.',
-      answers: async () => (await import('../responses/suppressions.ts')).suppressionAnswers,
+      responses: async () => (await import('../responses/suppressions.ts')).suppressionResponses,
       load: loadSeen,
       handle: async ({ resource }) => ({ status: 200, body: suppressionRecord(widest(resource)) }),
     }),
@@ -134,7 +134,7 @@ export function suppressionOperations(deps: {
       path: '/v1/suppressions/:id_or_email',
       summary: 'Remove a suppression',
       description: 'By ID, or all suppressions of an address.',
-      answers: async () => (await import('../responses/suppressions.ts')).suppressionDeletedAnswers,
+      responses: async () => (await import('../responses/suppressions.ts')).suppressionDeletedResponses,
       load: loadChanged,
       async handle({ resource }) {
         await store.suppressions.remove(resource.map(({ id }) => id))

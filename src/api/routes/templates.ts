@@ -8,10 +8,10 @@ import type { ListedTemplate, Store } from '../../storage/store.ts'
 import { bodyFault } from '../../submission/checks.ts'
 import type { TemplateTexts } from '../../submission/render.ts'
 import type { TemplateEngine } from '../../submission/templates.ts'
-import { deleted } from '../rendered-response.ts'
 import { type Call, type Operation, operation } from '../operation.ts'
-import { pageAnswer, pageRequest, recordsRequest } from '../page.ts'
+import { pageRequest, pageResponse, recordsRequest } from '../page.ts'
 import { ALIAS, BODY, NOT_BLANK_TEXT } from '../patterns.ts'
+import { deleted } from '../rendered-response.ts'
 import { label, pageFields, recordsQuery } from '../schema.ts'
 import { filteredPage, isWithin, modeOfRecords, requireWithin, scopeOf } from '../scope.ts'
 import { templateVariables } from './template-fields.ts'
@@ -83,7 +83,7 @@ export function templateOperations(deps: {
       summary: 'Create a template',
       description:
         'Templates use Liquid; output in html is escaped. A syntax error returns 400 with line and column. A variable that is missing when a message is sent returns 422 `template_error`, unless it has a default: `{{ name | default: "friend" }}`.',
-      answers: async () => (await import('../responses/templates.ts')).templateCreatedAnswers,
+      responses: async () => (await import('../responses/templates.ts')).templateCreatedResponses,
       refusals: ['quota_exceeded', 'template_error'],
       example: {
         name: 'Welcome',
@@ -118,14 +118,14 @@ export function templateOperations(deps: {
       path: '/v1/templates',
       summary: 'List templates',
       description: 'Without html and text.',
-      answers: async () => (await import('../responses/templates.ts')).templateListAnswers,
+      responses: async () => (await import('../responses/templates.ts')).templateListResponses,
       query: recordsQuery,
       async handle({ key, organizationId, query }) {
         const scope = scopeOf(key)
         const page = recordsRequest(query)
         const list = (asked: typeof page) => store.templates.list(organizationId, asked)
-        if (scope.mode === null) return pageAnswer(await list(page), toListed)
-        return pageAnswer(await filteredPage(list, page, (each) => isWithin(scope, each)), toListed)
+        if (scope.mode === null) return pageResponse(await list(page), toListed)
+        return pageResponse(await filteredPage(list, page, (each) => isWithin(scope, each)), toListed)
       },
     }),
     operation({
@@ -134,7 +134,7 @@ export function templateOperations(deps: {
       path: '/v1/templates/:template_id',
       summary: 'Retrieve a template',
       description: 'By ID or alias; optionally an earlier version.',
-      answers: async () => (await import('../responses/templates.ts')).templateAnswers,
+      responses: async () => (await import('../responses/templates.ts')).templateResponses,
       query: z.strictObject({
         version: z
           .string()
@@ -156,7 +156,7 @@ export function templateOperations(deps: {
       summary: 'Update a template',
       description:
         'Changed content becomes a new version, which applies to all messages sent afterwards. Only the fields you send change. Concurrent edits to different fields merge; for the same field the last write wins. Previous content is kept as versions.',
-      answers: async () => (await import('../responses/templates.ts')).templateAnswers,
+      responses: async () => (await import('../responses/templates.ts')).templateResponses,
       refusals: ['conflict', 'quota_exceeded', 'template_error'],
       example: { subject: 'Welcome, {{ name }}' },
       body: updateBody,
@@ -172,7 +172,7 @@ export function templateOperations(deps: {
       path: '/v1/templates/:template_id',
       summary: 'Delete a template',
       description: 'Deletes all its versions. Messages already created from it are kept.',
-      answers: async () => (await import('../responses/templates.ts')).templateDeletedAnswers,
+      responses: async () => (await import('../responses/templates.ts')).templateDeletedResponses,
       load,
       async handle({ resource }) {
         await store.templates.remove(resource.id)
@@ -186,7 +186,7 @@ export function templateOperations(deps: {
       unaudited: 'looks',
       summary: 'Render a template',
       description: 'Renders it with your variables. Nothing is sent.',
-      answers: async () => (await import('../responses/templates.ts')).templateRenderedAnswers,
+      responses: async () => (await import('../responses/templates.ts')).templateRenderedResponses,
       refusals: ['template_error'],
       example: { variables: { name: 'Ann' } },
       body: renderBody,
@@ -209,7 +209,7 @@ export function templateOperations(deps: {
       summary: 'Preview unsaved template content',
       description:
         'Nothing is stored or sent. Variables without a value or a default appear as `[its.name]` and are listed in `missing`; sending would reject them.',
-      answers: async () => (await import('../responses/templates.ts')).templatePreviewAnswers,
+      responses: async () => (await import('../responses/templates.ts')).templatePreviewResponses,
       refusals: ['template_error'],
       example: { subject: 'Hello {{ name }}', html: '<p>Hello {{ name }}</p>', variables: { name: 'Ann' } },
       body: previewBody,
@@ -225,7 +225,7 @@ export function templateOperations(deps: {
       path: '/v1/templates/:template_id/versions',
       summary: 'List the versions of a template',
       description: 'Without html and text.',
-      answers: async () => (await import('../responses/templates.ts')).templateVersionsAnswers,
+      responses: async () => (await import('../responses/templates.ts')).templateVersionsResponses,
       query: z.strictObject(pageFields),
       load,
       async handle({ resource, query }) {
@@ -233,7 +233,7 @@ export function templateOperations(deps: {
         const before = after === null ? null : versionOf(after)
         const { records, hasMore } = await store.templates.versions(resource.id, { limit, before })
         const numbered = records.map((version) => ({ ...version, id: cursorOf(version.version) }))
-        return pageAnswer({ records: numbered, hasMore }, toListedVersion)
+        return pageResponse({ records: numbered, hasMore }, toListedVersion)
       },
     }),
   ]

@@ -5,7 +5,7 @@ import type { PostAttempt } from '../../model/post-attempt.ts'
 import { invalid, Refusal } from '../../model/refusal.ts'
 import type { Webhook, WebhookDelivery } from '../../model/webhook.ts'
 import { type Call, type Operation, operation } from '../operation.ts'
-import { pageAnswer, pageRequest } from '../page.ts'
+import { pageRequest, pageResponse } from '../page.ts'
 import { isoTime, pageFields, timeFields, timeRange } from '../schema.ts'
 import type { WebhookDeps } from './webhooks.ts'
 
@@ -43,7 +43,7 @@ export function webhookDeliveryOperations(
       path: '/v1/webhooks/:webhook_id/deliveries',
       summary: 'List the deliveries of a webhook',
       description: 'Each delivery includes its attempts.',
-      answers: async () => (await import('../responses/webhooks.ts')).deliveryListAnswers,
+      responses: async () => (await import('../responses/webhooks.ts')).deliveryListResponses,
       query: listQuery,
       load: loadWebhook,
       async handle({ resource, query }) {
@@ -53,7 +53,7 @@ export function webhookDeliveryOperations(
           type: query.type ?? null,
           ...timeRange(query),
         }
-        return pageAnswer(await store.webhookDeliveries.list(filter, pageRequest(query)), webhookDeliveryRecord)
+        return pageResponse(await store.webhookDeliveries.list(filter, pageRequest(query)), webhookDeliveryRecord)
       },
     }),
     operation({
@@ -61,7 +61,7 @@ export function webhookDeliveryOperations(
       method: 'GET',
       path: '/v1/webhooks/:webhook_id/deliveries/:delivery_id',
       summary: 'Retrieve a webhook delivery and its attempts',
-      answers: async () => (await import('../responses/webhooks.ts')).deliveryAnswers,
+      responses: async () => (await import('../responses/webhooks.ts')).deliveryResponses,
       load,
       handle: async ({ resource }) => ({ status: 200, body: webhookDeliveryRecord(resource) }),
     }),
@@ -71,7 +71,7 @@ export function webhookDeliveryOperations(
       path: '/v1/webhooks/:webhook_id/deliveries/:delivery_id/retry',
       summary: 'Retry a webhook delivery',
       description: 'Sends it again now, whatever its status. Attempt numbers continue.',
-      answers: async () => (await import('../responses/webhooks.ts')).deliveryRetryAnswers,
+      responses: async () => (await import('../responses/webhooks.ts')).deliveryRetryResponses,
       refusals: ['invalid_state'],
       body: noBody,
       bodyOptional: true,
@@ -97,7 +97,7 @@ export function webhookDeliveryOperations(
       path: '/v1/webhooks/:webhook_id/replay',
       summary: 'Replay past events',
       description: 'Sends the events of a time range again, with the same event IDs.',
-      answers: async () => (await import('../responses/webhooks.ts')).replayAnswers,
+      responses: async () => (await import('../responses/webhooks.ts')).replayResponses,
       example: { from: '2026-11-20T00:00:00Z', type: 'message.bounced' },
       body: replayBody,
       load: loadWebhook,

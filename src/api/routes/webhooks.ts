@@ -8,10 +8,10 @@ import type { MintId } from '../../os/ids.ts'
 import type { Random } from '../../os/random.ts'
 import type { Store } from '../../storage/store.ts'
 import { mintSigningSecret } from '../../webhooks/sign.ts'
-import { deleted } from '../rendered-response.ts'
 import { requireOwned } from '../errors.ts'
 import { type Call, type Operation, operation } from '../operation.ts'
-import { pageAnswer, recordsRequest } from '../page.ts'
+import { pageResponse, recordsRequest } from '../page.ts'
+import { deleted } from '../rendered-response.ts'
 import { endpointUrl, graceMinutes, label, recordsQuery } from '../schema.ts'
 import { filteredPage, isWithin, modeOfRecords, requireWithin, scopeOf, withoutOnlyDomain } from '../scope.ts'
 import { webhookDeliveryOperations } from './webhook-deliveries.ts'
@@ -55,12 +55,12 @@ export function webhookOperations(deps: WebhookDeps): Operation[] {
       summary: 'Create a webhook',
       description:
         'The response contains the signing secret, which is shown only once. Every request is signed. Webhooks created with a test key receive events of test messages only; those created without `admin` receive events of the key’s domain only. Each delivery has five attempts. A webhook is paused if its endpoint returns 410, or after 100 failed deliveries in a row over at least 24 hours.',
-      answers: async () => (await import('../responses/webhooks.ts')).webhookCreatedAnswers,
+      responses: async () => (await import('../responses/webhooks.ts')).webhookCreatedResponses,
       refusals: ['quota_exceeded'],
       example: { url: 'https://hooks.example.com/mail', events: ['message.delivered', 'message.bounced'] },
       body: z.strictObject({ url, events: eventTypes, description, format }),
       idempotent: true,
-      secretAnswer: true,
+      secretResponse: true,
       async handle({ key, organizationId, now, body, remember }) {
         const webhook: Webhook = {
           id: mintId('whk'),
@@ -91,12 +91,12 @@ export function webhookOperations(deps: WebhookDeps): Operation[] {
       method: 'GET',
       path: '/v1/webhooks',
       summary: 'List webhooks',
-      answers: async () => (await import('../responses/webhooks.ts')).webhookListAnswers,
+      responses: async () => (await import('../responses/webhooks.ts')).webhookListResponses,
       query: recordsQuery,
       async handle({ key, organizationId, query }) {
         const scope = await reachOf({ key })
         const list = (asked: ReturnType<typeof recordsRequest>) => store.webhooks.list(organizationId, asked)
-        return pageAnswer(await filteredPage(list, recordsRequest(query), (each) => isWithin(scope, each)), toWire)
+        return pageResponse(await filteredPage(list, recordsRequest(query), (each) => isWithin(scope, each)), toWire)
       },
     }),
     operation({
@@ -104,7 +104,7 @@ export function webhookOperations(deps: WebhookDeps): Operation[] {
       method: 'GET',
       path: '/v1/webhooks/:webhook_id',
       summary: 'Retrieve a webhook',
-      answers: async () => (await import('../responses/webhooks.ts')).webhookAnswers,
+      responses: async () => (await import('../responses/webhooks.ts')).webhookResponses,
       load,
       handle: async ({ resource }) => ({ status: 200, body: toWire(resource) }),
     }),
@@ -115,7 +115,7 @@ export function webhookOperations(deps: WebhookDeps): Operation[] {
       summary: 'Update a webhook',
       description:
         'Set `status` to `paused` to stop a webhook and to `active` to start it again. While it is paused nothing is sent: events from that time are not sent later, and pending deliveries wait.',
-      answers: async () => (await import('../responses/webhooks.ts')).webhookAnswers,
+      responses: async () => (await import('../responses/webhooks.ts')).webhookResponses,
       example: { status: 'active' },
       body: z.strictObject({
         url: url.optional(),
@@ -142,7 +142,7 @@ export function webhookOperations(deps: WebhookDeps): Operation[] {
       method: 'DELETE',
       path: '/v1/webhooks/:webhook_id',
       summary: 'Delete a webhook and its deliveries',
-      answers: async () => (await import('../responses/webhooks.ts')).webhookDeletedAnswers,
+      responses: async () => (await import('../responses/webhooks.ts')).webhookDeletedResponses,
       load,
       async handle({ resource }) {
         await store.webhooks.remove(resource.id)
@@ -155,7 +155,7 @@ export function webhookOperations(deps: WebhookDeps): Operation[] {
       path: '/v1/webhooks/:webhook_id/test',
       summary: 'Send a test event',
       description: 'Sends a sample event of any type, subscribed or not. It counts as a test message.',
-      answers: async () => (await import('../responses/webhooks.ts')).webhookTestAnswers,
+      responses: async () => (await import('../responses/webhooks.ts')).webhookTestResponses,
       refusals: ['invalid_state', 'quota_exceeded'],
       example: { type: 'message.bounced' },
       body: testBody,
@@ -186,12 +186,12 @@ export function webhookOperations(deps: WebhookDeps): Operation[] {
       path: '/v1/webhooks/:webhook_id/rotate-secret',
       summary: 'Rotate the signing secret',
       description: 'Requests are signed with both secrets until the grace period ends.',
-      answers: async () => (await import('../responses/webhooks.ts')).webhookSecretAnswers,
+      responses: async () => (await import('../responses/webhooks.ts')).webhookSecretResponses,
       example: { grace_period_minutes: 60 },
       body: rotateBody,
       bodyOptional: true,
       idempotent: true,
-      secretAnswer: true,
+      secretResponse: true,
       load,
       async handle({ resource, body, now, remember }) {
         const secret = mintSigningSecret(random)

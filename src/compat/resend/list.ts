@@ -21,14 +21,14 @@ export async function list<T>(
   ours: Ours,
   operation: string,
   query: ListQuery,
-  toForeign: (record: Wire) => T,
+  toExternal: (record: Wire) => T,
   filters: readonly Said[] = [{}],
 ) {
   const { records, hasMore } =
     query.before === undefined
       ? await pageAfter(ours, operation, filters, query.limit, query.after ?? null)
       : await pageBefore(ours, operation, filters, query.limit, query.before)
-  return { object: 'list', has_more: hasMore, data: records.map(toForeign) }
+  return { object: 'list', has_more: hasMore, data: records.map(toExternal) }
 }
 
 interface Page {

@@ -1,8 +1,8 @@
 import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
 import type { Config } from '../config/load.ts'
+import type { CheckDeps, HeldPort } from '../health/deps.ts'
 import { SIGNED_NAME } from '../health/name-servers.ts'
-import type { HeldPort, World } from '../health/deps.ts'
 import { createResolver, systemServers } from '../net/dns/resolver.ts'
 import { createAddressGuard, createNetworks } from '../net/ip.ts'
 import type { WallClock } from '../os/clock.ts'
@@ -22,10 +22,10 @@ const TIME_PORT = 123
 const UNIT_FOLDERS = ['/etc/systemd/system', '/usr/lib/systemd/system', '/lib/systemd/system']
 
 /** Config and this machine → the World of the checks, to be closed after use. */
-export function openWorld(
+export function openCheckDeps(
   config: Config,
   { clock, random, held }: { clock: WallClock; random: Random; held: readonly HeldPort[] | null },
-): { world: World; close: () => void } {
+): { deps: CheckDeps; close: () => void } {
   const { hostname, delivery, dns } = config
   const nameServers = dns.servers.length > 0 ? [...dns.servers] : systemServers()
   const asking = {
@@ -50,7 +50,7 @@ export function openWorld(
       return { isReached: false, problem: 'DNS has no address for it', words: '', durationMs: 0 }
     return greet(peerOf(host, address, { demand: 'none' }, settings), ourselves)
   }
-  const world: World = {
+  const deps: CheckDeps = {
     now: clock.now,
     resolver,
     nameServers,
@@ -79,7 +79,7 @@ export function openWorld(
     resolver.close()
     believing.close()
   }
-  return { world, close }
+  return { deps, close }
 }
 
 /** Addresses of this machine's network interfaces, without loopback and link-local ones. */
