@@ -2,7 +2,7 @@ import { createCipheriv, createDecipheriv, createHash, hkdfSync } from 'node:cry
 import { Refusal } from '../model/refusal.ts'
 import type { Random } from '../os/random.ts'
 import type { Remember } from '../storage/store.ts'
-import type { Once, RecordHead } from '../submission/once.ts'
+import type { IdempotencyKeys, RecordHead } from '../submission/idempotency.ts'
 import type { ApiResponse, Call, MakeRemember, Operation } from './operation.ts'
 import { JSON_TYPE, type Rendered, render } from './rendered-response.ts'
 

@@ -33,7 +33,7 @@ export async function doctor(options: Options): Promise<ExitCode> {
     ...(await lookAt(config, options.domain === undefined ? [] : [options.domain])),
   ]
   if (options.json) printJson({ ok: hasNoFailure(found), checks: found })
-  else print(`Checking ${config.hostname}\n${findings(found, paintFor(process.env, process.stdout.isTTY))}`)
+  else print(`Checking ${config.hostname}\n${findings(found, colorsFor(process.env, process.stdout.isTTY))}`)
   return hasNoFailure(found) ? EXIT.done : EXIT.failed
 }
 

@@ -66,8 +66,8 @@ export function createReceive(deps: ReceiveDeps): (mail: IncomingMail<RecipientT
       if (route === null) continue
       requireProof(route.authentication, result)
       if (sendTo.length === 0) continue
-      requireOwnName(domain.name, reading)
-      if (!repeats.take(route.id, reading.head.messageId, mail.receivedAt)) {
+      requireOwnName(domain.name, result)
+      if (!repeats.take(route.id, result.head.messageId, mail.receivedAt)) {
         throw replies.loopDetected('this route forwarded the same Message-ID too often')
       }
     }

@@ -43,9 +43,9 @@ export interface Submission {
   submitBatch(
     author: Author,
     requests: readonly (SubmissionRequest | Refusal)[],
-    remember?: MakeRecord<RecipientResult[]>,
+    remember?: MakeRecord<SubmissionResult[]>,
     parts?: Parts | null,
-  ): Promise<RecipientResult[]>
+  ): Promise<SubmissionResult[]>
   /** Fills a template as a message would be, without sending one. Refuses with validation_error and forbidden
    *  (`template_id`) and template_error. */
   render(sender: TemplateUser, use: TemplateUse): Promise<Rendered>
@@ -84,7 +84,7 @@ export interface Accepted {
   message: Message
   recipients: { email: string; type: RecipientType; status: DeliveryStatus }[]
 }
-export type RecipientResult = Accepted | Refusal
+export type SubmissionResult = Accepted | Refusal
 /** What is about to be answered → the record to write with it, if any. */
 export type MakeRecord<T> = (answer: T) => Remember | undefined
 
@@ -159,9 +159,9 @@ export function createSubmission(deps: SubmissionDeps): Submission {
   const submitSlice = async (
     { author, domain, plan, now, purse }: Batch,
     requests: readonly (SubmissionRequest | Refusal)[],
-    remember: MakeRecord<RecipientResult[]> | undefined,
+    remember: MakeRecord<SubmissionResult[]> | undefined,
     written: AcceptedMessage[],
-  ): Promise<RecipientResult[]> => {
+  ): Promise<SubmissionResult[]> => {
     const { organizationId } = author.key
     const prepared: (AcceptedMessage | Refusal)[] = []
     for (const request of requests) {

@@ -1,8 +1,8 @@
 import type { Mode } from '../model/message.ts'
 import { Refusal } from '../model/refusal.ts'
 import { type Remember, StoreUnavailable } from '../storage/store.ts'
-import type { Accepted, MakeRecord, RecipientResult } from './accept.ts'
-import type { Parts } from './once.ts'
+import type { Accepted, MakeRecord, SubmissionResult } from './accept.ts'
+import type { Parts } from './idempotency.ts'
 import type { SubmissionRequest } from './request.ts'
 
 type Request = SubmissionRequest | Refusal
@@ -31,11 +31,14 @@ export function slicesOf(requests: readonly Request[], mode: Mode): Request[][] 
  *  propagate. */
 export async function submitSlices(
   slices: readonly (readonly Request[])[],
-  remember: MakeRecord<RecipientResult[]> | undefined,
+  remember: MakeRecord<SubmissionResult[]> | undefined,
   parts: Parts | null,
-  submit: (slice: readonly Request[], record: MakeRecord<RecipientResult[]> | undefined) => Promise<RecipientResult[]>,
-): Promise<RecipientResult[]> {
-  const fates: RecipientResult[] = []
+  submit: (
+    slice: readonly Request[],
+    record: MakeRecord<SubmissionResult[]> | undefined,
+  ) => Promise<SubmissionResult[]>,
+): Promise<SubmissionResult[]> {
+  const fates: SubmissionResult[] = []
   let isResuming = parts !== null
   for (const [at, slice] of slices.entries()) {
     const isLast = at === slices.length - 1
@@ -45,8 +48,8 @@ export async function submitSlices(
       fates.push(...unpack(known))
       continue
     }
-    const ofPart = parts === null ? undefined : (made: RecipientResult[]): Remember => parts.record(at, pack(made))
-    const ofAll = remember && ((made: RecipientResult[]) => remember([...fates, ...made]))
+    const ofPart = parts === null ? undefined : (made: SubmissionResult[]): Remember => parts.record(at, pack(made))
+    const ofAll = remember && ((made: SubmissionResult[]) => remember([...fates, ...made]))
     try {
       fates.push(...(await submit(slice, isLast ? ofAll : ofPart)))
     } catch (error) {
@@ -75,7 +78,7 @@ function unavailable(): Refusal {
 }
 
 /** Fates → JSON, which unpack reads back. */
-function pack(fates: readonly RecipientResult[]): Uint8Array {
+function pack(fates: readonly SubmissionResult[]): Uint8Array {
   const plain = fates.map((fate): Packed => {
     if (!(fate instanceof Refusal)) return { accepted: fate }
     const { reason, message, field, details, faults, retryAfterSeconds } = fate
@@ -84,7 +87,7 @@ function pack(fates: readonly RecipientResult[]): Uint8Array {
   return Buffer.from(JSON.stringify(plain))
 }
 
-function unpack(body: Uint8Array): RecipientResult[] {
+function unpack(body: Uint8Array): SubmissionResult[] {
   const packed = JSON.parse(new TextDecoder().decode(body)) as Packed[]
   return packed.map((each) => {
     if ('accepted' in each) return each.accepted

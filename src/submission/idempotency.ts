@@ -134,14 +134,14 @@ function takeTurn(requestHash: Buffer): InFlight {
   return { requestHash, ended: promise, end: resolve }
 }
 
-function reused({ header }: OnceRequest): Refusal {
+function reused({ header }: IdempotencyRequest): Refusal {
   return new Refusal('conflict', `This ${header} was already used for a different request. Use a new key.`, {
     field: header,
     details: { reason: 'idempotency_key_reused' },
   })
 }
 
-function inProgress({ header }: OnceRequest): Refusal {
+function inProgress({ header }: IdempotencyRequest): Refusal {
   return new Refusal(
     'conflict',
     `The first request with this ${header} is still running. Try again in a few seconds.`,

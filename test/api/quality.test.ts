@@ -34,8 +34,14 @@ async function start(settings: Partial<typeof SETTINGS> = {}) {
   }
 }
 
-type RecipientResult = 'delivered' | 'hard' | 'soft' | 'complained'
-async function tell(api: TestApi, tenant: Tenant, fates: RecipientResult[], mode: Mode = 'live', at = api.clock.now()) {
+type SubmissionResult = 'delivered' | 'hard' | 'soft' | 'complained'
+async function tell(
+  api: TestApi,
+  tenant: Tenant,
+  fates: SubmissionResult[],
+  mode: Mode = 'live',
+  at = api.clock.now(),
+) {
   const { organization, domain } = tenant
   const message = {
     id: 'msg_a',
@@ -47,7 +53,7 @@ async function tell(api: TestApi, tenant: Tenant, fates: RecipientResult[], mode
     metadata: {},
     tags: [],
   }
-  const event = (fate: RecipientResult) => {
+  const event = (fate: SubmissionResult) => {
     const isBounce = fate === 'hard' || fate === 'soft'
     const fields = isBounce ? { bounce_type: fate, will_retry: false } : {}
     return messageEvent(
@@ -62,7 +68,7 @@ async function tell(api: TestApi, tenant: Tenant, fates: RecipientResult[], mode
   await api.store.events.append(fates.map(event))
 }
 
-const times = (count: number, fate: RecipientResult): RecipientResult[] => Array.from({ length: count }, () => fate)
+const times = (count: number, fate: SubmissionResult): SubmissionResult[] => Array.from({ length: count }, () => fate)
 
 test('a domain without mail has figures of zero and no alerts', async () => {
   const { read, own } = await start()

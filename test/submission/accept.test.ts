@@ -6,7 +6,7 @@ import { Refusal } from '../../src/model/refusal.ts'
 import { simulate } from '../../src/outbound/sandbox.ts'
 import { parsingHere } from '../../src/parsing/parsing.ts'
 import { type Store, StoreUnavailable } from '../../src/storage/store.ts'
-import { createSubmission, type RecipientResult, type SubmissionDeps } from '../../src/submission/accept.ts'
+import { createSubmission, type SubmissionDeps, type SubmissionResult } from '../../src/submission/accept.ts'
 import type { SubmissionRequest } from '../../src/submission/request.ts'
 import { openMessageApi } from '../api/messages-setup.ts'
 
@@ -165,7 +165,7 @@ describe('a large batch is written in slices', () => {
     }
     return { bodies, parts: { known: async (part: number) => bodies.get(part) ?? null, record } }
   }
-  const idOf = (fate: RecipientResult) => (fate instanceof Refusal ? fate.reason : fate.message.id)
+  const idOf = (fate: SubmissionResult) => (fate instanceof Refusal ? fate.reason : fate.message.id)
 
   // threat: batch-holds-main-thread
   test.each(['live', 'test'] as const)(
@@ -224,8 +224,8 @@ describe('a large batch is written in slices', () => {
         return server.store.messages.accept(...given)
       }),
     })
-    let remembered: RecipientResult[] = []
-    const remember = (fates: RecipientResult[]) => {
+    let remembered: SubmissionResult[] = []
+    const remember = (fates: SubmissionResult[]) => {
       remembered = fates
       return undefined
     }

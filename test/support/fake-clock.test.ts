@@ -4,11 +4,11 @@ import { createFakeClock } from './fake-clock.ts'
 test('naps end in the order they are due, each at its own time', async () => {
   const clock = createFakeClock(1000)
   const woken: string[] = []
-  const sleep = async (name: string, ms: number) => {
+  const nap = async (name: string, ms: number) => {
     await clock.sleep(ms)
     woken.push(`${name} ${clock.now()}`)
   }
-  const naps = [sleep('late', 30), sleep('first', 10), sleep('second', 10), sleep('never', 41)]
+  const naps = [nap('late', 30), nap('first', 10), nap('second', 10), nap('never', 41)]
   await clock.advance(40)
   expect(woken).toEqual(['first 1010', 'second 1010', 'late 1030'])
   expect(clock.now()).toBe(1040)
@@ -37,10 +37,10 @@ test('whoever naps again within one advance is woken again within it', async () 
 test('an aborted nap ends at once and leaves nothing behind', async () => {
   const clock = createFakeClock(0)
   const abort = new AbortController()
-  const sleep = clock.sleep(1000, abort.signal)
+  const nap = clock.sleep(1000, abort.signal)
   expect(clock.naps()).toEqual([1000])
   abort.abort()
-  await sleep
+  await nap
   expect(clock.naps()).toEqual([])
   await clock.sleep(1000, abort.signal)
   expect(clock.now()).toBe(0)

@@ -30,13 +30,13 @@ export function createFakeClock(startAt: number): FakeClock {
     new Promise<void>((resolve) => {
       if (ms <= 0 || signal?.aborted) return resolve()
       const end = () => {
-        naps = naps.filter((other) => other !== sleep)
+        naps = naps.filter((other) => other !== nap)
         signal?.removeEventListener('abort', end)
         resolve()
       }
-      const sleep: Nap = { until: now + ms, end }
-      const later = naps.findIndex((other) => other.until > sleep.until)
-      naps.splice(later < 0 ? naps.length : later, 0, sleep)
+      const nap: Nap = { until: now + ms, end }
+      const later = naps.findIndex((other) => other.until > nap.until)
+      naps.splice(later < 0 ? naps.length : later, 0, nap)
       signal?.addEventListener('abort', end, { once: true })
       for (const watcher of watchers) if (naps.length >= watcher.count) watcher.resolve()
       watchers = watchers.filter((watcher) => naps.length < watcher.count)
@@ -53,14 +53,14 @@ export function createFakeClock(startAt: number): FakeClock {
       if (!(ms >= 0)) throw new RangeError(`time cannot go back: ${ms} ms`)
       const target = now + ms
       await settled()
-      for (let sleep = naps[0]; sleep !== undefined && sleep.until <= target; sleep = naps[0]) {
-        now = sleep.until
-        sleep.end()
+      for (let nap = naps[0]; nap !== undefined && nap.until <= target; nap = naps[0]) {
+        now = nap.until
+        nap.end()
         await settled()
       }
       now = target
     },
-    naps: () => naps.map((sleep) => sleep.until),
+    naps: () => naps.map((nap) => nap.until),
     untilNapping: (count = 1) =>
       naps.length >= count ? Promise.resolve() : new Promise((resolve) => watchers.push({ count, resolve })),
   }

@@ -9,10 +9,10 @@ const post = (body: string, headers: Record<string, string> = {}) =>
 
 test('a receiver plays its script over verified TLS and keeps what it got', async () => {
   receiver = await startReceiver(500, { status: 302, headers: { location: '/x' } }, { status: 200, body: 'thanks' })
-  const responses = [await post('ä1', { 'X-Thing': 'yes' }), await post('2'), await post('3'), await post('4')]
-  expect(responses.map((answer) => answer.status)).toEqual([500, 302, 200, 200])
-  expect(responses[1]!.headers.get('location')).toBe('/x')
-  expect(await responses[3]!.text()).toBe('thanks')
+  const answers = [await post('ä1', { 'X-Thing': 'yes' }), await post('2'), await post('3'), await post('4')]
+  expect(answers.map((answer) => answer.status)).toEqual([500, 302, 200, 200])
+  expect(answers[1]!.headers.get('location')).toBe('/x')
+  expect(await answers[3]!.text()).toBe('thanks')
   await receiver.received(4)
   expect(receiver.requests.map((request) => request.body)).toEqual(['ä1', '2', '3', '4'])
   expect(receiver.requests[0]).toMatchObject({ method: 'POST', path: '/hook?a=1' })

@@ -26,7 +26,7 @@ export interface Receiver {
   key: string
   requests: ReceivedRequest[]
   /** From now on: these answers in order, the last one again and again. */
-  script(...responses: ScriptedAnswer[]): void
+  script(...answers: ScriptedAnswer[]): void
   /** Answers whoever hangs now. */
   release(status: number): void
   /** Resolves once `count` requests have arrived, body included. */
@@ -36,7 +36,7 @@ export interface Receiver {
 }
 
 /** Script (none = always 200) → a listening Receiver. */
-export async function startReceiver(...responses: ScriptedAnswer[]): Promise<Receiver> {
+export async function startReceiver(...answers: ScriptedAnswer[]): Promise<Receiver> {
   certificate ??= selfSignedCertificate({ names: ['127.0.0.1', 'localhost'], now: systemClock.now() })
   const { keyPem, certificatePem } = await certificate
   const requests: ReceivedRequest[] = []
@@ -51,7 +51,7 @@ export async function startReceiver(...responses: ScriptedAnswer[]): Promise<Rec
     for (const answer of hanging) answer(new Response(null, { status }))
     hanging = []
   }
-  setScript(...responses)
+  setScript(...answers)
 
   const server = Bun.serve({
     hostname: '127.0.0.1',

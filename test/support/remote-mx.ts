@@ -159,25 +159,25 @@ export async function startRawMx(
     let socket: Socket = plain
     let pending = ''
     let inMail = false
-    let responses = ''
+    let answers = ''
     const move = (cue: Cue, line: string, usual: string) => {
       const what = script(cue, line, number) ?? usual
-      if (typeof what === 'string') responses += what.endsWith('\r\n') || what === '' ? what : `${what}\r\n`
+      if (typeof what === 'string') answers += what.endsWith('\r\n') || what === '' ? what : `${what}\r\n`
       else misbehave(what)
     }
     const misbehave = (what: Exclude<Move, string>) => {
       if (what.do === 'drop') socket.destroy()
       else if (what.do === 'reset') plain.resetAndDestroy()
-      else if (what.do === 'say_and_drop') socket.end(responses + what.text)
+      else if (what.do === 'say_and_drop') socket.end(answers + what.text)
       else if (what.do === 'starttls') upgrade(what.text)
       else if (what.do === 'stop_reading') {
-        socket.write(responses + what.text)
+        socket.write(answers + what.text)
         socket.pause()
       } else if (what.do === 'drip') {
         const timer = setInterval(() => socket.write(what.line), what.everyMs)
         socket.on('close', () => clearInterval(timer))
       }
-      if (what.do !== 'starttls') responses = ''
+      if (what.do !== 'starttls') answers = ''
     }
     const upgrade = (text = '220 2.0.0 go ahead\r\n') => {
       socket.write(text)
@@ -220,13 +220,13 @@ export async function startRawMx(
           return move(cue, line, ehlo.map((text, i) => `250${i < ehlo.length - 1 ? '-' : ' '}${text}\r\n`).join(''))
         case 'STARTTLS': {
           const what = script(cue, line, number) ?? { do: 'starttls' as const }
-          if (typeof what === 'string') responses += `${what}\r\n`
+          if (typeof what === 'string') answers += `${what}\r\n`
           else misbehave(what)
           return
         }
         case 'DATA':
           move(cue, line, '354 go ahead')
-          inMail = responses.endsWith('354 go ahead\r\n')
+          inMail = answers.endsWith('354 go ahead\r\n')
           return
         case 'QUIT':
           move(cue, line, '221 2.0.0 bye')
@@ -239,8 +239,8 @@ export async function startRawMx(
       socket.on('data', (chunk: Buffer) => {
         pending += chunk.toString('latin1')
         take()
-        if (responses !== '' && !socket.destroyed) socket.write(responses)
-        responses = ''
+        if (answers !== '' && !socket.destroyed) socket.write(answers)
+        answers = ''
       })
       socket.on('error', () => {})
     }
@@ -255,8 +255,8 @@ export async function startRawMx(
     if (options.implicitTls) encrypt()
     else listen()
     move('CONNECT', '', '220 mx.raw.test ESMTP')
-    if (responses !== '') socket.write(responses)
-    responses = ''
+    if (answers !== '') socket.write(answers)
+    answers = ''
   }
 
   const server: Server = createServer(serve)

@@ -3,7 +3,7 @@ import { isFinal, messageStatus } from '../../model/message.ts'
 import { invalid, Refusal } from '../../model/refusal.ts'
 import type { WallClock } from '../../os/clock.ts'
 import type { Store } from '../../storage/store.ts'
-import type { Accepted, RecipientResult, Submission } from '../../submission/accept.ts'
+import type { Accepted, Submission, SubmissionResult } from '../../submission/accept.ts'
 import type { SubmissionRequest } from '../../submission/request.ts'
 import { toBody } from '../errors.ts'
 import { type ApiResponse, type Call, type MakeRemember, type Operation, operation } from '../operation.ts'
@@ -107,8 +107,8 @@ export function sendOperations({ store, clock, submission, watch, waiting = crea
         else requests.push(invalid(faults.slice(0, Math.max(1, Math.min(MAX_MESSAGE_FAULTS, faultsLeft)))))
         faultsLeft -= faults === null ? 0 : Math.min(MAX_MESSAGE_FAULTS, faults.length)
       }
-      const answer = (fates: RecipientResult[]) => batchResponse(fates, call.requestId)
-      const remember = (fates: RecipientResult[]) => call.remember(answer(fates))
+      const answer = (fates: SubmissionResult[]) => batchResponse(fates, call.requestId)
+      const remember = (fates: SubmissionResult[]) => call.remember(answer(fates))
       return answer(await submission.submitBatch(authorOf(call), requests, remember, call.parts))
     },
   })
@@ -156,7 +156,7 @@ function sendAnswer(accepted: Accepted, waitMs: number | null): ApiResponse {
   return { status: 200, body, headers: { 'preference-applied': `wait=${waitMs / 1000}` } }
 }
 
-function batchResponse(fates: readonly RecipientResult[], requestId: string): ApiResponse {
+function batchResponse(fates: readonly SubmissionResult[], requestId: string): ApiResponse {
   const data = fates.map((fate) => (fate instanceof Refusal ? toBody(fate, requestId) : acceptedRecord(fate)))
   return { status: 202, body: { data } }
 }
