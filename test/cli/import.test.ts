@@ -32,7 +32,7 @@ describe('postrider import suppressions', () => {
       expect(JSON.parse(first.stdout)).toEqual({ ...NOTHING, added: 1_198, passed_over: 1, bad: 1 })
       expect(first.stderr.trim().split('\n')).toEqual([
         'line 5: has no email address',
-        'line 6: passed over: was a temporary failure, which is not imported',
+        'line 6: skipped: was a temporary failure, which is not imported',
       ])
       expect(first.code).toBe(1)
       const again = await bring(file, '--org', 'Shop', '--from', 'sendgrid')

@@ -57,7 +57,7 @@ test('a DANE-TA record that matches a certificate which has issued nothing here 
   const stranger = new X509Certificate(leafPem)
   expect(daneProblem([tlsa(2, 0, 1, root)], [stranger.raw], HOST, NOW)).toContain('matches none')
   expect(daneProblem([tlsa(2, 0, 1, root)], [], HOST, NOW)).toBe('the server sent no certificate')
-  expect(daneProblem([tlsa(2, 0, 1, root)], [Buffer.from('no certificate')], HOST, NOW)).toContain('cannot be read')
+  expect(daneProblem([tlsa(2, 0, 1, root)], [Buffer.from('no certificate')], HOST, NOW)).toContain('cannot be parsed')
 })
 
 test('one record that fits is enough, and records SMTP cannot use are no records', () => {
@@ -101,7 +101,7 @@ test.each([
     const { outcome, attempt: facts } = await attempt(job({ requireTls }))
     expect(outcome.kind).toBe('delivered')
     expect(facts).toMatchObject({ tlsVerified: true, tlsPolicy: 'dane' })
-    expect(facts.transcript).toContain('TLSA records decide')
+    expect(facts.transcript).toContain('TLSA records verify')
   }
 })
 
@@ -138,7 +138,7 @@ test('where the lookup of TLSA fails the host is left out: deferred, nothing con
   const { outcome, attempt: facts } = await attempt(job())
   expect(outcome).toMatchObject({ kind: 'deferred', code: '4.4.3', cause: { rule: 'dane:lookup' } })
   expect(facts).toMatchObject({ tlsPolicy: 'dane', mxHost: null })
-  expect(facts.transcript).toContain('left out, the lookup of')
+  expect(facts.transcript).toContain('skipped, the lookup of')
   expect(mx.connections()).toBe(0)
 })
 
