@@ -122,7 +122,7 @@ export const CLIENT_FEATURES = {
   },
   css_media_query: {
     feature: 'media queries',
-    droppedBy: [OUTLOOK, 'Gmail with non-Google accounts'],
+    droppedBy: DROPPED_BY.css_media_query,
     severity: 'info',
     penalty: 0,
     advice: 'Make sure the message is readable without them.',
@@ -170,7 +170,7 @@ export const CLIENT_FEATURES = {
   },
   css_border_radius: {
     feature: 'rounded CSS corners',
-    droppedBy: [OUTLOOK],
+    droppedBy: DROPPED_BY.css_border_radius,
     severity: 'info',
     penalty: 0,
     advice: 'Corners appear square.',
@@ -202,7 +202,7 @@ export const CLIENT_FEATURES = {
   },
   css_viewport_units: {
     feature: 'CSS viewport units (vw, vh)',
-    droppedBy: [OUTLOOK, 'several webmails'],
+    droppedBy: DROPPED_BY.css_viewport_units,
     severity: 'info',
     penalty: 1,
     advice: 'Use percentages or pixels.',
@@ -258,7 +258,7 @@ export const CLIENT_FEATURES = {
   },
   html_svg: {
     feature: 'inline SVG',
-    droppedBy: [GMAIL, OUTLOOK, ...WEB],
+    droppedBy: DROPPED_BY.html_svg,
     severity: 'warning',
     penalty: 3,
     advice: 'Use a PNG.',

@@ -38,7 +38,7 @@ describe('the same request with the same Idempotency-Key', () => {
   test('waits for the first when they race', async () => {
     const before = await count()
     const more = fresh()
-    const responses = await Promise.all(Array.from({ length: 20 }, () => house.send(MAIL, more)))
+    const responses = await Promise.all(Array.from({ length: 20 }, () => server.send(MAIL, more)))
     expect(new Set(responses.map(({ text }) => text)).size).toBe(1)
     expect(responses.every(({ status }) => status === 202)).toBe(true)
     expect(responses.filter(({ headers }) => headers.get('idempotent-replayed') === 'true').length).toBe(19)

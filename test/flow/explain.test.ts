@@ -59,7 +59,7 @@ test('a hard bounce names the rule and the suppression, and the address says why
   expect(address).toMatchObject({ would_send: false, last_message: { message_id: body.id, status: 'bounced' } })
   expect(address.explanation[0]).toContain('is suppressed')
 
-  const again = await house.send({ to: 'gone@c.remote.example' })
+  const again = await server.send({ to: 'gone@c.remote.example' })
   expect(words(await explain(again.body.id))).toContain('was suppressed when the message was accepted')
 })
 
@@ -101,7 +101,7 @@ test('what keeps the own domain from sending is said first, with the code that a
   expect(unverified).toMatchObject({ would_send: false, refused_with: 'domain_not_verified' })
   expect(unverified.explanation[0]).toContain('is not verified yet')
   expect(unverified.explanation[1]).toContain('Mail goes to')
-  expect((await house.send({ to: 'new@d.remote.example' })).body.error.code).toBe(unverified.refused_with)
+  expect((await server.send({ to: 'new@d.remote.example' })).body.error.code).toBe(unverified.refused_with)
 
   await store().domains.recordCheck(domain!.id, { ...check, status: 'verified' })
   await store().organizations.setPlan(server.organizationId, 'tiny')
@@ -113,9 +113,9 @@ test('what keeps the own domain from sending is said first, with the code that a
 })
 
 test('scheduled, cancelled and sandbox mail are told as such, and nothing is asked of DNS for them', async () => {
-  const scheduled = await house.send({ to: 'ann@e.remote.example', scheduled_at: '2026-11-25T10:00:00Z' })
+  const scheduled = await server.send({ to: 'ann@e.remote.example', scheduled_at: '2026-11-25T10:00:00Z' })
   expect(words(await explain(scheduled.body.id))).toContain('is scheduled for 2026-11-25T10:00:00.000Z')
-  await house.ask('POST', `/v1/messages/${scheduled.body.id}/cancel`)
+  await server.ask('POST', `/v1/messages/${scheduled.body.id}/cancel`)
   expect(words(await explain(scheduled.body.id))).toContain('was cancelled')
   const sandbox = await server.send({ to: 'bounce@e.remote.example' }, { authorization: `Bearer ${server.keys.test}` })
   expect(await explain(sandbox.body.id)).toMatchObject({ status: 'bounced', mx_hosts: null, suppressions: [] })
