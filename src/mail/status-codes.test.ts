@@ -15,6 +15,18 @@ test.each([
   expect(meaningOf({ code, enhanced, text: '' })).toBe(meaning)
 })
 
+test('no code of RFC 5321, of its extensions and of the enhanced status code registry is missing', () => {
+  const numbers = (first: number, last: number) => Array.from({ length: last - first + 1 }, (_, n) => first + n)
+  const enhanced = [[8], [4], [6], [7], [6], [10], [30]].flatMap(([last = 0], subject) =>
+    numbers(0, last).map((detail) => `${subject + 1}.${detail}`),
+  )
+  const known = new Set(ENHANCED_STATUS_CODES.keys())
+  expect(enhanced.filter((code) => !known.has(code))).toEqual([])
+  const replies = [211, 214, 220, 221, 235, 250, 251, 252, 334, 354, 421, 422, 432, 450, 451, 452, 454, 455]
+  const refusals = [500, 501, 502, 503, 504, 521, 523, 530, 534, 535, 538, 550, 551, 552, 553, 554, 555, 556]
+  expect([...REPLY_CODES.keys()].toSorted()).toEqual([...replies, ...refusals])
+})
+
 test('every entry of the tables has the form of its code and says something', () => {
   for (const [code, meaning] of REPLY_CODES)
     expect([code >= 200 && code < 600, meaning.length > 3]).toEqual([true, true])

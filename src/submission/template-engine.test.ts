@@ -226,6 +226,26 @@ describe('a hostile template', () => {
     expect(process.memoryUsage().rss - before).toBeLessThan(300_000_000)
   })
 
+  test('may not search for more than 256 characters', () => {
+    const source = '{{ a | split: b | join: "," }}'
+    const fill = (length: number) => () =>
+      createFilling({ a: 'xyz', b: 'n'.repeat(length) })(parseText(source, 'plain'))
+    expect(fill(256)()).toBe('xyz')
+    expect(faultOf(fill(257)).message).toContain('takes no argument of more than 256 characters')
+  })
+
+  test('may add long texts, whose length is paid for', () => {
+    const variables = { a: 'x', b: 'n'.repeat(257), none: null }
+    const filled = (filter: string) => createFilling(variables)(parseText(`{{ ${filter} }}`, 'plain'))
+    expect(filled('a | append: b')).toBe(`x${variables.b}`)
+    expect(filled('a | prepend: b')).toBe(`${variables.b}x`)
+    expect(filled('none | default: b')).toBe(variables.b)
+    for (const filter of ['replace', 'replace_first', 'replace_last']) {
+      expect(filled(`a | ${filter}: "x", b`)).toBe(variables.b)
+      expect(faultOf(() => filled(`a | ${filter}: b, "y"`)).message).toContain('takes no argument')
+    }
+  })
+
   test('pays for all its texts from one budget', () => {
     const parsed = parseText('{% for i in (1..40000) %}x{% endfor %}', 'plain')
     const fill = createFilling({})

@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { PROVIDER_NAMES, PROVIDERS } from './providers.ts'
 import { createListReader, type ListFormat, type Reading } from './read-list.ts'
 
 const ANY: ListFormat = { provider: null, kind: null }
@@ -211,4 +212,9 @@ test('an object that is no JSON or too long, and a list that ends early, are tol
 test('evidence is one short line', () => {
   const [reading] = read(JSON.stringify([{ email: 'a@x.example', evidence: `a\u001b[2J\n${'b'.repeat(900)}` }]))
   expect(reading).toMatchObject({ entry: { evidence: `a [2J ${'b'.repeat(494)}` } })
+})
+
+test('every provider can be named, and none that cannot be read', () => {
+  expect(PROVIDER_NAMES).toEqual(['resend', 'postmark', 'sendgrid', 'mailgun'])
+  expect(PROVIDERS.map(({ name }) => name).toSorted()).toEqual([...PROVIDER_NAMES].toSorted())
 })

@@ -251,6 +251,16 @@ describe('rotating a key', () => {
   })
 })
 
+test('a key whose domain was deleted keeps its record, with no domain name', async () => {
+  const { ask, own, store } = await start()
+  const body = { name: 'shop', domain_id: own.domain.id, permissions: ['send'] }
+  const { id } = (await ask('POST', '/v1/api-keys', { body })).body
+  const get = store.domains.get.bind(store.domains)
+  store.domains.get = async (domainId) => (domainId === own.domain.id ? null : get(domainId))
+  const { status, body: record } = await ask('GET', `/v1/api-keys/${id}`)
+  expect([status, record.domain_id, record.domain]).toEqual([200, own.domain.id, null])
+})
+
 test('key values are spread evenly over base62', async () => {
   const { mintKeyValue } = await import('../../src/api/auth.ts')
   const { createTestRandom } = await import('../support/api.ts')

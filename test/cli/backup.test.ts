@@ -125,6 +125,7 @@ describe('backup', () => {
         )
         expect(limited.exitCode).toBe(1)
         expect(limited.stderr.toString().trim().split('\n')).toHaveLength(1)
+        if (most === '300') expect(limited.stderr.toString()).toContain(': cannot copy the database: ')
         expect(readFileSync(at('whole'))).toEqual(whole)
         expect(leftovers()).toEqual([])
       }
@@ -169,6 +170,44 @@ describe('restore', () => {
       expect((await release('--all', '--discard')).code).toBe(2)
       const audit = await postrider('audit', '--config', config)
       expect(audit.stdout).toMatch(/restore_release .* all /)
+    },
+    LIMIT_MS,
+  )
+
+  test(
+    'says where everything is, what is on hold and how to send it',
+    async () => {
+      const config = at('told/config.toml')
+      const text = readFileSync(place.file, 'utf8').replace('data_dir = "data"', `data_dir = "${at('told/data')}"`)
+      const moved = repacked(at('good'), (name, bytes) => (name === 'config.toml' ? Buffer.from(text) : bytes))
+      const verified = await postrider('restore', '--verify', moved)
+      expect(verified.stdout).toMatch(/^The backup is complete: mail\.example\.com, made \S+ by Postrider .*\n.*\n$/)
+      const { code, stdout, stderr } = await postrider('restore', moved, '--config', config, '--to', at('told/data'))
+      expect([stderr, code]).toEqual(['', 0])
+      expect(stdout.split('\n').slice(2, 4)).toEqual([
+        `Restored to ${at('told/data')}.`,
+        `Config written to ${config}.`,
+      ])
+      expect(stdout).toContain(': 1 deliveries, 0 webhook deliveries and\n')
+      expect(stdout).toContain('postrider restore release --all')
+
+      const again = await postrider('restore', moved, '--config', config, '--replace', '--send-queued')
+      expect(again.stdout).toContain(`The previous data is in ${at('told/')}`)
+      expect(again.stdout).not.toContain('Config written')
+      expect(again.stdout).not.toContain('On hold')
+    },
+    LIMIT_MS,
+  )
+
+  test(
+    'refuses a backup whose config has faults, where there is no other',
+    async () => {
+      const text = readFileSync(place.file, 'utf8').replace('data_dir =', 'data_dirs =')
+      const moved = repacked(at('good'), (name, bytes) => (name === 'config.toml' ? Buffer.from(text) : bytes))
+      const refused = await postrider('restore', moved, '--config', at('faulty/config.toml'))
+      expect(refused).toMatchObject({ code: 2, stdout: '' })
+      expect(refused.stderr).toContain('data_dirs')
+      expect(existsSync(at('faulty'))).toBe(false)
     },
     LIMIT_MS,
   )

@@ -252,6 +252,12 @@ test('every database is opened with trusted_schema off and cell_size_check on', 
   }
 })
 
+test('temporary tables and sorts never go to a file', () => {
+  const db = connect(':memory:', { busyTimeoutMs: 0 })
+  expect(db.pragma('temp_store', { simple: true })).toBe(2) // MEMORY
+  db.close()
+})
+
 const NOBODY = 65534
 const isRoot = process.getuid?.() === 0
 

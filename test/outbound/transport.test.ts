@@ -366,6 +366,18 @@ test('idle connections are closed with QUIT after their time, and all of them at
   expect(other.heard).toContain('QUIT')
 })
 
+test('an idle connection stays open until its time is over', async () => {
+  const mx = await raw()
+  const via = transport({ idleMs: 600 })
+  await offer(via, peer(mx))
+  for (let n = 0; n < 3; n++) {
+    await Bun.sleep(200) // a sweep comes every 150 ms
+    await offer(via, peer(mx))
+  }
+  expect(mx.connections()).toBe(1)
+  expect(mx.heard).not.toContain('QUIT')
+})
+
 test('all servers of a site share its connections, those that wait for mail too', async () => {
   const [one, two] = [await raw(), await raw()]
   const via = transport()

@@ -147,6 +147,18 @@ test('jobs spread over the threads and come back, each once, several in a batch'
   expect(batches.length).toBeLessThan(60)
 })
 
+test('a destination with two connections gets two, however many threads there are', async () => {
+  const { mx, zone } = await remote()
+  const { workers, results, until } = threads({ mx, zone, count: 4 })
+  await workers.ready
+  const route = { destination: 'remote.test', mx: null, connections: 2, maxMails: 500 }
+  for (let round = 0; round < 5; round++) {
+    workers.submit(Array.from({ length: 8 }, (_, i) => job(8 * round + i, { route })))
+    await until(() => results.length === 8 * (round + 1))
+  }
+  expect(mx.connections()).toBe(2)
+})
+
 test('where nothing can be noted, few mails are with a site while the store does not know of them', async () => {
   const { mx, zone } = await remote()
   let isStoreUp = false
@@ -219,6 +231,16 @@ test('stop lets the mail under way finish and takes leave of the server', async 
   await workers.stop(5000)
   expect(results.map(({ outcome }) => outcome.kind)).toEqual(['delivered', 'delivered'])
   expect(mx.heard).toContain('QUIT')
+})
+
+test('stop waits a second for the reply to QUIT', async () => {
+  const { mx, zone } = await remote({ script: (cue) => (cue === 'QUIT' ? { do: 'hang' } : null) })
+  const { workers, results, until } = threads({ mx, zone, count: 1 })
+  workers.submit([job(1)])
+  await until(() => results.length === 1)
+  const stoppedAt = performance.now()
+  await workers.stop(5000)
+  expect(performance.now() - stoppedAt).toBeGreaterThan(900)
 })
 
 test('a server is waited for no longer than told', async () => {

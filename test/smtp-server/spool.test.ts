@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
-import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readlinkSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
@@ -62,10 +62,21 @@ test('files have no name once they are open, and what a crash left is gone after
   expect(existsSync(join(dir, 'new/folder'))).toBe(true)
 })
 
+/** The mail files that are open: they have no name in the folder. */
+const filesOpen = () =>
+  readdirSync('/proc/self/fd').filter((fd) => {
+    try {
+      return readlinkSync(`/proc/self/fd/${fd}`).startsWith(dir)
+    } catch {
+      return false // closed in the meantime
+    }
+  }).length
+
 test('small mails go to files too when many come in at once', async () => {
   const spool = spoolOf({ dir, memoryBytes: 256 * 1024 }) // 64 KiB for those coming in
   const mails = Array.from({ length: 20 }, () => spool.begin())
   for (const mail of mails) for (let at = 0; at < 10; at++) await mail.write(new Uint8Array(10_000).fill(at))
+  expect(filesOpen()).toBe(20) // 100 kB do not fit for any of them
   const reads = await Promise.all(
     mails.map(async (mail) => {
       const { length } = await mail.read()
@@ -74,6 +85,24 @@ test('small mails go to files too when many come in at once', async () => {
     }),
   )
   expect(reads).toEqual(Array.from({ length: 20 }, () => 100_000))
+})
+
+test('a mail stays in memory up to one mebibyte, and gives its memory back to the next', async () => {
+  const spool = spoolOf({ dir, memoryBytes: 8 * MiB }) // 2 MiB for those coming in
+  const [first, second, third] = [spool.begin(), spool.begin(), spool.begin()]
+  await first.write(new Uint8Array(MiB))
+  await second.write(new Uint8Array(MiB))
+  expect(filesOpen()).toBe(0)
+  await third.write(new Uint8Array(1))
+  expect(filesOpen()).toBe(1)
+  await first.discard()
+  const fourth = spool.begin()
+  await fourth.write(new Uint8Array(MiB - 1))
+  expect(filesOpen()).toBe(1)
+  await fourth.write(new Uint8Array(2))
+  expect(filesOpen()).toBe(2)
+  for (const mail of [second, third, fourth]) await mail.discard()
+  expect(filesOpen()).toBe(0)
 })
 
 test('whole mails in memory wait for each other, in the order they ask', async () => {

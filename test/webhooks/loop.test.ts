@@ -319,6 +319,28 @@ test('a hundred failed deliveries in a row pause the webhook once they span a da
   expect((await bench.store.webhooks.get(webhook.id))!.status).toBe('active')
 })
 
+test('a webhook is paused by the hundredth failed delivery, not by the one before', async () => {
+  const receiver = await bench.receiver(500)
+  const webhook = await bench.webhook(receiver.url)
+  const begin = () => bench.loop({ settings: { ladderSeconds: [1] } })
+  let loop = begin()
+  const fail = async (count: number) => {
+    const before = receiver.requests.length
+    await bench.tell(count)
+    while (receiver.requests.length < before + 2 * count || loop.inFlight() > 0) {
+      await until(() => loop.inFlight() === 0)
+      await bench.clock.advance(1000)
+    }
+    return (await bench.store.webhooks.get(webhook.id))!
+  }
+  await fail(98)
+  await loop.stop(0)
+  await bench.clock.advance(DAY)
+  loop = begin()
+  expect(await fail(1)).toMatchObject({ status: 'active', consecutiveFailures: 99 })
+  expect(await fail(1)).toMatchObject({ status: 'paused', consecutiveFailures: 100 })
+})
+
 test('a retry by hand beyond the fifth attempt is one attempt, then failed again', async () => {
   const receiver = await bench.receiver(500)
   const webhook = await bench.webhook(receiver.url)

@@ -1,0 +1,175 @@
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { createFakeClock } from '../../test/support/fake-clock.ts'
+import type { Resolver } from '../net/dns/resolver.ts'
+import { createMintId } from '../os/ids.ts'
+import { silentLog } from '../os/log.ts'
+import { systemRandom } from '../os/random.ts'
+import { openStore } from '../storage/sqlite/open.ts'
+import type { Store } from '../storage/store.ts'
+import { chores } from './tasks.ts'
+
+const NOW = Date.UTC(2026, 10, 21)
+const MINUTE = 60_000
+const DAY = 24 * 60 * MINUTE
+
+let store: Store
+beforeEach(async () => {
+  store = await openStore({ dataDir: ':memory:', now: NOW })
+})
+afterEach(() => store.close())
+
+/** The tasks over an empty store. `calls` are the calls of the store and of what is given; `answers` replaces a result. */
+function tasks(options: { answers?: Record<string, unknown>; isBusy?: boolean } = {}) {
+  const calls: unknown[][] = []
+  const recording = <T extends object>(of: T, path: string): T =>
+    new Proxy(of, {
+      get(target, key) {
+        const value = Reflect.get(target, key)
+        const name = `${path}${String(key)}`
+        if (typeof value === 'object' && value !== null) return recording(value, `${name}.`)
+        if (typeof value !== 'function') return value
+        return (...args: unknown[]) => {
+          calls.push([name, ...args])
+          return options.answers !== undefined && name in options.answers
+            ? options.answers[name]
+            : Reflect.apply(value, target, args)
+        }
+      },
+    })
+  const clock = createFakeClock(NOW)
+  const given = recording(
+    {
+      refreshPolicies: (_now: number) => {},
+      tellTls: async (_now: number) => {},
+      lookAtHealth: () => {},
+      flushUses: async () => {},
+      tendCertificate: () => {},
+      wakeWebhooks: () => {},
+    },
+    '',
+  )
+  const made = chores({
+    ...given,
+    store: recording(store, ''),
+    clock,
+    mintId: createMintId(clock, systemRandom),
+    log: silentLog,
+    plans: () => undefined,
+    resolver: {} as Resolver,
+    hostname: 'mail.sender.test',
+    mtaSts: null,
+    quality: { minSent: 1, bounceRate: 0.1, complaintRate: 0.1, windowHours: 1 },
+    isBusy: () => options.isBusy ?? false,
+  })
+  return {
+    made,
+    calls,
+    run: (name: string) => made.find((task) => task.name === name)!.run(NOW),
+  }
+}
+
+const CALLS: Record<string, unknown[][]> = {
+  'key uses': [['flushUses']],
+  domains: [['domains.claimDue', NOW, 10, NOW + 10 * MINUTE]],
+  quality: [['quality.firing'], ['quality.domainsWithOutcomes', 60 * MINUTE, NOW]],
+  outcomes: [['quality.pruneOutcomes', NOW, 200]],
+  'search index': [['indexForSearch']],
+  'idempotency keys': [['idempotency.prune', NOW - DAY, 20]],
+  'mta-sts policies': [['refreshPolicies', NOW]],
+  health: [['lookAtHealth']],
+  certificate: [['tendCertificate']],
+  'audit log': [['auditLog.prune', NOW - 366 * DAY, 100]],
+  'operator sessions': [['sessions.prune', NOW, 100]],
+  'stored bytes': [['usage.countSome']],
+  'stored bytes from the beginning': [['usage.beginCount']],
+  'usage of past days': [['usage.prune', NOW, 100]],
+  'forward targets that never answered': [['forwardTargets.prune', NOW - 30 * DAY, 100]],
+  'tls reports': [['tellTls', NOW]],
+  retention: [
+    ['organizations.list'],
+    ['retention.pruneUnsubscribables', NOW - 60 * DAY, 100],
+    ['retention.giveBack', expect.any(Function)],
+  ],
+}
+
+test('every task does its work when its turn comes', async () => {
+  const { made, calls } = tasks()
+  expect(made.map(({ name }) => name)).toEqual(Object.keys(CALLS))
+  for (const { name, run } of made) {
+    calls.length = 0
+    expect([name, await run(NOW)]).toEqual([name, false])
+    expect([name, calls.slice(0, CALLS[name]!.length)]).toEqual([name, CALLS[name]!])
+  }
+})
+
+test('tasks that remove old records take the earlier of both clocks', () => {
+  const { made } = tasks()
+  expect(made.filter(({ erases }) => erases).map(({ name }) => name)).toEqual([
+    'idempotency keys',
+    'audit log',
+    'usage of past days',
+    'forward targets that never answered',
+    'retention',
+  ])
+})
+
+test('tasks come at their own pace, those that a restart must not put off come soon after the start', () => {
+  const { made } = tasks()
+  const paces = made.map(({ name, everyMs, firstMs }) => [name, everyMs / 1000, ...(firstMs ? [firstMs / 1000] : [])])
+  expect(paces).toEqual([
+    ['key uses', 10],
+    ['domains', 60],
+    ['quality', 15],
+    ['outcomes', 60],
+    ['search index', 1],
+    ['idempotency keys', 60],
+    ['mta-sts policies', 60],
+    ['health', 3600, 60],
+    ['certificate', 60, 1],
+    ['audit log', 3600],
+    ['operator sessions', 3600],
+    ['stored bytes', 1],
+    ['stored bytes from the beginning', 604_800],
+    ['usage of past days', 3600],
+    ['forward targets that never answered', 3600],
+    ['tls reports', 60],
+    ['retention', 600, 60],
+  ])
+})
+
+test.each([
+  ['outcomes', 'quality.pruneOutcomes', 200],
+  ['idempotency keys', 'idempotency.prune', 20],
+  ['audit log', 'auditLog.prune', 100],
+  ['operator sessions', 'sessions.prune', 100],
+  ['usage of past days', 'usage.prune', 100],
+  ['forward targets that never answered', 'forwardTargets.prune', 100],
+])('%s: comes back at once when %s removed all it was asked for', async (name, method, limit) => {
+  const removing = (count: number) => tasks({ answers: { [method]: Promise.resolve(count) } }).run(name)
+  expect(await removing(limit)).toBe(true)
+  expect(await removing(limit - 1)).toBe(false)
+})
+
+test.each([
+  ['search index', 'indexForSearch'],
+  ['stored bytes', 'usage.countSome'],
+])('%s: comes back at once when %s has more to do and the server is idle', async (name, method) => {
+  const answers = { [method]: Promise.resolve(true) }
+  expect(await tasks({ answers }).run(name)).toBe(true)
+  expect(await tasks({ answers, isBusy: true }).run(name)).toBe(false)
+})
+
+test('a quality alert wakes the webhooks', async () => {
+  const answers = {
+    'quality.domainsWithOutcomes': Promise.resolve(['dom_1']),
+    'domains.get': Promise.resolve({ id: 'dom_1', organizationId: 'org_1', name: 'acme.example' }),
+    'quality.figures': Promise.resolve({ sent: 100, hardBounced: 50, delivered: 50, complained: 0 }),
+  }
+  const woken = async (raised: string) => {
+    const { run, calls } = tasks({ answers: { ...answers, 'quality.raise': Promise.resolve(raised) } })
+    await run('quality')
+    return calls.map(([name]) => name).includes('wakeWebhooks')
+  }
+  expect(await woken('raised')).toBe(true)
+  expect(await woken('known')).toBe(false)
+})
