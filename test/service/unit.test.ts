@@ -14,7 +14,10 @@ import { join } from 'node:path'
 import { serviceUnit } from '../../src/cli/service-unit.ts'
 import { LIMIT_MS } from '../cli/command.ts'
 import { PROGRAM } from '../faults/setup.ts'
+import { buildOnce } from '../support/build-once.ts'
 import { describeWith, run } from '../support/real-tools.ts'
+
+beforeAll(buildOnce, LIMIT_MS)
 
 const PLACES = { program: PROGRAM, file: '/etc/postrider/config.toml', dataDir: '/var/lib/postrider' }
 

@@ -94,11 +94,11 @@ export async function startTestServer(options: {
   const folder = mkdtempSync(join(tmpdir(), 'postrider-server-'))
   const [zone, receiver, dkim] = await Promise.all([startZone(WORLD), startReceiver(), sharedDkimKeys()])
   writeFileSync(join(folder, 'ca.pem'), receiver.ca)
-  const { delivery, webhooks, ...rest } = options.config ?? {}
+  const { http, delivery, webhooks, ...rest } = options.config ?? {}
   const config = makeConfig({
     hostname: HOSTNAME,
     data_dir: join(folder, 'data'),
-    http: { listen: '127.0.0.1:0' },
+    http: { listen: '127.0.0.1:0', ...http },
     smtp: { inbound: { listen: 'off' } },
     delivery: { port: remote.port, allow_private_destinations: true, workers: 1, ...delivery },
     dns: { servers: [zone.address] },
