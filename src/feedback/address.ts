@@ -1,13 +1,13 @@
 import type { Verp } from '../mail/verp.ts'
 
-/** What an address at the host of a return path is for. */
+/** The purpose of an address at a return path host. */
 export type FeedbackAddress =
   | { kind: 'bounce' | 'unsubscribe'; deliveryId: string }
-  /** Where feedback loops send their reports when they have no return path to send them to. */
+  /** For feedback loop reports without a return path to send to. */
   | { kind: 'complaints' }
 
-/** Local part at the host of a return path → what it is for, in any letter case; null for everything else, a tag that
- *  is not ours among it. RFC 2142 names abuse@ and postmaster@; providers ask for one of the others when a loop is
+/** Local part at a return path host → its purpose, in any letter case; null for everything else, including tags that
+ *  are not ours. RFC 2142 defines abuse@ and postmaster@; providers ask for one of the others when a feedback loop is
  *  set up. */
 export function recognizeAddress(local: string, verp: Verp): FeedbackAddress | null {
   const keyed = verp.decode(local)

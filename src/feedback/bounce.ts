@@ -7,17 +7,17 @@ import { iso } from '../model/event.ts'
 import { isFinal } from '../model/message.ts'
 import { type Judgement, MAX_DIAGNOSTIC, onlyKept } from './judgement.ts'
 
-/** Reply that a later server gave → the bounce it is; decided where every reply is (outbound/outcome.ts). */
+/** A later server's reply → its bounce class, as for every reply (outbound/outcome.ts). */
 export type JudgeReply = (reply: Reply) => { bounceType: BounceType; code: string; cause: Cause }
 
-/** A DSN that came to the return path of `delivery` → what it means. Never throws.
+/** A DSN sent to the return path of `delivery` → what it means. Never throws.
  *
- *  failed     the delivery has bounced, hard or soft by status and reply, also when it counted as delivered; only one
- *             that is final in another way than delivered stays what it is. A hard bounce suppresses.
- *  delayed    a deferral is told; whoever has the mail goes on trying, so nothing else changes.
- *  otherwise  kept, and nothing told: the mail was delivered, relayed or expanded, which we took for granted.
+ *  failed: the delivery has bounced, hard or soft by status and reply, even if it counted as delivered; any other final
+ *  status stays. A hard bounce suppresses.
+ *  delayed: reported as a deferral; the remote server keeps trying, so nothing else changes.
+ *  other actions: stored without an event, because delivered, relayed or expanded is what we assumed.
  *
- *  The failure of another address than ours is never hard: ours exists, it forwards. RFC 3464 §2.3. */
+ *  A failure of another address is never hard: ours exists and forwards. RFC 3464 §2.3 */
 export function judgeDsn(dsn: Dsn, delivery: Delivery, at: number, judge: JudgeReply): Judgement {
   const recipient = recipientOf(dsn, delivery.email)
   const { action, status } = recipient
@@ -56,13 +56,12 @@ export function judgeDsn(dsn: Dsn, delivery: Delivery, at: number, judge: JudgeR
   }
 }
 
-/** What the reply means, weighed against the rest of the report. By rule:
+/** The reply's class, weighed against the rest of the report. Rules:
  *
- *  unknown-after-data  Soft: the server accepted the recipient and called it unknown only at DATA, as filters do.
- *  subject-only        Soft: only the subject speaks of failure.
- *  words-mailbox-full, words-mailbox-disabled
- *                      Soft: the text says so, which outweighs a 5.1.1 beside it.
- *  words-…             A code without a reason (none, 5.0.0, 5.4.4) takes the reason of a line `Reason: …`.
+ *  unknown-after-data: soft. The server accepted the recipient and called it unknown only at DATA, as filters do.
+ *  subject-only: soft. Only the subject reports a failure.
+ *  words-mailbox-full, words-mailbox-disabled: soft. The text outweighs a 5.1.1 beside it.
+ *  words-…: a code without a reason (none, 5.0.0, 5.4.4) takes the reason of a line `Reason: …`.
  *
  *  A notice that no mail system wrote, or that did not come from the null return path, is soft under its own rule. */
 function weighed(reply: Reply, { isAfterRecipient, words, form }: Dsn, judge: JudgeReply): ReturnType<JudgeReply> {
@@ -90,15 +89,15 @@ function weighed(reply: Reply, { isAfterRecipient, words, form }: Dsn, judge: Ju
   return { bounceType: said.bounceType, code: judged.code, cause: { ...said.cause, rule: `words-${said.cause.rule}` } }
 }
 
-/** A line that names several possibilities, or gives advice. */
+/** A line that gives several possible reasons or advice. */
 const DOUBT = /\b(?:may|might|possibl[ey]|perhaps|probably|if|or|either|could be|check)\b/i
-/** A report has one reason, perhaps two. Each is compared with all rules, on the main thread. */
+/** A report has one or two reasons. Each is compared with all rules on the main thread. */
 const MAX_REASONS = 5
-/** A line of its own for the reason. */
+/** A separate line with the reason. */
 const REASON = /^\s*(?:reason|error|diagnostic(?: code)?|cause|problem|grund|raison|motivo)\s*:\s*/i
 const WITHOUT_REASON = new Set(['none', 'enhanced-4.4', 'enhanced-5.0'])
 const SAID = new Set(['no_mailbox', 'no_domain', 'mailbox_full'])
-/** Words that no system writes about a mailbox that does not exist. */
+/** Phrases that no system uses for a nonexistent mailbox. */
 const MAILBOX_EXISTS = [
   {
     class: 'mailbox_full',
@@ -112,9 +111,10 @@ const MAILBOX_EXISTS = [
   },
 ]
 
-/** The entry about our recipient. Where none names it, a list has been expanded: failed only if all of it has. */
+/** The entry about our recipient. If none names it, a list was expanded, which failed only if all its recipients
+ *  failed. */
 function recipientOf(dsn: Dsn, email: string): DsnRecipient {
-  // Of hundreds of internationalized names, none but the first are compared: each takes some 0.2 ms.
+  // Only the first internationalized names are compared: each takes about 0.2 ms.
   let internationalized = 0
   const recipients = dsn.recipients.filter(
     ({ originalRecipient, finalRecipient }) =>
@@ -124,14 +124,15 @@ function recipientOf(dsn: Dsn, email: string): DsnRecipient {
   return ours ?? dsn.recipients.find(({ action }) => action !== 'failed') ?? dsn.recipients[0]!
 }
 
-/** Nobody else is where the mail came to its end. Not even an alias in the same domain will do: a list of colleagues would
- *  be suppressed with the first who leaves. */
+/** Whether the entry is about our recipient itself. Another address in the same domain does not count: a list of
+ *  colleagues would be suppressed with the first who leaves. */
 function isOfOurs({ finalRecipient, originalRecipient }: DsnRecipient, email: string): boolean {
   const end = finalRecipient ?? originalRecipient
   return end === null || names(end, email)
 }
 
-/** The same mailbox, as far as can be told from outside: hosts inside a domain name themselves, details are left out. */
+/** Whether both name the same mailbox, as far as visible from outside: host names inside the domain and `+detail` are
+ *  ignored. */
 function names(address: string | null, email: string): boolean {
   if (address === null || localOf(address) !== localOf(email)) return false
   return `.${domainOf(address)}`.endsWith(`.${domainOf(email)}`)
@@ -151,7 +152,7 @@ const domainOf = (address: string) => {
   return ASCII.test(domain) ? domain : asciiDomain(domain) || domain
 }
 
-/** The remote server's own words where the report has them; else the status with the report's text. */
+/** The remote server's reply if the report contains it; else the status with the report's text. */
 function replyOf({ status, action }: DsnRecipient, diagnostic: string): Reply {
   const said = parseReplyLine(diagnostic.replace(/^(\d{3}) ?-/, '$1 ').split('\n', 1)[0]!)
   const isSaid = said !== null && said.code >= 400
@@ -161,5 +162,5 @@ function replyOf({ status, action }: DsnRecipient, diagnostic: string): Reply {
   return { code, enhanced, text: isSaid ? said.text : diagnostic }
 }
 
-/** `5.0.0` is what reporters write who do not know; a reply or a status beside it does. */
+/** Reporters write `5.0.0` when they have no reason; a reply or status beside it is more exact. */
 const isVague = (status: string) => /^[45]\.0\.0$/.test(status)

@@ -3,9 +3,9 @@ import { iso } from '../model/event.ts'
 import type { Complaint, ReportContent } from './content.ts'
 import { type Judgement, MAX_NAME, onlyKept } from './judgement.ts'
 
-/** A report of a feedback loop, or a mail in no known form → the delivery it speaks of; null when nothing in it carries a tag
- *  of ours (loops strike addresses out, and anybody can write a report). The tag stands in the return path and in the
- *  unsubscribe address of the reported mail; what the report's own From says counts for nothing. RFC 5965 §3.2. */
+/** A feedback loop report, or mail of unknown form → the delivery it is about; null without one of our tags (loops
+ *  redact addresses, and anyone can write a report). The tag is in the return path and the unsubscribe address of the
+ *  reported mail; the report's own From is ignored. RFC 5965 §3.2 */
 export function deliveryTaggedIn(content: ReportContent, verp: Verp): string | null {
   for (const each of tagsIn(content)) {
     const keyed = verp.decode(each.slice(0, each.indexOf('@')))
@@ -26,8 +26,8 @@ function tagsIn(content: ReportContent): readonly string[] {
   }
 }
 
-/** What a complaint means. `not-spam` is the opposite of one (RFC 6430), and `auth-failure` is a machine's word about our
- *  signatures, not a person's about our mail (RFC 6591): both are kept, and nothing follows. Never throws. */
+/** What a complaint means. `not-spam` is the opposite of a complaint (RFC 6430), and `auth-failure` is an automatic
+ *  report about signatures (RFC 6591): both are stored without effect. Never throws. */
 export function judgeComplaint({ userAgent, ...report }: Complaint, at: number): Judgement {
   const feedbackType = report.feedbackType.slice(0, MAX_NAME)
   const kept = onlyKept({ kind: 'complaint', reporter: userAgent, feedbackType })

@@ -16,39 +16,39 @@ import { contentOf, leavesOf, type MimePart, readParts } from '../mail/mime-part
 import { readSesNotification } from '../mail/ses-notification.ts'
 import { MAX_DIAGNOSTIC } from './judgement.ts'
 
-/** What a mail to one of our keyed addresses is, whatever its author calls it. */
+/** What a mail to one of our keyed addresses is, whatever it claims to be. */
 export type ReportContent =
   | { kind: 'complaint'; complaint: Complaint }
   | { kind: 'dsn'; dsn: Dsn }
   | { kind: 'auto_reply' }
-  /** A mail system wrote it, and says neither that the mail failed nor that it arrived. */
+  /** Written by a mail system, without saying that the mail failed or arrived. */
   | { kind: 'notice'; unclassified: Unclassified }
-  /** A person wrote it, or a program that unsubscribes. */
+  /** Written by a person, or by a program that unsubscribes. */
   | { kind: 'other'; unclassified: Unclassified }
-  /** Reading it took too long, twice. */
+  /** Reading it exceeded its time twice. */
   | { kind: 'unread' }
 
-/** What is kept of a mail that no reader understood. */
+/** The stored part of a mail that no reader recognized. */
 export interface Unclassified {
-  /** Subject and the beginning of its text; '' without any. */
+  /** Subject and start of its text; '' without any. */
   excerpt: string
   /** As in Complaint, from the whole mail. */
   tagged: string[]
 }
 
-/** What counts of a feedback loop's report. */
+/** The relevant part of a feedback loop report. */
 export interface Complaint {
-  /** RFC 5965 §3.1, lower-case. */
+  /** RFC 5965 §3.1, lower case. */
   feedbackType: string
   userAgent: string | null
-  /** Local parts that look like keyed ones of ours, each with its `@`: first those of the return path, then those in the
-   *  header of the reported mail. At most 50. */
+  /** Local parts that look like our keyed ones, each with its `@`: first from the return path, then from the header of
+   *  the reported mail. At most 50. */
   tagged: string[]
 }
 
-/** Raw mail and its return path (empty = null) → what it is, the most certain first. A program that unsubscribes marks
- *  its mail as automatic (Apple's do: `Auto-Submitted: auto-replied`), hence the subject that our mailto link gives goes
- *  before that mark. Never throws. */
+/** Raw mail and its return path (empty for null) → its kind, most certain first. Programs that unsubscribe mark their
+ *  mail as automatic (Apple's: `Auto-Submitted: auto-replied`), so the subject of our mailto link takes precedence over
+ *  that mark. Never throws. */
 export function readReport(received: Uint8Array, returnPath: string): ReportContent {
   const raw = withLineFeeds(received)
   const complaint = readFeedbackReport(raw)
@@ -94,31 +94,31 @@ export function readReport(received: Uint8Array, returnPath: string): ReportCont
   return isAutomatic || isNull ? { kind: 'auto_reply' } : { kind: 'other', unclassified: unclassified(mail) }
 }
 
-/** An answer, or a vacation note. */
+/** A reply or a vacation note. */
 function isPersonal(mail: MimePart): boolean {
   return isAnswer(mail) || saysAway(`${subjectOf(mail)}\n${noticeText(mail)}`)
 }
 
-/** A notice suppresses nobody unless a mail system sent it from the null return path. */
+/** Only a notice from a mail system with the null return path may suppress. */
 function proved(notice: FormDsn, isProved: boolean, mail: MimePart): Dsn {
   const form = isProved || notice.form === SUBJECT_ONLY ? notice.form : UNPROVED
   return { ...notice, form, ...surroundings(mail, notice.recipients) }
 }
 
-/** Mail whose lines end in a bare CR → the part that is read, with LF instead; other mail as it is. */
+/** Mail with bare CR line ends → the part that is read, with LF instead; other mail unchanged. */
 function withLineFeeds(raw: Uint8Array): Uint8Array {
   const head = raw.subarray(0, MAX_BYTES)
   if (head.includes(LF) || !head.includes(CR)) return raw
   return head.map((byte) => (byte === CR ? LF : byte))
 }
 
-/** A report that a mail system sends on within a report of its own. */
+/** A report that a mail system forwards inside its own report. */
 function nestedDsn(mail: MimePart): Dsn | null {
   const inner = leavesOf(mail).find(({ type }) => type === 'message/rfc822')
   return inner === undefined ? null : readDsn(contentOf(inner))
 }
 
-/** As readParts. */
+/** Same limit as readParts. */
 const MAX_BYTES = 1_048_576
 const [LF, CR] = [10, 13]
 
@@ -130,7 +130,8 @@ function unclassified(mail: MimePart): Unclassified {
   }
 }
 
-/** In texts and attached mails, as they are transferred: tags are ASCII and short enough to stay whole in most encodings. */
+/** Searches texts and attached mails in their transfer encoding: tags are ASCII and short enough to survive most
+ *  encodings. */
 function taggedIn(mail: MimePart): string[] {
   const tagged = new Set<string>()
   for (const leaf of leavesOf(mail)) {
@@ -143,9 +144,9 @@ function taggedIn(mail: MimePart): string[] {
   return [...tagged]
 }
 
-/** Much longer than what is kept (judgement.ts). */
+/** Much longer than what is stored (judgement.ts). */
 const MAX_CHARACTERS = 2_500
-/** Of all recipients together; those beyond are left out. */
+/** Over all recipients; further ones are dropped. */
 const MAX_RECIPIENT_CHARACTERS = 500_000
 const MAX_TAGGED = 50
 const TAGGED = new Set(['return-path', 'x-return-path', 'list-unsubscribe', 'x-original-return-path'])

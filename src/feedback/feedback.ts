@@ -18,23 +18,24 @@ import type { Judgement } from './judgement.ts'
 
 export type { FeedbackAddress } from './address.ts'
 
-/** What the world says about mail that we sent: bounces, complaints, pleas to stop.
+/** Reports about mail that we sent: bounces, complaints, unsubscribe requests.
  *
- *  Lost   nothing: `take` resolves when all of it is durable, and the door answers 250 after that.
- *  Twice  the same report for the same delivery is one (by its digest), so a sender that saw no 250 may repeat it.
- *  Forged only whoever has seen the mail knows its keyed addresses; From and sender of a report prove nothing and are
- *         not looked at. Test mail never left the house, so nothing can come back of it, and nothing does.
- *  Flood  of one kind a delivery keeps a number of reports; more are taken and dropped. */
+ *  Lost: nothing. `take` resolves when everything is durable, and 250 follows after that.
+ *  Twice: a repeated report for the same delivery is recognized by its digest, so a sender that missed the 250 may
+ *  repeat it.
+ *  Forged: only recipients of the mail know its keyed addresses; the report's From and sender are not trusted. Test
+ *  mail is never sent, so reports about it are ignored.
+ *  Flood: a delivery keeps a limited number of reports of each kind; further ones are accepted and dropped. */
 export interface Feedback {
-  /** Local part at the host of a return path → what it is for; null when it is none of ours. */
+  /** Local part at a return path host → its purpose; null if it is not ours. */
   recognize(local: string): FeedbackAddress | null
-  /** Mail to such addresses → what follows of it. Throws only what the store throws. */
+  /** Applies a mail to such addresses. Throws only what the store throws. */
   take(mail: ReportMail): Promise<void>
 }
 
-/** A mail to addresses of ours at a return path's host. */
+/** A mail to our addresses at a return path host. */
 export interface ReportMail {
-  /** What a reader found in it (inbound/readers.ts): nothing here looks at the mail itself. */
+  /** The reader's result (inbound/readers.ts): the mail itself is not parsed here. */
   content: ReportContent
   /** SHA-256 of the raw mail. */
   digest: Uint8Array
@@ -43,7 +44,8 @@ export interface ReportMail {
   recipients: FeedbackAddress[]
 }
 
-/** Store and the keyed tags of return paths → Feedback. `judge`: what a later server's reply means (outbound/outcome.ts). */
+/** Store and the keyed tags of return paths → Feedback. `judge` classifies a later server's reply
+ *  (outbound/outcome.ts). */
 export function createFeedback(deps: {
   store: Pick<Store, 'deliveries'>
   verp: Verp
@@ -52,13 +54,13 @@ export function createFeedback(deps: {
   log: Log
   mailLog: Pick<MailLog, 'reported'>
   wakeWebhooks: () => void
-  /** Something happened to the message. */
+  /** Called when a message's state changed. */
   onChange: (messageId: string) => void
 }): Feedback {
   const { store, verp, mintId, judge, log } = deps
 
-  /** Whom the mail speaks of. What came to no keyed address finds its delivery by the tag inside it: a complaint, or a report
-   *  in no known form. */
+  /** Deliveries that the mail is about. A mail to no keyed address finds its delivery by a tag inside: a complaint, or
+   *  a report of unknown form. */
   const concernsOf = (content: ReportContent, recipients: readonly FeedbackAddress[]): Concern[] => {
     const addressed = new Map<string, Concern>()
     for (const each of recipients) if (each.kind !== 'complaints') addressed.set(each.deliveryId, each)
@@ -79,14 +81,14 @@ export function createFeedback(deps: {
       const judgement = judgeReport(content, kind, mail.receivedAt, subject.delivery, judge)
       if (await isFull(subject, judgement)) return log.info('one report too many', { delivery_id: deliveryId })
       const written = await store.deliveries.recordLate(toRecord(mail, subject, judgement, digest))
-      if (written === 'changed') continue // an attempt ended in between: judge what it is now
+      if (written === 'changed') continue // an attempt ended in between: apply the report to the new state
       if (written === 'recorded') tellOthers(subject, judgement)
       return
     }
     throw new Error(`delivery ${deliveryId} changes faster than its report can be written`)
   }
 
-  /** A plea to stop that came after its delivery was removed: false when it is too late to know whose it is. */
+  /** An unsubscribe request that came after its delivery was removed; false when its recipient is no longer known. */
   const stop = async (deliveryId: string, at: number): Promise<boolean> => {
     const kept = await store.deliveries.unsubscribable(deliveryId)
     if (kept === null) return false
@@ -101,7 +103,7 @@ export function createFeedback(deps: {
     return true
   }
 
-  /** Enough of that kind are there, so whatever follows of it has followed. */
+  /** Whether enough reports of that kind are stored; their effects have already happened. */
   const isFull = async ({ delivery, message }: Subject, { report }: Judgement): Promise<boolean> => {
     const known = await store.deliveries.reports(message.id)
     return (
@@ -145,9 +147,9 @@ export function createFeedback(deps: {
   }
 }
 
-/** More turns than a delivery has states to go through. */
+/** More rounds than a delivery has states. */
 const MAX_TURNS = 5
 
-/** A delivery that a mail speaks of, and which address of it the mail came to. */
+/** A delivery that a mail is about, and the kind of address used. */
 type Concern = { kind: FeedbackAddress['kind']; deliveryId: string }
 type Subject = { delivery: Delivery; message: Message }

@@ -6,7 +6,7 @@ import { judgeComplaint } from './complaint.ts'
 import type { ReportContent } from './content.ts'
 import { type Judgement, onlyKept } from './judgement.ts'
 
-/** What a mail is, which of a delivery's addresses it came to and when, and the delivery → what it means. Never throws. */
+/** Mail content, the delivery's address it came to and when, and the delivery → its effect. Never throws. */
 export function judgeReport(
   content: ReportContent,
   addressKind: FeedbackAddress['kind'],
@@ -18,7 +18,7 @@ export function judgeReport(
     case 'complaint':
       return judgeComplaint(content.complaint, receivedAt)
     case 'dsn':
-      // Nothing is ever sent from the other addresses, so no report of a delivery belongs there.
+      // The other addresses are never used as return paths, so delivery reports do not belong there.
       if (addressKind !== 'bounce') return onlyKept({ kind: 'other' })
       return judgeDsn(content.dsn, delivery, receivedAt, judgeReply)
     case 'auto_reply':
@@ -33,12 +33,12 @@ export function judgeReport(
   }
 }
 
-/** RFC 2369 §3.2: the mail itself is the request, whatever it says, but for those that programs write. */
+/** RFC 2369 §3.2: the mail itself is the request, whatever its text, unless a mail system wrote it. */
 export function isPlea(content: ReportContent, addressKind: FeedbackAddress['kind']): boolean {
   return content.kind === 'other' && addressKind === 'unsubscribe'
 }
 
-/** Time (ms UTC) of a plea → the fields of its event; whoever wrote has no browser. */
+/** Time (ms UTC) of an unsubscribe request by mail → the fields of its event, without browser data. */
 export function unsubscribedFields(at: number) {
   return { unsubscribed_at: iso(at), method: 'mailto', user_agent: null, ip_address: null }
 }

@@ -4,11 +4,11 @@ import type { DeliveryStatus } from '../model/message.ts'
 import type { Report } from '../model/report.ts'
 import type { SuppressionReason } from '../model/suppression.ts'
 
-/** What a report means for the delivery it speaks of; written in one transaction, or not at all. */
+/** The effect of a report on its delivery; written in one transaction. */
 export interface Judgement {
-  /** Without a reporter it was the client. */
+  /** Without a reporter it is the SMTP client. */
   report: Omit<Report, 'receivedAt' | 'digest'>
-  /** Null = the delivery stays what it is. */
+  /** Null if the delivery is unchanged. */
   change: {
     status: DeliveryStatus
     smtpResponse: string | null
@@ -19,14 +19,14 @@ export interface Judgement {
   suppress: Exclude<SuppressionReason, 'manual'> | null
 }
 
-/** A report that is kept and changes nothing. The reporter's name is cut: it stands in the report and may have any length. */
+/** A report that is stored without effect. The reporter's name comes from the report and is cut. */
 export function onlyKept(report: Partial<Judgement['report']> & Pick<Report, 'kind'>): Judgement {
   const nothing = { status: null, diagnostic: null, cause: null, feedbackType: null }
   const reporter = report.reporter?.slice(0, MAX_NAME) ?? null
   return { report: { ...nothing, ...report, reporter }, change: null, event: null, suppress: null }
 }
 
-/** Longest text of a report that is kept and told. */
+/** Longest report text that is stored and sent in events. */
 export const MAX_DIAGNOSTIC = 2_000
-/** Longest name of a host, a program or a kind of complaint. */
+/** Longest name of a host, program or complaint type. */
 export const MAX_NAME = 255

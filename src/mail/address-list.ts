@@ -1,22 +1,21 @@
 import { toALabel } from './address.ts'
 import { decodeWords } from './encoded-words.ts'
 
-/** Value of an address header from the wild → its addresses in order, without names; those that cannot be read are left
- *  out, so it may be empty. Takes comments, quoted names, groups, source routes, missing brackets and commas within
- *  brackets that never close. The domain is the lower-case A-label where it is a domain, else lower-case as written. For
- *  what we send, parseMailbox is the reader: this one guesses. At most 2,000 addresses; linear, never throws.
- *  RFC 5322 §3.4, §4.4. */
+/** Value of an address header from the wild → its addresses in order, without names; unreadable ones are omitted, so it
+ *  may be empty. Accepts comments, quoted names, groups, source routes, missing brackets, and commas in brackets that
+ *  never close. The domain is a lower-case A-label if valid, else lower-case as written. This parser guesses; use
+ *  parseMailbox for mail that we send. At most 2,000 addresses; linear, never throws. RFC 5322 §3.4, §4.4 */
 export function addressesOf(value: string): string[] {
   return Array.from(readAddresses(value))
 }
 
-/** The first of addressesOf; null for none. */
+/** The first result of addressesOf; null for none. */
 export function firstAddress(value: string): string | null {
   return readAddresses(value).next().value ?? null
 }
 
 const MAX_ADDRESSES = 2_000
-const LONGEST_ITEM = 4_000 // a display name may be long; what is longer is no mailbox
+const LONGEST_ITEM = 4_000 // a display name may be long; anything longer is not a mailbox
 const LONGEST_ADDRESS = 320 // 64 + 1 + 255, RFC 5321 §4.5.3.1
 
 function* readAddresses(value: string): Generator<string, undefined> {
@@ -29,7 +28,7 @@ function* readAddresses(value: string): Generator<string, undefined> {
   }
 }
 
-/** What stands between two commas. `inner` is what stands in its last brackets, null without. */
+/** The text between two commas. `inner` is the content of its last brackets; null without brackets. */
 interface Item {
   outer: string
   inner: string | null
@@ -38,7 +37,7 @@ interface Item {
 function* itemsOf(value: string): Generator<Item> {
   let item: Item = { outer: '', inner: null }
   let place: 'outer' | 'inner' | 'route' = 'outer'
-  let hasAt = false // in what stands before any brackets
+  let hasAt = false // in the text before any brackets
   let quotesClose = true
   let commentsClose = true
   const add = (text: string) => {
@@ -80,7 +79,7 @@ function* itemsOf(value: string): Generator<Item> {
   yield item
 }
 
-/** Offset behind the quoted string that begins at `at`; -1 when it never ends. */
+/** Offset behind the quoted string that starts at `at`; -1 if it never ends. */
 function endOfQuoted(value: string, at: number): number {
   for (let end = at + 1; end < value.length; end++) {
     if (value[end] === '\\') end++
@@ -109,7 +108,7 @@ function addressOf(item: Item): string | null {
     .trim()
   const at = text.lastIndexOf('@')
   if (at < 1) return null
-  // Without brackets a name may stand in front and words behind.
+  // Without brackets, a name may precede and text may follow.
   const isBare = item.inner === null
   const local = isBare ? lastWord(text.slice(0, at)) : text.slice(0, at)
   const domain = isBare ? (/^[^ ()'\\]+/.exec(text.slice(at + 1))?.[0] ?? '') : text.slice(at + 1)
@@ -128,6 +127,6 @@ function lastWord(text: string): string {
   return ''
 }
 
-// A quoted string, or anything without blanks, control characters and the specials of RFC 5322 §3.2.3.
+// A quoted string, or text without blanks, control characters and the specials of RFC 5322 §3.2.3.
 const LOCAL = /^(?:"(?:[^"\\\x00-\x1f\x7f]|\\[^\x00-\x1f\x7f])*"|[^\s\x00-\x1f\x7f"()<>@,;:\\[\]]+)$/
 const DOMAIN = /^[^\s\x00-\x1f\x7f"()<>@,;\\]+$/

@@ -1,8 +1,8 @@
 import { domainToASCII } from 'node:url'
 import { trimBlanks } from './blanks.ts'
 
-/** One address with its display name. `domain` is the lower-case A-label, `local` is kept as it was written
- *  (quotes included), `address` is `local@domain`, ready for MAIL, RCPT and a header. */
+/** An address with its display name. `domain` is the lower-case A-label, `local` keeps its spelling (quotes included),
+ *  `address` is `local@domain`, ready for MAIL, RCPT and headers. */
 export interface Mailbox {
   name: string | null
   local: string
@@ -11,9 +11,10 @@ export interface Mailbox {
 }
 
 /** Text of exactly one `a@d`, `Name <a@d>` or `"Quoted, Name" <a@d>` → its mailbox; null for everything else: lists,
- *  groups, comments, source routes, address literals, one-label domains, control characters, empty parts, over-long
- *  parts, and local parts that look like an encoded word (RFC 2047), which a reader would show as another address. Stricter than RFC 5322 on purpose: what is not understood whole is refused, so that no text can name a second
- *  recipient or hide another author. Local parts may be UTF-8. Never throws. RFC 5321 §4.1.2, RFC 6531 §3.3. */
+ *  groups, comments, source routes, address literals, one-label domains, control characters, empty or over-long parts,
+ *  and local parts that look like an encoded word (RFC 2047), which clients would show as another address. Deliberately
+ *  stricter than RFC 5322: ambiguous text is refused, so that no text can name a second recipient or hide another
+ *  author. Local parts may be UTF-8. Never throws. RFC 5321 §4.1.2, RFC 6531 §3.3 */
 export function parseMailbox(text: string): Mailbox | null {
   if (text.length > MAX_TEXT) return null
   const trimmed = trimBlanks(text)
@@ -32,58 +33,57 @@ export function parseMailbox(text: string): Mailbox | null {
 export function toALabel(domain: string): string | null {
   const plain = PLAIN_DOMAIN.test(domain)
   if (!plain && !NON_ASCII.test(domain)) return null
-  // Our own check comes before and after: the URL rules also undo %-escapes and read numbers as IPv4 addresses.
+  // Our own check runs before and after: the URL rules also decode %-escapes and read numbers as IPv4 addresses.
   if (/[\x00-\x2c/:-@[-`{-\x7f]/.test(domain)) return null
   const ascii = plain && !A_LABEL.test(domain) ? domain.toLowerCase() : asciiDomain(domain)
   return ascii.length <= 253 && A_DOMAIN.test(ascii) ? ascii : null
 }
 
-/** Any text that stands where a domain does → its lower-case A-labels; '' when it has none, which every name does that is too
- *  long to be one: making A-labels takes a time that grows with the square of a label. Never throws. RFC 5890 §2.3.2.1 */
+/** Any text in place of a domain → its lower-case A-labels; '' if it has none. Over-long names have none, because
+ *  computing A-labels takes quadratic time. Never throws. RFC 5890 §2.3.2.1 */
 export function asciiDomain(domain: string): string {
   const shown = NON_ASCII.test(domain) ? domain.replace(IGNORED, '') : domain
   const isTooLong = shown.length > MAX_DOMAIN || shown.split('.').some((label) => label.length > MAX_LABEL)
   return isTooLong ? '' : domainToASCII(shown)
 }
 
-/** True when `local@domain` cannot be said without the SMTPUTF8 extension. Mailbox.address always has an ASCII
- *  domain, so there it depends on the local part alone. RFC 6531 §3.4. */
+/** Whether `local@domain` requires the SMTPUTF8 extension. Mailbox.address always has an ASCII domain, so there only
+ *  the local part decides. RFC 6531 §3.4 */
 export function needsSmtpUtf8(address: string): boolean {
   return NON_ASCII.test(address)
 }
 
-/** Mailbox → text for people and JSON, name in UTF-8 and quoted when needed; parseMailbox reads it back. Not for
- *  message headers: those are compose's. */
+/** Mailbox → text for people and JSON, with the name in UTF-8 and quoted if needed; parseMailbox reads it back. Not for
+ *  message headers, which compose writes. */
 export function formatMailbox(mailbox: Mailbox): string {
   if (mailbox.name === null) return mailbox.address
   return `${quoteName(mailbox.name)} <${mailbox.address}>`
 }
 
-/** Display name → itself, or a quoted string when it holds characters that mean something in an address.
- *  RFC 5322 §3.2.4. */
+/** Display name → itself, or a quoted string if it contains special characters. RFC 5322 §3.2.4 */
 function quoteName(name: string): string {
   return SPECIALS.test(name) || /^ | $| {2}/.test(name) ? `"${name.replace(/["\\]/g, '\\$&')}"` : name
 }
 
-/** RFC 1035 §2.3.4. A label that is longer before its characters are composed is none that anybody uses. */
+/** RFC 1035 §2.3.4. No real label is longer before its characters are composed. */
 const MAX_DOMAIN = 253
 const MAX_LABEL = 63
-/** Characters that names lose: without them, padding would hide a name that readers see. UTS 46 §4, `ignored`. */
+/** Characters removed from names: padding with them could hide a name that clients display. UTS 46 §4, `ignored` */
 const IGNORED =
   /\u{ad}|\u{34f}|[\u{180b}-\u{180d}]|\u{180f}|\u{200b}|\u{2060}|\u{2064}|[\u{fe00}-\u{fe0f}]|\u{feff}|[\u{1bca0}-\u{1bca3}]|[\u{e0100}-\u{e01ef}]/gu
 
-// A header line of 998 characters (RFC 5322 §2.1.1), encoded, and an address; what is longer is no name of anybody.
+// An encoded header line of 998 characters (RFC 5322 §2.1.1) plus an address; longer text is not a name.
 const MAX_TEXT = 4_096
-// Control characters but TAB, and characters that reverse the reading direction or break lines in a display.
+// Control characters except TAB, and characters that reverse reading direction or break lines.
 const FORBIDDEN = /[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]/
-// RFC 2047 §2, as far as the text begins.
+// Start of an encoded word. RFC 2047 §2
 const ENCODED_WORD = /=\?[^?]+\?[bq]\?/i
-// What nobody sees in a local part makes two addresses look like one.
+// Invisible characters in a local part make two addresses look equal.
 const UNSEEN = /[\u00ad\u061c\u180e\u200b\u200e\u200f\u2060-\u206f\ufeff\ufff9-\ufffb]/
 const NON_ASCII = /[^\x00-\x7f]/
 const SPECIALS = /[()<>[\]:;@\\,"]/
 const QUOTED_NAME = /^"((?:[^"\\]|\\.)*)"$/s
-// RFC 5321 §4.1.2 with the UTF-8 of RFC 6531 §3.3; white space beyond ASCII is left out, no mail server has it.
+// RFC 5321 §4.1.2 with the UTF-8 of RFC 6531 §3.3, except white space beyond ASCII, which no mail server uses.
 const ATEXT = String.raw`[A-Za-z0-9!#$%&'*+\-/=?^_\x60{|}~]|[^\x00-\x7f\s]`
 const DOT_STRING = new RegExp(`^(?:${ATEXT})+(?:\\.(?:${ATEXT})+)*$`, 'u')
 const QUOTED_LOCAL = /^"(?:[ !#-[\]-~]|[^\x00-\x7f]|\\[ -~])*"$/u
@@ -92,7 +92,7 @@ const A_LABEL = /(?:^|\.)xn--/i
 const A_DOMAIN = /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+(?!\d+$)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
 
 function addrSpec(name: string | null, text: string): Mailbox | null {
-  const at = text.lastIndexOf('@') // a domain has none, a quoted local part may
+  const at = text.lastIndexOf('@') // a domain has none; a quoted local part may
   const local = text.slice(0, Math.max(at, 0))
   if (!DOT_STRING.test(local) && !QUOTED_LOCAL.test(local)) return null
   if (ENCODED_WORD.test(local) || UNSEEN.test(local)) return null
@@ -104,7 +104,7 @@ function addrSpec(name: string | null, text: string): Mailbox | null {
   return { name, local, domain, address: `${local}@${domain}` }
 }
 
-/** What stands before `<` → the name it means, null when there is none or it is not one name. */
+/** Text before `<` → the display name; null if it is empty or not a single name. */
 function displayName(text: string): string | null {
   const quoted = QUOTED_NAME.exec(text)
   if (quoted === null && SPECIALS.test(text)) return null

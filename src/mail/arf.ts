@@ -1,24 +1,23 @@
 import { addressesOf, type HeaderField, readHeaderFields } from './header-fields.ts'
 import { contentOf, fieldOf, leavesOf, type MimePart, readParts } from './mime-parts.ts'
 
-/** A complaint of a feedback loop. RFC 5965. */
+/** A feedback loop complaint. RFC 5965 */
 export interface FeedbackReport {
-  /** `abuse`, `fraud`, `virus`, `not-spam`, `other` …: lower-case, as it stands in the report. */
+  /** `abuse`, `fraud`, `virus`, `not-spam`, `other` …: lower case, as in the report. */
   feedbackType: string
   userAgent: string | null
   /** Return path of the reported mail, without brackets. */
   originalMailFrom: string | null
   originalRecipients: string[]
   arrivalAt: number | null
-  /** Header fields of the reported mail, names lower-case, values unfolded; empty when it was left out. */
+  /** Header fields of the reported mail, names lower case, values unfolded; empty if omitted. */
   originalHeaders: [name: string, value: string][]
 }
 
-/** Raw mail → the complaint it is; null when it is none. Any mail with a message/feedback-report part is one, whatever
- *  its outer type says; so is a mail of Outlook's Junk Mail Reporting Program, which only attaches the reported mail. A
- *  report without a type is `other`; redacted addresses are left out; the null return path is ''. `auth-failure`
- *  (RFC 6591) comes in this form, too, and is no complaint of a person. Looks at the first MiB; linear, never throws.
- *  RFC 5965 §2, §3. */
+/** Raw mail → the complaint; null if it is none. Any mail with a message/feedback-report part counts, whatever its
+ *  outer type; so does mail of Outlook's Junk Mail Reporting Program, which only attaches the reported mail. A report
+ *  without a type is `other`; redacted addresses are omitted; the null return path is ''. `auth-failure` (RFC 6591)
+ *  uses this form too and is not a person's complaint. Reads the first MiB; linear, never throws. RFC 5965 §2, §3 */
 export function readFeedbackReport(raw: Uint8Array): FeedbackReport | null {
   const mail = readParts(raw)
   const leaves = leavesOf(mail)
@@ -33,12 +32,13 @@ export function readFeedbackReport(raw: Uint8Array): FeedbackReport | null {
 const ORIGINALS: ReadonlySet<string> = new Set([
   'message/rfc822',
   'text/rfc822-headers',
-  'message/rfc822-headers', // not registered, but seen
+  'message/rfc822-headers', // not registered, but in use
   'message/global', // RFC 6532
   'message/global-headers',
 ])
 
-/** Fields of the machine-readable part; those that a missing empty line left among the part's own count, too. */
+/** Fields of the machine-readable part, including those that moved into the part's own header because an empty line is
+ *  missing. */
 function reportFields(part: MimePart): HeaderField[] {
   const content = contentOf(part)
   let start = 0
@@ -55,14 +55,14 @@ function feedbackReport(fields: HeaderField[], originalFields: HeaderField[]): F
     userAgent: first('user-agent') || null,
     originalMailFrom: returnPath(first('original-mail-from')),
     originalRecipients: recipients.flatMap((field) => addressesOf(field.value)),
-    // Received-Date is what drafts of the RFC called it, and some still do (RFC 5965 §3.2 keeps it).
+    // Received-Date is the name from drafts of the RFC, still used by some (RFC 5965 §3.2 keeps it).
     arrivalAt: instant(first('arrival-date') || first('received-date')),
     originalHeaders: pairs(originalFields),
   }
 }
 
-/** Outlook.com: an ordinary mail from staff@hotmail.com, `complaint about message from 192.0.2.1`, whose
- *  attachment is the reported mail with the recipient in a field of their own. */
+/** Outlook.com: an ordinary mail from staff@hotmail.com, `complaint about message from 192.0.2.1`, with the reported
+ *  mail attached and the recipient in a field of its own. */
 function isJunkReport(mail: MimePart, originalFields: HeaderField[]): boolean {
   const namesRecipient = originalFields.some((field) => field.key === 'x-hmxmroriginalrecipient')
   const author = addressesOf(fieldOf(mail, 'from'))[0] ?? ''
@@ -92,8 +92,7 @@ function returnPath(value: string): string | null {
   return /^<\s*>/.test(value) ? '' : (addressesOf(value)[0] ?? null)
 }
 
-/** RFC 5322 §3.3 date → ms UTC, null when it is none. Without a zone it is taken as UTC: what this machine's zone is, the
- *  reporter cannot know. */
+/** RFC 5322 §3.3 date → ms UTC; null if invalid. Without a zone it counts as UTC. */
 function instant(value: string): number | null {
   const date = value
     .slice(0, 100)

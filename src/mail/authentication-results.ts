@@ -1,29 +1,29 @@
 import { type FieldRange, rangesOf } from './field-ranges.ts'
 import { foldField } from './header-text.ts'
 
-/** One finding: `dkim=pass (2048 bit) header.d=a.example`. Comment and values may be an attacker's text. */
+/** One result: `dkim=pass (2048 bit) header.d=a.example`. Comment and values may come from an attacker. */
 export interface AuthenticationResult {
   method: 'spf' | 'dkim' | 'dmarc' | 'arc'
   result: string
   comment: string | null
-  /** `smtp.mailfrom`, `header.d` … and what stands there; one without a value is left out. */
+  /** `smtp.mailfrom`, `header.d` … with their values; empty ones are omitted. */
   properties: [name: string, value: string][]
 }
 
-/** Our name and findings → Authentication-Results field, folded, CRLF ended. ASCII only: whatever else stands in values
- *  and comments becomes `?`, and nothing in them can end a value, a comment or the field. RFC 8601 §2.2. */
+/** Our name and results → Authentication-Results field, folded, ending in CRLF. ASCII only: other characters in values
+ *  and comments become `?`, and nothing in them can end a value, a comment or the field. RFC 8601 §2.2 */
 export function authenticationResultsField(authservId: string, results: readonly AuthenticationResult[]): string {
   return foldField(NAME, tokensOf(authservId, results))
 }
 
-/** The same without name and last line end, as ARC-Authentication-Results wants it behind its `i=`. RFC 8617 §4.1.1. */
+/** The same without name and final line end, as ARC-Authentication-Results needs it after its `i=`. RFC 8617 §4.1.1 */
 export function authenticationResultsPayload(authservId: string, results: readonly AuthenticationResult[]): string {
   return authenticationResultsField(authservId, results).slice(NAME.length + 2, -2)
 }
 
-/** Raw mail → byte ranges, in order, of its Authentication-Results fields that speak in our name; a sender wrote them,
- *  and they must go before ours is added. Those of other hosts are not in it. Linear, reads the whole header however
- *  large it is, never throws. RFC 8601 §5. */
+/** Raw mail → byte ranges, in order, of Authentication-Results fields in our name, which a sender forged and which must
+ *  be removed before ours is added. Excludes those of other hosts. Linear, reads the whole header whatever its size,
+ *  never throws. RFC 8601 §5 */
 export function ownResultRanges(raw: Uint8Array, authservId: string): FieldRange[] {
   return rangesOf(raw, NAME.toLowerCase(), (value) => authservIdOf(value) === authservId.toLowerCase())
 }
@@ -31,7 +31,7 @@ export function ownResultRanges(raw: Uint8Array, authservId: string): FieldRange
 const NAME = 'Authentication-Results'
 /** RFC 2045 §5.1 */
 const TOKEN = /^[A-Za-z0-9!#$%&'*+\-.^_`{|}~]+$/
-/** Of an address, RFC 5321 §4.5.3.1, with room to spare: a line has at most 998 bytes. */
+/** An address (RFC 5321 §4.5.3.1) with a margin; a line has at most 998 bytes. */
 const LONGEST_VALUE = 400
 
 function tokensOf(authservId: string, results: readonly AuthenticationResult[]): string[] {
@@ -54,7 +54,7 @@ function commentTokens(comment: string): string[] {
   return clean === '' ? [] : `(${clean})`.split(/ +/)
 }
 
-/** RFC 8601 §2.2: a token, an address whose parts are such, or a quoted string. */
+/** RFC 8601 §2.2: a token, an address of tokens, or a quoted string. */
 function pvalue(value: string): string {
   const clean = printable(value)
   if (TOKEN.test(clean) || /^[\w.+-]*@[\w.-]+$/.test(clean)) return clean
@@ -65,7 +65,7 @@ function printable(text: string): string {
   return text.slice(0, LONGEST_VALUE).replace(/[^ -~]/g, '?')
 }
 
-/** Value of such a field → the host it speaks for, lower-case; '' when it names none. Comments may stand around it. */
+/** Value of such a field → the host it names, lower case; '' for none. Comments may surround it. */
 function authservIdOf(value: string): string {
   const rest = withoutComments(value)
   const quoted = /^\s*"((?:[^"\\]|\\[\s\S])*)"/.exec(rest)
@@ -73,7 +73,7 @@ function authservIdOf(value: string): string {
   return (said ?? '').trim().toLowerCase().replace(/\.$/, '')
 }
 
-/** The comments in front of the first `;` become blanks, nested ones too. */
+/** Replaces comments before the first `;` by blanks, nested ones included. */
 function withoutComments(value: string): string {
   let depth = 0
   let plain = ''

@@ -1,10 +1,10 @@
-/** Bytes → one blob: version byte, 4-byte big-endian CRC-32 of all that follows (zstd has no checksum of its own), then the
- *  bytes in zstd. Each kind of content has a version of its own, so that none is read as another. Never throws. */
+/** Bytes → one blob: version byte, 4-byte big-endian CRC-32 of the rest (zstd has no checksum of its own), then the
+ *  bytes in zstd. Each kind of content has its own version, so that none is read as another. Never throws. */
 export function packBlob(version: number, clear: Uint8Array): Uint8Array<ArrayBuffer> {
   return blobOf(version, Bun.zstdCompressSync(clear, { level: ZSTD_LEVEL }))
 }
 
-/** As packBlob, but the packing is done beside the thread: for what may be large. */
+/** Like packBlob, but packs off the thread: for content that may be large. */
 export async function packBlobBeside(
   version: number,
   clear: Uint8Array<ArrayBuffer>,
@@ -20,7 +20,7 @@ function blobOf(version: number, packed: Uint8Array): Uint8Array<ArrayBuffer> {
   return blob
 }
 
-/** Blob → the bytes, in a buffer of their own. Throws on a blob that is cut, damaged or of another version. */
+/** Blob → the bytes, in their own buffer. Throws on a blob that is truncated, damaged or of another version. */
 export function unpackBlob(version: number, blob: Uint8Array): Uint8Array<ArrayBuffer> {
   if (blob.byteLength < HEAD_BYTES || blob[0] !== version) throw new Error('stored content has an unknown form')
   const packed = blob.subarray(HEAD_BYTES)
@@ -30,20 +30,19 @@ export function unpackBlob(version: number, blob: Uint8Array): Uint8Array<ArrayB
   return new Uint8Array(clear.buffer as ArrayBuffer, clear.byteOffset, clear.byteLength)
 }
 
-/** What the first byte of a blob says it holds. content.ts packs with 1. */
+/** The content type by the first byte of a blob. content.ts packs with 1. */
 export const BLOB_VERSIONS = { content: 1, mime: 2, raw: 3, parsed: 4 } as const
 export type BlobKind = keyof typeof BLOB_VERSIONS
 
-/** Blob → its kind; null for none of ours. */
+/** Blob → its kind; null if it is not ours. */
 export function kindOfBlob(blob: Uint8Array): BlobKind | null {
   const found = Object.entries(BLOB_VERSIONS).find(([, version]) => blob[0] === version)
   return found === undefined ? null : (found[0] as BlobKind)
 }
 
-/** Blob → how many bytes it unpacks to, without unpacking it; null when it does not say so, or is more than the one frame
- *  that packBlob makes. zstd refuses a frame that holds more than its head says, but unpacks whatever frames follow one
- *  another. Takes as long as the frame has blocks, of which more than one in a kilobyte count as none of ours.
- *  RFC 8878 §3.1.1 */
+/** Blob → its unpacked size, without unpacking; null if it does not state the size or is not the single frame that
+ *  packBlob makes. zstd refuses a frame that holds more than its header says, but unpacks any number of consecutive
+ *  frames. Linear in the number of blocks; more than one block per kilobyte is not ours. RFC 8878 §3.1.1 */
 export function clearBytesOf(blob: Uint8Array): number | null {
   if (blob.byteLength < HEAD_BYTES + SHORTEST_FRAME) return null
   const frame = new DataView(blob.buffer, blob.byteOffset + HEAD_BYTES, blob.byteLength - HEAD_BYTES)
@@ -67,11 +66,11 @@ export function clearBytesOf(blob: Uint8Array): number | null {
   return blocksEnd(frame, sizeAt + sizeBytes, clear / 1024 + 2) + checksumBytes === frame.byteLength ? clear : null
 }
 
-/** Where the last block ends; NaN when there is none among the first `most`. RFC 8878 §3.1.1.2 */
+/** Offset behind the last block; NaN if it is not among the first `most`. RFC 8878 §3.1.1.2 */
 function blocksEnd(frame: DataView, from: number, most: number): number {
   for (let at = from, count = 0; at + 3 <= frame.byteLength && count < most; count++) {
     const head = frame.getUint16(at, true) | (frame.getUint8(at + 2) << 16)
-    const isRepeated = ((head >> 1) & 3) === 1 // one byte, again and again
+    const isRepeated = ((head >> 1) & 3) === 1 // one byte, repeated
     at += 3 + (isRepeated ? 1 : head >> 3)
     if ((head & 1) !== 0) return at
   }
@@ -82,5 +81,5 @@ const ZSTD_MAGIC = 0xfd2fb528
 /** Magic, descriptor, size, one block. */
 const SHORTEST_FRAME = 9
 const HEAD_BYTES = 5
-/** For everything that is stored of mails: a twentieth larger than level 3, and a sixth quicker. */
+/** For all stored mail: 5 % larger than level 3 and a sixth faster. */
 export const ZSTD_LEVEL = 1

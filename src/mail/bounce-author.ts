@@ -1,17 +1,17 @@
 import { addressesOf, decodeWords, firstAddress } from './header-fields.ts'
 import { fieldOf, leavesOf, type MimePart } from './mime-parts.ts'
 
-/** Parts of a mail → whether its author is a mail system, or its header has the null return path. Never throws. */
+/** Parts of a mail → whether a mail system wrote it, or its header has the null return path. Never throws. */
 export function isMailSystem(mail: MimePart): boolean {
   return hasNullReturnPath(mail) || hasSystemAuthor(mail)
 }
 
-/** `Return-Path: <>`: the last server adds it, so a mail has it only after a forwarder sent it on. RFC 5321 §4.4 */
+/** `Return-Path: <>`: the final server adds it, so it is present only after a forwarder. RFC 5321 §4.4 */
 export function hasNullReturnPath(mail: MimePart): boolean {
   return /^<\s*>/.test(fieldOf(mail, 'return-path'))
 }
 
-/** Whether `From` names a mail system, or `X-Failed-Recipients` is there. Only a postmaster may be a person. */
+/** Whether `From` names a mail system, or `X-Failed-Recipients` is present. Only postmaster may be a person. */
 export function hasSystemAuthor(mail: MimePart): boolean {
   if (failedAddresses(mail).length > 0) return true
   const from = fieldOf(mail, 'from').slice(0, 2_000)
@@ -28,8 +28,8 @@ export function hasSystemAuthor(mail: MimePart): boolean {
   )
 }
 
-/** Whether the subject begins with `Re:` or the same in another language. Of mail systems, only some gateways of mobile networks
- *  write so. */
+/** Whether the subject starts with `Re:` or its equivalent in another language. Among mail systems, only some mobile
+ *  gateways do this. */
 export function isAnswer(mail: MimePart): boolean {
   return /^\s*(?:re|aw|sv|antw|rv|r|odp|vs|回复|答复)\s*:/i.test(subjectOf(mail))
 }
@@ -40,7 +40,7 @@ export function isDispositionNotification(mail: MimePart): boolean {
   return isReport || leavesOf(mail).some(({ type }) => type === 'message/disposition-notification')
 }
 
-/** Addresses of `X-Failed-Recipients`, which Exim and Gmail write. */
+/** Addresses in `X-Failed-Recipients`, as written by Exim and Gmail. */
 export function failedAddresses(mail: MimePart): string[] {
   return addressesOf(fieldOf(mail, 'x-failed-recipients').slice(0, 100_000))
 }

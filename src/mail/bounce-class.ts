@@ -1,7 +1,7 @@
 import type { Reply } from './reply.ts'
 
-/** Why a mail was refused, as far as the reply tells. `system` is trouble inside the receiving system; `network`, `tls` and
- *  `protocol` also name faults that never became a reply. */
+/** Why a mail was refused, as far as the reply tells. `system` is a fault inside the receiving system; `network`, `tls`
+ *  and `protocol` also cover faults without a reply. */
 export type BounceClass =
   | 'no_mailbox'
   | 'no_domain'
@@ -20,16 +20,16 @@ export type BounceClass =
   | 'protocol'
   | 'unknown'
 
-/** A refusal and the name of the rule that read it, so that a wrong reading can be found and mended. */
+/** A refusal and the rule that classified it, so that wrong classifications can be traced. */
 export interface Classified {
   class: BounceClass
   rule: string
 }
 
-/** Reply that refused a mail (4yz or 5yz) → its class. In this order: texts whose meaning is known better than their codes;
- *  under x.1.z, texts that blame the sender or the moment, since many servers use 5.1.1 for any refusal at RCPT; the
- *  enhanced status code; texts in general; the reply code. `unknown` with rule `none` when nothing fits; that is the answer to
- *  a bare 550, since guessing would suppress good addresses. Never throws. */
+/** Reply that refused a mail (4yz or 5yz) → its class. In this order: texts more precise than their codes; under x.1.z,
+ *  texts that blame the sender or a temporary state, since many servers use 5.1.1 for any refusal at RCPT; the enhanced
+ *  status code; general texts; the reply code. Otherwise `unknown` with rule `none`, also for a bare 550, since a guess
+ *  would suppress valid addresses. Never throws. */
 export function classifyReply(reply: Reply): Classified {
   const text = withoutAddresses(reply.text.slice(0, LONGEST_TEXT))
   for (const rule of KNOWN_TEXTS) {
@@ -52,7 +52,7 @@ export function classifyReply(reply: Reply): Classified {
   return { class: 'unknown', rule: 'none' }
 }
 
-/** What an address is made of says nothing: `<sorbs@dest.example>`. */
+/** Removes addresses, whose parts mean nothing: `<sorbs@dest.example>`. */
 function withoutAddresses(text: string): string {
   return text.replace(/<[^<>\s@]{1,64}@[^<>\s@]{1,255}>/g, '<address>')
 }
@@ -60,19 +60,19 @@ function withoutAddresses(text: string): string {
 interface Rule {
   name: string
   class: BounceClass
-  /** Enhanced status code in front of which the rule stands; absent: any, or none. */
+  /** Enhanced status code that the rule requires; absent: any or none. */
   enhanced?: RegExp
-  /** First digit of the reply code; absent: both. */
+  /** First digit of the reply code; absent: 4 and 5. */
   only?: 4 | 5
   /** The whole reply code; absent: any. */
   code?: number
   text: RegExp
 }
 
-// Replies are bounded by the reader, but the patterns need not see more than the first lines.
+// The reader bounds replies, but patterns only need the first lines.
 const LONGEST_TEXT = 2_000
 
-/** Says nothing about whether the mailbox exists, or that it does. */
+/** Classes that do not mean a missing mailbox. */
 const OTHERS_FAULT: ReadonlySet<BounceClass> = new Set([
   'rate',
   'reputation',
@@ -88,9 +88,9 @@ const OTHERS_FAULT: ReadonlySet<BounceClass> = new Set([
   'system',
 ])
 
-/** Texts of one sender of replies, or so plain that they weigh more than the code beside them. */
+/** Texts of one known server, or so clear that they outweigh the code beside them. */
 const KNOWN_TEXTS: readonly Rule[] = [
-  // Gmail: `… gsmtp` ends each reply; 4.7.28 is about reputation, 4.2.1 about a busy mailbox.
+  // Gmail ends each reply in `… gsmtp`; 4.7.28 is about reputation, 4.2.1 about a busy mailbox.
   {
     name: 'gmail-rate-of-mailbox',
     class: 'rate',
@@ -156,9 +156,9 @@ const KNOWN_TEXTS: readonly Rule[] = [
   { name: 'facebook-preferences', class: 'policy', text: /\bRCP-P2\b|due to recipient preferences/i },
   { name: 'messagelabs-rejected', class: 'no_mailbox', code: 542, text: /^\S+ rejected/i },
   { name: 'bigfoot-invalid-recipient', class: 'no_mailbox', only: 5, text: /^invalid recipient \S+ \(mode: normal\)/i },
-  // au (KDDI) answers so when its customer's filter refuses the sender, too.
+  // au (KDDI) also answers this when its customer's filter refuses the sender.
   { name: 'au-filtered', class: 'policy', text: /^: user unknown/i },
-  // qmail: a list of addresses that the operator refuses.
+  // qmail: the operator's list of refused addresses.
   { name: 'qmail-refused-recipient', class: 'policy', text: /\bbadrcptto\b/i },
   // Yahoo and AOL: codes in brackets.
   { name: 'yahoo-no-account', class: 'no_mailbox', text: /user doesn't have a [\w.]+ account/i },
@@ -194,7 +194,7 @@ const KNOWN_TEXTS: readonly Rule[] = [
     text: /spamhaus|spamcop|sorbs|uceprotect|\b(?:zen|sbl|xbl|pbl|dnsbl|rbl)\b.{0,60}(?:listed|blocked)|(?:listed (?:in|on|at|by)|blocked (?:by|using)).{0,60}(?:\brbl|dnsbl|block ?list|black ?list|zen\.|bl\.)/i,
   },
   { name: 'greylisted', class: 'greylist', text: /gr[ea]y-?\s?list/i },
-  // Under 5yz it contradicts the code: in doubt the mailbox exists.
+  // Contradicts a 5yz code: when in doubt the mailbox exists.
   {
     name: 'temporary',
     class: 'system',
@@ -208,7 +208,7 @@ const KNOWN_TEXTS: readonly Rule[] = [
     class: 'authentication',
     text: /sender (?:address )?(?:rejected|verify failed|denied)|sender domain|(?:unknown|invalid|unresolvable) (?:sender|reverse)|domain of sender|reverse (?:DNS|host|lookup)|\bPTR\b/i,
   },
-  // What we call ourselves, and our own trouble with the DNS.
+  // Our HELO name, and our own DNS faults.
   { name: 'helo-refused', class: 'authentication', text: /\b(?:helo|ehlo)\b/i },
   {
     name: 'dns-trouble',
@@ -217,7 +217,7 @@ const KNOWN_TEXTS: readonly Rule[] = [
   },
   { name: 'dns-trouble', class: 'network', text: /\b(?:domain|mx|dns) lookup (?:failed|failure|error|deferred)/i },
   { name: 'takes-no-mail', class: 'no_domain', only: 5, text: /\bno mx records? (?:found )?for\b/i },
-  // Sendmail, of a domain with a null MX.
+  // Sendmail, for a domain with a null MX.
   { name: 'takes-no-mail', class: 'no_domain', enhanced: /^5\.7\.27$/, text: /^host does not accept mail/i },
   {
     name: 'sender-unknown',
@@ -235,7 +235,7 @@ const KNOWN_TEXTS: readonly Rule[] = [
     text: /\brate (?:limit )?exceeded|\bquota (?:reached|exceeded) (?:for|of) (?:the )?sender|\bquota of sender|\bconnection limit|\btoo many (?:invalid |unknown )?(?:recipients|errors)/i,
   },
   { name: 'domain-not-found', class: 'no_domain', only: 5, text: /\bdomain (?:name )?(?:not found|does not exist)/i },
-  // Postfix, Exim, qmail, Sendmail, Courier and their kin about the recipient, whatever code they have been told to use.
+  // Postfix, Exim, qmail, Sendmail, Courier and similar, about the recipient, whatever code they are configured to use.
   {
     name: 'user-unknown',
     class: 'no_mailbox',
@@ -263,7 +263,8 @@ const KNOWN_TEXTS: readonly Rule[] = [
   },
 ]
 
-/** Class-less enhanced status code → class, where the code alone says enough. RFC 3463 §3, RFC 5248 registry. */
+/** Enhanced status code without class → bounce class, where the code alone is sufficient. RFC 3463 §3, RFC 5248
+ *  registry */
 const ENHANCED: Record<string, BounceClass | undefined> = {
   '1.1': 'no_mailbox',
   '1.2': 'no_domain',
@@ -319,7 +320,7 @@ const ENHANCED: Record<string, BounceClass | undefined> = {
   '7.30': 'tls',
 }
 
-/** Texts that count where the code is absent or says little (5.0.0, 5.1.0, 5.7.1 …). */
+/** Texts that count where the code is absent or vague (5.0.0, 5.1.0, 5.7.1 …). */
 const GENERAL_TEXTS: readonly Rule[] = [
   {
     name: 'mailbox-full',
@@ -389,7 +390,7 @@ const GENERAL_TEXTS: readonly Rule[] = [
     only: 5,
     text: /no such (?:name|address)|address (?:unknown|does not exist)|recipient (?:is )?(?:not (?:known|exist)|unavailable here)/i,
   },
-  // And nothing else; RFC 3463 gives 5.1.0 to what no other code of the address says.
+  // Nothing else; RFC 3463 uses 5.1.0 for address faults without another code.
   {
     name: 'address-rejected',
     class: 'no_mailbox',
@@ -419,7 +420,7 @@ const GENERAL_TEXTS: readonly Rule[] = [
   },
 ]
 
-/** What remains of codes that name a field and no reason. */
+/** Codes that name an area but no reason. */
 const VAGUE_ENHANCED: Record<string, BounceClass | undefined> = {
   '3.0': 'system',
   '4.0': 'network',
@@ -434,7 +435,7 @@ const VAGUE_ENHANCED: Record<string, BounceClass | undefined> = {
   '7.9': 'policy',
 }
 
-/** Reply codes that mean one thing without any text; 450, 550, 552 and 554 do not. RFC 5321 §4.2.3, RFC 7504. */
+/** Reply codes with one meaning regardless of text; 450, 550, 552 and 554 have several. RFC 5321 §4.2.3, RFC 7504 */
 const REPLY_CODES: Record<number, BounceClass | undefined> = {
   451: 'system',
   500: 'protocol',

@@ -7,14 +7,15 @@ import { saysDelayed, saysDelivered, saysFailed } from './failure-words.ts'
 import { textFromHtml } from './html-text.ts'
 import { beginningOf, leavesOf, type MimePart } from './mime-parts.ts'
 
-/** Parts of a mail in no form that dsn-forms.ts knows → the failure that its words report; null when they report none. The
- *  caller knows by the return path which delivery the mail is about, so no more is asked of it than words of failure
- *  (failure-words.ts), or a reply of class 4 or 5 where a mail system wrote it (`isSystem`).
+/** Parts of a mail in no form of dsn-forms.ts → the failure that its text reports; null if none. The caller identifies
+ *  the delivery by the return path, so this only requires failure words (failure-words.ts), or a reply of class 4 or 5
+ *  if a mail system wrote it (`isSystem`).
  *
- *  A line with a reason belongs to the first address in the line, else to the closest address before it, else to an address in
- *  the three lines after it. A reason without an address applies to all other addresses, and to the entry without an address:
- *  it stands for a recipient that the text does not name, after the addresses with a reason of their own. Reads 64 KiB of text up to the copy of
- *  the mail, without quoted lines, at most 1,000 lines and 100 addresses; linear, never throws. */
+ *  A line with a reason belongs to the first address in the line, else to the closest address before it, else to an
+ *  address in the three lines after it. A reason without an address applies to all other addresses and to the entry
+ *  without an address, which stands for a recipient that the text does not name and follows the addresses with their
+ *  own reasons. Reads 64 KiB of text up to the copy of the mail, without quoted lines, at most 1,000 lines and 100
+ *  addresses; linear, never throws. */
 export function readBounceNotice(mail: MimePart, isSystem: boolean): FormDsn | null {
   const text = noticeText(mail)
   const subject = subjectOf(mail)
@@ -37,7 +38,7 @@ export function readBounceNotice(mail: MimePart, isSystem: boolean): FormDsn | n
     if (found < 0) found = firstReason(reasons, Math.max(previous + 1, line - LINES_BEFORE), line)
     if (found < 0 || claimed.has(found)) continue
     owners.set(address, found)
-    // A reason in front of a list of addresses applies to all of them.
+    // A reason before a list of addresses applies to all of them.
     if (found >= line) for (let each = found; each < next; each++) claimed.add(each)
   }
   const free = reasons.map((reason, at) => (claimed.has(at) ? null : reason))
@@ -53,12 +54,12 @@ export function readBounceNotice(mail: MimePart, isSystem: boolean): FormDsn | n
   return { form, reportingMta: null, recipients: [...own, recipient(null, action, general), ...others] }
 }
 
-/** Forms of a notice that reports failure in its subject only, and of one that any person may have written. */
+/** Forms of a notice that reports failure only in its subject, and of one that any person may have written. */
 export const SUBJECT_ONLY = 'subject'
 export const UNPROVED = 'unproved'
 
-/** Text of a report for people, without quoted lines and up to the copy of the mail, at most 64 KiB; also of a multipart
- *  without delimiters. */
+/** The human-readable text of a report, without quoted lines and up to the copy of the mail, at most 64 KiB; also for a
+ *  multipart without delimiters. */
 export function noticeText(mail: MimePart): string {
   const texts = leavesOf(mail)
     .filter(({ type }) => type === 'text/plain' || type === 'text/html' || type.startsWith('multipart/'))
@@ -85,7 +86,7 @@ const MAX_ADDRESSES = 100
 const LINES_BEFORE = 3
 const LINE_ENDS = /\r\n?|[\u2028\u2029]/g
 
-/** Where the copy of the mail begins, in words beside those of the known forms. */
+/** Where the copy of the mail starts, beyond the words of known forms. */
 const COPIES: readonly string[] = [
   'original message',
   'original mail info',
@@ -113,7 +114,7 @@ function beginsCopy(line: string): boolean {
 
 const LONGEST_RULE = 80
 
-/** A line → what it tells of the reason: a reply of a server, words that have a class, or nothing. */
+/** A line → the reason in it: a server reply, words with a class, or nothing. */
 function reasonIn(line: string): 'reply' | 'words' | null {
   if (line === '' || CONTEXT.test(line)) return null
   if (REPLY.test(line) || REPLY_WITHIN.test(line) || CODED.test(line)) return 'reply'
@@ -122,13 +123,13 @@ function reasonIn(line: string): 'reply' | 'words' | null {
     : null
 }
 
-/** At the beginning of a line with words behind it, or with an enhanced status code: nobody else writes so. */
+/** At the start of a line with text behind it, or with an enhanced status code: only server replies look like this. */
 const REPLY = /^(?:<<< ?)?[45]\d\d(?: |-)\D|\b[45]\d\d[ -]#?[45]\.\d{1,3}\.\d{1,3}\b/
-/** In a notice that speaks of failure: also behind words that introduce a reply, and behind an address. */
+/** In a notice of failure: also behind words that introduce a reply, and behind an address. */
 const REPLY_WITHIN =
   /\b(?:said|respon(?:se|ded|secode)|error(?:_?code)?|reason|code|reply|smtp;) ?:?[ "'([<]{0,3}[45]\d\d\b|[:>] [45]\d\d /i
 const CODED = /(?<![\d.])#?[45]\.[0-7]\.\d{1,3}(?![\d.])/
-/** Lines of a session that answer nothing: what we said, and fields of the mail. */
+/** Session lines that are not replies: our commands, and fields of the mail. */
 const CONTEXT =
   /^(?:>>> |(?:From|To|Cc|Subject|Date|Sent|Message-ID|Received|Return-Path|Size|Number of lines)\b[^:]{0,20}:)/i
 
@@ -143,7 +144,7 @@ function firstReason(reasons: readonly (string | null)[], from: number, to: numb
   return words
 }
 
-/** The line and those that go on with it. */
+/** The line and its continuation lines. */
 function wordsFrom(lines: readonly string[], at: number): string {
   const words = [lines[at]!]
   for (const line of lines.slice(at + 1, at + 5)) {
@@ -177,7 +178,7 @@ const LONGEST_ADDRESS = 320
 /** Such a line names the sender, not a recipient. */
 const SENDER = /^(?:\S+ )?(?:from|sender|reply-to|mail from|return-path|hello|hola|hallo|bonjour)\b/i
 
-/** The first address of each line, at the line where that address first appears. */
+/** The first address of each line, at the line where it first appears. */
 function addressLines(lines: readonly string[]): { address: string; line: number }[] {
   const found = new Map<string, number>()
   for (const [at, line] of lines.entries()) {

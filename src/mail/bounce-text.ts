@@ -6,9 +6,9 @@ import { firstAddress } from './header-fields.ts'
 import { textFromHtml } from './html-text.ts'
 import { beginningOf, leavesOf, type MimePart } from './mime-parts.ts'
 
-/** Parts of a bounce without a machine-readable part → the notification of the first form that fits, null when none does.
- *  Two things must come together: the mail says that a mail system wrote it, and its text has the form. `failed`
- *  unless the text says that it will be tried again. Never throws. */
+/** Parts of a bounce without a machine-readable part → the notification by the first matching form; null if none.
+ *  Requires both: a mail system as author, and text in that form. `failed` unless the text says that the server will
+ *  retry. Never throws. */
 export function readBounceText(mail: MimePart): FormDsn | null {
   if (!isMailSystem(mail)) return null
   const text = reportText(mail)
@@ -29,7 +29,7 @@ export function readBounceText(mail: MimePart): FormDsn | null {
   return null
 }
 
-/** What people see, as far as reports go: 64 KiB of the first text, or of the HTML; '' without any. */
+/** The displayed text, as far as reports go: 64 KiB of the first text, or of the HTML; '' without any. */
 export function reportText(mail: MimePart): string {
   const leaves = leavesOf(mail)
   const plain = leaves.find((leaf) => leaf.type === 'text/plain')
@@ -38,7 +38,7 @@ export function reportText(mail: MimePart): string {
   return html ? withLineEnds(textFromHtml(beginningOf(html, LONGEST_TEXT))) : ''
 }
 
-/** Patterns take a bare CR and the separators of Unicode for line ends, too; with LF alone, lines are what they seem. */
+/** Patterns also treat a bare CR and Unicode separators as line ends; with LF only, lines are what they seem. */
 function withLineEnds(text: string): string {
   return text.replace(/\r\n?|[\u2028\u2029]/g, '\n')
 }
@@ -51,10 +51,10 @@ function until(end: RegExp | undefined, text: string): string {
   return shown.slice(0, end?.exec(shown)?.index)
 }
 
-/** Lines of recipients, each with the words that follow it up to the next. */
+/** Recipient lines, each with the text up to the next. */
 function recipientsIn(listed: string, form: Form, action: DsnRecipient['action']): DsnRecipient[] {
   const found = new Map<string, string[]>()
-  let words: string[] = [] // in front of the first recipient they are nobody's
+  let words: string[] = [] // text before the first recipient belongs to none
   for (const line of listed.split('\n')) {
     const match = line.length > LONGEST_LINE ? null : form.recipient.exec(line)
     const address = match === null ? null : firstAddress(match[1] ?? match[3] ?? '')
@@ -62,7 +62,7 @@ function recipientsIn(listed: string, form: Form, action: DsnRecipient['action']
       words.push(line.trim())
       continue
     }
-    // Exchange names each twice: for people, then for administrators.
+    // Exchange names each recipient twice: for people, then for administrators.
     words = found.get(address) ?? []
     found.set(address, words)
     const said = match![2]?.replace(/^[ \t]+/, '')
@@ -75,7 +75,7 @@ const LONGEST_LINE = 1_000
 
 function failedRecipients(mail: MimePart, listed: string, form: Form, action: DsnRecipient['action']): DsnRecipient[] {
   const addresses = failedAddresses(mail).slice(0, MAX_RECIPIENTS)
-  // With several, nobody knows whose reply it is.
+  // With several recipients, the reply cannot be assigned.
   const words = addresses.length === 1 ? listed : ''
   return addresses.map((address) => told(address, words, form, action))
 }

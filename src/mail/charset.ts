@@ -1,8 +1,7 @@
 import { decodeUtf7 } from './utf7.ts'
 
-/** Bytes in a named charset → text; null when the platform does not know the charset. Malformed bytes become U+FFFD; what
- *  calls itself ASCII but is none is read as UTF-8, and failing that as windows-1252. A byte order mark is dropped. Never
- *  throws. */
+/** Bytes in a named charset → text; null if the platform does not support the charset. Malformed bytes become U+FFFD.
+ *  Invalid ASCII is read as UTF-8, and failing that as windows-1252. A byte order mark is removed. Never throws. */
 export function decodeCharset(bytes: Uint8Array, charset: string): string | null {
   const label = charsetLabel(charset)
   if (label === '' || ASCII.has(label)) return guessed(bytes)
@@ -15,19 +14,19 @@ export function decodeCharset(bytes: Uint8Array, charset: string): string | null
   return decoded(bytes, name, label)
 }
 
-/** Whether decodeCharset reads that charset. */
+/** Whether decodeCharset supports the charset. */
 export function isCharset(charset: string): boolean {
   return decodeCharset(NOTHING, charset) !== null
 }
 
-// Names of ASCII that the WHATWG list lacks or takes for windows-1252.
+// Names of ASCII that the WHATWG list omits or maps to windows-1252.
 const ASCII = new Set(['us-ascii', 'ascii', 'ansi_x3.4-1968', 'unknown-8bit', 'x-unknown', 'default', 'unknown'])
 const UTF7 = new Set(['utf-7', 'utf7', 'unicode-1-1-utf-7', 'x-utf-7', 'csutf7'])
 const NOTHING = new Uint8Array(0)
 const WINDOWS = new TextDecoder('windows-1252')
 const STRICT = new TextDecoder('utf-8', { fatal: true })
 
-/** Names that mails use and the WHATWG list lacks. */
+/** Names used in mail that the WHATWG list omits. */
 const ALIASES = new Map([
   ['cp932', 'shift_jis'],
   ['iso2022jp', 'iso-2022-jp'],
@@ -52,7 +51,7 @@ const ALIASES = new Map([
   ['latin-1', 'windows-1252'],
 ])
 
-/** Name of a charset as decodeCharset compares it. */
+/** Charset name in the form that decodeCharset compares. */
 export function charsetLabel(charset: string): string {
   return charset
     .trim()
@@ -62,12 +61,12 @@ export function charsetLabel(charset: string): string {
 
 type Decode = (bytes: Uint8Array) => string
 
-/** By label; null for a charset that nobody decodes. An encoded word may have one letter: making its decoder would take a
- *  hundred times as long as reading it. */
+/** By label; null for an unsupported charset. An encoded word may be one letter, and creating its decoder costs a
+ *  hundred times as much as decoding it. */
 const DECODERS = new Map<string, Decode | null>()
-const MAX_DECODERS = 500 // the platform has some 230 labels; the rest are unknown ones
+const MAX_DECODERS = 500 // the platform has about 230 labels; the rest are unknown ones
 
-/** `label`: the same without its alias, as the tables name it. */
+/** `label`: the name without alias, as in the tables. */
 function decoded(bytes: Uint8Array, name: string, label = name): string | null {
   let decode = DECODERS.get(label)
   if (decode === undefined) {
@@ -87,8 +86,8 @@ function decoderOf(name: string): Decode | null {
   }
 }
 
-/** Charsets of seven bits that the platform leaves out: a sequence shifts to letters of two bytes, and one back. What they
- *  shift to are the same bytes as in a charset of eight bits, without the eighth. RFC 1557, RFC 1843. */
+/** 7-bit charsets that the platform omits: one sequence shifts to two-byte letters and another back. The shifted bytes
+ *  equal those of an 8-bit charset without the eighth bit. RFC 1557, RFC 1843 */
 function eightBit(bytes: Uint8Array, shifted: RegExp): Uint8Array {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1')
   const lifted = text.replace(shifted, (sequence: string, letters: string | undefined) =>
@@ -104,13 +103,14 @@ function highOf(letters: string): string {
   return Buffer.from(Buffer.from(letters, 'latin1').map((byte) => (byte > 32 ? byte | 0x80 : byte))).toString('latin1')
 }
 
-/** Where two pieces of ISO-2022-JP meet, one escape sequence stands behind another, which the platform marks as an error. */
+/** Where two pieces of ISO-2022-JP meet, two escape sequences follow each other, which the platform treats as an
+ *  error. */
 function withoutIdleEscapes(bytes: Uint8Array): Uint8Array {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1')
   return Buffer.from(text.replace(/\x1b(?:\([BJI]|\$[@B])(?=\x1b[($])/g, ''), 'latin1')
 }
 
-/** Of DOS and the old Macintosh, which the platform leaves out. */
+/** Charsets of DOS and classic Mac OS, which the platform omits. */
 function tableDecoderOf(label: string): Decode | null {
   if (!/^(?:cp|ibm|csibm|mac|x-mac|utf-?32)[\w-]{0,30}$/.test(label)) return null
   // Loaded with the first such mail: its tables take some megabytes.

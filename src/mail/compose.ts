@@ -11,13 +11,12 @@ import {
 import { textFromHtml } from './html-text.ts'
 import { base64Length, encodeText, writeBase64 } from './transfer-encoding.ts'
 
-/** Content → message in the form that goes on the wire after SMTP DATA, without dot stuffing: CRLF everywhere, no line
- *  over 998 bytes, 7-bit ASCII unless an address has a UTF-8 local part (then that header field is UTF-8, RFC 6532).
- *  The same content gives the same bytes. A missing text part is derived from the
- *  html. Bcc is never written. No text and no html gives an empty text part.
- *  Attachment fields that cannot stand in a header are mended rather than refused: an unusable content type becomes
- *  application/octet-stream, an unusable content id is left out. Throws on a header name or value that would change
- *  the message's shape (customField, isComposedHeader), on a bad message id or date. RFC 5322, 2045–2047, 2231, 2387. */
+/** Content → message in its wire form after SMTP DATA, without dot-stuffing: CRLF everywhere, no line over 998 bytes,
+ *  7-bit ASCII unless an address has a UTF-8 local part (then that header field is UTF-8, RFC 6532). The same content
+ *  always gives the same bytes. A missing text part is derived from the html. Bcc is never written. Without text and
+ *  html the text part is empty. Invalid attachment fields are repaired, not refused: an unusable content type becomes
+ *  application/octet-stream, an unusable content id is omitted. Throws on a header that would change the message's
+ *  structure (customField, isComposedHeader), and on an invalid message id or date. RFC 5322, 2045–2047, 2231, 2387 */
 export function compose(content: MailContent): Uint8Array {
   const pieces = piecesOf(content)
   const out = Buffer.allocUnsafe(sizeOf(pieces))
@@ -28,33 +27,32 @@ export function compose(content: MailContent): Uint8Array {
   return out
 }
 
-/** Exact number of bytes that compose would give for this content; attachments are counted, not encoded. Throws where
- *  compose throws. */
+/** Exact size in bytes of compose's result; attachments are counted, not encoded. Throws where compose throws. */
 export function composedSizeBytes(content: MailContent): number {
   return sizeOf(piecesOf(content))
 }
 
-/** The size of the content as it was handed in, attachments as the base64 lines they become: what can be told without
- *  composing, and never more than a third of what compose gives beside its headers. Never throws. */
+/** The submitted size of the content, with attachments as base64 lines. Needs no composing; apart from headers, at
+ *  least a third of compose's size. Never throws. */
 export function submittedSizeBytes({ subject, html, text, attachments }: MailContent): number {
   const texts = [subject, html ?? '', text ?? ''].reduce((sum, each) => sum + Buffer.byteLength(each), 0)
   return attachments.reduce((sum, each) => sum + base64Length(each.content.byteLength), texts)
 }
 
-/** The plain text part: the author's own, or what the html says; null when neither says anything. */
+/** The plain text part: the author's own, or the text of the html; null if both are empty. */
 export function textOf({ html, text }: Pick<MailContent, 'html' | 'text'>): string | null {
   return text ?? (html === null ? null : textFromHtml(html) || null)
 }
 
-/** True for a header that only compose may write, in any letter case; MailContent.headers must not hold it. */
+/** Whether only compose may write this header, in any letter case; MailContent.headers must not contain it. */
 export function isComposedHeader(name: string): boolean {
   return COMPOSED_HEADER.test(name)
 }
 
-/** Text to be written as it is, or bytes to be written as base64 lines. */
+/** Text written unchanged, or bytes written as base64 lines. */
 type Piece = string | Uint8Array
 
-/** A MIME entity: its header fields, CRLF ended, and its body, without the line end that may follow it. */
+/** A MIME entity: header fields ending in CRLF, and body without the final line end. */
 interface Entity {
   fields: string
   body: Piece[]
@@ -105,7 +103,7 @@ export function dateTime(at: number): string {
   return text.replace('GMT', '+0000')
 }
 
-/** mixed [ alternative [ text, related [ html, inline… ] ], attachment… ], each level only where it has a reason. */
+/** mixed [ alternative [ text, related [ html, inline… ] ], attachment… ], each level only if needed. */
 function rootEntity(content: MailContent): Entity {
   const { html, attachments } = content
   const texts = [textOf(content), html].map((text) => (text === null ? null : encodeText(text)))
@@ -128,7 +126,7 @@ function rootEntity(content: MailContent): Entity {
   return multipart('mixed', `${boundary}m`, body ? [body, ...parts] : parts)
 }
 
-/** A boundary that none of the bodies holds; `=_` cannot stand in the encoded ones at all. RFC 2046 §5.1.1. */
+/** A boundary that none of the bodies contains; `=_` cannot occur in the encoded ones at all. RFC 2046 §5.1.1 */
 function boundaryFor(seed: string, bodies: readonly string[]): string {
   for (let round = 0; ; round++) {
     const digest = new Bun.CryptoHasher('sha256').update(`${round} ${seed}`).digest('hex')
@@ -148,12 +146,12 @@ function multipart(subtype: string, boundary: string, parts: readonly Entity[]):
   const body: Piece[] = []
   let lineEnd = ''
   for (const part of parts) {
-    // Pieces stay apart until they are written: joining them would copy every body once more.
+    // Pieces stay separate until written: joining them would copy every body once more.
     body.push(`${lineEnd}--${boundary}\r\n${part.fields}\r\n`, ...part.body)
     lineEnd = '\r\n'
   }
   body.push(`\r\n--${boundary}--\r\n`)
-  // RFC 2387 §3.1: related names the type of its root; the root is always our html.
+  // RFC 2387 §3.1: related names the type of its root, which is always our html.
   const type = subtype === 'related' ? '; type="text/html"' : ''
   return { fields: `Content-Type: multipart/${subtype}${type};\r\n boundary="${boundary}"\r\n`, body }
 }
@@ -175,7 +173,7 @@ function attachmentEntity(attachment: Attachment, isInline: boolean): Entity {
   return { fields, body: [attachment.content] }
 }
 
-/** The file name once more for receivers that read no RFC 2231; encoded words here are no standard but a habit. */
+/** The file name again for clients without RFC 2231; encoded words here are common practice, not a standard. */
 function plainName(filename: string): string[] {
   if (filename === '') return []
   const plain = parameter('name', filename)
@@ -184,8 +182,8 @@ function plainName(filename: string): string[] {
     : [`name="${encodedWords(withoutControls(filename), 68).join('\r\n ')}"`]
 }
 
-/** Declared type → type and parameters that can stand in a header. Composite types become octet-stream: base64,
- *  which every attachment is in, is not allowed for them (RFC 2045 §6.4). */
+/** Declared type → type and parameters valid in a header. Composite types become octet-stream, because they do not
+ *  allow base64, which all attachments use (RFC 2045 §6.4). */
 function contentType(declared: string): string[] {
   const [type = '', ...rest] = declared.split(';').map((part) => part.trim())
   const match = CONTENT_TYPE.exec(type)
@@ -194,7 +192,7 @@ function contentType(declared: string): string[] {
   return [type, ...kept]
 }
 
-/** A header with parameters, one on each line. */
+/** A header with parameters, one per line. */
 function parameters(name: string, values: readonly string[]): string {
   return `${name}: ${values.join(';\r\n ')}\r\n`
 }

@@ -1,7 +1,7 @@
 import type { Mailbox } from './address.ts'
 import { ZSTD_LEVEL } from './blob.ts'
 
-/** One attachment, decoded. `contentId` is without angle brackets; null when the html cannot refer to it. */
+/** One decoded attachment. `contentId` is without angle brackets; null if the html cannot refer to it. */
 export interface Attachment {
   filename: string
   contentType: string
@@ -9,7 +9,7 @@ export interface Attachment {
   content: Uint8Array
 }
 
-/** Everything a message is made of, the same for each recipient; compose turns it into MIME. */
+/** Content of a message, the same for each recipient; compose turns it into MIME. */
 export interface MailContent {
   from: Mailbox
   to: Mailbox[]
@@ -18,20 +18,20 @@ export interface MailContent {
   subject: string
   /** Milliseconds UTC. */
   dateAt: number
-  /** With its angle brackets. */
+  /** With angle brackets. */
   messageId: string
   html: string | null
   text: string | null
   headers: [name: string, value: string][]
   attachments: Attachment[]
-  /** Any text that no part of the message holds by chance; the same seed gives the same bytes. */
+  /** Text that no part of the message contains by chance; the same seed gives the same bytes. */
   boundarySeed: string
 }
 
 /** Content → one blob: version byte, 4-byte big-endian length of the zstd part, 4-byte CRC-32 of all that follows, the
- *  zstd part, then the bytes of the attachments one after another (they are mostly compressed already). The zstd part
- *  holds a line of JSON with the small fields and all sizes, then html and text as they are: putting ten kilobytes of
- *  html through JSON would cost as much as compressing them. Never throws. */
+ *  zstd part, then the attachments' bytes (mostly compressed already). The zstd part holds one line of JSON with small
+ *  fields and sizes, then html and text unescaped: JSON-encoding ten kilobytes of html would cost as much as
+ *  compressing them. Never throws. */
 export function packContent(content: MailContent): Uint8Array {
   const { from, to, cc, replyTo, subject, dateAt, messageId, html, text, headers, attachments, boundarySeed } = content
   const bodySizes = [html, text].map((body) => (body === null ? null : Buffer.byteLength(body)))
@@ -47,8 +47,8 @@ export function packContent(content: MailContent): Uint8Array {
   return blob
 }
 
-/** Blob → content. Attachment bytes are views into `bytes`, not copies: leave the blob unchanged while they are used.
- *  Throws on a blob that is cut, damaged or of another version. */
+/** Blob → content. Attachment bytes are views into `bytes`: do not change the blob while they are used. Throws on a
+ *  blob that is truncated, damaged or of another version. */
 export function unpackContent(bytes: Uint8Array): MailContent {
   const blob = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   if (blob.length < HEAD_BYTES || blob[0] !== VERSION) throw new Error('stored content has an unknown form')
@@ -82,11 +82,11 @@ const VERSION = 1
 const HEAD_BYTES = 9
 const NEWLINE = 0x0a
 
-/** Where the next content is written before it is compressed: three copies of ten kilobytes a mail, each to be collected
- *  again, took a sixth of packing. Larger content is rare and gets memory of its own. */
+/** Buffer for content before compression. Three copies of ten kilobytes per mail, each garbage afterwards, took a sixth
+ *  of packing. Larger content is rare and gets its own memory. */
 const workspace = Buffer.allocUnsafeSlow(128 * 1024)
 
-/** Texts → their bytes one after another, to be used before the next call. */
+/** Texts → their consecutive bytes, valid until the next call. */
 function inUtf8(texts: string[]): Uint8Array {
   const sizeBytes = texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0)
   const bytes = sizeBytes <= workspace.length ? workspace : Buffer.allocUnsafe(sizeBytes)

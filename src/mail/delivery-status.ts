@@ -4,10 +4,9 @@ import { firstAddress, type HeaderField, readHeaderFields } from './header-field
 import { withoutControls } from './header-text.ts'
 import { parseReplyLine } from './reply.ts'
 
-/** Content of a message/delivery-status part → its recipients; those whose fate is not said are left out. `leading` are
- *  fields that stood in front of it. Groups are told apart by empty lines and, where those are missing, by a
- *  field that comes again. A general status (`5.0.0`) gives way to what the diagnostic says more exactly. Never
- *  throws. RFC 3464 §2.1, RFC 6533 §3. */
+/** Content of a message/delivery-status part → its recipients; those without a status are omitted. `leading` are fields
+ *  before it. Empty lines separate groups, or if they are missing, a repeated field. A general status (`5.0.0`) is
+ *  replaced by the more exact diagnostic. Never throws. RFC 3464 §2.1, RFC 6533 §3 */
 export function readDeliveryStatus(leading: readonly HeaderField[], content: Uint8Array): Omit<FormDsn, 'form'> {
   const groups: Map<string, string>[] = []
   let reportingMta: string | null = null
@@ -18,7 +17,7 @@ export function readDeliveryStatus(leading: readonly HeaderField[], content: Uin
       if (!RECIPIENT_FIELDS.has(key)) continue
       if (current === null || current.has(key)) {
         if (groups.length >= MAX_RECIPIENTS) break
-        // An empty line within a recipient's fields: what follows has no address of its own.
+        // An empty line within a recipient's fields: the next group has no address.
         const goesOn: Map<string, string> | undefined =
           current === null && !namesRecipient(group) ? groups.at(-1) : undefined
         current = goesOn !== undefined && !goesOn.has(key) ? goesOn : new Map()
@@ -30,18 +29,18 @@ export function readDeliveryStatus(leading: readonly HeaderField[], content: Uin
   return { reportingMta, recipients: groups.map(readRecipient).filter((each) => each !== null) }
 }
 
-/** Words of a server → its enhanced status code; null when they have none. RFC 3463 §2. */
+/** Reply text → its enhanced status code; null if none. RFC 3463 §2 */
 export function statusIn(text: string): string | null {
   const reply = parseReplyLine(text)
   return reply?.enhanced ?? ANY_STATUS.exec(text)?.[1] ?? null
 }
 
-/** Words that hold a server's reply → class of it (2, 4 or 5); null when they have none. */
+/** Text with a server's reply → its class (2, 4 or 5); null if none. */
 function classIn(text: string): string | null {
   return statusIn(text)?.[0] ?? /^(?:\W*)([245])\d\d(?!\d)/.exec(text)?.[1] ?? null
 }
 
-/** White space and control characters become one space; at most 2,000 characters; null for nothing. */
+/** White space and control characters become one space; at most 2,000 characters; null for empty text. */
 export function diagnosticText(text: string): string | null {
   return (
     withoutControls(withoutEscapes(text.slice(0, 8_000)))
@@ -51,12 +50,12 @@ export function diagnosticText(text: string): string | null {
   )
 }
 
-/** Japanese reports have ISO-2022-JP where RFC 3464 §2.1.2 wants ASCII. */
+/** Japanese reports contain ISO-2022-JP where RFC 3464 §2.1.2 requires ASCII. */
 function withoutEscapes(text: string): string {
   return text.includes('\x1b$') ? (decodeCharset(Buffer.from(text, 'latin1'), 'iso-2022-jp') ?? text) : text
 }
 
-/** `dns; mx.example. (192.0.2.1)` → `mx.example`; null when no host is named. */
+/** `dns; mx.example. (192.0.2.1)` → `mx.example`; null without a host. */
 export function hostOf(value: string): string | null {
   const host = /^(?:[a-z][\w-]*\s*;\s*)?([^\s();\x00-\x1f\x7f]{1,255})/i.exec(value.trimStart())?.[1]
   return host?.replace(/\.$/, '') || null
@@ -73,7 +72,7 @@ const RECIPIENT_FIELDS: ReadonlySet<string> = new Set([
   'remote-mta',
 ])
 const [LF, CR] = [10, 13]
-// Not within an IP address or a version number.
+// Not inside an IP address or version number.
 const ANY_STATUS = /(?<![\d.])([245]\.\d{1,3}\.\d{1,3})(?!\.?\d)/
 
 function* groupsOf(content: Uint8Array): Generator<HeaderField[]> {
@@ -114,7 +113,7 @@ function sameClass(status: string | null, said: string | null): string | null {
   return said === null || status?.[0] === said[0] ? status : null
 }
 
-/** Action field, else what the class of the status means. RFC 3464 §2.3.3. */
+/** Action field, else the meaning of the status class. RFC 3464 §2.3.3 */
 function actionOf(value: string, statusClass: string | null): DsnRecipient['action'] | null {
   const word = /^[a-z]+/.exec(value.toLowerCase())?.[0] ?? ''
   if (word in ACTIONS) return ACTIONS[word as keyof typeof ACTIONS]
@@ -133,12 +132,12 @@ const ACTIONS = Object.freeze({
   delivered: 'delivered',
   relayed: 'relayed',
   expanded: 'expanded',
-  // Its time was over. Not registered, but seen.
+  // Its queue time expired. Not registered, but in use.
   expired: 'failed',
 } as const)
 
-/** `rfc822; a@b.example` → the address; with the type missing, in brackets, with comments. What is no mail address (a
- *  local name) stays as it is. The `\x{…}` of RFC 6533 §3 are decoded. */
+/** `rfc822; a@b.example` → the address; also without type, in brackets, with comments. Anything that is not a mail
+ *  address (a local name) stays unchanged. Decodes the `\x{…}` of RFC 6533 §3. */
 function recipientOf(value: string): string | null {
   const typed = /^\s*([a-z][\w-]*)\s*;(.*)$/is.exec(value)
   const text = (typed?.[2] ?? value).trim()

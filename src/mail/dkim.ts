@@ -2,7 +2,7 @@ import { createHash, generateKeyPairSync, type KeyObject, sign } from 'node:cryp
 
 export type DkimAlgorithm = 'rsa-sha256' | 'ed25519-sha256'
 
-/** A key that signs for `domain` (A-label) and is published at `selector`._domainkey. */
+/** A key that signs for `domain` (A-label), published at `selector`._domainkey. */
 export interface DkimKey {
   domain: string
   selector: string
@@ -10,11 +10,11 @@ export interface DkimKey {
   privateKey: KeyObject
 }
 
-/** Message bytes (CRLF line ends) → one DKIM-Signature header field for each key, in their order, folded, CRLF ended, to be
- *  put in front of the message; no keys give no bytes. relaxed/relaxed, whole body, no i=, x= or l=; each field that a reader
- *  acts on is signed once more than it occurs, so that an added copy breaks the signature. `signedAt` in milliseconds. `signRsa` may stand in for
- *  the RSA operation: it hashes its input with SHA-256 and signs that, PKCS#1 v1.5. Throws on a domain or selector
- *  that cannot stand in the field and on a key of the other algorithm. RFC 6376 §3, §5; RFC 8463. */
+/** Message bytes (CRLF line ends) → one DKIM-Signature field per key, in key order, folded, ending in CRLF, to prepend
+ *  to the message; no keys give no bytes. relaxed/relaxed, whole body, no i=, x= or l=. Each field that clients show is
+ *  signed once more than it occurs, so that an added copy breaks the signature. `signedAt` in milliseconds. `signRsa`
+ *  may replace the RSA operation: it hashes its input with SHA-256 and signs that, PKCS#1 v1.5. Throws on an invalid
+ *  domain or selector and on a key of the other algorithm. RFC 6376 §3, §5; RFC 8463 */
 export function signDkim(
   raw: Uint8Array,
   keys: readonly DkimKey[],
@@ -32,7 +32,7 @@ export function signDkim(
   return Buffer.from(keys.map((key) => signatureField(key, signed, bodyHash, seconds, signRsa)).join(''), 'latin1')
 }
 
-/** Makes a new key pair: private key as PKCS#8 PEM, public key as dkimRecordValue wants it (RSA: the SPKI; Ed25519: the
+/** Creates a key pair: private key as PKCS#8 PEM, public key as dkimRecordValue takes it (RSA: the SPKI; Ed25519: the
  *  raw 32 bytes, RFC 8463 §4). RSA has 2048 bits and takes some hundred milliseconds of the calling thread. */
 export function generateDkimKeyPair(algorithm: DkimAlgorithm): { privateKeyPem: string; publicKeyBase64: string } {
   const pair =
@@ -50,22 +50,21 @@ export function dkimRecordValue(algorithm: DkimAlgorithm, publicKeyBase64: strin
   return `v=DKIM1; k=${algorithm === 'rsa-sha256' ? 'rsa' : 'ed25519'}; p=${publicKeyBase64}`
 }
 
-/** A text in lines, and the same as relaxed canonicalization has it. */
+/** Lines of text, and their relaxed canonical form. */
 interface Folded {
   folded: string
   relaxed: string
 }
 
-/** The message's part of every signature: the folded h= and the canonical fields its names stand for. */
+/** The part common to all signatures: the folded h= and the canonical fields it names. */
 interface SignedFields {
   names: Folded
   canonical: string
 }
 
-/** Header fields that a mail reader shows or acts on. Each is listed once more than it occurs, absent ones included, so that
- *  a copy that somebody puts on top breaks the signature (RFC 6376 §8.15). Beside the fields of RFC 5322 §3.6 and RFC 2045:
- *  where a receipt goes (RFC 8098), what a reader offers for lists (RFC 2369, 2919, 8058), and the groups in which Gmail
- *  counts complaints. */
+/** Header fields that mail clients show or use. Each is listed once more than it occurs, absent ones included, so that
+ *  an added copy breaks the signature (RFC 6376 §8.15). Beyond RFC 5322 §3.6 and RFC 2045: receipts (RFC 8098), list
+ *  headers (RFC 2369, 2919, 8058), and Gmail's complaint groups. */
 const OVERSIGNED_NAMES = [
   'from',
   'sender',
@@ -88,8 +87,8 @@ const OVERSIGNED_NAMES = [
   'list-unsubscribe-post',
   'feedback-id',
 ]
-/** Signed as often as they occur. Whoever sends a mail on may add these: a block of Resent fields (RFC 5322 §3.6.6), or a
- *  mark that a program did it (RFC 3834); readers show the author's fields. */
+/** Signed as often as they occur. Forwarders may add these: Resent fields (RFC 5322 §3.6.6), or a mark of automatic
+ *  mail (RFC 3834); clients show the author's fields. */
 const SIGNED_NAMES = [
   'auto-submitted',
   'resent-date',
@@ -106,10 +105,11 @@ const CR = 13
 const LF = 10
 const SPACE = 32
 const TAB = 9
-// The canonical body goes to the hash in pieces of this size, whatever the size of the message; synchronous, so shared.
+// The canonical body is hashed in pieces of this size, whatever the message size; shared, because hashing is
+// synchronous.
 const piece = new Uint8Array(65_536)
 
-/** Header section → values of its fields by lower-case name, in the order they stand. Bytes are kept as latin1. */
+/** Header section → values of its fields by lower-case name, in order. Bytes are kept as latin1. */
 function fieldsOf(head: string): Map<string, string[]> {
   const fields = new Map<string, string[]>()
   for (let start = 0; start < head.length; ) {
@@ -131,7 +131,7 @@ function fieldsOf(head: string): Map<string, string[]> {
   return fields
 }
 
-/** Fields of one name are taken from the bottom up, as verifiers do. RFC 6376 §5.4.2. */
+/** Fields of one name are taken from the bottom up, as verifiers do. RFC 6376 §5.4.2 */
 function signedFields(fields: Map<string, string[]>): SignedFields {
   const names: string[] = []
   let canonical = ''
@@ -150,7 +150,7 @@ function signedFields(fields: Map<string, string[]>): SignedFields {
   return { names: foldedNames(names), canonical }
 }
 
-/** RFC 6376 §3.4.2. Only space and TAB count: trim() would also take bytes of UTF-8 that look like a no-break space. */
+/** RFC 6376 §3.4.2. Only space and TAB count: trim() would also remove UTF-8 bytes that look like a no-break space. */
 function relaxedValue(value: string): string {
   if (!UNEVEN.test(value)) return value.startsWith(' ') ? value.slice(1) : value
   return value
@@ -159,13 +159,13 @@ function relaxedValue(value: string): string {
     .replace(/^ | $/g, '')
 }
 
-/** True when no blank of the body would change, as in base64 and in HTML without indentation; three native searches
- *  that usually end early, against a walk over every byte. */
+/** Whether relaxed would change no blank of the body, as in base64 and unindented HTML: three native searches that
+ *  usually end early, instead of a pass over every byte. */
 function isRelaxedAlready(body: Buffer): boolean {
   return !body.includes('\t') && !body.includes('  ') && !body.includes(' \r\n') && body.at(-1) !== SPACE
 }
 
-/** What is left of relaxed for such a body: its last line ends become one, and nothing stays nothing. */
+/** Relaxed canonicalization of such a body: final line ends become one, and an empty body stays empty. */
 function plainBodyHash(body: Buffer): string {
   let end = body.length
   while (end >= 2 && body[end - 2] === CR && body[end - 1] === LF) end -= 2
@@ -173,9 +173,9 @@ function plainBodyHash(body: Buffer): string {
   return createHash('sha256').update(body).update('\r\n').digest('base64')
 }
 
-/** RFC 6376 §3.4.4 in one pass: blanks at line ends go, runs of them become one space, empty lines at the end go. A body
- *  of nothing but those is empty; any other ends in CRLF. Line ends and blanks are written only once content behind
- *  them is seen, so whatever is written at all is content. */
+/** RFC 6376 §3.4.4 in one pass: blanks at line ends and empty lines at the end are removed, runs of blanks become one
+ *  space. A body of only those is empty; any other ends in CRLF. Line ends and blanks are written only when content
+ *  follows. */
 function relaxedBodyHash(body: Uint8Array): string {
   const hash = createHash('sha256')
   const size = body.length
@@ -253,8 +253,8 @@ function signWithNode(digestInput: Uint8Array, key: DkimKey): Uint8Array {
   return sign('sha256', digestInput, key.privateKey)
 }
 
-/** h= folded behind its colons; RFC 6376 §3.2 allows white space there. Most mails of a sender have the same fields, and
- *  folding takes a tenth of an Ed25519 signature, so the last ones are kept. */
+/** h=, folded after its colons, where RFC 6376 §3.2 allows white space. Most mails of a sender have the same fields,
+ *  and folding takes a tenth of an Ed25519 signature, so the last ones are cached. */
 function foldedNames(names: readonly string[]): Folded {
   const key = names.join(':')
   const known = foldedBefore.get(key)
@@ -286,7 +286,7 @@ function foldNames(names: readonly string[]): string {
   return text
 }
 
-/** First line is shorter by ` b=`. White space in b= is ignored. */
+/** The first line is shorter by ` b=`. White space in b= is ignored. */
 function foldedBase64(bytes: Uint8Array): string {
   const chars = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64')
   let text = chars.slice(0, LINE - 3)

@@ -1,41 +1,41 @@
-/** One program's way to tell in words for people that a mail could not be delivered. Patterns see text with LF line ends;
- *  those that mean a line are anchored, so that quoted text (`> …`) fits none. */
+/** One program's text form of a bounce. Patterns see LF line ends; those for a line are anchored, so that quoted text
+ *  (`> …`) does not match. */
 export interface Form {
   name: string
-  /** The sentence that nobody else writes. */
+  /** The sentence that identifies the form. */
   opening: RegExp
   /** The subject, where the sentence alone is not enough. */
   subject?: RegExp
-  /** Behind this the recipients stand; absent: behind `opening`. */
+  /** Recipients follow behind this; absent: behind `opening`. */
   from?: RegExp
-  /** In front of this they end, and always in front of END. */
+  /** Recipients end before this, and always before END. */
   until?: RegExp
-  /** A line that begins with a recipient: the first or third group holds the address, if the line names one (whoever uses
-   *  it looks for the `@`), the second what the line says of it. */
+  /** A line that starts with a recipient: the first or third group contains the address, if any (the caller searches
+   *  the `@`), the second the line's text about it. */
   recipient: RegExp
-  /** First group: the part of a recipient's words that is the reply. */
+  /** First group: the part of a recipient's text that is the reply. */
   reply?: RegExp
-  /** Where the reply ends within that group; without this end there is none. */
+  /** Where the reply ends within that group; if it does not match, there is no reply. */
   replyEnd?: RegExp
-  /** A line elsewhere in the text that tells of the recipient in the first group, for those that no words follow. */
+  /** A line elsewhere about the recipient in the first group, for recipients without text. */
   aside?: RegExp
-  /** It will be tried again. Looked for in the subject and in the text, not in the copy of the mail. */
+  /** The server will retry. Searched in the subject and the text, not in the copy of the mail. */
   delayed?: RegExp
-  /** First group: who reports. */
+  /** First group: the reporting host. */
   host?: RegExp
 }
 
-/** Where the copy of the mail begins, in the words of all that add one within the text. */
+/** Where the copy of the mail starts, for all programs that add one to the text. */
 export const END =
   /^(?:-{2,} ?(?:Below this line|This is a copy|Original message|Forwarded message|The body of|Enclosed|Undelivered message|Message header|The header|The following is a copy)|_{20,}|Received: |Return-Path: )/im
 
-// Neither pattern looks for the `@`: two runs around it would be tried at every `@` of a line. firstAddress looks for it.
+// Neither pattern matches the `@`: two runs around it would be tried at every `@` of a line. firstAddress finds it.
 const IN_BRACKETS = /^<([^<>\s]+)>:?(.*)$/
 const BARE = /^[ \t]{0,12}<?([^<>\s:;,()]+)>?:?[ \t]*$/
 const WILL_RETRY =
   /\b(?:will (?:be retried|keep trying|continue (?:to try|for)|be attempted again|retry)|(?:delivery|attempts?) (?:to deliver the message )?will (?:be retried|continue)|warning message only|warning only|do not need to resend|no action is required|has not (?:yet )?been delivered|delayed)\b/i
 
-/** In the order in which they are tried. */
+/** In the order of matching. */
 export const FORMS: readonly Form[] = [
   {
     name: 'exim',
@@ -46,7 +46,7 @@ export const FORMS: readonly Form[] = [
     delayed: /has not (?:yet )?been delivered|^Warning: message \S+ delayed/im,
   },
   {
-    // QSBMF, the format of qmail and of those that answer as it does.
+    // QSBMF, the format of qmail and compatible servers.
     name: 'qmail',
     opening: /^Hi\. This is the\b/m,
     recipient: IN_BRACKETS,
@@ -70,7 +70,7 @@ export const FORMS: readonly Form[] = [
     replyEnd: /\)$/m,
     delayed: /transient non-fatal errors|will keep trying until|^Warning: could not send message/im,
     until: /^ {0,6}-{3,} (?:Transcript of session follows|Original message follows|Message header follows)/m,
-    // `550 5.1.1 <a@b.example>... User unknown`, without the code when it is to be tried again.
+    // `550 5.1.1 <a@b.example>... User unknown`, without the code if the server will retry.
     aside: /^(?:[45]\d\d (?:[45]\.\d{1,3}\.\d{1,3} )?)?<([^<>\s]{1,320})>\.{3} .{1,1000}$/gm,
   },
   {
@@ -123,7 +123,7 @@ export const FORMS: readonly Form[] = [
     reply: /because:\s*(.*)/s,
   },
   {
-    // Whoever else names the recipients in a header that only reports have: any plain word of failure will do.
+    // Other senders that name the recipients in a header used only by reports: any plain failure word is enough.
     name: 'x-failed-recipients',
     opening:
       /\b(?:undeliverable|delivery (?:has )?failed|(?:could not|couldn't|wasn't|was not|cannot|can't|unable to) (?:be )?deliver(?:ed)?)\b/i,

@@ -4,47 +4,48 @@ import { readBounceText, reportText } from './bounce-text.ts'
 import { diagnosticText, readDeliveryStatus } from './delivery-status.ts'
 import { contentOf, leavesOf, type MimePart, readParts } from './mime-parts.ts'
 
-/** What a delivery status notification says of one recipient. RFC 3464 §2.3. */
+/** A delivery status notification for one recipient. RFC 3464 §2.3 */
 export interface DsnRecipient {
-  /** Address without its type; null when not said. */
+  /** Address without its type; null if missing. */
   finalRecipient: string | null
   originalRecipient: string | null
   action: 'failed' | 'delayed' | 'delivered' | 'relayed' | 'expanded'
-  /** `5.1.1`; null when not said or malformed. */
+  /** `5.1.1`; null if missing or malformed. */
   status: string | null
   /** The remote server's reply, unfolded, without its `smtp;`. */
   diagnostic: string | null
   remoteMta: string | null
 }
 
-/** What a report says, whichever program wrote it. */
+/** A report's content, whichever program wrote it. */
 export interface Dsn {
-  /** Which reader understood it: `rfc3464`, or the name of the rule for a non-standard form. */
+  /** The reader that recognized it: `rfc3464`, or the rule of a non-standard form. */
   form: string
   reportingMta: string | null
   /** At least one. */
   recipients: DsnRecipient[]
-  /** The server had accepted the recipient and refused only the mail. Of several recipients nobody can tell. */
+  /** The server had accepted the recipient and refused the mail itself. False with several recipients, where it is
+   *  unknown. */
   isAfterRecipient: boolean
-  /** What the report says to people about its only recipient, in lines; null with several, or without words. At most 2,000
+  /** The report's text about its only recipient, in lines; null with several, or without text. At most 2,000
    *  characters. */
   words: string | null
 }
 
-/** Raw mail → the delivery status notification it is; null when it is none, which is the answer in doubt: a mail that
- *  quotes a report, answers one or has one attached is none. First the machine-readable part of RFC 3464 (RFC 6533 for
- *  UTF-8 addresses), whatever the outer type says, then its fields in the text of a mail system, then the forms of the table
- *  in dsn-forms.ts. At most 1,000 recipients of the first MiB; linear, never throws. */
+/** Raw mail → its delivery status notification; null if it is none or in doubt: mail that quotes, answers or attaches a
+ *  report is none. First the machine-readable part of RFC 3464 (RFC 6533 for UTF-8 addresses), whatever the outer type,
+ *  then its fields in the text of a mail system, then the forms in dsn-forms.ts. At most 1,000 recipients of the first
+ *  MiB; linear, never throws. */
 export function readDsn(raw: Uint8Array): Dsn | null {
   const mail = readParts(raw)
   const found = statusPart(mail) ?? statusFields(mail) ?? readBounceText(mail)
   return found && { ...found, ...surroundings(mail, found.recipients) }
 }
 
-/** What a reader of one form finds; the rest is the same for all. */
+/** Result of one form's reader; the rest is common to all. */
 export type FormDsn = Omit<Dsn, 'isAfterRecipient' | 'words'>
 
-/** What stands around the recipients of a report. */
+/** Text around the recipients of a report. */
 export function surroundings(
   mail: MimePart,
   recipients: readonly DsnRecipient[],
@@ -56,8 +57,8 @@ export function surroundings(
   return { isAfterRecipient: isAfterRecipient(text), words: lines.join('\n').trim().slice(0, LONGEST_WORDS) || null }
 }
 
-/** Postfix names the command; Sendmail, Courier and m-FILTER show it. Sendmail sends RCPT and DATA together: a line of its own
- *  about the recipient, and a 503 for DATA, show that it was RCPT that failed. */
+/** Postfix names the command; Sendmail, Courier and m-FILTER show it. Sendmail sends RCPT and DATA together: a separate
+ *  line about the recipient and a 503 for DATA show that RCPT failed. */
 function isAfterRecipient(text: string): boolean {
   const said = text.replace(/\s+/g, ' ')
   if (AFTER_RECIPIENT.some((words) => said.includes(words))) return true
@@ -75,7 +76,7 @@ const NEEDS_RECIPIENT = /^<<< 5\d\d.*(?:RCPT|recipient|sequence)/i
 function statusPart(mail: MimePart): FormDsn | null {
   for (const leaf of leavesOf(mail)) {
     if (!STATUS_TYPES.has(leaf.type)) continue
-    // A missing empty line makes the first fields part of the part's own header.
+    // Without the empty line, the first fields belong to the part's own header.
     const own = leaf.fields.filter((field) => !field.key.startsWith('content-'))
     const { reportingMta, recipients } = readDeliveryStatus(own, contentOf(leaf))
     if (recipients.length > 0) return { form: 'rfc3464', reportingMta, recipients: withReplies(recipients, mail) }
@@ -83,7 +84,7 @@ function statusPart(mail: MimePart): FormDsn | null {
   return null
 }
 
-/** The fields of RFC 3464 in the text of the report, where its author or somebody on the way lost the parts. */
+/** RFC 3464 fields in the report's text, where the sender or a relay dropped the MIME parts. */
 function statusFields(mail: MimePart): FormDsn | null {
   if (!isMailSystem(mail) || isAnswer(mail)) return null
   const text = noticeText(mail)
@@ -96,7 +97,8 @@ function statusFields(mail: MimePart): FormDsn | null {
 const FIELDS = /^(?:Reporting-MTA|Final-Recipient|Original-Recipient|Original-envelope-id|Action):/im
 const STATUS_TYPES: ReadonlySet<string> = new Set(['message/delivery-status', 'message/global-delivery-status'])
 
-/** A recipient without a diagnostic gets the reply that the text for people has: Exchange Online and OpenSMTPD keep it there. */
+/** A recipient without diagnostic gets the reply from the human-readable text: Exchange Online and OpenSMTPD put it
+ *  there. */
 function withReplies(recipients: DsnRecipient[], mail: MimePart): DsnRecipient[] {
   if (recipients.every(({ diagnostic }) => diagnostic !== null)) return recipients
   const remote = /Remote Server returned '([^']*)'/i.exec(reportText(mail))?.[1] ?? ''
@@ -116,7 +118,7 @@ function withReplies(recipients: DsnRecipient[], mail: MimePart): DsnRecipient[]
 
 const REPLIED = /^[45]\d\d\b/
 
-/** `5.0.0` gives way to what the reply says. */
+/** `5.0.0` is replaced by the status in the reply. */
 function moreExact(status: string | null, said: string | null): string | null {
   return said !== null && (status === null || (status.endsWith('.0.0') && status[0] === said[0])) ? said : status
 }

@@ -1,19 +1,18 @@
 import { decodeCharset, isCharset } from './charset.ts'
 
-/** Header value → the same with its encoded words decoded: B and Q in any charset the platform knows, white space between
- *  neighbours dropped, a character or a group of base64 cut between two words of one charset made whole. Words in an unknown charset, and what
- *  only looks like one, stay as they are. Control characters that were hidden in a word become a space, so that
- *  no value gains a line end. Words beyond the budget stay as they are. Linear, never throws. RFC 2047 §4, §6.2,
- *  RFC 2231 §5. */
+/** Header value → the same with encoded words decoded: B and Q in any supported charset, white space between neighbours
+ *  removed, characters and base64 groups split across words of one charset joined. Words in an unsupported charset and
+ *  lookalikes stay unchanged. Control characters hidden in a word become a space, so that no value gains a line end.
+ *  Words beyond the budget stay unchanged. Linear, never throws. RFC 2047 §4, §6.2, RFC 2231 §5 */
 export function decodeWords(value: string, budget: WordBudget = { left: Number.POSITIVE_INFINITY }): string {
   if (!value.includes('=?')) return value
   let decoded = ''
   let run: Run | null = null
-  let end = 0 // of what is read
+  let end = 0 // end of the processed part
   for (const word of value.matchAll(WORD)) {
     if (--budget.left < 0) break
     const charset = word[1]!.replace(/\*.*$/s, '').toLowerCase()
-    if (!isCharset(charset)) continue // unknown: it stays with the text around it
+    if (!isCharset(charset)) continue // unknown: it stays in the surrounding text
     const piece = { isBase64: /b/i.test(word[2]!), text: word[3]! }
     const between = value.slice(end, word.index)
     const isNeighbour = run !== null && between.trim() === ''
@@ -28,18 +27,18 @@ export function decodeWords(value: string, budget: WordBudget = { left: Number.P
   return decoded + textOf(run) + value.slice(end)
 }
 
-/** How many encoded words are decoded of one mail; below 0 when it has more. */
+/** Remaining encoded words to decode in one mail; below 0 when it has more. */
 export interface WordBudget {
   left: number
 }
 
-/** Neighbours of one charset: their bytes make sense only together. */
+/** Adjacent words of one charset, whose bytes must be decoded together. */
 interface Run {
   charset: string
   pieces: { isBase64: boolean; text: string }[]
 }
 
-// Wider than the RFC, which has no spaces or question marks within a word and at most 75 characters: all are seen.
+// Wider than the RFC, which forbids spaces and question marks inside a word and more than 75 characters: all occur.
 const WORD = /=\?([^?\s]{1,60})\?([bq])\?([^?\r\n]*(?:\?(?!=)[^?\r\n]*){0,3})\?=/gi
 
 function textOf(run: Run | null): string {
@@ -47,7 +46,7 @@ function textOf(run: Run | null): string {
   return (decodeCharset(bytesOf(run), run.charset) ?? '').replace(/[\x00-\x1f\x7f]+/g, ' ')
 }
 
-/** base64 that ends within a group of four goes on in the next word. */
+/** base64 that ends inside a group of four continues in the next word. */
 function bytesOf({ pieces }: Run): Uint8Array {
   const bytes: Uint8Array[] = []
   let open: string[] = []

@@ -1,7 +1,7 @@
-/** Words by which mail systems say, in the languages of their users, what became of a mail. They are plain words in lower case,
- *  so that the time for them is linear in the text. */
+/** Words of mail systems, in their users' languages, about the result of a mail. Plain lower-case words keep the search
+ *  linear. */
 
-/** The mail was not delivered. */
+/** Not delivered. */
 const FAILED: readonly string[] = [
   // English
   'undeliver',
@@ -127,7 +127,7 @@ const FAILED: readonly string[] = [
   '반송',
 ]
 
-/** The same, in two words with others between them. */
+/** The same, as two words with others between them. */
 const FAILED_APART: readonly [first: string, then: string][] = [
   ['could not', 'deliver'],
   ["couldn't", 'deliver'],
@@ -174,7 +174,7 @@ const FAILED_APART: readonly [first: string, then: string][] = [
   ['не было', 'достав'],
 ]
 
-/** It went on, or arrived. */
+/** Forwarded or delivered. */
 const DELIVERED: readonly string[] = [
   'successfully delivered',
   'successfully sent',
@@ -200,7 +200,7 @@ const DELIVERED: readonly string[] = [
   'is afgeleverd',
 ]
 
-/** It will be tried again. */
+/** The server will retry. */
 const DELAYED: readonly string[] = [
   'will be retried',
   'will retry',
@@ -238,7 +238,7 @@ const DELAYED: readonly string[] = [
   '再送を続け',
 ]
 
-/** A person is away, or a program answers. */
+/** The person is away, or an autoresponder answers. */
 const AWAY: readonly string[] = [
   'out of office',
   'out of the office',
@@ -289,7 +289,7 @@ const AWAY: readonly string[] = [
   '自动回复',
 ]
 
-/** Text → whether it has such words. In any letter case, however its lines are broken. */
+/** Text → whether it contains such words, in any letter case and with any line breaks. */
 export const saysFailed = (text: string) => {
   const plain = plainOf(text)
   return has(plain, FAILED) || FAILED_APART.some(([first, then]) => areNear(plain, first, then))
@@ -301,9 +301,9 @@ export const saysAway = (text: string) => has(plainOf(text), AWAY)
 const plainOf = (text: string) => text.toLowerCase().replaceAll('’', "'").replace(/\s+/g, ' ')
 const has = (text: string, words: readonly string[]) => words.some((each) => text.includes(each))
 
-/** In characters, from the beginning of the first. */
+/** In characters, from the start of the first word. */
 const NEAR = 80
-/** A text that repeats a word more often says nothing else. */
+/** More repetitions of a word add nothing. */
 const MAX_TIMES = 100
 
 function areNear(text: string, first: string, then: string): boolean {

@@ -1,14 +1,13 @@
 import { type HeaderField, readHeaderFields } from './header-fields.ts'
 
-/** Where a field stands: byte offsets in the mail, `end` behind its line end. */
+/** Position of a field: byte offsets in the mail; `end` is behind its line end. */
 export interface FieldRange {
   start: number
   end: number
 }
 
-/** Raw mail → byte ranges, in order, of its fields of this name (lower-case) whose value, as it stands
- *  behind the colon, the test takes. Reads the whole header however large it is, which readHeaderFields does not. Linear,
- *  never throws. */
+/** Raw mail → byte ranges, in order, of fields with this name (lower case) whose raw value passes the test. Reads the
+ *  whole header whatever its size, unlike readHeaderFields. Linear, never throws. */
 export function rangesOf(raw: Uint8Array, key: string, takes: (value: string) => boolean = () => true): FieldRange[] {
   const bytes = Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength)
   const ranges: FieldRange[] = []
@@ -25,7 +24,7 @@ export function rangesOf(raw: Uint8Array, key: string, takes: (value: string) =>
   return ranges
 }
 
-/** The bytes without these ranges (in order, apart); the same object when there are none. */
+/** The bytes without these ranges (ordered, not overlapping); the same object if there are none. */
 export function without(raw: Uint8Array, ranges: readonly FieldRange[]): Uint8Array {
   if (ranges.length === 0) return raw
   const kept: Uint8Array[] = []
@@ -38,8 +37,8 @@ export function without(raw: Uint8Array, ranges: readonly FieldRange[]): Uint8Ar
   return Buffer.concat(kept)
 }
 
-/** Raw mail → the same without the header fields that are unwanted, folded lines and all; every other byte stays, and
- *  the order too. The mail itself when none is. Sees the fields that readHeaderFields sees. Never throws. */
+/** Raw mail → the same without unwanted header fields and their continuation lines; all other bytes are unchanged and
+ *  in order. Returns the same mail if none is unwanted. Sees the same fields as readHeaderFields. Never throws. */
 export function withoutFields(raw: Uint8Array, isUnwanted: (field: HeaderField) => boolean): Uint8Array {
   return without(raw, readHeaderFields(raw).fields.filter(isUnwanted))
 }

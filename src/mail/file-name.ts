@@ -1,5 +1,5 @@
-/** What a mail calls an attachment → a file name that is one: no folder, no control character, no reversed writing, at
- *  most 200 characters; `attachment-3.pdf` when it has none. */
+/** An attachment's name in the mail → a safe file name: no folder, no control character, no reversed text, at most 200
+ *  characters; `attachment-3.pdf` without a name. */
 export function fileName(said: unknown, contentType: string, number: number): string {
   const name = (typeof said === 'string' ? said : '').toWellFormed().replace(UNSEEN, '').replace(/[/\\]/g, '_').trim()
   if (name === '' || /^\.+$/.test(name)) return `attachment-${number}.${extensionOf(contentType)}`
@@ -9,7 +9,7 @@ export function fileName(said: unknown, contentType: string, number: number): st
   return characters.slice(0, LONGEST - extension.length).join('') + extension
 }
 
-/** Controls, and what turns the direction of writing: `gpj.exe` must not look like `exe.jpg`. */
+/** Controls, and characters that change the writing direction: `gpj.exe` must not look like `exe.jpg`. */
 const UNSEEN = /[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g
 const LONGEST = 200
 
@@ -26,8 +26,8 @@ function extensionOf(contentType: string): string {
   return EXTENSIONS[contentType] ?? (/^[a-z0-9]{2,5}$/.test(subtype) ? subtype : 'bin')
 }
 
-/** File name → the media type its ending stands for, `application/octet-stream` for none and for unknown ones. By the
- *  runtime's table; nothing is opened. */
+/** File name → media type by its extension, `application/octet-stream` if none or unknown. From the runtime's table;
+ *  opens nothing. */
 export function typeByName(name: string): string {
   const ending = /\.(\w{1,10})$/.exec(name)?.[1]
   return ending === undefined ? 'application/octet-stream' : Bun.file(`x.${ending}`).type.replace(/;.*/, '')

@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 
-/** What a link in a confirmation mail is about: a route, its organization, and the address that it names as a target. */
+/** Subject of a link in a confirmation mail: a route, its organization, and the target address. */
 export interface ForwardTarget {
   routeId: string
   organizationId: string
@@ -8,18 +8,18 @@ export interface ForwardTarget {
   email: string
 }
 
-/** Links of the mail that asks the owner of an address whether a forward route may send to it. */
+/** Links in the mail that asks a target to confirm forwarding. */
 export interface ForwardLinks {
-  /** `/forward/c/<token>`: to confirm, until `expiresAt` (ms UTC). */
+  /** `/forward/c/<token>`: confirms, until `expiresAt` (ms UTC). */
   confirm(target: ForwardTarget, expiresAt: number): string
-  /** `/forward/s/<token>`: to stop, for ever. */
+  /** `/forward/s/<token>`: stops forwarding; never expires. */
   stop(target: ForwardTarget): string
-  /** A path as it came → what it says; null for anything that was not made here, or has expired at `now`. */
+  /** Request path → its meaning; null if it was not made here, or has expired at `now`. */
   read(path: string, now: number): { kind: 'confirm' | 'stop'; target: ForwardTarget; expiresAt: number } | null
 }
 
-/** Secret → the links it vouches for. A token is the facts in base64url and 128 bits of HMAC-SHA256 over kind and facts, so
- *  that nobody can make one for another address or turn a link to stop into one to confirm. Reading never throws and
+/** Secret → the links it authenticates. A token is the data in base64url and 128 bits of HMAC-SHA256 over kind and
+ *  data, so that it cannot be made for another address, or changed from stop to confirm. Reading never throws and
  *  compares in constant time. */
 export function createForwardLinks(secret: Uint8Array): ForwardLinks {
   const tagOf = (kind: Letter, facts: string) =>
@@ -45,5 +45,5 @@ export function createForwardLinks(secret: Uint8Array): ForwardLinks {
 type Letter = 'c' | 's'
 const TAG_BYTES = 16
 const NEVER = Number.MAX_SAFE_INTEGER
-/** An address has at most 254 octets (RFC 5321 §4.5.3.1.3), 1,000 with every sign of it escaped in JSON. */
+/** An address has at most 254 octets (RFC 5321 §4.5.3.1.3); 1,000 with every character escaped in JSON. */
 const PATH = /^\/forward\/([cs])\/([\w-]{1,2000})\.([\w-]{22})$/

@@ -1,8 +1,8 @@
 import type { Mailbox } from './address.ts'
 
-/** Header name and tokens that must not be broken → one header field, CRLF ended, folded between tokens so that lines
- *  keep to 76 characters where the tokens allow. The first token always stands beside the name: a first line without
- *  content is legal but loses the field in some receivers. RFC 5322 §2.2.3. */
+/** Header name and unbreakable tokens → one header field ending in CRLF, folded between tokens to 76 characters where
+ *  possible. The first token always follows the name: an empty first line is legal, but some receivers lose the field.
+ *  RFC 5322 §2.2.3 */
 export function foldField(name: string, tokens: readonly string[]): string {
   let field = `${name}:`
   let column = field.length
@@ -14,9 +14,9 @@ export function foldField(name: string, tokens: readonly string[]): string {
   return `${field}\r\n`
 }
 
-/** Text for people (a subject) → header field in 7-bit ASCII. Plain text stays plain and is folded at its spaces;
- *  everything else becomes encoded words: non-ASCII, words too long to fold, text that looks encoded already, spaces that a
- *  reader would swallow. Control characters, line ends among them, become a space. RFC 2047. */
+/** Text (a subject) → header field in 7-bit ASCII. Plain text stays plain and folds at spaces. Encoded words are used
+ *  for non-ASCII, words too long to fold, text that looks encoded, and spaces that a client would drop. Control
+ *  characters and line ends become a space. RFC 2047 */
 export function textField(name: string, text: string): string {
   const clean = withoutControls(text)
   const room = LINE - name.length - 2
@@ -26,8 +26,8 @@ export function textField(name: string, text: string): string {
   return foldField(name, encodedWords(clean, room))
 }
 
-/** Mailboxes → address header field; '' for none. Names in encoded words when they are not plain ASCII; an address
- *  with a UTF-8 local part stands raw, as RFC 6532 wants it. RFC 5322 §3.4. */
+/** Mailboxes → address header field; '' for none. Names are encoded words unless plain ASCII; an address with a UTF-8
+ *  local part is written raw (RFC 6532). RFC 5322 §3.4 */
 export function addressField(name: string, mailboxes: readonly Mailbox[]): string {
   if (mailboxes.length === 0) return ''
   const tokens: string[] = []
@@ -42,9 +42,9 @@ export function addressField(name: string, mailboxes: readonly Mailbox[]): strin
   return foldField(name, tokens)
 }
 
-/** A caller's header → header field in 7-bit ASCII. ASCII values stay as they are (they may have a syntax of their own),
+/** A caller's header → header field in 7-bit ASCII. ASCII values stay unchanged (they may have their own syntax),
  *  folded at single spaces; only non-ASCII, control characters and words beyond the 998 of RFC 5322 §2.1.1 are encoded.
- *  Throws on CR, LF or NUL in the value and on a name that is none: the last defence against injected headers. */
+ *  Throws on CR, LF or NUL in the value and on an invalid name: the last defence against header injection. */
 export function customField(name: string, value: string): string {
   if (!FIELD_NAME.test(name)) throw new Error(`header name is not usable: ${JSON.stringify(name.slice(0, 80))}`)
   if (/[\r\n\0]/.test(value)) throw new Error(`header ${name} has a line end or NUL in its value`)
@@ -56,8 +56,8 @@ export function customField(name: string, value: string): string {
   return textField(name, clean)
 }
 
-/** Text → encoded words of at most `maxLength` (and 75) characters, never splitting a character; Q for text that
- *  is mostly ASCII, because people read it in logs, else B. Lone surrogates become U+FFFD. RFC 2047 §2, §4, §5. */
+/** Text → encoded words of at most `maxLength` (and 75) characters, never splitting a character; Q for mostly ASCII
+ *  text, which stays readable in logs, else B. Lone surrogates become U+FFFD. RFC 2047 §2, §4, §5 */
 export function encodedWords(text: string, maxLength: number): string[] {
   const points = Array.from(text.toWellFormed())
   const room = Math.max(Math.min(maxLength, 75) - '=?UTF-8?Q??='.length, 12)
@@ -75,8 +75,8 @@ export function encodedWords(text: string, maxLength: number): string[] {
   )
 }
 
-/** Parameter of a MIME header → its pieces, each to stand on its own line. ASCII is a quoted string; non-ASCII and very
- *  long values and such that look encoded already are cut and percent-encoded by RFC 2231 §3 and §4. */
+/** Parameter of a MIME header → its pieces, one per line. ASCII is a quoted string; non-ASCII, very long values and
+ *  those that look encoded are split and percent-encoded by RFC 2231 §3 and §4. */
 export function parameter(name: string, value: string): string[] {
   const clean = withoutControls(value)
   if (PRINTABLE.test(clean) && clean.length <= 60 && !clean.includes('=?'))
@@ -87,17 +87,17 @@ export function parameter(name: string, value: string): string[] {
   return parts.map((part, index) => `${name}*${index}*=${index === 0 ? "UTF-8''" : ''}${part}`)
 }
 
-/** Text without control characters: each run becomes one space. */
+/** Replaces each run of control characters by one space. */
 export function withoutControls(text: string): string {
   return CONTROLS.test(text) ? text.replace(/[\x00-\x1f\x7f]+/g, ' ') : text
 }
 
-const LINE = 76 // RFC 2047 §2: a line that holds an encoded word
+const LINE = 76 // RFC 2047 §2: a line with an encoded word
 const PRINTABLE = /^[ -~]*$/
 const CONTROLS = /[\x00-\x1f\x7f]/
 const FIELD_NAME = /^[!-9;-~]{1,76}$/
 const ATOMS = /^[A-Za-z0-9!#$%&'*+\-/=?^_`{|}~ ]*$/
-const Q_SAFE = /^[A-Za-z0-9!*+\-/]$/ // RFC 2047 §5 (3): what is allowed in a name is allowed everywhere
+const Q_SAFE = /^[A-Za-z0-9!*+\-/]$/ // RFC 2047 §5 (3): characters allowed in a name are allowed everywhere
 const ATTR_CHAR = /^[A-Za-z0-9!#$&+.^_`{|}~-]$/ // RFC 2231 §7
 
 /** Display name → tokens of a phrase. RFC 5322 §3.2.5, RFC 2047 §5 (3). */
@@ -113,19 +113,19 @@ function phrase(name: string, room: number): string[] {
   return encodedWords(clean, room)
 }
 
-/** Splits at single spaces; a run of spaces stays inside its word, so that unfolding gives the same value back. */
+/** Splits at single spaces; a run of spaces stays inside its word, so that unfolding gives the same value. */
 function foldable(text: string): string[] {
   return text.includes('  ') ? text.split(/(?<! ) (?! )/) : text.split(' ')
 }
 
-/** Percent-encodes the UTF-8 of one character with the given sign in front of each byte. */
+/** Percent-encodes the UTF-8 of one character, with the given sign before each byte. */
 function percent(point: string, sign: string): string {
   let text = ''
   for (const byte of Buffer.from(point)) text += `${sign}${byte < 16 ? '0' : ''}${byte.toString(16).toUpperCase()}`
   return text
 }
 
-/** Joins neighbours into parts as long as their measures together stay within `room`; at least one part. */
+/** Joins neighbours into parts whose measures together fit `room`; at least one part. */
 function pack(items: readonly string[], measures: readonly string[], room: number): string[] {
   const parts: string[] = []
   let part = ''

@@ -1,41 +1,42 @@
 import { decodeAttribute } from './html-entities.ts'
 
-/** One start or end tag. Offsets are in UTF-16 units of the HTML that was scanned: `html.slice(start, end)` is the tag. */
+/** A start or end tag. Offsets are UTF-16 units of the scanned HTML: `html.slice(start, end)` is the tag. */
 export interface HtmlTag {
   kind: 'open' | 'close'
-  /** Lower-case, with whatever the author put in it: `a`, `o:p`, `my-part`. */
+  /** Lower case, with any characters the author used: `a`, `o:p`, `my-part`. */
   name: string
   start: number
   end: number
-  /** A slash stands before the `>`; it means nothing but for the elements of SVG and MathML. */
+  /** A slash precedes the `>`; it matters only for SVG and MathML elements. */
   selfClosing: boolean
-  /** In their order, also those given twice and those of end tags; a browser heeds the first of a name only. */
+  /** In order, including duplicates and those of end tags; browsers use only the first of a name. */
   attributes: HtmlAttribute[]
 }
 
 export interface HtmlAttribute {
   /** Lower-case. */
   name: string
-  /** Entities decoded; '' when there is none. */
+  /** Entities decoded; '' if there is none. */
   value: string
-  /** Where the raw value stands, without its quotes. Equal when it is empty or there is none. */
+  /** Range of the raw value without quotes; equal if it is empty or missing. */
   valueStart: number
   valueEnd: number
 }
 
-/** What wants to be told; the offsets of all calls, in their order, cover the HTML without gap or overlap. */
+/** Callbacks; the offsets of all calls, in order, cover the HTML without gap or overlap. */
 export interface HtmlVisitor {
   tag?(tag: HtmlTag): void
-  /** Text between tags with its entities as written; the raw text of a script, style, textarea, title and the like. */
+  /** Text between tags with raw entities; the raw text of script, style, textarea, title and similar. */
   text?(start: number, end: number): void
-  /** A comment, also a conditional one with all that is in it, a doctype, `<?…>`, `<![…]>` and `</` before no letter. */
+  /** A comment, including a conditional one with its content, a doctype, `<?…>`, `<![…]>` and `</` before a
+   *  non-letter. */
   comment?(start: number, end: number): void
 }
 
-/** HTML of a mail → its tags, texts and comments in their order, cut where a browser cuts them. Keeps no tree and looks
- *  at each character a bounded number of times, so that nothing an author writes makes it slow. A comment or a raw text
- *  that never ends goes to the end; a tag that never ends, or one with a quote that never closes, is one text from its
- *  `<` to the end. Never throws.  HTML Living Standard §13.2.5, without the states of script that hide an end tag */
+/** HTML of a mail → its tags, texts and comments in order, split where a browser splits them. Builds no tree and reads
+ *  each character a bounded number of times. An unclosed comment or raw text extends to the end; an unclosed tag or
+ *  quote makes one text from its `<` to the end. Never throws. HTML Living Standard §13.2.5, without the script states
+ *  that hide an end tag */
 export function scanHtml(html: string, visit: HtmlVisitor): void {
   let textFrom = 0
   const tellText = (end: number) => {
@@ -75,8 +76,8 @@ const EQUALS = 61
 const GREATER = 62
 const QUERY = 63
 
-/** Elements whose content is text whatever it looks like. A browser without scripts reads on in a noscript.
- *  HTML Living Standard §13.2.5.2–5 */
+/** Elements whose content is always text. A browser without scripts parses the content of noscript. HTML Living
+ *  Standard §13.2.5.2–5 */
 export const RAW_TEXT: ReadonlySet<string> = new Set([
   'script',
   'style',
@@ -90,14 +91,14 @@ export const RAW_TEXT: ReadonlySet<string> = new Set([
 
 const RAW_TEXT_ENDS = new Map(Array.from(RAW_TEXT, (name) => [name, new RegExp(`</${name}[\\s/>]`, 'gi')]))
 
-/** Where comments end. What was found once and is still ahead is not searched for again, which keeps the whole linear. */
+/** Ends of comments. A result that is still ahead is not searched again, which keeps the scan linear. */
 class CommentEnds {
   private readonly ahead = new Map<string, number>()
   constructor(private readonly html: string) {}
 
   after(open: number): number {
     const end = this.html.startsWith('<!--', open)
-      ? // `<!-->` and `<!--->` are whole comments; `--!>` ends one as well.
+      ? // `<!-->` and `<!--->` are complete comments; `--!>` ends one as well.
         Math.min(this.next('-->', open + 2), this.next('--!>', open + 4))
       : this.next('>', open + 2)
     return Math.min(end, this.html.length)
@@ -113,7 +114,7 @@ class CommentEnds {
   }
 }
 
-/** The tag that begins at `open`; null when the HTML ends before it does. */
+/** The tag that starts at `open`; null if the HTML ends first. */
 function readTag(html: string, open: number, isClose: boolean): HtmlTag | null {
   const nameFrom = open + (isClose ? 2 : 1)
   let at = nameFrom
@@ -136,9 +137,9 @@ function readTag(html: string, open: number, isClose: boolean): HtmlTag | null {
   return null
 }
 
-/** Reads the attribute at `at` into `attributes`; where the tag goes on, -1 when its quote never closes. */
+/** Reads the attribute at `at` into `attributes`; returns the next offset, or -1 if its quote never closes. */
 function readAttribute(html: string, from: number, attributes: HtmlAttribute[]): number {
-  let at = from + 1 // even `=` begins a name
+  let at = from + 1 // even `=` starts a name
   while (at < html.length && html.charCodeAt(at) !== EQUALS && !endsName(html.charCodeAt(at))) at++
   const name = html.slice(from, at).toLowerCase()
   const valueSign = afterSpaces(html, at)
@@ -162,7 +163,7 @@ function readAttribute(html: string, from: number, attributes: HtmlAttribute[]):
   return at
 }
 
-/** Where the end tag of an element with raw text stands; right behind the tag for every other element. */
+/** Start of the end tag of a raw text element; for other elements the offset right behind the tag. */
 function afterRawText(html: string, tag: HtmlTag): number {
   const close = RAW_TEXT_ENDS.get(tag.name)
   if (close === undefined) return tag.end

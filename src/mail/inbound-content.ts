@@ -2,17 +2,17 @@ import { BLOB_VERSIONS, packBlob, packBlobBeside, unpackBlob } from './blob.ts'
 import type { WordBudget } from './encoded-words.ts'
 import { decodeWords, type HeaderField } from './header-fields.ts'
 
-/** What the payload shows of a mail beyond its record (interface.md "Inbound received delivery"). */
+/** The content of a mail in the webhook payload, beyond its record. */
 export interface ParsedMail {
-  /** Empty when there is none. */
+  /** Empty if there is none. */
   textBody: string
   htmlBody: string
-  /** Names lower-case, values unfolded and decoded; values of a repeated header joined by `\n`, in order. */
+  /** Names lower case, values unfolded and decoded; values of a repeated header joined by `\n`, in order. */
   headers: Record<string, string>
   attachments: { filename: string; contentType: string; sizeBytes: number }[]
 }
 
-/** Header fields → as a payload shows them; names lower-case, values decoded, those of one name joined by `\n`. */
+/** Header fields → their payload form; names lower case, values decoded, those of one name joined by `\n`. */
 export function headersOf(fields: readonly HeaderField[], words?: WordBudget): Record<string, string> {
   const values = new Map<string, string[]>()
   for (const { key, value } of fields) {
@@ -28,18 +28,18 @@ export function packRaw(raw: Uint8Array): Uint8Array<ArrayBuffer> {
   return packBlob(RAW, raw)
 }
 
-/** As packRaw, beside the thread. */
+/** Like packRaw, off the thread. */
 export function packRawBeside(raw: Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayBuffer>> {
   return packBlobBeside(RAW, raw)
 }
 
-/** Blob → the raw mail, in a buffer of its own. Throws on a blob that is cut, damaged or of another kind. */
+/** Blob → the raw mail in its own buffer. Throws on a blob that is truncated, damaged or of another kind. */
 export function unpackRaw(blob: Uint8Array): Uint8Array<ArrayBuffer> {
   return unpackBlob(RAW, blob)
 }
 
-/** ParsedMail → one blob. The two bodies stand beside the JSON of the rest: escaping them would cost as much as
- *  compressing them. Lone surrogates become U+FFFD. Never throws. */
+/** ParsedMail → one blob. The two bodies are stored beside the JSON of the rest: escaping them would cost as much as
+ *  compressing. Lone surrogates become U+FFFD. Never throws. */
 export function packParsed({ textBody, htmlBody, headers, attachments }: ParsedMail): Uint8Array<ArrayBuffer> {
   const text = Buffer.from(textBody)
   const html = Buffer.from(htmlBody)
@@ -47,7 +47,7 @@ export function packParsed({ textBody, htmlBody, headers, attachments }: ParsedM
   return packBlob(PARSED, Buffer.concat([Buffer.from(`${JSON.stringify(rest)}\n`), text, html]))
 }
 
-/** Blob → ParsedMail. Throws on a blob that is cut, damaged or of another kind. */
+/** Blob → ParsedMail. Throws on a blob that is truncated, damaged or of another kind. */
 export function unpackParsed(blob: Uint8Array): ParsedMail {
   const bytes = unpackBlob(PARSED, blob)
   const clear = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
@@ -63,7 +63,7 @@ export function unpackParsed(blob: Uint8Array): ParsedMail {
 }
 
 type ParsedRest = Pick<ParsedMail, 'attachments'> & {
-  /** Pairs, since a header may be called `__proto__`, which a JSON object would keep and an assignment would not. */
+  /** Pairs, since a header may be named `__proto__`, which JSON keeps but an assignment does not. */
   headers: [name: string, value: string][]
   textBytes: number
 }

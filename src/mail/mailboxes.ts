@@ -1,16 +1,16 @@
 import { formatMailbox, type Mailbox, parseMailbox } from './address.ts'
 import { decodeWords } from './encoded-words.ts'
 
-/** Value of an address header of our own author (unfolded, encoded words and all) → its one mailbox, name decoded; null
- *  when it is not exactly one, as parseMailbox understands one. Never throws. */
+/** Unfolded value of an author's address header, encoded words included → its one mailbox with decoded name; null if it
+ *  is not exactly one by parseMailbox. Never throws. */
 export function onlyMailbox(value: string): Mailbox | null {
   if (value.length > LONGEST) return null
   const bracketed = NAMELESS.exec(value)?.[1]
   return named(parseMailbox(bracketed?.includes('@') ? bracketed : value))
 }
 
-/** The same for a header that may hold many: those of them that can be understood, in order; groups give their members.
- *  For showing what the author wrote, never for deciding who gets the mail. Linear, never throws. RFC 5322 §3.4. */
+/** The same for a header with any number: the valid mailboxes in order; groups give their members. For display only,
+ *  never to decide who receives the mail. Linear, never throws. RFC 5322 §3.4 */
 export function mailboxesOf(value: string): Mailbox[] {
   const found: Mailbox[] = []
   let item = ''
@@ -29,12 +29,12 @@ export function mailboxesOf(value: string): Mailbox[] {
   return found
 }
 
-const LONGEST = 998 // RFC 5322 §2.1.1, as the API has it
+const LONGEST = 998 // RFC 5322 §2.1.1, as in the API
 const NAMELESS = /^[ \t]*<([^<>]*)>[ \t]*$/
-// A quote or comment that never closes goes to the end: were it to fail there, each one would be tried so far again.
+// An unclosed quote or comment extends to the end; failing there would make each one be tried again.
 const TOKEN = /"(?:[^"\\]|\\.?)*"?|\((?:[^()\\]|\\.?)*\)?|[^",;:()]+|[,;:)]/gs
 
-/** Only the name may be encoded. One that cannot be written back and read again is no name to show. */
+/** Only the name may be encoded. A name that cannot be written and read back is dropped. */
 function named(mailbox: Mailbox | null): Mailbox | null {
   if (mailbox === null || mailbox.name === null) return mailbox
   const decoded = { ...mailbox, name: decodeWords(mailbox.name).trim() }

@@ -6,46 +6,46 @@ import { mediaType, type Parameters, parameterIn, readParameters } from './param
 import { bytesOfBase64, bytesOfQuotedPrintable } from './transfer-decoding.ts'
 import { bytesOfUuencoded, nameOfUuencoded, piecesOfUuencoded, type UuencodedPiece } from './uuencode.ts'
 
-/** One part of a mail, the mail itself among them. */
+/** One part of a mail, or the mail itself. */
 export interface MimePart {
   fields: HeaderField[]
-  /** Lower-case; `text/plain` when not said. RFC 2045 §5.2. */
+  /** Lower case; `text/plain` if missing. RFC 2045 §5.2 */
   type: string
-  /** As it was transferred: contentOf decodes it. */
+  /** In its transfer encoding: contentOf decodes it. */
   body: Uint8Array
-  /** Of a multipart, or of a text with uuencoded files in it; empty otherwise. */
+  /** Parts of a multipart, or of a text with uuencoded files; empty otherwise. */
   parts: MimePart[]
   /** A multipart beyond the limits, whose parts were not read. */
   isCut: boolean
 }
 
-/** How much of a mail is read. */
+/** Limits on reading a mail. */
 export interface MimeLimits {
   bytes: number
   parts: number
-  /** Of multiparts in multiparts: each costs a look at all that is in it. */
+  /** Nesting of multiparts: each level costs a pass over its content. */
   levels: number
-  /** Encoded words; of readers without it all are decoded. */
+  /** Encoded words; without it all are decoded. */
   words?: WordBudget
-  /** No further part is read once this is true. */
+  /** Stops reading further parts once true. */
   isLate?: () => boolean
 }
 
-/** Raw mail → the tree of its parts, as far as its first `mostBytes` tell. Takes what is common in the wild: no closing
- *  delimiter, a wrong boundary parameter or none, padding behind a delimiter, a delimiter of an outer multipart while an
- *  inner one is open, a part without the empty line behind its header, line ends in LF or CR CR LF. An attached message is a leaf. At most
- *  20 levels and 1,000 parts, beyond which a multipart is a leaf; linear, never throws. RFC 2046 §5.1. */
+/** Raw mail → the tree of its parts in its first `mostBytes`. Accepts common faults: no closing delimiter, a wrong or
+ *  missing boundary parameter, padding behind a delimiter, a delimiter of an outer multipart inside an inner one, a
+ *  part without the empty line behind its header, line ends in LF or CR CR LF. An attached message is a leaf. At most
+ *  20 levels and 1,000 parts, beyond which a multipart is a leaf; linear, never throws. RFC 2046 §5.1 */
 export function readParts(raw: Uint8Array, mostBytes = MAX_BYTES): MimePart {
   return readMime(raw, { bytes: mostBytes, parts: MAX_PARTS, levels: MAX_LEVELS }).mail
 }
 
 export interface MimeReading {
   mail: MimePart
-  /** The first limit that was reached; null when all was read. */
+  /** The first limit reached; null if everything was read. */
   reached: string | null
 }
 
-/** The same within other limits, and the first limit that was reached; null when all was read. */
+/** The same within other limits, with the first limit reached; null if everything was read. */
 export function readMime(raw: Uint8Array, limits: MimeLimits): MimeReading {
   const steps = mimeSteps(raw, limits)
   for (;;) {
@@ -54,7 +54,7 @@ export function readMime(raw: Uint8Array, limits: MimeLimits): MimeReading {
   }
 }
 
-/** The same in steps of some 20 ms, between which the caller may give others the thread. */
+/** The same in steps of about 20 ms, between which the caller may yield the thread. */
 export function* mimeSteps(raw: Uint8Array, limits: MimeLimits): Generator<void, MimeReading> {
   const budget: Budget = { limits, partsLeft: limits.parts, reached: null, isDecoded: false, work: 0 }
   const bytes = withSingleReturns(withLineFeeds(raw.subarray(0, limits.bytes)))
@@ -62,8 +62,8 @@ export function* mimeSteps(raw: Uint8Array, limits: MimeLimits): Generator<void,
   return { mail, reached: budget.reached }
 }
 
-/** Mail whose first line ends in CR CR LF, as programs write it that put a CR in front of each line end → the same with
- *  CR LF; any other as it is. */
+/** Mail whose first line ends in CR CR LF, from programs that add a CR before each line end → the same with CR LF;
+ *  others unchanged. */
 function withSingleReturns(bytes: Buffer): Buffer {
   const newline = bytes.indexOf(LF)
   if (newline < 2 || bytes[newline - 1] !== CR || bytes[newline - 2] !== CR) return bytes
@@ -76,17 +76,17 @@ function withSingleReturns(bytes: Buffer): Buffer {
   return single.subarray(0, end)
 }
 
-/** The part and all below it that are no multiparts, in order. */
+/** The part and its descendants that are not multiparts, in order. */
 export function leavesOf(part: MimePart): MimePart[] {
   return part.parts.length === 0 ? [part] : part.parts.flatMap(leavesOf)
 }
 
-/** Value of the part's first field of that lower-case name; '' when there is none. */
+/** Value of the part's first field with that lower-case name; '' if none. */
 export function fieldOf(part: Pick<MimePart, 'fields'>, key: string): string {
   return part.fields.find((field) => field.key === key)?.value ?? ''
 }
 
-/** Parameter of such a field of the part, both names lower-case; null when it has none. Each field is read once. */
+/** Parameter of such a field, both names lower case; null if missing. Each field is parsed once. */
 export function partParameter(
   part: Pick<MimePart, 'fields'>,
   key: 'content-type' | 'content-disposition',
@@ -114,7 +114,7 @@ const NAMES: ReadonlySet<string> = new Set<PartParameter>([
 ])
 const PARAMETERS = new WeakMap<HeaderField, Parameters>()
 
-/** Body of a leaf without its transfer encoding; as it is in an encoding that is not known. RFC 2045 §6. */
+/** Body of a leaf without its transfer encoding; unchanged if the encoding is unknown. RFC 2045 §6 */
 export function contentOf(part: Pick<MimePart, 'fields' | 'body'>): Uint8Array {
   switch (encodingOf(part)) {
     case 'base64':
@@ -131,7 +131,7 @@ export function contentOf(part: Pick<MimePart, 'fields' | 'body'>): Uint8Array {
   }
 }
 
-/** Content of a leaf as text with LF line ends; latin1 in a charset that is not known. `format=flowed` is left as it is. */
+/** Content of a leaf as text with LF line ends; latin1 if the charset is unknown. `format=flowed` stays unchanged. */
 export function textOf(part: Pick<MimePart, 'fields' | 'body'>, words?: WordBudget): string {
   const bytes = contentOf(part)
   const charset = partParameter(part, 'content-type', 'charset', words) ?? ''
@@ -139,7 +139,7 @@ export function textOf(part: Pick<MimePart, 'fields' | 'body'>, words?: WordBudg
   return text.includes('\r') ? text.replaceAll('\r\n', '\n') : text
 }
 
-/** What its author calls a leaf; null for nothing. RFC 2183 §2.3, RFC 2045 §5. */
+/** The file name in the headers of a leaf; null if none. RFC 2183 §2.3, RFC 2045 §5 */
 export function nameOf(part: MimePart, words?: WordBudget): string | null {
   const said =
     partParameter(part, 'content-disposition', 'filename', words) ||
@@ -149,13 +149,13 @@ export function nameOf(part: MimePart, words?: WordBudget): string | null {
   return nameOfUuencoded(part.body)
 }
 
-/** The first characters of a text, decoded no further than they may reach: four bytes for each, as in an encoding. */
+/** The first characters of a text, decoding no more than needed: four bytes per character, as in an encoding. */
 export function beginningOf(part: MimePart, characters: number): string {
   return textOf({ ...part, body: part.body.subarray(0, 4 * characters) }).slice(0, characters)
 }
 
-/** Raw mail → its first plain text and its first HTML that are no attachments, with LF line ends; null for what it has not.
- *  Reads the whole mail: a text may stand behind an attachment. Linear, never throws. */
+/** Raw mail → its first plain text and first HTML that are not attachments, with LF line ends; null if missing. Reads
+ *  the whole mail: a text may follow an attachment. Linear, never throws. */
 export function readTexts(raw: Uint8Array): { html: string | null; text: string | null } {
   const shown = leavesOf(readParts(raw, raw.length)).filter((part) => !isAttachment(part))
   const plain = shown.find((part) => part.type === 'text/plain')
@@ -163,16 +163,16 @@ export function readTexts(raw: Uint8Array): { html: string | null; text: string 
   return { html: html ? textOf(html) : null, text: plain ? textOf(plain) : null }
 }
 
-/** Said to be one by its author; pictures that a text shows are not. RFC 2183 §2.2 */
+/** Whether the author marked it as one; pictures shown in a text are not. RFC 2183 §2.2 */
 export function isAttachment(part: MimePart): boolean {
   return mediaType(fieldOf(part, 'content-disposition')) === 'attachment'
 }
 
-const MAX_BYTES = 1_048_576 // reports stand in front of the mail that they are about
+const MAX_BYTES = 1_048_576 // reports precede the mail they are about
 const MAX_PARTS = 1_000
-const MAX_LEVELS = 20 // mails from the wild have up to six levels
-const LONGEST_BOUNDARY = 8_000 // RFC 2046 §5.1.1 has 70; more is seen
-const LONGEST_HEADER = 1_048_576 // what readHeaderFields reads
+const MAX_LEVELS = 20 // real mail has up to six levels
+const LONGEST_BOUNDARY = 8_000 // RFC 2046 §5.1.1 allows 70; longer ones occur
+const LONGEST_HEADER = 1_048_576 // the limit of readHeaderFields
 const MAX_BLANKS = 1_000
 const [LF, CR, DASH] = [10, 13, 45]
 
@@ -180,9 +180,9 @@ interface Budget {
   limits: MimeLimits
   partsLeft: number
   reached: string | null
-  /** Whether a multipart was decoded: of one mail only one, or each level would cost as much as the mail. */
+  /** Whether a multipart was decoded: only one per mail, or each level would cost as much as the mail. */
   isDecoded: boolean
-  /** Since the last pause. */
+  /** Work since the last pause. */
   work: number
 }
 
@@ -206,7 +206,7 @@ function* readPart(bytes: Uint8Array, depth: number, budget: Budget, usual = 'te
   }
 
   yield* split(part, part.body, depth, budget)
-  // RFC 2045 §6.4 has no encoded multipart; some are.
+  // RFC 2045 §6.4 forbids encoded multiparts; some exist.
   if (part.parts.length > 0 || part.isCut || budget.isDecoded) return part
   const content = contentOf(part)
   if (content === part.body) return part
@@ -215,7 +215,7 @@ function* readPart(bytes: Uint8Array, depth: number, budget: Budget, usual = 'te
   return part
 }
 
-/** Adds the parts that the body of a multipart holds. */
+/** Adds the parts in the body of a multipart. */
 function* split(part: MimePart, body: Uint8Array, depth: number, budget: Budget): Generator<void, void> {
   const below = part.type === 'multipart/digest' ? 'message/rfc822' : 'text/plain'
   for (const boundary of [boundaryOf(part, budget), guessedBoundary(body) ?? '']) {
@@ -236,8 +236,8 @@ function* split(part: MimePart, body: Uint8Array, depth: number, budget: Budget)
   }
 }
 
-/** Adds the files and the texts around them, where the part is not one file alone. A file in a text is an attachment, unless
- *  it is the text. */
+/** Adds uuencoded files and the texts around them, unless the part is a single file. A file in a text is an attachment,
+ *  unless it is the whole text. */
 function splitUuencoded(part: MimePart, budget: Budget): void {
   const pieces: UuencodedPiece[] = []
   for (const piece of piecesOfUuencoded(part.body)) {
@@ -267,12 +267,12 @@ function isNameOfText(name: string): boolean {
   return !/\.\w{1,10}$/.test(name) || typeByName(name).startsWith('text/')
 }
 
-/** '' when it has none. A blank at its end would be padding (RFC 2046 §5.1.1). */
+/** '' if none. A blank at its end is padding (RFC 2046 §5.1.1). */
 function boundaryOf(part: MimePart, budget: Budget): string {
   return partParameter(part, 'content-type', 'boundary', budget.limits.words)?.trimEnd() ?? ''
 }
 
-/** A byte of a header takes some 50 ns, a line that looks like a delimiter twenty times that. */
+/** A header byte takes about 50 ns, a line that looks like a delimiter twenty times that. */
 function* spend(work: number, budget: Budget): Generator<void, void> {
   budget.work += work
   if (budget.work < WORK_BETWEEN_PAUSES) return
@@ -296,9 +296,9 @@ function isUsedUp(depth: number, budget: Budget): boolean {
   return true
 }
 
-/** Header and body of a part. Where the empty line between them is missing, the body begins at the first line that is
- *  no field and has no field of MIME behind it; of a mail also none that every mail has, since such a line in its header is
- *  mostly a fold that lost its blank. Where such a fold ends the header, the empty line behind it counts. */
+/** Header and body of a part. Without an empty line, the body starts at the first line that is not a field and has no
+ *  MIME field behind it; for a mail, also no field that every mail has, since such a line in its header is usually a
+ *  fold without its blank. If such a line ends the header, the empty line behind it counts. */
 function readPartHeader(bytes: Uint8Array, isMail: boolean): PartHeader {
   const { fields, bodyAt } = readHeaderFields(bytes)
   const isKnown = isMail ? MAIL_FIELD : MIME_FIELD
@@ -315,7 +315,7 @@ function readPartHeader(bytes: Uint8Array, isMail: boolean): PartHeader {
 interface PartHeader {
   fields: HeaderField[]
   bodyAt: number
-  /** Bytes that were looked at. */
+  /** Bytes read. */
   sizeBytes: number
 }
 
@@ -323,14 +323,14 @@ const MIME_FIELD = /^(?:content-|mime-version$)/
 const MAIL_FIELD =
   /^(?:content-|mime-version$|x-|received$|from$|to$|cc$|bcc$|subject$|date$|message-id$|reply-to$|return-path$|sender$|references$|in-reply-to$|delivered-to$|dkim-|arc-|authentication-|list-|resent-|thread-)/
 
-/** Whether a field or the empty line stands there. */
+/** Whether a field or the empty line starts here. */
 function isHeaderLine(bytes: Uint8Array, at: number): boolean {
   const start = Buffer.from(bytes.buffer, bytes.byteOffset + at, Math.min(bytes.byteLength - at, 200))
   return /^(?:\r?\n|[!-9;-~]{1,200}(?:[ \t]{0,20}:|$))/.test(start.toString('latin1'))
 }
 
-/** Whether the line that is no field belongs to the header, which ends in front of `bodyAt`. Text may have been written
- *  without the empty line; a file in base64 begins behind it. */
+/** Whether the line that is not a field belongs to the header, which ends before `bodyAt`. A text may lack the empty
+ *  line; a base64 file starts behind it. */
 function isLostFold(bytes: Uint8Array, at: number, bodyAt: number, fields: HeaderField[]): boolean {
   if (!/\n\r?\n$/.test(latin1(bytes, Math.max(bodyAt - 3, 0), bodyAt))) return false
   const line = latin1(bytes, at, Math.min(at + 1_000, bodyAt)).split(/\r?\n/, 1)[0]!
@@ -354,8 +354,8 @@ function latin1(bytes: Uint8Array, from: number, to: number): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset + from, to - from).toString('latin1')
 }
 
-/** What stands between the delimiter lines. `inner`: multiparts among the pieces that have the same boundary. The first closing
- *  delimiters are theirs. null: 10,000 lines began like a delimiter and are none. */
+/** Yields the content between delimiter lines. `inner`: multiparts among the pieces with the same boundary, which own
+ *  the first closing delimiters. null: 10,000 lines started like a delimiter without being one. */
 function* piecesOf(body: Uint8Array, boundary: string, inner: { open: number }): Generator<Uint8Array | null> {
   if (boundary.length > LONGEST_BOUNDARY) return
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength)
@@ -368,7 +368,7 @@ function* piecesOf(body: Uint8Array, boundary: string, inner: { open: number }):
     from = at + delimiter.length
     const isAtStart = at === 0 || bytes[at - 1] === LF
     const isLast = bytes[from] === DASH && bytes[from + 1] === DASH && isPadding(bytes, from + 2)
-    // Another boundary may begin with this one.
+    // Another boundary may start with this one.
     if (!isAtStart || (!isLast && !isPadding(bytes, from))) {
       if (++others % LOOK_ALIKES === 0) yield null
       continue
@@ -385,7 +385,7 @@ function* piecesOf(body: Uint8Array, boundary: string, inner: { open: number }):
 
 const LONGEST_PADDING = 1_000
 
-/** Whether only blanks follow on the line, or in what is read of it. */
+/** Whether only blanks follow on the line, or in its part that is read. */
 function isPadding(bytes: Buffer, from: number): boolean {
   for (let at = from; at < bytes.length && at < from + LONGEST_PADDING; at++) {
     const byte = bytes[at]
@@ -395,14 +395,14 @@ function isPadding(bytes: Buffer, from: number): boolean {
   return true
 }
 
-/** The line end in front of a delimiter belongs to the delimiter. RFC 2046 §5.1.1. */
+/** The line end before a delimiter belongs to the delimiter. RFC 2046 §5.1.1 */
 function withoutLineEnd(bytes: Buffer, at: number): number {
   if (at > 0 && bytes[at - 1] === LF) return bytes[at - 2] === CR ? at - 2 : at - 1
   return at
 }
 
-/** The first line that begins with `--` and has the begin of a part behind it, for multiparts whose boundary parameter was
- *  lost or damaged. */
+/** The first line that starts with `--` and is followed by the start of a part, for multiparts whose boundary parameter
+ *  is missing or damaged. */
 function guessedBoundary(body: Uint8Array): string | null {
   const start = Buffer.from(body.buffer, body.byteOffset, Math.min(body.byteLength, 4_000)).toString('latin1')
   return /^--([!-~]{1,70})[ \t]{0,70}\r?\n(?:\r?\n|Content-)/im.exec(start)?.[1] ?? null

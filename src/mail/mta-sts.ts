@@ -1,17 +1,17 @@
 import { trimBlanks } from './blanks.ts'
 
-/** What a mail domain asks of those who send to it, as its policy file says. RFC 8461 §3.2 */
+/** A mail domain's requirements for senders, from its policy file. RFC 8461 §3.2 */
 export interface MtaSts {
-  /** `enforce`: better no mail than one over an unproven connection. `testing`: tell, but deliver. `none`: nothing. */
+  /** `enforce`: do not deliver over an unverified connection. `testing`: report, but deliver. `none`: no policy. */
   mode: 'enforce' | 'testing' | 'none'
-  /** Names of mail hosts in lower case; `*.` in front stands for exactly one label. */
+  /** Mail host names in lower case; a leading `*.` matches exactly one label. */
   mx: string[]
-  /** How long the policy holds after it was fetched; at most a year. */
+  /** How long the policy is valid after the fetch; at most a year. */
   maxAgeSeconds: number
 }
 
-/** The TXT records of `_mta-sts.<domain>` → the id of the policy, which changes with it. Null when there is none: no
- *  record of this version, more than one, or one that breaks the grammar. RFC 8461 §3.1 */
+/** TXT records of `_mta-sts.<domain>` → the policy id, which changes with the policy. Null if there is none: no record
+ *  of this version, several, or a malformed one. RFC 8461 §3.1 */
 export function readMtaStsId(records: readonly string[]): string | null {
   const ours = records.filter((record) => /^v=STSv1[ \t]*(;|$)/.test(record))
   if (ours.length !== 1) return null
@@ -20,9 +20,9 @@ export function readMtaStsId(records: readonly string[]): string | null {
   return ids[0] ?? null
 }
 
-/** The text of a policy file → what it asks, or why it is none, in words. Of a field that stands twice the first counts,
- *  but for `mx`; unknown fields are passed over. Reads 500 lines at most: the text comes from a stranger, and 64 KiB of
- *  short lines kept the thread for 10 to 20 ms. RFC 8461 §3.2 */
+/** Text of a policy file → the policy, or why it is invalid. The first of a repeated field counts, except for `mx`;
+ *  unknown fields are ignored. Reads at most 500 lines: the text is untrusted, and 64 KiB of short lines took 10 to 20
+ *  ms. RFC 8461 §3.2 */
 export function readMtaSts(text: string): MtaSts | { invalid: string } {
   const fields = new Map<string, string>()
   const mx: string[] = []
@@ -47,13 +47,13 @@ export function readMtaSts(text: string): MtaSts | { invalid: string } {
   return { mode, mx, maxAgeSeconds: Math.min(Number(maxAge), YEAR_SECONDS) }
 }
 
-/** Policy → its file, which readMtaSts reads back. */
+/** Policy → its file, which readMtaSts can read. */
 export function writeMtaSts({ mode, mx, maxAgeSeconds }: MtaSts): string {
   const lines = ['version: STSv1', `mode: ${mode}`, ...mx.map((host) => `mx: ${host}`), `max_age: ${maxAgeSeconds}`]
   return lines.map((line) => `${line}\r\n`).join('')
 }
 
-/** Name of a mail host (A-label) → whether the policy lists it. RFC 8461 §4.1 */
+/** Mail host name (A-label) → whether the policy lists it. RFC 8461 §4.1 */
 export function listsHost(mx: readonly string[], host: string): boolean {
   const name = host.toLowerCase().replace(/\.$/, '')
   const parent = name.slice(name.indexOf('.') + 1)
@@ -64,7 +64,7 @@ export function listsHost(mx: readonly string[], host: string): boolean {
 
 const YEAR_SECONDS = 31_557_600 // RFC 8461 §3.2
 const MAX_HOSTS = 200
-const MAX_LINES = 500 // ours: the hosts, three fields more, and as many unknown ones
+const MAX_LINES = 500 // ours: the hosts, three more fields, and as many unknown ones
 const PATTERN = /^(\*\.)?([a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?\.)+[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/
 
 const isMode = (text: string): text is MtaSts['mode'] => text === 'enforce' || text === 'testing' || text === 'none'

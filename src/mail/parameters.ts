@@ -1,26 +1,26 @@
 import { decodeCharset } from './charset.ts'
 import { decodeWords, type WordBudget } from './encoded-words.ts'
 
-/** Value of a Content-Type or Content-Disposition field → the named parameter (any letter case), without quotes; null when it
- *  is not there. Reads values that are cut and percent-encoded by RFC 2231, and encoded words where the RFC has none. Of
- *  two with one name the first counts, and the encoded form before the plain one, which stands beside it for old readers.
- *  Linear, never throws. RFC 2045 §5.1, RFC 2231 §3, §4. */
+/** Value of a Content-Type or Content-Disposition field → the named parameter (any letter case), without quotes; null
+ *  if missing. Supports RFC 2231 splitting and percent-encoding, and non-standard encoded words. The first of two with
+ *  one name counts, and the encoded form before the plain one, which is there for old clients. Linear, never throws.
+ *  RFC 2045 §5.1, RFC 2231 §3, §4 */
 export function parameterOf(value: string, name: string, words?: WordBudget): string | null {
   const wanted = name.toLowerCase()
   return parameterIn(readParameters(value, new Set([wanted])), wanted, words)
 }
 
-/** The parameters of one value that somebody wants: by lower-case name, without what RFC 2231 puts behind it. */
+/** The requested parameters of one value: by lower-case name, without the RFC 2231 suffix. */
 export type Parameters = ReadonlyMap<string, readonly Parameter[]>
 
 interface Parameter {
-  /** Behind the name: `*`, `*0`, `*0*`; mostly ''. */
+  /** Behind the name: `*`, `*0`, `*0*`; usually ''. */
   suffix: string
   /** With its quotes. */
   text: string
 }
 
-/** As parameterOf, of a value that is read once for several names. */
+/** Like parameterOf, for a value parsed once for several names. */
 export function parameterIn(parameters: Parameters, name: string, words?: WordBudget): string | null {
   const pieces = new Map<number, { text: string; isEncoded: boolean }>()
   let plain: string | null = null
@@ -39,10 +39,11 @@ export function parameterIn(parameters: Parameters, name: string, words?: WordBu
   return plain === null ? null : decodeWords(plain.slice(0, LONGEST_WORDS), words)
 }
 
-/** Encoded words take some times what other text takes, and each part may have as many as the header of a mail. */
+/** Decoding encoded words costs several times as much as other text, and each part may have as many as a mail's
+ *  header. */
 const LONGEST_WORDS = 8_000
 
-/** First word of such a value behind its comments, lower-case: `text/plain`; '' when there is none. */
+/** First word of such a value after comments, lower case: `text/plain`; '' if none. */
 export function mediaType(value: string): string {
   return value
     .trimStart()
@@ -76,10 +77,10 @@ function percentDecoded(text: string): Buffer {
   )
 }
 
-/** Their values hold blanks and backslashes without quotes around them. */
+/** Their unquoted values may contain blanks and backslashes. */
 const FILE_NAMES: ReadonlySet<string> = new Set(['name', 'filename'])
 
-/** Each `; name=value` with one of those names, which are lower-case. */
+/** Each `; name=value` with one of these lower-case names. */
 export function readParameters(value: string, names: ReadonlySet<string>): Parameters {
   const found = new Map<string, Parameter[]>()
   for (let at = endOfSegment(value, 0); at < value.length; ) {
@@ -102,7 +103,7 @@ export function readParameters(value: string, names: ReadonlySet<string>): Param
 
 const [BACKSLASH, QUOTE, SEMICOLON] = [92, 34, 59]
 
-/** Offset of the next `;` that stands in no quotes, or the length. */
+/** Offset of the next `;` outside quotes, or the length. */
 function endOfSegment(value: string, from: number): number {
   let isQuoted = false
   for (let at = from; at < value.length; at++) {
@@ -121,7 +122,7 @@ function unquoted(text: string): string {
   return text.slice(1, end).replace(/\\(.?)/gs, '$1')
 }
 
-/** Windows programs write `"C:\a.txt"` with single backslashes: only a quote and a backslash are escaped. */
+/** Windows programs write `"C:\a.txt"` with single backslashes: only escaped quotes and backslashes count. */
 function unquotedName(text: string): string {
   if (!text.startsWith('"')) return text
   return unquoted(text.replace(/\\(["\\])?/g, (sequence, char) => (char === undefined ? '\\\\' : sequence)))

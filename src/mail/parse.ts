@@ -15,19 +15,19 @@ import {
 } from './mime-parts.ts'
 import { mediaType } from './parameters.ts'
 
-/** Raw mail → what a payload shows of it, and why it could not be read whole (null = it could). Every leaf of the mail is in
- *  its texts or among its attachments; left out is what is beyond 2,000 parts, and what a reading does not reach before
- *  `late` resolves, which may be never. Attached mails stay attachments, as do pictures that the html shows. Never rejects.
+/** Raw mail → its payload content, and why it could not be read completely (null if it could). Every leaf is in its
+ *  texts or attachments, except beyond 2,000 parts and beyond what is read before `late` resolves (it may never).
+ *  Attached mails stay attachments, as do pictures that the html shows. Never rejects.
  *
- *  By our own reader: mailparser lost parts of malformed mail, and its streams took ten times as long. Here nothing is a
- *  stream, since the mail is in memory, and each byte is looked at some times at most. */
+ *  Uses our own reader: mailparser lost parts of malformed mail and its streams took ten times as long. Nothing is
+ *  streamed here, since the mail is in memory; each byte is read a few times at most. */
 export async function parseMail(
   raw: Uint8Array,
   late: Promise<unknown>,
 ): Promise<{ parsed: ParsedMail; parseError: string | null }> {
   const watch = watchOf(late)
   const words = { left: MAX_WORDS }
-  const headerWords = { left: MAX_WORDS } // its own, so that parseAttachments has as many for the parts
+  const headerWords = { left: MAX_WORDS } // separate, so that parseAttachments has the same budget for the parts
   const { mail, reached } = await readTree(raw, words, watch)
   const headers = headersOf(mail.fields, headerWords)
   const { texts, htmls, attachments } = await leavesByUse(mail, words, watch)
@@ -45,8 +45,8 @@ export async function parseMail(
   }
 }
 
-/** Raw mail → the bytes of its attachments, in the order of ParsedMail.attachments. Never rejects: what cannot be read
- *  is not in it. */
+/** Raw mail → the bytes of its attachments, in the order of ParsedMail.attachments. Never rejects: unreadable ones are
+ *  omitted. */
 export async function parseAttachments(raw: Uint8Array, late: Promise<unknown>): Promise<Buffer[]> {
   const contents: Buffer[] = []
   const watch = watchOf(late)
@@ -54,7 +54,7 @@ export async function parseAttachments(raw: Uint8Array, late: Promise<unknown>):
   const { mail } = await readTree(raw, words, watch)
   const { attachments } = await leavesByUse(mail, words, watch)
   await readEach(attachments, watch, (_, content) => {
-    // Whoever sends a view to another thread sends all that it is a view of.
+    // Posting a view to another thread sends the whole underlying buffer.
     const isView = content.byteLength < content.buffer.byteLength
     contents.push(Buffer.from(isView ? new Uint8Array(content).buffer : content.buffer))
   })
@@ -62,18 +62,18 @@ export async function parseAttachments(raw: Uint8Array, late: Promise<unknown>):
 }
 
 const LIMITS = { bytes: Number.POSITIVE_INFINITY, parts: 2_000, levels: 50 }
-const MAX_WORDS = 20_000 // a header of 100 KiB, the most that Postfix takes, has 5,000
+const MAX_WORDS = 20_000 // a header of 100 KiB, Postfix's maximum, has 5,000
 const TOO_MANY_WORDS = `more than ${MAX_WORDS.toLocaleString('en')} encoded words`
-/** Read sequence by sequence: of one mail only so many bytes, and what is beyond is left as it is: mostly ASCII in any
- *  case. */
+/** Charsets decoded sequence by sequence: only so many bytes per mail; the rest stays undecoded, which is mostly ASCII
+ *  anyway. */
 const EXPLODING = /utf-?7|2022|^(?:cs)?jis|^hz/i
 const EXPLODING_BYTES = 1_000_000
-/** A reading pauses after so many, and lets others have the thread: some 10 ms. */
+/** Yields the thread after this many bytes, about 10 ms. */
 const BYTES_BETWEEN_PAUSES = 4_000_000
 
 interface Leaf {
   part: MimePart
-  /** As its author calls it; null for nothing. */
+  /** Its name in the mail; null if none. */
   name: string | null
   contentType: string
 }
@@ -94,7 +94,7 @@ function watchOf(late: Promise<unknown>): Watch {
 
 const pause = () => new Promise<void>((resolve) => setImmediate(resolve))
 
-/** Pauses when enough was read since the last time. */
+/** Pauses when enough was read since the last pause. */
 async function spend(sizeBytes: number, watch: Watch): Promise<void> {
   watch.sizeBytes += sizeBytes
   if (watch.sizeBytes < BYTES_BETWEEN_PAUSES) return
@@ -111,7 +111,7 @@ async function readTree(raw: Uint8Array, words: WordBudget, watch: Watch): Promi
   }
 }
 
-/** Decodes one after the other as long as it is not late. */
+/** Decodes one after the other until it is late. */
 async function readEach(
   leaves: readonly Leaf[],
   watch: Watch,
@@ -137,13 +137,13 @@ async function leavesByUse(mail: MimePart, words: WordBudget, watch: Watch): Pro
   for (const { part, isBody } of bodiesOf(mail, false)) {
     sort(part, leaves, isBody)
     const last = part.fields.at(-1)?.end ?? 0
-    await spend(last * 10, watch) // a byte of a header takes ten times as long as one of a body
+    await spend(last * 10, watch) // a header byte takes ten times as long as a body byte
     if (watch.isLate && leaves.texts.length + leaves.htmls.length > 0) break
   }
   return leaves
 }
 
-/** `isBody`: the part is one of those that make up the body, whatever it is called. */
+/** `isBody`: the part belongs to the body, whatever its name. */
 function* bodiesOf(part: MimePart, isBody: boolean): Generator<{ part: MimePart; isBody: boolean }> {
   if (part.parts.length === 0) yield { part, isBody }
   const isOfBody = part.type === 'multipart/alternative' || part.type === 'multipart/related'
@@ -158,7 +158,7 @@ function sort(part: MimePart, leaves: Leaves, isBody: boolean): void {
   else leaves.texts.push(part)
 }
 
-/** Its type is what its author says, and what the ending of its name stands for when that says nothing. */
+/** Its declared type, or the type of its file extension if the declared type says nothing. */
 function leafOf(part: MimePart, words: WordBudget): Leaf {
   const name = nameOf(part, words)
   const isSaid = fieldOf(part, 'content-type') !== ''
@@ -172,8 +172,8 @@ function leafOf(part: MimePart, words: WordBudget): Leaf {
 const OF_NO_KIND = 'application/octet-stream'
 const MEDIA_TYPE = /^[\w!#$&^.+-]{1,127}\/[\w!#$&^.+-]{1,127}$/
 
-/** All but text that wants to be shown. A multipart in which no delimiter was found is taken for the text that it mostly is.
- *  RFC 2183 §2.8. */
+/** Everything except text for display. A multipart without delimiters counts as the text that it usually is. RFC 2183
+ *  §2.8 */
 function isAttached({ part, contentType }: Leaf): boolean {
   if (!['', 'inline'].includes(dispositionOf(part))) return true
   if (part.type.startsWith('multipart/')) return part.isCut

@@ -3,31 +3,32 @@ import type { Tracking } from './track.ts'
 import { createTrackingLinks, type LinkScope } from './tracking-link.ts'
 import type { Verp } from './verp.ts'
 
-/** What one recipient's mail has and the others of the same message have not; crosses a thread boundary, so plain data. */
+/** The parts of one recipient's mail that other recipients of the message do not have; plain data, because it crosses a
+ *  thread boundary. */
 export interface RecipientParts {
-  /** Header fields, CRLF ended; they stand in front and are signed. '' = none. */
+  /** Header fields ending in CRLF, prepended and signed; '' for none. */
   fields: string
-  /** Null = the HTML is the author's, byte for byte. */
+  /** Null: the author's HTML, byte for byte. */
   tracking: Tracking | null
 }
 
-/** Every recipient gets the same bytes. */
+/** All recipients get the same bytes. */
 export const NO_RECIPIENT_PARTS: RecipientParts = { fields: '', tracking: null }
 
-/** Delivery id, what its message asks for and its sender's domain → its own parts. The same at every attempt. Throws on
- *  anything that is no delivery id. */
+/** Delivery id, message options and sender domain → the recipient's parts. The same at every attempt. Throws on an
+ *  invalid delivery id. */
 export type RecipientPartsOf = (
   deliveryId: string,
   message: { organizationId: string; unsubscribe: boolean; trackOpens: boolean; trackClicks: boolean },
-  /** `trackingHost`: null = links have the address of this server. */
+  /** `trackingHost`: null for links with this server's address. */
   sender: { returnPathHost: string; trackingHost: string | null },
 ) => RecipientParts
 
-/** `publicUrl` is how the world reaches this server, without a final slash; asked for each time, because it is known only
- *  once the listener is bound. */
+/** `publicUrl` is this server's public URL without a final slash; called each time, because it is known only once the
+ *  listener is bound. */
 export function createRecipientParts(deps: {
   verp: Pick<Verp, 'encode'>
-  /** Of createTrackingLinks. */
+  /** The secret of createTrackingLinks. */
   secret: Uint8Array
   publicUrl: () => string
 }): RecipientPartsOf {
@@ -46,7 +47,7 @@ export function createRecipientParts(deps: {
   }
 }
 
-/** The address of this server → the scope of links that begin with it. */
+/** This server's URL → the scope of links that start with it. */
 export function serverScope(publicUrl: string): LinkScope {
   return { host: URL.parse(publicUrl)?.hostname ?? '', organizationId: '' }
 }

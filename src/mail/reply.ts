@@ -1,5 +1,5 @@
-/** An SMTP reply as it was said: `text` holds its lines joined by `\n`, without reply code and
- *  without enhanced status code. RFC 5321 §4.2, RFC 2034, RFC 3463. */
+/** An SMTP reply: `text` holds its lines joined by `\n`, without reply code and enhanced status code. RFC 5321 §4.2,
+ *  RFC 2034, RFC 3463 */
 export interface Reply {
   code: number
   enhanced: string | null
@@ -14,15 +14,15 @@ export interface ReplyLine {
   isLast: boolean
 }
 
-/** Feeds on decoded bytes of one connection, in chunks of any size. */
+/** Reads decoded text of one connection, in chunks of any size. */
 export interface ReplyReader {
   push(chunk: string): Reply[]
 }
 
 export type ReplyFaultReason = 'not_a_reply' | 'codes_differ' | 'too_long'
 
-/** The peer does not speak SMTP. `replies` are the whole replies that stood before the fault in the same
- *  push, so that a pipelining caller loses no answer it already has. */
+/** The peer does not follow SMTP. `replies` are the complete replies before the fault in the same push, so that a
+ *  pipelining caller keeps them. */
 export class ReplyFault extends Error {
   override readonly name = 'ReplyFault'
   constructor(
@@ -34,9 +34,9 @@ export class ReplyFault extends Error {
   }
 }
 
-/** A line without its line end → its parts, or null when it is no reply line. Takes reply codes 200–599; an
- *  enhanced status code counts only when its class equals the first digit (RFC 2034 §4), with or without the
- *  `#` in front or `:` behind that some filters add. Never throws. */
+/** A line without its line end → its parts; null if it is not a reply line. Accepts reply codes 200–599. An enhanced
+ *  status code counts only if its class equals the first digit (RFC 2034 §4), with or without the leading `#` or
+ *  trailing `:` that some filters add. Never throws. */
 export function parseReplyLine(line: string): ReplyLine | null {
   const match = REPLY_LINE.exec(line)
   if (match === null) return null
@@ -49,13 +49,13 @@ export function parseReplyLine(line: string): ReplyLine | null {
   return { code, enhanced: status[1]!, text: rest.slice(status[0].length), isLast: match[2] !== '-' }
 }
 
-/** Makes the reader of one connection's replies. Lines end in CRLF or, leniently, in LF. `push` returns the replies
- *  that became whole, often none. `maxBytes` bounds one reply with all its lines (default 64 KiB: RFC 5321 asks for
- *  512 per line, so this is over a hundred lines; a peer that drips `250-` for ever ends here). Throws ReplyFault on
- *  a line that is no reply, on two codes within one reply, and beyond maxBytes; after that every push throws it again. */
+/** Creates the reader of one connection's replies. Lines end in CRLF or LF. `push` returns the replies completed by the
+ *  chunk, often none. `maxBytes` limits one reply with all its lines (default 64 KiB: RFC 5321 asks for 512 per line,
+ *  so over a hundred lines; it stops a peer that sends `250-` forever). Throws ReplyFault on an invalid line, on two
+ *  codes within one reply, and beyond maxBytes; every later push throws it again. */
 export function createReplyReader(options: { maxBytes?: number } = {}): ReplyReader {
   const maxBytes = options.maxBytes ?? 65_536
-  let pending = '' // the unfinished line; never searched again, so a peer that drips costs linear time
+  let pending = '' // the unfinished line; never searched again, so a slow peer costs linear time
   let sizeBytes = 0 // of the unfinished reply, this line included
   let lines: ReplyLine[] = []
   let fault: ReplyFault | null = null
@@ -94,8 +94,8 @@ export function createReplyReader(options: { maxBytes?: number } = {}): ReplyRea
   }
 }
 
-/** A reply → one line such as `550 5.1.1 No such user`: line ends become a space, control characters and
- *  characters that only change the reading direction go. Never throws. */
+/** A reply → one line such as `550 5.1.1 No such user`: line ends become a space; control characters and direction
+ *  marks are removed. Never throws. */
 export function formatReply(reply: Reply): string {
   const text = reply.text
     .replace(/[\r\n\t]+/g, ' ')

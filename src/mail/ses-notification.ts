@@ -1,7 +1,7 @@
 import type { DsnRecipient, FormDsn } from './dsn.ts'
 import { beginningOf, leavesOf, type MimePart } from './mime-parts.ts'
 
-/** A notification of Amazon SES, sent as mail by Amazon SNS: JSON as the text of the mail, or as `Message` of such JSON.
+/** An Amazon SES notification, sent as mail by Amazon SNS: JSON as the text of the mail, or as `Message` of such JSON.
  *  docs.aws.amazon.com/ses/latest/dg/notification-contents.html */
 export type SesNotification =
   | { kind: 'bounce'; dsn: FormDsn }
@@ -9,7 +9,7 @@ export type SesNotification =
   /** Delivered, opened, delayed, and all other types. */
   | { kind: 'nothing' }
 
-/** Parts of a mail → the notification in its first text; null when it holds none. Looks at 256 KiB; never throws. */
+/** Parts of a mail → the notification in its first text; null if none. Reads 256 KiB; never throws. */
 export function readSesNotification(mail: MimePart): SesNotification | null {
   const plain = leavesOf(mail).find(({ type }) => type === 'text/plain')
   const text = plain === undefined ? '' : beginningOf(plain, LONGEST_TEXT).trimStart()
@@ -55,8 +55,8 @@ function bounce(json: Json): SesNotification | null {
   return { kind: 'bounce', dsn: { form: 'amazon-sns', reportingMta: stringOf(said.reportingMTA), recipients: told } }
 }
 
-/** The object with which the text begins: mail programs break its long lines with a line end and a blank, and SNS adds a
- *  footer behind it. */
+/** The object at the start of the text: mail programs break its long lines with a line end and a blank, and SNS appends
+ *  a footer. */
 function objectIn(text: string): Json | null {
   const joined = text.replace(/\r?\n ?/g, '')
   const end = joined.lastIndexOf('}')

@@ -5,27 +5,27 @@ import { decodeWords, readHeaderFields } from './header-fields.ts'
 import { isMime, unpackMime } from './mime-content.ts'
 import { contentOf, fieldOf, isAttachment, leavesOf, nameOf, readParts, readTexts } from './mime-parts.ts'
 
-/** What a stored mail shows to a reader, whether it was composed here or by its author. */
+/** The displayed content of a stored mail, composed here or by its author. */
 export interface ShownContent {
   subject: string
   html: string | null
   text: string | null
-  /** Those beyond the ones every mail has, in order; a name may stand there more than once. */
+  /** Headers beyond the standard ones, in order; names may repeat. */
   headers: [name: string, value: string][]
   attachments: Attachment[]
 }
 
-/** Reads stored mail for `owner`, in a thread of its own where there is one. Rejects on damaged content. */
+/** Reads stored mail for `owner`, in a separate thread where available. Rejects on damaged content. */
 export interface StoredMail {
-  /** → the JSON of the record (shownRecord) with this id in front, in UTF-8. */
+  /** Returns the JSON of the record (shownRecord) with this id first, in UTF-8. */
   record(packed: Uint8Array, id: string, owner: string): Promise<Uint8Array>
-  /** → the text in UTF-8; null when it has no such part. */
+  /** Returns the text in UTF-8; null without such a part. */
   part(packed: Uint8Array, part: 'html' | 'text', owner: string): Promise<Uint8Array | null>
-  /** By its place in the list, from 1; null when there is none. */
+  /** By position, from 1; null if there is none. */
   attachment(packed: Uint8Array, place: number, owner: string): Promise<Uint8Array | null>
 }
 
-/** As the API answers it, without the bytes of the attachments. */
+/** The API representation, without the attachments' bytes. */
 export function shownRecord(mail: ShownContent) {
   return {
     subject: mail.subject,
@@ -41,15 +41,15 @@ export function shownRecord(mail: ShownContent) {
   }
 }
 
-/** An author's own mail may have a header more than once: its values, one a line. */
+/** An author's own mail may repeat a header: joins its values, one per line. */
 function repeatsJoined(headers: ShownContent['headers']): Map<string, string> {
   const values = new Map<string, string>()
   for (const [name, value] of headers) values.set(name, values.has(name) ? `${values.get(name)}\n${value}` : value)
   return values
 }
 
-/** Stored content, as content.ts or mime-content.ts packs it → what it shows. Of an author's mail all parts that are
- *  neither its text nor its html are attachments. Throws on damaged content. */
+/** Stored content, packed by content.ts or mime-content.ts → its displayed form. In an author's mail all parts except
+ *  its text and html are attachments. Throws on damaged content. */
 export function shownContent(packed: Uint8Array): ShownContent {
   if (isMime(packed)) return shownMime(unpackMime(packed))
   const { subject, html, text, headers, attachments } = unpackContent(packed)
@@ -74,7 +74,7 @@ function attachmentsOf(mime: Uint8Array): Attachment[] {
     .filter((part) => {
       const isText = (part.type === 'text/plain' || part.type === 'text/html') && !isAttachment(part)
       if (!isText || seen.has(part.type)) return true
-      seen.add(part.type) // the first of each kind is what readTexts gives
+      seen.add(part.type) // readTexts returns the first of each kind
       return false
     })
     .map((part, index) => {

@@ -1,13 +1,13 @@
 import { decodeEntities } from './html-entities.ts'
 
-/** The text of an HTML page as it grows, told by textFromHtml what it meets. Line ends and spaces are only noted, and
- *  written once text follows, so none is left over. */
+/** Builds the text of an HTML page from the events of textFromHtml. Line ends and spaces are written only when text
+ *  follows, so none remains at the end. */
 export class TextPage {
-  /** Without what still stands in `ascii`. */
+  /** Excludes the content of `ascii`. */
   private out = ''
   private asciiEnd = 0
   private isLineStart = true
-  /** Line ends due before the next text; as many as the blocks in between ask for, not their sum. */
+  /** Line ends due before the next text: the maximum that the blocks in between ask for, not the sum. */
   private gap = 0
   private isSpaceDue = false
   private marker = ''
@@ -15,7 +15,7 @@ export class TextPage {
   private readonly lists: number[] = []
   private preformatted = 0
 
-  /** Source text between two tags, `html.slice(from, to)`, references not yet decoded. */
+  /** Source text between two tags, `html.slice(from, to)`, with raw references. */
   text(html: string, from: number, to: number): void {
     if (to - from <= SHORT && this.preformatted === 0 && this.link === null && this.plain(html, from, to)) return
     const source = html.slice(from, to)
@@ -23,7 +23,7 @@ export class TextPage {
       this.lines(decodeEntities(source).split(/\r\n|\r|\n/))
       return
     }
-    // The most frequent reference by far is worth a short cut; here it ends up as a space anyway.
+    // By far the most frequent reference; replacing it here is faster, and it becomes a space anyway.
     const raw = source.includes('&nbsp;') ? source.replaceAll('&nbsp;', ' ') : source
     let start = 0
     let end = raw.length
@@ -36,8 +36,8 @@ export class TextPage {
     if (end < raw.length) this.isSpaceDue = true
   }
 
-  /** Short pieces of text are mostly plain words, and one look at each character is quicker than a search for each
-   *  thing that may be in them. True when this was one and is written. */
+  /** Short texts are mostly plain words; one pass over the characters is faster than several searches. Returns true if
+   *  the text was plain and is written. */
   private plain(html: string, from: number, to: number): boolean {
     let start = from
     let end = to
@@ -59,7 +59,7 @@ export class TextPage {
     return true
   }
 
-  /** Text whose references are decoded already. */
+  /** Text with references already decoded. */
   words(text: string): void {
     if (!INVISIBLE.test(text)) {
       this.write(text)
@@ -75,13 +75,13 @@ export class TextPage {
     this.gap = Math.min(this.gap + 1, 2)
   }
 
-  /** A block begins or ends: so many line ends before the next text. */
+  /** A block starts or ends: `lineEnds` line ends before the next text. */
   block(lineEnds: number): void {
     if (this.gap < lineEnds) this.gap = lineEnds
     this.isSpaceDue = false
   }
 
-  /** A table cell begins or ends. */
+  /** A table cell starts or ends. */
   cell(): void {
     this.isSpaceDue = true
   }
@@ -104,25 +104,25 @@ export class TextPage {
     this.block(this.lists.length > 0 ? 1 : 2)
   }
 
-  /** A list item begins; its marker waits for its text. */
+  /** A list item starts; its marker is written with its text. */
   item(): void {
     const number = this.lists.at(-1) ?? 0
     if (number > 0) this.lists[this.lists.length - 1] = number + 1
     this.marker = number > 0 ? `${number}. ` : '- '
   }
 
-  /** `<pre>` begins (1) or ends (-1). */
+  /** `<pre>` starts (1) or ends (-1). */
   preserve(by: 1 | -1): void {
     this.preformatted = Math.max(this.preformatted + by, 0)
   }
 
-  /** A link begins; addresses that mean nothing on paper (`#top`, `javascript:`) are not shown. */
+  /** A link starts; addresses useless in text (`#top`, `javascript:`) are dropped. */
   openLink(url: string): void {
     this.closeLink()
     if (SHOWN_URL.test(url)) this.link = { url, text: '' }
   }
 
-  /** The link ends: its address follows its text, unless it says the same. */
+  /** The link ends: its address follows its text, unless both are equal. */
   closeLink(): void {
     const link = this.link
     if (link === null) return
@@ -132,11 +132,11 @@ export class TextPage {
       return
     }
     const isSaid = link.url === link.text || link.url.replace(/^(?:mailto|tel):/i, '') === link.text
-    // Straight onto the line: a block that ended inside the link must not part it from its address.
+    // On the same line: a block that ended inside the link must not separate it from its address.
     if (!isSaid) this.put(` (${link.url})`)
   }
 
-  /** The whole text, without white space around it. */
+  /** The whole text, trimmed. */
   finish(): string {
     this.closeLink()
     this.gather()
@@ -150,7 +150,7 @@ export class TextPage {
     if (this.link !== null) this.link.text += text
   }
 
-  /** Writes what parts the text so far from the next. True when that is one space. */
+  /** Writes the separator before the next text. Returns true if it is a single space. */
   private parted(): boolean {
     const isSpaceDue = this.isSpaceDue && this.gap === 0 && !this.isLineStart
     if (this.asciiEnd + SHORT + 2 > ascii.length) this.gather()
@@ -174,7 +174,7 @@ export class TextPage {
     this.out += text
   }
 
-  /** Takes over what was put aside: a string for each word would have to be collected again. */
+  /** Appends the content of `ascii`: a string per word would be garbage. */
   private gather(): void {
     if (this.asciiEnd === 0) return
     this.out += ascii.toString('latin1', 0, this.asciiEnd)
@@ -192,18 +192,18 @@ export class TextPage {
 const AMPERSAND = 38
 const SPACE = 32
 const LF = 10
-/** Plain text on its way into a page. Pages are made one after the other, so one place serves all. */
+/** Buffer for plain text. Pages are built one at a time, so one buffer serves all. */
 const ascii = Buffer.allocUnsafe(16_384)
-/** Longer text is searched more quickly by native code. */
+/** Native search is faster for longer text. */
 const SHORT = 160
-const MAX_LISTS = 16 // deeper lists go on in the innermost numbering
+const MAX_LISTS = 16 // deeper lists continue the innermost numbering
 const SPACES = /[ \t\r\n\f]+/g
 const UNEVEN = /[\t\r\n\f]| {2}/
 const INVISIBLE = /\u034f|[\u00a0\u00ad\u2000-\u200c\u200e\u200f\u2060\ufeff]|\u200d$/
 const SHOWN_URL = /^(?:https?:|mailto:|tel:)/i
 
-/** Text without the blanks and invisible characters that fill up preview texts, where they stand at its end; a
- *  no-break space within becomes a space, a soft hyphen goes. */
+/** Removes trailing blanks and invisible characters, which pad preview texts; inner no-break spaces become spaces, soft
+ *  hyphens are removed. */
 function withoutPadding(text: string): string {
   let end = text.length
   while (end > 0 && (text[end - 1] === ' ' || INVISIBLE.test(text[end - 1]!))) end--

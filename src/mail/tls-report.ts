@@ -1,7 +1,7 @@
 import { trimBlanks } from './blanks.ts'
 
-/** TXT records of `_smtp._tls.<domain>` → where the domain wants its reports, `mailto:` and `https:` URIs in its order;
- *  [] when it wants none: no record of this version, more than one, or nothing usable in it. RFC 8460 §3 */
+/** TXT records of `_smtp._tls.<domain>` → the domain's report addresses, `mailto:` and `https:` URIs in order; [] if it
+ *  wants none: no record of this version, several, or nothing usable. RFC 8460 §3 */
 export function readTlsRpt(records: readonly string[]): string[] {
   const ours = records.filter((record) => /^v=TLSRPTv1[ \t]*;/.test(record))
   if (ours.length !== 1) return []
@@ -13,11 +13,11 @@ export function readTlsRpt(records: readonly string[]): string[] {
 
 const MAX_PLACES = 2
 
-/** A report that goes by mail: the gzipped JSON and what the headers must say. RFC 8460 §5.3 */
+/** A report sent by mail: the gzipped JSON and its header values. RFC 8460 §5.3 */
 export interface TlsReportMail {
   from: string
   to: string
-  /** The domain it is about, and that of the reporter. */
+  /** The reported domain, and the reporter's domain. */
   domain: string
   submitter: string
   reportId: string
@@ -25,8 +25,8 @@ export interface TlsReportMail {
   gzipped: Uint8Array
 }
 
-/** Report → the mail that carries it, with CRLF line ends, without Date and Message-ID. Its parts hold nothing but ASCII.
- *  Never throws; every text must be free of line ends. */
+/** Report → its mail with CRLF line ends, without Date and Message-ID. Its parts are pure ASCII. Never throws; no text
+ *  may contain line ends. */
 export function tlsReportMail(report: TlsReportMail): Buffer {
   const { from, to, domain, submitter, reportId, fileName, gzipped } = report
   const boundary = `=_${reportId.replace(/[^A-Za-z0-9.]/g, '_').slice(0, 60)}`

@@ -3,27 +3,26 @@ import type { MailContent } from './content.ts'
 import { type HtmlTag, RAW_TEXT, scanHtml } from './html-scan.ts'
 import { createTrackingLinks, isTrackable, type LinkScope, type TrackingLinks } from './tracking-link.ts'
 
-/** What is tracked in one recipient's mail; crosses a thread boundary, so plain data only. */
+/** Tracking of one recipient's mail; plain data, because it crosses a thread boundary. */
 export interface Tracking {
   deliveryId: string
-  /** Of createTrackingLinks. */
+  /** The secret of createTrackingLinks. */
   secret: Uint8Array
-  /** What links start with, without a final slash. */
+  /** Start of links, without a final slash. */
   baseUrl: string
-  /** Where they serve: the host of `baseUrl`. */
+  /** The scope of the links: the host of `baseUrl`. */
   scope: LinkScope
   opens: boolean
   clicks: boolean
-  /** `%unsubscribe_url%` is the recipient's own link. */
+  /** Replace `%unsubscribe_url%` with the recipient's link. */
   unsubscribe: boolean
 }
 
-/** What an author writes where the recipient's own unsubscribe link shall stand: as a whole `href`, or anywhere in the
- *  text part. */
+/** The author's placeholder for the recipient's unsubscribe link: as a whole `href`, or anywhere in the text part. */
 export const UNSUBSCRIBE_PLACEHOLDER = '%unsubscribe_url%'
 
-/** Content → the same with one recipient's links in its HTML. The text part stays what it was, also where it is derived
- *  from the HTML, but for the placeholder. Never throws. */
+/** Content → the same with one recipient's links in its HTML. The text part changes only at the placeholder, even if
+ *  derived from the HTML. Never throws. */
 export function trackContent(content: MailContent, tracking: Tracking): MailContent {
   const links = createTrackingLinks(tracking.secret, tracking.scope)
   const text = textOf(content)
@@ -35,10 +34,10 @@ export function trackContent(content: MailContent, tracking: Tracking): MailCont
   }
 }
 
-/** HTML of a mail → the same, byte for byte, but for the value of each http(s) `href` of an `a` or `area`, which becomes a
- *  link of ours (`clicks`), and a pixel before the last `</body>` or at the end (`opens`). Links with `data-no-track`, of
- *  another scheme, in comments (conditional ones too), those too long, and those after the first 10,000 stay. Linear in the
- *  HTML, never throws. */
+/** HTML of a mail → the same bytes, except that each http(s) `href` of an `a` or `area` becomes a tracking link
+ *  (`clicks`), and a pixel is added before the last `</body>` or at the end (`opens`). Unchanged: links with
+ *  `data-no-track`, of another scheme, in comments (also conditional ones), too long, and after the first 10,000.
+ *  Linear in the HTML, never throws. */
 export function trackHtml(html: string, tracking: Tracking, links: TrackingLinks): string {
   const { deliveryId, baseUrl } = tracking
   const mentionsStop = tracking.unsubscribe && html.includes(UNSUBSCRIBE_PLACEHOLDER)
@@ -65,16 +64,16 @@ export function trackHtml(html: string, tracking: Tracking, links: TrackingLinks
   if (tracking.opens) {
     const piece = `<img src="${baseUrl}${links.open(deliveryId)}" width="1" height="1" alt="" style="border:0">`
     edits.push({ from: end.at(), to: end.at(), piece })
-    edits.sort((a, b) => a.from - b.from) // sloppy mails have links behind their body
+    edits.sort((a, b) => a.from - b.from) // careless mails have links behind their body
   }
   return edited(html, edits)
 }
 
 const NO_TRACK = 'data-no-track'
-/** Each makes the mail some hundred bytes longer for every recipient; a page of nothing else would be three times its size. */
+/** Each adds some hundred bytes per recipient; a page of nothing but links would triple in size. */
 const MAX_LINKS = 10_000
 
-/** URL → the same without C0 controls and blanks at both ends, as a browser reads it. WHATWG URL §4.4 */
+/** URL → the same without C0 controls and blanks at both ends, as browsers read it. WHATWG URL §4.4 */
 function trimUrl(text: string): string {
   let start = 0
   let end = text.length
@@ -85,14 +84,14 @@ function trimUrl(text: string): string {
 
 const SPACE = 32
 
-/** `piece` in place of `html.slice(from, to)`. */
+/** Replaces `html.slice(from, to)` by `piece`. */
 interface Edit {
   from: number
   to: number
   piece: string
 }
 
-/** Edits in their order, none over another → the text with them. */
+/** Ordered, non-overlapping edits → the edited text. */
 function edited(text: string, edits: readonly Edit[]): string {
   let made = ''
   let copied = 0
@@ -103,8 +102,8 @@ function edited(text: string, edits: readonly Edit[]): string {
   return made + text.slice(copied)
 }
 
-/** Finds where an element can be put at the end of HTML: before its last `</body>`; without one at its end, or before
- *  what never ends (a tag, a comment, a script), which would swallow it. */
+/** Finds where to add an element at the end of HTML: before its last `</body>`, else at the end, or before something
+ *  unclosed (a tag, a comment, a script), which would swallow it. */
 function createEndFinder(html: string) {
   let bodyEnd = -1
   let rawFrom = -1

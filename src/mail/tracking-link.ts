@@ -1,43 +1,44 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 
-/** What a public link of ours in a mail means. */
+/** The meaning of a public link in a mail. */
 export type TrackingLink =
   | { kind: 'open' | 'unsubscribe'; deliveryId: string }
   /** `url` as the author wrote it, entities decoded. */
   | { kind: 'click'; deliveryId: string; url: string }
 
-/** Where a link serves, and nowhere else. */
+/** Where a link is valid. */
 export interface LinkScope {
-  /** The host that the link begins with, in lower case. */
+  /** The link's host, in lower case. */
   host: string
-  /** Whose host it is; '' = the server's own. A click is sent on only while this organization owns the host: whoever has
-   *  the name later has nothing to do with the targets. Pixels and unsubscriptions lead nowhere, so the host is enough. */
+  /** Owner of that host; '' for the server's own. A click redirects only while this organization owns the host: a later
+   *  owner has nothing to do with the targets. Pixels and unsubscriptions redirect nowhere, so the host is enough for
+   *  them. */
   organizationId: string
 }
 
-/** Public links ⇄ what they mean. Paths begin with `/t/` and consist of letters, digits and `-_./` alone, so they can
- *  stand in an attribute, with quotes or without, and in a header. */
+/** Public links ⇄ their meaning. Paths start with `/t/` and contain only letters, digits and `-_./`, so they are valid
+ *  in a header and in an attribute with or without quotes. */
 export interface TrackingLinks {
   /** `/t/o/<token>.gif` */
   open(deliveryId: string): string
-  /** `/t/c/<token>/<url in base64url>`: it carries its target, so it works for ever and needs no look-up. Throws on what
-   *  is not `isTrackable`. */
+  /** `/t/c/<token>/<url in base64url>`: contains its target, so it never expires and needs no lookup. Throws unless
+   *  `isTrackable`. */
   click(deliveryId: string, url: string): string
   /** `/t/u/<token>` */
   unsubscribe(deliveryId: string): string
-  /** A path as it came → what it says; null for anything that was not made here, letter by letter. */
+  /** Request path → its meaning; null unless it was made here, character by character. */
   read(path: string): TrackingLink | null
 }
 
-/** Secret and scope → the links of that scope. A token is the 26 characters of the delivery id and 22 of a tag: 128 bits of
- *  HMAC-SHA256 over kind, delivery, target and scope, so nobody can make one, turn a pixel into an unsubscription, have a
- *  click lead elsewhere, or show it under another name. Scope null: links as they were made before they had one, to be
- *  read only. Making throws on anything that is no delivery id; reading never throws and compares in constant time. */
+/** Secret and scope → the links of that scope. A token is the 26 characters of the delivery id and 22 of a tag: 128
+ *  bits of HMAC-SHA256 over kind, delivery, target and scope. So nobody can make one, turn a pixel into an
+ *  unsubscription, redirect a click elsewhere, or use it under another name. Scope null: links made before scopes
+ *  existed, read-only. Making throws on an invalid delivery id; reading never throws and compares in constant time. */
 export function createTrackingLinks(secret: Uint8Array, scope: LinkScope | null): TrackingLinks {
   const tokenOf = (kind: Letter, body: string, url: string) => {
     const hmac = createHmac('sha256', secret)
     if (scope === null) hmac.update(`track ${kind} ${body} ${url}`)
-    // None of the parts before the URL can hold a blank; the URL is the rest.
+    // No part before the URL can contain a blank; the URL is the rest.
     else hmac.update(`track2 ${kind} ${body} ${scope.host} ${kind === 'c' ? scope.organizationId : ''} ${url}`)
     const tag = hmac.digest()
     return body + tag.toString('base64url', 0, TAG_BYTES)
@@ -70,12 +71,12 @@ export function createTrackingLinks(secret: Uint8Array, scope: LinkScope | null)
   }
 }
 
-/** True for a link whose clicks can be counted: http or https with a host, at most 4,000 characters. Never throws. */
+/** Whether clicks on the link can be counted: http or https with a host, at most 4,000 characters. Never throws. */
 export function isTrackable(url: string): boolean {
   return url.length <= MAX_URL && /^https?:\/\//i.test(url) && url.isWellFormed() && URL.canParse(url)
 }
 
-/** Proxies take request lines of 8 KiB; base64 makes a third more of it. */
+/** Proxies accept request lines of 8 KiB; base64 adds a third. */
 const MAX_URL = 4_000
 const ID_CHARS = 26
 const TAG_BYTES = 16
@@ -89,7 +90,7 @@ function shapeOf(target: string | undefined) {
   return target === undefined ? 'none' : target === '.gif' ? 'gif' : 'target'
 }
 
-/** Null unless it is exactly what `click` writes of a link that may be tracked: one target, one way to write it. */
+/** Null unless it is exactly what `click` writes for a trackable link: each target has one spelling. */
 function targetOf(target: string): string | null {
   const encoded = target.slice(1)
   const url = Buffer.from(encoded, 'base64url').toString()

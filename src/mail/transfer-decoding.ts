@@ -1,6 +1,5 @@
-/** base64 with line ends, in any alphabet that is seen → bytes; what is no base64 in it is passed over. Where several
- *  encodings stand one behind another, each with its padding, all are read; a text behind the padding, as mailing lists
- *  append it, is not. RFC 2045 §6.8. */
+/** base64 with line ends, in any known alphabet → bytes; invalid characters are skipped. Reads several consecutive
+ *  encodings, each with its padding, but not a text behind the padding, as mailing lists append it. RFC 2045 §6.8 */
 export function bytesOfBase64(encoded: Uint8Array): Uint8Array {
   const bytes = Buffer.from(encoded.buffer, encoded.byteOffset, encoded.byteLength)
   const equals = bytes.indexOf(EQUALS)
@@ -13,7 +12,7 @@ function hasLetters(bytes: Buffer, from: number): boolean {
   return false
 }
 
-/** Offset behind the first `=` that pads, or the length: one in front of a group or behind its first letter is a stray. */
+/** Offset behind the first `=` that pads, or the length: one before a group or after its first letter is stray. */
 function endOfFirst(bytes: Buffer): number {
   let letters = 0
   for (let at = 0; at < bytes.length; at++) {
@@ -24,8 +23,9 @@ function endOfFirst(bytes: Buffer): number {
   return bytes.length
 }
 
-/** `from`: behind a padding → where the last encoding ends. A footer begins with a line that has other signs or three words, or
- *  is a rule of dashes or underscores. Lines between the last padding and a footer count when they are whole groups. */
+/** `from`: behind a padding → the end of the last encoding. A footer starts with a line that has other characters or
+ *  three words, or that is a rule of dashes or underscores. Lines between the last padding and a footer count if they
+ *  are whole groups. */
 function endOfData(bytes: Buffer, from: number): number {
   let padded = from // behind the last padding
   let line = from
@@ -65,11 +65,11 @@ function bytesOfSeveral(encoded: Buffer): Uint8Array {
   const decoded = Buffer.allocUnsafe(Math.ceil(encoded.length * 0.75))
   let end = 0
   let group = 0
-  let count = 0 // of the letters in the group
+  let count = 0 // letters in the current group
   for (let at = 0; at < encoded.length; at++) {
     const byte = encoded[at]!
     const value = VALUES[byte]!
-    if (byte === EQUALS && count > 1) count = 0 // another one is a stray
+    if (byte === EQUALS && count > 1) count = 0 // otherwise it is stray
     if (value < 0) continue
     group = ((group << 6) | value) & 0xffffff
     count = (count + 1) & 3
@@ -78,12 +78,12 @@ function bytesOfSeveral(encoded: Buffer): Uint8Array {
   return decoded.subarray(0, end)
 }
 
-/** Quoted-printable → bytes: soft line breaks go, with or without blanks behind the `=`, and so do blanks that a line ends
- *  with; an `=` that escapes nothing stays. RFC 2045 §6.7. */
+/** Quoted-printable → bytes: removes soft line breaks, with or without blanks behind the `=`, and blanks at line ends;
+ *  an `=` that escapes nothing stays. RFC 2045 §6.7 */
 export function bytesOfQuotedPrintable(encoded: Uint8Array): Uint8Array {
   const decoded = Buffer.allocUnsafe(encoded.length)
   let end = 0
-  let kept = 0 // where the blanks begin that the line may end with
+  let kept = 0 // start of blanks that may end the line
   for (let at = 0; at < encoded.length; at++) {
     const byte = encoded[at]!
     if (byte !== EQUALS) {
@@ -114,13 +114,14 @@ const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+
 const VALUES = Int8Array.from({ length: 256 }, (_, byte) => LETTERS.indexOf(String.fromCharCode(byte)))
 VALUES[45] = 62 // `-` and `_` of RFC 4648 §5
 VALUES[95] = 63
-/** That do not make a byte yet, by the letters in the group: 0 after the fourth, 4 after the second, 2 after the third. */
+/** Bits that do not complete a byte yet, by letters in the group: 0 after the fourth, 4 after the second, 2 after the
+ *  third. */
 const OPEN_BITS = [0, 6, 4, 2]
 const MAX_BLANKS = 80 // a line has 76 characters; the bound keeps this linear
 const HEX = Int8Array.from({ length: 256 }, (_, byte) => '0123456789abcdef'.indexOf(String.fromCharCode(byte | 32)))
-for (let byte = 16; byte < 32; byte++) HEX[byte] = -1 // `| 32` folds control characters on digits, too
+for (let byte = 16; byte < 32; byte++) HEX[byte] = -1 // `| 32` also maps control characters to digits
 
-/** Offset behind blanks and a line end; -1 when something else follows. The end of the text is a line end. */
+/** Offset behind blanks and a line end; -1 if anything else follows. The end of the text counts as a line end. */
 function softBreakEnd(bytes: Uint8Array, from: number): number {
   let at = from
   while (at < from + MAX_BLANKS && (bytes[at] === SPACE || bytes[at] === TAB)) at++

@@ -1,33 +1,33 @@
-/** A text body ready for the wire: 7-bit ASCII, CRLF line ends, no NUL, lines within their limits. */
+/** A text body in wire form: 7-bit ASCII, CRLF line ends, no NUL, limited line length. */
 export interface EncodedText {
   encoding: '7bit' | 'quoted-printable' | 'base64'
   body: string
 }
 
-/** Text with any line ends → body and the encoding it is in: as it is when it is ASCII with lines that fit, base64
- *  when some two fifths of its bytes are not ASCII, else quoted-printable. NUL is dropped, lone surrogates become U+FFFD.
- *  RFC 2045 §2.7, §6. */
+/** Text with any line ends → body and encoding: unchanged if ASCII with lines that fit, base64 if more than about two
+ *  fifths of its bytes are not ASCII, else quoted-printable. NUL is dropped, lone surrogates become U+FFFD. RFC 2045
+ *  §2.7, §6 */
 export function encodeText(text: string): EncodedText {
   const sizeBytes = Buffer.byteLength(text)
   if (sizeBytes === text.length) {
     const body = withCrlf(text)
     if (hasShortLines(body)) return { encoding: '7bit', body }
   }
-  // UTF-8 spends one byte more than UTF-16 code units on two-byte characters and two more on longer ones,
-  // so the difference tells, without looking, how much of the text is not ASCII.
+  // UTF-8 needs one byte more than UTF-16 code units for two-byte characters and two more for longer ones, so the
+  // difference gives the share of non-ASCII without a scan.
   if (sizeBytes - text.length > sizeBytes / 5) {
     return { encoding: 'base64', body: base64Text(Buffer.from(withCrlf(text))) }
   }
   return { encoding: 'quoted-printable', body: quotedPrintable(Buffer.from(text)) }
 }
 
-/** Length of the base64 of so many bytes, cut into lines of 76 with CRLF between them, none at the end. */
+/** Length of the base64 of `sizeBytes` bytes in lines of 76 separated by CRLF, without a final line end. */
 export function base64Length(sizeBytes: number): number {
   const chars = 4 * Math.ceil(sizeBytes / 3)
   return chars + 2 * Math.max(Math.ceil(chars / LINE) - 1, 0)
 }
 
-/** Writes `bytes` as base64 lines into `out` from `offset` on; returns the offset behind them. RFC 2045 §6.8. */
+/** Writes `bytes` as base64 lines into `out` from `offset`; returns the next offset. RFC 2045 §6.8 */
 export function writeBase64(bytes: Uint8Array, out: Buffer, offset: number): number {
   let end = offset
   for (let start = 0; start < bytes.length; start += BLOCK_BYTES) {
@@ -50,7 +50,7 @@ export function quotedPrintable(bytes: Uint8Array): string {
   const longest = size * 3 + Math.ceil((size * 3) / 73) * 3
   const out = longest <= scratch.length ? scratch : Buffer.allocUnsafe(longest)
   let end = 0
-  let full = LINE - 1 // where in `out` the line has only room left for the `=` of a soft break
+  let full = LINE - 1 // offset in `out` where the line has room only for the `=` of a soft break
   for (let at = 0; at < size; at++) {
     const byte = bytes[at]!
     const kind = KIND[byte]!
@@ -80,7 +80,7 @@ export function quotedPrintable(bytes: Uint8Array): string {
 
 const LINE = 76
 const LONGEST_LINE = 998 // RFC 5322 §2.1.1
-const BLOCK_BYTES = 57 * 4096 // whole lines; bounds the memory beside a large attachment
+const BLOCK_BYTES = 57 * 4096 // whole lines; limits the memory beside a large attachment
 const CR = 13
 const LF = 10
 const EQUALS = 61
@@ -91,7 +91,7 @@ const KIND = Uint8Array.from({ length: 256 }, (_, byte) => {
   if (byte === 9 || byte === 32) return BLANK
   return byte > 32 && byte < 127 && byte !== EQUALS ? PLAIN : ESCAPED
 })
-// One buffer for ordinary mails instead of one each: the encoder is synchronous, so nobody else can be in it.
+// One buffer for ordinary mails: the encoder is synchronous, so it is never shared.
 const scratch = Buffer.allocUnsafe(262_144)
 
 function softBreak(out: Buffer, end: number): number {
@@ -101,7 +101,7 @@ function softBreak(out: Buffer, end: number): number {
   return end + 3
 }
 
-/** All line ends → CRLF, NUL dropped. Plain replacements of strings: they run in native code. */
+/** All line ends → CRLF, NUL dropped. Plain string replacements run in native code. */
 function withCrlf(text: string): string {
   let normal = text
   if (normal.includes('\0')) normal = normal.replaceAll('\0', '')

@@ -1,5 +1,6 @@
-/** Bytes in UTF-7 → text: `+` and base64 of UTF-16 up to a `-` or any other sign; `+-` is a plus. What is cut or malformed
- *  becomes U+FFFD or is left out; bytes beyond ASCII are read as windows-1252. Linear, never throws. RFC 2152. */
+/** UTF-7 bytes → text: `+` and base64 of UTF-16 up to a `-` or another character; `+-` is a plus. Truncated or
+ *  malformed input becomes U+FFFD or is dropped; bytes beyond ASCII are read as windows-1252. Linear, never throws. RFC
+ *  2152 */
 export function decodeUtf7(bytes: Uint8Array): string {
   const text = new TextDecoder('windows-1252').decode(bytes)
   if (!text.includes('+')) return text

@@ -1,5 +1,5 @@
-/** Text with a file in it, as uuencode writes it → the first such file; null when there is none. It ends with `end` or with the
- *  text. Linear, never throws. POSIX.1-2024, uuencode. */
+/** Text with a uuencoded file → the first such file; null if none. It ends at `end` or with the text. Linear, never
+ *  throws. POSIX.1-2024, uuencode */
 export function bytesOfUuencoded(encoded: Uint8Array): Uint8Array | null {
   const bytes = Buffer.from(encoded.buffer, encoded.byteOffset, encoded.byteLength)
   const begin = beginOf(bytes)
@@ -15,18 +15,18 @@ export function bytesOfUuencoded(encoded: Uint8Array): Uint8Array | null {
   return content.subarray(0, size)
 }
 
-/** Name of that file; null when there is none. */
+/** Name of that file; null if none. */
 export function nameOfUuencoded(encoded: Uint8Array): string | null {
   return beginOf(Buffer.from(encoded.buffer, encoded.byteOffset, encoded.byteLength))?.name ?? null
 }
 
-/** A stretch of such a text: a file from its `begin` line to its `end` line, or what stands around files (name null). */
+/** A part of such a text: a file from its `begin` line to its `end` line, or the text around files (name null). */
 export interface UuencodedPiece {
   name: string | null
   content: Uint8Array
 }
 
-/** All of them, in order, empty ones left out. A file ends in front of the next `begin` line, too. Linear, never throws. */
+/** All pieces, in order, without empty ones. A file also ends before the next `begin` line. Linear, never throws. */
 export function* piecesOfUuencoded(encoded: Uint8Array): Generator<UuencodedPiece> {
   const bytes = Buffer.from(encoded.buffer, encoded.byteOffset, encoded.byteLength)
   for (let at = 0; at < bytes.length; ) {
@@ -52,7 +52,7 @@ function endOfFile(bytes: Buffer, from: number): number {
 
 const [LF, B, E] = [10, 98, 101]
 
-/** Byte by byte: lines are short, and a search for each takes longer. */
+/** Byte by byte: lines are short, and a native search per line takes longer. */
 function lineAfter(bytes: Buffer, from: number): number {
   let at = from
   while (at < bytes.length && bytes[at] !== LF) at++
@@ -60,9 +60,9 @@ function lineAfter(bytes: Buffer, from: number): number {
 }
 
 const LONGEST_BEGIN = 400
-const MAX_BEGINS = 100 // words at the begin of a line; keeps this linear
+const MAX_BEGINS = 100 // words at the start of a line; keeps this linear
 
-/** The line `begin 644 name`, and what stands behind it. */
+/** The line `begin 644 name`, and its end. */
 function beginOf(bytes: Buffer, from = 0): Begin | null {
   let at = from
   for (let tries = 0; tries < MAX_BEGINS; tries++) {
@@ -92,7 +92,8 @@ function isEnd(bytes: Buffer, at: number): boolean {
   return /^end[ \t]{0,20}(?:\r?\n|\r?$)/.test(bytes.toString('latin1', at, at + 26))
 }
 
-/** → where the decoded bytes end. The first character says how many they are: never more than the line has characters. */
+/** Returns the end of the decoded bytes. The first character gives their number, which never exceeds the line's
+ *  length. */
 function decodeLine(bytes: Buffer, from: number, next: number, into: Buffer, start: number): number {
   const length = Math.min(sixBits(bytes[from]!), next - from)
   let end = start
@@ -108,5 +109,5 @@ function decodeLine(bytes: Buffer, from: number, next: number, into: Buffer, sta
   return end
 }
 
-/** A line end stands for blanks that were cut. */
+/** A line end stands for trimmed blanks. */
 const sixBits = (byte: number) => (byte < 32 ? 0 : (byte - 32) & 63)

@@ -1,19 +1,19 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 
-/** What a delivery's keyed address is for: its return path, or the mailto of its List-Unsubscribe header. */
+/** Purpose of a delivery's keyed address: its return path, or the mailto of its List-Unsubscribe header. */
 export type VerpKind = 'bounce' | 'unsubscribe'
 
-/** Delivery id ⇄ local part of an address that is its own. */
+/** Delivery id ⇄ local part of its own address. */
 export interface Verp {
   encode(deliveryId: string, kind: VerpKind): string
   decode(localPart: string): { kind: VerpKind; deliveryId: string } | null
 }
 
-/** Secret → the two directions. `encode` turns `dlv_` + 26 characters into `b-` (bounce) or `u-` (unsubscribe) + those
- *  + `-` + 12 characters of tag (60 bits of HMAC-SHA256 over kind and id), 41 in all, so that nobody can invent a
- *  bounce for a delivery, nor make an unsubscribe address of a return path; throws on anything that is no delivery id.
- *  `decode` takes the local part in any letter case, as some servers fold it, and gives what it says, or null when it
- *  is none of ours; compares in constant time. RFC 5321 §4.5.3.1.1 (64 octets); D. J. Bernstein 1997. */
+/** Secret → encoder and decoder. `encode` turns `dlv_` + 26 characters into `b-` (bounce) or `u-` (unsubscribe) + those
+ *  + `-` + 12 characters of tag (60 bits of HMAC-SHA256 over kind and id), 41 in all. So nobody can forge a bounce for
+ *  a delivery, or make an unsubscribe address from a return path. Throws on an invalid delivery id. `decode` takes the
+ *  local part in any letter case, as some servers change it, and returns its meaning; null if it is not ours; compares
+ *  in constant time. RFC 5321 §4.5.3.1.1 (64 octets); D. J. Bernstein 1997 */
 export function createVerp(secret: Uint8Array): Verp {
   const tagOf = (kind: VerpKind, body: string) => {
     const digest = createHmac('sha256', secret).update(`verp ${kind} ${body}`).digest()

@@ -1,19 +1,19 @@
-/** Comma-separated values (RFC 4180), read piece by piece in bounded memory, and written. */
+/** Reads comma-separated values (RFC 4180) piece by piece in bounded memory, and writes them. */
 
-/** One record, by the line it begins on, from 1; or what is wrong with the line. */
+/** One record with its first line, from 1; or what is wrong with the line. */
 export type CsvRecord = { line: number; fields: string[] } | { line: number; fault: string }
 
 export interface CsvReader {
-  /** The next piece of the text → the records that are whole by now. */
+  /** The next piece of the text → the records completed by it. */
   push(text: string): CsvRecord[]
-  /** There is no more. */
+  /** Ends the text. */
   end(): CsvRecord[]
 }
 
-/** A reader whose first record is the header: it shows the separator (comma, semicolon or tab) and how many fields a
- *  record has. Lines end with LF or CRLF; a byte order mark and empty lines are passed over; a quoted field may hold line
- *  ends. A record that is wrong as several lines, or longer than 16 KiB, is given up at its first line, and the next line
- *  begins anew: one stray quote does not swallow the file. Never throws. */
+/** A reader whose first record is the header, which determines the separator (comma, semicolon or tab) and the number
+ *  of fields. Lines end with LF or CRLF; a byte order mark and empty lines are skipped; a quoted field may contain line
+ *  ends. A record that is invalid over several lines, or longer than 16 KiB, is dropped at its first line and reading
+ *  continues with the next line, so that one stray quote does not swallow the file. Never throws. */
 export function createCsvReader(): CsvReader {
   let rest = ''
   let lines = 0
@@ -29,7 +29,7 @@ export function createCsvReader(): CsvReader {
     size = 0
   }
 
-  /** Takes lines until there are none; `isOver` when none will follow. */
+  /** Reads the queued lines; `isOver` when no more follow. */
   const take = (queue: string[], isOver: boolean): CsvRecord[] => {
     const records: CsvRecord[] = []
     const again: { number: number; text: string }[] = []
@@ -47,7 +47,7 @@ export function createCsvReader(): CsvReader {
       }
       if (open.length === 0 && line.text.trim() === '') continue
       open.push(line)
-      size += line.text.length + 1 // with its end: empty lines are not for nothing
+      size += line.text.length + 1 // with its line end, so that empty lines count
       if (oddQuotes(line.text)) isQuoted = !isQuoted
       if (isQuoted && size <= MAX_CHARACTERS) continue
       if (separator === '') separator = separatorOf(line.text)
@@ -101,7 +101,7 @@ function separatorOf(header: string): string {
   return [',', ';', '\t'].toSorted((a, b) => count(b) - count(a))[0]!
 }
 
-/** Null: something follows a closing quote. */
+/** Null if text follows a closing quote. */
 function split(text: string, separator: string): string[] | null {
   const fields: string[] = []
   for (let at = 0; ; at++) {

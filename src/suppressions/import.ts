@@ -7,22 +7,22 @@ import type { Random } from '../os/random.ts'
 import type { Store } from '../storage/store.ts'
 import type { Entry, Reading } from './read-list.ts'
 
-/** What came of a list. */
+/** Result of an import. */
 export interface Imported {
   added: number
-  /** Suppressed already: what is there stays as it is. */
+  /** Already suppressed: the existing entry stays unchanged. */
   alreadyThere: number
   passedOver: number
   bad: number
-  /** The limit of the plan at which it ended; what was added before stays. */
+  /** The plan limit that ended the import; earlier additions stay. */
   limit: LimitReached | null
 }
 
 export interface ImportMeans {
   organizationId: string
-  /** Of the suppressions that are made; live unless said. */
+  /** Mode of the new suppressions; live by default. */
   mode?: Mode
-  /** All are for that domain, and records for others are not taken; absent or null = as each record says. */
+  /** Applies to all entries, and records for other domains are refused; absent or null: as each record says. */
   domainId?: string | null
   store: {
     suppressions: Pick<Store['suppressions'], 'addAll' | 'among' | 'find'>
@@ -30,15 +30,15 @@ export interface ImportMeans {
   }
   random: Random
   now: number
-  /** Only counts. */
+  /** Counts only. */
   isDryRun: boolean
-  /** Hears of every record that is not taken. */
+  /** Receives every record that is not imported. */
   tell: (number: number, message: string, isBad: boolean) => void
 }
 
-/** THE FLOW of an import: readings → suppressions, some hundred a transaction, in the order of the list. A crash leaves
- *  those that were written; the same list again adds the others and changes nothing else. `created_at` is the day it was
- *  suppressed elsewhere, and so lies in the list as it did there. */
+/** Imports a list: readings → suppressions, some hundred per transaction, in list order. After a crash the written ones
+ *  stay; importing the same list again adds the rest and changes nothing else. `created_at` is the date of suppression
+ *  elsewhere, so entries keep their order. */
 export async function importReadings(readings: AsyncIterable<Reading[]>, means: ImportMeans): Promise<Imported> {
   const result: Imported = { added: 0, alreadyThere: 0, passedOver: 0, bad: 0, limit: null }
   const domains = new Map<string, boolean>()
@@ -80,7 +80,7 @@ export async function importReadings(readings: AsyncIterable<Reading[]>, means: 
   return result
 }
 
-const BATCH = 500 // some milliseconds of the one writer
+const BATCH = 500 // some milliseconds of the single writer
 
 async function domainFault(id: string | null, known: Map<string, boolean>, means: ImportMeans): Promise<string | null> {
   const { store, organizationId, domainId = null } = means
@@ -91,7 +91,7 @@ async function domainFault(id: string | null, known: Map<string, boolean>, means
   return domainId === null || id === domainId ? null : 'domain_id is not the domain of this API key'
 }
 
-/** The id says the same time as the record, since lists go by it. */
+/** The id has the record's time, since lists are ordered by id. */
 function suppressionOf({ email, reason, at, evidence, ...entry }: Entry, means: ImportMeans): Suppression {
   const { organizationId, random, now, mode = 'live' } = means
   const domainId = entry.domainId ?? means.domainId ?? null
@@ -100,11 +100,12 @@ function suppressionOf({ email, reason, at, evidence, ...entry }: Entry, means: 
   return { id, organizationId, domainId, email, reason, messageId: null, createdAt, evidence, mode }
 }
 
-/** What a dry run has come by, by 48 bits of a hash: a million fit, and a count is off by one in five hundred of them. */
+/** Addresses seen by a dry run, as 48-bit hashes: sized for a million, with a 1 in 500 chance that the count is off by
+ *  one. */
 function createSeen(isUsed: boolean) {
   const seen = new Set<number>()
   return {
-    /** Whether it is the first time. */
+    /** Whether this is the first occurrence. */
     first(text: string): boolean {
       if (!isUsed) return true
       const size = seen.size
@@ -132,7 +133,7 @@ async function wouldAdd(
   return free.length
 }
 
-/** A test key learns nothing of live suppressions, not even by the count. */
+/** A test key must not learn about live suppressions, not even their count. */
 async function wouldAddTests(
   batch: Suppression[],
   seen: ReturnType<typeof createSeen>,

@@ -1,4 +1,4 @@
-/** One object of the list, by its number from 1; or what is wrong with it. */
+/** One object of the list with its number, from 1; or what is wrong with it. */
 export type JsonRecord = { number: number; value: Record<string, unknown> } | { number: number; fault: string }
 
 export interface JsonListReader {
@@ -6,17 +6,17 @@ export interface JsonListReader {
   end(): JsonRecord[]
 }
 
-/** Reads the objects of a list piece by piece, in bounded memory: of `[{…}]`, of `{"items": [{…}], …}`, which is how
- *  services answer, and of several such answers one behind the other. One that is not JSON, longer than 64 KiB or nested more
+/** Reads the objects of a list piece by piece, in bounded memory: of `[{…}]`, of `{"items": [{…}], …}`, which services
+ *  return, and of several such responses in sequence. An object that is not JSON, longer than 64 KiB or nested more
  *  than eight levels deep does not stop the rest. Never throws. */
 export function createJsonListReader(): JsonListReader {
   let number = 0
   let depth = 0
-  /** How deep the objects of the list stand; 0 while no list is open. */
+  /** Nesting depth of the list's objects; 0 while no list is open. */
   let listDepth = 0
   let isText = false
   let isEscaped = false
-  /** Of the object that is open: what came of it, null when that is too much; and how deep it is nested. */
+  /** The open object: its text, null if too long; and its nesting depth. */
   let kept: string | null = ''
   let levels = 0
   let isOpen = false

@@ -4,10 +4,11 @@ import { csvLine } from './csv.ts'
 import type { Row, Said } from './providers.ts'
 import { parseTime } from './times.ts'
 
-/** Our own list as CSV: what is exported, and what can be given back. Both directions.
+/** Our own suppression list as CSV, for export and import.
  *
- *  A spreadsheet takes a field that begins with `=`, `+`, `-`, `@` or a tab for a formula, and an address may begin so. Such a
- *  field gets a `'` before it, which a spreadsheet does not show; so does one that begins with `'`. Reading takes one away. */
+ *  A spreadsheet treats a field that starts with `=`, `+`, `-`, `@` or a tab as a formula, and an address may start
+ *  that way. Such a field gets a leading `'`, which spreadsheets hide; so does one that starts with `'`. Reading
+ *  removes one. */
 export const OWN_COLUMNS = ['email', 'reason', 'domain_id', 'message_id', 'created_at', 'evidence']
 
 export function ownHeader(): string {
@@ -23,13 +24,13 @@ function guarded(field: string): string {
   return /^[=+\-@\t\r']/.test(field) ? `'${field}` : field
 }
 
-/** A field of such a CSV → what it was. */
+/** A CSV field → its original value. */
 export function unguarded(field: string): string {
   return field.trim().replace(/^'/, '')
 }
 
-/** A record with the columns of ours, of which only `email` must be there; `domain_id` besides. An evidence is kept as
- *  it is, or null. */
+/** A record with our columns, of which only `email` is required; `domain_id` is separate. Evidence is kept unchanged,
+ *  or null. */
 export function readOwn(row: Row): Said {
   const plain = (name: string) => (row[name] ?? '').trim()
   const reason = plain('reason') || 'manual'

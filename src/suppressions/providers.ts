@@ -1,14 +1,15 @@
 import { SUPPRESSION_REASONS, type SuppressionReason } from '../model/suppression.ts'
 import { parseTime } from './times.ts'
 
-/** A record of an export: columns or keys without letter case, blanks and marks (`CreatedAt` is `createdat`) → text. */
+/** A record of an export: columns or keys in lower case without blanks and punctuation (`CreatedAt` is `createdat`) →
+ *  text. */
 export type Row = Record<string, string>
 
-/** What a file is a list of, where its records do not say it. `block`: addresses that were refused for now. */
+/** The kind of list, if its records do not state it. `block`: addresses refused temporarily. */
 export type ListKind = SuppressionReason | 'block'
 export const LIST_KINDS: readonly ListKind[] = [...SUPPRESSION_REASONS, 'block']
 
-/** What a record says. */
+/** Meaning of one record. */
 export type Said =
   | { email: string; reason: SuppressionReason; at: number | null; evidence: string }
   | { passedOver: string }
@@ -31,7 +32,7 @@ const POSTMARK: Record<string, SuppressionReason> = {
 const RESEND: Record<string, SuppressionReason> = { bounce: 'hard_bounce', complaint: 'complaint', manual: 'manual' }
 const SOFT = 'was a temporary failure, which is not imported'
 
-/** The forms in which other services give their lists away, by API or as CSV. */
+/** Export formats of other services, by API or as CSV. */
 export const PROVIDERS: readonly Provider[] = [
   {
     // GET /message-streams/<id>/suppressions/dump
@@ -88,15 +89,15 @@ export const PROVIDERS: readonly Provider[] = [
   },
 ]
 
-/** Said of a whole list. */
-export const UNTOLD = 'The list does not say whether these are bounces, complaints or unsubscribes. Set reason.'
+/** Applies to a whole list. */
+export const UNTOLD = 'nothing says whether these are bounces, complaints or unsubscribes: say the reason'
 
 function mailgunKind(row: Row): ListKind | null {
   if ('tags' in row || 'tag' in row) return 'unsubscribe'
   return 'count' in row ? 'complaint' : null
 }
 
-/** File name → what it is a list of, by the names that services give their lists; null when it does not say. */
+/** File name → its kind of list, by the names that services use; null if unknown. */
 export function kindByName(file: string): ListKind | null {
   return KINDS.find(([pattern]) => pattern.test(file))?.[1] ?? null
 }

@@ -9,27 +9,27 @@ import { type ListKind, PROVIDERS, type ProviderName, type Row, type Said, UNTOL
 export interface Entry {
   email: string
   reason: SuppressionReason
-  /** Null = the whole organization. */
+  /** Null for the whole organization. */
   domainId: string | null
-  /** When it was suppressed elsewhere, ms UTC; null when nothing says it. */
+  /** When it was suppressed elsewhere, ms UTC; null if unknown. */
   at: number | null
   evidence: string | null
 }
 
-/** One record of a list, by its line (CSV) or number (JSON), from 1. */
+/** One record of a list with its line (CSV) or number (JSON), from 1. */
 export type Reading = { number: number } & ({ entry: Entry } | { passedOver: string } | { fault: string })
 
 export interface ListFormat {
-  /** Whose export it is; null = what the columns of each list say. */
+  /** The exporting service; null: determined by the columns. */
   provider: ProviderName | null
-  /** What it is a list of; null = what its records say. */
+  /** The kind of list; null: determined by the records. */
   kind: ListKind | null
 }
 
-/** The text of a whole list → `readList` of it, for an organization, in a thread of its own where there is one. */
+/** Text of a whole list → the result of `readList` for an organization, in a separate thread where available. */
 export type ReadList = (text: string, format: ListFormat, mostRefused: number, owner: string) => Promise<WholeList>
 
-/** A whole list, with the first of its records that are not taken; the others are counted. */
+/** A whole list, with the first of its refused records; the others are counted. */
 export interface WholeList {
   readings: Reading[]
   leftOut: { bad: number; passedOver: number }
@@ -56,12 +56,12 @@ const PIECE = 65_536
 export interface ListReader {
   push(text: string): Reading[]
   end(): Reading[]
-  /** What its numbers count. */
+  /** The unit of its numbers. */
   readonly noun: 'line' | 'record'
 }
 
-/** A reader of lists of suppressed addresses, ours and those of other services, as CSV or JSON, which the first character
- *  tells. Piece by piece, in bounded memory; a record that is wrong does not stop the rest. Never throws. */
+/** Reads lists of suppressed addresses, ours and those of other services, as CSV or JSON, detected by the first
+ *  character. Piece by piece, in bounded memory; an invalid record does not stop the rest. Never throws. */
 export function createListReader(format: ListFormat): ListReader {
   let reader: { push(text: string): Reading[]; end(): Reading[] } | null = null
   let noun: ListReader['noun'] = 'line'
@@ -137,7 +137,7 @@ function textOf(value: unknown): string {
 
 type Read = (row: Row, kind: ListKind | null) => Said
 
-/** Columns → how to read a record, or why it cannot be. */
+/** Columns → how to read a record, or why that is impossible. */
 function readerFor(columns: ReadonlySet<string>, { provider }: ListFormat): Read | string {
   const found = PROVIDERS.find(({ name, knows }) => (provider === null ? knows(columns) : name === provider))
   if (found?.knows(columns)) return found.read
@@ -154,11 +154,11 @@ function readingOf(said: Said, row: Row): { entry: Entry } | { passedOver: strin
   return { entry: { email: suppressionKey(mailbox.address), reason, domainId: row.domainid || null, at, evidence } }
 }
 
-/** What a stranger's server said: one line, without what could act at a terminal or in a page. */
+/** A remote server's text as one line, without characters that affect a terminal or a page. */
 function cut(evidence: string): string | null {
   const line = evidence.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ').trim()
   return line.slice(0, MAX_EVIDENCE) || null
 }
 
 const MAX_BLANKS = 65_536
-const MAX_EVIDENCE = 500 // a reply of a server and some words
+const MAX_EVIDENCE = 500 // a server's reply and some text

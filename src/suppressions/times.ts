@@ -1,5 +1,5 @@
-/** A time as exports write it → ms UTC, or null when there is none or it is none that we know: seconds or milliseconds
- *  since 1970, ISO 8601 (without an offset: UTC), a date as in mail (RFC 5322, `GMT` and `UTC` too). Never throws. */
+/** A time in an export → ms UTC; null if missing or unknown: seconds or milliseconds since 1970, ISO 8601 (UTC without
+ *  an offset), a mail date (RFC 5322, also `GMT` and `UTC`). Never throws. */
 export function parseTime(text: string | undefined): number | null {
   const given = text?.trim() ?? ''
   if (/^\d{9,10}$/.test(given)) return Number(given) * 1000

@@ -5,35 +5,35 @@ import type { MintId } from '../os/ids.ts'
 import type { Log } from '../os/log.ts'
 import type { EngagementRecord, Store } from '../storage/store.ts'
 
-/** Who came by a link, and when. */
+/** A request to a link, and its time. */
 export interface Visit {
   at: number
-  /** '' when it was not said. */
+  /** '' if missing. */
   userAgent: string
   ipAddress: string
   machine: boolean
 }
 
-/** By the program of the mailbox (RFC 8058), or by hand on our page. */
+/** By the mail program (RFC 8058), or by hand on our page. */
 export type UnsubscribeMethod = 'one_click' | 'link'
 
-/** What recipients do with their mail, written down.
+/** Records recipients' reactions to mail.
  *
- *  Lost    an open or a click while the store cannot write: a reader must not wait for our disk. An unsubscription never:
- *          it is answered once it is durable.
- *  Twice   opens and clicks are as many as they are; an unsubscription is one, however often it is asked for.
- *  Nothing happens for test mail, whose reactions were played when it was sent, nor after retention removed a delivery,
- *  but for unsubscriptions as long as their right lasts. */
+ *  Lost: an open or click while the store cannot write, since readers must not wait for our disk. Never an
+ *  unsubscription: the response follows once it is durable.
+ *  Twice: every open and click counts; repeated unsubscriptions count once. Ignored: test mail, whose reactions were
+ *  simulated when it was sent, and deliveries removed by retention, except unsubscriptions while their record is
+ *  kept. */
 export interface Engagement {
   opened(deliveryId: string, visit: Visit): Promise<void>
   clicked(deliveryId: string, url: string, visit: Visit): Promise<void>
-  /** False when nobody knows any more whose it is. Throws what the store throws. */
+  /** False when the recipient is no longer known. Throws what the store throws. */
   unsubscribed(deliveryId: string, method: UnsubscribeMethod, visit: Visit): Promise<boolean>
-  /** The From of the mail; null when nobody knows any more. */
+  /** From of the mail; null when no longer known. */
   senderOf(deliveryId: string): Promise<string | null>
 }
 
-/** Store → Engagement; `wakeWebhooks` after each event. */
+/** Store → Engagement; calls `wakeWebhooks` after each event. */
 export function createEngagement(deps: {
   store: Pick<Store, 'deliveries'>
   mintId: MintId
@@ -61,7 +61,7 @@ export function createEngagement(deps: {
       log.error('what a reader did is not recorded', { delivery_id: deliveryId, kind: fact.kind, error })
     })
 
-  /** Delivery and message, or what retention left of them. */
+  /** Delivery and message, or the part that retention keeps. */
   const find = async (deliveryId: string): Promise<Found | null> => {
     const found = await deliveries.get(deliveryId)
     if (found !== null) return { message: found.message, email: found.delivery.email, isKept: true }

@@ -1,30 +1,31 @@
-/** A program that loads pixels or follows links on its own, or in front of a reader whom it hides. */
+/** A program that loads pixels or follows links on its own, or as a proxy that hides the reader. */
 export interface Machine {
-  /** What the rule is called, for whoever wonders about a verdict. */
+  /** Name of the rule, to explain a verdict. */
   name: string
   userAgent: RegExp
 }
 
-/** Only what a program says of itself, or what no browser and no mail program says; what merely looks odd is a person.
- *  Scanners that pose as a browser are not told apart: their guess would cost real readers. Recorded in November 2026. */
+/** Only programs that identify themselves, or send what no browser or mail program sends; unusual requests count as
+ *  people. Scanners that imitate a browser are not detected: guessing would hide real readers. Recorded in November
+ *  2026. */
 export const MACHINES: readonly Machine[] = [
-  // Proxies of mailbox providers. They load images when a mail is opened or before, and the reader behind is hidden.
+  // Proxies of mailbox providers. They load images when a mail is opened or before, and hide the reader.
   { name: 'gmail-image-proxy', userAgent: /\bGoogleImageProxy\b/ },
   { name: 'yahoo-image-proxy', userAgent: /\bYahooMailProxy\b/ },
-  // Apple's Mail Privacy Protection loads every pixel, read or not, and calls itself this and no more.
+  // Apple's Mail Privacy Protection loads every pixel, read or not, and sends exactly this.
   { name: 'apple-mail-privacy', userAgent: /^Mozilla\/5\.0$/ },
-  // What Office asks of a link before a browser does.
+  // Office probes a link before a browser opens it.
   { name: 'microsoft-office-probe', userAgent: /^Microsoft Office (?:Existence|Protocol) Discovery\b/ },
-  // Scanners of links that give their name.
+  // Link scanners that identify themselves.
   {
     name: 'link-scanner',
     userAgent:
       /\b(?:barracuda|mimecast|proofpoint|safe ?links|symantec|messagelabs|forcepoint|fireeye|trellix|ironport|sophos|trend ?micro|zscaler|urlscan|virustotal|google-safety)/i,
   },
-  // Previews in messengers, search engines and all that call themselves a robot.
+  // Previews in messengers, search engines, and everything that calls itself a robot.
   {
     name: 'robot',
-    // CUBOT is a telephone.
+    // CUBOT is a phone.
     userAgent:
       /(?<!cu)bot\b|crawler\b|\bspider\b|BingPreview|UriPreview|facebookexternalhit|^WhatsApp\/|Slack-ImgProxy|\bslurp\b/i,
   },
@@ -36,8 +37,7 @@ export const MACHINES: readonly Machine[] = [
   },
 ]
 
-/** Headers of a request → the name of the rule by which it is a machine's; null for a person's, as far as can be told.
- *  Never throws. */
+/** Request headers → the matching rule's name; null for a person, as far as detectable. Never throws. */
 export function machineOf(headers: Headers): string | null {
   if (PREFETCH.some((name) => /prefetch|preview|prerender/i.test(headers.get(name) ?? ''))) return 'prefetch'
   const userAgent = (headers.get('user-agent') ?? '').slice(0, MAX_LOOK)
@@ -45,6 +45,6 @@ export function machineOf(headers: Headers): string | null {
   return MACHINES.find((machine) => machine.userAgent.test(userAgent))?.name ?? null
 }
 
-/** How browsers say that nobody has clicked yet. */
+/** How browsers mark prefetching without a click. */
 const PREFETCH = ['sec-purpose', 'purpose', 'x-moz', 'x-purpose']
 const MAX_LOOK = 1_000

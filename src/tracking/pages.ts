@@ -25,7 +25,7 @@ export interface PublicPage {
  *  cannot be stored, except to a target that the operator has blocked: that gets 410 and no event. */
 export function trackingPages(deps: {
   store: Pick<Store, 'deliveries' | 'domains' | 'inboundRoutes' | 'blockedLinks'>
-  /** Of createTrackingLinks. */
+  /** The secret of createTrackingLinks. */
   secret: Uint8Array
   publicUrl: LinkReaderDeps['publicUrl']
   serverNames: LinkReaderDeps['serverNames']

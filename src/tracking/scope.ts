@@ -11,20 +11,20 @@ export interface LinkReaderDeps {
     domains: Pick<Store['domains'], 'get'>
     inboundRoutes: Pick<Store['inboundRoutes'], 'domainByName'>
   }
-  /** Of createTrackingLinks. */
+  /** The secret of createTrackingLinks. */
   secret: Uint8Array
-  /** The address of this server. */
+  /** This server's URL. */
   publicUrl: () => string
   /** Its names (domains/server-names.ts). */
   serverNames: readonly string[]
 }
 
-/** Path and host of a request → the link it is, null for every path that was not made here for that host.
+/** Path and host of a request → its link; null for paths that were not made for that host.
  *
- *  A link serves under the host it was made for. A click at a domain's own host also needs a verified domain of the
- *  organization it was made for, at the host or above it: a name that was lost, or has another owner, sends nobody on.
- *  Links from before hosts were part of them serve at the server's own names, and at hosts of the domain that sent the
- *  mail, as long as the mail is kept. */
+ *  A link is valid only on the host it was made for. A click on a domain's own host also requires a verified domain of
+ *  the link's organization at or above the host: a domain that was lost, or has another owner, redirects nobody. Links
+ *  made before they contained hosts are valid on the server's own names, and on hosts of the domain that sent the mail,
+ *  while the mail is kept. */
 export function createLinkReader(deps: LinkReaderDeps): (path: string, host: string) => Promise<TrackingLink | null> {
   const { store, secret, publicUrl, serverNames } = deps
   const unbound = createTrackingLinks(secret, null)
@@ -47,7 +47,7 @@ export function createLinkReader(deps: LinkReaderDeps): (path: string, host: str
   }
 }
 
-/** The verified domain that the host is of: the nearest one at it or above it. */
+/** The verified domain of the host: the nearest one at or above it. */
 function ownerOf(host: string, domainByName: (name: string) => Domain | null): Domain | null {
   for (const name of selfAndParents(host)) {
     const domain = domainByName(name)
@@ -56,14 +56,14 @@ function ownerOf(host: string, domainByName: (name: string) => Domain | null): D
   return null
 }
 
-/** The domain that the mail was sent from; null once it or the mail is gone. */
+/** Domain that sent the mail; null once it or the mail no longer exists. */
 async function domainOf(deliveryId: string, { deliveries, domains }: LinkReaderDeps['store']): Promise<Domain | null> {
   const kept = (await deliveries.get(deliveryId))?.message ?? (await deliveries.unsubscribable(deliveryId))
   return kept === null ? null : domains.get(kept.domainId)
 }
 
-/** What a proxy asks an upstream by: an address, or a name of one label. No mail has a link to it but one with the
- *  server's own address. */
+/** Names that a proxy uses for an upstream: an address, or a name of one label. Only links with the server's own
+ *  address contain them. */
 function isInternal(host: string): boolean {
   return !host.includes('.') || isIP(host.replace(/^\[|\]$/g, '')) !== 0
 }
