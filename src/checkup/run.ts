@@ -6,7 +6,7 @@ import { createNetworkFacts } from '../health/network-facts.ts'
 import type { Domain } from '../model/domain.ts'
 import type { WallClock } from '../os/clock.ts'
 import type { Random } from '../os/random.ts'
-import { mtaStsOfHouse } from '../server/operations.ts'
+import { publishedMtaSts } from '../server/operations.ts'
 import type { Store } from '../storage/store.ts'
 import { openCheckDeps } from './deps.ts'
 import { domainsToLookAt, lookAtDomain, sendingDomains } from './domains.ts'
@@ -54,7 +54,7 @@ export async function runCheckup(config: Config, options: CheckupOptions): Promi
 }
 
 function ofStore(store: Store, kept: readonly Domain[], config: Config, options: CheckupOptions, deps: CheckDeps) {
-  const us = { hostname: config.hostname, resolver: deps.resolver, mtaSts: mtaStsOfHouse(config), now: deps.now() }
+  const us = { hostname: config.hostname, resolver: deps.resolver, mtaSts: publishedMtaSts(config), now: deps.now() }
   const checkedDomains = () => Promise.all(kept.map((domain) => lookAtDomain(domain, us)))
   return storeChecks({
     store,

@@ -6,7 +6,7 @@ import type { Domain } from '../model/domain.ts'
 import { backoffMs } from '../os/backoff.ts'
 import { systemClock } from '../os/clock.ts'
 import { systemRandom } from '../os/random.ts'
-import { mtaStsOfHouse } from '../server/operations.ts'
+import { publishedMtaSts } from '../server/operations.ts'
 import { type CliContext, withCliContext } from './cli-context.ts'
 import { type DnsHost, dnsTable, type PublishedRecord } from './dns-table.ts'
 import { requireDomain } from './domain.ts'
@@ -70,7 +70,7 @@ const CHECK_WAITS = [1, 2, 5, 10, 20, 30, 60]
 
 async function untilRight(domain: Domain, { config, operator }: CliContext, withinMs: number): Promise<void> {
   const { hostname } = config
-  const mtaSts = mtaStsOfHouse(config)
+  const mtaSts = publishedMtaSts(config)
   const wanted = dnsRecords(domain, hostname, mtaSts).filter(({ required }) => required)
   const endsAt = systemClock.steady.now() + withinMs
   let printed = ''

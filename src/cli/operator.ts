@@ -87,7 +87,7 @@ export function createOperator(deps: {
       : asked
   const preparer = createPreparer()
   const parsing = parsingHere()
-  const around = {
+  const operationsDeps = {
     config,
     store,
     clock,
@@ -101,7 +101,7 @@ export function createOperator(deps: {
       signedAt: number,
       recipientParts = NO_RECIPIENT_PARTS,
     ) => Buffer.concat(preparer.prepareNow({ content, signingKeys, signedAt, recipientParts })),
-    ownParts: async () =>
+    recipientParts: async () =>
       createRecipientParts({
         verp: createVerp(await store.secret('verp', random.bytes(32))),
         secret: await store.secret('tracking', random.bytes(32)),
@@ -109,17 +109,17 @@ export function createOperator(deps: {
       }),
     publicUrl: () => config.http.publicUrl,
     forwardLinks: async () => createForwardLinks(await store.secret('forward', random.bytes(32))),
-    feed: createFeed({ events: store.events, clock, lookMs: 1_000 }),
+    eventStream: createFeed({ events: store.events, clock, lookMs: 1_000 }),
     streams: createStreams({ clock }),
     health: createHealthWatch({ run: async () => [], now: clock.now, log }),
-    watch: async () => {},
+    watchMessage: async () => {},
     wakeOutbound: onQueued,
     wakeWebhooks: onQueued,
     wakeInbound: onQueued,
     mtaStsOf: async (domain: string) => policyAt(await store.mtaSts.get(domain), clock.now()),
-    stateOfSite: () => null,
+    destinationState: () => null,
   }
-  const operations = createOperations(around, openSubmission(around))
+  const operations = createOperations(operationsDeps, openSubmission(operationsDeps))
 
   const audit = createAudit({ auditLog: store.auditLog, mintId, log })
   const origin = (): Origin => ({ actor: { type: 'operator', id: 'operator', name: deps.user }, ipAddress: null })

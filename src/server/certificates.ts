@@ -3,56 +3,56 @@ import { readPair, selfSignedPair, type Terms, termsOf } from '../certificates/f
 import type { Config } from '../config/load.ts'
 import type { Certificate } from '../net/tls/certificate.ts'
 
-/** Who this machine says it is in TLS: a certificate for HTTPS and one for SMTP, usually the same. */
-export interface Identity {
+/** The TLS certificates of the listeners: one for HTTPS and one for SMTP, usually the same. */
+export interface Certificates {
   https(): Certificate
   smtp(): Certificate
-  /** Reads the operator's files again, and no longer waits with the next attempt to get a certificate. Rejects when files
-   *  cannot be used; the certificates before stay. */
+  /** Reads the operator's files again and retries a failed ACME order at once. Rejects if the files are unusable; the
+   *  previous certificates stay in use. */
   reload(): Promise<void>
-  /** What is shown where. */
+  /** The terms of the certificate that each listener presents. */
   terms(): { listener: 'https' | 'smtp'; terms: Terms }[]
-  /** Looks whether a certificate must be got from the authority, and gets it; does nothing where there is none. */
-  tend(): Promise<void>
+  /** Orders a certificate from the ACME authority if one is due. Does nothing without an authority. */
+  renewIfDue(): Promise<void>
   stop(): Promise<void>
 }
 
-/** Config → Identity. SMTP may have files of its own; everything else shows those of [tls], or the certificate of its
- *  authority. Where there is none, or none that still holds, a pair that is signed by itself. Where nothing listens that
- *  speaks TLS, nothing is read and nothing made: null. Rejects when files cannot be read (UnusableCertificate: they are no
- *  pair), and when the data folder cannot be written. */
-export async function openIdentity(config: Config, house: AuthorityDeps): Promise<Identity | null> {
+/** Loads the certificates. SMTP may have files of its own; otherwise both listeners use the files of [tls] or the ACME
+ *  certificate. Without either, or once they expire, a self-signed pair is used. Returns null, and reads nothing, if no
+ *  listener uses TLS. Rejects if files cannot be read (UnusableCertificate: key and certificate do not match) or the data
+ *  directory cannot be written. */
+export async function openCertificates(config: Config, deps: AuthorityDeps): Promise<Certificates | null> {
   const { tls, smtp, http, dataDir, hostname } = config
-  const speaks = { https: http.listenTls !== null, smtp: listensForMail(config) }
-  if (!speaks.https && !speaks.smtp) return null
+  const uses = { https: http.listenTls !== null, smtp: listensForMail(config) }
+  if (!uses.https && !uses.smtp) return null
 
   const load = async () => {
     const own = pairOf(smtp)
     const forSmtp = own === null ? null : await readPair(own)
-    const isOnlySmtp = forSmtp !== null && !speaks.https
+    const isOnlySmtp = forSmtp !== null && !uses.https
     const files = pairOf(tls)
-    const selfSigned = () => selfSignedPair({ dataDir, hostname, now: house.clock.now() })
+    const selfSigned = () => selfSignedPair({ dataDir, hostname, now: deps.clock.now() })
     return { forSmtp, general: isOnlySmtp ? forSmtp : files === null ? await selfSigned() : await readPair(files) }
   }
   let loaded = await load()
-  // Loaded where it is asked for.
+  // Imported only when ACME is configured.
   const authority =
-    tls.mode === 'acme' ? await (await import('../certificates/authority.ts')).openAuthority(config, house) : null
+    tls.mode === 'acme' ? await (await import('../certificates/authority.ts')).openAuthority(config, deps) : null
   const https = () => authority?.certificate() ?? loaded.general
-  const shown = { https, smtp: () => loaded.forSmtp ?? https() }
+  const presented = { https, smtp: () => loaded.forSmtp ?? https() }
 
   return {
-    ...shown,
+    ...presented,
     reload: async () => {
       loaded = await load()
       authority?.retryNow()
     },
     terms: () =>
-      LISTENERS.filter((listener) => speaks[listener]).map((listener) => ({
+      LISTENERS.filter((listener) => uses[listener]).map((listener) => ({
         listener,
-        terms: termsOf(shown[listener]()),
+        terms: termsOf(presented[listener]()),
       })),
-    tend: async () => authority?.renewIfDue(),
+    renewIfDue: async () => authority?.renewIfDue(),
     stop: async () => authority?.stop(),
   }
 }

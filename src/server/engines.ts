@@ -21,169 +21,232 @@ import { startParsingThread } from '../threads.ts'
 import type { DeliveryLoop } from '../webhooks/delivery-loop.ts'
 import { createInboundLoop } from '../webhooks/inbound-loop.ts'
 import { createWebhookLoop } from '../webhooks/loop.ts'
-import { type Dispatch, openDispatch } from './delivery-engine.ts'
+import { type DeliveryEngine, openDeliveryEngine } from './delivery-engine.ts'
 import type { Https } from './https-clients.ts'
 import { createReaderStarter, logSeparation } from './inbound-readers.ts'
-import type { Shares } from './limits.ts'
-import type { Ground } from './resources.ts'
+import type { ResourceLimits } from './limits.ts'
+import type { Resources } from './resources.ts'
+import type { Rollback } from './rollback.ts'
 
-/** What works by itself, in turns: mail goes out, events and inbound mail are posted; and the threads that do it. */
+/** The background loops (delivery, webhook posts, inbound posts) and the threads they use. */
 export interface Engines {
-  dispatch: Dispatch
+  delivery: DeliveryEngine
   outbound: OutboundLoop
   webhooks: DeliveryLoop
   inbound: DeliveryLoop
   readers: Readers
   parsing: Parsing
   feedback: Feedback
-  /** To where domains of the world send us: never into the operator's own network, whatever webhooks may reach. */
-  postAbroad: Post
+  /** Posts TLS reports. Never reaches private networks, even those that webhooks may reach. */
+  postReport: Post
   start(): void
-  /** Which of them is stuck, in words; null when all is well. */
+  /** Describes an engine that is stuck; null if none is. */
   whyStuck(): string | null
-  /** Lets each finish what it has, as long as `leftMs` says, and ends the threads. */
+  /** Lets each engine finish its work for the time that `leftMs` returns, and ends the threads. */
   stop(leftMs: () => number): Promise<void>
 }
 
-/** Config and the Ground → the Engines, not started yet. `undo` gets what takes them back, also when it rejects. */
-export async function openEngines(
-  config: Config,
-  house: Ground & {
-    clock: WallClock
-    random: Random
-    mintId: MintId
-    metrics: Metrics
-    shares: Shares
-    userAgent: string
-    /** Something happened to this message. */
-    onChange: (messageId: string) => void
-    log: Log
-    mailLog: MailLog
-    memory: Memory
-    computeMs?: number
-    https: Https
-  },
-  undo: (() => unknown)[],
-): Promise<Engines> {
-  const { store, metrics, shares, https } = house
-  const clock = house.clock.steady
-  const post = postBy(https.endpoints, clock)
+export interface EnginesDeps {
+  resources: Pick<Resources, 'store' | 'workerId' | 'verp' | 'recipientParts' | 'lookups'>
+  clock: WallClock
+  random: Random
+  mintId: MintId
+  metrics: Metrics
+  limits: ResourceLimits
+  userAgent: string
+  https: Https
+  /** Called when the state of a message changed. */
+  onChange: (messageId: string) => void
+  log: Log
+  mailLog: MailLog
+  memory: Memory
+  /** Overrides how long a job may occupy its thread. */
+  computeMs?: number
+  /** Receives the steps that stop the engines, also if opening fails. */
+  rollback: Rollback
+}
 
-  const webhooks = createWebhookLoop({
-    ...house,
-    post: metrics.posts('webhook', post),
-    settings: {
-      ladderSeconds: config.webhooks.retryScheduleSeconds,
-      timeoutMs: config.webhooks.timeoutSeconds * 1000,
-      maxInFlight: shares.posts,
-      maxPerWebhook: config.webhooks.maxPerWebhook,
-    },
-    shapes: {
-      resend: async ({ body, messageId }) =>
-        resendBody(body, messageId === null ? null : await store.messages.get(messageId)),
-    },
-  })
-  const parsingPool = createThreadPool<ParsingJob, ParsingAnswer>({
-    name: 'parsing',
-    start: threadRunner(startParsingThread),
-    count: PARSING_THREADS,
-    perRunner: 1,
-    computeMs: house.computeMs ?? PARSING_COMPUTE_MS,
-    totalMs: PARSING_TOTAL_MS,
-    idleMs: PARSING_IDLE_MS,
-    ownerOf: ({ owner }) => owner,
-    describe: ({ kind, owner }) => ({ job: kind, organization_id: owner }),
-    clock,
-    log: house.log,
-    onEvent: metrics.pools.onEvent,
-  })
-  metrics.pools.add('parsing', parsingPool.state)
-  undo.push(() => parsingPool.stop())
+/** Creates the Engines; `start` starts them. */
+export async function openEngines(config: Config, deps: EnginesDeps): Promise<Engines> {
+  const { resources, clock, metrics, https, rollback } = deps
+  const webhooks = createWebhooks(config, deps)
+  const parsingPool = createParsingPool(deps)
+  rollback.push(() => parsingPool.stop())
   const parsing = parsingIn(parsingPool)
-  const dispatch = await openDispatch(config, {
-    ...house,
-    ...parsing,
+  const delivery = await openDeliveryEngine(config, {
+    store: resources.store,
+    clock,
+    random: deps.random,
+    mintId: deps.mintId,
+    verp: resources.verp,
+    recipientParts: resources.recipientParts,
+    workerId: resources.workerId,
+    lookups: resources.lookups,
+    limits: deps.limits,
     get: getBy(https.policies),
     wakeWebhooks: webhooks.wake,
+    onChange: deps.onChange,
+    log: deps.log,
+    mailLog: deps.mailLog,
+    memory: deps.memory,
+    pools: metrics.pools,
+    storedMail: parsing.storedMail,
+    computeMs: deps.computeMs,
   })
-  undo.push(() => dispatch.close(0))
-  const readerStarter = createReaderStarter({
-    onSeparation: (kind, landlock, why) => logSeparation(house.log, kind, landlock, why),
+  rollback.push(() => delivery.close(0))
+  const reading = openReading(config, deps)
+  rollback.push(reading.stop)
+  const inbound = createInboundPosts(config, deps, reading.readers)
+  const feedback = createFeedback({
+    store: resources.store,
+    verp: resources.verp,
+    mintId: deps.mintId,
+    judge: lateBounce,
+    log: deps.log,
+    mailLog: deps.mailLog,
+    wakeWebhooks: webhooks.wake,
+    onChange: deps.onChange,
   })
-  const readerResolver = createResolver(house.lookups)
-  const readers = createReaders({
-    start: readerStarter.start,
-    count: 1,
-    settings: { hostname: config.hostname, authenticationMs: AUTHENTICATION_MS },
-    resolver: readerResolver,
-    clock,
-    log: house.log,
-    onEvent: metrics.pools.onEvent,
-    ...(house.computeMs === undefined ? {} : { limits: { computeMs: house.computeMs } }),
-  })
-  metrics.pools.add('inbound', readers.state)
-  let probing: ReturnType<typeof setTimeout> | undefined
-  undo.push(() => {
-    clearTimeout(probing)
-    readerResolver.close()
-    return readers.stop()
-  })
-  const inbound = createInboundLoop({
-    ...house,
-    post: metrics.posts('inbound', post),
-    attachments: readers.attachments,
-    settings: {
-      ladderSeconds: config.inbound.retryScheduleSeconds,
-      timeoutMs: config.webhooks.timeoutSeconds * 1000,
-      maxInFlight: shares.posts,
-      maxPerRoute: config.webhooks.maxPerWebhook,
-      bodyRoomBytes: INBOUND_BODY_ROOM_BYTES,
-    },
-  })
-  const feedback = createFeedback({ ...house, judge: lateBounce, wakeWebhooks: webhooks.wake })
-  const outbound = dispatch.loop
+  const outbound = delivery.loop
 
   return {
-    dispatch,
+    delivery,
     outbound,
     webhooks,
     inbound,
-    readers,
+    readers: reading.readers,
     parsing,
     feedback,
-    postAbroad: postBy(https.reports, clock),
+    postReport: postBy(https.reports, clock.steady),
     start: () => {
       outbound.start()
       webhooks.start()
       inbound.start()
-      if (config.smtp.inbound.listen !== null) probing = setTimeout(readerStarter.probe, PROBE_AFTER_MS).unref()
+      reading.start()
     },
     whyStuck: () => stuckEngine({ delivery: outbound, webhook: webhooks, inbound }),
     stop: async (leftMs) => {
       await outbound.stop(leftMs())
       await webhooks.stop(leftMs())
       await inbound.stop(leftMs())
-      clearTimeout(probing)
-      await readers.stop()
-      readerResolver.close()
+      await reading.stop()
       await parsingPool.stop()
-      await dispatch.close(WORKERS_MS)
+      await delivery.close(WORKERS_MS)
     },
   }
 }
 
-/** Once the server is up, so that the log says it before the first mail. */
+function createWebhooks(config: Config, deps: EnginesDeps): DeliveryLoop {
+  const { store, workerId } = deps.resources
+  const { clock, random, log, userAgent, metrics } = deps
+  return createWebhookLoop({
+    store,
+    post: metrics.posts('webhook', postBy(deps.https.endpoints, clock.steady)),
+    clock,
+    random,
+    log,
+    settings: {
+      ladderSeconds: config.webhooks.retryScheduleSeconds,
+      timeoutMs: config.webhooks.timeoutSeconds * 1000,
+      maxInFlight: deps.limits.posts,
+      maxPerWebhook: config.webhooks.maxPerWebhook,
+    },
+    workerId,
+    userAgent,
+    shapes: {
+      resend: async ({ body, messageId }) =>
+        resendBody(body, messageId === null ? null : await store.messages.get(messageId)),
+    },
+  })
+}
+
+/** Threads that parse what tenants wrote: templates, stored mail, lists, submitted mail. */
+function createParsingPool({ clock, log, metrics, computeMs }: EnginesDeps) {
+  const pool = createThreadPool<ParsingJob, ParsingAnswer>({
+    name: 'parsing',
+    start: threadRunner(startParsingThread),
+    count: PARSING_THREADS,
+    perRunner: 1,
+    computeMs: computeMs ?? PARSING_COMPUTE_MS,
+    totalMs: PARSING_TOTAL_MS,
+    idleMs: PARSING_IDLE_MS,
+    ownerOf: ({ owner }) => owner,
+    describe: ({ kind, owner }) => ({ job: kind, organization_id: owner }),
+    clock: clock.steady,
+    log,
+    onEvent: metrics.pools.onEvent,
+  })
+  metrics.pools.add('parsing', pool.state)
+  return pool
+}
+
+/** The isolated processes that read inbound mail, with the resolver for SPF, DKIM and DMARC. */
+function openReading(config: Config, deps: EnginesDeps) {
+  const { log, metrics, computeMs } = deps
+  const starter = createReaderStarter({
+    onSeparation: (kind, landlock, why) => logSeparation(log, kind, landlock, why),
+  })
+  const resolver = createResolver(deps.resources.lookups)
+  const readers = createReaders({
+    start: starter.start,
+    count: 1,
+    settings: { hostname: config.hostname, authenticationMs: AUTHENTICATION_MS },
+    resolver,
+    clock: deps.clock.steady,
+    log,
+    onEvent: metrics.pools.onEvent,
+    ...(computeMs === undefined ? {} : { limits: { computeMs } }),
+  })
+  metrics.pools.add('inbound', readers.state)
+  let probe: ReturnType<typeof setTimeout> | undefined
+  return {
+    readers,
+    start: () => {
+      if (config.smtp.inbound.listen !== null) probe = setTimeout(starter.probe, PROBE_AFTER_MS).unref()
+    },
+    stop: async () => {
+      clearTimeout(probe)
+      await readers.stop()
+      resolver.close()
+    },
+  }
+}
+
+function createInboundPosts(config: Config, deps: EnginesDeps, readers: Readers): DeliveryLoop {
+  const { store, workerId } = deps.resources
+  const { clock, random, log, memory, userAgent, metrics } = deps
+  return createInboundLoop({
+    store,
+    post: metrics.posts('inbound', postBy(deps.https.endpoints, clock.steady)),
+    attachments: readers.attachments,
+    clock,
+    random,
+    log,
+    memory,
+    settings: {
+      ladderSeconds: config.inbound.retryScheduleSeconds,
+      timeoutMs: config.webhooks.timeoutSeconds * 1000,
+      maxInFlight: deps.limits.posts,
+      maxPerRoute: config.webhooks.maxPerWebhook,
+      bodyRoomBytes: INBOUND_BODIES_BYTES,
+    },
+    workerId,
+    userAgent,
+  })
+}
+
+/** Probes shortly after the start, so that the log shows the isolation of readers before the first message. */
 const PROBE_AFTER_MS = 3_000
-/** Another tenant's work waits for no more than one job where two can be done at once. */
+/** With two threads, the jobs of one tenant leave a thread for others. */
 const PARSING_THREADS = 2
-/** The largest mail is read in half a second, and so is the worst analysis; on a slow machine in some times that. */
+/** The largest message parses in half a second, and so does the worst analysis; slow machines take several times that. */
 const PARSING_COMPUTE_MS = 3_000
 const PARSING_TOTAL_MS = 10_000
-/** A thread is 30 MB. */
+/** An idle thread holds 30 MB. */
 const PARSING_IDLE_MS = 60_000
-/** SPF, DKIM, DMARC and ARC of one mail, all together; a sender waits ten minutes for the reply behind the dot. */
+/** For SPF, DKIM, DMARC and ARC of one message together. Senders wait ten minutes for the reply (RFC 5321 §4.5.3.2.6). */
 const AUTHENTICATION_MS = 15_000
-/** Inbound mail with its attachments on its way to endpoints, at once. */
-const INBOUND_BODY_ROOM_BYTES = 64 * 2 ** 20
-/** For the threads to say QUIT and for the last records. */
+/** Large bodies of inbound posts in flight. */
+const INBOUND_BODIES_BYTES = 64 * 2 ** 20
+/** Time for threads to send QUIT and for the last records. */
 export const WORKERS_MS = 3_000

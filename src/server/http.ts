@@ -1,6 +1,7 @@
 import { createListener, type Listener } from '../api/listener.ts'
 import type { Operation } from '../api/operation.ts'
 import { createPlaintextGuard } from '../api/plaintext-guard.ts'
+import type { Page } from '../api/route-table.ts'
 import { type Api, createApi } from '../api/server.ts'
 import type { PlainPages } from '../certificates/plain-pages.ts'
 import { resend } from '../compat/resend/resend.ts'
@@ -10,7 +11,7 @@ import { dashboardPages } from '../dashboard/pages.ts'
 import { mtaStsPage } from '../domains/mta-sts.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import type { MetricsPage } from '../metrics/page.ts'
-import { createClientAddress } from '../net/client-address.ts'
+import { type ClientAddress, createClientAddress } from '../net/client-address.ts'
 import { watchClientConnections } from '../net/client-connections.ts'
 import { createKnownHosts } from '../net/host-header.ts'
 import { createNetworks } from '../net/ip.ts'
@@ -20,116 +21,162 @@ import type { Log } from '../os/log.ts'
 import type { Memory } from '../os/memory.ts'
 import { forwardPages } from '../tracking/forward-pages.ts'
 import { trackingPages } from '../tracking/pages.ts'
-import type { Identity } from './certificates.ts'
+import type { Certificates } from './certificates.ts'
 import { createCompatApi } from './external-api.ts'
 import { ListenFailure } from './listeners.ts'
-import { type Around, mtaStsOfHouse, serverNamesOf } from './operations.ts'
+import { type OperationsDeps, publishedMtaSts, serverNamesOf } from './operations.ts'
 
-/** Whoever runs on this machine needs no connections to disturb it; a proxy may. */
+/** Programs on this machine are exempt from connection limits per client, and so are trusted proxies. */
 const isLoopback = createNetworks(['127.0.0.0/8', '::1/128'])
 
-/** What is answered by HTTP: the API with its pages and dialects, and what is in clear where HTTPS is spoken. */
+/** Everything served over HTTP: the API with its pages and compatible APIs, and the plain listener that redirects to
+ *  HTTPS. */
 export interface Web {
   api: Api
   plain: Listener
-  /** For the listener that Prometheus may have. */
+  /** For the metrics listener. */
   metricsPages: MetricsPage[]
-  watch: (tell: (supply: Supply) => void) => () => void
-  /** No longer looks at what single clients have open. */
+  watchDescriptors: (onSupply: (supply: Supply) => void) => () => void
+  /** Stops enforcing the limit of connections per client. */
   stopWatching(): void
-  /** Binds what the config asks for → what was bound; null = off. Rejects with a ListenFailure that names the config key. */
-  open(identity: Identity | null): Promise<WebListening>
+  /** Binds the enabled listeners and returns their addresses; null = disabled. Rejects with a ListenFailure that names the
+   *  config key. */
+  open(certificates: Certificates | null): Promise<WebListening>
 }
 
 export type WebListening = Record<'http' | 'https' | 'httpRedirect', Endpoint | null>
 
-/** Config and what is asked for → the Web, not open yet. */
-export function createWeb(
-  config: Config,
-  house: Around & {
-    operations: Operation[]
-    metrics: Metrics
-    plainPages: PlainPages
-    trackingSecret: Uint8Array
-    descriptors: Descriptors
-    memory: Memory
-    publicUrl: () => string
-    isReady: () => string | null
-    log: Log
-  },
-): Web {
-  const { operations, store, metrics, publicUrl } = house
+export interface WebDeps
+  extends Pick<
+    OperationsDeps,
+    'store' | 'clock' | 'random' | 'mintId' | 'heavyWork' | 'streams' | 'forwardLinks' | 'publicUrl' | 'wakeWebhooks'
+  > {
+  operations: Operation[]
+  metrics: Metrics
+  plainPages: PlainPages
+  trackingSecret: Uint8Array
+  descriptors: Descriptors
+  memory: Memory
+  isReady: () => string | null
+  log: Log
+}
+
+/** Creates the Web; `open` binds its listeners. */
+export function createWeb(config: Config, deps: WebDeps): Web {
+  const { operations, metrics, publicUrl, descriptors } = deps
   const { http } = config
   const isTrusted = createNetworks(http.trustedProxies)
   const clientAddress = createClientAddress(isTrusted)
-  const watch = (tell: (supply: Supply) => void) => watchDescriptors(house.descriptors, tell)
-  const mtaSts = mtaStsOfHouse(config)
+  const watch = (onSupply: (supply: Supply) => void) => watchDescriptors(descriptors, onSupply)
   const hostNames = [config.hostname, ...http.allowedHosts]
   const isKnownHost = createKnownHosts(() => [...hostNames, URL.parse(publicUrl())?.hostname ?? ''])
   const metricsPages = metrics.pages({ clientAddress, isKnownHost })
 
-  let stopWatching = () => {}
-
   const api = createApi({
-    ...house,
+    operations,
     compatApis: [createCompatApi(resend, operations)],
-    pages: [
-      ...trackingPages({
-        ...house,
-        secret: house.trackingSecret,
-        serverNames: serverNamesOf(config),
-        hostOf: createRequestHost(isTrusted),
-        clientAddress,
-      }),
-      ...forwardPages({ ...house, links: house.forwardLinks }),
-      ...(config.metrics.listen === null ? metricsPages : []),
-      ...(http.dashboard ? dashboardPages(dashboardFiles, isKnownHost) : []),
-      ...(mtaSts === null
-        ? []
-        : [mtaStsPage(mtaSts, config.hostname, store.domains, config.sending.requireVerifiedDomain)]),
-    ],
+    pages: publicPages(config, deps, { isTrusted, clientAddress, isKnownHost, metricsPages }),
+    store: deps.store,
+    clock: deps.clock,
+    random: deps.random,
+    mintId: deps.mintId,
     plans: (name) => config.plans[name],
-    // A body of base64 attachments is a third larger than the mail it becomes.
+    // A body of base64 attachments is a third larger than the message it becomes.
     limits: { bodyBytes: Math.ceil(config.limits.messageBytes * 1.5) },
     clientAddress,
     ...(http.behindProxy && { plaintextGuard: createPlaintextGuard({ isTrusted, publicUrl }) }),
     hasSessions: http.dashboard,
     site: { hostNames, publicUrl, isBehindProxy: http.behindProxy, isTrusted },
+    log: deps.log,
     hstsSeconds: http.hstsSeconds,
     watchDescriptors: watch,
+    memory: deps.memory,
+    heavyWork: deps.heavyWork,
     answered: metrics.answered,
+    streams: deps.streams,
+    isReady: deps.isReady,
   })
   const plain = createListener({
-    fetch: house.plainPages.fetch,
+    fetch: deps.plainPages.fetch,
     maxBodyBytes: 65_536,
     idleSeconds: 10,
     watch,
     onShut: () => {},
   })
-
+  let stopWatching = () => {}
   return {
     api,
     plain,
     metricsPages,
-    watch,
+    watchDescriptors: watch,
     stopWatching: () => stopWatching(),
-    open: async (identity) => {
-      const listening = {
-        httpRedirect: await bound(async (at) => plain.open(at), 'http.listen_redirect', http.listenRedirect),
-        http: await bound(api.listen, 'http.listen', http.listen),
-        https: await bound((at) => api.listen(at, identity?.https()), 'http.listen_tls', http.listenTls),
-      }
-      const ports = Object.values(listening).flatMap((at) => (at === null ? [] : [at.port]))
-      stopWatching = watchClientConnections({
-        descriptors: house.descriptors,
-        ports: () => ports,
-        isExempt: (ip) => isLoopback(ip) || isTrusted(ip),
-        onClosed: (client, connections) =>
-          house.log.warn('connections closed beyond the limit', { client, connections }),
-      })
+    open: async (certificates) => {
+      const listening = await bindAll(config, { api, plain, certificates })
+      stopWatching = limitConnections(listening, { descriptors, isTrusted, log: deps.log })
       return listening
     },
   }
+}
+
+/** Pages outside /v1 that need no API key. */
+function publicPages(
+  config: Config,
+  deps: WebDeps,
+  options: {
+    isTrusted: (ip: string) => boolean
+    clientAddress: ClientAddress
+    isKnownHost: (header: string | null) => boolean
+    metricsPages: MetricsPage[]
+  },
+): Page[] {
+  const { store, clock, mintId, log, publicUrl, wakeWebhooks, forwardLinks } = deps
+  const { isTrusted, clientAddress, isKnownHost, metricsPages } = options
+  const mtaSts = publishedMtaSts(config)
+  return [
+    ...trackingPages({
+      store,
+      secret: deps.trackingSecret,
+      publicUrl,
+      serverNames: serverNamesOf(config),
+      hostOf: createRequestHost(isTrusted),
+      clock,
+      mintId,
+      log,
+      wakeWebhooks,
+      clientAddress,
+    }),
+    ...forwardPages({ store, clock, links: forwardLinks }),
+    ...(config.metrics.listen === null ? metricsPages : []),
+    ...(config.http.dashboard ? dashboardPages(dashboardFiles, isKnownHost) : []),
+    ...(mtaSts === null
+      ? []
+      : [mtaStsPage(mtaSts, config.hostname, store.domains, config.sending.requireVerifiedDomain)]),
+  ]
+}
+
+async function bindAll(
+  { http }: Config,
+  { api, plain, certificates }: { api: Api; plain: Listener; certificates: Certificates | null },
+): Promise<WebListening> {
+  return {
+    httpRedirect: await bound(async (at) => plain.open(at), 'http.listen_redirect', http.listenRedirect),
+    http: await bound(api.listen, 'http.listen', http.listen),
+    https: await bound((at) => api.listen(at, certificates?.https()), 'http.listen_tls', http.listenTls),
+  }
+}
+
+/** Closes connections of a client that holds too many; returns what stops it. */
+function limitConnections(
+  listening: WebListening,
+  { descriptors, isTrusted, log }: { descriptors: Descriptors; isTrusted: (ip: string) => boolean; log: Log },
+): () => void {
+  const ports = Object.values(listening).flatMap((at) => (at === null ? [] : [at.port]))
+  return watchClientConnections({
+    descriptors,
+    ports: () => ports,
+    isExempt: (ip) => isLoopback(ip) || isTrusted(ip),
+    onClosed: (client, connections) => log.warn('connections closed beyond the limit', { client, connections }),
+  })
 }
 
 async function bound(bind: (at: Endpoint) => Promise<Endpoint>, key: string, at: Endpoint | null) {

@@ -1,33 +1,36 @@
 import type { Config } from '../config/load.ts'
 
-/** What each room may have at once, by the config and by the open files that the system grants. */
-export interface Shares {
-  /** Of each SMTP listener. */
+/** How many connections and jobs each part of the server may hold at once, by the config and the limit of open files. */
+export interface ResourceLimits {
+  /** Connections of each SMTP listener. */
   smtpConnections: number
-  /** Deliveries under way: each has one connection at most. */
+  /** Deliveries in flight; each uses at most one connection. */
   deliveries: number
-  /** Connections kept open between two mails, of each delivery thread. */
+  /** Idle SMTP connections that each delivery thread keeps for reuse. */
   idleSessions: number
-  /** Posts under way: of events, and as many of inbound mail. */
+  /** Webhook posts in flight; inbound posts have the same limit. */
   posts: number
 }
 
-/** Database, log, spool, listeners, threads, sockets of the DNS. */
+/** Database, log, spool, listeners, threads, DNS sockets. */
 const OWN_FILES = 64
 
-/** Config and the limit of open files → shares that together stay under three quarters of it; the rest is for HTTP, whose
- *  door watches the whole (api/listener.ts). With some tens of thousands of files the config alone decides. */
-export function sharesOf(config: Pick<Config, 'smtp' | 'delivery' | 'webhooks'>, descriptorLimit: number): Shares {
+/** Derives limits that together stay under three quarters of the open files. The rest is for HTTP, whose listener watches
+ *  the total (api/listener.ts). With some tens of thousands of files the config alone decides. */
+export function resourceLimits(
+  config: Pick<Config, 'smtp' | 'delivery' | 'webhooks'>,
+  descriptorLimit: number,
+): ResourceLimits {
   const { smtp, delivery, webhooks } = config
-  const rest = Math.max(descriptorLimit - OWN_FILES, OWN_FILES)
+  const available = Math.max(descriptorLimit - OWN_FILES, OWN_FILES)
   const listeners = [smtp.inbound.listen, smtp.submission.listen, smtp.submission.listenTls].filter((at) => at !== null)
-  const of = (part: number) => Math.max(1, Math.floor(rest * part))
+  const fraction = (part: number) => Math.max(1, Math.floor(available * part))
   return {
-    smtpConnections: Math.min(smtp.maxConnections, of(1 / 4 / Math.max(1, listeners.length))),
-    deliveries: Math.min(delivery.maxInFlight, of(1 / 8)),
-    idleSessions: Math.min(MOST_IDLE_SESSIONS, of(1 / 8 / delivery.workers)),
-    posts: Math.min(webhooks.maxInFlight, of(1 / 16)),
+    smtpConnections: Math.min(smtp.maxConnections, fraction(1 / 4 / Math.max(1, listeners.length))),
+    deliveries: Math.min(delivery.maxInFlight, fraction(1 / 8)),
+    idleSessions: Math.min(MAX_IDLE_SESSIONS, fraction(1 / 8 / delivery.workers)),
+    posts: Math.min(webhooks.maxInFlight, fraction(1 / 16)),
   }
 }
 
-const MOST_IDLE_SESSIONS = 500
+const MAX_IDLE_SESSIONS = 500

@@ -10,86 +10,54 @@ import { createSmtpListener } from '../smtp-server/listener.ts'
 import type { SmtpHandler } from '../smtp-server/session.ts'
 import { LIMITS, type ListenerSettings } from '../smtp-server/settings.ts'
 
-/** The SMTP listeners that the config asks for. */
-export interface Doors {
-  /** What was bound; null = off. */
+/** The SMTP listeners that the config enables. */
+export interface SmtpListeners {
+  /** Bound addresses; null = disabled. */
   listening: { smtpInbound: string | null; smtpSubmission: string | null; smtpSubmissionTls: string | null }
-  /** How many stand, of each listener that is open. */
+  /** Open connections of each enabled listener. */
   connections(): { door: string; connections: number; isStressed: boolean }[]
-  /** For every handshake from now on; connections that stand keep the old one. */
+  /** Used for every handshake from now on; open connections keep their certificate. */
   useCertificate(certificate: Certificate): void
-  /** Takes no new mail, lets what is under way come to its reply. */
+  /** Accepts no new mail and waits for running transactions. */
   stop(graceMs: number): Promise<void>
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: each door has its own meaning of a recipient, and keeps it to itself
-type Door = SmtpHandler<any>
+// biome-ignore lint/suspicious/noExplicitAny: each handler has its own type of recipient, which the listener only passes on
+type Handler = SmtpHandler<any>
 
-/** Config and who stands behind each door → the doors, open. Rejects with what binding throws, as a ListenFailure that
- *  names the config key; nothing is left open then. */
-export async function openDoors(
-  config: Config,
-  behind: {
-    /** Of each listener. */
-    maxConnections: number
-    /** Null where nothing listens. */
-    certificate: Certificate | null
-    inbound: Door
-    submission: Door
-    clock: WallClock
-    log: Log
-    mailLog: MailLog
-    memory: Memory
-  },
-): Promise<Doors> {
-  const { smtp, hostname, dataDir } = config
-  const plan = [
-    { key: 'smtp.inbound.listen', at: smtp.inbound.listen, tls: 'starttls' as const, door: behind.inbound },
-    { key: 'smtp.submission.listen', at: smtp.submission.listen, tls: 'starttls' as const, door: behind.submission },
-    {
-      key: 'smtp.submission.listen_tls',
-      at: smtp.submission.listenTls,
-      tls: 'implicit' as const,
-      door: behind.submission,
-    },
-  ]
-  const { certificate } = behind
-  const opened: ReturnType<typeof createSmtpListener>[] = []
-  const names: string[] = []
+export interface SmtpListenersDeps {
+  /** Connections allowed per listener. */
+  maxConnections: number
+  /** Null if no listener is enabled. */
+  certificate: Certificate | null
+  inbound: Handler
+  submission: Handler
+  clock: WallClock
+  log: Log
+  mailLog: MailLog
+  memory: Memory
+}
+
+/** Binds the enabled SMTP listeners. If one cannot be bound, closes the others and rejects with a ListenFailure that names
+ *  the config key. */
+export async function openSmtpListeners(config: Config, deps: SmtpListenersDeps): Promise<SmtpListeners> {
+  const { certificate, clock, log, mailLog, memory } = deps
+  const opened: { name: string; listener: ReturnType<typeof createSmtpListener> }[] = []
   const stop = async (graceMs: number) => {
-    await Promise.all(opened.map((listener) => listener.stop(graceMs)))
+    await Promise.all(opened.map(({ listener }) => listener.stop(graceMs)))
   }
 
   const bound: (string | null)[] = []
   try {
-    for (const { key, at, tls, door } of plan) {
+    for (const { key, at, kind, tls } of plannedListeners(config)) {
       if (at === null || certificate === null) {
         bound.push(null)
         continue
       }
-      const name = door === behind.inbound ? 'inbound' : 'submission'
-      const settings: ListenerSettings = {
-        hostname,
-        tls,
-        certificate,
-        loginNeedsTls: false, // on loopback; from elsewhere it always does
-        spoolDir: join(dataDir, 'spool'),
-        limits: {
-          ...LIMITS,
-          ...(name === 'submission' && { recipients: MAX_SUBMITTED_RECIPIENTS }),
-          ...(name === 'inbound' && {
-            connectionsPerNetwork: smtp.inbound.maxConnectionsPerNetwork,
-            isUnlimited: createNetworks(smtp.inbound.unlimitedNetworks),
-          }),
-          messageBytes: config.limits.messageBytes,
-          connections: behind.maxConnections,
-          connectionsPerAddress: smtp.maxConnectionsPerAddress,
-        },
-      }
-      const listener = createSmtpListener(settings, door, { name, ...behind })
+      const settings = listenerSettings(config, { kind, tls, certificate, maxConnections: deps.maxConnections })
+      const listener = createSmtpListener(settings, deps[kind], { name: kind, clock, log, mailLog, memory })
       bound.push(formatEndpoint(await listener.listen(at).catch(named(key, at))))
-      opened.push(listener)
-      names.push(tls === 'implicit' ? `${name}_tls` : name)
+      opened.push({ name: tls === 'implicit' ? `${kind}_tls` : kind, listener })
     }
   } catch (error) {
     await stop(0)
@@ -99,19 +67,59 @@ export async function openDoors(
   return {
     listening: { smtpInbound, smtpSubmission, smtpSubmissionTls },
     connections: () =>
-      opened.map((listener, at) => ({
-        door: names[at]!,
+      opened.map(({ name, listener }) => ({
+        door: name,
         connections: listener.connections(),
         isStressed: listener.isStressed(),
       })),
     useCertificate: (next) => {
-      for (const listener of opened) listener.useCertificate(next)
+      for (const { listener } of opened) listener.useCertificate(next)
     },
     stop,
   }
 }
 
-/** A listener could not be bound: which key of the config asked for it, and why, in a line for the operator. */
+type Kind = 'inbound' | 'submission'
+
+function plannedListeners({ smtp: { inbound, submission } }: Config) {
+  return [
+    { key: 'smtp.inbound.listen', at: inbound.listen, kind: 'inbound' as Kind, tls: 'starttls' as const },
+    { key: 'smtp.submission.listen', at: submission.listen, kind: 'submission' as Kind, tls: 'starttls' as const },
+    {
+      key: 'smtp.submission.listen_tls',
+      at: submission.listenTls,
+      kind: 'submission' as Kind,
+      tls: 'implicit' as const,
+    },
+  ]
+}
+
+function listenerSettings(
+  { smtp, hostname, dataDir, limits }: Config,
+  options: { kind: Kind; tls: ListenerSettings['tls']; certificate: Certificate; maxConnections: number },
+): ListenerSettings {
+  const { kind, tls, certificate, maxConnections } = options
+  return {
+    hostname,
+    tls,
+    certificate,
+    loginNeedsTls: false, // on loopback only; other clients always need TLS
+    spoolDir: join(dataDir, 'spool'),
+    limits: {
+      ...LIMITS,
+      ...(kind === 'submission' && { recipients: MAX_SUBMITTED_RECIPIENTS }),
+      ...(kind === 'inbound' && {
+        connectionsPerNetwork: smtp.inbound.maxConnectionsPerNetwork,
+        isUnlimited: createNetworks(smtp.inbound.unlimitedNetworks),
+      }),
+      messageBytes: limits.messageBytes,
+      connections: maxConnections,
+      connectionsPerAddress: smtp.maxConnectionsPerAddress,
+    },
+  }
+}
+
+/** A listener could not be bound. The message names the config key and the cause in one line. */
 export class ListenFailure extends Error {
   constructor(
     readonly key: string,
@@ -136,7 +144,7 @@ function reasonOf(cause: unknown, at: string): string {
   }
 }
 
-/** contract §3: 1 to 50 recipients a message; a client that has more brings them in a second transaction. */
+/** A message has at most 50 recipients. A client with more sends the rest in a second transaction (RFC 5321 §4.5.3.1.10). */
 const MAX_SUBMITTED_RECIPIENTS = 50
 
 const named = (key: string, at: Endpoint) => (cause: unknown) => {

@@ -14,20 +14,20 @@ import type { Loop } from '../os/loop.ts'
 import type { Random } from '../os/random.ts'
 import type { Store } from '../storage/store.ts'
 import type { Submission } from '../submission/accept.ts'
-import type { Identity } from './certificates.ts'
+import type { Certificates } from './certificates.ts'
 import type { Engines } from './engines.ts'
-import type { Doors } from './listeners.ts'
-import { mtaStsOfHouse } from './operations.ts'
-import type { Ground } from './resources.ts'
+import type { SmtpListeners } from './listeners.ts'
+import { publishedMtaSts } from './operations.ts'
+import type { Resources } from './resources.ts'
 
-/** Config and store → who looks whether all is well. */
+/** The health checks of the running server. */
 export function watchHealth(
   config: Config,
   { store, clock, random, log }: { store: Store; clock: WallClock; random: Random; log: Log },
 ): HealthWatch {
   return createHealthWatch({
     run: async () => {
-      // Loaded when it is needed: the start does not wait for it.
+      // Imported on first use, so that the start does not wait for it.
       const { runCheckup } = await import('../checkup/run.ts')
       const server = { pid: process.pid, ports: [] }
       return (await runCheckup(config, { clock, random, store, held: null, server })).checks
@@ -37,28 +37,29 @@ export function watchHealth(
   })
 }
 
-/** Config and the house → the chores that nobody waits for, not begun yet. */
-export function openMaintenance(
-  config: Config,
-  house: Ground & {
-    engines: Engines
-    submission: Submission
-    api: Api
-    health: HealthWatch
-    identity: Identity | null
-    clock: WallClock
-    mintId: MintId
-    log: Log
-  },
-): Loop {
-  const { store, engines, api, health, identity, clock, log } = house
-  const { dispatch, outbound, webhooks } = engines
+export interface MaintenanceDeps {
+  resources: Pick<Resources, 'store' | 'resolver' | 'freshResolver'>
+  engines: Pick<Engines, 'delivery' | 'outbound' | 'webhooks' | 'postReport'>
+  submission: Pick<Submission, 'submit'>
+  api: Pick<Api, 'auth' | 'underWay'>
+  health: HealthWatch
+  certificates: Certificates | null
+  clock: WallClock
+  mintId: MintId
+  log: Log
+}
+
+/** Creates the loop of maintenance tasks (maintenance/tasks.ts); it is not started yet. */
+export function openMaintenance(config: Config, deps: MaintenanceDeps): Loop {
+  const { engines, api, health, certificates, clock, mintId, log } = deps
+  const { store, resolver, freshResolver } = deps.resources
+  const { delivery, outbound, webhooks } = engines
   const { from, contact, organization } = config.reports
   const reports = createTlsReports({
     store,
-    resolver: house.resolver,
-    submit: house.submission.submit,
-    post: engines.postAbroad,
+    resolver,
+    submit: deps.submission.submit,
+    post: engines.postReport,
     reporter: { organization: organization || config.hostname, contact: contact || from, submitter: config.hostname },
     from,
     log,
@@ -69,24 +70,24 @@ export function openMaintenance(
     tasks: chores({
       store,
       clock: clock.steady,
-      mintId: house.mintId,
+      mintId,
       log,
       plans: (name) => config.plans[name],
-      resolver: house.freshResolver,
+      resolver: freshResolver,
       hostname: config.hostname,
-      mtaSts: mtaStsOfHouse(config),
+      mtaSts: publishedMtaSts(config),
       quality: config.quality,
       tellTls: async (now) => {
-        await dispatch.flushTls()
+        await delivery.flushTls()
         void reports.send(now)
       },
       flushUses: api.auth.flushUses,
-      refreshPolicies: dispatch.refreshPolicies,
+      refreshPolicies: delivery.refreshPolicies,
       lookAtHealth: () => {
         health.look().catch((error) => log.warn('health was not looked at', { error }))
       },
       tendCertificate: () => {
-        identity?.tend().catch((error) => log.error('the certificate was not tended', { error }))
+        certificates?.renewIfDue().catch((error) => log.error('the certificate was not tended', { error }))
       },
       wakeWebhooks: webhooks.wake,
       isBusy: () => api.underWay() > 0 || outbound.underWay() > 0,
@@ -94,29 +95,23 @@ export function openMaintenance(
   })
 }
 
-/** What the metrics ask for when they are read. */
-export function gaugesOf({
-  outbound,
-  webhooks,
-  inbound,
-  api,
-  streams,
-  doors,
-  networkLimits,
-}: Pick<Engines, 'outbound' | 'webhooks' | 'inbound'> & {
-  api: Api
+/** The current values that the metrics page shows. */
+export function gaugesOf(deps: {
+  engines: Pick<Engines, 'outbound' | 'webhooks' | 'inbound'>
+  api: Pick<Api, 'underWay'>
   streams: Streams
-  doors: Doors
+  smtpListeners: SmtpListeners
   networkLimits: NetworkLimits
 }): Gauges {
+  const { outbound, webhooks, inbound } = deps.engines
   return {
     deliveries: outbound.underWay,
     webhookPosts: webhooks.inFlight,
     inboundPosts: inbound.inFlight,
-    httpRequests: api.underWay,
-    eventStreams: streams,
-    smtpConnections: doors.connections,
-    networkRefusals: networkLimits.refusals,
+    httpRequests: deps.api.underWay,
+    eventStreams: deps.streams,
+    smtpConnections: deps.smtpListeners.connections,
+    networkRefusals: deps.networkLimits.refusals,
     sites: outbound.sites,
   }
 }

@@ -6,18 +6,22 @@ import { requestTarget } from '../net/request-target.ts'
 import type { Supply } from '../os/descriptors.ts'
 import { ListenFailure } from './listeners.ts'
 
-/** The listener that Prometheus has to itself. */
-export interface MetricsDoor {
+/** The listener for Prometheus alone. */
+export interface MetricsListener {
   listening: Endpoint
   stop(): Promise<void>
 }
 
-/** Where to listen, and what is to be read there (none when no network may ask) → the door, open: `GET` of the page's path is
- *  answered, all else is 404. Null when there is nowhere. Throws a ListenFailure. */
-export function openMetricsDoor(
+/** Opens the metrics listener; null if it is disabled. It answers `GET` of the metrics page and 404 for everything else.
+ *  Throws a ListenFailure. */
+export function openMetricsListener(
   at: Endpoint | null,
-  options: { pages: readonly MetricsPage[]; watch: (tell: (supply: Supply) => void) => () => void },
-): MetricsDoor | null {
+  options: {
+    /** Empty if no network may read metrics. */
+    pages: readonly MetricsPage[]
+    watchDescriptors: (onSupply: (supply: Supply) => void) => () => void
+  },
+): MetricsListener | null {
   if (at === null) return null
   const answer = async (request: Request) => {
     const { pathname } = requestTarget(request)
@@ -33,8 +37,8 @@ export function openMetricsDoor(
     fetch: answer,
     maxBodyBytes: 1024,
     idleSeconds: 30,
-    watch: options.watch,
-    onShut: () => {}, // told by the one of the API
+    watch: options.watchDescriptors,
+    onShut: () => {}, // the API listener logs it
   })
   const listening = opened(listener, at)
   return {

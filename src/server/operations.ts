@@ -47,151 +47,213 @@ import type { HeavyWork } from '../submission/heavy-work.ts'
 import { createSendingEligibility } from '../submission/sending-eligibility.ts'
 import type { Compose } from '../submission/signing.ts'
 
-/** What the operations need of the house around them. */
-export interface Around {
+/** What the operations use. The server, the command line and tests each provide their own. */
+export interface OperationsDeps {
   config: Config
-  /** What the config is made of. */
+  /** The configuration keys with their sources; empty if absent. */
   settings?: () => readonly Setting[]
-  /** Links in mail begin with it. */
+  /** Links in mail start with it. */
   publicUrl: () => string
-  /** Of confirmation mails; made from a secret of the store, like `ownParts`. */
-  forwardLinks: () => ForwardLinks | Promise<ForwardLinks>
   store: Store
   clock: WallClock
   random: Random
   mintId: MintId
-  /** Without a cache: whoever asks to look at DNS again has just changed something. */
+  /** Has no cache: callers have just changed DNS records. */
   freshResolver: Resolver
   compose: Compose
-  /** Paces large mail and large requests together; each has a pace of its own without it. */
+  /** Paces large messages and large requests together; created here if absent. */
   heavyWork?: HeavyWork
-  /** Reads what tenants write, away from the main thread. */
+  mailLog?: MailLog
+  /** Parses what tenants wrote, outside the main thread. */
   parsing: Parsing
-  /** Made from secrets of the store, which the command line asks for only when they are needed. */
-  ownParts: () => RecipientPartsOf | Promise<RecipientPartsOf>
-  /** Events as they are told, and who follows them by HTTP. */
-  feed: Feed
+  /** Derived from secrets of the store, which the command line reads only when needed. */
+  recipientParts: () => RecipientPartsOf | Promise<RecipientPartsOf>
+  forwardLinks: () => ForwardLinks | Promise<ForwardLinks>
+  eventStream: Feed
+  /** Open HTTP streams of events. */
   streams: Streams
-  /** What the checks of the running house found. */
   health: HealthWatch
-  /** Resolves when something happened to the message, or after the time. */
-  watch: (messageId: string, timeoutMs: number) => Promise<void>
+  /** Resolves when the message changed, or after the timeout. */
+  watchMessage: (messageId: string, timeoutMs: number) => Promise<void>
   wakeOutbound: () => void
   wakeWebhooks: () => void
   wakeInbound: () => void
-  /** The MTA-STS policy of a mail domain, as far as it is known where no engine runs. */
+  /** MTA-STS policy of a mail domain; the cached one if no delivery engine runs. */
   mtaStsOf: (domain: string) => MtaSts | null | Promise<MtaSts | null>
-  /** How we stand with a receiving site; null where no engine runs. */
-  stateOfSite: (site: string) => SiteState | null
+  /** Reputation and limits at a destination; null if no delivery engine runs. */
+  destinationState: (destination: string) => SiteState | null
 }
 
-/** Config and engines → the way into the queue, for HTTP, SMTP and the command line alike. */
-export function openSubmission(around: SubmissionAround): Submission {
-  return createSubmission({ ...around, ...around.parsing, ...sendingRules(around), simulate })
+export type SubmissionDeps = Pick<
+  OperationsDeps,
+  | 'config'
+  | 'store'
+  | 'clock'
+  | 'mintId'
+  | 'compose'
+  | 'parsing'
+  | 'heavyWork'
+  | 'mailLog'
+  | 'wakeOutbound'
+  | 'wakeWebhooks'
+>
+
+/** Creates the Submission that HTTP, SMTP and the command line share. */
+export function openSubmission(deps: SubmissionDeps): Submission {
+  const { config, store, parsing } = deps
+  return createSubmission({
+    store,
+    clock: deps.clock,
+    mintId: deps.mintId,
+    settings: {
+      requireVerifiedDomain: config.sending.requireVerifiedDomain,
+      messageBytes: config.limits.messageBytes,
+    },
+    planOf: planOf(config, store),
+    stoppedBy: alertThatStops(config, store),
+    compose: deps.compose,
+    templateEngine: parsing.templateEngine,
+    storedMail: parsing.storedMail,
+    simulate,
+    wakeOutbound: deps.wakeOutbound,
+    wakeWebhooks: deps.wakeWebhooks,
+    heavyWork: deps.heavyWork,
+    mailLog: deps.mailLog,
+  })
 }
 
-/** Config and the way into the queue → who may be forwarded to. */
+/** Creates the Forwarding of inbound mail, which sends confirmation messages through `submission`. */
 export function openForwarding(
-  around: Pick<Around, 'config' | 'store' | 'publicUrl' | 'forwardLinks'>,
+  deps: Pick<OperationsDeps, 'config' | 'store' | 'publicUrl' | 'forwardLinks'>,
   submission: Submission,
 ): Forwarding {
-  const { config, store } = around
-  const { stoppedBy } = sendingRules(around)
+  const { config, store } = deps
   return createForwarding({
     store,
     settings: {
       confirmTargets: config.inbound.confirmForwardTargets,
       requireVerifiedDomain: config.sending.requireVerifiedDomain,
     },
-    stoppedBy,
+    stoppedBy: alertThatStops(config, store),
     submit: submission.submit,
-    links: around.forwardLinks,
-    publicUrl: around.publicUrl,
+    links: deps.forwardLinks,
+    publicUrl: deps.publicUrl,
   })
 }
 
-/** What is asked of whoever sends. */
-function sendingRules({ config, store }: Pick<Around, 'config' | 'store'>) {
-  return {
-    settings: {
-      requireVerifiedDomain: config.sending.requireVerifiedDomain,
-      messageBytes: config.limits.messageBytes,
-    },
-    planOf: async (organizationId: string) => {
-      const organization = await store.organizations.get(organizationId)
-      return planNamed(config)(organization?.plan ?? '')
-    },
-    stoppedBy: (domainId: string) =>
-      config.quality.stopSending ? (store.quality.firingOf(domainId)[0] ?? null) : null,
-  }
-}
-
-type SubmissionAround = Pick<
-  Around,
-  'config' | 'store' | 'clock' | 'mintId' | 'compose' | 'parsing' | 'heavyWork' | 'wakeOutbound' | 'wakeWebhooks'
-> & { mailLog?: MailLog }
-
-/** Everything that can be asked of Postrider, by HTTP or on the command line. */
+/** Every operation of the API, for HTTP and the command line. */
 export function createOperations(
-  around: Around,
+  deps: OperationsDeps,
   submission: Submission,
-  forwarding: Forwarding = openForwarding(around, submission),
+  forwarding: Forwarding = openForwarding(deps, submission),
 ): Operation[] {
-  const { config, parsing } = around
-  const plans = (name: string) => config.plans[name]
-  const mayConnect = createAddressGuard([...config.webhooks.allowedPrivateNetworks])
-  const checkUrl = (url: string) => checkWebhookUrl(url, mayConnect)
+  const { config, store, random, mintId } = deps
   return [
-    ...messageOperations({ ...around, ...parsing, submission }),
-    ...analyzeOperations({ ...around, ...parsing, render: submission.render }),
-    ...apiKeyOperations(around),
-    ...domainOperations({
-      ...around,
-      plans,
-      resolver: around.freshResolver,
-      hostname: config.hostname,
-      serverNames: serverNamesOf(config),
-      requireVerified: config.sending.requireVerifiedDomain,
-      mtaSts: mtaStsOfHouse(config),
-    }),
-    ...auditLogOperations(around),
-    ...healthOperations(around),
-    ...billingOperations({ ...around, plans, selfService: config.billing.selfServicePlans }),
-    ...eventOperations(around),
-    ...explainOperations({
-      ...around,
-      wayTo: (domain) =>
-        findWay(domain, {
-          resolver: around.freshResolver,
-          random: around.random,
-          settings: { smarthost: config.delivery.smarthost, deliveryPort: config.delivery.port },
-          mtaStsOf: around.mtaStsOf,
-        }),
-      standing: createSendingEligibility({ store: around.store, ...sendingRules(around) }),
-      settings: { maxAgeSeconds: config.delivery.maxAgeSeconds },
-    }),
-    ...statsOperations(around),
-    ...qualityOperations({ ...around, quality: config.quality }),
-    ...suppressionOperations(around),
-    ...suppressionListOperations({ ...around, ...parsing }),
-    ...templateOperations({ ...around, ...parsing }),
-    ...webhookOperations({ ...around, checkUrl }),
-    ...inboundOperations({ ...around, checkUrl, forwarding, requireVerified: config.sending.requireVerifiedDomain }),
-    ...blockedLinkOperations(around),
-    ...organizationOperations({ ...around, plans: Object.keys(config.plans) }),
-    ...sessionOperations(around),
-    ...configurationOperations({ settings: around.settings ?? (() => []), plans: config.plans }),
-    ...queueOperations(around),
+    ...messageOperationsOf(deps, submission),
+    ...apiKeyOperations({ store, random, mintId }),
+    ...domainOperationsOf(deps),
+    ...auditLogOperations({ store }),
+    ...healthOperations({ health: deps.health }),
+    ...billingOperations({ store, plans: planCalled(config), selfService: config.billing.selfServicePlans }),
+    ...eventOperations({ store, feed: deps.eventStream, streams: deps.streams }),
+    ...explainOperationsOf(deps),
+    ...statsOperations({ store }),
+    ...qualityOperations({ store, quality: config.quality }),
+    ...suppressionOperations({ store, mintId }),
+    ...suppressionListOperations({ store, random, readList: deps.parsing.readList }),
+    ...templateOperations({ store, mintId, templateEngine: deps.parsing.templateEngine }),
+    ...endpointOperations(deps, forwarding),
+    ...blockedLinkOperations({ store, mintId }),
+    ...organizationOperations({ store, mintId, plans: Object.keys(config.plans) }),
+    ...sessionOperations({ store }),
+    ...configurationOperations({ settings: deps.settings ?? (() => []), plans: config.plans }),
+    ...queueOperations({ store }),
   ]
 }
 
-/** The names of this server, which no tenant can have. */
+function messageOperationsOf(deps: OperationsDeps, submission: Submission): Operation[] {
+  const { store, clock, parsing } = deps
+  return [
+    ...messageOperations({
+      store,
+      clock,
+      submission,
+      watch: deps.watchMessage,
+      compose: deps.compose,
+      storedMail: parsing.storedMail,
+      ownParts: deps.recipientParts,
+      wakeOutbound: deps.wakeOutbound,
+    }),
+    ...analyzeOperations({ store, clock, render: submission.render, analyze: parsing.analyze }),
+  ]
+}
+
+function domainOperationsOf({ config, store, random, mintId, freshResolver }: OperationsDeps): Operation[] {
+  return domainOperations({
+    store,
+    random,
+    mintId,
+    plans: planCalled(config),
+    resolver: freshResolver,
+    hostname: config.hostname,
+    serverNames: serverNamesOf(config),
+    requireVerified: config.sending.requireVerifiedDomain,
+    mtaSts: publishedMtaSts(config),
+  })
+}
+
+function explainOperationsOf(deps: OperationsDeps): Operation[] {
+  const { config, store, random, freshResolver } = deps
+  return explainOperations({
+    store,
+    wayTo: (domain) =>
+      findWay(domain, {
+        resolver: freshResolver,
+        random,
+        settings: { smarthost: config.delivery.smarthost, deliveryPort: config.delivery.port },
+        mtaStsOf: deps.mtaStsOf,
+      }),
+    stateOfSite: deps.destinationState,
+    standing: createSendingEligibility({
+      store,
+      settings: { requireVerifiedDomain: config.sending.requireVerifiedDomain },
+      planOf: planOf(config, store),
+      stoppedBy: alertThatStops(config, store),
+    }),
+    settings: { maxAgeSeconds: config.delivery.maxAgeSeconds },
+  })
+}
+
+/** Operations that store URLs of endpoints. */
+function endpointOperations(deps: OperationsDeps, forwarding: Forwarding): Operation[] {
+  const { config, store, random, mintId, wakeWebhooks, wakeInbound } = deps
+  const mayConnect = createAddressGuard([...config.webhooks.allowedPrivateNetworks])
+  const checkUrl = (url: string) => checkWebhookUrl(url, mayConnect)
+  const requireVerified = config.sending.requireVerifiedDomain
+  return [
+    ...webhookOperations({ store, random, mintId, checkUrl, wakeWebhooks }),
+    ...inboundOperations({ store, random, mintId, checkUrl, wakeInbound, requireVerified, forwarding }),
+  ]
+}
+
+const planCalled = (config: Config) => (name: string) => config.plans[name]
+
+const planOf = (config: Config, store: Pick<Store, 'organizations'>) => async (organizationId: string) => {
+  const organization = await store.organizations.get(organizationId)
+  return planNamed(config)(organization?.plan ?? '')
+}
+
+/** The quality alert that stops a domain from sending, if the config lets alerts stop it. */
+const alertThatStops = (config: Config, store: Pick<Store, 'quality'>) => (domainId: string) =>
+  config.quality.stopSending ? (store.quality.firingOf(domainId)[0] ?? null) : null
+
+/** Names of this server, which no tenant may claim. */
 export function serverNamesOf({ hostname, http, tls }: Config): string[] {
   return serverNames({ hostname, publicUrl: http.publicUrl, names: tls.names })
 }
 
-/** The MTA-STS policy that this house publishes for domains it receives mail for; null where it does not. */
-export function mtaStsOfHouse({ hostname, http, smtp }: Config): OwnMtaSts | null {
+/** The MTA-STS policy published for domains that receive mail here; null if this server receives none. */
+export function publishedMtaSts({ hostname, http, smtp }: Config): OwnMtaSts | null {
   if (smtp.inbound.listen === null) return null
   return ownMtaSts({ hostname, publicUrl: http.publicUrl, mode: smtp.inbound.mtaSts })
 }

@@ -8,9 +8,9 @@ import type { Store } from '../storage/store.ts'
 export type Manage = (action: string, fields: object, work: () => Promise<void>) => Promise<void>
 
 /** Creates a Manage. It rejects with whatever the work throws. */
-export function createManage(house: { store: Store; clock: WallClock; mintId: MintId; log: Log }): Manage {
-  const { clock, mintId } = house
-  const audit = createAudit({ ...house, auditLog: house.store.auditLog })
+export function createManage(deps: { store: Store; clock: WallClock; mintId: MintId; log: Log }): Manage {
+  const { store, clock, mintId, log } = deps
+  const audit = createAudit({ auditLog: store.auditLog, mintId, log })
   return (action, fields, work) => {
     const call = { organizationId: null, now: clock.now(), requestId: mintId('req'), params: {}, body: fields }
     const actor = { type: 'operator' as const, id: 'operator', name: 'signal' }

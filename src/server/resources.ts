@@ -15,84 +15,76 @@ import { journalFolder } from '../outbound/journal/delivered-journal.ts'
 import { recordDelivered } from '../outbound/journal/record-delivered.ts'
 import { openStore } from '../storage/sqlite/open.ts'
 import type { Store } from '../storage/store.ts'
+import type { Rollback } from './rollback.ts'
 
-/** What all rooms stand on: the store, with what a stop or a crash left behind put right; the secrets that are kept in it;
- *  and the way to ask the DNS. */
-export interface Ground {
+/** The open store, the secrets kept in it, and DNS resolvers: what every other part of the server uses. */
+export interface Resources {
   store: Store
-  /** Events as they are told. */
-  feed: Feed
-  /** Names this process where it holds a lease. */
+  /** New events, for clients of the event stream. */
+  eventStream: Feed
+  /** Identifies this process in leases. */
   workerId: string
   verp: Verp
-  ownParts: RecipientPartsOf
+  recipientParts: RecipientPartsOf
   trackingSecret: Uint8Array
-  /** In mails that ask for the confirmation of a forward target. */
+  /** Links in emails that ask the owner of a forward target to confirm. */
   forwardLinks: ForwardLinks
-  /** In the mail we pass on, to know it again. */
+  /** Marks forwarded mail, so that a mail loop is detected. */
   loopTag: string
   lookups: ResolverOptions
   resolver: Resolver
-  /** Without a cache: whoever asks to look again has just changed something. */
+  /** Has no cache: used after somebody changed DNS records and asks to check them again. */
   freshResolver: Resolver
 }
 
-/** Config → the Ground. `undo` gets what takes it back, also when it rejects: with what the store throws. */
-export async function openGround(
-  config: Config,
-  house: {
-    clock: WallClock
-    random: Random
-    mintId: MintId
-    metrics: Metrics
-    /** As it is known; links in mail begin with it. */
-    publicUrl: () => string
-    log: Log
-    mailLog: MailLog
-  },
-  undo: (() => unknown)[],
-): Promise<Ground> {
-  const { clock, random, metrics, log } = house
-  const { steady } = clock
-  let feed: Feed | null = null
-  const steps: string[] = []
-  const store = await openStore({
-    dataDir: config.dataDir,
-    now: clock.now(),
-    told: { ...metrics, happened: (organizationIds) => organizationIds.forEach((id) => void feed?.ring(id)) },
-    minFreeBytes: config.storage.minFreeBytes,
-    plans: planNamed(config),
-    onUpgrade: (taken) => steps.push(...taken),
-    onTorn: (bytes) => log.warn('the log of the database ended in an unfinished change, which was left out', { bytes }),
-  })
-  undo.push(() => store.close())
-  feed = createFeed({ events: store.events, clock: steady, lookMs: FEED_LOOK_MS })
-  await tellHeld(store, log)
-  await logUpgrade(store, steps, log)
+export interface ResourcesDeps {
+  clock: WallClock
+  random: Random
+  mintId: MintId
+  metrics: Metrics
+  /** Public URL at the time of the call. Links in mail start with it. */
+  publicUrl: () => string
+  log: Log
+  mailLog: MailLog
+  /** Receives the steps that close the resources, also if opening fails. */
+  rollback: Rollback
+}
+
+/** Opens the store, recovers what a stop or crash left unfinished, and creates secrets and resolvers. Rejects with the
+ *  store's error. */
+export async function openResources(config: Config, deps: ResourcesDeps): Promise<Resources> {
+  const { clock, random, mintId, metrics, publicUrl, log, mailLog, rollback } = deps
+  const { store, eventStream } = await openStoreWithEvents(config, { clock, metrics, log, rollback })
   const workerId = randomUUID()
-  await recordDelivered(journalFolder(config.dataDir), { ...house, now: clock.now, deliveries: store.deliveries })
-  await takeUpAgain(config, store, workerId, clock.now())
+  await recordDelivered(journalFolder(config.dataDir), {
+    deliveries: store.deliveries,
+    now: clock.now,
+    mintId,
+    log,
+    mailLog,
+  })
+  await resumeQueues(config, store, workerId, clock.now())
 
   const verp = createVerp(await store.secret('verp', random.bytes(32)))
   const trackingSecret = await store.secret('tracking', random.bytes(32))
-  const ownParts = createRecipientParts({ verp, secret: trackingSecret, publicUrl: house.publicUrl })
+  const recipientParts = createRecipientParts({ verp, secret: trackingSecret, publicUrl })
   const forwardLinks = createForwardLinks(await store.secret('forward', random.bytes(32)))
   const loopTag = Buffer.from(await store.secret('loop', random.bytes(16))).toString('hex')
 
   const servers = config.dns.servers.length > 0 ? [...config.dns.servers] : systemServers()
-  const lookups = { servers, trustedServers: config.dns.trustedResolvers, clock: steady, random }
+  const lookups = { servers, trustedServers: config.dns.trustedResolvers, clock: clock.steady, random }
   const resolver = createResolver(lookups)
   const freshResolver = createResolver({ ...lookups, maxCacheEntries: 0 })
-  undo.push(() => {
+  rollback.push(() => {
     resolver.close()
     freshResolver.close()
   })
   return {
     store,
-    feed,
+    eventStream,
     workerId,
     verp,
-    ownParts,
+    recipientParts,
     trackingSecret,
     forwardLinks,
     loopTag,
@@ -102,7 +94,30 @@ export async function openGround(
   }
 }
 
-/** What an upgrade decided for the operator. */
+/** Opens the store and the event stream that it notifies after each commit. Logs upgrades and held deliveries. */
+async function openStoreWithEvents(
+  config: Config,
+  { clock, metrics, log, rollback }: Pick<ResourcesDeps, 'clock' | 'metrics' | 'log' | 'rollback'>,
+): Promise<{ store: Store; eventStream: Feed }> {
+  let eventStream: Feed | null = null
+  const steps: string[] = []
+  const store = await openStore({
+    dataDir: config.dataDir,
+    now: clock.now(),
+    told: { ...metrics, happened: (organizationIds) => organizationIds.forEach((id) => void eventStream?.ring(id)) },
+    minFreeBytes: config.storage.minFreeBytes,
+    plans: planNamed(config),
+    onUpgrade: (taken) => steps.push(...taken),
+    onTorn: (bytes) => log.warn('the log of the database ended in an unfinished change, which was left out', { bytes }),
+  })
+  rollback.push(() => store.close())
+  eventStream = createFeed({ events: store.events, clock: clock.steady, lookMs: EVENT_POLL_MS })
+  await warnOfHeldDeliveries(store, log)
+  await logUpgrade(store, steps, log)
+  return { store, eventStream }
+}
+
+/** Logs schema upgrades, and decisions they made that the operator should review. */
 async function logUpgrade(store: Store, steps: readonly string[], log: Log): Promise<void> {
   if (steps.length === 0) return
   log.info('store upgraded', { steps: steps.join(' ') })
@@ -112,8 +127,8 @@ async function logUpgrade(store: Store, steps: readonly string[], log: Log): Pro
   }
 }
 
-/** After a restore nothing of what waited goes by itself, and somebody should know. */
-async function tellHeld(store: Store, log: Log): Promise<void> {
+/** After a restore, queued work is held until the operator releases it. */
+async function warnOfHeldDeliveries(store: Store, log: Log): Promise<void> {
   if ((await store.held.restored()) === null) return
   const { deliveries, webhookDeliveries, inboundDeliveries } = await store.held.count()
   if (deliveries + webhookDeliveries + inboundDeliveries === 0) return
@@ -121,21 +136,21 @@ async function tellHeld(store: Store, log: Log): Promise<void> {
   log.warn('held since a restore, until `postrider restore release`', counts)
 }
 
-/** What another process had under way is due again, and nothing waits longer than the config lets it. */
-async function takeUpAgain(config: Config, store: Store, workerId: string, now: number): Promise<void> {
+/** Makes work of an earlier process due again, and shortens waits that exceed the configured retry schedule. */
+async function resumeQueues(config: Config, store: Store, workerId: string, now: number): Promise<void> {
   const queues = [
-    { queue: store.deliveries, ladder: config.delivery.retryScheduleSeconds },
-    { queue: store.webhookDeliveries, ladder: config.webhooks.retryScheduleSeconds },
-    { queue: store.inboundDeliveries, ladder: config.inbound.retryScheduleSeconds },
+    { queue: store.deliveries, retrySchedule: config.delivery.retryScheduleSeconds },
+    { queue: store.webhookDeliveries, retrySchedule: config.webhooks.retryScheduleSeconds },
+    { queue: store.inboundDeliveries, retrySchedule: config.inbound.retryScheduleSeconds },
   ]
   for (const { queue } of queues) await queue.endForeignLeases(workerId, now)
-  for (const { queue, ladder } of queues) await queue.waitAtMostUntil(now + longestMs(ladder))
+  for (const { queue, retrySchedule } of queues) await queue.waitAtMostUntil(now + longestMs(retrySchedule))
 }
 
-/** No wait of this ladder is longer, nor one that an endpoint asked for. */
-const longestMs = (ladderSeconds: readonly number[]) =>
-  Math.max(DAY_SECONDS, ...ladderSeconds.map((s) => s * 1.25)) * 1000
+/** Longest wait of a schedule with its jitter of 25 %, or the day that an endpoint may ask for. */
+const longestMs = (scheduleSeconds: readonly number[]) =>
+  Math.max(DAY_SECONDS, ...scheduleSeconds.map((s) => s * 1.25)) * 1000
 const DAY_SECONDS = 86_400
 
-/** Events of other processes, such as a test mail sent on the command line, come to those who follow after so long. */
-const FEED_LOOK_MS = 1_000
+/** How often to look for events of other processes, such as a test message sent from the command line. */
+const EVENT_POLL_MS = 1_000

@@ -1,246 +1,434 @@
-import { createStreams } from '../api/streams.ts'
-import { createPlainPages } from '../certificates/plain-pages.ts'
+import type { Operation } from '../api/operation.ts'
+import { createStreams, type Streams } from '../api/streams.ts'
+import { createPlainPages, type PlainPages } from '../certificates/plain-pages.ts'
 import { type Config, formatEndpoint, publicUrlAt, type Setting } from '../config/load.ts'
 import { allDomains } from '../domains/all.ts'
+import type { HealthWatch } from '../health/watch.ts'
 import { createNetworkLimits } from '../inbound/network-limits.ts'
 import { createInboundHandler } from '../inbound/smtp-handler.ts'
-import { createMetrics } from '../metrics/metrics.ts'
+import { createMetrics, type Metrics } from '../metrics/metrics.ts'
 import { createNetworks } from '../net/ip.ts'
 import { systemClock, type WallClock } from '../os/clock.ts'
-import { systemDescriptors } from '../os/descriptors.ts'
-import { createMintId } from '../os/ids.ts'
+import { type Descriptors, systemDescriptors } from '../os/descriptors.ts'
+import { createMintId, type MintId } from '../os/ids.ts'
 import type { Log } from '../os/log.ts'
-import { createMailLog } from '../os/mail-log.ts'
-import { createMemory } from '../os/memory.ts'
+import { createMailLog, type MailLog } from '../os/mail-log.ts'
+import { createMemory, type Memory } from '../os/memory.ts'
 import { memoryLimit } from '../os/memory-limit.ts'
-import { createBells } from '../os/notifier.ts'
+import { type Bells, createBells } from '../os/notifier.ts'
 import { type Random, systemRandom } from '../os/random.ts'
 import { createSubmissionHandler } from '../smtp-submission/smtp-handler.ts'
 import { lockDataDir } from '../storage/sqlite/lock.ts'
 import type { Store } from '../storage/store.ts'
-import { createHeavyWork } from '../submission/heavy-work.ts'
+import type { Submission } from '../submission/accept.ts'
+import type { Forwarding } from '../submission/forwarding.ts'
+import { createHeavyWork, type HeavyWork } from '../submission/heavy-work.ts'
 import { VERSION } from '../version.ts'
-import { openIdentity } from './certificates.ts'
-import { openEngines, WORKERS_MS } from './engines.ts'
-import { createWeb } from './http.ts'
-import { openHttps } from './https-clients.ts'
-import { sharesOf } from './limits.ts'
-import { type Doors, openDoors } from './listeners.ts'
+import { type Certificates, openCertificates } from './certificates.ts'
+import { type Engines, openEngines, WORKERS_MS } from './engines.ts'
+import { createWeb, type Web } from './http.ts'
+import { type Https, openHttps } from './https-clients.ts'
+import { type ResourceLimits, resourceLimits } from './limits.ts'
+import { openSmtpListeners, type SmtpListeners } from './listeners.ts'
 import { gaugesOf, openMaintenance, watchHealth } from './maintenance.ts'
-import { openMetricsDoor } from './metrics-listener.ts'
+import { type MetricsListener, openMetricsListener } from './metrics-listener.ts'
 import { createOperations, openForwarding, openSubmission } from './operations.ts'
 import { createManage, type Manage } from './operator-commands.ts'
-import { openGround } from './resources.ts'
+import { openResources, type Resources } from './resources.ts'
+import { type Rollback, runRollback } from './rollback.ts'
 
-/** The running appliance. */
+/** The running server. */
 export interface Server {
   store: Store
-  /** What was bound; null = off. */
+  /** Bound addresses; null = disabled. */
   listening: {
     metrics: string | null
     http: string | null
     https: string | null
     httpRedirect: string | null
-  } & Doors['listening']
+  } & SmtpListeners['listening']
   publicUrl: string
-  /** Reads the certificate files again; rejects when they cannot be used, and the ones before stay. */
+  /** Reads the certificate files again. Rejects if they are unusable; the previous certificates stay in use. */
   reloadCertificate(): Promise<void>
-  /** By a signal. */
+  /** Runs an action that a signal started. */
   manage: Manage
-  /** Stops accepting, finishes what is in flight (at most 30 s in all), writes what is to be written. */
+  /** Stops accepting requests and mail, finishes work in flight (at most 30 s in all) and stores pending records. */
   stop(): Promise<void>
 }
 
-/** Another process serves this data directory (exit code 3, contract §6). */
+/** Another process uses this data directory (exit code 3). */
 export class DataDirInUse extends Error {}
 
-/** contract §6, Signals: what is in flight may take 30 s to finish. */
+/** Total time for work in flight to finish after a signal. */
 const STOP_MS = 30_000
-/** Of which for requests and SMTP transactions; mail and webhooks go on meanwhile. */
-const STOP_DOORS_MS = 20_000
+/** The part of it for HTTP requests and SMTP transactions; deliveries and webhooks continue meanwhile. */
+const STOP_LISTENERS_MS = 20_000
 
-/** What is there before it. */
-interface Outside {
+export interface StartOptions {
   log: Log
-  /** What the config is made of, for the operator to read. */
-  settings: () => readonly Setting[]
-  clock: WallClock
-  random: Random
-  /** The longest a job may keep its thread, where it is to be less than usual. */
+  /** The configuration keys with their sources, shown to the operator; empty by default. */
+  settings?: () => readonly Setting[]
+  clock?: WallClock
+  random?: Random
+  /** Overrides how long a job may occupy its thread. */
   computeMs?: number
 }
 
-/** Config → a server with its engines running and its listeners bound. Rejects with DataDirInUse, with what the store
- *  throws, or with what binding throws; nothing is left running then. */
-export async function startServer(
-  config: Config,
-  {
-    settings = () => [],
-    clock = systemClock,
-    random = systemRandom,
-    ...given
-  }: Pick<Outside, 'log'> & Partial<Outside>,
-): Promise<Server> {
+/** Starts the server: opens the store, starts the engines and binds the listeners. Rejects with DataDirInUse, with the
+ *  store's error, or with a ListenFailure; everything opened so far is closed then. */
+export async function startServer(config: Config, options: StartOptions): Promise<Server> {
   const lock = lockDataDir(config.dataDir)
   if (lock === null) throw new DataDirInUse(`another Postrider serves ${config.dataDir}`)
-  const undo: (() => unknown)[] = [lock.release]
+  const rollback: Rollback = [lock.release]
   try {
-    return await furnish(config, { ...given, settings, clock, random }, undo)
+    return await assemble(config, { options, rollback, unlock: lock.release })
   } catch (error) {
-    for (const step of undo.reverse()) await step()
+    await runRollback(rollback)
     throw error
   }
 }
 
-async function furnish(config: Config, outside: Outside, undo: (() => unknown)[]): Promise<Server> {
-  const { log, settings, clock, random } = outside
-  const { steady } = clock
-  const mintId = createMintId(clock, random)
-  const userAgent = `Postrider/${VERSION}`
-  const memory = createMemory({
-    limitBytes: config.limits.memoryBytes || memoryLimit(),
-    largestMailBytes: config.limits.messageBytes,
-    clock: steady,
-  })
-  const metrics = createMetrics({ ...config.metrics, dataDir: config.dataDir, startedAt: clock.now(), memory })
-  const mailLog = metrics.mail(createMailLog(log))
-  const descriptors = systemDescriptors()
-  const shares = sharesOf(config, descriptors.limit)
-  let where = config.http.publicUrl
-  const publicUrl = () => where
-  const machine = { ...outside, mintId, userAgent, metrics, mailLog, descriptors, memory, shares, publicUrl }
-
-  const ground = await openGround(config, machine, undo)
-  const { store, resolver, freshResolver } = ground
-  const https = openHttps(config, { ...machine, ...ground, clock: systemClock, onEvent: metrics.pools.onEvent })
-  metrics.pools.add('https', https.state)
-  undo.push(https.stop)
-  const bells = createBells(clock.sleep)
-  const streams = createStreams({ clock: steady })
-  const engines = await openEngines(config, { ...machine, ...ground, https, onChange: bells.ring }, undo)
-  const { dispatch, outbound, webhooks, inbound } = engines
-  const health = watchHealth(config, { ...outside, store })
-  const around = {
-    ...machine,
-    ...ground,
-    config,
-    settings,
-    compose: dispatch.compose,
-    heavyWork: createHeavyWork(steady),
-    parsing: engines.parsing,
-    ownParts: () => ground.ownParts,
-    forwardLinks: () => ground.forwardLinks,
-    streams,
-    health,
-    watch: bells.wait,
-    wakeOutbound: outbound.wake,
-    wakeWebhooks: webhooks.wake,
-    wakeInbound: inbound.wake,
-    mtaStsOf: dispatch.mtaStsOf,
-    stateOfSite: outbound.stateOf,
-  }
-  const submission = openSubmission(around)
-  const forwarding = openForwarding(around, submission)
-  const operations = createOperations(around, submission, forwarding)
-  const plainPages = createPlainPages(publicUrl)
-  let whyNotReady: () => string | null = () => 'this server is starting'
-  const web = createWeb(config, { ...around, operations, plainPages, isReady: () => whyNotReady() })
-  const { api } = web
-  let showCertificates = () => {}
-  const identity = await openIdentity(config, {
-    ...machine,
-    https,
-    pages: plainPages,
-    secret: store.secret,
-    domains: () => allDomains(store),
-    resolver: freshResolver,
-    onChange: () => showCertificates(),
-  })
-  const maintenance = openMaintenance(config, { ...machine, ...ground, engines, submission, api, health, identity })
-
-  undo.push(() => api.stop(0))
-  undo.push(() => web.plain.cut())
-  undo.push(web.stopWatching)
-  const bound = await web.open(identity)
-  where = publicUrlAt(config, { listen: bound.http, listenTls: bound.https })
-  const networkLimits = createNetworkLimits(
-    {
-      connectionsPerMinute: config.smtp.inbound.connectionsPerMinutePerNetwork,
-      mailsPerMinute: config.smtp.inbound.mailsPerMinutePerNetwork,
-      unknownRecipientsPerHour: config.smtp.inbound.unknownRecipientsPerHourPerNetwork,
-      isUnlimited: createNetworks(config.smtp.inbound.unlimitedNetworks),
-    },
-    steady.now,
-  )
-  const doors = await openDoors(config, {
-    maxConnections: shares.smtpConnections,
-    certificate: identity?.smtp() ?? null,
-    inbound: createInboundHandler({
-      ...around,
-      ...engines,
-      networkLimits,
-      forwarding,
-      hostname: config.hostname,
-      requireVerified: config.sending.requireVerifiedDomain,
-    }),
-    submission: createSubmissionHandler({
-      submission,
-      readAuthor: engines.parsing.readAuthor,
-      once: api.once,
-      clock,
-      login: (password, now, address) => api.auth.authenticate(`Bearer ${password}`, now, () => address),
-      takeRate: api.rateLimit.take,
-    }),
+async function assemble(
+  config: Config,
+  { options, rollback, unlock }: { options: StartOptions; rollback: Rollback; unlock: () => void },
+): Promise<Server> {
+  const core = await openCore(config, options, rollback)
+  const { metrics, resources, engines, clock, publicUrl } = core
+  const { store } = resources
+  const application = createApplication(config, core)
+  const readiness = { whyNot: (): string | null => 'this server is starting' }
+  const plainPages = createPlainPages(publicUrl.current)
+  const web = createServerWeb(config, core, { application, plainPages, isReady: () => readiness.whyNot() })
+  const shown = { present: () => {} }
+  const certificates = await openServerCertificates(config, core, { plainPages, onChange: () => shown.present() })
+  rollback.push(() => certificates?.stop())
+  const maintenance = openMaintenance(config, {
+    resources,
+    engines,
+    submission: application.submission,
+    api: web.api,
+    health: core.health,
+    certificates,
     clock,
-    log,
-    mailLog,
-    memory,
+    mintId: core.mintId,
+    log: core.log,
   })
-  metrics.watch(gaugesOf({ ...engines, api, streams, doors, networkLimits }), store, health, clock.now)
-  metrics.certificates(() => identity?.terms() ?? [])
-  undo.push(metrics.stop)
-  showCertificates = () => {
-    if (identity === null) return
-    api.useCertificate(identity.https())
-    doors.useCertificate(identity.smtp())
+  const listeners = await openListeners(config, core, { application, web, certificates, rollback })
+  metrics.certificates(() => certificates?.terms() ?? [])
+  shown.present = () => {
+    if (certificates === null) return
+    web.api.useCertificate(certificates.https())
+    listeners.smtp.useCertificate(certificates.smtp())
   }
-  const metricsDoor = openMetricsDoor(config.metrics.listen, { pages: web.metricsPages, watch: web.watch })
-  undo.push(() => metricsDoor?.stop())
   engines.start()
   maintenance.start()
-  whyNotReady = engines.whyStuck
+  readiness.whyNot = engines.whyStuck
 
   return {
     store,
+    listening: listeners.listening,
+    publicUrl: publicUrl.current(),
+    reloadCertificate: async () => {
+      await certificates?.reload()
+      shown.present()
+    },
+    manage: createManage({ store, clock, mintId: core.mintId, log: core.log }),
+    stop: () => stopServer({ core, certificates, web, listeners, maintenance, unlock }),
+  }
+}
+
+/** Everything below the listeners. */
+interface Core {
+  log: Log
+  settings: () => readonly Setting[]
+  clock: WallClock
+  random: Random
+  mintId: MintId
+  memory: Memory
+  metrics: Metrics
+  mailLog: MailLog
+  descriptors: Descriptors
+  limits: ResourceLimits
+  publicUrl: PublicUrl
+  resources: Resources
+  https: Https
+  messageWaiters: Bells
+  engines: Engines
+  health: HealthWatch
+  streams: Streams
+}
+
+/** Where clients reach the server. Known only once the listeners are bound, unless the config says it. */
+interface PublicUrl {
+  current(): string
+  set(url: string): void
+}
+
+async function openCore(config: Config, options: StartOptions, rollback: Rollback): Promise<Core> {
+  const { log, settings = () => [], clock = systemClock, random = systemRandom, computeMs } = options
+  const mintId = createMintId(clock, random)
+  const memory = createMemory({
+    limitBytes: config.limits.memoryBytes || memoryLimit(),
+    largestMailBytes: config.limits.messageBytes,
+    clock: clock.steady,
+  })
+  const metrics = createMetrics({
+    allowedNetworks: config.metrics.allowedNetworks,
+    dataDir: config.dataDir,
+    startedAt: clock.now(),
+    memory,
+  })
+  const mailLog = metrics.mail(createMailLog(log))
+  const descriptors = systemDescriptors()
+  const limits = resourceLimits(config, descriptors.limit)
+  const publicUrl = createPublicUrl(config.http.publicUrl)
+  const resources = await openResources(config, {
+    clock,
+    random,
+    mintId,
+    metrics,
+    publicUrl: publicUrl.current,
+    log,
+    mailLog,
+    rollback,
+  })
+  const { store, lookups } = resources
+  const https = openHttps(config, { lookups, userAgent: USER_AGENT, log, onEvent: metrics.pools.onEvent })
+  metrics.pools.add('https', https.state)
+  rollback.push(https.stop)
+  const messageWaiters = createBells(clock.sleep)
+  const engines = await openEngines(config, {
+    resources,
+    clock,
+    random,
+    mintId,
+    metrics,
+    limits,
+    userAgent: USER_AGENT,
+    https,
+    onChange: messageWaiters.ring,
+    log,
+    mailLog,
+    memory,
+    computeMs,
+    rollback,
+  })
+  const health = watchHealth(config, { store, clock, random, log })
+  const streams = createStreams({ clock: clock.steady })
+  return {
+    ...{ log, settings, clock, random, mintId, memory, metrics, mailLog, descriptors, limits, publicUrl },
+    ...{ resources, https, messageWaiters, engines, health, streams },
+  }
+}
+
+function createPublicUrl(configured: string): PublicUrl {
+  let url = configured
+  return {
+    current: () => url,
+    set: (next) => {
+      url = next
+    },
+  }
+}
+
+/** What HTTP and SMTP requests do: accept messages, forward mail, run operations. */
+interface Application {
+  heavyWork: HeavyWork
+  submission: Submission
+  forwarding: Forwarding
+  operations: Operation[]
+}
+
+function createApplication(config: Config, core: Core): Application {
+  const { resources, engines, messageWaiters, clock, random, mintId, publicUrl } = core
+  const { store, freshResolver, recipientParts, forwardLinks, eventStream } = resources
+  const { delivery, outbound, webhooks, inbound, parsing } = engines
+  const heavyWork = createHeavyWork(clock.steady)
+  const deps = {
+    config,
+    settings: core.settings,
+    publicUrl: publicUrl.current,
+    store,
+    clock,
+    random,
+    mintId,
+    freshResolver,
+    compose: delivery.compose,
+    heavyWork,
+    mailLog: core.mailLog,
+    parsing,
+    recipientParts: () => recipientParts,
+    forwardLinks: () => forwardLinks,
+    eventStream,
+    streams: core.streams,
+    health: core.health,
+    watchMessage: messageWaiters.wait,
+    wakeOutbound: outbound.wake,
+    wakeWebhooks: webhooks.wake,
+    wakeInbound: inbound.wake,
+    mtaStsOf: delivery.mtaStsOf,
+    destinationState: outbound.stateOf,
+  }
+  const submission = openSubmission(deps)
+  const forwarding = openForwarding(deps, submission)
+  return { heavyWork, submission, forwarding, operations: createOperations(deps, submission, forwarding) }
+}
+
+function createServerWeb(
+  config: Config,
+  core: Core,
+  options: { application: Application; plainPages: PlainPages; isReady: () => string | null },
+): Web {
+  const { resources, engines, metrics, clock, random, mintId, publicUrl } = core
+  const { operations, heavyWork } = options.application
+  return createWeb(config, {
+    operations,
+    metrics,
+    plainPages: options.plainPages,
+    trackingSecret: resources.trackingSecret,
+    forwardLinks: () => resources.forwardLinks,
+    descriptors: core.descriptors,
+    memory: core.memory,
+    publicUrl: publicUrl.current,
+    isReady: options.isReady,
+    log: core.log,
+    store: resources.store,
+    clock,
+    random,
+    mintId,
+    heavyWork,
+    streams: core.streams,
+    wakeWebhooks: engines.webhooks.wake,
+  })
+}
+
+function openServerCertificates(
+  config: Config,
+  { https, resources, clock, random, log }: Core,
+  { plainPages, onChange }: { plainPages: PlainPages; onChange: () => void },
+): Promise<Certificates | null> {
+  return openCertificates(config, {
+    https,
+    pages: plainPages,
+    secret: resources.store.secret,
+    domains: () => allDomains(resources.store),
+    resolver: resources.freshResolver,
+    clock,
+    random,
+    log,
+    onChange,
+  })
+}
+
+interface Listeners {
+  smtp: SmtpListeners
+  metrics: MetricsListener | null
+  listening: Server['listening']
+}
+
+/** Binds HTTP, then SMTP, then metrics. */
+async function openListeners(
+  config: Config,
+  core: Core,
+  options: { application: Application; web: Web; certificates: Certificates | null; rollback: Rollback },
+): Promise<Listeners> {
+  const { metrics, clock, resources, engines } = core
+  const { application, web, certificates, rollback } = options
+  rollback.push(() => web.api.stop(0))
+  rollback.push(() => web.plain.cut())
+  rollback.push(web.stopWatching)
+  const bound = await web.open(certificates)
+  core.publicUrl.set(publicUrlAt(config, { listen: bound.http, listenTls: bound.https }))
+  const networkLimits = createServerNetworkLimits(config, clock)
+  const smtp = await openSmtpListeners(config, {
+    maxConnections: core.limits.smtpConnections,
+    certificate: certificates?.smtp() ?? null,
+    inbound: createInboundHandler({
+      store: resources.store,
+      feedback: engines.feedback,
+      forwarding: application.forwarding,
+      readers: engines.readers,
+      networkLimits,
+      clock,
+      mintId: core.mintId,
+      mailLog: core.mailLog,
+      loopTag: resources.loopTag,
+      hostname: config.hostname,
+      requireVerified: config.sending.requireVerifiedDomain,
+      wakeInbound: engines.inbound.wake,
+      wakeOutbound: engines.outbound.wake,
+    }),
+    submission: createSubmissionHandler({
+      submission: application.submission,
+      readAuthor: engines.parsing.readAuthor,
+      once: web.api.once,
+      clock,
+      login: (password, now, address) => web.api.auth.authenticate(`Bearer ${password}`, now, () => address),
+      takeRate: web.api.rateLimit.take,
+    }),
+    clock,
+    log: core.log,
+    mailLog: core.mailLog,
+    memory: core.memory,
+  })
+  rollback.push(() => smtp.stop(0))
+  const gauges = gaugesOf({ engines, api: web.api, streams: core.streams, smtpListeners: smtp, networkLimits })
+  metrics.watch(gauges, resources.store, core.health, clock.now)
+  rollback.push(metrics.stop)
+  const { metricsPages: pages, watchDescriptors } = web
+  const metricsListener = openMetricsListener(config.metrics.listen, { pages, watchDescriptors })
+  rollback.push(() => metricsListener?.stop())
+  return {
+    smtp,
+    metrics: metricsListener,
     listening: {
       http: bound.http && formatEndpoint(bound.http),
       https: bound.https && formatEndpoint(bound.https),
       httpRedirect: bound.httpRedirect && formatEndpoint(bound.httpRedirect),
-      ...doors.listening,
-      metrics: metricsDoor && formatEndpoint(metricsDoor.listening),
-    },
-    publicUrl: where,
-    reloadCertificate: async () => {
-      await identity?.reload()
-      showCertificates()
-    },
-    manage: createManage({ ...machine, store }),
-    stop: async () => {
-      metrics.stop()
-      const endsAt = steady.now() + STOP_MS - WORKERS_MS
-      await identity?.stop()
-      await web.plain.cut()
-      web.stopWatching()
-      await Promise.all([api.stop(STOP_DOORS_MS), doors.stop(STOP_DOORS_MS)])
-      await maintenance.stop()
-      await engines.stop(() => Math.max(0, endsAt - steady.now()))
-      https.stop()
-      await api.auth.flushUses()
-      resolver.close()
-      freshResolver.close()
-      await metricsDoor?.stop()
-      await store.close()
-      undo[0]!() // the lock on the data directory, last
+      ...smtp.listening,
+      metrics: metricsListener && formatEndpoint(metricsListener.listening),
     },
   }
 }
+
+function createServerNetworkLimits({ smtp: { inbound } }: Config, clock: WallClock) {
+  return createNetworkLimits(
+    {
+      connectionsPerMinute: inbound.connectionsPerMinutePerNetwork,
+      mailsPerMinute: inbound.mailsPerMinutePerNetwork,
+      unknownRecipientsPerHour: inbound.unknownRecipientsPerHourPerNetwork,
+      isUnlimited: createNetworks(inbound.unlimitedNetworks),
+    },
+    clock.steady.now,
+  )
+}
+
+/** Stops in this order: listeners first, then maintenance, engines and clients, and the store last. */
+async function stopServer(parts: {
+  core: Core
+  certificates: Certificates | null
+  web: Web
+  listeners: Listeners
+  maintenance: { stop(): Promise<void> }
+  unlock: () => void
+}): Promise<void> {
+  const { core, certificates, web, listeners, maintenance } = parts
+  const { metrics, engines, https, resources, clock } = core
+  metrics.stop()
+  const endsAt = clock.steady.now() + STOP_MS - WORKERS_MS
+  await certificates?.stop()
+  await web.plain.cut()
+  web.stopWatching()
+  await Promise.all([web.api.stop(STOP_LISTENERS_MS), listeners.smtp.stop(STOP_LISTENERS_MS)])
+  await maintenance.stop()
+  await engines.stop(() => Math.max(0, endsAt - clock.steady.now()))
+  https.stop()
+  await web.api.auth.flushUses()
+  resources.resolver.close()
+  resources.freshResolver.close()
+  await listeners.metrics?.stop()
+  await resources.store.close()
+  parts.unlock()
+}
+
+const USER_AGENT = `Postrider/${VERSION}`

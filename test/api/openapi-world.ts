@@ -64,7 +64,7 @@ export async function openContractWorld() {
   const ownParts = createRecipientParts({ verp, secret: random.bytes(32), publicUrl: () => 'https://mail.example.com' })
   const compose: Compose = async (content, signingKeys, signedAt, recipientParts = NO_RECIPIENT_PARTS) =>
     Buffer.concat(preparer.prepareNow({ content, signingKeys, signedAt, recipientParts }))
-  const around = {
+  const deps = {
     config,
     store: { ...store, organizations, sessions },
     clock,
@@ -73,22 +73,22 @@ export async function openContractWorld() {
     freshResolver: silentResolver,
     compose,
     parsing: parsingHere(),
-    ownParts: () => ownParts,
+    recipientParts: () => ownParts,
     publicUrl: () => 'https://mail.example.com',
     forwardLinks: () => createForwardLinks(new Uint8Array(32)),
-    feed: createFeed({ events: store.events, clock, lookMs: 1_000 }),
+    eventStream: createFeed({ events: store.events, clock, lookMs: 1_000 }),
     streams,
     health: createHealthWatch({ run: async () => HEALTH, now: clock.now, log: silentLog }),
-    watch: createBells(clock.sleep).wait,
+    watchMessage: createBells(clock.sleep).wait,
     wakeOutbound: () => {},
     wakeWebhooks: () => {},
     wakeInbound: () => {},
     mtaStsOf: () => null,
-    stateOfSite: () => null,
+    destinationState: () => null,
   }
-  const operations = createOperations(around, openSubmission(around))
+  const operations = createOperations(deps, openSubmission(deps))
   const api = createApi({
-    ...around,
+    ...deps,
     operations,
     compatApis: [createCompatApi(resend, operations)],
     plans: (name) => config.plans[name],
