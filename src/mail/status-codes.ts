@@ -1,6 +1,6 @@
 import type { Reply } from './reply.ts'
 
-/** Reply code → its meaning in plain words. RFC 5321 §4.2.3 unless a line names another source. */
+/** Reply code → its meaning. RFC 5321 §4.2.3 unless a line names another. */
 export const REPLY_CODES: ReadonlyMap<number, string> = new Map([
   [211, 'system status'],
   [214, 'help'],
@@ -12,10 +12,10 @@ export const REPLY_CODES: ReadonlyMap<number, string> = new Map([
   [252, 'cannot verify the user, but will try to deliver'],
   [334, 'authentication continues'], // RFC 4954
   [354, 'ready for the message'],
-  [421, 'service not available, the connection closes'],
+  [421, 'service not available, closing the connection'],
   [422, 'mailbox is over its limit'], // not in any RFC, used by some servers
-  [432, 'a password change is needed'], // RFC 4954
-  [450, 'mailbox is not available for now'],
+  [432, 'a password change is required'], // RFC 4954
+  [450, 'mailbox is temporarily unavailable'],
   [451, 'the receiving server had an error'],
   [452, 'the receiving server is out of storage, or too many recipients'],
   [454, 'TLS or authentication is temporarily unavailable'], // RFC 3207, RFC 4954
@@ -25,7 +25,7 @@ export const REPLY_CODES: ReadonlyMap<number, string> = new Map([
   [502, 'command not implemented'],
   [503, 'commands in the wrong order'],
   [504, 'parameter not implemented'],
-  [521, 'the host takes no mail'], // RFC 7504
+  [521, 'the host does not accept mail'], // RFC 7504
   [523, 'message exceeds the receiver’s size limit'], // not in any RFC, used by some servers
   [530, 'authentication or TLS is required'], // RFC 3207, RFC 4954
   [534, 'the authentication mechanism is too weak'], // RFC 4954
@@ -40,8 +40,8 @@ export const REPLY_CODES: ReadonlyMap<number, string> = new Map([
   [556, 'the recipient’s domain does not accept mail'], // RFC 7504
 ])
 
-/** Enhanced status code without its class (`1.1` for 5.1.1 and 4.1.1) → its meaning in plain words. RFC 3463 unless a
- *  line names another source; all are in the registry of RFC 5248. */
+/** Enhanced status code without its class (`1.1` for 5.1.1 and 4.1.1) → its meaning. RFC 3463
+ *  unless a line names another; all are in the registry of RFC 5248. */
 export const ENHANCED_STATUS_CODES: ReadonlyMap<string, string> = new Map([
   ['0.0', 'no further detail'],
   ['1.0', 'a problem with an address'],
@@ -126,8 +126,8 @@ export const ENHANCED_STATUS_CODES: ReadonlyMap<string, string> = new Map([
   ['7.30', 'REQUIRETLS is not supported'], // RFC 8689
 ])
 
-/** Reply → its meaning in plain words, by its enhanced status code, else its reply code, else the class of the code.
- *  Never throws. RFC 3463 §2, RFC 5321 §4.2.1 */
+/** Reply → its meaning: its enhanced status code first, then its reply code, then the class of the
+ *  code. Never throws. RFC 3463 §2, RFC 5321 §4.2.1. */
 export function meaningOf(reply: Reply): string {
   const detail = reply.enhanced?.slice(2)
   if (detail !== undefined && detail !== '0.0') {

@@ -90,7 +90,7 @@ export const PROVIDERS: readonly Provider[] = [
 ]
 
 /** Applies to a whole list. */
-export const UNTOLD = 'nothing says whether these are bounces, complaints or unsubscribes: say the reason'
+export const UNTOLD = 'The list does not say whether these are bounces, complaints or unsubscribes. Set reason.'
 
 function mailgunKind(row: Row): ListKind | null {
   if ('tags' in row || 'tag' in row) return 'unsubscribe'
