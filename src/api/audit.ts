@@ -7,26 +7,26 @@ import type { AuditLog, AuditNote } from '../storage/store.ts'
 import { toRefusal } from './errors.ts'
 import { type Call, isAudited, type Operation } from './operation.ts'
 
-/** Who asks, and from where. */
+/** The caller and its address. */
 export interface Origin {
   actor: AuditActor
-  /** Null at the command line. */
+  /** Null on the command line. */
   ipAddress: string | null
 }
 
-/** What of a call is told. */
+/** The parts of a call that the audit log records. */
 export type AuditedCall = Pick<Call, 'now' | 'requestId' | 'params' | 'resource' | 'body' | 'answer' | 'isReplayed'> & {
   organizationId: string | null
 }
 
-/** Does `work` for a call that a valid key made, or the operator, and sees to it that the audit log tells of it.
+/** Runs `work` for an authenticated call and records it in the audit log.
  *
- *  Changed     the entry is in the transaction of the first change: after a crash there are both or neither.
- *  Unchanged   a refusal, or nothing to do: an entry of its own before the answer.
- *  Twice       an entry that is there is only told how it ended.
+ *  Changed     the entry is written in the transaction of the first change: after a crash both or neither exist.
+ *  Unchanged   for a rejection or a no-op, a separate entry is written before the response.
+ *  Twice       an existing entry only gets its outcome.
  *
- *  Every operation but GET is told of, unless it says why not (operation.ts): one that is new cannot be forgotten. Throws
- *  what `work` throws, and StoreUnavailable when nothing changed and that cannot be written down. */
+ *  Every operation except GET is recorded unless it gives a reason not to be (operation.ts), so a new one cannot be
+ *  forgotten. Throws what `work` throws, and StoreUnavailable if the entry of an unchanged call cannot be written. */
 export type Audit = <T>(
   operation: Pick<Operation, 'id' | 'method' | 'unaudited'>,
   call: AuditedCall,
@@ -37,7 +37,7 @@ export type Audit = <T>(
 export function createAudit({ auditLog, mintId, log }: { auditLog: AuditLog; mintId: MintId; log: Log }): Audit {
   const refusals = createCounts(HOUR_MS, FIXED_LIMITS.refusalsPerHour)
   const changes = createCounts(DAY_MS, FIXED_LIMITS.changesPerDay)
-  /** What was made can always be removed, so that nobody keeps an organization from revoking a key. */
+  /** Deletions are always allowed, so that nobody can block the revocation of a key. */
   const requireRoom = (
     { method }: Pick<Operation, 'method'>,
     { organizationId, now }: AuditedCall,
@@ -63,7 +63,7 @@ export function createAudit({ auditLog, mintId, log }: { auditLog: AuditLog; min
       return work()
     }
     const result = await auditLog.during(note, audited).catch(async (thrown: unknown) => {
-      // What changed nothing is kept up to a number: a key that fails all the time must not fill the disk.
+      // Entries without a change are limited, so that a key that keeps failing cannot fill the disk.
       if (!note.isKept && !refusals.take(call.organizationId ?? '', call.now)) {
         log.warn('audit entry of a refused request left out', { request_id: call.requestId, operation: operation.id })
         throw thrown
@@ -78,12 +78,12 @@ export function createAudit({ auditLog, mintId, log }: { auditLog: AuditLog; min
   }
 }
 
-/** Counts by organization in the present span of time, up to `most`. In memory: a restart lets as many more in. */
+/** Counts per organization in the current time window, up to `most`. In memory: a restart resets it. */
 function createCounts(spanMs: number, most: number) {
   let span = 0
   const counts = new Map<string, number>()
   return {
-    /** Whether one more is within the number. */
+    /** True if one more is within the limit. */
     take: (organizationId: string, now: number): boolean => {
       const present = Math.floor(now / spanMs)
       if (present !== span) counts.clear()
@@ -123,13 +123,13 @@ function idOf(record: unknown): string | null {
   return typeof id === 'string' && ID.test(id) ? id : null
 }
 
-/** The last id of the path: what is asked for, or what there is not. Never an address. */
+/** The last ID in the path: the requested record, existing or not. Never an address. */
 function idInPath({ params }: AuditedCall): string | null {
   return Object.values(params).findLast((param) => ID.test(param)) ?? null
 }
 
-/** `{tracking: {opens: true}, name: 'x'}` → `tracking.opens`, `name`. Keys are those of the schemas, so they tell no
- *  more than a schema does. */
+/** `{tracking: {opens: true}, name: 'x'}` → `tracking.opens`, `name`. Keys come from the schemas, so they reveal no
+ *  user data. */
 function fieldNames(body: unknown, before = ''): string[] {
   if (typeof body !== 'object' || body === null) return []
   return Object.entries(body).flatMap(([name, value]) => {

@@ -8,16 +8,17 @@ import type { ApiKeys } from '../storage/store.ts'
 import { base62 } from './base62.ts'
 
 export interface Auth {
-  /** `Authorization` header → the key it presents. Throws 401, the same for every cause, so that a guesser learns
-   *  nothing: no header, another scheme, a value of another form, unknown, revoked, expired, or used from an address
-   *  outside its networks. `addressOf` names the client (net/client-address.ts), and is called only for a key that
-   *  is bound to networks. */
+  /** `Authorization` header → the API key. Throws 401 with the same message for every cause, so that guessing reveals
+   *  nothing: no header, another scheme, a malformed, unknown, revoked or expired key, or an address outside its
+   *  networks. `addressOf` returns the client address (net/client-address.ts) and is called only for keys with
+   *  networks. */
   authenticate(authorization: string | null, now: number, addressOf: () => string): ApiKey
-  /** Writes down when keys were last used since the last call. Kept for the next call when it fails; never rejects. */
+  /** Stores the last use of keys since the previous call. Retries with the next call if it fails; never rejects. */
   flushUses(): Promise<void>
 }
 
-/** Store of keys → Auth. One hash and one lookup a request, no memory of keys: a revoked one is refused at once. */
+/** Key store → Auth. One hash and one lookup per request, without a cache of its own: a revoked key is rejected
+ *  immediately. */
 export function createAuth(apiKeys: ApiKeys): Auth {
   let uses = new Map<string, number>()
 
@@ -44,8 +45,8 @@ export function createAuth(apiKeys: ApiKeys): Auth {
   }
 }
 
-/** Whether a key may be used from an address, as net/client-address.ts names it; '' = not known, which no key that
- *  is bound to networks takes. */
+/** True if the key may be used from this address (net/client-address.ts). '' = unknown, which a key with networks
+ *  rejects. */
 export function isUsableFrom(key: ApiKey, address: string): boolean {
   if (key.allowedNetworks === null) return true
   let contains = networksOf.get(key.allowedNetworks)
@@ -56,26 +57,26 @@ export function isUsableFrom(key: ApiKey, address: string): boolean {
   return contains(address)
 }
 
-/** The lists are kept by the store's cache of keys, so that each is parsed once. */
+/** The store caches the key objects, so each list is parsed once. */
 const networksOf = new WeakMap<string[], (ip: string) => boolean>()
 
-/** Key value → the SHA-256 that is stored of it. The value is random enough that no salt is needed. */
+/** Key value → the SHA-256 that is stored. The value has enough entropy to need no salt. */
 export function hashKeyValue(value: string): Uint8Array {
   return hash('sha256', value, 'buffer')
 }
 
-/** A new key value: `svc_live_` or `svc_test_` and 40 characters of base62, 238 bits (contract §2 asks for 32). */
+/** A new key value: `svc_live_` or `svc_test_` and 40 characters of base62, 238 bits of entropy. */
 export function mintKeyValue(mode: Mode, random: Random): string {
   return `svc_${mode}_${base62(RANDOM_CHARACTERS, random)}`
 }
 
-/** The first characters of a key value, shown in lists so that people know it again (contract §2). */
+/** The first characters of a key value, shown in lists to identify the key. */
 export function keyPrefix(value: string): string {
   return value.slice(0, 16)
 }
 
 const RANDOM_CHARACTERS = 40
-// RFC 6750 §2.1 with the form of our own keys; scheme names have no letter case (RFC 9110 §11.1).
+// RFC 6750 §2.1, restricted to our key format; scheme names are case-insensitive (RFC 9110 §11.1).
 const PRESENTED = /^[Bb][Ee][Aa][Rr][Ee][Rr] +(svc_(?:live|test)_[0-9A-Za-z]{1,200})$/
 
 function presentedKey(authorization: string | null): string | null {

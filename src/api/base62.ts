@@ -1,6 +1,6 @@
 import type { Random } from '../os/random.ts'
 
-/** So many characters of base62, each equally likely: bytes that would favour the first ones are thrown away. */
+/** Random base62 characters, uniformly distributed: bytes that would introduce a bias are discarded. */
 export function base62(characters: number, random: Random): string {
   let text = ''
   while (text.length < characters) {

@@ -2,7 +2,7 @@ import type { ApiKey } from '../model/api-key.ts'
 import type { Call } from './operation.ts'
 import type { Params } from './route-table.ts'
 
-/** A request and who asks → what its handler gets. `holds`: whether he would still be let in. */
+/** Request and caller → the handler's input. `holds`: whether the key would still be accepted. */
 export function createCall(
   request: Request,
   params: Params,
@@ -11,7 +11,7 @@ export function createCall(
   now: number,
   holds: () => boolean,
 ): Call {
-  // A segment that is not decodable comes as null; it names nothing.
+  // A segment that cannot be decoded becomes null and matches nothing.
   for (const name in params) params[name] ??= ''
   return {
     key,

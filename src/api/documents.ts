@@ -4,10 +4,10 @@ import type { Operation } from './operation.ts'
 import { JSON_TYPE } from './rendered-response.ts'
 import type { Page } from './route-table.ts'
 
-/** `/openapi.json`: the document of all operations. `/docs`: a page to read it, whole in one answer; it asks for nothing
- *  but the document, and works without a network. Both are the same for everybody and need no key. */
+/** `/openapi.json`: the document of all operations. `/docs`: a self-contained reference page that loads only this
+ *  document and works offline. Both are public. */
 export function documentPages(operations: readonly Operation[], version: string): Page[] {
-  // Made when it is first asked for: a tenth of a second that a start should not wait for.
+  // Built on first use: it takes 0.1 s, which would delay the start.
   let made: Promise<Served> | null = null
   const make = async () => {
     const { openApiDocument } = await import('./openapi/document.ts')
@@ -18,7 +18,7 @@ export function documentPages(operations: readonly Operation[], version: string)
     made ??= make()
     return made
   }
-  const html = docs as unknown as string // its type is that of Bun's bundles, which this import is not
+  const html = docs as unknown as string // typed as a Bun bundle, which this import is not
   const page = served(html, 'text/html; charset=utf-8', {
     'content-security-policy': policyOf(html),
     'x-frame-options': 'DENY',
@@ -40,21 +40,21 @@ function served(body: string, contentType: string, more: Record<string, string>)
   const headers = {
     'content-type': contentType,
     etag,
-    'cache-control': 'no-cache', // ask each time; 304 is cheap and an update is seen at once
+    'cache-control': 'no-cache', // revalidate every time: 304 is cheap, and updates appear immediately
     'x-content-type-options': 'nosniff',
     ...more,
   }
   return { body, headers }
 }
 
-/** 304 when the client has it already (RFC 9110 §13.1.2). */
+/** 304 if the client has the current version (RFC 9110 §13.1.2). */
 function answer(request: Request, { body, headers }: Served): Response {
   const known = request.headers.get('if-none-match')?.split(',') ?? []
   const isKnown = known.some((tag) => tag.trim().replace(/^W\//, '') === headers.etag || tag.trim() === '*')
   return isKnown ? new Response(null, { status: 304, headers }) : new Response(body, { headers })
 }
 
-/** Only this very style and script, and requests to this server. */
+/** Allows only this style, this script, and requests to this server. */
 function policyOf(html: string): string {
   const hashes = (tag: string) =>
     html
@@ -64,7 +64,7 @@ function policyOf(html: string): string {
   return [
     "default-src 'none'",
     "connect-src 'self'",
-    'img-src data:', // the empty icon, so that none is asked for
+    'img-src data:', // an empty icon, so that browsers request none
     `style-src ${hashes('style').join(' ')}`,
     `script-src ${hashes('script').join(' ')}`,
     "base-uri 'none'",

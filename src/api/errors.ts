@@ -1,7 +1,7 @@
 import { invalid, Refusal, type RefusalReason } from '../model/refusal.ts'
 import { StoreUnavailable } from '../storage/store.ts'
 
-/** Every "no" of the house and its HTTP status (interface.md "Error codes", contract §1). */
+/** Refusal reason → HTTP status. */
 export const STATUS_OF: Record<RefusalReason, number> = {
   validation_error: 400,
   unauthorized: 401,
@@ -19,7 +19,7 @@ export const STATUS_OF: Record<RefusalReason, number> = {
   unavailable: 503,
 }
 
-/** The JSON of an error (interface.md "Errors"); `details` always has the request's id. */
+/** The JSON of an error; `details` always contains the request ID. */
 export interface ErrorBody {
   error: {
     code: RefusalReason
@@ -31,8 +31,8 @@ export interface ErrorBody {
   }
 }
 
-/** Whatever was thrown → the refusal to show. A store that cannot write is `unavailable`; everything that is not
- *  expected is `internal_error` with no word of what it was. Never throws. */
+/** Thrown value → the refusal to return. A store that cannot write is `unavailable`. Everything unexpected is
+ *  `internal_error` without details. Never throws. */
 export function toRefusal(thrown: unknown): Refusal {
   if (thrown instanceof Refusal) return thrown
   if (thrown instanceof StoreUnavailable) {
@@ -48,7 +48,7 @@ export function toRefusal(thrown: unknown): Refusal {
   )
 }
 
-/** Refusal and request id → body. `retry_after` is the rate limit's alone (interface.md "Errors"). */
+/** Refusal and request ID → body. Only rate limits have `retry_after`. */
 export function toBody(refusal: Refusal, requestId: string): ErrorBody {
   const { reason, message, field, details, faults, retryAfterSeconds } = refusal
   const error: ErrorBody['error'] = { code: reason, message, details: { ...details, request_id: requestId } }
@@ -58,7 +58,7 @@ export function toBody(refusal: Refusal, requestId: string): ErrorBody {
   return { error }
 }
 
-/** The headers an error brings along: `Retry-After` in seconds, `WWW-Authenticate` on 401 (RFC 9110 §11.6.1). */
+/** The headers of an error: `Retry-After` in seconds, `WWW-Authenticate` on 401 (RFC 9110 §11.6.1). */
 export function headersOf(refusal: Refusal): Record<string, string> {
   const headers: Record<string, string> = {}
   if (refusal.retryAfterSeconds !== undefined) headers['retry-after'] = String(refusal.retryAfterSeconds)
@@ -66,18 +66,18 @@ export function headersOf(refusal: Refusal): Record<string, string> {
   return headers
 }
 
-/** We cannot answer now, and the caller should come back after a few seconds. */
+/** A temporary failure; the caller should retry after a few seconds. */
 export function unavailable(message: string): Refusal {
   return new Refusal('unavailable', message, { retryAfterSeconds: UNAVAILABLE_RETRY_SECONDS })
 }
 
-/** The `Host` header is there twice, or holds something else than a host. RFC 9112 §3.2. */
+/** The `Host` header is repeated or not a valid host. RFC 9112 §3.2. */
 export function badHost(): Refusal {
   return invalid([{ field: 'Host', message: 'Host must be sent exactly once, as host or host:port' }])
 }
 
-/** A record that the path or a filter names → itself, when it is the caller's. Null → 404; of another organization →
- *  403 (customer's rule). `what` is the noun in the message: `webhook`. */
+/** Record that a path or filter refers to → the same record if it belongs to the caller. Null → 404; another
+ *  organization's → 403. `what` is the noun in the message: `webhook`. */
 export function requireOwned<T extends { organizationId: string }>(
   record: T | null,
   organizationId: string,

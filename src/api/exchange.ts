@@ -3,7 +3,7 @@ import type { MintId } from '../os/ids.ts'
 import type { ApiResponse, Operation } from './operation.ts'
 import { PERSONAL, type Rendered } from './rendered-response.ts'
 
-/** One request and what became known of it, for the log and for every answer. */
+/** One request and the facts collected about it, for the log and the response headers. */
 export interface Exchange {
   requestId: string
   operation: Operation | null
@@ -11,16 +11,15 @@ export interface Exchange {
   headers: Record<string, string>
 }
 
-/** Request → its exchange, with the client's own request id if that is sane, so that its logs and ours meet; else a new
- *  one. */
+/** Request → its exchange, with the client's request ID if valid, so that both logs can be correlated; otherwise a new
+ *  ID. */
 export function openExchange(request: Request, mintId: MintId): Exchange {
   const given = request.headers.get('x-request-id')
   const requestId = given !== null && SANE_REQUEST_ID.test(given) ? given : mintId('req')
   return { requestId, operation: null, key: null, headers: { 'x-request-id': requestId, ...PERSONAL } }
 }
 
-/** A page's response → the same with the id of its request, taken for no other type, and kept by no cache unless the page
- *  says otherwise. */
+/** Page response → the same with the request ID, no MIME sniffing, and no caching unless the page allows it. */
 export function withRequestId(response: Response, { requestId }: Exchange): Response {
   const { headers } = response
   headers.set('x-request-id', requestId)
@@ -29,7 +28,7 @@ export function withRequestId(response: Response, { requestId }: Exchange): Resp
   return response
 }
 
-/** An answer that goes on. HEAD has none of it: nobody would read it, and so nobody would end it. */
+/** A streaming response. HEAD gets no stream, because nobody would read or end it. */
 export function begin(answer: ApiResponse & { body: ReadableStream }, request: Request, exchange: Exchange): Response {
   const { status, body, headers, contentType = STREAM_TYPE } = answer
   if (request.method !== 'HEAD') return send({ status, body, headers, contentType }, exchange)
@@ -37,7 +36,7 @@ export function begin(answer: ApiResponse & { body: ReadableStream }, request: R
   return send({ status, body: '', headers, contentType }, exchange)
 }
 
-/** What is to be said → the response, with the headers that the exchange has gathered. */
+/** Rendered response → Response, with the headers collected in the exchange. */
 export function send(
   rendered: Omit<Rendered, 'body'> & { body: Rendered['body'] | ReadableStream },
   exchange: Exchange,

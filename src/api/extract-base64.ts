@@ -1,24 +1,22 @@
 import { randomBytes } from 'node:crypto'
 import { decodeBase64 } from '../submission/checks.ts'
 
-/** A body without its large texts, and what they were. */
+/** A body without its large base64 texts, and their bytes. */
 export interface Extracted {
-  /** The JSON with a short text in the place of each. */
+  /** The JSON with a short placeholder for each. */
   json: Uint8Array
-  /** Puts their bytes into the value that the JSON becomes; to be called once it is known to be shallow. Changes the value in
-   *  place. */
+  /** Replaces the placeholders in the parsed value; call it after the depth check. Changes the value in place. */
   put(value: unknown): void
 }
 
-/** JSON bytes → the same without the large texts in base64 (RFC 4648 §4) that are values of the
- *  last name of `path` (`*` is any entry of an array), decoded. As texts, such
- *  attachments would be in memory four times, and hold the thread for a tenth of a second; so they never become one: each
- *  megabyte is decoded in a turn of the event loop of its own. What is not base64 through and through, is escaped or is small
- *  stays where it is, and so does any fault of the JSON around it. Throws nothing. Leave `json` unchanged while it is awaited. */
+/** JSON bytes → the same without the large base64 texts (RFC 4648 §4) that are values of the last name of `path` (`*`
+ *  is any array entry), decoded. As strings, such attachments would exist four times in memory and block the thread
+ *  for 0.1 s. Instead, each megabyte is decoded in its own turn of the event loop. Small, escaped or invalid texts
+ *  stay in place, as do syntax errors in the JSON. Never throws. Do not change `json` before the promise settles. */
 export async function extractBase64(json: Uint8Array, path: readonly string[]): Promise<Extracted> {
   const bytes = Buffer.from(json.buffer, json.byteOffset, json.byteLength)
   const name = JSON.stringify(path.at(-1))
-  const nonce = randomBytes(16).toString('hex') // nobody's own text is taken for one of these
+  const nonce = randomBytes(16).toString('hex') // random, so that no client text matches it
   const extracted = new Map<string, Uint8Array>()
   const kept: Uint8Array[] = []
   let keptTo = 0
@@ -43,16 +41,16 @@ export async function extractBase64(json: Uint8Array, path: readonly string[]): 
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
 const COLON = 0x3a
-/** Below this a text costs nothing. */
+/** Smaller texts cost nothing. */
 const LARGE_BYTES = 64 * 1024
-/** Of base64, a multiple of four: decoded in two milliseconds. */
+/** Base64 characters per turn, a multiple of four: 2 ms of decoding. */
 const SLICE_BYTES = 2 ** 20
-/** Names that are looked at: a message has at most a hundred attachments, and a body of nothing but names is nobody's. */
+/** Maximum number of names to examine; a message has at most a hundred attachments. */
 const MOST_TRIES = 10_000
 
-/** Where a name stands → where the text begins that is its value; -1 when it is no name, or has another value. */
+/** Position of a name → position of its text value; -1 if it is not a name or has another value. */
 function startOfText(bytes: Uint8Array, at: number, nameBytes: number): number {
-  if (bytes[at - 1] === BACKSLASH) return -1 // the end of a longer one
+  if (bytes[at - 1] === BACKSLASH) return -1 // the end of a longer name
   const colon = afterBlanks(bytes, at + nameBytes)
   if (bytes[colon] !== COLON) return -1
   const quote = afterBlanks(bytes, colon + 1)
@@ -65,7 +63,7 @@ function afterBlanks(bytes: Uint8Array, from: number): number {
   return at
 }
 
-/** Base64 in ASCII → its bytes, or null where it is anything else. */
+/** ASCII base64 → its bytes, or null if it is not base64. */
 async function decode(text: Buffer): Promise<Uint8Array | null> {
   if (text.length % 4 !== 0) return null
   const padding = text[text.length - 2] === EQUALS ? 2 : text[text.length - 1] === EQUALS ? 1 : 0
@@ -73,7 +71,7 @@ async function decode(text: Buffer): Promise<Uint8Array | null> {
   for (let at = 0; at < text.length; at += SLICE_BYTES) {
     const bytes = decodeBase64(text.toString('latin1', at, Math.min(at + SLICE_BYTES, text.length)))
     const start = (at / 4) * 3
-    // Only the last slice may be padded.
+    // Only the last slice may have padding.
     if (bytes === null || bytes.length !== Math.min((SLICE_BYTES / 4) * 3, whole.length - start)) return null
     whole.set(bytes, start)
     await new Promise(setImmediate)
@@ -83,7 +81,7 @@ async function decode(text: Buffer): Promise<Uint8Array | null> {
 
 const EQUALS = 0x3d
 
-/** `path` is what is left of it; null beside it, where they become texts again. */
+/** `path` is the remaining path; null outside it, where placeholders become texts again. */
 function putBack(value: unknown, path: readonly string[] | null, extracted: ReadonlyMap<string, Uint8Array>): void {
   if (typeof value !== 'object' || value === null) return
   const step = path?.[0]

@@ -41,7 +41,7 @@ export interface FlowOptions {
   plaintextGuard?: PlaintextGuard
   auth: Pick<Auth, 'authenticate'>
   sessions: OperatorSessions
-  /** Whether the operator can sign in with a browser. */
+  /** True if the operator can sign in with a browser. */
   hasSessions: boolean
   rateLimit: RateLimit
   once: IdempotencyKeys
@@ -54,20 +54,20 @@ export interface FlowOptions {
 export interface Flow {
   /** Never rejects. */
   serve(request: Request, params: Params, route: Route): Promise<Response>
-  /** What was thrown over a request that found no route → its answer. */
+  /** Error of a request that matched no route → its response. */
   fail(thrown: unknown, request: Request): Response
-  /** Requests not answered yet. */
+  /** Number of requests in progress. */
   underWay(): number
   isStopping(): boolean
-  /** Refuses new requests with 503, but for pages that are answered all the same; resolves when none is under way. */
+  /** Rejects new requests with 503, except pages with `whileStopping`. Resolves when no request is in progress. */
   drain(): Promise<void>
 }
 
-/** THE FLOW of every request, in the contract's order of checks (§1).
+/** The pipeline of every request.
  *
- *  Nothing of a request is read before its key is known to be valid, and its body not before the key may do what it
- *  asks for. A request that fails at any step leaves nothing behind; one that succeeded is durable before it is
- *  answered, so an answer that is lost on the way may be asked for again with its Idempotency-Key. */
+ *  The request is not read before its key is verified, and its body not before the key's permission is checked. A
+ *  request that fails at any step leaves nothing behind. A successful one is durable before the response is sent, so
+ *  after a lost response the caller can repeat it with its Idempotency-Key. */
 export function createFlow(options: FlowOptions): Flow {
   const { clock, log, limits, mintId, memory } = options
   const { auth, sessions, hasSessions, rateLimit, once, heavyWork, peerOf } = options
@@ -88,7 +88,7 @@ export function createFlow(options: FlowOptions): Flow {
     })
     underWay--
     if (underWay === 0) onIdle()
-    const operation = exchange.operation?.id ?? route.path // never the path itself: it may hold an address
+    const operation = exchange.operation?.id ?? route.path // not the path: it may contain an address
     const { status } = response
     const durationMs = clock.steady.now() - startedAt
     options.answered?.({ operation, status, durationMs })
@@ -120,7 +120,7 @@ export function createFlow(options: FlowOptions): Flow {
     return audit(operation, call, () => originOf(request, key), answered)
   }
 
-  /** Who asks; throws when that is nobody we know. */
+  /** Identifies the caller; throws for unknown callers. */
   function identify(request: Request, now: number) {
     const session = hasSessions ? sessions.of(request, now) : null
     const { headers } = request
@@ -136,11 +136,11 @@ export function createFlow(options: FlowOptions): Flow {
       return true
     } catch (thrown) {
       if (thrown instanceof Refusal) return false
-      throw thrown // a store that cannot be read says nothing of the key
+      throw thrown // an unreadable store says nothing about the key
     }
   }
 
-  /** What follows once it is known who asks for what. */
+  /** The steps after caller and operation are known. */
   async function answer(request: Request, operation: Operation, call: Call, exchange: Exchange): Promise<Response> {
     requirePermission(call.key, operation)
     if (isOperator(call.key)) await sessions.requireTenant(call.key, operation)
@@ -191,7 +191,7 @@ export function createFlow(options: FlowOptions): Flow {
     return send(rendered, exchange)
   }
 
-  /** Large bodies are read one after another, a piece in each turn of the event loop, and paced by organization. */
+  /** Large bodies are read one after another, a piece per turn of the event loop, and limited per organization. */
   function bodyOf(bytes: Uint8Array, request: Request, operation: Operation, organizationId: string): unknown {
     const { base64At } = operation
     if (bytes.byteLength <= SMALL_BYTES) return parseBody(operation, request, bytes)
@@ -260,7 +260,7 @@ export function createFlow(options: FlowOptions): Flow {
   }
 }
 
-/** A large body that did not say its size holds room for the largest (read.ts). */
+/** A large body of unknown size reserves memory for the largest (read.ts). */
 function heldBy({ byteLength }: Uint8Array, { headers }: Request, limit: number): number {
   return byteLength > SMALL_BYTES && !headers.has('content-length') ? limit : byteLength
 }

@@ -1,12 +1,12 @@
 import { type ApiKey, mayGrant } from '../model/api-key.ts'
 import { isNetworkWithin } from '../net/ip.ts'
 
-/** What a key gives its holder. */
+/** The rights of a key. */
 export type Rights = Pick<ApiKey, 'domainId' | 'mode' | 'permissions' | 'expiresAt' | 'allowedNetworks'>
 
-/** Why a key may not give `wanted` to another key, nor take it away, as fields of the API; empty when it may
- *  (contract §7, "Key modes"). Nobody gives more than he has: `admin` is needed for another domain, a test key makes test
- *  keys, a key that expires makes none that lasts longer, one of some networks none of others. */
+/** Why a key may not grant or revoke `wanted`, as invalid API fields; empty if it may. No key can grant more than it
+ *  has: another domain requires `admin`, a test key grants test keys only, a key that expires cannot grant one that
+ *  lasts longer, and a key limited to networks cannot grant others. */
 export function grantFaults(held: Rights, wanted: Rights): { field: GrantField; message: string }[] {
   const faults: { field: GrantField; message: string }[] = []
   const missing = wanted.permissions.filter((permission) => !mayGrant(held.permissions, permission))

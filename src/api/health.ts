@@ -3,8 +3,8 @@ import { unavailable } from './errors.ts'
 import { JSON_TYPE } from './rendered-response.ts'
 import type { Page } from './route-table.ts'
 
-/** `/healthz`, or `/livez`: the process answers. `/readyz`: it should get requests, because the store can write, every listener is
- *  up and it is not shutting down; else 503 with the reason. */
+/** `/healthz` and `/livez`: the process responds. `/readyz`: it can serve requests, because the store is writable,
+ *  every listener is up and it is not shutting down; otherwise 503 with the reason. */
 export function healthPages(options: {
   store: Pick<Store, 'checkWritable'>
   isReady: () => string | null

@@ -10,29 +10,29 @@ import { JSON_TYPE, type Rendered, render } from './rendered-response.ts'
 export interface KeyedRequest {
   operation: Operation
   call: Call
-  /** The header as it came. */
+  /** The raw header value. */
   idempotencyKey: string
-  /** The body's bytes as they came. */
+  /** The raw body. */
   body: Uint8Array
 }
 
 export interface Idempotency {
-  /** Runs `work` once for all requests with the same key, and answers the others with what it gave (contract §3).
+  /** Runs `work` once for all requests with the same key and returns its response to the others.
    *
-   *  The answer is remembered by the store method that makes the change, in its transaction: what is not there after a
-   *  crash did not happen. Only 2xx answers are remembered; after anything else the next one that waits has its turn.
-   *  The key belongs to the organization, apart for live and test. The same request is the same operation, path and body;
-   *  an answer that shows a secret is repeated only for the same rights (permissions, domain, end, networks), or it would
-   *  hand an admin's key to whoever repeats the request that made it. A replay asks not for the body's validity, and of
-   *  the resource in the path only whether it is out of the key's reach. Throws 400 for a bad key, 409 for another request with it, 409 after waiting
-   *  20 s. */
+   *  The store method that makes the change stores the response in the same transaction: if it is missing after a
+   *  crash, the change did not happen. Only 2xx responses are stored; after anything else the next waiting request
+   *  runs. Keys are scoped to the organization and mode. A repeated request has the same operation, path and body. A
+   *  response that shows a secret is replayed only to callers with the same rights (permissions, domain, expiry,
+   *  networks); otherwise a weaker key could obtain an admin key. A replay does not validate the body and checks the
+   *  resource in the path only for access. Throws 400 for an invalid key, 409 for a different request with the same
+   *  key, and 409 after waiting 20 s. */
   run(
     request: KeyedRequest,
     work: (remember: MakeRemember) => Promise<ApiResponse>,
   ): Promise<{ rendered: Rendered; replayed: boolean }>
 }
 
-/** What runs things once, and random → Idempotency. */
+/** Idempotency keys and random → Idempotency. */
 export function createIdempotency({ once, random }: { once: IdempotencyKeys; random: Random }): Idempotency {
   return {
     async run(request, work) {
@@ -43,7 +43,7 @@ export function createIdempotency({ once, random }: { once: IdempotencyKeys; ran
           ...{ organizationId, idempotencyKey, header: 'Idempotency-Key', requestHash: hashOf(request), now },
           mode: call.key.mode,
           get signal() {
-            return call.signal // made only when it is asked for
+            return call.signal // built only when needed
           },
         },
         (known) => replay(known, request),
@@ -77,8 +77,8 @@ export function createIdempotency({ once, random }: { once: IdempotencyKeys; ran
   }
 }
 
-/** What is remembered tells of the resource in the path: 403 for whom that is out of reach. One that is gone is no reason
- *  not to repeat what was said of it. */
+/** The stored response describes the resource in the path, so callers without access get 403. A deleted resource does
+ *  not prevent the replay. */
 async function requireReach({ operation, call }: KeyedRequest): Promise<void> {
   await operation.load?.(call).catch((thrown: unknown) => {
     if (!(thrown instanceof Refusal) || thrown.reason !== 'not_found') throw thrown
@@ -88,8 +88,8 @@ async function requireReach({ operation, call }: KeyedRequest): Promise<void> {
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
 
-/** Operation, resource in the path, mode, body and where it matters the rights of the key → one hash; lengths cannot shift from
- *  one part into the next. */
+/** Operation, resource in the path, mode, body and, where relevant, the key's rights → one hash. Lengths are included,
+ *  so no part can shift into the next. */
 function hashOf({ operation, call, body }: KeyedRequest): Buffer {
   const { mode, permissions, domainId, expiresAt, allowedNetworks } = call.key
   const parts = [operation.id, mode, Object.entries(call.params).sort()]
@@ -103,8 +103,8 @@ function replay(known: Remember, request: KeyedRequest): Rendered {
   return { status: known.status, body, contentType: JSON_TYPE, headers: undefined }
 }
 
-/** Answer that shows a secret → nonce, AES-256-GCM text, tag. The key comes from the Idempotency-Key, of which the disk
- *  has only a hash, so the disk alone does not give the secret back (RFC 5869 for the key, NIST SP 800-38D). */
+/** Response with a secret → nonce, AES-256-GCM ciphertext, tag. The key is derived from the Idempotency-Key, of which
+ *  only a hash is stored, so the disk alone does not reveal the secret (RFC 5869 for the key, NIST SP 800-38D). */
 function seal(plain: Uint8Array, request: KeyedRequest, random: Random): Uint8Array {
   const nonce = random.bytes(NONCE_BYTES)
   const cipher = createCipheriv('aes-256-gcm', sealKey(request), nonce)

@@ -4,27 +4,27 @@ import { createCollector } from '../os/collector.ts'
 import type { Memory } from '../os/memory.ts'
 import { unavailable } from './errors.ts'
 
-/** Bounds the memory that request bodies take. Small ones never come here (read.ts). */
+/** Limits the memory of request bodies. Small bodies are not counted (read.ts). */
 export interface LargeBodies {
-  /** What one request of this organization holds; nothing yet. */
+  /** Reservation of one request of this organization, empty at first. */
   open(request: Request, organizationId: string): LargeBody
-  /** Does `work` when all that came before is done, and what follows from it at once: one large body is checked, packed
-   *  and written at a time, or the thread would do it for several in one go. */
+  /** Runs `work` after all earlier ones, with its direct continuations: one large body is validated, packed and
+   *  written at a time. Otherwise several could block the thread in a row. */
   inTurn<T>(work: () => Promise<T>): Promise<T>
 }
 
 export interface LargeBody {
-  /** Waits for room for so many bytes, in the socket of their sender. Rejects with `unavailable` when there was none for
-   *  twenty seconds. */
+  /** Reserves memory; until then the body stays in the sender's socket. Rejects with `unavailable` after twenty
+   *  seconds. */
   enter(sizeBytes: number): Promise<void>
-  /** The body is in hand: waits for what is made of it. Rejects as `enter` does. */
+  /** The body has been read: reserves memory for its processing. Rejects as `enter` does. */
   begin(readBytes: number): Promise<void>
-  /** Gives the room back once the request is answered; `readBytes` is what the body came to. */
+  /** Releases the reservation after the response; `readBytes` is the actual size of the body. */
   leave(readBytes: number): void
 }
 
-/** One organization has at most half of the room, so that one that sends slowly leaves some for others, however many keys it
- *  makes. */
+/** An organization can reserve at most half of the memory, however many keys it has, so that slow senders leave some
+ *  for others. */
 export function createLargeBodies({ clock, memory }: { clock: Clock; memory: Memory }): LargeBodies {
   const room: BodyRoom = createBodyRoom({
     totalBytes: ROOM_BYTES,
@@ -59,13 +59,13 @@ export function createLargeBodies({ clock, memory }: { clock: Clock; memory: Mem
   }
 }
 
-/** What follows from a body at once is packed before the first of these, and written (writer.ts) before the second. */
+/** The first of these packs the body, the second writes it (writer.ts). */
 async function restOfTurn(): Promise<void> {
   await new Promise(setImmediate)
   await new Promise(setImmediate)
 }
 
-/** A body takes some times its size while it is read, checked and packed. */
+/** A body needs a multiple of its size while it is read, validated and packed. */
 const ROOM_BYTES = 64 * 2 ** 20
 const LOOSE_BYTES = 48 * 2 ** 20
 const PATIENCE_MS = 20_000

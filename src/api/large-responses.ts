@@ -4,23 +4,23 @@ import { createCollector } from '../os/collector.ts'
 import type { Memory } from '../os/memory.ts'
 import { unavailable } from './errors.ts'
 
-/** Bounds the memory of answers that are made of stored mail, until their clients have them. */
+/** Limits the memory of responses built from stored mail, until the clients have received them. */
 export interface LargeResponses {
-  /** What one request of this organization holds; nothing yet. */
+  /** Reservation of one request of this organization, empty at first. */
   open(request: Request, organizationId: string): LargeResponse
 }
 
 export interface LargeResponse {
-  /** Waits for room for what is made of so much mail. Rejects with `unavailable` when there was none for twenty seconds. */
+  /** Reserves memory for a response of this size. Rejects with `unavailable` after twenty seconds. */
   enter(sizeBytes: number): Promise<void>
-  /** What is to be sent, when it has room and is large → the same in slices as the client takes them, for five minutes at most;
-   *  the room is given back with the last of them, or when the client has gone. Else null: it goes as it is. */
+  /** Large body with a reservation → a stream of slices, sent as the client reads them for at most five minutes. The
+   *  reservation ends with the last slice or when the client disconnects. Null for all others, which are sent whole. */
   slicesOf(body: string | Uint8Array): ReadableStream | null
-  /** Gives the room back, unless slices are still to go. */
+  /** Releases the reservation unless slices are still being sent. */
   leave(): void
 }
 
-/** One organization has at most half of the room, however many keys it makes. */
+/** An organization can reserve at most half of the memory, however many keys it has. */
 export function createLargeResponses({ clock, memory }: { clock: Clock; memory: Memory }): LargeResponses {
   const room = createBodyRoom({
     totalBytes: ROOM_BYTES,
@@ -56,7 +56,7 @@ export function createLargeResponses({ clock, memory }: { clock: Clock; memory: 
   }
 }
 
-/** Bytes → a stream of them that is asked for one slice after the other. `sent` is called once it is over, however. */
+/** Bytes → a stream that is read slice by slice. `sent` is called once when it ends, for any reason. */
 function inSlices(bytes: Uint8Array, clock: Clock, sent: () => void): ReadableStream {
   const endsAt = clock.now() + LONGEST_MS
   let at = 0

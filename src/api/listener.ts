@@ -3,34 +3,32 @@ import type { Certificate } from '../net/tls/certificate.ts'
 import type { Supply } from '../os/descriptors.ts'
 import { createTurnGate } from '../os/turn-gate.ts'
 
-/** The socket that HTTP or HTTPS comes through. */
+/** The HTTP or HTTPS listening socket. */
 export interface Listener {
-  /** Binds, port 0 included → what was bound; with a certificate it speaks TLS (1.2 or later). Throws when the address is
-   *  taken. */
+  /** Binds (port 0 allowed) → the bound address; with a certificate it uses TLS 1.2 or later. Throws if the address is
+   *  in use. */
   open(at: Address, certificate?: Certificate): Address
-  /** For every TLS connection from now on. Those that stand are answered and asked to come anew; none is lost. */
+  /** Applies to new TLS connections. Open ones finish their request and are asked to reconnect; none is lost. */
   useCertificate(certificate: Certificate): void
-  /** Whom a request comes from, be it through another listener of this process; null without a socket. */
+  /** Peer address of a request, also for another listener of this process; null without a socket. */
   addressOf(request: Request): string | null
-  /** Takes no more connections; resolves when those that stand have ended. */
+  /** Stops accepting connections; resolves when the open ones have ended. */
   close(): Promise<void>
-  /** Cuts them. */
+  /** Closes all connections. */
   cut(): Promise<void>
 }
 
-/** How to answer, and who tells of the supply of file descriptors → a Listener that is not open yet.
+/** Request handler and file descriptor supply → a Listener that is not yet open.
  *
- *  Bun takes every connection it is offered, and once there is no descriptor left it asks for the next one without a
- *  pause (1.4.5: one processor at full load, and SQLite, SMTP and deliveries without files). So while they are short no
- *  connection is taken: the socket is closed, clients are refused by the system. Requests under way are answered; then
- *  what is left, which is connections that say nothing, is cut.
+ *  Bun accepts every connection. Without free file descriptors it retries in a busy loop (1.4.5: one CPU at full load,
+ *  and SQLite, SMTP and deliveries without files). While descriptors are short, the socket is therefore closed and the
+ *  system refuses clients. Requests in progress finish; then the remaining idle connections are closed.
  *
- *  Bun cannot change the certificate of a socket either: a new socket replaces it. Connections to the old one get
- *  `Connection: close` with their next response. Connections that the old socket has not accepted yet are reset: 1 to 3
- *  per change at 1,500 connections per second. */
+ *  Bun also cannot replace the certificate of a socket, so a new socket takes over. Clients on the old one get
+ *  `Connection: close` with their next response. It is closed when they have left or been idle for too long. */
 export function createListener(options: {
   fetch: (request: Request) => Response | Promise<Response>
-  /** The answer to a request whose Host header is there twice or names no host; one line of text unless said. */
+  /** Response to a request whose Host header is repeated or invalid; by default one line of text. */
   refuseHost?: (request: Request) => Response
   maxBodyBytes: number
   idleSeconds: number
@@ -40,7 +38,7 @@ export function createListener(options: {
   let server: Server | null = null
   let bound: Address | null = null
   let certificate: Certificate | undefined
-  /** No longer listening, with connections that have not ended; cut as soon as they are idle. */
+  /** Not listening, with open connections; closed as soon as they are idle. */
   const leaving = new Set<Server>()
   /** Of those, the ones with an earlier certificate. */
   const replaced = new Set<Server>()
@@ -65,7 +63,7 @@ export function createListener(options: {
   const answer = (request: Request) => {
     if (!isBadHost(request.headers.get('host'))) return gate.enter(() => options.fetch(request))
     const response = refuseHost(request)
-    response.headers.set('connection', 'close') // somebody on the way may have read it otherwise
+    response.headers.set('connection', 'close') // an attacker on the network may have read it
     return response
   }
 
@@ -75,7 +73,8 @@ export function createListener(options: {
     return response
   }
 
-  /** The first socket of an address is alone: with SO_REUSEPORT another program's would not be noticed. */
+  /** The first socket of an address is exclusive: with SO_REUSEPORT, a conflict with another program would go
+   *  unnoticed. */
   const serveAlone = (at: Address): Server => {
     if (certificate === undefined) return serve(at)
     const probe = serve(at, false)
@@ -105,7 +104,7 @@ export function createListener(options: {
       try {
         server = serveAlone(bound)
       } catch {
-        // somebody else has the address for the moment: the next look tries again
+        // the address is in use for the moment: retried with the next check
       }
     }
   }
@@ -121,9 +120,9 @@ export function createListener(options: {
       return bound
     },
     useCertificate: (next) => {
-      if (certificate === undefined || isSame(certificate, next)) return // it speaks no TLS, or nothing changes
+      if (certificate === undefined || isSame(certificate, next)) return // no TLS, or no change
       certificate = next
-      if (server === null || bound === null) return // shut for the moment, or closed
+      if (server === null || bound === null) return // temporarily closed, or stopped
       const old = server
       server = serve(bound)
       replaced.add(old)

@@ -1,15 +1,15 @@
 import { Refusal } from '../model/refusal.ts'
 import { requestTarget } from '../net/request-target.ts'
 
-/** Behind a proxy that speaks TLS: what to do with a request that came to the proxy without it. */
+/** Behind a TLS proxy: handles requests that reached the proxy without TLS. */
 export interface PlaintextGuard {
-  /** Null: the request came as it should, or it did not come through a proxy of ours. Pages are sent on to the same path
-   *  by https, nowhere else; throws for what brings a key with it, which everybody on the way has read. */
+  /** Null: the request used TLS or did not come through a trusted proxy. Pages are redirected to the same path over
+   *  https. Throws for requests with a key, because the key was readable on the network. */
   turnAway(request: Request, peer: string | null, isPage: boolean): Response | null
 }
 
-/** Which addresses are proxies of ours, and how the world reaches us (https) → ClearDoor. A proxy says so by
- *  `X-Forwarded-Proto: http`; from others the header means nothing. */
+/** Trusted proxy addresses and the public URL (https) → PlaintextGuard. A proxy sets `X-Forwarded-Proto: http`; from
+ *  other peers the header is ignored. */
 export function createPlaintextGuard(options: {
   isTrusted: (ip: string) => boolean
   publicUrl: () => string
@@ -17,7 +17,7 @@ export function createPlaintextGuard(options: {
   return {
     turnAway(request, peer, isPage) {
       const forwarded = request.headers.get('x-forwarded-proto')
-      // The last one is of the proxy that asks us.
+      // The last entry comes from the proxy that connects to us.
       if (forwarded === null || forwarded.split(',').at(-1)!.trim().toLowerCase() !== 'http') return null
       if (peer === null || !options.isTrusted(peer)) return null
       if (!isPage) throw new Refusal('forbidden', 'This API requires HTTPS. Replace the key: it was sent unencrypted.')

@@ -1,6 +1,6 @@
 import type { ApiResponse } from './operation.ts'
 
-/** An answer as it goes over the wire. */
+/** A response as it is sent. */
 export interface Rendered {
   status: number
   body: string | Uint8Array<ArrayBuffer>
@@ -8,8 +8,8 @@ export interface Rendered {
   headers: Record<string, string> | undefined
 }
 
-/** Answer → bytes or text to send. With a `contentType` of its own a string or Uint8Array goes as it is; everything
- *  else becomes JSON. Same answer, same text: a remembered one is repeated byte for byte. */
+/** Response → bytes or text to send. A string or Uint8Array with its own `contentType` is sent unchanged; everything
+ *  else becomes JSON. The result is deterministic, so a replay is byte-identical. */
 export function render(answer: ApiResponse): Rendered {
   const { status, body, headers, contentType } = answer
   if (typeof body === 'string' || body instanceof Uint8Array) {
@@ -18,12 +18,12 @@ export function render(answer: ApiResponse): Rendered {
   return { status, body: JSON.stringify(body) ?? '', contentType: contentType ?? JSON_TYPE, headers }
 }
 
-/** What DELETE answers (contract §1). */
+/** Response of DELETE. */
 export function deleted(id: string): ApiResponse {
   return { status: 200, body: { id, deleted: true } }
 }
 
-/** Headers of every answer that depends on who asks: no cache keeps it, and no browser takes it for another type. */
+/** Headers of every response that depends on the caller: not cacheable, and no MIME sniffing. */
 export const PERSONAL = {
   'cache-control': 'private, no-store',
   'x-content-type-options': 'nosniff',

@@ -3,7 +3,7 @@ import { CATEGORIES, type Category, type Code, FINDING_KINDS } from '../../analy
 import type { ResponseShape } from '../operation.ts'
 import { count } from './fields.ts'
 
-/** What `/v1/messages/analyze` answers (contract §3), and the list of all that it can find. */
+/** Response of `/v1/messages/analyze`, and the table of finding codes. */
 
 const CODES = Object.keys(FINDING_KINDS) as [Code, ...Code[]]
 const LINK_CODES = CODES.filter((code) => code.startsWith('link_'))
@@ -87,7 +87,7 @@ export const FINDINGS_TEXT = [
   ),
 ].join('\n')
 
-/** A bar would end the cell, and `<` begin a tag. */
+/** `|` would end the cell and `<` start a tag. */
 function cell(words: string): string {
   return words.replaceAll('|', '\\|').replaceAll('<', '\\<')
 }

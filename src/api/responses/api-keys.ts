@@ -13,7 +13,7 @@ import {
   timeOrNull,
 } from './fields.ts'
 
-/** What `/v1/api-keys` answers (contract §2); the record is made in routes/api-keys.ts. */
+/** Responses of `/v1/api-keys`; routes/api-keys.ts builds the record. */
 
 const fields = {
   id: id('key'),

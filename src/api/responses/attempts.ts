@@ -4,7 +4,7 @@ import { TLS_POLICIES } from '../../model/tls-policy.ts'
 import type { ResponseShape } from '../operation.ts'
 import { EXAMPLE_LATER, EXAMPLE_TIME, time } from './fields.ts'
 
-/** What `/v1/messages/…/attempts` answers (contract §3); the records are made in routes/message-record.ts. */
+/** Responses of `/v1/messages/…/attempts`; routes/message-record.ts builds the records. */
 
 const attempt = z
   .strictObject({

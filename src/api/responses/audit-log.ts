@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { ResponseShape } from '../operation.ts'
 import { EXAMPLE_TIME, exampleId, id, pageShape, time } from './fields.ts'
 
-/** What `/v1/audit-log` answers; the record is made in routes/audit-log.ts. */
+/** Responses of `/v1/audit-log`; routes/audit-log.ts builds the record. */
 
 const entry = z
   .strictObject({

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { ResponseShape } from '../operation.ts'
 import { deletedShape, EXAMPLE_TIME, exampleId, id, pageShape, time } from './fields.ts'
 
-/** What `/v1/blocked-links` answers; the record is made in routes/blocked-links.ts. */
+/** Responses of `/v1/blocked-links`; routes/blocked-links.ts builds the record. */
 
 const blockedLink = z
   .strictObject({

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { ResponseShape } from '../operation.ts'
 import { count, exampleId, id } from './fields.ts'
 
-/** What `/v1/messages/…/content` answers: JSON, one part as it is, or the whole mail (contract §3). */
+/** Responses of `/v1/messages/…/content`: JSON, a single part, or the whole message. */
 
 const content = z
   .strictObject({
@@ -41,7 +41,7 @@ export const contentResponses: ResponseShape[] = [
   { ...ofPart('text/plain; charset=utf-8', '`part=text`'), example: 'Thanks!' },
   { ...ofPart('message/rfc822', 'With `part=raw`: the signed message.'), example: RAW_MAIL },
 ]
-/** Raw bytes of a mail, wherever they are given out. */
+/** Raw bytes of a message, for every endpoint that returns them. */
 export function ofPart(contentType: string, description: string): ResponseShape {
   return { status: 200, description, schema: z.string(), example: '', contentType }
 }

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { ResponseShape } from '../operation.ts'
 import { deletedShape, EXAMPLE_TIME, exampleId, id, pageShape, time, timeOrNull } from './fields.ts'
 
-/** What `/v1/domains` answers (contract §5); the record is made in routes/domains.ts. */
+/** Responses of `/v1/domains`; routes/domains.ts builds the record. */
 
 const domain = z
   .strictObject({

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { RefusalReason } from '../../model/refusal.ts'
 import { STATUS_OF } from '../errors.ts'
 
-/** What every error looks like (errors.ts makes it), and what each code means to the caller. */
+/** Schema of every error (errors.ts builds it), and the meaning of each code. */
 
 const CODES = Object.keys(STATUS_OF) as [RefusalReason, ...RefusalReason[]]
 
@@ -32,7 +32,7 @@ export const errorExample = {
   },
 }
 
-/** Code → its meaning, and what to do about it. */
+/** Code → its meaning and what the caller should do. */
 export const MEANING: Record<RefusalReason, string> = {
   validation_error: 'The request is invalid. `errors` lists every invalid field. Fix the request before you retry.',
   unauthorized: 'The API key is missing, unknown, revoked or expired.',

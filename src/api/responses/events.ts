@@ -5,7 +5,7 @@ import { QUALITY_METRICS } from '../../model/quality.ts'
 import type { ResponseShape } from '../operation.ts'
 import { count, EXAMPLE_TIME, exampleId, id, metadata, mode, pageShape, time, timeOrNull } from './fields.ts'
 
-/** The envelope of each kind of event, as it is posted to webhooks and read back (interface.md "Envelope"). */
+/** The envelope of each event type, in webhooks and in the API. */
 
 const general = {
   message_id: z.string(),
@@ -60,7 +60,7 @@ const DATA: Record<EventType, z.ZodRawShape> = {
   },
 }
 
-/** Kind of event → schema of its envelope. */
+/** Event type → schema of its envelope. */
 export const EVENT_SCHEMAS = Object.fromEntries(
   EVENT_TYPES.map((type) => {
     const test = z.literal(true).optional().describe('True for a sample event from `POST …/test`.')
@@ -74,7 +74,7 @@ export const EVENT_SCHEMAS = Object.fromEntries(
   }),
 ) as unknown as Record<EventType, z.ZodObject>
 
-/** `message.delivered` → one of them. */
+/** `message.delivered` → an example event. */
 export function eventExample(type: EventType) {
   const { test: _, ...data } = sampleData(type, Date.parse(EXAMPLE_TIME))
   return { id: exampleId('evt'), type, timestamp: EXAMPLE_TIME, data }

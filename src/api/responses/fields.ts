@@ -2,9 +2,9 @@ import { z } from 'zod'
 import type { IdPrefix } from '../../os/ids.ts'
 import type { ResponseShape } from '../operation.ts'
 
-/** What the schemas of answers have in common, and the examples of the whole document. */
+/** Fields that several response schemas share, and the example values of the document. */
 
-/** Ids of one example world: whatever refers to a domain refers to the same one. */
+/** IDs used in all examples: every reference to a domain uses the same domain. */
 export function exampleId(prefix: IdPrefix): string {
   return `${prefix}_01m7ykx6js1zy8zpzy8z8cwhzy`
 }
@@ -23,7 +23,7 @@ export const mode = z.enum(['live', 'test'])
 /** `{"order": "1001", "total": 12.5, "gift": true}` */
 export const metadata = z.record(z.string(), z.union([z.string(), z.number(), z.boolean()]))
 
-/** Schema of a record, and one of them → the one page of it that a list answers (page.ts). */
+/** Schema and example of a record → the response of its list, with one page (page.ts). */
 export function pageShape(schema: z.ZodType, example: unknown, description: string): ResponseShape {
   const page = z.strictObject({
     data: z.array(schema),
@@ -36,7 +36,7 @@ export function pageShape(schema: z.ZodType, example: unknown, description: stri
   return { status: 200, description, schema: page, example: { data: [example], has_more: false, next_cursor: null } }
 }
 
-/** What DELETE answers. */
+/** Response of DELETE. */
 export function deletedShape(prefix: IdPrefix, description: string): ResponseShape {
   return { status: 200, description, schema: deletion, example: { id: exampleId(prefix), deleted: true } }
 }

@@ -3,7 +3,7 @@ import { QUALITY_METRICS } from '../../model/quality.ts'
 import type { ResponseShape } from '../operation.ts'
 import { count, EXAMPLE_TIME, exampleId, id, pageShape, time, timeOrNull } from './fields.ts'
 
-/** What `/v1/stats` and `/v1/quality` answer (contract §3); made in routes/stats.ts and quality.ts. */
+/** Responses of `/v1/stats` and `/v1/quality`; built in routes/stats.ts and quality.ts. */
 
 const share = z.number().min(0).describe('0 to 1; 0 if there is nothing to count.')
 const COUNTED = [

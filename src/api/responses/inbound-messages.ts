@@ -4,7 +4,7 @@ import { ofPart } from './content.ts'
 import { count, EXAMPLE_TIME, exampleId, id, pageShape, time, timeOrNull } from './fields.ts'
 import { postAttempt, postAttemptExample } from './webhooks.ts'
 
-/** What `/v1/inbound-messages` answers, and what a route posts (contract §4, §5). */
+/** Responses of `/v1/inbound-messages`, and the payload of a webhook route. */
 
 const SPF = ['none', 'neutral', 'pass', 'fail', 'softfail', 'temperror', 'permerror', 'policy'] as const
 const DKIM = ['none', 'pass', 'fail', 'policy', 'neutral', 'temperror', 'permerror'] as const
@@ -125,7 +125,7 @@ export const redeliverResponses: ResponseShape[] = [
   { status: 202, description: 'The new delivery.', schema: delivery, example: deliveryExample },
 ]
 
-/** What a route of action `webhook` posts: flat, without an envelope (webhooks/inbound-payload.ts makes it). */
+/** Payload of a `webhook` route: flat, without an envelope (webhooks/inbound-payload.ts builds it). */
 export const inboundReceived = z
   .strictObject({
     event: z.literal('inbound'),

@@ -3,7 +3,7 @@ import { ROUTE_AUTHENTICATIONS } from '../../model/inbound-route.ts'
 import type { ResponseShape } from '../operation.ts'
 import { deletedShape, EXAMPLE_TIME, exampleId, id, pageShape, time } from './fields.ts'
 
-/** What `/v1/inbound-routes` answers (contract §5); the record is made in routes/inbound-routes.ts. */
+/** Responses of `/v1/inbound-routes`; routes/inbound-routes.ts builds the record. */
 
 const MATCHES = ['address', 'domain', 'pattern', 'catch_all'] as const
 const fields = {

@@ -4,7 +4,7 @@ import type { ResponseShape } from '../operation.ts'
 import { errorExample, errorSchema } from './error.ts'
 import { count, EXAMPLE_TIME, exampleId, id, metadata, mode, pageShape, time, timeOrNull } from './fields.ts'
 
-/** What `/v1/messages` answers (contract §3); the records are made in routes/message-record.ts. */
+/** Responses of `/v1/messages`; routes/message-record.ts builds the records. */
 
 const recipientType = z.enum(['to', 'cc', 'bcc'])
 const status = z

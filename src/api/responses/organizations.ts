@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { ResponseShape } from '../operation.ts'
 import { EXAMPLE_TIME, exampleId, id, pageShape, time } from './fields.ts'
 
-/** What `/v1/organizations` answers; the record is made in routes/organizations.ts. */
+/** Responses of `/v1/organizations`; routes/organizations.ts builds the record. */
 
 const organization = z
   .strictObject({ id: id('org'), name: z.string(), plan: z.string(), created_at: time })

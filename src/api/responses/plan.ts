@@ -2,10 +2,10 @@ import { z } from 'zod'
 import type { ResponseShape } from '../operation.ts'
 import { count, exampleId, id, time } from './fields.ts'
 
-/** What `/v1/usage` and `/v1/billing` answer (contract §2); made in routes/billing.ts. */
+/** Responses of `/v1/usage` and `/v1/billing`; built in routes/billing.ts. */
 
 const limit = z.int().min(-1)
-/** Every limit of a plan; made in routes/plan-record.ts. */
+/** Every limit of a plan; built in routes/plan-record.ts. */
 export const limitFields = {
   requests_per_minute: limit.describe('Per API key.'),
   messages_per_month: limit.describe('Recipients accepted for live sending, including forwards.'),

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { ResponseShape } from '../operation.ts'
 import { count, EXAMPLE_TIME, timeOrNull } from './fields.ts'
 
-/** What `/v1/queues` answers; made in routes/queues.ts. */
+/** Response of `/v1/queues`; built in routes/queues.ts. */
 
 const queue = z.strictObject({
   due: count.describe('Due and waiting for a worker.'),

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { ResponseShape } from '../operation.ts'
 import { deletedShape, EXAMPLE_LATER, EXAMPLE_TIME, exampleId, id, pageShape, time } from './fields.ts'
 
-/** What `/v1/sessions` answers; the record is made in routes/sessions.ts. */
+/** Responses of `/v1/sessions`; routes/sessions.ts builds the record. */
 
 const session = z
   .strictObject({

@@ -3,7 +3,7 @@ import { SUPPRESSION_REASONS } from '../../model/suppression.ts'
 import type { ResponseShape } from '../operation.ts'
 import { count, deletedShape, EXAMPLE_TIME, exampleId, id, mode, pageShape, time } from './fields.ts'
 
-/** What `/v1/suppressions` answers (contract §5); the record is made in routes/suppressions.ts. */
+/** Responses of `/v1/suppressions`; routes/suppressions.ts builds the record. */
 
 export const suppression = z
   .strictObject({

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { ResponseShape } from '../operation.ts'
 import { deletedShape, EXAMPLE_TIME, exampleId, id, mode, pageShape, time } from './fields.ts'
 
-/** What `/v1/templates` answers (contract §5); the records are made in routes/templates.ts. */
+/** Responses of `/v1/templates`; routes/templates.ts builds the records. */
 
 const text = z.string().nullable()
 const version = z.int().min(1).describe('Increases by one when the content changes.')

@@ -16,7 +16,7 @@ import {
   timeOrNull,
 } from './fields.ts'
 
-/** What `/v1/webhooks` answers (contract §4); the records are made in routes/webhooks.ts and webhook-deliveries.ts. */
+/** Responses of `/v1/webhooks`; routes/webhooks.ts and webhook-deliveries.ts build the records. */
 
 const fields = {
   id: id('whk'),
