@@ -3,12 +3,12 @@ import type { Mode } from '../model/message.ts'
 import { Refusal } from '../model/refusal.ts'
 import type { Operation } from './operation.ts'
 
-/** The operator of the appliance, at the command line or signed in with a browser: an admin of whatever organization they
- *  act for, and the only one who may ask for what is `forOperator`. */
+/** The operator of the server, on the command line or signed in with a browser: acts as an admin of any organization,
+ *  and is the only caller of `forOperator` operations. */
 
 const OPERATOR_ID = 'operator'
 
-/** What stands for a key in a call that the operator makes. `organizationId` is '' where no organization is meant. */
+/** The key that represents the operator in a call. `organizationId` is '' if no organization is involved. */
 export function operatorKey(as: { organizationId: string; domainId: string; mode: Mode }, now: number): ApiKey {
   return {
     id: OPERATOR_ID,
@@ -25,12 +25,12 @@ export function operatorKey(as: { organizationId: string; domainId: string; mode
   }
 }
 
-/** Keys of customers have ids of another form. */
+/** API key IDs have a different format. */
 export function isOperator(key: Pick<ApiKey, 'id'>): boolean {
   return key.id === OPERATOR_ID
 }
 
-/** Throws 403 unless whoever holds the key may ask for this at all. */
+/** Throws 403 if the operation is for the operator and this key is not the operator's. */
 export function requireOperator(key: ApiKey, operation: Operation): void {
   if (!operation.forOperator || isOperator(key)) return
   throw new Refusal('forbidden', 'Only the operator of this server can do this.', {

@@ -1,33 +1,34 @@
 import { Refusal } from '../model/refusal.ts'
 import { createKnownHosts } from '../net/host-header.ts'
 
-/** How browsers reach this server, for what acts by a cookie: under which names, over TLS or not, and from which pages. */
+/** How browsers reach this server, to protect requests that authenticate with a cookie: host names, TLS, and page
+ *  origins. */
 export interface OwnSite {
-  /** Whether the browser that asks uses HTTPS, here or at a proxy of ours. */
+  /** True if the browser uses HTTPS, with us or with a trusted proxy. */
   isSecure(request: Request): boolean
-  /** Whether the request may have come in clear: from a browser on this machine, or where nothing is https. */
+  /** True if plaintext is acceptable: from a browser on this machine, or if HTTPS is not used at all. */
   isMaybeClear(request: Request): boolean
   isKnownHost(request: Request): boolean
-  /** Throws 403 for a host that is none of ours: a page of another name that DNS leads here (DNS rebinding) has an origin
-   *  of its own that looks like ours in every other header. */
+  /** Throws 403 for a host that is not ours. After DNS rebinding, a page of another name would otherwise look
+   *  same-origin in every header. */
   requireKnownHost(request: Request): void
-  /** Throws 403 for a request that a page of another site made, by `Sec-Fetch-Site` and by `Origin`, each where the browser
-   *  sends it. All browsers send an Origin with what changes something. `Origin: null` is a page without one: a file, a
-   *  sandboxed frame, the target of a redirect. */
+  /** Throws 403 for a cross-site request, by `Sec-Fetch-Site` and `Origin` where the browser sends them. All browsers
+   *  send Origin with requests that change something. `Origin: null` is a page without an origin: a file, a sandboxed
+   *  frame, or the target of a redirect. */
   requireOwnPage(request: Request): void
 }
 
 export interface SiteOptions {
-  /** The hostname and other names under which the operator wants to sign in; that of `publicUrl` need not be among them. */
+  /** The hostname and other names under which the operator signs in; the name in `publicUrl` is always included. */
   hostNames: readonly string[]
   publicUrl: () => string
-  /** All requests come through a TLS proxy. */
+  /** True if all requests come through a TLS proxy. */
   isBehindProxy: boolean
-  /** Whether the address at the other end of a connection is a proxy of ours. */
+  /** True if the peer address is a trusted proxy. */
   isTrusted: (ip: string) => boolean
 }
 
-/** Nobody's site: for an API without browsers. */
+/** For an API without browsers. */
 export const LOOPBACK_SITE: SiteOptions = {
   hostNames: [],
   publicUrl: () => 'http://localhost',
@@ -35,7 +36,7 @@ export const LOOPBACK_SITE: SiteOptions = {
   isTrusted: () => false,
 }
 
-/** Names, proxies, and what is known of a request's connection → OwnSite. */
+/** Names, proxies and connection facts → OwnSite. */
 export function createOwnSite(
   { hostNames, publicUrl, isBehindProxy, isTrusted }: SiteOptions,
   connection: { peerOf: (request: Request) => string | null; isTls: (request: Request) => boolean },
@@ -50,13 +51,13 @@ export function createOwnSite(
     })
   }
 
-  /** What is known for sure: our own TLS, or what a proxy of ours says; null = nothing. */
+  /** Known scheme: our own TLS, or what a trusted proxy reports; null = unknown. */
   const provenScheme = (request: Request): 'https' | 'http' | null => {
     if (isBehindProxy || connection.isTls(request)) return 'https'
     const forwarded = request.headers.get('x-forwarded-proto')
     const peer = forwarded === null ? null : connection.peerOf(request)
     if (forwarded === null || peer === null || !isTrusted(peer)) return null
-    // The last one is of the proxy that asks us.
+    // The last entry comes from the proxy that connects to us.
     return forwarded.split(',').at(-1)!.trim().toLowerCase() === 'https' ? 'https' : 'http'
   }
   const isPublicSecure = () => publicUrl().startsWith('https:')
@@ -71,7 +72,7 @@ export function createOwnSite(
     isMaybeClear: (request) => {
       const scheme = provenScheme(request)
       if (scheme !== null) return scheme === 'http'
-      // A tunnel to the clear listener of this machine, as ssh -L makes one, has a loopback name.
+      // A tunnel to the plaintext listener of this machine, for example with ssh -L, has a loopback name.
       return !isPublicSecure() || !isNamed(request.headers.get('host'))
     },
     isKnownHost,
@@ -86,8 +87,8 @@ export function createOwnSite(
     },
   }
 
-  /** Of the public URL, or of the very host that is asked: a page of another scheme at that host is told by `Sec-Fetch-Site`
-   *  and does not get the cookie. */
+  /** The origin of the public URL, or of the requested host. A page with another scheme on that host is caught by
+   *  `Sec-Fetch-Site` and does not get the cookie. */
   function isOwnOrigin(origin: string, host: string | null): boolean {
     if (origin === publicUrl()) return true
     const url = /^https?:\/\/[^/@\s]+$/i.test(origin) ? URL.parse(origin) : null
@@ -96,7 +97,7 @@ export function createOwnSite(
   }
 }
 
-/** Whether a Host header names something else than this machine or an address. */
+/** True if a Host header is neither loopback nor an address. */
 const isNamed = (header: string | null) => !isLoopbackOrAddress(header)
 const isLoopbackOrAddress = createKnownHosts(() => [])
 

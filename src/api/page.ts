@@ -3,48 +3,48 @@ import type { Page, PageRequest, RecordsRequest } from '../storage/store.ts'
 import type { ApiResponse } from './operation.ts'
 import { timeRange } from './schema.ts'
 
-/** `limit` and `cursor` as pageFields (schema.ts) parses them. */
+/** `limit` and `cursor`, parsed by pageFields (schema.ts). */
 export interface PageQuery {
   limit: number
   cursor?: string | undefined
 }
 
-/** Query → what the store is asked for. A cursor that is not ours is 400 with field `cursor`. */
+/** Query → page request of the store. An invalid cursor is 400 with field `cursor`. */
 export function pageRequest(query: PageQuery): PageRequest {
   return { limit: query.limit, after: query.cursor === undefined ? null : readCursor(query.cursor, NEWEST_FIRST) }
 }
 
-/** The same for a list that only time narrows (recordsQuery of schema.ts). */
+/** The same for a list that is only filtered by time (recordsQuery in schema.ts). */
 export function recordsRequest(query: PageQuery & Parameters<typeof timeRange>[0]): RecordsRequest {
   return { ...pageRequest(query), ...timeRange(query) }
 }
 
-/** Id of a record → the cursor that goes on behind it, newest first. */
+/** Record ID → cursor of the records after it, newest first. */
 export function cursorAfter(id: string): string {
   return writeCursor(id, NEWEST_FIRST)
 }
 
-/** Page of records → the answer of every list (contract §1): `{data, has_more, next_cursor}`. An empty page has no
- *  cursor, unless the store says where to look on. `toWire` says what a record looks like outside. */
+/** Page of records → list response: `{data, has_more, next_cursor}`. An empty page has no cursor unless the store
+ *  returns one. `toWire` converts a record. */
 export function pageResponse<T extends { id: string }>(page: Page<T>, toWire: (record: T) => unknown): ApiResponse {
   return listResponse(page, toWire, NEWEST_FIRST)
 }
 
-/** The same for a list that runs oldest first (`GET /v1/events?after=`): its cursor goes on in that direction. */
+/** The same for an oldest-first list (`GET /v1/events?after=`); its cursor keeps that direction. */
 export function feedResponse<T extends { id: string }>(page: Page<T>, toWire: (record: T) => unknown): ApiResponse {
   return listResponse(page, toWire, OLDEST_FIRST)
 }
 
-/** Cursor of a feed → id of the last record seen; null when it is a cursor of a newest-first list. Throws 400. */
+/** Cursor of an oldest-first list → ID of the last record; null if it is a cursor of a newest-first list. Throws 400. */
 export function feedCursor(cursor: string): string | null {
   return directionOf(cursor) === OLDEST_FIRST ? readCursor(cursor, OLDEST_FIRST) : null
 }
 
-// First byte of a cursor: version and direction in one. Another layout takes another number.
+// First byte of a cursor: version and direction. A new layout uses a new number.
 const NEWEST_FIRST = 1
 const OLDEST_FIRST = 2
 const ID = /^[a-z]{3}_[0-9a-z]{26}$/
-const CURSOR = /^[A-Za-z0-9_-]{42}$/ // one byte and the 30 of an id, without padding
+const CURSOR = /^[A-Za-z0-9_-]{42}$/ // one byte plus the 30 of an ID, without padding
 
 function listResponse<T extends { id: string }>(page: Page<T>, toWire: (record: T) => unknown, direction: number) {
   const last = page.next ?? page.records.at(-1)?.id

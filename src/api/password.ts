@@ -1,12 +1,12 @@
-/** The operator's password: argon2id with 19 MiB, two passes, one lane (OWASP's first choice), off this thread. One at a
- *  time, so that many tries at once take neither the memory nor the processors that mail needs. */
+/** The operator's password: argon2id with 19 MiB, two passes, one lane (OWASP's first choice), off the main thread.
+ *  One at a time, so that parallel attempts do not take memory and CPU from mail. */
 const COST = { algorithm: 'argon2id', memoryCost: 19_456, timeCost: 2 } as const
 
 export function hashPassword(password: string): Promise<string> {
   return inTurn(() => Bun.password.hash(password, COST))
 }
 
-/** Password and the hash that is set (null: none is) → whether it is the password. Takes as long when none is set. */
+/** Password and stored hash (null: none set) → true if it matches. Takes the same time if none is set. */
 export function verifyPassword(password: string, hash: string | null): Promise<boolean> {
   return inTurn(async () => {
     unmatchedReason ??= await Bun.password.hash(crypto.randomUUID(), COST)

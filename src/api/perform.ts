@@ -1,7 +1,7 @@
 import { unauthorized } from './auth.ts'
 import type { ApiResponse, Call, MakeRemember, Operation } from './operation.ts'
 
-/** What the caller says, read only when its turn has come (contract §1). */
+/** The caller's input, read only after the earlier checks. */
 export interface Said {
   query: () => unknown
   /** A promise for what is large. */

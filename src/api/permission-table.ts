@@ -4,26 +4,26 @@ import type { Permission } from '../model/api-key.ts'
  *  enforces them before anything of a request is read, scripts/permission-table.ts prints the table into the README, and
  *  test/api/walk.test.ts tries every row with every kind of key. An operation without a row does not compile. */
 export interface AccessRule {
-  /** `admin` implies all; the others imply nothing (interface.md "Authentication"). */
+  /** `admin` implies all others; the others imply nothing. */
   permission: Permission
-  /** Only for the operator of the appliance: signed in to the dashboard, or at the command line. A key gets 403. */
+  /** Operators only: signed in to the dashboard, or on the command line. A key gets 403. */
   forOperator?: true
   testKey: TestKeyRule
   reach: Reach
-  /** It gives rights away or takes them: the asking key must be able to grant all that the other key holds. */
+  /** The operation grants or revokes rights: the calling key must be able to grant every permission of the other key. */
   grants?: true
 }
 
-/** What a test key gets (contract §7):
- *  `test_records`  reads, changes and creates test records only; live ones are 404 or missing from lists and sums
- *  `no_records`    nothing with a mode is involved: the key's own plan, texts it brought itself, DNS
- *  `refused`       403, since the operation changes what live mail depends on */
+/** Access of a test key:
+ *  `test_records`  reads, changes and creates test records only; live ones are 404, or missing from lists and sums
+ *  `no_records`    no records with a mode are involved: the plan, submitted texts, DNS
+ *  `refused`       403, because the operation affects live mail */
 export type TestKeyRule = 'test_records' | 'no_records' | 'refused'
 
-/** What a key without `admin` reaches (contract §7); other records of the organization are 403, or missing from lists:
+/** Access of a key without `admin`; other records of the organization are 403, or missing from lists:
  *  `own_domain`    records of its own domain
- *  `own_or_shared` those, and records that count for the whole organization, which it may read; changing them needs
- *                  `admin`, unless the organization has no other domain
+ *  `own_or_shared` also records of the whole organization, read-only; changing them requires `admin`, unless the
+ *  organization has no other domain
  *  `organization`  records that belong to no domain */
 export type Reach = 'own_domain' | 'own_or_shared' | 'organization'
 

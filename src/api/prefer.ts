@@ -1,5 +1,5 @@
-/** Headers → how long the caller would like to wait, in ms; null when it does not say, or says it in a way we do not
- *  understand, which RFC 7240 §2 wants ignored. More than 30 s is 30 s (contract §3). Never throws. RFC 7240 §4.3. */
+/** Headers → waiting time in ms; null if absent or not understood, which RFC 7240 §2 requires to ignore. Values over
+ *  30 s become 30 s. Never throws. RFC 7240 §4.3. */
 export function preferredWaitMs(headers: Headers): number | null {
   const prefer = headers.get('prefer')
   if (prefer === null) return null

@@ -2,7 +2,7 @@ import type { ApiKey } from '../model/api-key.ts'
 import { type Plan, UNLIMITED } from '../model/organization.ts'
 import type { Organizations } from '../storage/store.ts'
 
-/** What the `RateLimit-*` headers say. */
+/** Values of the `RateLimit-*` headers. */
 export interface RateState {
   allowed: boolean
   limit: number
@@ -12,20 +12,18 @@ export interface RateState {
 }
 
 export interface RateLimit {
-  /** Counts one request of the key against the plan of its organization, as that is now. Never throws but for what the
-   *  store throws. */
+  /** Counts one request of the key against the current plan of its organization. Throws only store errors. */
   take(key: ApiKey, now: number): RateState
-  /** Counts one request of the operator's, by session: whose rate is no organization's. */
+  /** Counts one request of the operator, per session, independent of any organization. */
   takeOperator(sessionId: string, now: number): RateState
 }
 
-/** Organizations and plans → RateLimit: fixed windows of 60 s that begin with a key's first request, in memory.
+/** Organizations and plans → RateLimit: fixed windows of 60 s that start with a key's first request, in memory.
  *
- *  A restart forgets the windows (at most one window's worth more). Counting happens without an await in between, so
- *  parallel requests cannot pass the limit together. A rotated key spends from its successor's window, so a rotation
- *  does not double the rate while both are valid. On an unlimited plan the headers, which every authenticated answer
- *  carries, say a limit of a thousand million with nothing used. Memory: one small entry per key used in the last
- *  two minutes. */
+ *  A restart resets the windows (at most one extra window of requests). Counting has no await, so parallel requests
+ *  cannot exceed the limit together. A rotated key uses its successor's window, so a rotation does not double the
+ *  rate. Unlimited plans report a limit of 1e9 with nothing used. Memory: one small entry per key used in the last two
+ *  minutes. */
 export function createRateLimit(options: {
   organizations: Organizations
   plans: (name: string) => Plan | undefined
@@ -45,14 +43,14 @@ export function createRateLimit(options: {
 
   const windowOf = (id: string, now: number): Window => {
     const known = windows.get(id)
-    // A clock that was set back must not make a window last longer than one.
+    // A clock set back must not extend a window.
     if (known !== undefined && now < known.endsAt && known.endsAt - now <= WINDOW_MS) return known
     const fresh = { used: 0, endsAt: now + WINDOW_MS }
     windows.set(id, fresh)
     return fresh
   }
 
-  /** Old key → the id whose window it spends from; what it has spent already goes there too. */
+  /** Rotated key → ID of the key whose window it uses; its own count moves there. */
   const moveToSuccessor = (id: string, rotatedTo: string): string => {
     successors.set(id, rotatedTo)
     let successor = rotatedTo
@@ -93,7 +91,7 @@ export function createRateLimit(options: {
   }
 }
 
-/** `RateLimit-*` headers onto the headers of an answer. */
+/** Adds the `RateLimit-*` headers to a response. */
 export function writeRateHeaders(headers: Record<string, string>, state: RateState): void {
   headers['ratelimit-limit'] = String(state.limit)
   headers['ratelimit-remaining'] = String(state.remaining)
@@ -105,9 +103,9 @@ interface Window {
   endsAt: number
 }
 
-const WINDOW_MS = 60_000 // document: requests per minute
-const LIMIT_WITHOUT_PLAN = 60 // a plan that is no longer configured: the document's smallest
-const OPERATOR_LIMIT = 1_200 // a page asks for five things; nobody turns that many
+const WINDOW_MS = 60_000 // limits are per minute
+const LIMIT_WITHOUT_PLAN = 60 // for a plan that is no longer configured: the smallest default
+const OPERATOR_LIMIT = 1_200 // a dashboard page makes five requests; nobody opens 240 pages per minute
 const MAX_CHAIN = 100
 const MAX_SUCCESSORS = 10_000
 const NO_LIMIT: RateState = { allowed: true, limit: 1e9, remaining: 1e9, resetSeconds: 60 }

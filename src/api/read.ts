@@ -4,10 +4,10 @@ import { shapeFault } from './json-shape.ts'
 import type { Operation } from './operation.ts'
 import { check, unknownName } from './schema.ts'
 
-/** Reads a whole request body of at most `limit` bytes. A longer one is 413, before it is read if it says so and while
- *  it is read if not (chunked). One that trickles in for longer than five minutes, or ends early, is 400. A body that
- *  is not there is zero bytes. `enter` is waited for before much is read: with its size when that was announced, else,
- *  once it has grown large, with the largest it may come to. */
+/** Reads a request body of at most `limit` bytes. A longer one is 413: before reading if Content-Length says so,
+ *  otherwise while reading (chunked). A body that takes longer than five minutes or ends early is 400. A missing body
+ *  is zero bytes. Large bodies wait for `enter` first: with the announced size, or with the largest possible one if
+ *  unknown. */
 export async function readBytes(
   request: Request,
   limit: number,
@@ -17,7 +17,7 @@ export async function readBytes(
   const header = request.headers.get('content-length')
   const announced = header === null ? null : Number(header)
   if (announced !== null && announced > limit) throw tooLarge(limit)
-  // Small ones, as nearly all are: whole, without a stream around them. The listener's own timeout ends slow senders.
+  // Small bodies, by far the most common, are read without a stream. The listener's timeout ends slow senders.
   if (announced !== null && announced <= SMALL_BYTES) {
     const body = await request.arrayBuffer().catch(() => null)
     if (body === null) throw endedEarly()
@@ -25,7 +25,7 @@ export async function readBytes(
   }
   if (request.body === null) return NO_BYTES
   if (announced !== null) await enter(announced)
-  // Into one buffer as it comes: nothing is copied once more at the end, when it would hold the thread.
+  // Into one buffer: another copy at the end would block the thread.
   const whole = announced === null ? null : new Uint8Array(announced)
   const chunks: Uint8Array[] = []
   const startedAt = clock.now()
@@ -50,9 +50,9 @@ export async function readBytes(
   return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size)
 }
 
-/** Bytes and headers → the body as the operation's schema wants it, or 400 with every fault. The content type must be
- *  `application/json`, the bytes well-formed UTF-8, the nesting at most 64 deep, the values at most 500,000. `put` puts into
- *  the value what was lifted out of the bytes (extract-base64.ts). */
+/** Bytes and headers → validated body, or 400 with every fault. The content type must be `application/json`, the bytes
+ *  valid UTF-8, the nesting at most 64 levels, the values at most 500,000. `put` inserts the values that were
+ *  extracted from the bytes (extract-base64.ts). */
 export function parseBody(
   operation: Pick<Operation, 'body' | 'bodyOptional' | 'textField'>,
   request: Request,
@@ -71,7 +71,7 @@ export function parseBody(
   return checked(operation.body, value, 'body')
 }
 
-/** Query string → the query as the operation's schema wants it, or 400 that names every unknown, repeated and bad one. */
+/** Query string → validated query, or 400 that names every unknown, repeated and invalid parameter. */
 export function parseQuery(operation: Operation, url: string): unknown {
   const start = url.indexOf('?')
   if (start < 0) return operation.query === undefined ? undefined : checked(operation.query, {}, 'query')
@@ -89,8 +89,8 @@ export function parseQuery(operation: Operation, url: string): unknown {
   return undefined
 }
 
-/** Refuses what we would have to guess about. `application/json` may have
- *  parameters (RFC 8259 §11 defines none); compressed bodies are not taken. */
+/** Rejects ambiguous content. `application/json` may have parameters (RFC 8259 §11 defines none); compressed bodies
+ *  are not supported. */
 function checkHeaders(headers: Headers, isText: boolean): void {
   if (!isText && !isOfType(headers, 'application/json'))
     throw notABody('Content-Type must be application/json', 'Content-Type')
@@ -105,19 +105,19 @@ function checkHeaders(headers: Headers, isText: boolean): void {
 
 const NO_BYTES = new Uint8Array(0)
 const UTF8 = new TextDecoder('utf-8', { fatal: true })
-/** Never waited for (large-bodies.ts). */
+/** These never wait (large-bodies.ts). */
 export const SMALL_BYTES = 256 * 1024
 const LONGEST_UPLOAD_MS = 300_000 // 25 MiB at 90 KB/s
 const DEEPEST = 64
-const MOST_VALUES = 500_000 // a batch of 500 messages with everything in them has a fifth of that
-/** Checking an object takes a microsecond a key, in one go: 3 MB of keys took a second. */
+const MOST_VALUES = 500_000 // a full batch of 500 messages has a fifth of that
+/** Validation takes 1 µs per key without a pause: 3 MB of keys took a second. */
 const MOST_KEYS = 2_000
 const SHAPE = { levels: DEEPEST, values: MOST_VALUES, keys: MOST_KEYS }
 const TINY_BYTES = 16 * 1024
 const MOST_FAULTS = 100
 
 function parseJson(bytes: Uint8Array): unknown {
-  // What is small the parser may find out: it takes a millisecond or two at worst.
+  // Small bodies go straight to the parser: 1–2 ms at worst.
   const fault = bytes.byteLength > TINY_BYTES ? shapeFault(bytes, SHAPE) : null
   if (fault === 'deep') throw tooDeep()
   if (fault === 'wide') throw notABody(`An object in the body has more than ${MOST_KEYS} keys.`)
@@ -127,7 +127,7 @@ function parseJson(bytes: Uint8Array): unknown {
   try {
     value = JSON.parse(text)
   } catch {
-    throw notABody('The body is not valid JSON.') // malformed, or nested past what the parser takes
+    throw notABody('The body is not valid JSON.') // malformed, or nested deeper than the parser supports
   }
   if (isDeeperThan(value, DEEPEST)) throw tooDeep()
   return value
@@ -141,7 +141,7 @@ function decode(bytes: Uint8Array): string {
   }
 }
 
-/** By its essence; parameters may follow. */
+/** Compares the media type without parameters. */
 function isOfType(headers: Headers, type: string): boolean {
   return headers.get('content-type')?.replace(/;.*/s, '').trim().toLowerCase() === type
 }
@@ -154,7 +154,7 @@ function isDeeperThan(value: unknown, levels: number): boolean {
   return false
 }
 
-/** `known` are faults that were found before. */
+/** `known`: faults found earlier. */
 function checked(
   schema: NonNullable<Operation['body']>,
   value: unknown,

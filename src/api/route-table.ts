@@ -1,47 +1,47 @@
 import { Refusal } from '../model/refusal.ts'
 import type { Operation } from './operation.ts'
 
-/** Something outside /v1 that needs no key: health, documents, metrics, the dashboard. */
+/** A page outside /v1 that needs no key: health, documents, metrics, the dashboard. */
 export interface Page {
   method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
-  /** `/docs/:file`; may end in `/*`. Never below /v1. */
+  /** `/docs/:file`; may end in `/*`. Never under /v1. */
   path: string
-  /** Also answered while the server is shutting down. */
+  /** Also served during shutdown. */
   whileStopping?: boolean
-  /** `peer`: the address at the other end of the connection, perhaps a proxy's; null without a socket. */
+  /** `peer`: address of the other end of the connection, possibly a proxy; null without a socket. */
   handle: (request: Request, params: Params, peer: () => string | null) => Response | Promise<Response>
 }
 
-/** Another service's way of asking for what we do, below a root of its own: a key is needed there as below /v1, every
- *  request takes the same steps, and what is refused is said in that service's words. */
+/** Another service's API on top of our operations, under its own root. It requires a key as /v1 does and uses the same
+ *  pipeline; errors have that service's format. */
 export interface CompatApi {
   /** `/compat/resend` */
   root: string
-  /** Paths with the root. */
+  /** Their paths include the root. */
   operations: Operation[]
-  /** A "no", and the request that gets it → status and JSON. */
+  /** Refusal and its request → status and JSON. */
   refuse: (refusal: Refusal, request: Request) => { status: number; body: unknown }
 }
 
-/** What a path of a route says where it has a `:name`. */
+/** The values of `:name` segments. */
 export type Params = Record<string, string>
 
-/** One path and what may be done with it. */
+/** One path and its methods. */
 export interface Route {
   path: string
-  /** Needs a key before anything else is said, even whether the path exists. */
+  /** Requires a key before anything is revealed, even whether the path exists. */
   guarded: boolean
-  /** Whose words errors are said in; null = ours. */
+  /** The API that formats errors; null = ours. */
   compatApi: CompatApi | null
-  /** By method; HEAD is where GET is. */
+  /** By method; HEAD uses GET. */
   operations: ReadonlyMap<string, Operation>
   pages: ReadonlyMap<string, Page>
-  /** For the `Allow` header; empty = there is nothing here. */
+  /** Value of the `Allow` header; empty = nothing at this path. */
   allow: string
 }
 
-/** Operations, pages and dialects → one route per path, and one for every path that is unknown. Throws when two share
- *  path and method: a fault of the program. */
+/** Operations, pages and compat APIs → one route per path, and one for unknown paths. Throws if two share path and
+ *  method: a programming error. */
 export function createRoutes(operations: Operation[], pages: Page[], compatApis: CompatApi[] = []): Route[] {
   const paths = new Map<string, Entry>()
   const at = (path: string, compatApi: CompatApi | null = null) => {
@@ -73,7 +73,7 @@ export function createRoutes(operations: Operation[], pages: Page[], compatApis:
   }))
 }
 
-/** What stands for the request's method; 404 where there is nothing at all, 405 where there is something else. */
+/** Entry for the request's method; 404 if the path has none at all, 405 if it has others. */
 export function requireMethod<T>(route: Route, found: T | undefined): T {
   if (found !== undefined) return found
   if (route.allow === '') throw new Refusal('not_found', 'No such path. See /docs for all paths.')

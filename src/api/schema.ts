@@ -5,9 +5,9 @@ import type { FieldFault } from '../model/refusal.ts'
 import { hasInvisible } from '../net/visible-text.ts'
 import { EMAIL, ENDPOINT_URL, SEEN, TIME } from './patterns.ts'
 
-// Messages of our own checks are predicates: the field's name is put before them (`url` + `must be …`).
+// Messages of our checks are predicates, prefixed with the field's name (`url` + `must be …`).
 
-/** `limit` 1–100, default 25, and `cursor` (contract §1). Spread into the strict object of a query. */
+/** `limit` 1–100, default 25, and `cursor`. Spread into the strict object of a query. */
 export const pageFields = {
   limit: z
     .string()
@@ -18,7 +18,7 @@ export const pageFields = {
   cursor: characters(200).optional().describe('`next_cursor` of the previous page.'),
 }
 
-/** ISO 8601 date, or date and time with offset → ms UTC. A date alone is its midnight UTC. */
+/** ISO 8601 date, or date and time with offset → ms UTC. A date means midnight UTC. */
 export const isoTime = z
   .string()
   .transform((text, context) => {
@@ -35,15 +35,15 @@ export const timeFields = {
   created_before: isoTime.optional().describe('Exclusive; ISO 8601.'),
 }
 
-/** The query of a list that only time narrows. */
+/** Query of a list that is only filtered by time. */
 export const recordsQuery = z.strictObject({ ...pageFields, ...timeFields })
 
-/** timeFields as parsed → the store's range. */
+/** Parsed timeFields → range for the store. */
 export function timeRange(query: { created_after?: number | undefined; created_before?: number | undefined }) {
   return { createdAfter: query.created_after ?? null, createdBefore: query.created_before ?? null }
 }
 
-/** A bare `a@d` → the same with its domain as lower-case A-label. */
+/** Plain `a@d` → the same with its domain as lower-case A-label. */
 export const emailAddress = z
   .string()
   .transform((text, context) => {
@@ -58,8 +58,7 @@ export const emailAddress = z
       'An address without a display name: `ann@example.com`. Internationalized addresses are accepted (RFC 6531).',
   })
 
-/** Text of 1 to `max` characters, not blank, in which each can be seen: a label for people. What changes the direction of
- *  writing could make it look like another. */
+/** Label of 1 to `max` visible characters, not blank. Bidirectional controls could make it look like another label. */
 export function label(max: number) {
   return z
     .string()
@@ -70,19 +69,19 @@ export function label(max: number) {
     .meta({ ...SEEN, maxLength: max })
 }
 
-/** Such a text of at most `max` characters, counted as JSON Schema counts them: an emoji is one. */
+/** Text of at most `max` characters, counted as in JSON Schema: an emoji is one. */
 export function characters(max: number, text: z.ZodString = z.string()) {
   return text
     .refine((text) => hasAtMost(text, max), `must have at most ${max.toLocaleString('en')} characters`)
     .meta({ maxLength: max })
 }
 
-/** Whether a text has at most so many code points. */
+/** True if a text has at most this many code points. */
 function hasAtMost(text: string, max: number): boolean {
   return text.length <= max || (text.length <= 2 * max && [...text].length <= max)
 }
 
-/** URL of an endpoint; `checkUrl` answers why one is not taken, or null (net/webhook-url.ts checkWebhookUrl). */
+/** URL of an endpoint; `checkUrl` returns the reason to reject it, or null (net/webhook-url.ts checkWebhookUrl). */
 export function endpointUrl(checkUrl: (url: string) => string | null) {
   return z
     .string()
@@ -93,7 +92,7 @@ export function endpointUrl(checkUrl: (url: string) => string | null) {
     .meta(ENDPOINT_URL)
 }
 
-/** `grace_period_minutes` of both rotations: 0–10080, default 60 (contract §2). */
+/** `grace_period_minutes` of both rotations: 0–10080, default 60. */
 export const graceMinutes = z
   .number()
   .int()
@@ -102,11 +101,11 @@ export const graceMinutes = z
   .default(60)
   .describe('How long the old value stays valid.')
 
-/** The years that ISO 8601 writes with four digits, ms UTC: what we are told and what we tell is within them. */
+/** Years with four digits in ISO 8601, ms UTC: all times in requests and responses are in this range. */
 export const FIRST_TIME = Date.parse('0000-01-01T00:00:00Z')
 const LAST_TIME = Date.parse('9999-12-31T23:59:59.999Z')
 
-/** Text → ms UTC, or null when it is no ISO 8601 time of our forms. A time needs its offset. Never throws. */
+/** Text → ms UTC, or null if it is not a supported ISO 8601 time. A time requires an offset. Never throws. */
 export function parseIsoTime(text: string): number | null {
   const match = ISO_TIME.exec(text)
   if (match === null) return null
@@ -118,9 +117,9 @@ export function parseIsoTime(text: string): number | null {
   return at >= FIRST_TIME && at <= LAST_TIME ? at : null
 }
 
-/** Value and schema → the parsed value, or every bad field, each once with its first fault. Never throws. Field names
- *  are written as `attachments[0].content`; unknown fields are named one by one; `root` names a fault of the value as a
- *  whole, and `query` has parameters. */
+/** Value and schema → parsed value, or every invalid field with its first fault. Never throws. Fields are written as
+ *  `attachments[0].content`; unknown fields are listed individually. `root` names the value as a whole; `query` has
+ *  parameters. */
 export function check<T>(schema: z.ZodType<T>, value: unknown, root: string): Checked<T> {
   const result = schema.safeParse(value, { error: wording })
   if (result.success) return { value: result.data, faults: null }
@@ -139,7 +138,7 @@ const UNSEEN = 'must not contain control, bidirectional or invisible characters'
 
 type Path = readonly PropertyKey[]
 
-/** What zod's own checks say, as predicates. Undefined leaves the message of our own checks as it is. */
+/** Messages of zod's own checks, as predicates. Undefined keeps the message of our checks. */
 function wording(issue: z.core.$ZodRawIssue): string | undefined {
   switch (issue.code) {
     case 'invalid_type':
@@ -225,7 +224,7 @@ function fieldsAt(schema: z.core.$ZodType, path: Path): string[] {
 
 const MOST_SUGGESTIONS = 10 // each compares the name with every known one
 
-/** Of the forms a value may take, the one it was meant to have: the first that does not fail at its very type. */
+/** The intended variant of a union: the first that does not already fail on its type. */
 function closestBranch(branches: readonly (readonly z.core.$ZodIssue[])[]): readonly z.core.$ZodIssue[] | null {
   const fits = (issues: readonly z.core.$ZodIssue[]) => {
     const first = issues[0]
@@ -251,7 +250,7 @@ function fieldName(path: Path): string {
   return name
 }
 
-/** A request may bring names of its own, as long as its body: of those the beginning says which is meant. */
+/** Names in a request can be as long as its body; long ones are shortened. */
 function shown(part: PropertyKey): string {
   const text = String(part)
   return text.length > LONGEST_NAME ? `${text.slice(0, LONGEST_NAME).toWellFormed()}…` : text

@@ -5,16 +5,17 @@ import type { Page, PageRequest } from '../storage/store.ts'
 import { requireOwned } from './errors.ts'
 import { isOperator } from './operator.ts'
 
-/** What a key sees and changes within its organization (contract §7, "Key modes"; permission-table.ts says where). */
+/** The records that a key can access within its organization; permission-table.ts lists where it applies. */
 export interface Scope {
   organizationId: string
-  /** `test`: test records only; null = of both modes. */
+  /** `test`: test records only; null = both modes. */
   mode: 'test' | null
-  /** Records of that domain only; null = of every domain. */
+  /** Records of this domain only; null = every domain. */
   domainId: string | null
 }
 
-/** Key → its scope. A test key is held to test records, a key without `admin` to its domain; the operator to neither. */
+/** Key → its scope. A test key is limited to test records, a key without `admin` to its domain; the operator has no
+ *  limits. */
 export function scopeOf(key: Pick<ApiKey, 'id' | 'organizationId' | 'domainId' | 'mode' | 'permissions'>): Scope {
   const { organizationId } = key
   if (isOperator(key)) return { organizationId, mode: null, domainId: null }
@@ -25,19 +26,19 @@ export function scopeOf(key: Pick<ApiKey, 'id' | 'organizationId' | 'domainId' |
   }
 }
 
-/** Key → the mode of what it creates. The operator's choice of a mode is about messages alone. */
+/** Key → mode of the records it creates. The operator's choice of a mode applies to messages only. */
 export function modeOfRecords(key: Pick<ApiKey, 'id' | 'mode'>): Mode {
   return isOperator(key) ? 'live' : key.mode
 }
 
-/** A record that may have a mode and a domain. One that counts for every domain has the domain null. */
+/** A record with an optional mode and domain. The domain is null for records of the whole organization. */
 export interface Scoped {
   organizationId: string
   mode?: Mode
   domainId?: string | null | undefined
 }
 
-/** Whether a record is within a scope of the same organization. */
+/** True if a record is within a scope of the same organization. */
 export function isWithin({ mode, domainId }: Scope, record: Scoped): boolean {
   if (mode !== null && record.mode !== undefined && record.mode !== mode) return false
   return domainId === null || record.domainId === undefined || record.domainId === domainId
@@ -52,13 +53,13 @@ export function requireWithin<T extends Scoped>(record: T | null, scope: Scope, 
   throw otherDomain(what)
 }
 
-/** A record of a kind that only real mail makes, such as an inbound route: for a test key there is none. */
+/** A record that only real mail creates, such as an inbound route: invisible to test keys. */
 export function requireLive<T extends Omit<Scoped, 'mode'>>(record: T | null, scope: Scope, what: string): T {
   return requireWithin(record === null ? null : { ...record, mode: 'live' as const }, scope, what)
 }
 
-/** The filters of a list and a scope → those that the store is asked with; null when nothing can fit. Throws 403 for
- *  another domain than the key's. Whether the domain is the organization's, the caller looks before. */
+/** List filters and scope → store filters; null if nothing can match. Throws 403 for a domain outside the key's scope.
+ *  The caller checks that the domain belongs to the organization. */
 export function narrowed(
   asked: { domain_id?: string | undefined; mode?: Mode | undefined },
   scope: Scope,
@@ -69,8 +70,8 @@ export function narrowed(
   return { domainId: domainId ?? scope.domainId, mode: mode ?? scope.mode }
 }
 
-/** A scope and how many domains the organization has → the same, without a domain where that is the only one: what
- *  counts for the whole organization counts for that domain alone then. */
+/** Scope and number of domains → the same, without a domain if the organization has only one: then organization-wide
+ *  records apply to that domain alone. */
 export async function withoutOnlyDomain(
   scope: Scope,
   { domains }: { domains: { count(organizationId: string): Promise<number> } },
@@ -81,8 +82,8 @@ export async function withoutOnlyDomain(
 
 export const NO_RECORDS = { records: [], hasMore: false }
 
-/** A list of the store, a page and what to keep → that page of those that are kept. It walks further where few are: an
- *  organization has as many of these as its plan allows. */
+/** Store list, page and predicate → that page of the matching records. Reads further if few match; plans limit the
+ *  number of these records. */
 export async function filteredPage<T extends { id: string }, R extends PageRequest>(
   list: (page: R) => Promise<Page<T>>,
   page: R,

@@ -27,9 +27,9 @@ import type { Streams } from './streams.ts'
 
 export interface ApiOptions {
   operations: Operation[]
-  /** Answered without a key, outside /v1: documents, metrics, the dashboard. */
+  /** Served without a key, outside /v1: documents, metrics, the dashboard. */
   pages?: Page[]
-  /** Other services' APIs, answered by the same operations. */
+  /** Other services' APIs on top of the same operations. */
   compatApis?: CompatApi[]
   store: Store
   clock: WallClock
@@ -38,50 +38,50 @@ export interface ApiOptions {
   plans: (name: string) => Plan | undefined
   limits: { bodyBytes: number }
   clientAddress: ClientAddress
-  /** Only where all requests come through a proxy that speaks TLS. */
+  /** Set if all requests come through a TLS proxy. */
   plaintextGuard?: PlaintextGuard
-  /** Whether the operator can sign in with a browser; yes unless said. */
+  /** True if the operator can sign in with a browser; the default. */
   hasSessions?: boolean
-  /** How browsers reach us; by no name unless said. */
+  /** Host names for browsers; none by default. */
   site?: SiteOptions
   log: Log
-  /** How long browsers are to use HTTPS alone, said in answers by HTTPS; 0: not said. */
+  /** HSTS max-age in seconds for HTTPS responses; 0: not sent. */
   hstsSeconds?: number
-  /** Tells of file descriptors from time to time, until what it returns is called; while they are short no connections
-   *  are taken. */
+  /** Reports the file descriptor supply until the returned function is called; while it is short, no connections are
+   *  accepted. */
   watchDescriptors?: (tell: (supply: Supply) => void) => () => void
-  /** What large bodies and answers ask for a place; while it is short, keys are not even looked at. Ample unless told. */
+  /** Memory budget for large bodies and responses; while it is short, keys are not even looked up. Unlimited by
+   *  default. */
   memory?: Memory
-  /** Paces large requests together with large mail (submission/accept.ts); of its own unless given. */
+  /** Schedules large requests together with large mail (submission/accept.ts); separate by default. */
   heavyWork?: HeavyWork
-  /** Hears of every answer; `operation` is its name, or the pattern of the path. */
+  /** Called for every response; `operation` is its ID, or the pattern of the path. */
   answered?: (request: { operation: string; status: number; durationMs: number }) => void
-  /** Answers that go on until they are ended. */
+  /** Streaming responses. */
   streams?: Pick<Streams, 'end' | 'close'>
-  /** Why the process should get no requests at present (for /readyz); null when all is well. */
+  /** Why the process should get no requests (for /readyz); null if it can. */
   isReady: () => string | null
 }
 
 export interface Api {
-  /** Binds, port 0 included, and answers with what was bound; with a certificate for HTTPS. Once for each of the two.
-   *  Rejects when the address is taken. */
+  /** Binds (port 0 allowed) and returns the bound address; with a certificate for HTTPS. Call it once for each.
+   *  Rejects if the address is in use. */
   listen(address: { host: string; port: number }, certificate?: Certificate): Promise<{ host: string; port: number }>
-  /** For HTTPS connections from now on. */
+  /** Applies to new HTTPS connections. */
   useCertificate(certificate: Certificate): void
-  /** The same requests without a socket. */
+  /** Handles a request without a socket. */
   fetch(request: Request): Promise<Response>
-  /** Requests not answered yet. */
+  /** Number of requests in progress. */
   underWay(): number
-  /** Who a key value belongs to, what its plan has left, and which idempotency keys are under way: the same for whoever
-   *  comes through another door. */
+  /** Key lookup, rate limits and idempotency keys, shared with SMTP submission. */
   readonly auth: Auth
   readonly rateLimit: RateLimit
   readonly once: IdempotencyKeys
-  /** Refuses new requests with 503, lets those under way finish for at most `withinMs`, then closes every connection. */
+  /** Rejects new requests with 503, lets those in progress finish for at most `withinMs`, then closes all connections. */
   stop(withinMs: number): Promise<void>
 }
 
-/** The HTTP API put together: what a request passes (flow.ts), and how it gets here (sockets.ts). */
+/** Assembles the HTTP API: pipeline (flow.ts) and sockets (sockets.ts). */
 export function createApi(options: ApiOptions): Api {
   const { store, clock, memory = ampleMemory, hasSessions = true, heavyWork = createHeavyWork(clock.steady) } = options
   const auth = createAuth(store.apiKeys)
@@ -105,7 +105,7 @@ export function createApi(options: ApiOptions): Api {
   const routes = createRoutes(options.operations, pages, options.compatApis)
   const sockets = createSockets({ ...options, ...flow, routes, endStreams: () => options.streams?.end() })
 
-  /** Of keys and of sessions. */
+  /** For keys and sessions. */
   const flushUses = async () => {
     await Promise.all([auth.flushUses(), sessions.flushSeen()])
   }
@@ -122,7 +122,7 @@ export function createApi(options: ApiOptions): Api {
       const idle = flow.drain()
       const closed = sockets.close()
       const sleep = new AbortController()
-      // A client that does not read would keep its stream open however it was ended.
+      // A client that does not read would keep its stream open indefinitely.
       const hadStreams = options.streams?.close() ?? false
       const left = hadStreams ? Promise.race([closed, clock.sleep(STREAM_END_MS, sleep.signal)]) : closed
       await Promise.race([Promise.all([idle, left]), clock.sleep(withinMs, sleep.signal)])
@@ -133,5 +133,5 @@ export function createApi(options: ApiOptions): Api {
   }
 }
 
-/** Enough for the last bytes of a stream to get out. */
+/** Enough time to send the last bytes of a stream. */
 const STREAM_END_MS = 500

@@ -1,13 +1,14 @@
 import { clientOf } from '../net/ip.ts'
 
-/** How often somebody may try to get in. */
+/** Limits sign-in attempts. */
 export interface SignInLimit {
-  /** Counts a try → seconds to wait before the next, 0 when this one may be made. `address` '' = not known. */
+  /** Counts an attempt → seconds to wait before the next, 0 if it is allowed. `address` '' = unknown. */
   take(kind: 'link' | 'password', address: string, now: number): number
 }
 
-/** Ten tries a minute for an address (of IPv6 its /64, which is one customer's), and thirty a minute at passwords for all
- *  together; nobody can keep the operator's links from opening. GCRA (ITU-T I.371): one number for each, in memory. */
+/** Ten attempts per minute and address (the /64 for IPv6), and thirty password attempts per minute in total. Sign-in
+ *  links have their own limit, so password guessing cannot block them. GCRA (ITU-T I.371): one number per counter, in
+ *  memory. */
 export function createSignInLimit(): SignInLimit {
   const dueAt = new Map<string, number>()
 

@@ -18,30 +18,30 @@ export interface SocketsOptions extends Pick<Flow, 'serve' | 'fail'> {
 }
 
 export interface Sockets {
-  /** Binds, port 0 included → what was bound; with a certificate for HTTPS. Rejects when the address is taken. */
+  /** Binds (port 0 allowed) → the bound address; with a certificate for HTTPS. Rejects if the address is in use. */
   listen(address: Address, certificate?: Certificate): Promise<Address>
-  /** For HTTPS connections from now on. */
+  /** Applies to new HTTPS connections. */
   useCertificate(certificate: Certificate): void
-  /** The same requests without a socket. */
+  /** Handles a request without a socket. */
   fetch(request: Request): Promise<Response>
   /** The address at the other end of a request's connection; null without a socket. */
   peerOf(request: Request): string | null
-  /** Whether a request came by HTTPS. */
+  /** True if a request used HTTPS. */
   isTls(request: Request): boolean
-  /** Takes no more connections; resolves when those that stand have ended. */
+  /** Stops accepting connections; resolves when the open ones have ended. */
   close(): Promise<void>
-  /** Cuts them. */
+  /** Closes all connections. */
   cut(): Promise<void>
 }
 
-/** The sockets that requests come through, HTTP and HTTPS, and the router that finds each its route. */
+/** The HTTP and HTTPS sockets and the router. */
 export function createSockets({ routes, serve, fail, limits, hstsSeconds, ...options }: SocketsOptions): Sockets {
   const app = new Elysia({
-    systemRouter: false, // one router for sockets and for fetch()
-    // Or every path is unknown to callers whose Host has fewer than four characters, like `api` in a closed network.
+    systemRouter: false, // one router for sockets and fetch()
+    // Otherwise every path is unknown for a Host of fewer than four characters, such as `api` in a private network.
     handler: { standardHostname: false },
   })
-  // HTTP/1.0 without a Host: the URL is a path alone, in which neither the router nor `new URL` finds its way.
+  // HTTP/1.0 without a Host: the URL is only a path, which neither the router nor `new URL` can parse.
   const nameless = new WeakMap<Request, Request>()
   app.wrap((answer) => (request: Request) => {
     if (!request.url.startsWith('/')) return answer(request)
@@ -49,7 +49,7 @@ export function createSockets({ routes, serve, fail, limits, hstsSeconds, ...opt
     nameless.set(named, request)
     return answer(named)
   })
-  // The last net, for what Elysia itself could not do with a request.
+  // Fallback for errors inside Elysia.
   app.onError(({ error, request }) => fail(error, request))
   for (const route of routes) {
     app.all(route.path, ({ request, params }) => serve(request, params ?? {}, route), { parse: 'none' })
@@ -59,7 +59,7 @@ export function createSockets({ routes, serve, fail, limits, hstsSeconds, ...opt
   const byTls = new WeakSet<Request>()
   const answerSecure = (request: Request) => {
     byTls.add(request)
-    // The router looks for the path behind `http://` (standardHostname above), where `https://` has a slash more.
+    // The router expects the path after `http://` (standardHostname above); `https://` is one character longer.
     Object.defineProperty(request, 'url', { value: request.url.replace(/^https:/, 'http:') })
     return app.fetch(request)
   }
@@ -74,7 +74,7 @@ export function createSockets({ routes, serve, fail, limits, hstsSeconds, ...opt
     const listener = createListener({
       fetch: answer,
       refuseHost: (request) => fail(badHost(), request),
-      // Bun's own 413 has no body; ours comes first for everything up to four times the limit.
+      // Bun's own 413 has no body; ours applies to everything up to four times the limit.
       maxBodyBytes: limits.bodyBytes * 4 + 1_048_576,
       idleSeconds: 60, // slow uploads, and `Prefer: wait` of up to 30 s
       watch: options.watchDescriptors ?? (() => () => {}),

@@ -2,12 +2,12 @@ import type { Follower } from '../event-stream/event-stream.ts'
 import type { Event } from '../model/event.ts'
 import type { Clock } from '../os/clock.ts'
 
-/** A follower → the text of a stream (server-sent events, HTML Living Standard §9.2) that goes on until `end` is called, the
- *  client goes, `holds` says no, or the store cannot be read; then `onEnd` is called, once. What a slow client does not
- *  take is not fetched either: the follower is asked only when the socket takes more. */
+/** Follower → text of an event stream (server-sent events, HTML Living Standard §9.2). It ends when `end` is called,
+ *  the client disconnects, `holds` returns false, or the store cannot be read; then `onEnd` is called once.
+ *  Backpressure: the follower is read only when the socket accepts more. */
 export function openStream(options: {
   follower: Follower
-  /** Asked at every heartbeat. */
+  /** Checked at every heartbeat. */
   holds: () => boolean
   signal: AbortSignal
   clock: Clock
@@ -40,10 +40,10 @@ export function openStream(options: {
     return holds()
   }
 
-  /** The next events; null when there were none for so long that something should be said. */
+  /** The next events; null if a heartbeat is due first. */
   const nextEvents = async () => {
     coming ??= follower.next()
-    coming.catch(() => {}) // it is asked for again below, perhaps only after another heartbeat
+    coming.catch(() => {}) // requested again below, perhaps after another heartbeat
     const sleep = new AbortController()
     const silence = clock.sleep(HEARTBEAT_MS, sleep.signal).then(() => null)
     const events = await Promise.race([coming, silence])
@@ -58,8 +58,8 @@ export function openStream(options: {
     return events.map(toText).join('')
   }
 
-  /** How far it has come, in an event without data: a client that comes back need not begin further behind, perhaps behind
-   *  an event that is no longer kept. A comment when that was said already. */
+  /** The current position, as an event without data, so that a reconnecting client does not resume before events that
+   *  are no longer stored. A comment if the position has not changed. */
   const sayPassed = () => {
     const id = follower.passed()
     if (id === null || id === saidId) return ':\n\n'
@@ -71,7 +71,7 @@ export function openStream(options: {
     {
       start: (given) => {
         controller = given
-        // At once: without a first byte the client does not even get the headers.
+        // Sent immediately: without a first byte the client does not get the headers.
         given.enqueue(encoder.encode(RETRY + sayPassed()))
       },
       pull: async () => {
@@ -88,14 +88,14 @@ export function openStream(options: {
   return { body, end }
 }
 
-/** The envelope is one line, since JSON has no line ends outside of its strings' escapes. */
+/** The envelope is one line: JSON escapes line breaks in strings. */
 function toText({ id, type, body }: Event): string {
   return `id: ${id}\nevent: ${type}\ndata: ${body}\n\n`
 }
 
-/** Something is said so often, so that a quiet connection stays open and a broken one is noticed; the listener cuts what
- *  takes nothing for 60 s. */
+/** Heartbeats keep a quiet connection open and reveal a broken one; the listener closes connections that accept
+ *  nothing for 60 s. */
 export const HEARTBEAT_MS = 15_000
-/** How long a browser waits before it comes back, in ms. */
+/** Reconnect delay of browsers, in ms. */
 const RETRY = 'retry: 3000\n'
 const encoder = new TextEncoder()

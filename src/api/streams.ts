@@ -4,17 +4,17 @@ import type { Clock } from '../os/clock.ts'
 import { unavailable } from './errors.ts'
 import { HEARTBEAT_MS, openStream } from './stream.ts'
 
-/** The streams of events that are open. */
+/** The open event streams. */
 export interface Streams {
-  /** Opens one. Throws `rate_limited` past what a key or its organization may have, `unavailable` past what there may be in
-   *  all: who makes many keys leaves room for others. An organization without any gets its first one also past that. */
+  /** Opens a stream. Throws `rate_limited` above the limit of the key or organization, `unavailable` above the total
+   *  limit. An organization without streams always gets its first one, so that others cannot take all of them. */
   open(reader: Reader): ReadableStream
-  /** How many there are, and how many events went through all there were. */
+  /** Number of open streams, and of events sent in total. */
   underWay(): number
   told(): number
-  /** Ends all of them; a client that comes back with the last id it saw misses nothing. */
+  /** Ends all streams; clients resume with the last ID they received. */
   end(): void
-  /** The same, and opens no more. False when there were none. */
+  /** Ends all streams and rejects new ones. False if there were none. */
   close(): boolean
 }
 
@@ -37,7 +37,7 @@ export function createStreams({
   maxPerOrganization?: number
   max?: number
 }): Streams {
-  /** How to end each → whom it is for. */
+  /** Function that ends the stream → its reader. */
   const open = new Map<() => void, Pick<Reader, 'keyId' | 'organizationId'>>()
   let told = 0
   let isClosed = false
@@ -48,7 +48,7 @@ export function createStreams({
     requireFewer(present.filter((each) => each.keyId === keyId).length, maxPerKey, 'of a key')
     const ofOrganization = present.filter((each) => each.organizationId === organizationId).length
     requireFewer(ofOrganization, maxPerOrganization, 'of an organization')
-    // Some organizations that have all of them leave the others their first one.
+    // Organizations that use all streams still leave others their first one.
     const most = ofOrganization === 0 ? max * 2 : max
     if (open.size >= most) throw unavailable('Too many event streams are open. Try again later.')
   }
@@ -89,7 +89,7 @@ export function createStreams({
 function requireFewer(count: number, most: number, whose: string): void {
   if (count < most) return
   throw new Refusal('rate_limited', `More than ${most} event streams ${whose} at once. Close one first.`, {
-    retryAfterSeconds: HEARTBEAT_MS / 1000, // by then one that was cut off is noticed
+    retryAfterSeconds: HEARTBEAT_MS / 1000, // by then a broken connection has been detected
   })
 }
 

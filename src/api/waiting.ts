@@ -1,8 +1,8 @@
-/** The requests that wait for something to happen (`Prefer: wait`). Each holds a connection and its body for up to 30 s, so that
- *  their number and their bytes have limits. */
+/** Requests that wait for a result (`Prefer: wait`). Each holds a connection and its body for up to 30 s, so their
+ *  number and bytes are limited. */
 export interface Waiting {
-  /** A request whose body has `sizeBytes` begins to wait → what ends that, to be called once. Null: the caller's key, its
-   *  organization or all together wait for as much as they may already, and the request is to be answered at once. */
+  /** A request with a body of `sizeBytes` starts waiting → function that ends it, to be called once. Null: the limit
+   *  of the key, its organization or the server is reached, and the request gets its response immediately. */
   begin(caller: Caller, sizeBytes: number): (() => void) | null
   underWay(): number
 }
@@ -16,7 +16,7 @@ export interface WaitingLimits {
   perKey: number
   perOrganization: number
   inAll: number
-  /** Bytes of the bodies: a larger one never waits. */
+  /** Total body bytes; a larger body never waits. */
   organizationBytes: number
   allBytes: number
 }
@@ -35,7 +35,7 @@ export function createWaiting(limits: WaitingLimits = LIMITS): Waiting {
     return own.bytes + sizeBytes <= limits.organizationBytes
   }
 
-  /** `sign` 1 begins, -1 ends. */
+  /** `sign` 1 starts, -1 ends. */
   const change = ({ keyId, organizationId }: Caller, sizeBytes: number, sign: 1 | -1) => {
     count += sign
     bytes += sign * sizeBytes
@@ -63,8 +63,8 @@ export function createWaiting(limits: WaitingLimits = LIMITS): Waiting {
 
 const NOTHING = { count: 0, bytes: 0 }
 
-/** A worker of an application waits for one message at a time. What waits keeps its place in memory (large-bodies.ts, 64 MiB for
- *  all), of which it may have a quarter. */
+/** An application worker waits for one message at a time. Waiting bodies keep their memory reservation
+ *  (large-bodies.ts, 64 MiB in total), of which they may use a quarter. */
 const LIMITS: WaitingLimits = {
   perKey: 50,
   perOrganization: 100,

@@ -8,9 +8,8 @@ import { createSchemas, type Json } from './schemas.ts'
 import { tagsOf } from './tags.ts'
 import { webhooksOf } from './webhooks.ts'
 
-/** All operations → the OpenAPI 3.1 document. The same operations give the same document. Throws on a fault of the
- *  program: two schemas of one name, a schema that JSON Schema cannot say.
- *  https://spec.openapis.org/oas/v3.1.1.html */
+/** All operations → the OpenAPI 3.1 document, deterministically. Throws on programming errors: two schemas with one
+ *  name, or a schema that JSON Schema cannot express. https://spec.openapis.org/oas/v3.1.1.html */
 export async function openApiDocument(operations: readonly Operation[], version: string): Promise<Json> {
   const schemas = createSchemas()
   schemas.ofAnswer(errorSchema)

@@ -2,8 +2,8 @@ import type { RefusalReason } from '../../model/refusal.ts'
 import { STATUS_OF } from '../errors.ts'
 import type { Operation } from '../operation.ts'
 
-/** Operation → every code it may refuse with, by status: what follows from the flow of every request (server.ts) and
- *  from what it takes, and what it says of itself. */
+/** Operation → all its error codes, by status: those of the request pipeline (flow.ts), those implied by its
+ *  definition, and its own. */
 export function refusalsOf(operation: Operation): Map<number, RefusalReason[]> {
   const { path, body, idempotent, refusals = [] } = operation
   const codes: RefusalReason[] = ['validation_error', 'unauthorized', 'forbidden']

@@ -82,7 +82,7 @@ function queryParameters({ query }: Operation, schemas: Schemas): Json[] {
   return [...parameters, ...others]
 }
 
-/** `x-parameters`: those whose names the caller chooses, which the schema of a query cannot name. */
+/** `x-parameters`: parameters whose names the caller chooses, which a query schema cannot list. */
 interface QuerySchema {
   properties?: Record<string, Json>
   required?: string[]
@@ -108,7 +108,7 @@ function bodyOf({ body, bodyOptional, bodyName, example, textField }: Operation,
   }
 }
 
-/** Answers of one status stand together: they differ in their content type. */
+/** Responses with the same status are merged: they differ in their content type. */
 function successes(operation: Operation, responses: readonly ResponseShape[], schemas: Schemas): Json {
   const byStatus = Map.groupBy(responses, ({ status }) => status)
   return Object.fromEntries(
@@ -145,7 +145,7 @@ function refusals(operation: Operation): Json {
   )
 }
 
-/** Operations → `components.responses`: one for each set of codes that stands for a status somewhere. */
+/** Operations → `components.responses`: one per set of codes that share a status. */
 export function refusalResponses(operations: readonly Operation[]): Json {
   const sets = operations.flatMap((operation) => [...refusalsOf(operation)])
   const named = new Map(sets.map(([status, codes]) => [nameOf(codes), refusal(status, codes)]))

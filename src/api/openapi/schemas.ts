@@ -2,19 +2,19 @@ import { z } from 'zod'
 
 export type Json = Record<string, unknown>
 
-/** Schemas that have a name, each once, as they are gathered for `components.schemas`. */
+/** Named schemas, collected for `components.schemas`. */
 export interface Schemas {
-  /** What a caller may send: before defaults and transforms. */
+  /** Schema of a request: before defaults and transforms. */
   ofRequest(schema: z.ZodType): Json
-  /** What is answered. Schemas with an id (`.meta({ id })`) stand in `named`, and are referred to. */
+  /** Schema of a response. Schemas with an ID (`.meta({ id })`) are added to `named` and referenced. */
   ofAnswer(schema: z.ZodType): Json
-  /** Puts a schema under a name and answers the reference to it. */
+  /** Adds a named schema and returns its reference. */
   name(name: string, schema: Json): Json
   readonly named: Record<string, Json>
 }
 
-/** zod schemas → JSON Schema 2020-12 as OpenAPI 3.1 wants it, from the very schemas that validate. What zod checks in
- *  code is in their descriptions. Throws when two different schemas have one name. */
+/** zod schemas → JSON Schema 2020-12 for OpenAPI 3.1, from the same schemas that validate requests. Checks in code are
+ *  covered by descriptions. Throws if two different schemas have the same name. */
 export function createSchemas(): Schemas {
   const named: Record<string, Json> = {}
   const convert = (schema: z.ZodType, io: 'input' | 'output'): Json => {
@@ -41,7 +41,7 @@ export function createSchemas(): Schemas {
 
 const JSON_SCHEMA_OPTIONS = { target: 'draft-2020-12', unrepresentable: 'any' } as const
 
-/** JSON.stringify also drops what is undefined, which a `meta` may use to take a keyword away. */
+/** JSON.stringify also drops undefined values, which a `meta` can use to remove a keyword. */
 function inComponents(schema: Json): Json {
   return JSON.parse(JSON.stringify(schema), (key, value) => {
     if (key === '$ref' && typeof value === 'string') return value.replace('#/$defs/', '#/components/schemas/')

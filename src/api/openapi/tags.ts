@@ -1,7 +1,7 @@
 import type { Operation } from '../operation.ts'
 import type { Json } from './schemas.ts'
 
-/** How operations are put together for reading, by the first word of their path. */
+/** Groups of operations, by the first segment of their path. */
 const RESOURCES: { name: string; description: string; words: string[] }[] = [
   {
     name: 'Messages',
@@ -33,16 +33,16 @@ const RESOURCES: { name: string; description: string; words: string[] }[] = [
   { name: 'Plan', description: 'Plan limits and current usage.', words: ['usage', 'billing'] },
 ]
 
-/** What is posted to the caller's endpoints. */
+/** Requests to the caller's endpoints. */
 export const POSTED_TAG = 'Webhook requests'
 
-/** Operation → the name of its resource; the word itself when it has none yet. */
+/** Operation → the name of its group, or the path segment if it has none. */
 export function tagOf({ path }: Pick<Operation, 'path'>): string {
   const word = path.split('/')[2]!
   return RESOURCES.find(({ words }) => words.includes(word))?.name ?? word
 }
 
-/** `tags` of the document, in the order in which they are best read. */
+/** `tags` of the document, in reading order. */
 export function tagsOf(operations: readonly Operation[]): Json[] {
   const used = new Set(operations.map(tagOf))
   const known = RESOURCES.filter(({ name }) => used.delete(name)).map(({ name, description }) => ({
