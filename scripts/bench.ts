@@ -5,7 +5,7 @@
  *
  *  Prints the machine, then median (min–max) of the rounds with what each is to reach. With `--against` an earlier binary
  *  runs in turn with this one. `--keep` adds to the values in FILE, so that parts can be measured one at a time and still
- *  make one table; `--rounds 0` only prints it. `--markdown` prints the table of the README. Generator, sink and receiver
+ *  make one table; `--rounds 0` only prints it. `--markdown` prints the table of the manual's page `performance`. Generator, sink and receiver
  *  are processes of their own on the same machine: compare within one run only. `--only size --data DIR` measures with a
  *  million waiting (bench/size.ts), which takes a folder of twelve gigabytes and its time; `--only field --data DIR` sets
  *  other mail servers beside ours (bench/field.ts). Exit code 1 when a part failed. */

@@ -4,7 +4,7 @@
  *  - Workers are entry points of their own; a compiled program finds them by their path from src, so
  *    src/threads.ts starts them.
  *  - Bytecode (half the start time) needs the ESM format, or import.meta.url becomes a path of this machine.
- *  - The dashboard is made before, and goes in as one file of bytes that nothing has to be read for at the start.
+ *  - Dashboard and manual are made before. Each goes in as one file of bytes, which a start does not have to read.
  *  - .env and bunfig.toml of the folder somebody happens to stand in are not read. */
 import { execFileSync } from 'node:child_process'
 import { chmodSync, mkdirSync, readdirSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
@@ -13,6 +13,7 @@ import { parseArgs } from 'node:util'
 import pkg from '../package.json' with { type: 'json' }
 import { bundleDashboard } from '../src/dashboard/bundle.ts'
 import { pack } from '../src/dashboard/pack.ts'
+import { bundleManual } from '../src/manual/bundle.ts'
 
 const ROOT = join(import.meta.dir, '..')
 const DIST = join(ROOT, 'dist')
@@ -41,12 +42,14 @@ async function build(outfile: string, target: string | null): Promise<void> {
   try {
     const dashboard = join(folder, 'dashboard.pack')
     writeFileSync(dashboard, pack(await bundleDashboard({ isForRelease: true })))
+    const manual = join(folder, 'manual.pack')
+    writeFileSync(manual, pack(await bundleManual({ isForRelease: true })))
     await Bun.build({
       entrypoints: [join(ROOT, 'src/main.ts'), ...workers()],
       root: join(ROOT, 'src'),
       // What main program and workers share stands in the program once, and what is loaded later on in parts of its own.
       splitting: true,
-      plugins: [readingDashboardFrom(dashboard)],
+      plugins: [readingPackFrom('dashboard', dashboard), readingPackFrom('manual', manual)],
       // A trace in an operator's report names functions. Source maps would add places in files, and 6 MB.
       minify: { whitespace: true, syntax: true, identifiers: false },
       sourcemap: 'none',
@@ -78,14 +81,14 @@ async function build(outfile: string, target: string | null): Promise<void> {
   }
 }
 
-/** In place of src/dashboard/packed.ts, which makes the dashboard from its sources. */
-function readingDashboardFrom(file: string): Bun.BunPlugin {
+/** Replaces src/<module>/packed.ts, which makes the files from their sources. */
+function readingPackFrom(module: 'dashboard' | 'manual', file: string): Bun.BunPlugin {
   const contents = `import file from ${JSON.stringify(file)} with { type: 'file' }
     export const packed = () => Bun.file(file).bytes()`
   return {
-    name: 'dashboard',
+    name: module,
     setup: (build) => {
-      build.onLoad({ filter: /src\/dashboard\/packed\.ts$/ }, () => ({ contents, loader: 'js' }))
+      build.onLoad({ filter: new RegExp(`src/${module}/packed\\.ts$`) }, () => ({ contents, loader: 'js' }))
     },
   }
 }

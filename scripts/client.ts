@@ -70,13 +70,12 @@ function manifest() {
   }
 }
 
-/** Its section of the README, with what links to the others taken off. */
+/** Its page of the manual, without the links to other pages. */
 function readme(): string {
-  const text = readFileSync(join(ROOT, 'README.md'), 'utf8')
-  const [, section = ''] = /^## From TypeScript\n([\s\S]*?)^## /m.exec(text) ?? []
-  const alone = section
+  const text = readFileSync(join(ROOT, 'src/manual/typescript.md'), 'utf8')
+  return text
+    .replace(/^# .*/, '# Postrider, TypeScript client')
     .replace(/^<!--.*\n/gm, '')
-    .replace(/\[([^\]]+)\]\(#[^)]*\)/g, '$1')
-    .replaceAll('scripts/examples/', 'examples/')
-  return `# Postrider, from TypeScript\n${alone}`
+    .replace(/\[([^\]]+)\]\([\w-]+\.md[^)]*\)/g, '$1')
+    .replaceAll('../../scripts/examples/', 'examples/')
 }

@@ -21,7 +21,7 @@ const LAYERS: readonly (readonly string[])[] = [
     'suppressions',
   ],
   ['api', 'compat', 'inbound', 'smtp-submission', 'tracking', 'dashboard', 'maintenance', 'metrics'],
-  ['main', 'threads', 'server', 'parsing', 'checkup', 'cli'],
+  ['main', 'threads', 'server', 'parsing', 'checkup', 'manual', 'cli'],
 ]
 
 /** The machine and the network use each other. */

@@ -1,27 +1,28 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startZone, type Zone } from '../src/cli/try/zone-server.ts'
 import { LIMIT_MS } from './cli/command.ts'
+import { DOCUMENTATION } from './support/documentation.ts'
 import { type RemoteMx, startRemoteMx } from './support/remote-mx.ts'
 
-/** The way to a server of one's own as the README tells it: the blocks behind `<!-- on the server -->` are run as they stand
- *  there, one after the other, on a machine with other ports, another folder for /var, a DNS and a mail server on
- *  loopback, and a systemctl that starts and stops the real server. `exit 1` in the comment is what the last line ends
- *  with. What installs or copies files as root, and what needs a domain of the world, stands there without a comment. */
+/** The setup of a server as the manual describes it. The blocks after `<!-- on the server -->` run as they are, one after the
+ *  other, with other ports, another directory for /var, a DNS and a mail server on loopback, and a systemctl that starts and
+ *  stops the real server. `exit 1` in the comment is the exit code of the last line. Commands that install or copy files as
+ *  root, or need a public domain, have no comment. */
 const ROOT = join(import.meta.dir, '..')
-const README = readFileSync(join(ROOT, 'README.md'), 'utf8')
-const blocks = [...README.matchAll(/^<!-- on the server(?:: exit (\d))? -->\n```sh\n([\s\S]*?)^```$/gm)].map(
-  ([, code = '0', lines = '']) => ({ code: Number(code), lines }),
-)
+const TEXTS = DOCUMENTATION.map(({ text }) => text)
+const blocks = TEXTS.flatMap((text) => [
+  ...text.matchAll(/^<!-- on the server(?:: exit (\d))? -->\n```sh\n([\s\S]*?)^```$/gm),
+]).map(([, code = '0', lines = '']) => ({ code: Number(code), lines }))
 
-test('every block that is marked is found', () => {
-  expect(blocks).toHaveLength(README.split('<!-- on the server').length - 1)
+test('every marked block is found', () => {
+  expect(blocks).toHaveLength(TEXTS.join('').split('<!-- on the server').length - 1)
   expect(blocks.length).toBeGreaterThan(10)
 })
 
-describe('the way to a server', () => {
+describe('the setup of a server', () => {
   const folder = mkdtempSync(join(tmpdir(), 'postrider-readme-test-'))
   let zone: Zone
   let remote: RemoteMx

@@ -6,30 +6,38 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { documentPages } from '../src/api/documents.ts'
 import { healthPages } from '../src/api/health.ts'
-import type { Operation } from '../src/api/operation.ts'
+import { allOf, treeOf } from '../src/cli/manual/tree.ts'
+import { createProgram } from '../src/cli/program.ts'
 import { readConfig } from '../src/config/load.ts'
 import { machineChecks, storeChecks } from '../src/health/checks.ts'
+import { allOperations } from '../src/manual/all-operations.ts'
+import { GENERATED, TOPICS } from '../src/manual/contents.ts'
+import { createAnchors } from '../src/manual/markdown.ts'
+import { manualPages } from '../src/manual/pages.ts'
+import { OPEN_PATHS, referencePages } from '../src/manual/reference.ts'
 import { LIMIT_MS, start, startWith } from './cli/command.ts'
 import { type Installed, installClient } from './client/installed.ts'
+import { DOCUMENTATION, documentationOf } from './support/documentation.ts'
 import { freePort } from './support/free-port.ts'
 
-/** The README is held to what it says: the blocks behind `<!-- runs: … -->` are run as they stand there, in their order
- *  and with what earlier ones left in the environment, against a try-out; its table of endpoints is that of the code.
- *  Of a shell block the comment names the HTTP status of each curl, of any other block the file to save it in. */
+/** README and manual are checked against the program. The blocks after `<!-- runs: … -->` run as they are, in the order of the
+ *  pages and with the variables that earlier ones set, against a try-out. For a shell block the comment has the HTTP status
+ *  of each curl, for any other block the name of the file to save it in. */
 const ROOT = join(import.meta.dir, '..')
-const README = readFileSync(join(ROOT, 'README.md'), 'utf8')
-const blocks = [...README.matchAll(/^<!-- runs: (.+) -->\n```(\w+)\n([\s\S]*?)^```$/gm)].map(
+const README = documentationOf('README.md')
+const TEXTS = DOCUMENTATION.map(({ text }) => text)
+const blocks = TEXTS.flatMap((text) => [...text.matchAll(/^<!-- runs: (.+) -->\n```(\w+)\n([\s\S]*?)^```$/gm)]).map(
   ([, expected = '', language = '', code = '']) => ({ expected, language, code }),
 )
 const shellBlocks = blocks.filter(({ language }) => language === 'sh')
 const curl = Bun.which('curl')
 
-test('every block that is marked is found', () => {
-  expect(blocks).toHaveLength(README.split('<!-- runs').length - 1)
-  expect(shellBlocks.length).toBeGreaterThan(0)
+test('every marked block is found', () => {
+  expect(blocks).toHaveLength(TEXTS.join('').split('<!-- runs').length - 1)
+  expect(shellBlocks.length).toBeGreaterThan(15)
 })
 
-describe('the code of the README', () => {
+describe('the code of README and manual', () => {
   const folder = mkdtempSync(join(tmpdir(), 'postrider-readme-test-'))
   const undo: (() => unknown)[] = [() => rmSync(folder, { recursive: true, force: true })]
   const environmentFile = join(folder, 'environment')
@@ -176,30 +184,35 @@ describe('the code of the README', () => {
   }
 })
 
-describe('the tables of the README', () => {
-  test('every operation stands among the endpoints with its permission, and none that does not exist', async () => {
-    const rows = [...README.matchAll(/^\| ([A-Z]+) \| `(\/[^`]+)` \| (\w+) \|/gm)]
-    const documented = rows.map(([, method, path, permission]) => `${method} ${path} ${permission}`)
+describe('README and manual', () => {
+  test('list every operation with its permission, and every path without a key', async () => {
+    const { 'api-operations': text = '' } = await referencePages()
+    const documented = [...text.matchAll(/^\| `([A-Z]+ \/[^`]+)` \| (\w+) \|/gm)].map(
+      ([, operation, permission]) => `${operation} ${permission}`,
+    )
     const operations = (await allOperations()).map(
       ({ method, path, permission, forOperator }) => `${method} ${path} ${forOperator ? 'operator' : permission}`,
     )
-    const served = [...healthPages(anything), ...documentPages([], '')]
-    const pages = served.map(({ method, path }) => `${method} ${path} none`)
-    expect(documented.toSorted()).toEqual([...operations, ...pages].toSorted())
+    const served = [...healthPages(anything), ...documentPages([], ''), ...manualPages(anything)]
+    const open = served.filter(({ path }) => path !== '/manual').map(({ path }) => path.replace(/\*$/, ''))
+    expect(Object.keys(OPEN_PATHS).toSorted()).toEqual(open.toSorted())
+    expect(documented.toSorted()).toEqual([...operations, ...open.map((path) => `GET ${path} none`)].toSorted())
+    expect(operations.length).toBeGreaterThan(70)
   })
 
-  test('every health check stands in the table of the doctor, and none that does not exist', () => {
-    const [, table = ''] = /^## Doctor$([\s\S]*?)^## /m.exec(README)!
-    const documented = [...table.matchAll(/^\| (`.+?) \|/gm)].flatMap(([, names = '']) => codeIn(names))
+  test('list every health check', () => {
+    const documented = [...documentationOf('health-checks').matchAll(/^\| (`.+?) \|/gm)].flatMap(([, names = '']) =>
+      codeIn(names),
+    )
     const checks = [...machineChecks(anything, anything, anything), ...storeChecks(anything)]
     expect(documented.toSorted()).toEqual(['config', ...checks.map(({ name }) => name)].toSorted())
   })
 
-  test('what it says to write into the config is accepted', () => {
-    const indented = [...README.matchAll(/^ {4}\[\w+[\w.]*\]\n(?: {4}.*\n)+/gm)].map(([text]) =>
+  test('show config that the program accepts', () => {
+    const indented = TEXTS.flatMap((text) => [...text.matchAll(/^ {4}\[\w+[\w.]*\]\n(?: {4}.*\n)+/gm)]).map(([text]) =>
       text.replace(/^ {4}/gm, ''),
     )
-    const fenced = [...README.matchAll(/^```toml\n([\s\S]*?)^```$/gm)].map(([, text]) => text!)
+    const fenced = TEXTS.flatMap((text) => [...text.matchAll(/^```toml\n([\s\S]*?)^```$/gm)]).map(([, text]) => text!)
     expect(indented.length + fenced.length).toBeGreaterThan(4)
     for (const text of [...indented, ...fenced]) {
       const { faults } = readConfig({ text: `hostname = "mail.example.com"\n${text}`, file: 'config.toml', env: {} })
@@ -207,20 +220,82 @@ describe('the tables of the README', () => {
     }
   })
 
-  test('every room of the house is on the map, and what the map, links and commands name is there', () => {
-    const rooms = [...README.matchAll(/^\| \d \| (.+?) \|/gm)].flatMap(([, names = '']) => codeIn(names))
-    const links = [...README.matchAll(/\]\(([^)#]+)\)/g)].map(([, path]) => path!)
-    const scripts = [...README.matchAll(/\b(?:scripts|test)\/[\w./-]*\w/g)].map(([path]) => path)
-    const named = [...rooms.map((room) => `src/${room}`), ...links, ...scripts]
+  test('name only commands and options that exist', () => {
+    const nodes = new Map(allOf(treeOf(createProgram(() => {}))).map((node) => [node.path, node]))
+    const unknown: string[] = []
+    for (const { path, text } of DOCUMENTATION) {
+      const code = [...text.matchAll(/`([^`\n]+)`|^(?: {4})?((?:\.\/dist\/)?postrider .+)$/gm)].map(
+        ([, inline, line]) => inline ?? line!,
+      )
+      for (const line of code) {
+        const [, rest] = /^(?:\S+=\S+ )*(?:\.\/dist\/)?postrider ([a-z][^#|>&]*)/.exec(line) ?? []
+        if (rest === undefined) continue
+        const words = rest.trim().split(/\s+/)
+        const command = [words.slice(0, 2).join(' '), words[0]!].find((each) => nodes.has(each))
+        const options = nodes.get(command ?? '')?.options.flatMap(({ names }) => names) ?? []
+        const wrong = words.filter((word) => word.startsWith('--') && !options.includes(word))
+        if (command === undefined || wrong.length > 0) unknown.push(`${path}: ${line}`)
+      }
+    }
+    expect(unknown).toEqual([])
+  })
+
+  test('name files that exist, and the source map has every top-level entry of src', () => {
+    const modules = [...README.matchAll(/^\| \d \| (.+?) \|/gm)].flatMap(([, names = '']) => codeIn(names))
+    const sourceFiles = [...README.matchAll(/`(src\/[\w./-]+)`/g)].map(([, path]) => path!)
+    expect(sourceFiles.length).toBeGreaterThan(10)
+    const scripts = TEXTS.flatMap((text) => [...text.matchAll(/\b(?:scripts|test)\/[\w./-]*\w/g)]).map(([path]) => path)
+    const named = [...modules.map((name) => `src/${name}`), ...sourceFiles, ...scripts]
     expect(named.filter((path) => !existsSync(join(ROOT, path)))).toEqual([])
 
     const sources = [...new Bun.Glob('**/*.ts').scanSync(join(ROOT, 'src'))].filter(
       (path) => !path.endsWith('.test.ts'),
     )
     const inSource = sources.map((path) => path.replace(/\/.*/, '/'))
-    expect([...new Set(inSource)].filter((room) => !rooms.includes(room))).toEqual([])
+    expect([...new Set(inSource)].filter((name) => !modules.includes(name))).toEqual([])
+  })
+
+  test('link only to pages, sections and files that exist', async () => {
+    const wrong: string[] = []
+    for (const { path, text } of await allPages()) {
+      for (const [, href = ''] of text.matchAll(/\]\(([^)\s]+)\)/g)) {
+        if (/^https?:/.test(href)) continue
+        const [file = '', anchor = ''] = href.split('#')
+        const target = file === '' ? path : join(path, '..', file)
+        const isThere =
+          existsSync(join(ROOT, target)) || GENERATED.includes(/^src\/manual\/(.+)\.md$/.exec(target)?.[1] ?? '')
+        if (!isThere || (anchor !== '' && !anchorsOf(target).includes(anchor))) wrong.push(`${path}: ${href}`)
+      }
+    }
+    expect(wrong).toEqual([])
+  })
+
+  test('have pages of a length that people read', () => {
+    for (const { path, text } of DOCUMENTATION) {
+      const most = path === 'README.md' ? 200 : 249
+      expect([path, text.split('\n').length - 1 <= most]).toEqual([path, true])
+    }
+  })
+
+  test('have an entry in the contents for every page', () => {
+    const files = [...new Bun.Glob('*.md').scanSync(join(ROOT, 'src/manual'))].map((name) => name.replace('.md', ''))
+    expect(files.toSorted()).toEqual(TOPICS.filter((topic) => !GENERATED.includes(topic)).toSorted())
+    const linked = TOPICS.filter((topic) => README.includes(`(src/manual/${topic}.md)`))
+    expect(TOPICS.filter((topic) => !linked.includes(topic) && !GENERATED.includes(topic))).toEqual([])
   })
 })
+
+/** README, manual and the pages that are made from tables. */
+async function allPages() {
+  const reference = Object.entries(await referencePages())
+  return [...DOCUMENTATION, ...reference.map(([topic, text]) => ({ path: `src/manual/${topic}.md`, text }))]
+}
+
+function anchorsOf(path: string): string[] {
+  const anchorOf = createAnchors()
+  const text = readFileSync(join(ROOT, path), 'utf8').replaceAll(/^```[\s\S]*?^```$/gm, '')
+  return [...text.matchAll(/^#{2,} (.+)$/gm)].map(([, heading]) => anchorOf(heading!))
+}
 
 function codeIn(text: string): string[] {
   return [...text.matchAll(/`([^`]+)`/g)].map(([, code]) => code!)
@@ -231,23 +306,9 @@ function valueIn(file: string, name: string): string {
   return new RegExp(`\\b${name}='(.*)'`).exec(readFileSync(file, 'utf8'))?.[1] ?? ''
 }
 
-/** Stands for whatever operations are made with, as long as none is called. */
+/** Stands for the dependencies of what is only listed. */
 // biome-ignore lint/suspicious/noExplicitAny: it has every type
 const anything: any = new Proxy(() => {}, { get: () => anything })
-
-/** All that src/api/routes exports as `…Operations`, each once. */
-async function allOperations(): Promise<Operation[]> {
-  const byName = new Map<string, Operation>()
-  for (const file of new Bun.Glob('*.ts').scanSync(join(ROOT, 'src/api/routes'))) {
-    if (file.endsWith('.test.ts')) continue
-    const exported: Record<string, unknown> = await import(`../src/api/routes/${file}`)
-    for (const [name, make] of Object.entries(exported)) {
-      if (!name.endsWith('Operations') || typeof make !== 'function') continue
-      for (const operation of make(anything, anything)) byName.set(`${operation.method} ${operation.path}`, operation)
-    }
-  }
-  return [...byName.values()]
-}
 
 /** The status that the receiver answers. */
 function post(port: number, body: string, signature: string): Promise<number> {

@@ -24,7 +24,7 @@ export interface Figures {
   latest(who: Who, figure: Figure): number | undefined
   /** Lines of median (min–max), and beside an earlier binary their ratio; then the table of those with columns. */
   asText(): string
-  /** What the README shows: this binary's figures with their marks; then the table of those with columns. */
+  /** What the manual's page `performance` shows: this binary's figures with their marks; then the table of those with columns. */
   asMarkdown(): string
   /** Writes the values to a file that `createFigures` takes up again. */
   keep(file: string): void

@@ -1,7 +1,7 @@
 import type { Permission } from '../model/api-key.ts'
 
 /** THE TABLE of who may do what. `operation()` takes permission and test-key rule of every operation from here, flow.ts
- *  enforces them before anything of a request is read, scripts/permission-table.ts prints the table into the README, and
+ *  enforces them before anything of a request is read, scripts/permission-table.ts writes the table into the manual's page `keys`, and
  *  test/api/walk.test.ts tries every row with every kind of key. An operation without a row does not compile. */
 export interface AccessRule {
   /** `admin` implies all others; the others imply nothing. */
@@ -155,8 +155,8 @@ export function accessWords({ permission, forOperator, testKey, reach, grants }:
   return words.join(' ')
 }
 
-/** The whole table in Markdown: operations of one rule stand in one row. For the README, where
- *  scripts/permission-table.ts writes it. */
+/** The whole table in Markdown: operations of one rule stand in one row. scripts/permission-table.ts
+ *  writes it into the manual. */
 export function renderPermissionTable(): string {
   const rows = new Map<string, string[]>()
   for (const [id, rule] of Object.entries<AccessRule>(PERMISSION_TABLE)) {

@@ -1,6 +1,5 @@
-import { hash } from 'node:crypto'
-import { gunzipSync } from 'node:zlib'
 import type { PackedFile } from './pack.ts'
+import { respond, type StaticFile, staticFile } from './static-files.ts'
 
 /** A page that the HTTP server serves without an API key (api/route-table.ts). */
 export interface DashboardPage {
@@ -19,9 +18,9 @@ export function dashboardPages(
   files: () => Promise<PackedFile[]>,
   isKnownHost: (header: string | null) => boolean = () => true,
 ): DashboardPage[] {
-  let loaded: Promise<Map<string, Served>> | null = null
+  let loaded: Promise<Map<string, StaticFile>> | null = null
   const load = () => {
-    loaded ??= files().then((all) => new Map(all.map((file) => [file.name, serve(file)])))
+    loaded ??= files().then((all) => new Map(all.map((file) => [file.name, staticFile(file)])))
     loaded.catch(() => {
       loaded = null
     })
@@ -44,27 +43,6 @@ export function dashboardPages(
     { method: 'GET', path: '/dashboard/preview', handle: frame(PREVIEW) },
     { method: 'GET', path: '/dashboard/preview-with-images', handle: frame(PREVIEW_WITH_IMAGES) },
   ]
-}
-
-interface Served {
-  file: PackedFile
-  type: string
-  etag: string
-}
-
-const TYPES: Record<string, string> = {
-  html: 'text/html; charset=utf-8',
-  js: 'text/javascript; charset=utf-8',
-  css: 'text/css; charset=utf-8',
-  svg: 'image/svg+xml',
-}
-
-function serve(file: PackedFile): Served {
-  return {
-    file,
-    type: TYPES[file.name.split('.').at(-1) ?? ''] ?? 'application/octet-stream',
-    etag: `"${hash('sha256', file.br, 'base64url').slice(0, 22)}"`,
-  }
 }
 
 const csp = (policy: string) => ({ 'content-security-policy': policy })
@@ -101,27 +79,3 @@ const framePolicy = (images: string, sheets = '') =>
   `default-src 'none'; img-src ${images}; style-src 'unsafe-inline'${sheets}; base-uri 'none'; form-action 'none'; frame-ancestors 'self'; sandbox allow-same-origin`
 const PREVIEW = framePolicy('data:')
 const PREVIEW_WITH_IMAGES = framePolicy('data: https:', ' data:') // style sheets as data: URLs send no Referer (mail-html.ts)
-
-/** Negotiates the encoding; 304 when the client's copy is current (RFC 9110 §12.5.3, §13.1.2). */
-function respond(request: Request, served: Served | undefined, always: Record<string, string>): Response {
-  if (served === undefined) return new Response('File not found\n', { status: 404, headers: ALWAYS })
-  const { file, type, etag } = served
-  const headers = { ...always, 'content-type': type, etag }
-  const known = request.headers.get('if-none-match')?.split(',') ?? []
-  if (known.some((tag) => tag.trim().replace(/^W\//, '') === etag)) return new Response(null, { status: 304, headers })
-  const accepted = request.headers.get('accept-encoding') ?? ''
-  if (accepts(accepted, 'br')) return encoded(file.br, 'br', headers)
-  if (accepts(accepted, 'gzip')) return encoded(file.gzip, 'gzip', headers)
-  return new Response(new Uint8Array(gunzipSync(file.gzip)), { headers })
-}
-
-function encoded(bytes: Uint8Array, encoding: string, headers: Record<string, string>): Response {
-  return new Response(bytes as Uint8Array<ArrayBuffer>, { headers: { ...headers, 'content-encoding': encoding } })
-}
-
-function accepts(header: string, encoding: string): boolean {
-  return header.split(',').some((each) => {
-    const [name = '', ...parameters] = each.split(';').map((part) => part.trim().toLowerCase())
-    return name === encoding && !parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter))
-  })
-}

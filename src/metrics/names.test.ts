@@ -55,9 +55,9 @@ test('no label is of a user: no address, no message, no organization', () => {
   expect([...new Set(FAMILIES.flatMap(({ labels }) => labels))].toSorted()).toEqual(LABELS)
 })
 
-test('the README tells of each', () => {
-  const readme = readFileSync(join(ROOT, 'README.md'), 'utf8')
-  expect([...NAMES].filter((name) => !readme.includes(`\`${name}\``))).toEqual([])
+test('the manual lists each', () => {
+  const page = readFileSync(join(ROOT, 'src/manual/metrics.md'), 'utf8')
+  expect([...NAMES].filter((name) => !page.includes(`\`${name}\``))).toEqual([])
 })
 
 test('alerts ask for what is there, for the type that it has, and say what is the matter', () => {

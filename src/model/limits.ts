@@ -3,7 +3,7 @@ import type { Plan } from './organization.ts'
 import { Refusal } from './refusal.ts'
 
 /** The table of limits: everything that a tenant or a stranger can make the server keep, and the number that ends it. The
- *  README's table "Limits" is made of the same rows; test/api/limits.test.ts compares them. */
+ *  manual's page `plans` has the same rows; test/api/limits.test.ts compares them. */
 
 /** A limit of the plan, by its name in the config, on the wire and in `details.limit_name`. */
 export type LimitName = keyof typeof PLAN_LIMITS

@@ -9,6 +9,8 @@ import type { Config, Endpoint } from '../config/load.ts'
 import { dashboardFiles } from '../dashboard/files.ts'
 import { dashboardPages } from '../dashboard/pages.ts'
 import { mtaStsPage } from '../domains/mta-sts.ts'
+import { manualFiles } from '../manual/files.ts'
+import { manualPages } from '../manual/pages.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import type { MetricsPage } from '../metrics/page.ts'
 import { type ClientAddress, createClientAddress } from '../net/client-address.ts'
@@ -148,6 +150,7 @@ function publicPages(
     ...forwardPages({ store, clock, links: forwardLinks }),
     ...(config.metrics.listen === null ? metricsPages : []),
     ...(config.http.dashboard ? dashboardPages(dashboardFiles, isKnownHost) : []),
+    ...manualPages(manualFiles),
     ...(mtaSts === null
       ? []
       : [mtaStsPage(mtaSts, config.hostname, store.domains, config.sending.requireVerifiedDomain)]),

@@ -119,9 +119,9 @@ test('changes that succeed fill the audit log up to a number in a day, and what 
   expect(await ask('PATCH', START + 86_400_000)).toBe('made')
 }, 60_000)
 
-test('the README names every limit of a plan with the defaults of the config, and every fixed number', () => {
-  const readme = readFileSync(join(import.meta.dir, '../../README.md'), 'utf8')
-  const section = readme.split('## Limits of a plan')[1]!.split('\n## ')[0]!
+test('the manual lists every limit of a plan with the defaults of the config, and every fixed number', () => {
+  const page = readFileSync(join(import.meta.dir, '../../src/manual/plans.md'), 'utf8')
+  const section = page.split('## Limits of a plan')[1]!
   const { plans } = makeConfig({ hostname: 'mail.example.com' })
   const words = (value: number, name: string) =>
     value < 0 ? '–' : name === 'stored_bytes' ? `${value / 1e9} GB` : value.toLocaleString('en-US')

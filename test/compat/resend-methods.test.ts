@@ -4,7 +4,7 @@ import { Webhook } from 'standardwebhooks'
 import { type RemoteMx, startRemoteMx } from '../support/remote-mx.ts'
 import { DOMAIN, startTestServer, type TestServer } from '../support/server.ts'
 
-/** Each method of npm's `resend`, called once against a server, and held to the table of the README. A new version of the
+/** Each method of npm's `resend`, called once against a server, and compared with the table of the manual's page `migration`. A new version of the
  *  package with another method fails here. */
 
 const MAIL = { from: `Shop <shop@${DOMAIN}>`, to: 'ann@one.remote.example', subject: 'Hello', html: '<p>Hi Ann</p>' }
@@ -269,9 +269,9 @@ test('the answer about a method that is not supported needs a key, and only that
   expect([answer.status, (await answer.json()) as unknown]).toMatchObject([404, { name: 'not_found' }])
 })
 
-test('the table of the README has each method once, with the status that it gets', async () => {
-  const readme = await Bun.file(new URL('../../README.md', import.meta.url)).text()
-  const table = readme.split('<!-- methods of npm’s resend -->')[1]!.split('<!-- end of the methods -->')[0]!
+test('the table of the manual has each method once, with the status that it gets', async () => {
+  const page = await Bun.file(new URL('../../src/manual/migration.md', import.meta.url)).text()
+  const table = page.split('<!-- methods of npm’s resend -->')[1]!.split('<!-- end of the methods -->')[0]!
   const rows = table.split('\n').filter((line) => line.startsWith('| `'))
   const statuses = rows.flatMap((row) => {
     const [, methods, status] = row.split('|').map((cell) => cell.trim())

@@ -33,6 +33,7 @@ export interface View {
   expected?: RegExp
   /** Hosts with ports that the page may request, where the test listens; any certificate is accepted. */
   elsewhere?: readonly string[]
+  hasJavaScript?: boolean
 }
 
 /** Replies of the recipients' server to some addresses; it accepts all others. */
@@ -65,11 +66,19 @@ export async function startDashboard(
   await furnish(server)
   const browser: Browser = await chromium.launch({ executablePath: CHROMIUM, args: QUIETLY, timeout: LIMIT_MS })
 
-  const blank = async ({ width = 1280, height = 900, theme = 'light', expected, elsewhere = [] }: View = {}) => {
+  const blank = async ({
+    width = 1280,
+    height = 900,
+    theme = 'light',
+    expected,
+    elsewhere = [],
+    hasJavaScript = true,
+  }: View = {}) => {
     const context = await browser.newContext({
       viewport: { width, height },
       colorScheme: theme,
       reducedMotion: 'reduce',
+      javaScriptEnabled: hasJavaScript,
       ignoreHTTPSErrors: elsewhere.length > 0,
       permissions: ['clipboard-read', 'clipboard-write'],
     })

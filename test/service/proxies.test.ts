@@ -5,10 +5,10 @@ import { join } from 'node:path'
 import { selfSignedCertificate } from '../../src/net/tls/certificate.ts'
 import { run } from '../support/real-tools.ts'
 
-/** What the README says to proxies, judged by them where they are here. */
-describe('the README', () => {
-  const README = readFileSync(join(import.meta.dir, '../../README.md'), 'utf8')
-  const block = (language: string) => README.split(`\`\`\`${language}\n`)[1]!.split('```', 1)[0]!
+/** The manual's examples for proxies, checked by those proxies where they are installed. */
+describe('the manual', () => {
+  const PAGE = readFileSync(join(import.meta.dir, '../../src/manual/tls.md'), 'utf8')
+  const block = (language: string) => PAGE.split(`\`\`\`${language}\n`)[1]!.split('```', 1)[0]!
   let folder: string
   beforeAll(() => {
     folder = mkdtempSync(join(tmpdir(), 'postrider-proxies-'))

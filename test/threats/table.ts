@@ -1,6 +1,6 @@
 /** The threats that are defended against. A test that shows a defence has a comment directly above it:
  *  `// threat: <id>`, or `# threat: <id>` at the head of an SMTP dialog; table.test.ts checks both directions. Threats
- *  that are not defended against are in the README with the reason. */
+ *  that are not defended against are in the manual's page `security` with the reason. */
 export interface Threat {
   /** Kebab-case and stable: renaming a test changes nothing. */
   id: string

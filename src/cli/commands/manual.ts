@@ -3,6 +3,12 @@ import { Argument, type Command } from 'commander'
 /** `completion` and `man`. */
 export function addManual(program: Command): void {
   program
+    .command('manual')
+    .description('print a page of the manual, or list its topics')
+    .argument('[topic]', 'which page')
+    .action(async (topic) => (await import('../manual/topic.ts')).printTopic(topic))
+
+  program
     .command('completion')
     .description('print the completion script for a shell')
     .addArgument(new Argument('<shell>', 'shell').choices(['bash', 'zsh', 'fish']))

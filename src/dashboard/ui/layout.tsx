@@ -55,6 +55,9 @@ export function Layout({ page, children }: { page: PageEntry | null; children: C
           </div>
           <div class="foot">
             <Choice name="Theme" value={theme.value} options={THEMES} onChange={(id) => (theme.value = id as Theme)} />
+            <a href="/manual/" target="_blank" rel="noreferrer">
+              Manual
+            </a>
             <button type="button" class="plain" onClick={async () => (await mayLeave()) && attempt(signOut)}>
               Sign out
             </button>

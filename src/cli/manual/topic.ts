@@ -1,0 +1,29 @@
+import { nearest } from '../../config/suggest.ts'
+import { CONTENTS, TOPICS } from '../../manual/contents.ts'
+import { manualTexts } from '../../manual/files.ts'
+import { usageFault } from '../failure.ts'
+import { colorsFor, print } from '../print.ts'
+
+/** Prints a page of the manual, or without a topic the list of them. Throws a usage failure for an unknown topic. */
+export async function printTopic(topic: string | undefined): Promise<void> {
+  const { bold } = colorsFor(process.env, process.stdout.isTTY === true)
+  const { topics, textOf } = await manualTexts()
+  if (topic === undefined) {
+    const width = Math.max(...TOPICS.map(({ length }) => length))
+    const lineOf = (each: string) =>
+      `  ${each.padEnd(width)}  ${topics.find((entry) => entry.topic === each)?.title ?? ''}`
+    const groups = CONTENTS.map(({ name, topics: inGroup }) => [bold(name), ...inGroup.map(lineOf)].join('\n'))
+    print([...groups, 'Print a page with: postrider manual TOPIC'].join('\n\n'))
+    return
+  }
+  const text = TOPICS.includes(topic) ? textOf(topic) : null
+  if (text === null) throw usageFault(unknown(topic))
+  // Headings begin at the margin; everything else is indented.
+  print(text.trimEnd().replaceAll(/^(?=\S).*/gm, bold))
+}
+
+function unknown(topic: string): string {
+  const meant = TOPICS.find((each) => each.startsWith(topic)) ?? nearest(topic, TOPICS)
+  const hint = meant === null ? '' : ` Did you mean "${meant}"?`
+  return `Unknown topic "${topic}".${hint} "postrider manual" lists all topics.`
+}

@@ -1,0 +1,54 @@
+import { hash } from 'node:crypto'
+import { gunzipSync } from 'node:zlib'
+import type { PackedFile } from './pack.ts'
+
+/** A file with what goes into the headers of its response. */
+export interface StaticFile {
+  file: PackedFile
+  type: string
+  etag: string
+}
+
+const TYPES: Record<string, string> = {
+  html: 'text/html; charset=utf-8',
+  js: 'text/javascript; charset=utf-8',
+  css: 'text/css; charset=utf-8',
+  svg: 'image/svg+xml',
+  png: 'image/png',
+  json: 'application/json',
+  txt: 'text/plain; charset=utf-8',
+}
+
+export function staticFile(file: PackedFile): StaticFile {
+  return {
+    file,
+    type: TYPES[file.name.split('.').at(-1) ?? ''] ?? 'application/octet-stream',
+    etag: `"${hash('sha256', file.br, 'base64url').slice(0, 22)}"`,
+  }
+}
+
+const NOT_FOUND = { 'x-content-type-options': 'nosniff', 'referrer-policy': 'no-referrer', vary: 'Accept-Encoding' }
+
+/** Negotiates the encoding; 304 when the client's copy is current (RFC 9110 §12.5.3, §13.1.2). */
+export function respond(request: Request, served: StaticFile | undefined, always: Record<string, string>): Response {
+  if (served === undefined) return new Response('File not found\n', { status: 404, headers: NOT_FOUND })
+  const { file, type, etag } = served
+  const headers = { ...always, 'content-type': type, etag }
+  const known = request.headers.get('if-none-match')?.split(',') ?? []
+  if (known.some((tag) => tag.trim().replace(/^W\//, '') === etag)) return new Response(null, { status: 304, headers })
+  const accepted = request.headers.get('accept-encoding') ?? ''
+  if (accepts(accepted, 'br')) return encoded(file.br, 'br', headers)
+  if (accepts(accepted, 'gzip')) return encoded(file.gzip, 'gzip', headers)
+  return new Response(new Uint8Array(gunzipSync(file.gzip)), { headers })
+}
+
+function encoded(bytes: Uint8Array, encoding: string, headers: Record<string, string>): Response {
+  return new Response(bytes as Uint8Array<ArrayBuffer>, { headers: { ...headers, 'content-encoding': encoding } })
+}
+
+function accepts(header: string, encoding: string): boolean {
+  return header.split(',').some((each) => {
+    const [name = '', ...parameters] = each.split(';').map((part) => part.trim().toLowerCase())
+    return name === encoding && !parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter))
+  })
+}

@@ -1,0 +1,23 @@
+import { join } from 'node:path'
+import type { Operation } from '../api/operation.ts'
+
+const ROUTES = join(import.meta.dir, '../api/routes')
+
+/** All operations that `api/routes` exports as `…Operations`, each once, by path and method. For documentation: none of
+ *  them can be called. Needs the sources; the executable has the pages that were made with it. */
+export async function allOperations(): Promise<Operation[]> {
+  const byName = new Map<string, Operation>()
+  for (const file of [...new Bun.Glob('*.ts').scanSync(ROUTES)].sort()) {
+    if (file.endsWith('.test.ts')) continue
+    const exported: Record<string, unknown> = await import(join(ROUTES, file))
+    for (const [name, make] of Object.entries(exported)) {
+      if (!name.endsWith('Operations') || typeof make !== 'function') continue
+      for (const operation of make(anything, anything)) byName.set(`${operation.path} ${operation.method}`, operation)
+    }
+  }
+  return [...byName].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, operation]) => operation)
+}
+
+/** Stands for whatever operations are made with, as long as none is called. */
+// biome-ignore lint/suspicious/noExplicitAny: it has every type
+const anything: any = new Proxy(() => {}, { get: () => anything })

@@ -1,0 +1,91 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { brotliCompressSync, gzipSync, constants as zlib } from 'node:zlib'
+import type { PackedFile } from '../dashboard/pack.ts'
+import { CONTENTS, GENERATED, TOPICS, type TopicEntry } from './contents.ts'
+import { type ManualPage, readPage } from './markdown.ts'
+import { type Assets, contentsHtml, pageHtml } from './page-html.ts'
+import { referencePages } from './reference.ts'
+
+const PAGES = import.meta.dir
+
+/** The manual → the files that browsers and terminals get, each compressed in both ways: `tls.html` and `tls.txt` for
+ *  each topic, `index.html`, `topics.json`, and below `assets/` what the pages load. Only where there are sources:
+ *  scripts/build.ts calls it for the executable, and a run from source at the first request. */
+export async function bundleManual({ isForRelease }: { isForRelease: boolean }): Promise<PackedFile[]> {
+  const pages = await readPages()
+  const search = JSON.stringify(searchIndex(pages))
+  const assets = await buildAssets(search)
+  const files: [name: string, content: string | Uint8Array][] = [
+    ['index.html', contentsHtml(CONTENTS, pages, assets)],
+    [
+      'topics.json',
+      JSON.stringify([...pages.values()].map(({ topic, title, summary }): TopicEntry => ({ topic, title, summary }))),
+    ],
+    ['images/dashboard.png', readFileSync(join(PAGES, 'images/dashboard.png'))],
+    ...assets.files,
+  ]
+  for (const page of pages.values()) {
+    files.push([`${page.topic}.html`, pageHtml(page, CONTENTS, pages, assets)], [`${page.topic}.txt`, `${page.text}\n`])
+  }
+  return files.map(([name, content]) => packed(name, content, isForRelease))
+}
+
+/** Every topic in the order of the contents. */
+export async function readPages(): Promise<Map<string, ManualPage>> {
+  const reference = await referencePages()
+  const textOf = (topic: string) =>
+    GENERATED.includes(topic) ? reference[topic]! : readFileSync(join(PAGES, `${topic}.md`), 'utf8')
+  return new Map(TOPICS.map((topic) => [topic, readPage(topic, textOf(topic))]))
+}
+
+/** What the search reads: page, anchor, heading, words. */
+export type SearchEntry = [path: string, page: string, heading: string, words: string]
+
+function searchIndex(pages: ReadonlyMap<string, ManualPage>): SearchEntry[] {
+  return [...pages.values()].flatMap(({ topic, title, sections }) =>
+    sections.map(
+      ({ anchor, heading, words }): SearchEntry => [
+        anchor === '' ? topic : `${topic}#${anchor}`,
+        title,
+        heading,
+        words,
+      ],
+    ),
+  )
+}
+
+async function buildAssets(search: string): Promise<Assets & { files: [string, string | Uint8Array][] }> {
+  const { outputs } = await Bun.build({
+    entrypoints: [join(PAGES, 'ui/manual.css'), join(PAGES, 'ui/manual.ts')],
+    target: 'browser',
+    minify: true,
+    sourcemap: 'none',
+    naming: { entry: '[name]-[hash].[ext]' },
+  })
+  const icon = readFileSync(join(PAGES, '../dashboard/ui/icon.svg'))
+  const hashed = `search-${new Bun.CryptoHasher('sha256').update(search).digest('hex').slice(0, 8)}.json`
+  const built = await Promise.all(
+    outputs.map(
+      async (output) => [`assets/${output.path.replace(/^.*\//, '')}`, await output.text()] as [string, string],
+    ),
+  )
+  const named = (extension: string) => built.map(([name]) => name).find((name) => name.endsWith(extension))!
+  return {
+    style: named('.css'),
+    script: named('.js'),
+    search: `assets/${hashed}`,
+    icon: 'assets/icon.svg',
+    files: [...built, [`assets/${hashed}`, search], ['assets/icon.svg', icon]],
+  }
+}
+
+function packed(name: string, content: string | Uint8Array, isForRelease: boolean): PackedFile {
+  const bytes = Buffer.from(content as string)
+  const quality = isForRelease ? zlib.BROTLI_MAX_QUALITY : 4
+  return {
+    name,
+    br: new Uint8Array(brotliCompressSync(bytes, { params: { [zlib.BROTLI_PARAM_QUALITY]: quality } })),
+    gzip: new Uint8Array(gzipSync(bytes, { level: isForRelease ? 9 : 6 })),
+  }
+}

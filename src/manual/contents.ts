@@ -1,0 +1,54 @@
+/** The pages of the manual in the order of the navigation. A topic is the name of the page's file, of its path below
+ *  `/manual/` and of the argument of `postrider manual`. Tests run the code of the pages in this order. */
+export const CONTENTS = [
+  { name: 'Start', topics: ['try-out', 'install', 'migration', 'troubleshooting'] },
+  {
+    name: 'Send',
+    topics: [
+      'sending',
+      'templates',
+      'typescript',
+      'smtp',
+      'sandbox',
+      'tracking',
+      'delivery-results',
+      'webhooks',
+      'statistics',
+    ],
+  },
+  { name: 'Receive', topics: ['inbound'] },
+  {
+    name: 'Operate',
+    topics: [
+      'operating',
+      'dashboard',
+      'dns',
+      'tls',
+      'keys',
+      'plans',
+      'configuration',
+      'command-line',
+      'health-checks',
+      'metrics',
+      'backup',
+      'upgrade',
+      'nodes',
+    ],
+  },
+  { name: 'Deliver well', topics: ['deliverability', 'destination-limits', 'tls-policies'] },
+  { name: 'Understand', topics: ['durability', 'security', 'limits', 'behaviour', 'performance'] },
+  { name: 'Reference', topics: ['api-operations', 'configuration-reference', 'command-line-reference'] },
+] as const
+
+export const TOPICS: readonly string[] = CONTENTS.flatMap(({ topics }) => topics)
+
+/** Topics without a file: reference.ts makes their text from the tables that the program uses. */
+export const GENERATED: readonly string[] = CONTENTS.at(-1)!.topics
+
+/** One entry of `topics.json` among the packed files. */
+export interface TopicEntry {
+  topic: string
+  title: string
+  /** The first paragraph, as plain text. */
+  summary: string
+}

@@ -1,0 +1,25 @@
+import { gunzipSync } from 'node:zlib'
+import { type PackedFile, unpack } from '../dashboard/pack.ts'
+import type { TopicEntry } from './contents.ts'
+
+/** The files of the manual: made with the executable, or now when run from source (packed.ts). */
+export async function manualFiles(): Promise<PackedFile[]> {
+  const { packed } = await import('./packed.ts')
+  return unpack(await packed())
+}
+
+/** What `postrider manual` prints. */
+export interface ManualTexts {
+  topics: TopicEntry[]
+  /** Null for an unknown topic. */
+  textOf(topic: string): string | null
+}
+
+export async function manualTexts(): Promise<ManualTexts> {
+  const files = new Map((await manualFiles()).map((file) => [file.name, file]))
+  const read = (name: string) => {
+    const file = files.get(name)
+    return file === undefined ? null : new TextDecoder().decode(gunzipSync(file.gzip))
+  }
+  return { topics: JSON.parse(read('topics.json')!), textOf: (topic) => read(`${topic}.txt`) }
+}

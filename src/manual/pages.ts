@@ -1,0 +1,55 @@
+import type { PackedFile } from '../dashboard/pack.ts'
+import { respond, type StaticFile, staticFile } from '../dashboard/static-files.ts'
+
+/** What the HTTP server answers without a key (api/route-table.ts). */
+interface ManualRoute {
+  method: 'GET'
+  path: string
+  handle: (request: Request, params: Record<string, string>) => Promise<Response>
+}
+
+/** `/manual/…`: the pages of the manual and what they load. The same for everyone, without a key. */
+export function manualPages(files: () => Promise<PackedFile[]>): ManualRoute[] {
+  let opened: Promise<Map<string, StaticFile>> | null = null
+  const open = () => {
+    opened ??= files().then((all) => new Map(all.map((file) => [file.name, staticFile(file)])))
+    opened.catch(() => {
+      opened = null
+    })
+    return opened
+  }
+  const page = async (request: Request, params: Record<string, string>) => {
+    const all = await open()
+    const name = params['*'] ?? ''
+    if (name.startsWith('assets/')) return respond(request, all.get(name), ASSET)
+    return respond(request, all.get(name === '' ? 'index.html' : `${name}.html`) ?? all.get(name), PAGE)
+  }
+  // The router takes `/manual/` for `/manual`. Links are relative, so the page needs the slash.
+  const root = async (request: Request) =>
+    new URL(request.url).pathname.endsWith('/') ? page(request, {}) : Response.redirect('/manual/', 302)
+  return [
+    { method: 'GET', path: '/manual', handle: root },
+    { method: 'GET', path: '/manual/*', handle: page },
+  ]
+}
+
+const ALWAYS = { 'x-content-type-options': 'nosniff', 'referrer-policy': 'no-referrer', vary: 'Accept-Encoding' }
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "connect-src 'self'",
+  "img-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ')
+const PAGE = {
+  ...ALWAYS,
+  'cache-control': 'no-cache',
+  'x-frame-options': 'DENY',
+  'cross-origin-opener-policy': 'same-origin',
+  'content-security-policy': POLICY,
+}
+/** All names below `assets/` but the icon's have the hash of their content; the icon changes with the executable. */
+const ASSET = { ...ALWAYS, 'cache-control': 'public, max-age=86400' }

@@ -1,0 +1,103 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { TOPICS } from '../../src/manual/contents.ts'
+import { axeFaults, hasBrowser, LIMIT_MS, overflow, screenshot, startDashboard, type TestDashboard } from './setup.ts'
+
+/** The manual at `/manual/`, as a browser shows it. */
+describe.skipIf(!hasBrowser)('the manual', () => {
+  let board: TestDashboard
+  beforeAll(async () => {
+    board = await startDashboard()
+  }, LIMIT_MS)
+  afterAll(() => board?.close(), LIMIT_MS)
+
+  const WIDTHS = [360, 768, 1280]
+  for (const theme of ['light', 'dark'] as const) {
+    test(
+      `has no fault that axe finds, and fits ${WIDTHS.join(', ')} pixels, in ${theme} colours`,
+      async () => {
+        for (const width of WIDTHS) {
+          const page = await board.blank({ width, theme })
+          for (const path of ['', 'tls', 'delivery-results', 'configuration-reference']) {
+            await page.goto(`${board.origin}/manual/${path}`)
+            await page.locator('article h1').waitFor()
+            expect([path, await overflow(page)]).toEqual([path, []])
+            expect([path, await axeFaults(page)]).toEqual([path, []])
+          }
+          await page.goto(`${board.origin}/manual/dashboard`)
+          await page.locator('article img').waitFor()
+          await screenshot(page, `manual-${width}-${theme}`)
+        }
+      },
+      LIMIT_MS,
+    )
+  }
+
+  test(
+    'opens every page from its contents, without errors and with a heading of its own',
+    async () => {
+      const page = await board.blank()
+      await page.goto(`${board.origin}/manual/`)
+      const links = await page
+        .locator('main dt a')
+        .evaluateAll((all) => all.map((each) => (each as HTMLAnchorElement).href))
+      expect(links).toEqual(TOPICS.map((topic) => `${board.origin}/manual/${topic}`))
+      const titles = new Set<string | null>()
+      for (const link of links) {
+        await page.goto(link)
+        titles.add(await page.locator('article h1').textContent())
+      }
+      expect(titles.size).toBe(links.length)
+    },
+    LIMIT_MS,
+  )
+
+  test(
+    'searches all pages by keyboard and leads to the section that was found',
+    async () => {
+      const page = await board.blank()
+      await page.goto(`${board.origin}/manual/`)
+      await page.keyboard.press('/')
+      await page.keyboard.type('release held mail')
+      const results = page.getByRole('region', { name: 'Search results' })
+      await results.getByRole('status').getByText('match “release held mail”').waitFor()
+      expect(await axeFaults(page)).toEqual([])
+      await results.getByRole('link', { name: 'Backup and restore: Release held mail' }).click()
+      await page.getByRole('heading', { level: 1, name: 'Backup and restore' }).waitFor()
+      expect(page.url()).toBe(`${board.origin}/manual/backup#release-held-mail`)
+      await page.getByRole('searchbox').fill('zzz')
+      await results.getByText('No sections match “zzz”.').waitFor()
+      await page.keyboard.press('Escape')
+      await page.getByRole('heading', { level: 1, name: 'Backup and restore' }).waitFor()
+    },
+    LIMIT_MS,
+  )
+
+  test(
+    'is readable without JavaScript, with all links and no search',
+    async () => {
+      const page = await board.blank({ hasJavaScript: false })
+      await page.goto(`${board.origin}/manual/keys`)
+      await page.getByRole('heading', { level: 1, name: 'Keys and permissions' }).waitFor()
+      expect(await page.getByRole('searchbox').count()).toBe(0)
+      await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Upgrade' }).click()
+      await page.getByRole('heading', { level: 1, name: 'Upgrade' }).waitFor()
+    },
+    LIMIT_MS,
+  )
+
+  test(
+    'uses the theme chosen in the dashboard, which links to it',
+    async () => {
+      const page = await board.open('/')
+      await page.getByRole('combobox', { name: 'Theme' }).selectOption('dark')
+      expect(await page.getByRole('link', { name: 'Manual' }).getAttribute('href')).toBe('/manual/')
+      await page.goto(`${board.origin}/manual/`)
+      expect(await page.evaluate(() => document.documentElement.dataset.theme)).toBe('dark')
+      await page.getByRole('link', { name: 'API reference' }).first().click()
+      await page.getByRole('heading', { level: 1, name: 'Postrider API' }).waitFor()
+      await page.getByRole('link', { name: 'Manual' }).click()
+      await page.getByRole('heading', { level: 1, name: 'Postrider manual' }).waitFor()
+    },
+    LIMIT_MS,
+  )
+})
