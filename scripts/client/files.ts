@@ -4,7 +4,7 @@ import { type ClientOperation, camel, operationsOf } from './operations.ts'
 import { comment, membersOf, type Schema, typeOf } from './schema-type.ts'
 
 const ROOT = join(import.meta.dir, '../..')
-const HEAD = '// Made of the OpenAPI document by scripts/client-types.ts.\n\n'
+const HEAD = '// Generated from the OpenAPI document by scripts/client-types.ts.\n\n'
 
 // biome-ignore lint/suspicious/noExplicitAny: JSON
 type Json = any
@@ -98,7 +98,7 @@ function apiOf(operations: ClientOperation[]): string {
     `{\n${Object.entries(tree)
       .map(([name, entry]) => (isOperation(entry) ? signaturesOf(entry) : `${name}: ${members(entry)}`))
       .join('\n')}\n}`
-  return `/** Every operation that an API key may ask for. */\nexport interface Api ${members(treeOf(operations))}`
+  return `/** Every operation that an API key can call. */\nexport interface Api ${members(treeOf(operations))}`
 }
 
 function signaturesOf(operation: ClientOperation): string {
@@ -174,8 +174,8 @@ function routesFile(operations: ClientOperation[]): string {
       .join('\n')}\n}`
   return [
     `${HEAD}import type { Routes } from './resources.ts'`,
-    `/** Of the client, and of the API that it was made for. */\nexport const VERSION = '${pkg.version}'`,
-    `/** Every operation that an API key may ask for, by where the client has it. */\nexport const ROUTES = ${table(treeOf(operations))} satisfies Routes`,
+    `/** Version of the client and of the API it was generated from. */\nexport const VERSION = '${pkg.version}'`,
+    `/** Every operation that an API key can call, by its place in the client. */\nexport const ROUTES = ${table(treeOf(operations))} satisfies Routes`,
   ].join('\n\n')
 }
 

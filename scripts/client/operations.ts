@@ -67,7 +67,7 @@ function operationOf(document: Json, method: string, path: string, operation: Js
     method,
     path,
     text: `${summary}.\n\n${description}`
-      .replace(/\n\nNeeds the permission `(\w+)`\.$/, '\n\nRequires `$1`.')
+      .replace(/\n\nRequires the permission `(\w+)`\.$/, '\n\nRequires `$1`.')
       .replace(/^\|.*\n(\|.*\n?)+/gm, 'See the table in `/docs` of your server.\n'),
     ids: parameters.filter((each) => each.in === 'path').map(({ name }) => name),
     body: bodyOf(operation.requestBody),

@@ -1,37 +1,37 @@
 import type { PostriderError } from './errors.ts'
 
-/** What every call takes beside its input. */
+/** Options of every call. */
 export interface CallOptions {
-  /** Ends the call: it throws an `AbortError`. */
+  /** Aborts the call, which then throws an `AbortError`. */
   signal?: AbortSignal | undefined
-  /** For this call in the place of the client's. */
+  /** Overrides the client's timeout for this call. */
   timeoutMs?: number | undefined
   maxRetries?: number | undefined
 }
 
-/** Calls that create something are made with a new key each, which is the same over their own repetitions. */
+/** Options of calls that create something. By default each call uses a new idempotency key, shared by its own retries. */
 export interface KeyedOptions extends CallOptions {
-  /** 1 to 255 characters: the same key and body a second time, within 24 hours, gives the first answer again. */
+  /** 1 to 255 characters. Repeating the same key and body within 24 hours returns the original response. */
   idempotencyKey?: string | undefined
 }
 
 export interface SendOptions extends KeyedOptions {
-  /** Wait up to so many seconds (30 at most) for the outcome; `status` is then the one of that moment. */
+  /** Seconds to wait for the outcome, at most 30; `status` is then the status at that time. */
   waitSeconds?: number | undefined
 }
 
-/** An answer that came back well. */
+/** A successful result. */
 export interface ParsedResponse<T> {
   data: T
   requestId: string | null
 }
 
-/** What `.safe()` gives: either data or an error. */
+/** Result of `.safe()`: either data or an error. */
 export type Result<T> =
   | { data: T; error: null; requestId: string | null }
   | { data: null; error: PostriderError; requestId: string | null }
 
-/** A call that is under way: a promise of its answer that throws a `PostriderError`. */
+/** A running call: a promise of its result that rejects with a `PostriderError`. */
 export class Call<T> extends Promise<T> {
   readonly #answered: Promise<ParsedResponse<T>>
 
@@ -42,14 +42,14 @@ export class Call<T> extends Promise<T> {
     this.#answered = parsed
   }
 
-  /** The same without throwing. */
+  /** Resolves with data or an error and never rejects. */
   safe(): Promise<Result<T>> {
     const failed = (error: PostriderError): Result<T> => ({ data: null, error, requestId: error.requestId })
-    // Through `this`, so that the error counts as looked at.
+    // Through `this`, so that the rejection counts as handled.
     return this.then(() => this.#answered.then(({ data, requestId }) => ({ data, error: null, requestId })), failed)
   }
 
-  /** What is made of a call is an ordinary promise. */
+  /** Derived promises are ordinary promises. */
   static override get [Symbol.species](): PromiseConstructor {
     return Promise
   }

@@ -1,8 +1,8 @@
-/** Time and chance, for a test to put its own in their place. */
+/** Time and randomness, replaceable in tests. */
 export interface Clock {
   /** ms */
   now(): number
-  /** Resolves after so many ms, or at once when the signal ends. */
+  /** Resolves after this many ms, or immediately when the signal is aborted. */
   sleep(ms: number, signal: AbortSignal): Promise<void>
   /** 0 ≤ x < 1 */
   random(): number
@@ -24,5 +24,5 @@ export const systemClock: Clock = {
   random: () => Math.random(),
 }
 
-/** What a timer can hold; more would be over at once. */
+/** Largest delay of a timer; a longer one would fire immediately. */
 const LONGEST_MS = 2 ** 31 - 1

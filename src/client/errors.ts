@@ -1,12 +1,12 @@
-/** What a call may throw. One class for each `error.code` of the API, and some for what never reached it or never came
- *  back; all of them are a `PostriderError`. None carries the API key or a body that was sent. */
+/** Errors of calls: one class per `error.code` of the API, and some for failures without a response. All extend
+ *  `PostriderError`. None contains the API key or the request body. */
 
 import type { ApiError } from './types.ts'
 
-/** The codes of the API, and those of a call that got no answer of it. */
+/** The error codes of the API, and those of failures without an API response. */
 export type ErrorCode = ApiError['error']['code'] | 'connection_failed' | 'timed_out' | 'aborted' | 'unexpected_answer'
 
-/** What is known of a failure. */
+/** Details of a failure. */
 export interface Failure {
   code: string
   message: string
@@ -20,27 +20,27 @@ export interface Failure {
   cause?: unknown
 }
 
-/** One field at fault: `attachments[0].content`. */
+/** One invalid field: `attachments[0].content`. */
 export interface FieldError {
   field: string
   message: string
 }
 
 export class PostriderError extends Error {
-  /** A newer server may have others. */
+  /** A newer server may return other codes. */
   readonly code: ErrorCode | (string & {})
-  /** The HTTP status; null when there was no answer. */
+  /** The HTTP status; null without a response. */
   readonly status: number | null
-  /** The first field at fault. */
+  /** The first invalid field. */
   readonly field: string | null
   readonly details: Readonly<Record<string, unknown>>
-  /** Every field at fault; empty but for a `ValidationError`. */
+  /** Every invalid field; empty except for a `ValidationError`. */
   readonly errors: readonly FieldError[]
-  /** How long the server asks to wait. */
+  /** Seconds to wait before retrying, if the server specified them. */
   readonly retryAfterSeconds: number | null
-  /** Of the answer; it is in the log of the server. */
+  /** Request ID of the response; it also appears in the server's log. */
   readonly requestId: string | null
-  /** The key of the request, if it had one: calling again with it does nothing twice. */
+  /** The idempotency key of the request, if any. Retrying with it is safe. */
   readonly idempotencyKey: string | null
 
   constructor(failure: Failure) {
@@ -57,45 +57,45 @@ export class PostriderError extends Error {
   }
 }
 
-/** 400: see `errors` for every field at fault. */
+/** 400: `errors` lists every invalid field. */
 export class ValidationError extends PostriderError {}
-/** 401: no key, or one that is wrong, revoked or expired. */
+/** 401: the key is missing, invalid, revoked or expired. */
 export class UnauthorizedError extends PostriderError {}
-/** 403: the key lacks the permission, or the thing belongs to somebody else. */
+/** 403: the key lacks the permission, or the record belongs to another organization or domain. */
 export class ForbiddenError extends PostriderError {}
 /** 404 */
 export class NotFoundError extends PostriderError {}
 /** 405 */
 export class MethodNotAllowedError extends PostriderError {}
-/** 409: it exists already, or the idempotency key was used for something else. */
+/** 409: the record already exists, or the idempotency key was used for a different request. */
 export class ConflictError extends PostriderError {}
 /** 413 */
 export class PayloadTooLargeError extends PostriderError {}
-/** 422: the DNS records of the domain were not seen yet. */
+/** 422: the DNS records of the domain are not verified. */
 export class DomainNotVerifiedError extends PostriderError {}
-/** 422: the template cannot be filled in. */
+/** 422: the template cannot be rendered. */
 export class TemplateError extends PostriderError {}
 /** 422: `details` has `limit`, `used` and `resets_at`. */
 export class QuotaExceededError extends PostriderError {}
-/** 422: not in this state, as cancelling what was sent. */
+/** 422: not allowed in the current state, for example cancelling a sent message. */
 export class InvalidStateError extends PostriderError {}
-/** 429: see `retryAfterSeconds`. */
+/** 429: wait `retryAfterSeconds`. */
 export class RateLimitedError extends PostriderError {}
 /** 500 */
 export class InternalError extends PostriderError {}
-/** 503: the server is stopping, or its disk is full. */
+/** 503: the server is shutting down or its disk is full. */
 export class UnavailableError extends PostriderError {}
 
-/** No answer came, or only a part of one. What was asked for may have been done. */
+/** The response is missing or incomplete. The request may have been processed. */
 export class ConnectionError extends PostriderError {}
-/** `timeoutMs` went by. What was asked for may have been done. */
+/** `timeoutMs` elapsed. The request may have been processed. */
 export class TimeoutError extends PostriderError {}
-/** The caller's signal ended the call; `cause` is its reason. */
+/** The call was aborted by its signal; `cause` is the reason. */
 export class AbortError extends PostriderError {}
-/** An answer that is none of the API's: a proxy's, a redirect, JSON that breaks off. */
+/** The response is not from the Postrider API: a proxy's, a redirect, or incomplete JSON. */
 export class UnexpectedAnswerError extends PostriderError {}
 
-/** A code that is not among them is a plain `PostriderError`. */
+/** Unknown codes become a plain `PostriderError`. */
 const CLASSES: Readonly<Record<ErrorCode, typeof PostriderError>> = {
   validation_error: ValidationError,
   unauthorized: UnauthorizedError,
@@ -117,7 +117,7 @@ const CLASSES: Readonly<Record<ErrorCode, typeof PostriderError>> = {
   unexpected_answer: UnexpectedAnswerError,
 }
 
-/** A failure → the error of its class. */
+/** Failure → error of its class. */
 export function errorOf(failure: Failure): PostriderError {
   return new (CLASSES[failure.code as ErrorCode] ?? PostriderError)(failure)
 }

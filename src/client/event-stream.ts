@@ -7,18 +7,18 @@ import { mayGoAgain, pauseMs } from './retry.ts'
 import { serverSent } from './server-sent.ts'
 import type { Event } from './types.ts'
 
-/** The server says something every 15 s; who hears nothing for three times as long has lost it. */
+/** The server sends something every 15 s; after 45 s of silence the connection counts as lost. */
 const SILENT_MS = 45_000
 
-/** Events as they happen: `for await (const event of postrider.events.stream())`. It begins when it is walked: now, or
- *  behind `after`. Once there was a connection it comes back after every break, behind the last event that was seen: none
- *  is missed and none comes twice. It ends by `break`, by its signal (an AbortError), or with what the server refuses. */
+/** Live events: `for await (const event of postrider.events.stream())`. Starts when iterated: now, or after `after`.
+ *  After the first connection it reconnects automatically and resumes after the last received event, so no event is
+ *  missed or repeated. It ends with `break`, with its signal (an AbortError), or with an error from the server. */
 export class EventStream implements AsyncIterable<Event> {
   readonly #wire: Wire
   readonly #askBehind: (after: string) => Ask
   readonly #after: string | undefined
 
-  /** `askBehind` makes the request for what comes after an event; '' = from the oldest on. */
+  /** `askAfter` creates the request for events after an ID; '' = from the oldest. */
   constructor(wire: Wire, askAfter: (after: string) => Ask, after: string | undefined) {
     this.#wire = wire
     this.#askBehind = askAfter
@@ -56,7 +56,7 @@ export class EventStream implements AsyncIterable<Event> {
     }
   }
 
-  /** Where now is: without it, what happens before the first event is seen could be missed. */
+  /** The current position. Without it, events before the first one received could be missed. */
   async #newest(): Promise<string> {
     const newest = await exchange<Page<Event>>(this.#wire, {
       ...this.#askBehind(''),
@@ -75,7 +75,7 @@ export class EventStream implements AsyncIterable<Event> {
   }
 }
 
-/** The limit is on the server's silence, not on what the caller does meanwhile. */
+/** The limit applies to the server's silence, not to the caller's processing time. */
 async function* chunksOf(body: ReadableStream<Uint8Array>, limit: Limit): AsyncGenerator<Uint8Array, void> {
   const reader = body.getReader()
   try {

@@ -6,38 +6,38 @@ import { parseResponse } from './response.ts'
 import { mayGoAgain, pauseMs } from './retry.ts'
 import { VERSION } from './routes.ts'
 
-/** The part of `fetch` that is used. */
+/** The parts of `fetch` that the client uses. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>
 
-/** Where requests go, and how patient we are. */
+/** Server address and retry settings. */
 export interface Wire {
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   baseUrl: string
   apiKey: string
   fetch: Fetch
   clock: Clock
 }
 
-/** One thing to ask. */
+/** One request. */
 export interface Ask {
   method: string
-  /** With its query: `/v1/messages?limit=5` */
+  /** Path and query: `/v1/messages?limit=5` */
   path: string
   /** JSON; undefined = no body. */
   body?: string | undefined
   headers?: Record<string, string>
   idempotencyKey?: string | null
   isRepeatable: boolean
-  /** An answer that is not JSON is one, too: text as text, all else as bytes. */
+  /** Accept responses other than JSON: text as string, everything else as bytes. */
   isRaw: boolean
   timeoutMs: number
   maxRetries: number
   signal?: AbortSignal | undefined
 }
 
-/** A request and its repetitions → the answer. Throws a PostriderError: the last attempt's. All of it, waits included,
- *  takes at most `timeoutMs`; a wait that would go beyond is not begun. What is keyed is done once, or, where no answer of
- *  the server says otherwise, once or not at all. */
+/** Request with retries → response. Throws the PostriderError of the last attempt. Everything, including pauses, takes
+ *  at most `timeoutMs`; a pause that would exceed it is not started. Requests with an idempotency key take effect
+ *  once, or, if no response says otherwise, at most once. */
 export async function exchange<T>(wire: Wire, ask: Ask): Promise<ParsedResponse<T>> {
   const { clock } = wire
   const endsAt = clock.now() + ask.timeoutMs
@@ -55,14 +55,14 @@ export async function exchange<T>(wire: Wire, ask: Ask): Promise<ParsedResponse<
   }
 }
 
-/** For whoever waits without a signal. */
+/** For callers without a signal. */
 export const NEVER = new AbortController().signal
 
 async function attemptOnce<T>(wire: Wire, ask: Ask, leftMs: number): Promise<ParsedResponse<T>> {
   const limit = limited(wire.clock, leftMs, ask.signal)
   try {
     const response = await respond(wire, ask, limit)
-    // Read whole within the limit, too.
+    // The body is read within the limit, too.
     return parseResponse<T>(response, new Uint8Array(await response.arrayBuffer()), ask)
   } catch (error) {
     throw failureOf(error, wire, ask, limit)
@@ -71,19 +71,19 @@ async function attemptOnce<T>(wire: Wire, ask: Ask, leftMs: number): Promise<Par
   }
 }
 
-/** A request → the head of its answer, whatever that says. */
+/** Request → response head, whatever its status. */
 export function respond(wire: Wire, ask: Ask, limit: Limit): Promise<Response> {
   if (ask.signal?.aborted) throw aborted(ask)
   return wire.fetch(wire.baseUrl + ask.path, {
     method: ask.method,
     headers: headersOf(wire, ask),
-    redirect: 'manual', // the key is for this server alone
+    redirect: 'manual', // the key is meant for this server only
     signal: limit.signal,
     ...(ask.body === undefined ? {} : { body: ask.body }),
   })
 }
 
-/** What was thrown while asking → the error to throw: why it was ended, or that nothing came. */
+/** Thrown value → the error to throw: why the call was aborted, or that there is no response. */
 export function failureOf(error: unknown, wire: Wire, ask: Ask, limit: Limit): PostriderError {
   if (error instanceof PostriderError) return error
   if (ask.signal?.aborted) return aborted(ask)

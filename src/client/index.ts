@@ -1,4 +1,4 @@
-/** The client for programs in TypeScript or JavaScript: Node 20.3, Bun, Deno; nothing but what they all have. */
+/** TypeScript and JavaScript client for Node 20.3, Bun and Deno, without runtime-specific features. */
 export { Call, type CallOptions, type KeyedOptions, type Result, type SendOptions } from './call.ts'
 export type { Clock } from './clock.ts'
 export {

@@ -1,13 +1,13 @@
 import type { Clock } from './clock.ts'
 
-/** Any reason will do; without one the runtime makes an exception each time. */
+/** A fixed reason; otherwise the runtime creates an exception each time. */
 const DONE = 'done'
 
-/** A signal that ends with the caller's, or when the time is up. */
+/** A signal that aborts with the caller's signal or after a timeout. */
 export interface Limit {
   signal: AbortSignal
   isOver(): boolean
-  /** So much is given from now on. */
+  /** Restarts the timeout with this many ms. */
   restart(ms: number): void
   /** No limit, until `restart`. */
   pause(): void

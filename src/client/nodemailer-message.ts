@@ -1,7 +1,7 @@
 import { errorOf } from './errors.ts'
 import type { SendMessage } from './types.ts'
 
-/** What nodemailer hands to a transport, as far as we look at it. */
+/** The parts of nodemailer's message that a transport uses. */
 export interface NodemailerMail {
   // biome-ignore lint/suspicious/noExplicitAny: nodemailer's types are not here, and its users' data may be anything
   data: any
@@ -9,13 +9,13 @@ export interface NodemailerMail {
     getEnvelope(): { from: string | false; to: string[] }
     getAddresses(): object
   }
-  /** Reads files, streams and URLs: attachments are then text, or base64. */
+  /** Reads files, streams and URLs; attachments become text or base64. */
   // biome-ignore lint/suspicious/noExplicitAny: as above
   normalize(done: (error: Error | null, data: any) => void): void
 }
 
-/** A nodemailer message → that of the API, and the idempotency key it asks for (null = none). Throws a PostriderError
- *  (`validation_error`) that names what cannot be carried, and what nodemailer throws for a file that is not there. */
+/** nodemailer message → API message and its idempotency key (null = none). Throws a PostriderError
+ *  (`validation_error`) that names an unsupported option, and nodemailer's errors, for example for a missing file. */
 export async function messageOf(
   mail: NodemailerMail,
 ): Promise<{ message: SendMessage; idempotencyKey: string | null }> {
@@ -48,7 +48,7 @@ interface Address {
   address: string
 }
 
-/** Why each of them cannot go by the API. */
+/** Reason why each option is not supported. */
 const UNSUPPORTED: Record<string, string> = {
   raw: 'raw messages are not supported; send them over SMTP',
   envelope: 'the envelope is built from the addresses',
@@ -80,13 +80,13 @@ function normalized(mail: NodemailerMail): Promise<any> {
   return new Promise((resolve, reject) => mail.normalize((error, data) => (error ? reject(error) : resolve(data))))
 }
 
-/** Quoted when the name has characters that mean something in an address. RFC 5322 §3.2.4. */
+/** Quoted if the name contains special characters. RFC 5322 §3.2.4. */
 function addressText({ name, address }: Address): string {
   if (!name) return address
   return /^[^()<>[\]:;@\\,"]*$/.test(name) ? `${name} <${address}>` : `"${name.replace(/["\\]/g, '\\$&')}" <${address}>`
 }
 
-/** Headers as an object or a list, and those that nodemailer has options for → those for the mail, and what ours say, by
+/** Headers as object or list, and nodemailer's header options → message headers, and the values of our own headers by
  *  the end of their name. */
 // biome-ignore lint/suspicious/noExplicitAny: as above
 function headersOf(data: any): { headers: Record<string, string>; own: Record<string, string | undefined> } {
@@ -147,7 +147,7 @@ function metadataOf(text: string): NonNullable<SendMessage['metadata']> {
   }
 }
 
-/** UTF-8, in base64; in pieces, for a function takes only so many arguments. */
+/** UTF-8 as base64, in pieces, because the number of function arguments is limited. */
 function base64Of(text: string): string {
   const bytes = new TextEncoder().encode(text)
   let letters = ''

@@ -3,21 +3,21 @@ import { Postrider, type PostriderOptions } from './postrider.ts'
 import { VERSION } from './routes.ts'
 import type { AcceptedMessage } from './types.ts'
 
-/** What `sendMail` gives. `messageId` is Postrider's: `msg_…`. */
+/** Result of `sendMail`. `messageId` is Postrider's: `msg_…`. */
 export interface PostriderSent {
   envelope: { from: string | false; to: string[] }
   messageId: string
   status: AcceptedMessage['status']
   accepted: string[]
-  /** On the list of suppressed addresses: these get nothing. */
+  /** Suppressed recipients, who receive nothing. */
   rejected: string[]
   response: string
 }
 
-/** For `createTransport(postriderTransport({ baseUrl, apiKey }))` of nodemailer: mail goes by the API, with all that the
- *  client does about broken connections. Tags, metadata, an idempotency key and a List-Unsubscribe are asked for by the
- *  headers that SMTP has for them (`X-Service-Tags`, …). What the API cannot carry is refused with a PostriderError, and
- *  nothing is sent. Throws a TypeError as `new Postrider` does. */
+/** For nodemailer's `createTransport(postriderTransport({ baseUrl, apiKey }))`: sends mail through the API, with the
+ *  client's retries. Headers set tags, metadata, an idempotency key and List-Unsubscribe, as with SMTP
+ *  (`X-Service-Tags`, …). Options that the API does not support are rejected with a PostriderError and nothing is
+ *  sent. Throws a TypeError as `new Postrider` does. */
 export function postriderTransport(options: PostriderOptions = {}) {
   const client = new Postrider(options)
   return {
@@ -32,7 +32,7 @@ export function postriderTransport(options: PostriderOptions = {}) {
       )
     },
 
-    /** Whether the server knows the key. One that may only send may not read, which is an answer too. */
+    /** Checks that the server accepts the key. A send-only key cannot read, which is also proof that it is valid. */
     async verify(done?: (error: Error | null, isRight?: true) => void): Promise<true> {
       const { error } = await client.usage.get().safe()
       const fault = error === null || error.code === 'forbidden' ? null : error

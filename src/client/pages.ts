@@ -4,25 +4,25 @@ import { Call, type ParsedResponse } from './call.ts'
 export interface Page<T> {
   data: T[]
   has_more: boolean
-  /** Give it as `cursor` for the next page; null on the last one. */
+  /** Pass it as `cursor` to get the next page; null on the last page. */
   next_cursor: string | null
 }
 
-/** A list that was asked for: all of it, item by item, or one page. Nothing is sent before one of them is wanted. */
+/** A list: iterate over all items, or await one page. The first request is sent on use. */
 export class Pages<T> implements AsyncIterable<T> {
   readonly #ask: (more: { cursor?: string }) => Promise<ParsedResponse<Page<T>>>
 
-  /** `ask` gets the page at a cursor; without one, where the query begins. */
+  /** `ask` fetches the page at a cursor, or the first page of the query. */
   constructor(ask: (more: { cursor?: string }) => Promise<ParsedResponse<Page<T>>>) {
     this.#ask = ask
   }
 
-  /** The page that the query names: the first one, unless it has a `cursor`. */
+  /** The page selected by the query: the first one unless it has a `cursor`. */
   page(): Call<Page<T>> {
     return new Call(this.#ask({}))
   }
 
-  /** All items over all pages; a page may be empty and still not be the last. */
+  /** All items of all pages. An empty page is not necessarily the last. */
   async *[Symbol.asyncIterator](): AsyncGenerator<T, void, undefined> {
     let cursor: string | undefined
     do {

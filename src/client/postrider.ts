@@ -8,44 +8,43 @@ import { unwrap } from './unwrap.ts'
 import { waitFor } from './wait-for.ts'
 
 export interface PostriderOptions {
-  /** `https://mail.example.com`; POSTRIDER_URL in the environment unless given. */
+  /** `https://mail.example.com`; default: POSTRIDER_URL from the environment. */
   baseUrl?: string | undefined
-  /** POSTRIDER_API_KEY in the environment unless given. */
+  /** Default: POSTRIDER_API_KEY from the environment. */
   apiKey?: string | undefined
-  /** A call takes at most so long, its repetitions included; 10 s. */
+  /** Timeout of a call including its retries; default 10 s. */
   timeoutMs?: number | undefined
-  /** How often a request is repeated after a broken connection, 429, 500, 502, 503 or 504; 2. */
+  /** Retries after a connection error, 429, 500, 502, 503 or 504; default 2. */
   maxRetries?: number | undefined
-  /** In the place of the runtime's own. */
+  /** Replaces the runtime's `fetch`. */
   fetch?: Fetch | undefined
   /** For tests. */
   clock?: Clock | undefined
 }
 
-/** What a client has beside the operations of the API. */
+/** Methods of the client besides the API operations. */
 interface Additions {
   messages: {
-    /** Resolves once every recipient is final: delivered, bounced, suppressed or cancelled. Gives up with a TimeoutError
-     *  after `timeoutMs` (60 s); the mail goes on. */
+    /** Resolves once every recipient is final: delivered, bounced, suppressed or cancelled. Throws a TimeoutError
+     *  after `timeoutMs` (60 s); delivery continues. */
     waitFor(messageId: string, options?: CallOptions): Call<Message>
-    /** Moves a scheduled message; ISO 8601. */
+    /** Reschedules a message; ISO 8601. */
     reschedule(messageId: string, scheduledAt: string | Date, options?: CallOptions): Call<Message>
   }
   webhooks: { unwrap: typeof unwrap }
 }
 
-/** Everything that an API key may ask of a Postrider server, by the names of the API: fields stay as they are on the
- *  wire. */
+/** All operations that an API key can call, named as in the API. Fields keep their names. */
 export type Postrider = Api & Additions
 
 class PostriderClient {
-  /** Throws a TypeError when address or key is missing or cannot be one. */
+  /** Throws a TypeError if URL or key is missing or invalid. */
   constructor(options: PostriderOptions = {}) {
     const { clock = systemClock, timeoutMs = 10_000, maxRetries = 2 } = options
     const wire = {
       baseUrl: baseUrlOf(options.baseUrl ?? environment('POSTRIDER_URL')),
       apiKey: apiKeyOf(options.apiKey ?? environment('POSTRIDER_API_KEY')),
-      // Looked up at each call, for those who replace it; unbound, a browser's would refuse.
+      // Looked up on each call, so that it can be replaced. Called unbound, a browser's fetch would throw.
       fetch: options.fetch ?? ((url: string, init: RequestInit) => globalThis.fetch(url, init)),
       clock,
     }
@@ -65,7 +64,7 @@ class PostriderClient {
   }
 }
 
-/** `new Postrider({ baseUrl, apiKey })`; throws a TypeError when one of them is missing or cannot be one. */
+/** `new Postrider({ baseUrl, apiKey })`. Throws a TypeError if one is missing or invalid. */
 export const Postrider = PostriderClient as unknown as new (options?: PostriderOptions) => Postrider
 
 function baseUrlOf(text: string | undefined): string {
@@ -88,14 +87,14 @@ function urlOf(text: string): URL | null {
   }
 }
 
-/** The text itself never stands in a message. */
+/** The value itself never appears in a message. */
 function apiKeyOf(text: string | undefined): string {
   if (!text) throw new TypeError('apiKey (or POSTRIDER_API_KEY) is missing')
   if (!/^[\x21-\x7e]+$/.test(text)) throw new TypeError('apiKey contains invalid characters. Check for a line break.')
   return text
 }
 
-/** Null where there is no environment, or none that may be read. */
+/** Null if there is no environment or it cannot be read. */
 function environment(name: string): string | undefined {
   try {
     const { process } = globalThis as { process?: { env?: Record<string, string | undefined> } }

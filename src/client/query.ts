@@ -1,5 +1,5 @@
-/** `{ status: 'bounced', metadata: { order: '7' } }` → `?status=bounced&metadata%5Border%5D=7`; lists with commas; what is
- *  undefined or null is left out, and nothing at all is the empty string. */
+/** `{ status: 'bounced', metadata: { order: '7' } }` → `?status=bounced&metadata%5Border%5D=7`. Lists are joined with
+ *  commas; undefined and null are omitted; an empty query is the empty string. */
 export function queryOf(input: unknown): string {
   const pairs = Object.entries((input ?? {}) as Record<string, unknown>).flatMap(([name, value]) =>
     pairsOf(name, value),

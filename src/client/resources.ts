@@ -5,22 +5,22 @@ import { type Ask, exchange, type Wire } from './exchange.ts'
 import { type Page, Pages } from './pages.ts'
 import { queryOf } from './query.ts'
 
-/** One operation of the API, as routes.ts has it. */
+/** One operation of the API, from routes.ts. */
 export interface Route {
   method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
   /** `/v1/messages/{message_id}`: each parameter is an argument. */
   path: string
-  /** What the argument behind them is; none = the options come next. */
+  /** Kind of the argument after the path parameters; none = the options follow. */
   takes?: 'body' | 'query'
-  /** Understands Idempotency-Key. */
+  /** Supports Idempotency-Key. */
   isKeyed?: true
-  /** A POST that may be made twice without a key. */
+  /** A POST that can be repeated without a key. */
   isRepeatable?: true
   /** A list with cursors. */
   isList?: true
-  /** Its answer may be something else than JSON. */
+  /** The response may be other than JSON. */
   isRaw?: true
-  /** Events as they happen. */
+  /** Live events. */
   isStream?: true
 }
 
@@ -28,13 +28,13 @@ export interface Routes {
   readonly [name: string]: Route | Routes
 }
 
-/** How patient a client is. */
+/** Timeout and retries of a client. */
 export interface Timeouts {
   timeoutMs: number
   maxRetries: number
 }
 
-/** The table of operations → an object of the same shape, with a function for each. */
+/** Table of operations → object of the same structure with a function for each. */
 export function resourcesOf(routes: Routes, wire: Wire, timeouts: Timeouts): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(routes).map(([name, route]) => [
@@ -55,13 +55,13 @@ function operationOf(route: Route, wire: Wire, timeouts: Timeouts) {
       requestOf(route, ids, { ...(input as object), ...more }, { ...timeouts, ...set(options) })
     if (route.isStream)
       return new EventStream(wire, (after) => requestWith({ after }), (input as { after?: string })?.after)
-    // Within the promise, so that what is wrong with the input is an error of the call.
+    // Inside the promise, so that invalid input rejects the call.
     const ask = async (more = {}) => exchange<Page<unknown>>(wire, requestWith(more))
     return route.isList ? new Pages(ask) : new Call(ask())
   }
 }
 
-/** What is undefined is not said. */
+/** Undefined values are omitted. */
 function set(options: unknown): AllOptions {
   return Object.fromEntries(Object.entries(options ?? {}).filter(([, value]) => value !== undefined))
 }
@@ -88,7 +88,7 @@ function requestOf(route: Route, ids: unknown[], input: object, options: Timeout
   }
 }
 
-/** Without an id the path would be that of another operation. */
+/** Without an ID the path would be that of another operation. */
 function pathOf({ path }: Route, ids: unknown[]): string {
   let index = 0
   return path.replace(PARAMETER, (_, name: string) => {
@@ -107,7 +107,7 @@ function bodyOf(input: object): string {
   }
 }
 
-/** What no header can carry never gets there; a runtime would say so as if the connection were broken. */
+/** Invalid header values are rejected here; a runtime would report them like a connection error. */
 function keyOf(key: string): string {
   if (!/^[\x20-\x7e]{1,255}$/.test(key)) throw invalid('Idempotency-Key', 'must be 1 to 255 printable ASCII characters')
   return key

@@ -2,7 +2,7 @@ import type { ParsedResponse } from './call.ts'
 import { errorOf, type Failure } from './errors.ts'
 import type { Ask } from './exchange.ts'
 
-/** The answer as a value; throws when it is an error, or none of Postrider's. */
+/** Parses a response; throws if it is an error or not from Postrider. */
 export function parseResponse<T>(
   response: Response,
   bytes: Uint8Array,
@@ -39,7 +39,7 @@ export function parseResponse<T>(
   })
 }
 
-/** `{"error": {…}}` (interface.md "Errors") → what it says; null for anything else. */
+/** `{"error": {…}}` → its content; null for anything else. */
 function failureIn(body: unknown): Failure | null {
   const error = (body as { error?: Record<string, unknown> } | null)?.error
   if (typeof error?.code !== 'string' || typeof error.message !== 'string') return null
@@ -54,7 +54,7 @@ function failureIn(body: unknown): Failure | null {
   }
 }
 
-/** Seconds; a date is not what Postrider answers, and counts as nothing said (RFC 9110 §10.2.3). */
+/** Seconds. Postrider never sends a date, so dates are ignored (RFC 9110 §10.2.3). */
 function retryAfterOf(headers: Headers): number | null {
   const text = headers.get('retry-after')
   return text !== null && /^\d{1,9}$/.test(text.trim()) ? Number(text) : null

@@ -1,12 +1,12 @@
-/** One event of a stream, or, without data, how far the stream has come. */
+/** One event of a stream, or, without data, the current position. */
 export interface ServerSent {
-  /** The last one that was said. */
+  /** The last event ID received. */
   id: string
   data: string | null
 }
 
-/** Bytes of an event stream, however they are cut → its events, in order, and `onRetry` for the pause that the server
- *  asks for before a next connection, ms. What is not finished at the end is dropped.
+/** Bytes of an event stream, in any chunks → its events in order; `onRetry` receives the server's reconnect delay in
+ *  ms. An incomplete event at the end is dropped.
  *  https://html.spec.whatwg.org/multipage/server-sent-events.html#parsing-an-event-stream */
 export async function* serverSent(
   stream: AsyncIterable<Uint8Array>,
@@ -29,13 +29,13 @@ export async function* serverSent(
   }
 }
 
-/** Lines end with CR LF, LF or CR, which may come in two pieces. */
+/** Lines end with CR LF, LF or CR, which may be split across two chunks. */
 async function* linesOf(stream: AsyncIterable<Uint8Array>): AsyncGenerator<string, void> {
   const decoder = new TextDecoder()
   let pending = ''
   for await (const bytes of stream) {
     pending += decoder.decode(bytes, { stream: true })
-    // A CR at the end may be half of CR LF.
+    // A CR at the end may be half of a CR LF.
     const end = /\r$/.test(pending) ? pending.length - 1 : pending.length
     const lines = pending.slice(0, end).split(/\r\n|\n|\r/)
     pending = lines.pop()! + pending.slice(end)

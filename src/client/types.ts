@@ -1,10 +1,10 @@
-// Made of the OpenAPI document by scripts/client-types.ts.
+// Generated from the OpenAPI document by scripts/client-types.ts.
 
 import type { Call, CallOptions, KeyedOptions, SendOptions } from './call.ts'
 import type { EventStream } from './event-stream.ts'
 import type { Pages } from './pages.ts'
 
-/** Every operation that an API key may ask for. */
+/** Every operation that an API key can call. */
 export interface Api {
   messages: {
     /** Send a message.
@@ -137,11 +137,11 @@ export interface Api {
     create(body: DomainsCreateBody, options?: KeyedOptions): Call<Domain>
     /** List sending domains.
      *
-     *  Requires the permission `manage`. */
+     *  Requires `manage`. */
     list(query?: DomainsListQuery, options?: CallOptions): Pages<Domain>
     /** Retrieve a domain and its DNS status.
      *
-     *  Requires the permission `manage`. */
+     *  Requires `manage`. */
     get(domainId: string, options?: CallOptions): Call<Domain>
     /** Update tracking settings.
      *
@@ -315,7 +315,7 @@ export interface Api {
      *
      *  Nothing is stored or sent. Variables without a value or a default appear as `[its.name]` and are listed in `missing`; sending would reject them.
      *
-     *  Requires the permission `manage`. */
+     *  Requires `manage`. */
     preview(body: TemplatesPreviewBody, options?: CallOptions): Call<TemplatePreview>
     /** List the versions of a template.
      *

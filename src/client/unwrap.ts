@@ -1,22 +1,22 @@
 import type { Event, InboundReceived } from './types.ts'
 
-/** What a request to an endpoint of yours tells: a webhook event, or a mail that came in. `type` says which; a mail has
- *  none of its own on the wire and gets `inbound.received` here. */
+/** A verified request to your endpoint: a webhook event or an inbound message. `type` distinguishes them; an inbound
+ *  message has no type in its payload and gets `inbound.received`. */
 export type WebhookEvent = Event | ({ type: 'inbound.received' } & InboundReceived)
 
-/** The headers of a request as any framework has them: a `Headers`, or an object whose names may have any case. */
+/** Request headers of any framework: a `Headers`, or an object with names in any case. */
 export type HeadersLike =
   | { get(name: string): string | null }
   | Readonly<Record<string, string | readonly string[] | undefined>>
 
 export interface UnwrapOptions {
-  /** How far the time of the signature may be from now, before or after. */
+  /** Maximum difference between the signature time and now, in either direction, in seconds. */
   toleranceSeconds?: number
   /** ms */
   now?: () => number
 }
 
-/** Why a request is not believed. */
+/** Why a request failed verification. */
 export type VerificationFault =
   | 'missing_header'
   | 'malformed_header'
@@ -25,7 +25,7 @@ export type VerificationFault =
   | 'bad_secret'
   | 'bad_body'
 
-/** Answer it with 401 and do nothing. */
+/** The signature is invalid. Respond with 401 and ignore the request. */
 export class WebhookVerificationError extends Error {
   readonly fault: VerificationFault
 
@@ -36,11 +36,10 @@ export class WebhookVerificationError extends Error {
   }
 }
 
-/** A request to your endpoint → its event, when `secret` signed exactly this body not long ago. `body` is what came over
- *  the wire, before anything has parsed it. Takes `X-Service-Signature`, else `X-Inbound-Signature`, else the headers of
- *  Standard Webhooks; of several `v1` one is enough, and all are compared, in constant time. Throws a
- *  WebhookVerificationError. A genuine event may come twice: `id` is then the same.
- *  Source: interface.md "Request headers and signature", contract §4, Standard Webhooks "Signature scheme". */
+/** Verifies a request to your endpoint and returns its event. `body` is the raw body, before any parsing. Uses
+ *  `X-Service-Signature`, else `X-Inbound-Signature`, else the Standard Webhooks headers; one valid `v1` of several is
+ *  enough, and all are compared in constant time. Throws a WebhookVerificationError. A genuine event can arrive twice,
+ *  with the same `id`. The signatures are HMAC-SHA256; see "Signature scheme" in the Standard Webhooks specification. */
 export async function unwrap(
   body: string | Uint8Array | ArrayBuffer,
   headers: HeadersLike,
@@ -75,7 +74,7 @@ export async function unwrap(
 interface Signed {
   header: string
   t: number
-  /** Stands before the body in what was signed. */
+  /** Prefix of the body in the signed text. */
   prefix: string
   key: Bytes
   signatures: Bytes[]
@@ -98,8 +97,8 @@ function signatureIn(headers: HeadersLike, secret: string): Signed {
   return standardSignature(headers, secret)
 }
 
-/** `t=<seconds>,v1=<hex>[,v1=<hex>]`; fields of other names are left to later versions. `t` stays the text it came as in
- *  what was signed. */
+/** `t=<seconds>,v1=<hex>[,v1=<hex>]`; other fields are reserved for later versions. `t` stays a string because it is
+ *  part of the signed text. */
 function fieldsOf(header: string, value: string): Pick<Signed, 't' | 'prefix' | 'signatures'> {
   const fields = value.split(',').map((field) => field.trim())
   const times = fields.filter((field) => field.startsWith('t=')).map((field) => field.slice(2))
@@ -111,7 +110,7 @@ function fieldsOf(header: string, value: string): Pick<Signed, 't' | 'prefix' | 
   return { t: Number(times[0]), prefix: `${times[0]}.`, signatures: signatures.map(bytesOfHex) }
 }
 
-/** `webhook-signature: v1,<base64> v1,<base64>`, keyed with the bytes that the secret's base64 stands for. */
+/** `webhook-signature: v1,<base64> v1,<base64>`; the key is the decoded base64 of the secret. */
 function standardSignature(headers: HeadersLike, secret: string): Signed {
   const [id, time, value] = ['webhook-id', 'webhook-timestamp', 'webhook-signature'].map((name) =>
     headerOf(headers, name),

@@ -4,8 +4,8 @@ import { errorOf } from './errors.ts'
 import { NEVER } from './exchange.ts'
 import type { Api, Message } from './types.ts'
 
-/** Asks again and again until every recipient of a message is final, at most for `timeoutMs` (60 s) → the message. Throws
- *  a TimeoutError when one is still under way then; the mail goes on. */
+/** Polls until every recipient of a message is final, at most `timeoutMs` (60 s) → the message. Throws a TimeoutError
+ *  if one is still in progress; delivery continues. */
 export function waitFor(
   get: Api['messages']['get'],
   clock: Clock,
@@ -22,7 +22,7 @@ export function waitFor(
         const text = `${messageId} is still ${message.status} after ${timeoutMs} ms.`
         throw errorOf({ code: 'timed_out', message: text, requestId })
       }
-      await clock.sleep(pauseMs, signal ?? NEVER) // ended early, the next look throws
+      await clock.sleep(pauseMs, signal ?? NEVER) // if aborted, the next request throws
     }
   }
   return new Call(look())
