@@ -1,27 +1,35 @@
 import { unauthorized } from './auth.ts'
 import type { ApiResponse, Call, MakeRemember, Operation } from './operation.ts'
 
-/** The caller's input, read only after the earlier checks. */
-export interface Said {
+/** What the request says; each part is parsed only at its step. */
+export interface OperationInput {
   query: () => unknown
-  /** A promise for what is large. */
+  /** A promise for large bodies. */
   body: () => unknown
   remember: MakeRemember
 }
 
-/** A call that may be made → its answer: the only way to the handler of an operation, for HTTP and the command line.
- *  Resource, then query and body, then what is asked for; each throws a Refusal. Whoever asks is looked at once more
- *  before anything is done: a body may have come in for minutes, and its key may have been revoked, or have ended,
- *  meanwhile. The call keeps what became known. */
-export async function perform(operation: Operation, call: Call, { query, body, remember }: Said): Promise<ApiResponse> {
+/** Runs an operation whose permission was checked: loads the resource in the path, parses query and body, then calls the
+ *  handler. HTTP, other services' APIs and the command line all use it. Each step throws a Refusal. The key is checked
+ *  again before the handler runs: receiving the body may take minutes, and the key may be revoked or expire meanwhile.
+ *  `call` keeps what each step found, for the audit log. */
+export async function perform(
+  operation: Operation,
+  call: Call,
+  { query, body, remember }: OperationInput,
+): Promise<ApiResponse> {
   const resource = operation.load === undefined ? undefined : await operation.load(call)
   call.resource = resource
-  const asked = query()
-  const said = body()
+  const parsedQuery = query()
+  const parsedBody = body()
   if (operation.reads !== undefined) await call.enter?.(operation.reads(resource))
-  const parts = { resource, query: asked, body: said instanceof Promise ? await said : said }
+  const parts = {
+    resource,
+    query: parsedQuery,
+    body: parsedBody instanceof Promise ? await parsedBody : parsedBody,
+  }
   if (!call.holds()) throw unauthorized()
-  const answer = await operation.handle(
+  const response = await operation.handle(
     Object.assign(call, parts, {
       remember: (made: ApiResponse) => {
         call.answer = made
@@ -29,6 +37,6 @@ export async function perform(operation: Operation, call: Call, { query, body, r
       },
     }),
   )
-  call.answer = answer
-  return answer
+  call.answer = response
+  return response
 }

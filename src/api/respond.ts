@@ -1,0 +1,101 @@
+import { type ApiKey, allows } from '../model/api-key.ts'
+import { Refusal } from '../model/refusal.ts'
+import { begin, type Exchange, send } from './exchange.ts'
+import type { Idempotency } from './idempotency.ts'
+import type { LargeResponse, LargeResponses } from './large-responses.ts'
+import type { ApiResponse, Call, MakeRemember, Operation } from './operation.ts'
+import { isOperator, requireOperator } from './operator.ts'
+import { perform } from './perform.ts'
+import { parseQuery } from './read.ts'
+import { render } from './rendered-response.ts'
+import type { RequestBodies, RequestBody } from './request-body.ts'
+import type { OperatorSessions } from './sessions.ts'
+
+/** An authenticated request and the operation it names. */
+export interface OperationRequest {
+  request: Request
+  operation: Operation
+  call: Call
+  exchange: Exchange
+}
+
+export interface RespondDeps {
+  sessions: Pick<OperatorSessions, 'requireTenant'>
+  requestBodies: RequestBodies
+  largeResponses: LargeResponses
+  idempotency: Idempotency
+}
+
+/** Checks the permission, reads the body, and runs the operation once per Idempotency-Key. Throws a Refusal. */
+export async function respond(asked: OperationRequest, deps: RespondDeps): Promise<Response> {
+  const { request, operation, call } = asked
+  requirePermission(call.key, operation)
+  if (isOperator(call.key)) await deps.sessions.requireTenant(call.key, operation)
+  const body = deps.requestBodies.open(request, call.organizationId)
+  const large = deps.largeResponses.open(request, call.organizationId)
+  call.enter = large.enter
+  try {
+    if (operation.body !== undefined) {
+      await body.receive()
+      call.bodyBytes = body.heldBytes()
+    }
+    const idempotencyKey = operation.idempotent ? request.headers.get('idempotency-key') : null
+    return idempotencyKey === null
+      ? await runOperation(asked, body, large)
+      : await runOnce(asked, body, { idempotencyKey, idempotency: deps.idempotency })
+  } finally {
+    body.release()
+    large.leave()
+  }
+}
+
+async function runOperation(asked: OperationRequest, body: RequestBody, large: LargeResponse): Promise<Response> {
+  const { request, call, exchange } = asked
+  call.parts = null
+  const response = await performRequest(asked, body, rememberNothing)
+  if (response.body instanceof ReadableStream) return begin({ ...response, body: response.body }, request, exchange)
+  const rendered = render(response)
+  const slices = large.slicesOf(rendered.body)
+  return slices === null ? send(rendered, exchange) : begin({ ...rendered, body: slices }, request, exchange)
+}
+
+async function runOnce(
+  asked: OperationRequest,
+  body: RequestBody,
+  { idempotencyKey, idempotency }: { idempotencyKey: string; idempotency: Idempotency },
+): Promise<Response> {
+  const { operation, call, exchange } = asked
+  const keyed = { operation, call, idempotencyKey, body: body.bytes() }
+  const { rendered, replayed } = await idempotency.run(keyed, (remember) => performRequest(asked, body, remember))
+  call.isReplayed = replayed
+  if (replayed) exchange.headers['idempotent-replayed'] = 'true'
+  return send(rendered, exchange)
+}
+
+function performRequest(
+  { request, operation, call }: OperationRequest,
+  body: RequestBody,
+  remember: MakeRemember,
+): Promise<ApiResponse> {
+  return perform(operation, call, {
+    query: () => parseQuery(operation, request.url),
+    body: () => body.parse(operation),
+    remember,
+  })
+}
+
+const rememberNothing: MakeRemember = () => undefined
+
+function requirePermission(key: ApiKey, operation: Operation): void {
+  requireOperator(key, operation)
+  if (!allows(key.permissions, operation.permission)) {
+    throw new Refusal('forbidden', `This key lacks the permission ${operation.permission}.`, {
+      details: { required: operation.permission, held: key.permissions },
+    })
+  }
+  if (operation.testKey === 'refused' && key.mode === 'test' && !isOperator(key)) {
+    throw new Refusal('forbidden', 'Test keys cannot do this because it affects live mail. Use a live key.', {
+      details: { required_mode: 'live', mode: key.mode },
+    })
+  }
+}
