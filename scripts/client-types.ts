@@ -1,4 +1,4 @@
-/** The OpenAPI document → the generated part of the client: `src/client/types.ts` and `src/client/routes.ts`. Run it
+/** The OpenAPI document → the generated part of the client: api.ts, types.ts and routes.ts in src/client. Run it
  *  after a change of what the API takes or answers; test/client/types.test.ts holds the files to the document. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { faultsIn, importsOf } from './layers.ts'
+import { cyclesIn, faultsIn, importsOf } from './layers.ts'
 
 const messages = (file: string, text: string) => faultsIn(file, text).map(({ line, message }) => `${line}: ${message}`)
 
@@ -102,4 +102,18 @@ describe('layers', () => {
     expect(reported[0]).toContain(message)
     expect(reported[0]).toStartWith(text === '' ? '1: ' : '2: ')
   })
+})
+
+test('files that import each other are reported once, by the path of the circle', () => {
+  const files = new Map([
+    ['mail/a.ts', "import type { B } from './b.ts'\nimport { d } from './d.ts'"],
+    ['mail/b.ts', "import { c } from '../os/c.ts'"],
+    ['os/c.ts', "import { z } from 'zod'\nimport type { A } from '../mail/a.ts'"],
+    ['mail/d.ts', "import { c } from '../os/c.ts'"],
+  ])
+  expect(cyclesIn(files)).toEqual([
+    { file: 'os/c.ts', line: 2, message: 'imports in a circle: mail/a.ts → mail/b.ts → os/c.ts → mail/a.ts' },
+  ])
+  files.set('os/c.ts', '')
+  expect(cyclesIn(files)).toEqual([])
 })

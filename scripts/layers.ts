@@ -65,6 +65,32 @@ export function faultsIn(file: string, text: string): Fault[] {
   return faults.sort((a, b) => a.line - b.line)
 }
 
+/** All source files by their path from src → a fault for every group of files that import each other, types included: a
+ *  newcomer cannot read one of them first. */
+export function cyclesIn(texts: ReadonlyMap<string, string>): Fault[] {
+  const imports = new Map<string, Map<string, number>>()
+  for (const [file, text] of texts) {
+    const targets = importsOf(text).map(({ specifier, line }) => [join(dirname(file), specifier), line] as const)
+    imports.set(file, new Map(targets.filter(([target]) => target !== file && texts.has(target))))
+  }
+  const faults: Fault[] = []
+  const path: string[] = []
+  const done = new Set<string>()
+  const walk = (file: string) => {
+    path.push(file)
+    for (const [target, line] of imports.get(file)!) {
+      const at = path.indexOf(target)
+      if (at >= 0)
+        faults.push({ file, line, message: `imports in a circle: ${[...path.slice(at), target].join(' → ')}` })
+      else if (!done.has(target)) walk(target)
+    }
+    path.pop()
+    done.add(file)
+  }
+  for (const file of texts.keys()) if (!done.has(file)) walk(file)
+  return faults
+}
+
 /** Source text → its imports, with those of `export from`, `import()` and `require()`. */
 export function importsOf(text: string): Import[] {
   const found: Import[] = []

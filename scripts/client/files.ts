@@ -11,20 +11,16 @@ type Json = any
 
 /** OpenAPI document → the files of src/client that are made of it, by name, formatted. The same document gives the same
  *  files. Throws where the document says something that the client has no words for. */
-export function clientFiles(document: Json): { 'types.ts': string; 'routes.ts': string } {
+export function clientFiles(document: Json): Record<'api.ts' | 'types.ts' | 'routes.ts', string> {
   const operations = operationsOf(document)
   return {
+    'api.ts': formatted('api.ts', apiFile(operations)),
     'types.ts': formatted('types.ts', typesFile(operations, document.components.schemas)),
     'routes.ts': formatted('routes.ts', routesFile(operations)),
   }
 }
 
 function typesFile(operations: ClientOperation[], schemas: Record<string, Schema>): string {
-  const imports = [
-    "import type { Call, CallOptions, KeyedOptions, SendOptions } from './call.ts'",
-    "import type { EventStream } from './event-stream.ts'",
-    "import type { Pages } from './pages.ts'",
-  ]
   const used = reachable([...POSTED.map((name) => ({ $ref: `/${name}` })), ...operations.flatMap(schemasOf)], schemas)
   const inputs = operations.flatMap((operation) => {
     const { id, body, query } = operation
@@ -35,13 +31,30 @@ function typesFile(operations: ClientOperation[], schemas: Record<string, Schema
       ...(answer === null ? [] : [declared(`${pascal(id)}Answer`, answer)]),
     ]
   })
-  return [
-    HEAD + imports.join('\n'),
-    apiOf(operations),
+  const declarations = [
     ...Object.entries(schemas)
       .filter(([name]) => used.has(name))
       .map(([name, schema]) => declared(typeOf({ $ref: name }), schema)),
     ...inputs,
+  ]
+  return HEAD + declarations.join('\n\n')
+}
+
+function apiFile(operations: ClientOperation[]): string {
+  const api = apiOf(operations)
+  const imported = Object.entries({
+    './call.ts': ['Call', 'CallOptions', 'KeyedOptions', 'SendOptions'],
+    './event-stream.ts': ['EventStream'],
+    './pages.ts': ['Pages'],
+  })
+  const others = new Set(['Api', 'Uint8Array', ...imported.flatMap(([, names]) => names)])
+  // Names of types are the only words in capitals outside of comments.
+  const words = api.replace(/\/\*\*[\s\S]*?\*\//g, '').match(/\b[A-Z]\w*/g) ?? []
+  const types = [...new Set(words)].filter((name) => !others.has(name)).toSorted(byName)
+  const imports = [...imported, ['./types.ts', types] as const]
+  return [
+    HEAD + imports.map(([file, names]) => `import type { ${names.join(', ')} } from '${file}'`).join('\n'),
+    api,
   ].join('\n\n')
 }
 
@@ -173,9 +186,9 @@ function routesFile(operations: ClientOperation[]): string {
       .map(([name, each]) => `${name}: ${isOperation(each) ? entry(each) : table(each)},`)
       .join('\n')}\n}`
   return [
-    `${HEAD}import type { Routes } from './resources.ts'`,
-    `/** Version of the client and of the API it was generated from. */\nexport const VERSION = '${pkg.version}'`,
-    `/** Every operation that an API key can call, by its place in the client. */\nexport const ROUTES = ${table(treeOf(operations))} satisfies Routes`,
+    `${HEAD}import type { Routes } from './route.ts'`,
+    `/** Of the client, and of the API that it was made for. */\nexport const VERSION = '${pkg.version}'`,
+    `/** Every operation that an API key may ask for, by where the client has it. */\nexport const ROUTES = ${table(treeOf(operations))} satisfies Routes`,
   ].join('\n\n')
 }
 
@@ -193,3 +206,6 @@ function pascal(id: string): string {
   const name = camel(id)
   return name[0]!.toUpperCase() + name.slice(1)
 }
+
+/** As the linter sorts imports: without regard to case. */
+const byName = (a: string, b: string) => (a.toLowerCase() < b.toLowerCase() ? -1 : 1)

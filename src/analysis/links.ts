@@ -1,18 +1,8 @@
 import { UNSUBSCRIBE_PLACEHOLDER } from '../mail/track.ts'
-import type { Code } from './codes.ts'
 import { hostShown, isIpHost, isLocalHost, isLookAlike, isShortener, siteOf } from './hosts.ts'
-import type { Rule } from './mail.ts'
+import type { ExaminedLink, LinkProblem, Rule } from './mail.ts'
 import { oneLine, type Page } from './page.ts'
 import { VARIABLE_BEGINS } from './variables.ts'
-
-/** One link as a reader meets it, and what is wrong with it. */
-export interface ExaminedLink {
-  url: string
-  text: string
-  problems: LinkProblem[]
-}
-
-export type LinkProblem = Extract<Code, `link_${string}`>
 
 /** HTML and the author's text part → their links in their order, each looked at. What only the text has comes last.
  *  At most 1000; a mail with more is told of by its number alone. */

@@ -2,7 +2,6 @@ import type { Mailbox } from '../mail/address.ts'
 import type { MailContent } from '../mail/content.ts'
 import type { DomainStatus, Finding } from '../model/domain.ts'
 import type { Category, Code, Severity } from './codes.ts'
-import type { ExaminedLink } from './links.ts'
 import type { Page } from './page.ts'
 
 /** A mail that is to be looked at, rendered already. */
@@ -92,6 +91,15 @@ export interface Mail {
 
 /** Tells one finding; of a code told twice the first stays. `detail` says where or what, `field` which field unless it
  *  is the one of the code. */
+/** One link as a reader meets it, and what is wrong with it. */
+export interface ExaminedLink {
+  url: string
+  text: string
+  problems: LinkProblem[]
+}
+
+export type LinkProblem = Extract<Code, `link_${string}`>
+
 export type Report = (code: Code, detail?: string, field?: string) => void
 export type Rule = (mail: Mail, report: Report) => void
 

@@ -1,11 +1,12 @@
 import { errorOf, type PostriderError } from './errors.ts'
-import { type Ask, aborted, exchange, failureOf, NEVER, respond, type Wire } from './exchange.ts'
+import { aborted, exchange, failureOf, NEVER, respond } from './exchange.ts'
 import { type Limit, limited } from './limit.ts'
 import type { Page } from './pages.ts'
 import { parseResponse } from './response.ts'
 import { mayGoAgain, pauseMs } from './retry.ts'
 import { serverSent } from './server-sent.ts'
 import type { Event } from './types.ts'
+import type { Ask, Wire } from './wire.ts'
 
 /** The server sends something every 15 s; after 45 s of silence the connection counts as lost. */
 const SILENT_MS = 45_000

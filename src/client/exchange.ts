@@ -1,39 +1,10 @@
 import type { ParsedResponse } from './call.ts'
-import type { Clock } from './clock.ts'
 import { errorOf, PostriderError } from './errors.ts'
 import { type Limit, limited } from './limit.ts'
 import { parseResponse } from './response.ts'
 import { mayGoAgain, pauseMs } from './retry.ts'
 import { VERSION } from './routes.ts'
-
-/** The parts of `fetch` that the client uses. */
-export type Fetch = (url: string, init: RequestInit) => Promise<Response>
-
-/** Server address and retry settings. */
-export interface Wire {
-  /** Without a trailing slash. */
-  baseUrl: string
-  apiKey: string
-  fetch: Fetch
-  clock: Clock
-}
-
-/** One request. */
-export interface Ask {
-  method: string
-  /** Path and query: `/v1/messages?limit=5` */
-  path: string
-  /** JSON; undefined = no body. */
-  body?: string | undefined
-  headers?: Record<string, string>
-  idempotencyKey?: string | null
-  isRepeatable: boolean
-  /** Accept responses other than JSON: text as string, everything else as bytes. */
-  isRaw: boolean
-  timeoutMs: number
-  maxRetries: number
-  signal?: AbortSignal | undefined
-}
+import type { Ask, Wire } from './wire.ts'
 
 /** Request with retries → response. Throws the PostriderError of the last attempt. Everything, including pauses, takes
  *  at most `timeoutMs`; a pause that would exceed it is not started. Requests with an idempotency key take effect

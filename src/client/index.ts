@@ -1,4 +1,5 @@
-/** TypeScript and JavaScript client for Node 20.3, Bun and Deno, without runtime-specific features. */
+/** The client for programs in TypeScript or JavaScript: Node 20.3, Bun, Deno; nothing but what they all have. */
+export type { Api } from './api.ts'
 export { Call, type CallOptions, type KeyedOptions, type Result, type SendOptions } from './call.ts'
 export type { Clock } from './clock.ts'
 export {
@@ -25,7 +26,6 @@ export {
   ValidationError,
 } from './errors.ts'
 export { EventStream } from './event-stream.ts'
-export type { Fetch } from './exchange.ts'
 export { type Page, Pages } from './pages.ts'
 export { Postrider, type PostriderOptions } from './postrider.ts'
 export type * from './types.ts'
@@ -37,3 +37,4 @@ export {
   type WebhookEvent,
   WebhookVerificationError,
 } from './unwrap.ts'
+export type { Fetch } from './wire.ts'

@@ -1,11 +1,12 @@
+import type { Api } from './api.ts'
 import type { Call, CallOptions } from './call.ts'
 import { type Clock, systemClock } from './clock.ts'
-import type { Fetch } from './exchange.ts'
 import { resourcesOf } from './resources.ts'
 import { ROUTES } from './routes.ts'
-import type { Api, Message } from './types.ts'
+import type { Message } from './types.ts'
 import { unwrap } from './unwrap.ts'
 import { waitFor } from './wait-for.ts'
+import type { Fetch } from './wire.ts'
 
 export interface PostriderOptions {
   /** `https://mail.example.com`; default: POSTRIDER_URL from the environment. */

@@ -1,32 +1,11 @@
 import { Call, type CallOptions, type KeyedOptions, type SendOptions } from './call.ts'
 import { errorOf } from './errors.ts'
 import { EventStream } from './event-stream.ts'
-import { type Ask, exchange, type Wire } from './exchange.ts'
+import { exchange } from './exchange.ts'
 import { type Page, Pages } from './pages.ts'
 import { queryOf } from './query.ts'
-
-/** One operation of the API, from routes.ts. */
-export interface Route {
-  method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
-  /** `/v1/messages/{message_id}`: each parameter is an argument. */
-  path: string
-  /** Kind of the argument after the path parameters; none = the options follow. */
-  takes?: 'body' | 'query'
-  /** Supports Idempotency-Key. */
-  isKeyed?: true
-  /** A POST that can be repeated without a key. */
-  isRepeatable?: true
-  /** A list with cursors. */
-  isList?: true
-  /** The response may be other than JSON. */
-  isRaw?: true
-  /** Live events. */
-  isStream?: true
-}
-
-export interface Routes {
-  readonly [name: string]: Route | Routes
-}
+import type { Route, Routes } from './route.ts'
+import type { Ask, Wire } from './wire.ts'
 
 /** Timeout and retries of a client. */
 export interface Timeouts {

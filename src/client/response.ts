@@ -1,6 +1,6 @@
 import type { ParsedResponse } from './call.ts'
 import { errorOf, type Failure } from './errors.ts'
-import type { Ask } from './exchange.ts'
+import type { Ask } from './wire.ts'
 
 /** Parses a response; throws if it is an error or not from Postrider. */
 export function parseResponse<T>(

@@ -1,11 +1,11 @@
 // Generated from the OpenAPI document by scripts/client-types.ts.
 
-import type { Routes } from './resources.ts'
+import type { Routes } from './route.ts'
 
-/** Version of the client and of the API it was generated from. */
+/** Of the client, and of the API that it was made for. */
 export const VERSION = '0.1.0'
 
-/** Every operation that an API key can call, by its place in the client. */
+/** Every operation that an API key may ask for, by where the client has it. */
 export const ROUTES = {
   messages: {
     send: { method: 'POST', path: '/v1/messages/send', takes: 'body', isKeyed: true },

@@ -1,8 +1,9 @@
+import type { Api } from './api.ts'
 import { Call, type CallOptions } from './call.ts'
 import type { Clock } from './clock.ts'
 import { errorOf } from './errors.ts'
 import { NEVER } from './exchange.ts'
-import type { Api, Message } from './types.ts'
+import type { Message } from './types.ts'
 
 /** Polls until every recipient of a message is final, at most `timeoutMs` (60 s) → the message. Throws a TimeoutError
  *  if one is still in progress; delivery continues. */

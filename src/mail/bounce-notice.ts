@@ -1,7 +1,7 @@
 import { subjectOf } from './bounce-author.ts'
 import { classifyReply } from './bounce-class.ts'
 import { diagnosticText, statusIn } from './delivery-status.ts'
-import type { DsnRecipient, FormDsn } from './dsn.ts'
+import type { DsnRecipient, FormDsn } from './dsn-content.ts'
 import { END } from './dsn-forms.ts'
 import { saysDelayed, saysDelivered, saysFailed } from './failure-words.ts'
 import { textFromHtml } from './html-text.ts'

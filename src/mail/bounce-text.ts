@@ -1,6 +1,6 @@
 import { failedAddresses, isMailSystem, subjectOf } from './bounce-author.ts'
 import { diagnosticText, hostOf, statusIn } from './delivery-status.ts'
-import type { DsnRecipient, FormDsn } from './dsn.ts'
+import type { DsnRecipient, FormDsn } from './dsn-content.ts'
 import { END, FORMS, type Form } from './dsn-forms.ts'
 import { firstAddress } from './header-fields.ts'
 import { textFromHtml } from './html-text.ts'

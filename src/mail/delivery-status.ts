@@ -1,5 +1,5 @@
 import { decodeCharset } from './charset.ts'
-import type { DsnRecipient, FormDsn } from './dsn.ts'
+import type { DsnRecipient, FormDsn } from './dsn-content.ts'
 import { firstAddress, type HeaderField, readHeaderFields } from './header-fields.ts'
 import { withoutControls } from './header-text.ts'
 import { parseReplyLine } from './reply.ts'

@@ -2,35 +2,10 @@ import { isAnswer, isMailSystem } from './bounce-author.ts'
 import { noticeText, readBounceNotice } from './bounce-notice.ts'
 import { readBounceText, reportText } from './bounce-text.ts'
 import { diagnosticText, readDeliveryStatus } from './delivery-status.ts'
+import type { Dsn, DsnRecipient, FormDsn } from './dsn-content.ts'
 import { contentOf, leavesOf, type MimePart, readParts } from './mime-parts.ts'
 
-/** A delivery status notification for one recipient. RFC 3464 §2.3 */
-export interface DsnRecipient {
-  /** Address without its type; null if missing. */
-  finalRecipient: string | null
-  originalRecipient: string | null
-  action: 'failed' | 'delayed' | 'delivered' | 'relayed' | 'expanded'
-  /** `5.1.1`; null if missing or malformed. */
-  status: string | null
-  /** The remote server's reply, unfolded, without its `smtp;`. */
-  diagnostic: string | null
-  remoteMta: string | null
-}
-
-/** A report's content, whichever program wrote it. */
-export interface Dsn {
-  /** The reader that recognized it: `rfc3464`, or the rule of a non-standard form. */
-  form: string
-  reportingMta: string | null
-  /** At least one. */
-  recipients: DsnRecipient[]
-  /** The server had accepted the recipient and refused the mail itself. False with several recipients, where it is
-   *  unknown. */
-  isAfterRecipient: boolean
-  /** The report's text about its only recipient, in lines; null with several, or without text. At most 2,000
-   *  characters. */
-  words: string | null
-}
+export type { Dsn, DsnRecipient, FormDsn } from './dsn-content.ts'
 
 /** Raw mail → its delivery status notification; null if it is none or in doubt: mail that quotes, answers or attaches a
  *  report is none. First the machine-readable part of RFC 3464 (RFC 6533 for UTF-8 addresses), whatever the outer type,
@@ -41,9 +16,6 @@ export function readDsn(raw: Uint8Array): Dsn | null {
   const found = statusPart(mail) ?? statusFields(mail) ?? readBounceText(mail)
   return found && { ...found, ...surroundings(mail, found.recipients) }
 }
-
-/** Result of one form's reader; the rest is common to all. */
-export type FormDsn = Omit<Dsn, 'isAfterRecipient' | 'words'>
 
 /** Text around the recipients of a report. */
 export function surroundings(

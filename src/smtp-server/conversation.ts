@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import type { Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
+import type { SMTPServer } from 'smtp-server'
 import { SMTPConnection, type SMTPConnectionOptions } from 'smtp-server/lib/smtp-connection.js'
 import type { SMTPStream } from 'smtp-server/lib/smtp-stream.js'
 import { trimBlanks } from '../mail/blanks.ts'
@@ -11,9 +12,12 @@ import { LOGIN } from './login.ts'
 import { MailStream } from './mail-stream.ts'
 import { LIBRARY_CODES, lineOf, REPLIES, replyTo } from './replies.ts'
 import { SmtpReply } from './reply.ts'
-import type { ListenerServer } from './server.ts'
 import type { SmtpSession } from './session.ts'
 import { addRecipient, beginTransaction, type Transaction, takeMail } from './transaction.ts'
+import type { Turns } from './turns.ts'
+
+/** smtp-server's server, with the turns that its connections share. */
+type TurnServer = SMTPServer & { readonly turns: Turns }
 
 /** Errors, and commands that do not advance a transaction, before a connection is closed; lower values apply under
  *  stress. */
@@ -41,7 +45,7 @@ export class Conversation<R> extends SMTPConnection implements Due {
   #gone: AbortController | null = null
 
   constructor(
-    server: ListenerServer<R>,
+    server: TurnServer,
     socket: Socket | TLSSocket,
     options: SMTPConnectionOptions | null | undefined,
     context: ListenerContext<R>,
@@ -134,7 +138,7 @@ export class Conversation<R> extends SMTPConnection implements Due {
 
   /** Creates our own DATA reader. The library calls this from its constructor. */
   override _createParser(): SMTPStream {
-    const parser = new MailStream((this._server as ListenerServer<R>).turns)
+    const parser = new MailStream((this._server as TurnServer).turns)
     parser.oncommand = (command, callback) => this._onCommand(command, callback)
     parser.on('error', (error) => this.send(421, `Error: ${error.message}`))
     return parser
@@ -178,7 +182,7 @@ export class Conversation<R> extends SMTPConnection implements Due {
       .finally(() => {
         this.#rest()
         // Most commands need no wait. Without turns, one packet of RCPT commands held the thread until it was used up.
-        ;(this._server as ListenerServer<R>).turns.take(COMMAND_BYTES, () => this._whenWritable(callback))
+        ;(this._server as TurnServer).turns.take(COMMAND_BYTES, () => this._whenWritable(callback))
       })
       .catch((thrown) => this.#broken(thrown))
   }

@@ -1,15 +1,14 @@
 import type { StoredMail } from '../mail/shown-content.ts'
-import type { RecipientType } from '../model/delivery.ts'
 import type { Domain } from '../model/domain.ts'
 import { limitRefusal, monthOf } from '../model/limits.ts'
-import { type DeliveryStatus, type Message, messageStatus } from '../model/message.ts'
+import { type Message, messageStatus } from '../model/message.ts'
 import type { Plan } from '../model/organization.ts'
 import type { QualityAlert } from '../model/quality.ts'
 import { Refusal } from '../model/refusal.ts'
 import type { Clock } from '../os/clock.ts'
 import type { MintId } from '../os/ids.ts'
 import type { MailLog } from '../os/mail-log.ts'
-import type { AcceptedMessage, Remember, Store } from '../storage/store.ts'
+import type { AcceptedMessage, Store } from '../storage/store.ts'
 import { slicesOf, submitSlices } from './batch-slices.ts'
 import { type StoredContent, storedContent } from './content.ts'
 import { describe, plannedDeliveries } from './draft.ts'
@@ -19,11 +18,14 @@ import type { Recipient } from './recipients.ts'
 import type { Rendered } from './render.ts'
 import type { Author, SubmissionRequest, TemplateUse } from './request.ts'
 import { requireOwnDomain, requireRecipients, requireSendingAllowed, requireVerified } from './requirements.ts'
+import type { Accepted, MakeRecord, SubmissionResult } from './result.ts'
 import { type Outcomes, playOut, type Simulate } from './sandbox.ts'
 import { type Compose, domainKeys } from './signing.ts'
 import type { Purse } from './template-work.ts'
 import { createStoredTemplates, type TemplateEngine, type TemplateUser } from './templates.ts'
 import { isSendingLimit, liveCount, nothingUsed, quotaExceeded, type Used, withinLimits } from './volume.ts'
+
+export type { Accepted, MakeRecord, SubmissionResult } from './result.ts'
 
 /** Turns requests into queued deliveries. The store writes message, content, deliveries, volume and idempotency record
  *  in one transaction, or nothing; everything before may be lost. Logging and wake-ups follow after it. Nothing happens
@@ -79,14 +81,6 @@ export interface SubmissionSettings {
   /** Largest composed mail. */
   messageBytes: number
 }
-
-export interface Accepted {
-  message: Message
-  recipients: { email: string; type: RecipientType; status: DeliveryStatus }[]
-}
-export type SubmissionResult = Accepted | Refusal
-/** What is about to be answered → the record to write with it, if any. */
-export type MakeRecord<T> = (answer: T) => Remember | undefined
 
 export function createSubmission(deps: SubmissionDeps): Submission {
   const { store, clock, planOf, heavyWork = createHeavyWork(clock) } = deps

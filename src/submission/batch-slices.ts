@@ -1,9 +1,9 @@
 import type { Mode } from '../model/message.ts'
 import { Refusal } from '../model/refusal.ts'
 import { type Remember, StoreUnavailable } from '../storage/store.ts'
-import type { Accepted, MakeRecord, SubmissionResult } from './accept.ts'
 import type { Parts } from './idempotency.ts'
 import type { SubmissionRequest } from './request.ts'
+import type { Accepted, MakeRecord, SubmissionResult } from './result.ts'
 
 type Request = SubmissionRequest | Refusal
 

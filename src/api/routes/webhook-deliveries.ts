@@ -4,10 +4,10 @@ import { FIXED_LIMITS } from '../../model/limits.ts'
 import type { PostAttempt } from '../../model/post-attempt.ts'
 import { invalid, Refusal } from '../../model/refusal.ts'
 import type { Webhook, WebhookDelivery } from '../../model/webhook.ts'
+import type { Store } from '../../storage/store.ts'
 import { type Call, type Operation, operation } from '../operation.ts'
 import { pageRequest, pageResponse } from '../page.ts'
 import { isoTime, pageFields, timeFields, timeRange } from '../schema.ts'
-import type { WebhookDeps } from './webhooks.ts'
 
 const listQuery = z.strictObject({
   ...pageFields,
@@ -24,9 +24,15 @@ const noBody = z.strictObject({})
 /** Events of one write while replaying: other requests get their turn in between. */
 const REPLAY_BATCH = 500
 
+export interface WebhookDeliveryDeps {
+  store: Pick<Store, 'webhooks' | 'webhookDeliveries' | 'events' | 'domains'>
+  /** To be called when something became due. */
+  wakeWebhooks: () => void
+}
+
 /** The deliveries of one webhook: what was sent, with every attempt, and sending it again. */
 export function webhookDeliveryOperations(
-  { store, wakeWebhooks }: Pick<WebhookDeps, 'store' | 'wakeWebhooks'>,
+  { store, wakeWebhooks }: WebhookDeliveryDeps,
   loadWebhook: (call: Call) => Promise<Webhook>,
 ): Operation[] {
   const load = async (call: Call) => {

@@ -14,7 +14,7 @@ import { pageResponse, recordsRequest } from '../page.ts'
 import { deleted } from '../rendered-response.ts'
 import { endpointUrl, graceMinutes, label, recordsQuery } from '../schema.ts'
 import { filteredPage, isWithin, modeOfRecords, requireWithin, scopeOf, withoutOnlyDomain } from '../scope.ts'
-import { webhookDeliveryOperations } from './webhook-deliveries.ts'
+import { type WebhookDeliveryDeps, webhookDeliveryOperations } from './webhook-deliveries.ts'
 
 const eventTypes = z
   .array(z.enum(EVENT_TYPES))
@@ -29,14 +29,11 @@ const format = z
 const testBody = z.strictObject({ type: z.enum(EVENT_TYPES) })
 const rotateBody = z.strictObject({ grace_period_minutes: graceMinutes })
 
-export interface WebhookDeps {
-  store: Pick<Store, 'webhooks' | 'webhookDeliveries' | 'events' | 'domains'>
+export interface WebhookDeps extends WebhookDeliveryDeps {
   random: Random
   mintId: MintId
   /** Null when the URL may be stored, else why not (net/webhook-url.ts checkWebhookUrl). */
   checkUrl: (url: string) => string | null
-  /** To be called when something became due. */
-  wakeWebhooks: () => void
 }
 
 /** `/v1/webhooks`: who is told of which events, and what became of it (contract §4). */

@@ -5,7 +5,7 @@ import type { Random } from '../../os/random.ts'
 import { parseHostPort } from '../ip.ts'
 import { isCheap } from './cost.ts'
 import { framedMessages, frameMessage, isWhole } from './frame.ts'
-import type { RecordType } from './resolver.ts'
+import type { RecordType } from './lookup.ts'
 
 /** What one question came to: a sound answer, or why there is none worth believing. */
 export type Reply =

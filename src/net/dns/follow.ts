@@ -1,6 +1,6 @@
 import type { Answer } from 'dns-packet'
 import type { Ask } from './client.ts'
-import type { Lookup, RecordType } from './resolver.ts'
+import type { Lookup, RecordType } from './lookup.ts'
 
 /** The records a name has in the end, and how long to remember that. */
 export interface Resolved {

@@ -1,4 +1,4 @@
-import type { Lookup, Resolver } from './resolver.ts'
+import type { Lookup, Resolver } from './lookup.ts'
 
 /** What checks of inbound mail ask the DNS for. */
 export const LOOKUP_TYPES = ['A', 'AAAA', 'TXT', 'MX', 'CNAME', 'NS', 'PTR'] as const

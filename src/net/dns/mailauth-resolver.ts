@@ -1,5 +1,5 @@
+import type { Lookup, Resolver } from './lookup.ts'
 import { isLookupType, lookUp } from './lookup-types.ts'
-import type { Lookup, Resolver } from './resolver.ts'
 
 /** Resolver → the function mailauth takes as `resolver`: TXT as lists of strings, MX with `priority` and an
  *  empty exchange for the null MX, everything else as text. What is not there rejects with `code` ENOTFOUND

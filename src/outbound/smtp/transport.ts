@@ -1,12 +1,14 @@
-import type { TlsFailure } from '../../model/tls-session.ts'
 import { type Connections, createConnections, type DestinationLimits } from './connections.ts'
-import { nowMs, type TlsFacts } from './dialogue.ts'
+import { nowMs } from './dialogue.ts'
+import type { Offered } from './offered.ts'
 import { type Peer, peerKey, peerName } from './peer.ts'
 import type { Answer } from './reply.ts'
 import { openSession, type Session, type SessionOptions } from './session.ts'
 import { type Envelope, offerMail } from './transaction.ts'
 import type { Transcript } from './transcript.ts'
 import type { WireMail } from './wire-mail.ts'
+
+export type { Offered } from './offered.ts'
 
 /** One mail offered to one server. */
 export interface Offer {
@@ -19,19 +21,6 @@ export interface Offer {
   budgetMs: number
   /** Called right before the end of the mail is sent. */
   onCommit?: () => void
-}
-
-/** The server's answer and its connection. Times are on performance.now(). */
-export interface Offered {
-  answer: Answer
-  sourceAddress: string | null
-  tls: TlsFacts | null
-  /** Whether this mail opened the connection, or tried to. */
-  isFirst: boolean
-  /** Why the mail went without TLS although the server offered it. */
-  tlsTrouble?: TlsFailure
-  /** When the dialogue started. Waiting for a free connection does not count towards the attempt. */
-  startedMs: number
 }
 
 /** Sends mail to servers over kept connections. */

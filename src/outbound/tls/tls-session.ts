@@ -1,8 +1,8 @@
 import { listsHost, type MtaSts } from '../../mail/mta-sts.ts'
 import type { TlsFailure, TlsSession } from '../../model/tls-session.ts'
+import type { Offered } from '../smtp/offered.ts'
 import type { Peer } from '../smtp/peer.ts'
 import type { Answer } from '../smtp/reply.ts'
-import type { Offered } from '../smtp/transport.ts'
 import type { HostPolicy } from './host-policy.ts'
 
 /** An offered mail → its TLS session as counted by TLS reports (RFC 8460 §4.3). Null when the connection is already

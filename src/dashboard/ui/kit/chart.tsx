@@ -1,15 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
+import type { Line } from './plot.ts'
 import { theme } from './state.ts'
-
-export interface Line {
-  name: string
-  /** A token of style.css: `--good`. */
-  colour: string
-  /** Dash pattern, so that colour is not the only difference. */
-  dash?: number[]
-  isFilled?: boolean
-  values: number[]
-}
 
 /** Lines over time, with a table of the same numbers. `times` are ms UTC. The plotting library loads with the first chart. */
 export function Chart({

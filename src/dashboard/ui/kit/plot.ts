@@ -1,5 +1,14 @@
 import uPlot from 'uplot'
-import type { Line } from './chart.tsx'
+
+export interface Line {
+  name: string
+  /** A token of style.css: `--good`. */
+  colour: string
+  /** Dash pattern, so that colour is not the only difference. */
+  dash?: number[]
+  isFilled?: boolean
+  values: number[]
+}
 
 /** Draws lines into an element at its full width; returns a function that removes them. */
 export function plot(element: HTMLElement, times: readonly number[], lines: readonly Line[]): () => void {
