@@ -25,6 +25,7 @@ const counts: Count[] = [
   await stage('style', 'x', 'biome', 'check', '--error-on-warnings'),
   await stage('layers', 'scripts/check-layers.ts'),
   await stage('patterns', 'scripts/check-patterns.ts'),
+  await stage('prose', 'scripts/check-prose.ts'),
   // Before the tests: those in test/faults run the built program.
   await stage('build', 'scripts/build.ts'),
   await tests(),

@@ -65,11 +65,11 @@ export function createAudit({ auditLog, mintId, log }: { auditLog: AuditLog; min
     const result = await auditLog.during(note, audited).catch(async (thrown: unknown) => {
       // Entries without a change are limited, so that a key that keeps failing cannot fill the disk.
       if (!note.isKept && !refusals.take(call.organizationId ?? '', call.now)) {
-        log.warn('audit entry of a refused request left out', { request_id: call.requestId, operation: operation.id })
+        log.warn('audit entry of a rejected request dropped', { request_id: call.requestId, operation: operation.id })
         throw thrown
       }
       await auditLog.put(entry(toRefusal(thrown).reason)).catch((error: unknown) => {
-        log.error('audit entry not kept', { request_id: call.requestId, operation: operation.id, error })
+        log.error('audit entry not stored', { request_id: call.requestId, operation: operation.id, error })
       })
       throw thrown
     })

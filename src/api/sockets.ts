@@ -80,7 +80,7 @@ export function createSockets({ routes, serve, fail, limits, hstsSeconds, ...opt
       watch: options.watchDescriptors ?? (() => () => {}),
       onShut: () => {
         options.endStreams()
-        options.log.warn('file descriptors are short: no HTTP connections are taken for the moment')
+        options.log.warn('file descriptors exhausted, new HTTP connections paused')
       },
     })
     listeners.push(listener)

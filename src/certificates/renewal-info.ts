@@ -42,7 +42,7 @@ export function createRenewalInfo(options: {
         const isSame = window?.startsAt === latest?.window.startsAt && window?.endsAt === latest?.window.endsAt
         if (!isSame) latest = window && { window, at: momentIn(window, random) }
       } catch (error) {
-        if (!(error instanceof OrderFailure)) log.error('the time of renewal was not asked for', { error })
+        if (!(error instanceof OrderFailure)) log.error('renewal time not fetched from the CA', { error })
       }
     },
     isDue: (now) => latest !== null && now >= latest.at,

@@ -94,7 +94,7 @@ export function createRenewal(deps: RenewalDeps): Renewal {
     if ('names' in plan) return attempt(plan.names, now)
     const words = 'trouble' in plan ? plan.trouble : null
     lookAt = steady.now() + (words === null ? LOOK_AT_NAMES_MS : LOOK_AGAIN_MS)
-    if (words !== null && words !== loggedTrouble) log.warn('no certificate asked for', { reason: words })
+    if (words !== null && words !== loggedTrouble) log.warn('certificate not ordered', { reason: words })
     loggedTrouble = words
     if (words !== progress.trouble) await keep({ ...progress, trouble: words })
   }
@@ -176,7 +176,7 @@ export function createRenewal(deps: RenewalDeps): Renewal {
       certificate = made
     }
     if (made.endsAt <= clock.now()) {
-      throw new OrderFailure('the certificate had ended before it came: is the clock of this machine right?', {
+      throw new OrderFailure('the issued certificate has already expired. Check the clock of this machine.', {
         retryAfterMs: 3 * DAY_MS, // Let's Encrypt issues five per week for the same names
       })
     }
@@ -188,7 +188,7 @@ export function createRenewal(deps: RenewalDeps): Renewal {
   const fail = async (error: unknown, names: readonly string[], before: Progress): Promise<void> => {
     if (!(error instanceof OrderFailure)) log.error('certificate order failed', { error })
     const { message, retryAfterMs, refusedNames } =
-      error instanceof OrderFailure ? error : new OrderFailure('a fault of this program; the log has it')
+      error instanceof OrderFailure ? error : new OrderFailure('internal error; see the log')
     const now = clock.now()
     const refused = refusedNames.map((name) => name.toLowerCase()).filter((name) => names.includes(name))
     // One domain's DNS must not prevent a certificate for the others.
@@ -198,7 +198,7 @@ export function createRenewal(deps: RenewalDeps): Renewal {
     const leftOut = { ...before.leftOut, ...Object.fromEntries(foreign.map((name) => [name, now])) }
     const triedAt = isTheirs ? before.triedAt : progress.triedAt
     await keep({ ...progress, triedAt, notBefore, trouble: message, leftOut })
-    log.warn('no certificate issued', { reason: message, names, next_attempt_at: iso(notBefore) })
+    log.warn('certificate not issued', { reason: message, names, next_attempt_at: iso(notBefore) })
   }
 
   const keep = async (next: Progress): Promise<void> => {

@@ -18,7 +18,7 @@ export function withRecords(command: Command): Command {
   return withConfig(command).option('--json', 'print JSON')
 }
 
-/** An option that can be given more than once. */
+/** Collects the values of a repeatable option. */
 export function gather(value: string, before: string[] = []): string[] {
   return [...before, value]
 }

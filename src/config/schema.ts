@@ -445,8 +445,8 @@ Empty: no data is collected and no report is sent.`,
       fallback: '',
     }),
     max_in_flight: key(kinds.whole(1, 10_000), {
-      about: `Maximum concurrent requests over all webhooks. One organization uses at most as many as are still free (half, if it is
-alone), and endpoints that have not yet responded quickly use at most a third.`,
+      about: `Maximum concurrent requests over all webhooks. One organization uses at most as many as are still free, or half if it is
+alone. Endpoints that have not yet responded quickly use at most a third.`,
       fallback: 200,
     }),
     max_per_webhook: key(kinds.whole(1, 1000), { about: 'Maximum concurrent requests per webhook.', fallback: 10 }),
@@ -473,7 +473,7 @@ its control group, at most 7/8 of the machine's memory.`,
   inbound: section('Inbound delivery.', {
     retry_schedule_seconds: key(kinds.spans(kinds.span(0, MONTH), 4, 4), {
       about:
-        'Waits before attempts 2 to 5. After the fifth attempt, the message is kept and can be redelivered manually.',
+        'Waits before attempts 2 to 5. After the fifth attempt, the message stays stored and can be redelivered manually.',
       unit: 'seconds',
       fallback: [60, 600, 3600, 21_600],
     }),
@@ -535,8 +535,8 @@ the HTTP listener serves it.`,
   }),
   health: section('Checks of `postrider doctor`, which the server also runs every hour.', {
     look_outside: key(kinds.flag, {
-      about: `Also query blocklists, time servers, and the mail servers of large mailbox providers (connect and greet only; no mail
-is sent). false: check only this machine and the DNS of its own names.`,
+      about: `Also query blocklists and time servers, and connect to the mail servers of large mailbox providers without sending
+mail. If false, check only this machine and the DNS of its own names.`,
       fallback: true,
     }),
   }),

@@ -75,11 +75,12 @@ export function createFeedback(deps: {
       const subject = await store.deliveries.get(deliveryId)
       if (subject === null) {
         if (isPlea(content, kind) && (await stop(deliveryId, mail.receivedAt))) return
-        return log.info('report of a delivery that is no longer kept', { delivery_id: deliveryId })
+        return log.info('report ignored: delivery no longer stored', { delivery_id: deliveryId })
       }
-      if (subject.message.mode === 'test') return log.info('report of test mail', { delivery_id: deliveryId })
+      if (subject.message.mode === 'test') return log.info('report ignored: test message', { delivery_id: deliveryId })
       const judgement = judgeReport(content, kind, mail.receivedAt, subject.delivery, judge)
-      if (await isFull(subject, judgement)) return log.info('one report too many', { delivery_id: deliveryId })
+      if (await isFull(subject, judgement))
+        return log.info('report ignored: limit per delivery reached', { delivery_id: deliveryId })
       const written = await store.deliveries.recordLate(toRecord(mail, subject, judgement, digest))
       if (written === 'changed') continue // an attempt ended in between: apply the report to the new state
       if (written === 'recorded') tellOthers(subject, judgement)
@@ -139,9 +140,9 @@ export function createFeedback(deps: {
     recognize: (local) => recognizeAddress(local, verp),
     take: async (mail) => {
       const { content, digest } = mail
-      if (content.kind === 'unread') log.warn('report could not be read', { address: mail.remoteAddress })
+      if (content.kind === 'unread') log.warn('report unreadable', { address: mail.remoteAddress })
       const concerns = concernsOf(content, mail.recipients)
-      if (concerns.length === 0) log.info('report without a tag of ours', { address: mail.remoteAddress })
+      if (concerns.length === 0) log.info('report ignored: no known return path', { address: mail.remoteAddress })
       for (const concern of concerns) await tell(mail, content, concern, digest)
     },
   }

@@ -40,11 +40,11 @@ export async function judgeUnclearAuthor(
   const isUnknown = found.some((each) => each !== false && each.status.result === 'temperror')
   const domain = asked.length === 1 ? asked[0]! : ''
   if (policies.length > 0) {
-    const reason = `the author cannot be told (${why}), and ${asked.length === 1 ? domain : 'a domain named'} asks for ${policy}`
+    const reason = `no clear author domain (${why}), and ${asked.length === 1 ? domain : 'one of the domains'} has DMARC policy ${policy}`
     return { result: 'fail' as const, policy, reason, comment: why, domain }
   }
   if (isUnknown) return { result: 'temperror' as const, policy, reason: null, comment: why, domain }
-  const reason = `the author cannot be told (${why})`
+  const reason = `no clear author domain (${why})`
   return { result: 'permerror' as const, policy, reason, comment: why, domain }
 }
 

@@ -9,8 +9,8 @@ import { cannotAuthenticate, loopDetected, notAuthenticated } from './replies.ts
 /** Refuses (554 5.4.6) mail that this installation already forwarded, and mail with too many hops. */
 export function requireNoLoop(head: Pick<MailHead, 'hops' | 'loop'>, loopTag: string): void {
   // Several tags when several installations forwarded it.
-  if (head.loop?.split(/[\s,]+/).includes(loopTag)) throw loopDetected('we have sent this mail on before')
-  if (head.hops > SCAN_LIMITS.received) throw loopDetected(`it came by ${head.hops} hosts`)
+  if (head.loop?.split(/[\s,]+/).includes(loopTag)) throw loopDetected('this server has already forwarded this message')
+  if (head.hops > SCAN_LIMITS.received) throw loopDetected(`${head.hops} hops`)
 }
 
 /** Enforces a route's `authentication`: 550 5.7.1 with the reason; 451 4.7.0 while DNS gives no answer, since a later
@@ -22,7 +22,7 @@ export function requireProof(
   const { dmarc } = result.verdicts
   if (authentication === 'none' || dmarc === 'pass') return
   if (dmarc === 'temperror') throw cannotAuthenticate()
-  const reason = result.dmarcReason ?? `DMARC of the author domain is ${dmarc}`
+  const reason = result.dmarcReason ?? `DMARC result of the author domain is ${dmarc}`
   switch (authentication) {
     case 'require_pass':
       throw notAuthenticated(reason)
@@ -47,9 +47,7 @@ export function requireOwnName(domain: string, result: Pick<InboundResult, 'verd
   if (!mayBeOurs) return
   if (verdicts.dmarc === 'temperror') throw cannotAuthenticate()
   if (dmarcPolicy === 'none') return
-  throw notAuthenticated(
-    `${domain} asks for ${dmarcPolicy} of what is sent in its name without proof, and we would sign it`,
-  )
+  throw notAuthenticated(`DMARC policy of ${domain} is ${dmarcPolicy}, and the message is not authenticated`)
 }
 
 /** Every domain in a From header, malformed ones included, once each. Null when there are too many, or one has no

@@ -90,7 +90,7 @@ export function createReaders(options: {
         resolver,
         sealsOf: (jobId) => seals.get(jobId) ?? [],
         clock,
-        onBreach: (why) => log.error('a reader broke a rule and was ended', { pool: 'inbound', why }),
+        onBreach: (why) => log.error('inbound parser violated its sandbox and was stopped', { pool: 'inbound', why }),
       }),
     count: options.count,
     settings,
@@ -104,7 +104,7 @@ export function createReaders(options: {
   /** Returns the answer, or the reason why the mail must be stored unread. */
   const tried = async (job: ReaderJob, raw: OpenMail): Promise<ReaderAnswer | string> => {
     if (poisonous.mayHave(raw.byteLength) && poisonous.has(await digestOf(raw), clock.now())) {
-      log.warn('a mail that ended two readers came again and is taken unread', { kind: job.kind, job: job.jobId })
+      log.warn('message that crashed two parsers accepted without parsing', { kind: job.kind, job: job.jobId })
       return 'reading it took too long or ended its reader'
     }
     try {
@@ -112,7 +112,7 @@ export function createReaders(options: {
     } catch (error) {
       if (error instanceof PoisonousJob) {
         poisonous.add(await digestOf(raw), raw.byteLength, clock.now())
-        log.error('a mail was refused for now: it ended two readers', {
+        log.error('message deferred: it crashed two parsers', {
           kind: job.kind,
           cause: error.endedBy,
           size_bytes: raw.byteLength,
@@ -121,7 +121,11 @@ export function createReaders(options: {
       }
       if (error instanceof PoolStopped) throw replies.stopping()
       if (!(error instanceof JobFailed)) throw error
-      log.error('reading a mail failed inside', { kind: job.kind, job: job.jobId, error: error.message })
+      log.error('message parsing failed with an internal error', {
+        kind: job.kind,
+        job: job.jobId,
+        error: error.message,
+      })
       return 'it could not be read'
     }
   }
@@ -135,7 +139,8 @@ export function createReaders(options: {
       try {
         const answer = await tried({ ...job, kind: 'mail', jobId, raw: readable(raw), seals: names }, raw)
         if (typeof answer !== 'string' && answer.kind === 'mail') {
-          for (const error of answer.bugs) log.error('reading a mail failed inside', { job: jobId, error })
+          for (const error of answer.bugs)
+            log.error('message parsing failed with an internal error', { job: jobId, error })
           return answer.result
         }
         const bytes = await bytesOf(raw)
@@ -157,7 +162,7 @@ export function createReaders(options: {
         if (answer.kind !== 'attachments') return null
         return answer.contents.map((each) => Buffer.from(each.buffer, each.byteOffset, each.length).toString('base64'))
       } catch (error) {
-        if (!(error instanceof PoolStopped)) log.warn('attachments could not be read', { error: String(error) })
+        if (!(error instanceof PoolStopped)) log.warn('attachments unreadable', { error: String(error) })
         return null
       }
     },

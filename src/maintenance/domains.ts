@@ -45,7 +45,7 @@ async function checkDue(domain: Domain, now: number, { store, log, mintId, ...us
       now,
       audit: changeOfOwner(domain, now, mintId),
       onChange: ({ reason }, { before, after }) => {
-        if (before === 'verified') log.warn('domain lost its proof of ownership', { ...about, status: after, reason })
+        if (before === 'verified') log.warn('domain verification lost', { ...about, status: after, reason })
         else if (after === 'verified') log.info('domain verified', about)
       },
     })

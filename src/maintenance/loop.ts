@@ -39,6 +39,6 @@ export function createMaintenance(options: { clock: WallClock; tasks: Task[]; lo
       for (const task of tasks) if (dueAt.get(task)! <= steady.now()) await turn(task)
       return Math.min(...dueAt.values())
     },
-    onError: (error) => log.error('maintenance turn failed', { error }),
+    onError: (error) => log.error('maintenance run failed', { error }),
   })
 }

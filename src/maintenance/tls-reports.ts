@@ -54,7 +54,7 @@ export function createTlsReports(house: {
     if (place.toLowerCase().startsWith('https:')) {
       const headers = { 'Content-Type': 'application/tlsrpt+gzip' }
       const answer = await house.post(place, { headers, body: made.gzipped, timeoutMs: POST_MS })
-      if (answer.kind !== 'answered' || answer.status >= 300) log.info('TLS report not taken', { domain })
+      if (answer.kind !== 'answered' || answer.status >= 300) log.info('TLS report rejected', { domain })
       return
     }
     await mail(decodeURIComponent(place.slice('mailto:'.length)), domain, made)

@@ -8,7 +8,7 @@ export interface ShownCertificate {
 export function gaugeCertificates(registry: Registry, shown: () => readonly ShownCertificate[]): void {
   registry.gauges(
     'postrider_tls_certificate_expiry_timestamp_seconds',
-    'When the certificate that is shown there ends.',
+    'Expiry time of the certificate of each listener.',
     ['listener'],
     () => shown().map(({ listener, terms }) => ({ values: [listener], value: terms.endsAt / 1000 })),
   )

@@ -3,28 +3,41 @@ import type { Registry } from './registry.ts'
 
 /** Seconds; an attempt may take half an hour, most take less than one. */
 const ATTEMPT_BOUNDS = [0.01, 0.05, 0.1, 0.5, 1, 5, 15, 60, 300, 1_800]
-/** What RFC 8601 lets a verdict be; anything else is `other`. */
+/** Result words of RFC 8601; anything else is `other`. */
 const VERDICTS = ['pass', 'fail', 'softfail', 'neutral', 'none', 'policy', 'temperror', 'permerror']
 
-/** MailLog → the same, and each fact that passes is counted: what an operator can grep for, he can also plot. */
+/** Wraps a MailLog and counts each fact, so that logged facts are also available as metrics. */
 export function countMail(registry: Registry, log: MailLog): MailLog {
   const accepted = registry.counter('postrider_messages_accepted_total', 'Messages accepted.', ['mode'])
-  const recipients = registry.counter('postrider_recipients_accepted_total', 'Recipients of them.', ['mode'])
-  const suppressed = registry.counter('postrider_recipients_suppressed_total', 'Of them on a suppression list.')
+  const recipients = registry.counter('postrider_recipients_accepted_total', 'Recipients of accepted messages.', [
+    'mode',
+  ])
+  const suppressed = registry.counter(
+    'postrider_recipients_suppressed_total',
+    'Accepted recipients that were suppressed.',
+  )
   const attempts = registry.histogram(
     'postrider_delivery_attempt_seconds',
-    'Attempts of deliveries, by outcome: delivered, deferred, bounced_soft, bounced_hard.',
+    'Duration of delivery attempts, by outcome (delivered, deferred, bounced_soft, bounced_hard).',
     ATTEMPT_BOUNDS,
     ['outcome'],
   )
-  const reported = registry.counter('postrider_reports_total', 'Late bounces, complaints, pleas to stop.', ['kind'])
-  const received = registry.counter('postrider_inbound_received_total', 'Mail from the world taken by a route.')
-  const bytes = registry.counter('postrider_inbound_received_bytes_total', 'Its size.')
-  const verdicts = registry.counter('postrider_inbound_verdicts_total', 'What was found of its author.', [
-    'method',
-    'result',
-  ])
-  const refused = registry.counter('postrider_smtp_refused_total', 'Refusals at an SMTP door, by reply code.', [
+  const reported = registry.counter(
+    'postrider_reports_total',
+    'Late bounces, complaints and unsubscribe requests by mail.',
+    ['kind'],
+  )
+  const received = registry.counter('postrider_inbound_received_total', 'Inbound messages accepted by a route.')
+  const bytes = registry.counter(
+    'postrider_inbound_received_bytes_total',
+    'Size of inbound messages accepted by a route.',
+  )
+  const verdicts = registry.counter(
+    'postrider_inbound_verdicts_total',
+    'SPF, DKIM and DMARC results of inbound messages.',
+    ['method', 'result'],
+  )
+  const refused = registry.counter('postrider_smtp_refused_total', 'Rejections by SMTP listeners, by reply code.', [
     'door',
     'code',
   ])

@@ -17,30 +17,29 @@ import { gaugeQueues } from './queues.ts'
 import { createRegistry, type Family } from './registry.ts'
 import { type AnsweredRequest, countRequests } from './requests.ts'
 
-/** What the house counts for its operator. It listens where things pass anyway (mail facts, posts, answers, commits) and
- *  asks the engines when it is read; nothing of it is kept over a restart, and nothing of it reads the
- *  store's tables but the count of what waits. */
+/** Metrics of the server. Counters wrap existing calls (mail facts, posts, responses, commits); gauges query the engines on
+ *  each scrape. Values restart at zero, and only the queue gauges read the store's tables. */
 export interface Metrics {
-  /** → the same, counted. */
+  /** Wraps a MailLog and counts its facts. */
   mail(log: MailLog): MailLog
   posts(kind: 'webhook' | 'inbound', post: Post): Post
   answered(request: AnsweredRequest): void
   pools: PoolMetrics
-  /** A transaction of the store took so long. */
+  /** Records the duration of a transaction. */
   committed(ms: number): void
   suppressed(reason: SuppressionReason): void
-  /** Asks these from now on, and looks at the main thread. */
+  /** Registers the gauges of the engines and measures the delay of the main thread. */
   watch(engines: Engines, store: Pick<Store, 'queues' | 'held'>, health: HealthWatch, now: () => number): void
-  /** Tells until when what is shown in TLS holds (ms UTC), asked when it is read. */
+  /** Registers the expiry times (ms UTC) of TLS certificates, read on each scrape. */
   certificates(shown: () => readonly ShownCertificate[]): void
-  /** None when no network may ask. */
+  /** Empty if no network is allowed. */
   pages(asked: AskedBy): MetricsPage[]
-  /** All that can be read, for the alerts and boards that name it. */
+  /** All metric families, to check alerts and dashboards against them. */
   families(): readonly Family[]
   stop(): void
 }
 
-/** CIDRs that may ask, and where the store is → Metrics. */
+/** Creates the metrics; `allowedNetworks` are CIDRs. */
 export function createMetrics(options: {
   allowedNetworks: readonly string[]
   dataDir: string
@@ -52,11 +51,7 @@ export function createMetrics(options: {
   const posts = countPosts(registry)
   const answered = countRequests(registry)
   const pools = countPools(registry)
-  const suppressions = registry.counter(
-    'postrider_suppressions_total',
-    'Addresses that came onto a suppression list.',
-    ['reason'],
-  )
+  const suppressions = registry.counter('postrider_suppressions_total', 'Suppressions added, by reason.', ['reason'])
   const machine = countMachine(registry, { memory: ampleMemory, ...options })
   let stop = () => {}
   let refresh = async () => {}

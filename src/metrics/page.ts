@@ -3,7 +3,7 @@ import type { ClientAddress } from '../net/client-address.ts'
 import { canonicalIp, createNetworks } from '../net/ip.ts'
 import { EXPOSITION_TYPE, type Registry } from './registry.ts'
 
-/** Something that is answered without a key; the API mounts it as one of its pages. */
+/** A page without authentication; the API mounts it. */
 export interface MetricsPage {
   method: 'GET'
   path: '/metrics'
@@ -11,17 +11,16 @@ export interface MetricsPage {
   handle: (request: Request, params: Record<string, string>, peer: () => string | null) => Promise<Response>
 }
 
-/** What is known of who asks. */
+/** Context of a request. */
 export interface AskedBy {
   clientAddress: ClientAddress
-  /** Host header → whether it names this server. */
+  /** Whether the Host header names this server. */
   isKnownHost: (header: string | null) => boolean
 }
 
-/** `GET /metrics` for whoever asks from one of the networks (CIDRs); the client's own address counts, also behind a proxy
- *  of ours. Who asks for somebody else without being one shows nothing: behind a proxy that nobody named, all the world
- *  would have its address. `refresh` comes before the text. Not found for everybody else, as if there were nothing to
- *  ask for. A host name that is none of ours is 403: a page of that name would read it (DNS rebinding). */
+/** `GET /metrics` for clients in the allowed networks (CIDRs); behind a trusted proxy the client's own address counts. A
+ *  request with X-Forwarded-For from an untrusted proxy gets 404, because every client would have the proxy's address.
+ *  Other clients get 404. An unknown hostname gets 403 (DNS rebinding). `refresh` runs before the page is rendered. */
 export function metricsPage(
   registry: Registry,
   options: AskedBy & { allowedNetworks: readonly string[]; refresh: () => Promise<void> },
@@ -36,9 +35,9 @@ export function metricsPage(
       const own = options.clientAddress(peer(), null)
       const address = options.clientAddress(peer(), forwardedFor)
       if (!isAllowed(address) || isForAnother(address, own, forwardedFor))
-        throw new Refusal('not_found', 'there is nothing at this path')
+        throw new Refusal('not_found', 'no resource at this path')
       if (!options.isKnownHost(headers.get('host')))
-        throw new Refusal('forbidden', 'this server has another host name; http.allowed_hosts adds one', {
+        throw new Refusal('forbidden', 'unknown hostname. Add it to http.allowed_hosts.', {
           field: 'Host',
         })
       await options.refresh()
@@ -53,7 +52,7 @@ export function metricsPage(
   }
 }
 
-/** Whether the header names somebody and was not believed, so that `address` is that of who passed the request on. */
+/** Whether the header names a client but the proxy is not trusted, so that `address` is that of the proxy. */
 function isForAnother(address: string, peer: string, forwardedFor: string | null): boolean {
   if (forwardedFor === null || address !== peer) return false
   return canonicalIp(forwardedFor.split(',').at(-1)!.trim()) !== peer

@@ -1,10 +1,10 @@
 import type { PoolEvent, PoolState } from '../os/thread-pool.ts'
 import type { Registry } from './registry.ts'
 
-/** The thread pools, as their operator sees them. */
+/** Metrics of the thread pools. */
 export interface PoolMetrics {
   onEvent(event: PoolEvent): void
-  /** Asks this pool when it is read. */
+  /** Adds a pool; its state is read on each scrape. */
   add(name: string, state: () => PoolState): void
 }
 
@@ -14,34 +14,34 @@ export function countPools(registry: Registry): PoolMetrics {
     [...pools].map(([name, state]) => ({ values: [name], value: value(state()) }))
   const ended = registry.counter(
     'postrider_pool_ended_total',
-    'Threads that ended: over_budget = a job took too long, died = by themselves, idle, stopped.',
+    'Threads that ended, by cause: over_budget (a job exceeded its time), died (crash), idle, stopped.',
     ['pool', 'cause'],
   )
   const poisonous = registry.counter(
     'postrider_pool_poisonous_jobs_total',
-    'Jobs that were given up because two threads ended over them.',
+    'Jobs that failed because they ended two threads.',
     ['pool'],
   )
   const apart = registry.counter(
     'postrider_pool_owners_apart_total',
-    'Times that the jobs of an organization had ended so many threads that they wait, or run one at a time.',
+    'Number of times an organization was slowed down because its jobs ended several threads.',
     ['pool'],
   )
   registry.gauges(
     'postrider_pool_runners',
-    'Threads that run.',
+    'Running threads.',
     ['pool'],
     all(({ runners }) => runners),
   )
   registry.gauges(
     'postrider_pool_under_way',
-    'Jobs in a thread.',
+    'Jobs in progress.',
     ['pool'],
     all(({ underWay }) => underWay),
   )
   registry.gauges(
     'postrider_pool_waiting',
-    'Jobs that wait for a thread.',
+    'Jobs waiting for a thread.',
     ['pool'],
     all(({ waiting }) => waiting),
   )

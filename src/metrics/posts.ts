@@ -1,14 +1,14 @@
 import type { Post } from '../net/https/requests.ts'
 import type { Registry } from './registry.ts'
 
-/** Seconds; an endpoint has thirty. */
+/** Seconds; the default timeout is 30. */
 const POST_BOUNDS = [0.01, 0.05, 0.1, 0.5, 1, 5, 15, 30]
 
-/** → what counts the posts of one kind, by how they were answered: `2xx` and the like, else `no_answer` or `blocked`. */
+/** Wraps a Post and records its duration by response: `2xx` etc., `no_answer` or `blocked`. */
 export function countPosts(registry: Registry): (kind: 'webhook' | 'inbound', post: Post) => Post {
   const posts = registry.histogram(
     'postrider_post_seconds',
-    'Posts to endpoints, by how they were answered.',
+    'Duration of requests to webhook and inbound endpoints, by response class.',
     POST_BOUNDS,
     ['kind', 'answer'],
   )

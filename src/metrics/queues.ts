@@ -1,13 +1,13 @@
 import type { Store } from '../storage/store.ts'
 import type { Registry } from './registry.ts'
 
-/** What waits, as it was counted last. */
+/** Gauges of the queues, from the last count. */
 export interface QueueGauges {
-  /** Counts anew, unless that was done within the last seconds. Never rejects; what cannot be counted has no lines. */
+  /** Counts again if the last count is older than 5 s. Never rejects; a failed count removes the samples. */
   refresh(): Promise<void>
 }
 
-/** Several may watch; the store counts once for all of them. */
+/** Concurrent scrapes share one count. */
 const FRESH_MS = 5_000
 
 export function gaugeQueues(
@@ -35,7 +35,7 @@ export function gaugeQueues(
   }
   registry.gauges(
     'postrider_queued',
-    'What waits: due now, or later (put off, scheduled, under way).',
+    'Queued work: due, or later (deferred, scheduled or in progress).',
     ['queue', 'when'],
     () =>
       rows.flatMap(({ queue, due, later }) => [
@@ -43,16 +43,12 @@ export function gaugeQueues(
         { values: [queue, 'later'], value: later },
       ]),
   )
-  registry.gauges(
-    'postrider_oldest_due_seconds',
-    'For how long the oldest of what is due has been so.',
-    ['queue'],
-    () =>
-      rows.map(({ queue, oldestDueAt }) => {
-        return { values: [queue], value: oldestDueAt === null ? 0 : Math.max(0, now() - oldestDueAt) / 1000 }
-      }),
+  registry.gauges('postrider_oldest_due_seconds', 'Age of the oldest due entry.', ['queue'], () =>
+    rows.map(({ queue, oldestDueAt }) => {
+      return { values: [queue], value: oldestDueAt === null ? 0 : Math.max(0, now() - oldestDueAt) / 1000 }
+    }),
   )
-  registry.gauges('postrider_held', 'What a restore holds until somebody releases it.', ['queue'], () =>
+  registry.gauges('postrider_held', 'Entries on hold after a restore.', ['queue'], () =>
     heldRows.map(([queue, value]) => ({ values: [queue], value })),
   )
   return {

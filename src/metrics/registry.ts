@@ -1,26 +1,26 @@
-/** Counters, gauges and histograms, and the text that Prometheus reads (exposition format 0.0.4). Written by hand, since
- *  that is all of it: a client library would bring a default registry and its own collectors. */
+/** Counters, gauges and histograms in the Prometheus text format (0.0.4). A client library would add a default registry
+ *  and its own collectors, for little benefit. */
 export interface Registry {
-  /** Only ever goes up. `labels` are the names; every combination of values is a line, so their values come from short
-   *  lists of ours and never from what a user may choose. */
+  /** Monotonic. Every combination of label values is a time series, so values must come from short fixed lists, never from
+   *  user input. */
   counter(name: string, help: string, labels?: readonly string[]): (values?: readonly string[], by?: number) => void
-  /** Asked when it is read: one value, or one for each combination of the labels. */
+  /** Read on each scrape: one value, or one per combination of labels. */
   gauge(name: string, help: string, read: () => number): void
-  /** A counter that somebody else keeps. */
+  /** A counter maintained elsewhere. */
   total(name: string, help: string, read: () => number): void
   /** The same with labels. */
   totals(name: string, help: string, labels: readonly string[], read: () => readonly Sample[]): void
   gauges(name: string, help: string, labels: readonly string[], read: () => readonly Sample[]): void
-  /** Values sorted into buckets by their upper bounds, which go up. */
+  /** Buckets by ascending upper bounds. */
   histogram(
     name: string,
     help: string,
     bounds: readonly number[],
     labels?: readonly string[],
   ): (value: number, values?: readonly string[]) => void
-  /** What there is, with a line at present or not. */
+  /** All families, also those without samples. */
   families(): readonly Family[]
-  /** All of it, as text. A gauge that throws is left out. */
+  /** The exposition text. Omits a gauge that throws. */
   text(): string
 }
 
@@ -36,7 +36,7 @@ export interface Sample {
   value: number
 }
 
-/** As Prometheus wants it said. */
+/** Content type of the exposition. */
 export const EXPOSITION_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
 
 export function createRegistry(): Registry {

@@ -134,7 +134,7 @@ export function createSupervisor<State>(options: SupervisorOptions<State>): Supe
     if (cause === 'died' && !(wasReady && options.isBusy(supervised.state))) rest()
     onEvent({ kind: 'ended', pool: name, cause })
     if (cause === 'died' || cause === 'over_budget') {
-      log.error('a thread was ended and is replaced', { pool: name, cause, error: reason })
+      log.error('thread ended, starting a new one', { pool: name, cause, error: reason })
     }
     options.onEnd(supervised, { cause, culprit, wasReady, gone: watched!.gone.promise })
   }

@@ -179,7 +179,7 @@ export function createThreadPool<Job, Answer>(options: ThreadPoolOptions<Job>): 
     task.faults++
     if (ownerOf === undefined || !offenders.add(ownerOf(task.job))) return
     const facts = { pool: name, ...describe(task.job) }
-    log.error('jobs of one owner ended thread after thread: for ten minutes they run one at a time', facts)
+    log.error('jobs of one organization limited to one at a time for 10 min: they ended several threads', facts)
     onEvent?.({ kind: 'owner_apart', pool: name })
     for (const each of waiting) each.isSuspect ||= isOffender(each.job)
   }
@@ -187,7 +187,7 @@ export function createThreadPool<Job, Answer>(options: ThreadPoolOptions<Job>): 
   const isOffender = (job: Job) => ownerOf !== undefined && offenders.leftMs(ownerOf(job)) > 0
 
   const giveUp = (task: Task<Job>, cause: EndCause) => {
-    log.error('a job was given up: it ended its thread again', { pool: name, cause, ...describe(task.job) })
+    log.error('job failed: it ended its thread again', { pool: name, cause, ...describe(task.job) })
     onEvent?.({ kind: 'poisonous_job', pool: name })
     task.reject(new PoisonousJob(cause))
   }

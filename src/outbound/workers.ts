@@ -136,7 +136,7 @@ export function createWorkers(options: WorkersOptions): Workers {
         for (const [domain, ms, mails] of message.costs) costly.learned(domain, ms, mails)
         return onResults(message.results)
       case 'bug':
-        return log.error('an attempt failed inside', {
+        return log.error('delivery attempt failed with an internal error', {
           delivery_id: message.deliveryId,
           message_id: message.messageId,
           error: message.error,
@@ -160,7 +160,7 @@ export function createWorkers(options: WorkersOptions): Workers {
       return [{ deliveryId, result: cause === 'stopped' || culpritId !== null ? 'not_tried' : 'not_sent' }]
     })
     if (culpritId !== null)
-      log.error('a delivery kept its thread too long, or ended it', {
+      log.error('delivery exceeded its CPU limit or ended its thread', {
         delivery_id: culpritId,
         cause,
         limit_ms: computeMs,
@@ -182,7 +182,7 @@ export function createWorkers(options: WorkersOptions): Workers {
       const attempts = notes.filter(({ deliveryId, attempt }) => attempt.number === slots.attemptOf(deliveryId))
       return attempts.map((note) => ({ ...note, tlsSessions: [] }))
     } catch (error) {
-      log.warn('what servers had taken of an ended thread cannot be read', { path, error })
+      log.warn('journal of an ended thread unreadable', { path, error })
       return []
     }
   }

@@ -107,7 +107,7 @@ export async function openDeliveryEngine(config: Config, deps: DeliveryEngineDep
   const close = async (withinMs: number) => {
     await composing.stop()
     await workers.stop(withinMs)
-    await counters.flush().catch((error) => log.warn('TLS sessions were not written', { error }))
+    await counters.flush().catch((error) => log.warn('TLS session counts not stored', { error }))
     mxResolver.close()
     policyResolver.close()
   }
@@ -120,7 +120,7 @@ export async function openDeliveryEngine(config: Config, deps: DeliveryEngineDep
     compose: createComposer(composing),
     mtaStsOf: policies.find,
     refreshPolicies: (now) => {
-      policies.refresh(now).catch((error) => log.error('MTA-STS policies were not refreshed', { error }))
+      policies.refresh(now).catch((error) => log.error('MTA-STS policies not refreshed', { error }))
     },
     flushTls: counters.flush,
     close,

@@ -178,7 +178,7 @@ function limitConnections(
     descriptors,
     ports: () => ports,
     isExempt: (ip) => isLoopback(ip) || isTrusted(ip),
-    onClosed: (client, connections) => log.warn('connections closed beyond the limit', { client, connections }),
+    onClosed: (client, connections) => log.warn('connections closed, limit exceeded', { client, connections }),
   })
 }
 

@@ -101,8 +101,8 @@ const THREADS_MS = 300_000
 /** For the log of a server. */
 export function logSeparation(log: Log, kind: Separation, landlock: number, why: string | null): void {
   const fields = { separation: kind, landlock, ...(why === null ? {} : { error: why }) }
-  if (kind === 'confined') log.info('inbound mail is read in a confined process', fields)
-  else log.warn(`inbound mail is read in ${WORDS[kind]}`, fields)
+  if (kind === 'confined') log.info('inbound parser started in a sandboxed process', fields)
+  else log.warn(`inbound parser started in ${WORDS[kind]}`, fields)
 }
 
 const WORDS = {

@@ -84,10 +84,10 @@ export function openMaintenance(config: Config, deps: MaintenanceDeps): Loop {
       flushUses: api.auth.flushUses,
       refreshPolicies: delivery.refreshPolicies,
       lookAtHealth: () => {
-        health.look().catch((error) => log.warn('health was not looked at', { error }))
+        health.look().catch((error) => log.warn('health checks failed to run', { error }))
       },
       tendCertificate: () => {
-        certificates?.renewIfDue().catch((error) => log.error('the certificate was not tended', { error }))
+        certificates?.renewIfDue().catch((error) => log.error('certificate maintenance failed', { error }))
       },
       wakeWebhooks: webhooks.wake,
       isBusy: () => api.underWay() > 0 || outbound.underWay() > 0,

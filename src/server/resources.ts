@@ -108,7 +108,7 @@ async function openStoreWithEvents(
     minFreeBytes: config.storage.minFreeBytes,
     plans: planNamed(config),
     onUpgrade: (taken) => steps.push(...taken),
-    onTorn: (bytes) => log.warn('the log of the database ended in an unfinished change, which was left out', { bytes }),
+    onTorn: (bytes) => log.warn('incomplete transaction at the end of the database log discarded', { bytes }),
   })
   rollback.push(() => store.close())
   eventStream = createFeed({ events: store.events, clock: clock.steady, lookMs: EVENT_POLL_MS })
@@ -120,10 +120,10 @@ async function openStoreWithEvents(
 /** Logs schema upgrades, and decisions they made that the operator should review. */
 async function logUpgrade(store: Store, steps: readonly string[], log: Log): Promise<void> {
   if (steps.length === 0) return
-  log.info('store upgraded', { steps: steps.join(' ') })
+  log.info('database migrated', { steps: steps.join(' ') })
   const targets = await store.forwardTargets.countByUpgrade()
   if (steps.includes('0004_forward_targets') && targets > 0) {
-    log.warn('forward targets of existing routes count as confirmed; look at them in the dashboard', { targets })
+    log.warn('forward targets of existing routes marked as confirmed, review them in the dashboard', { targets })
   }
 }
 
@@ -133,7 +133,7 @@ async function warnOfHeldDeliveries(store: Store, log: Log): Promise<void> {
   const { deliveries, webhookDeliveries, inboundDeliveries } = await store.held.count()
   if (deliveries + webhookDeliveries + inboundDeliveries === 0) return
   const counts = { deliveries, webhook_deliveries: webhookDeliveries, inbound_deliveries: inboundDeliveries }
-  log.warn('held since a restore, until `postrider restore release`', counts)
+  log.warn('mail on hold since a restore, run `postrider restore release`', counts)
 }
 
 /** Makes work of an earlier process due again, and shortens waits that exceed the configured retry schedule. */

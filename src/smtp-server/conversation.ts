@@ -224,13 +224,15 @@ export class Conversation<R> extends SMTPConnection implements Due {
       case 'RSET':
         return rest === '' ? this.#reset() : REPLIES.noArgument
       case 'NOOP':
-        return this.#idleTalk(new SmtpReply(250, '2.0.0', 'still here'))
+        return this.#idleTalk(new SmtpReply(250, '2.0.0', 'ok'))
       case 'VRFY':
-        return rest === '' ? REPLIES.syntax : this.#idleTalk(new SmtpReply(252, '2.0.0', 'send a mail and see'))
+        return rest === ''
+          ? REPLIES.syntax
+          : this.#idleTalk(new SmtpReply(252, '2.0.0', 'cannot verify, send a message to test the address'))
       case 'HELP':
-        return this.#idleTalk(new SmtpReply(214, '2.0.0', 'RFC 5321 says it all'))
+        return this.#idleTalk(new SmtpReply(214, '2.0.0', 'see RFC 5321'))
       case 'QUIT':
-        this.say(new SmtpReply(221, '2.0.0', 'goodbye'))
+        this.say(new SmtpReply(221, '2.0.0', 'closing connection'))
         this.close()
         return null
       case 'STARTTLS':
@@ -251,7 +253,7 @@ export class Conversation<R> extends SMTPConnection implements Due {
   #hello(verb: 'EHLO' | 'HELO', name: string): null {
     this.#junk++
     if (!/^[^\x00-\x20\x7f-\x9f]{1,255}$/.test(name)) {
-      this.send(501, `${verb} wants the name of your host`, false)
+      this.send(501, `${verb} requires your hostname`, false)
       return null
     }
     this._resetSession()
@@ -279,7 +281,7 @@ export class Conversation<R> extends SMTPConnection implements Due {
     if (this.#around.handler.onLogin && !this.session.user) return REPLIES.loginFirst
     if (this.#transaction !== null) return REPLIES.nestedMail
     this.#transaction = await beginTransaction(rest, this.client, this.#around, this._transmissionType())
-    return new SmtpReply(250, '2.1.0', 'sender taken')
+    return new SmtpReply(250, '2.1.0', 'sender ok')
   }
 
   async #recipient(rest: string): Promise<SmtpReply> {
@@ -287,7 +289,7 @@ export class Conversation<R> extends SMTPConnection implements Due {
     try {
       const before = this.#transaction.recipients.length
       await addRecipient(this.#transaction, rest, this.client, this.#around)
-      const taken = new SmtpReply(250, '2.1.5', 'recipient taken')
+      const taken = new SmtpReply(250, '2.1.5', 'recipient ok')
       return this.#transaction?.recipients.length === before ? this.#idleTalk(taken) : taken
     } catch (thrown) {
       const reply = this.#noted(replyTo(thrown, this.#around.log))
@@ -309,7 +311,7 @@ export class Conversation<R> extends SMTPConnection implements Due {
     const { dataMs } = settings.limits
     this.#dataEndsAt = clock.steady.now() + dataMs
     this.#dataUntil = clock.steady.now() + Math.min(this.#idleMs(), dataMs)
-    this.send(354, 'end with CR LF . CR LF', false)
+    this.send(354, 'end data with <CRLF>.<CRLF>', false)
     const progress = {
       onPiece: (bytes: number) => {
         this.#dataUntil = Math.min(this.#dataUntil + bytes / SLOWEST_BYTES_A_MS, this.#dataEndsAt)
@@ -336,7 +338,7 @@ export class Conversation<R> extends SMTPConnection implements Due {
 
   #reset(): SmtpReply {
     this.#transaction = null
-    return this.#idleTalk(new SmtpReply(250, '2.0.0', 'begin anew'))
+    return this.#idleTalk(new SmtpReply(250, '2.0.0', 'reset ok'))
   }
 
   #startTls(line: Buffer, rest: string): SmtpReply | null {
@@ -399,7 +401,7 @@ export class Conversation<R> extends SMTPConnection implements Due {
 
   /** An error in this class or in the library: closes this connection and keeps the process running. */
   #broken(thrown: unknown): void {
-    this.#around.log.error('an SMTP connection failed', { error: thrown })
+    this.#around.log.error('SMTP connection failed', { error: thrown })
     this._socket.destroy()
   }
 }

@@ -28,7 +28,7 @@ export function parseSpokenPath(
   const parameters = parseParameters(spoken[2]!)
   const path = spoken[1]!
   if (NON_ASCII.test(path) && !utf8(parameters)) {
-    throw new SmtpReply(553, '5.6.7', 'an address that is not ASCII needs SMTPUTF8 in MAIL')
+    throw new SmtpReply(553, '5.6.7', 'non-ASCII address requires SMTPUTF8 in MAIL')
   }
   const whole = of.who === 'recipient' && POSTMASTER.test(path) ? `${path}@${of.localDomain}` : path
   const domainOf = of.who === 'sender' ? dnsName : toALabel
@@ -48,18 +48,18 @@ const ATEXT_AND_DOTS = /^(?:[A-Za-z0-9!#$%&'*+\-/=?^_`{|}~.]|[^\x00-\x7f\s])+$/u
 const LONGEST_ADDRESS_BYTES = 254
 
 function parseAddress(path: string, domainOf: (text: string) => string | null): EnvelopeAddress {
-  if (path.startsWith('@')) throw new SmtpReply(550, '5.7.1', 'source routes are refused')
+  if (path.startsWith('@')) throw new SmtpReply(550, '5.7.1', 'source routes not supported')
   const parts = ADDRESS.exec(path)
-  if (parts === null) throw new SmtpReply(501, '5.5.4', 'not an address')
+  if (parts === null) throw new SmtpReply(501, '5.5.4', 'invalid address')
   const domainText = parts[3]!
-  if (domainText.startsWith('[')) throw new SmtpReply(550, '5.7.1', 'address literals are refused')
+  if (domainText.startsWith('[')) throw new SmtpReply(550, '5.7.1', 'address literals not supported')
   const domain = domainOf(domainText)
   const local = parts[1] === undefined ? parts[2]! : unquoted(parts[1])
   if (domain === null || (parts[1] === undefined && !isLocal(local))) {
-    throw new SmtpReply(501, '5.5.4', domain === null ? 'not a domain of mail' : 'not a local part')
+    throw new SmtpReply(501, '5.5.4', domain === null ? 'invalid domain' : 'invalid local part')
   }
   const address = `${local}@${domain}`
-  if (Buffer.byteLength(address) > LONGEST_ADDRESS_BYTES) throw new SmtpReply(501, '5.5.4', 'the address is too long')
+  if (Buffer.byteLength(address) > LONGEST_ADDRESS_BYTES) throw new SmtpReply(501, '5.5.4', 'address too long')
   return { address, local, domain }
 }
 
@@ -85,9 +85,9 @@ function parseParameters(text: string): Map<string, string | null> {
     const equals = word.indexOf('=')
     const key = (equals < 0 ? word : word.slice(0, equals)).toUpperCase()
     if (!/^[A-Z0-9][A-Z0-9-]*$/.test(key) || equals === word.length - 1) {
-      throw new SmtpReply(501, '5.5.4', 'not a parameter')
+      throw new SmtpReply(501, '5.5.4', 'invalid parameter')
     }
-    if (parameters.has(key)) throw new SmtpReply(501, '5.5.4', `${key} is said twice`)
+    if (parameters.has(key)) throw new SmtpReply(501, '5.5.4', `duplicate parameter ${key}`)
     parameters.set(key, equals < 0 ? null : word.slice(equals + 1))
   }
   return parameters

@@ -57,8 +57,8 @@ export function createSmtpListener<R>(
   let evictedAt = Number.NEGATIVE_INFINITY
   const stress = createStress(settings.limits.connections, (isOn) => {
     const connections = count.total()
-    if (!isOn) return log.info('SMTP listener has connections to spare again', { connections })
-    log.warn('SMTP listener is short of connections, waits less for clients', { connections })
+    if (!isOn) return log.info('SMTP connection shortage ended', { connections })
+    log.warn('SMTP connections short, idle timeouts reduced', { connections })
     for (const conversation of conversations.keys()) conversation.shortenDeadline()
   })
 
@@ -123,7 +123,7 @@ export function createSmtpListener<R>(
     socketTimeout: HANDSHAKE_MS,
     logger: false,
   })
-  server.on('error', (error) => log.debug('an SMTP client broke off', { error }))
+  server.on('error', (error) => log.debug('SMTP client disconnected', { error }))
   server.mayConnect = (socket) => {
     const entry = enter(socket.remoteAddress ?? '')
     return entry instanceof SmtpReply ? null : entry

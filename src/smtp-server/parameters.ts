@@ -9,9 +9,9 @@ export function checkMailParameters(parameters: Parameters, our: { messageBytes:
   for (const [key, value] of parameters) {
     if (key === 'SIZE') checkSize(value, our.messageBytes)
     else if (key === 'BODY') {
-      if (!/^(7BIT|8BITMIME)$/i.test(value ?? '')) throw new SmtpReply(501, '5.5.4', 'BODY is 7BIT or 8BITMIME')
+      if (!/^(7BIT|8BITMIME)$/i.test(value ?? '')) throw new SmtpReply(501, '5.5.4', 'BODY must be 7BIT or 8BITMIME')
     } else if (key === 'SMTPUTF8') {
-      if (value !== null) throw new SmtpReply(501, '5.5.4', 'SMTPUTF8 has no value')
+      if (value !== null) throw new SmtpReply(501, '5.5.4', 'SMTPUTF8 takes no value')
     } else if (!(key === 'AUTH' && our.login && value !== null)) throw unknown(key)
   }
   return parameters.has('SMTPUTF8')
@@ -24,12 +24,12 @@ export function checkRecipientParameters(parameters: Parameters): void {
 
 /** The reply for mail above the size limit, announced or counted. */
 export function tooLarge(messageBytes: number): SmtpReply {
-  return new SmtpReply(552, '5.3.4', `the mail is larger than ${messageBytes} bytes`)
+  return new SmtpReply(552, '5.3.4', `message exceeds ${messageBytes} bytes`)
 }
 
 function checkSize(value: string | null, messageBytes: number): void {
-  if (value === null || !/^\d{1,20}$/.test(value)) throw new SmtpReply(501, '5.5.4', 'SIZE is a number of bytes')
+  if (value === null || !/^\d{1,20}$/.test(value)) throw new SmtpReply(501, '5.5.4', 'SIZE must be a number of bytes')
   if (Number(value) > messageBytes) throw tooLarge(messageBytes)
 }
 
-const unknown = (key: string) => new SmtpReply(555, '5.5.4', `the parameter ${key.slice(0, 40)} is not known here`)
+const unknown = (key: string) => new SmtpReply(555, '5.5.4', `unknown parameter ${key.slice(0, 40)}`)

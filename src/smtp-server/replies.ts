@@ -4,37 +4,37 @@ import { SmtpReply } from './reply.ts'
 
 /** Replies common to all listeners; handlers have their own. RFC 5321 §4.2, RFC 3463, RFC 4954 §6. */
 export const REPLIES = {
-  tooManyConnections: new SmtpReply(421, '4.7.0', 'too many connections, come back later'),
+  tooManyConnections: new SmtpReply(421, '4.7.0', 'too many connections, try again later'),
   tooManyOfNetwork: new SmtpReply(421, '4.7.0', 'too many connections from your network, try again later'),
-  giveWay: new SmtpReply(421, '4.3.2', 'too many connections, others need this one'),
-  tooEarly: new SmtpReply(421, '4.7.0', 'you spoke before the greeting'),
-  http: new SmtpReply(421, '4.7.0', 'this is no web server'),
+  giveWay: new SmtpReply(421, '4.3.2', 'too many connections, closing idle ones'),
+  tooEarly: new SmtpReply(421, '4.7.0', 'command sent before the greeting'),
+  http: new SmtpReply(421, '4.7.0', 'this is not an HTTP server'),
   tooManyErrors: new SmtpReply(421, '4.7.0', 'too many errors'),
-  tooMuchJunk: new SmtpReply(421, '4.7.0', 'too many commands without a mail'),
+  tooMuchJunk: new SmtpReply(421, '4.7.0', 'too many commands without a message'),
   tooManyLogins: new SmtpReply(421, '4.7.0', 'too many failed logins'),
-  shutdown: new SmtpReply(421, '4.3.2', 'shutting down, come back soon'),
-  overloaded: new SmtpReply(421, '4.3.2', 'too much is under way, come back soon'),
-  noMemory: new SmtpReply(452, '4.3.1', 'too much is under way for a mail of this size, come back soon'),
-  idle: new SmtpReply(421, '4.4.2', 'nothing came for too long'),
-  tooSlow: new SmtpReply(421, '4.4.2', 'the mail took too long'),
+  shutdown: new SmtpReply(421, '4.3.2', 'server shutting down, try again later'),
+  overloaded: new SmtpReply(421, '4.3.2', 'server busy, try again later'),
+  noMemory: new SmtpReply(452, '4.3.1', 'insufficient memory for a message of this size, try again later'),
+  idle: new SmtpReply(421, '4.4.2', 'idle timeout'),
+  tooSlow: new SmtpReply(421, '4.4.2', 'message transfer timed out'),
   unknownCommand: new SmtpReply(500, '5.5.2', 'unknown command'),
-  notImplemented: new SmtpReply(502, '5.5.1', 'not done here'),
-  bareLineEnd: new SmtpReply(500, '5.5.2', 'a command ends in CR LF: bare CR or LF refused'),
-  noArgument: new SmtpReply(501, '5.5.4', 'this command stands alone'),
-  syntax: new SmtpReply(501, '5.5.4', 'syntax error'),
-  notUtf8: new SmtpReply(501, '5.5.2', 'this is not UTF-8'),
-  helloFirst: new SmtpReply(503, '5.5.1', 'say EHLO first'),
-  nestedMail: new SmtpReply(503, '5.5.1', 'a mail is under way, say RSET to begin anew'),
-  mailFirst: new SmtpReply(503, '5.5.1', 'say MAIL first'),
-  recipientFirst: new SmtpReply(503, '5.5.1', 'say RCPT first'),
-  notNow: new SmtpReply(503, '5.5.1', 'not while a mail is under way'),
-  tlsAlready: new SmtpReply(503, '5.5.1', 'TLS is on already'),
-  loginFirst: new SmtpReply(530, '5.7.0', 'log in first'),
-  tlsFirst: new SmtpReply(538, '5.7.11', 'say STARTTLS first, no login in clear'),
-  tooManyRecipients: new SmtpReply(452, '4.5.3', 'too many recipients, send them another mail'),
-  storeBusy: new SmtpReply(451, '4.3.1', 'nothing can be stored at present, come back later'),
-  diskFull: new SmtpReply(452, '4.3.1', 'nothing can be stored at present, come back later'),
-  fault: new SmtpReply(451, '4.3.0', 'an error of ours, come back later'),
+  notImplemented: new SmtpReply(502, '5.5.1', 'command not implemented'),
+  bareLineEnd: new SmtpReply(500, '5.5.2', 'bare CR or LF not allowed, end commands with CRLF'),
+  noArgument: new SmtpReply(501, '5.5.4', 'command takes no parameters'),
+  syntax: new SmtpReply(501, '5.5.4', 'syntax error in parameters'),
+  notUtf8: new SmtpReply(501, '5.5.2', 'invalid UTF-8'),
+  helloFirst: new SmtpReply(503, '5.5.1', 'send EHLO first'),
+  nestedMail: new SmtpReply(503, '5.5.1', 'transaction in progress, send RSET to start over'),
+  mailFirst: new SmtpReply(503, '5.5.1', 'send MAIL first'),
+  recipientFirst: new SmtpReply(503, '5.5.1', 'send RCPT first'),
+  notNow: new SmtpReply(503, '5.5.1', 'not allowed during a transaction'),
+  tlsAlready: new SmtpReply(503, '5.5.1', 'TLS already active'),
+  loginFirst: new SmtpReply(530, '5.7.0', 'authentication required'),
+  tlsFirst: new SmtpReply(538, '5.7.11', 'encryption required, send STARTTLS first'),
+  tooManyRecipients: new SmtpReply(452, '4.5.3', 'too many recipients, send the rest in another transaction'),
+  storeBusy: new SmtpReply(451, '4.3.1', 'storage temporarily unavailable, try again later'),
+  diskFull: new SmtpReply(452, '4.3.1', 'storage temporarily unavailable, try again later'),
+  fault: new SmtpReply(451, '4.3.0', 'internal error, try again later'),
 } as const
 
 /** An error thrown while answering → the reply. A store that cannot write and a full spool disk have replies of their
@@ -43,10 +43,10 @@ export function replyTo(thrown: unknown, log: Log): SmtpReply {
   if (thrown instanceof SmtpReply) return thrown
   const isStore = thrown instanceof StoreUnavailable
   if (isStore || isDiskFull(thrown)) {
-    log.warn('mail is refused, nothing can be stored', { error: thrown })
+    log.warn('mail rejected, storage unavailable', { error: thrown })
     return isStore && !thrown.isFull ? REPLIES.storeBusy : REPLIES.diskFull
   }
-  log.error('an SMTP command failed', { error: thrown })
+  log.error('SMTP command failed', { error: thrown })
   return REPLIES.fault
 }
 

@@ -103,8 +103,8 @@ const CR = 13
 const LF = 10
 const RECEIVED = Buffer.from('received:')
 
-const BARE_LINE_END = new SmtpReply(550, '5.5.2', 'a line ends in CR LF: bare CR or LF refused')
-const NUL = new SmtpReply(550, '5.6.0', 'NUL in the mail')
-const LINE_TOO_LONG = new SmtpReply(550, '5.6.0', 'a line is longer than 64 KiB')
-const HEADER_TOO_LARGE = new SmtpReply(552, '5.3.4', 'the header is larger than 256 KiB')
+const BARE_LINE_END = new SmtpReply(550, '5.5.2', 'bare CR or LF not allowed, end lines with CRLF')
+const NUL = new SmtpReply(550, '5.6.0', 'message contains NUL')
+const LINE_TOO_LONG = new SmtpReply(550, '5.6.0', 'line exceeds 64 KiB')
+const HEADER_TOO_LARGE = new SmtpReply(552, '5.3.4', 'header exceeds 256 KiB')
 const LOOP = new SmtpReply(554, '5.4.6', 'mail loop: more than 50 Received fields')

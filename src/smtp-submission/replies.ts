@@ -5,26 +5,30 @@ import { replyText, SmtpReply } from '../smtp-server/reply.ts'
  *  itself; with 5yz the author is notified at once. 4yz is for conditions that pass within a few days. */
 
 /** RFC 4954 §6. The same reply for an unknown, revoked, expired or address-restricted key, as in the API. */
-export const wrongPassword = () => new SmtpReply(535, '5.7.8', 'the password is not a valid API key')
+export const wrongPassword = () => new SmtpReply(535, '5.7.8', 'password is not a valid API key')
 
 /** The password is correct, but no key of this user may send. */
-export const mayNotSend = () => new SmtpReply(535, '5.7.8', 'this key lacks the permission send')
+export const mayNotSend = () => new SmtpReply(535, '5.7.8', 'API key lacks the send permission')
 
 /** No login, or the key has ended since. RFC 4954 §6 */
-export const loginNeeded = () => new SmtpReply(530, '5.7.0', 'log in with a valid API key first')
+export const loginNeeded = () => new SmtpReply(530, '5.7.0', 'authenticate with a valid API key first')
 
 /** The author's mail server retries by itself. RFC 3463 §3.8 */
 export const tooFast = (limit: number, resetSeconds: number) =>
-  new SmtpReply(451, '4.7.1', `more than ${limit} requests a minute, try again in ${resetSeconds} seconds`)
+  new SmtpReply(
+    451,
+    '4.7.1',
+    `rate limit of ${limit} requests per minute exceeded, try again in ${resetSeconds} seconds`,
+  )
 
 /** A recipient address that cannot receive mail. RFC 3463 §3.2 */
 export const notAnAddress = () =>
-  new SmtpReply(553, '5.1.3', 'the recipient must be one address such as ann@example.com')
+  new SmtpReply(553, '5.1.3', 'invalid recipient, expected an address such as ann@example.com')
 
 /** RFC 5321 §6.3 */
-export const loopDetected = () => new SmtpReply(554, '5.4.6', 'mail loop detected: too many Received headers')
+export const loopDetected = () => new SmtpReply(554, '5.4.6', 'mail loop detected: too many Received fields')
 
-/** Text behind `250 2.0.0 `. */
+/** Text after `250 2.0.0 `. */
 export const queued = (messageId: string) => `queued as ${messageId}`
 
 /** Error thrown by submission → the SMTP reply. Returns anything but a Refusal unchanged: the listener handles bugs and

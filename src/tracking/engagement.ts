@@ -58,7 +58,7 @@ export function createEngagement(deps: {
   }
   const countOrLog = (deliveryId: string, fact: Fact, visit: Visit) =>
     count(deliveryId, fact, visit).catch((error) => {
-      log.error('what a reader did is not recorded', { delivery_id: deliveryId, kind: fact.kind, error })
+      log.error('open, click or unsubscribe not recorded', { delivery_id: deliveryId, kind: fact.kind, error })
     })
 
   /** Delivery and message, or the part that retention keeps. */

@@ -155,7 +155,7 @@ export function createDeliveryLoop<C extends Claim, V extends Pick<Verdict, 'att
     clock,
     idleMs: IDLE_MS,
     tick,
-    onError: (error) => log.error(`${noun} deliveries cannot be claimed`, { error }),
+    onError: (error) => log.error(`${noun} deliveries not claimed`, { error }),
   })
 
   /** One claim up to its answer. Never rejects: an error is logged, the lease ends by itself. */
@@ -167,24 +167,24 @@ export function createDeliveryLoop<C extends Claim, V extends Pick<Verdict, 'att
       answered.push({ claim, verdict })
       if (!hasTicks) recordAnswered()
     } catch (error) {
-      tellRepeated(claim, error)
+      logRepeated(claim, error)
     }
   }
 
   const recordAnswered = () => {
     for (const { claim, verdict } of answered.splice(0)) {
-      records.start(endpointOf(claim), () => record(claim, verdict).catch((error) => tellRepeated(claim, error)))
+      records.start(endpointOf(claim), () => record(claim, verdict).catch((error) => logRepeated(claim, error)))
     }
   }
 
-  const tellRepeated = (claim: C, error: unknown) =>
-    log.error(`${noun} outcome not written, the attempt will be repeated`, { ...factsOf(claim), error })
+  const logRepeated = (claim: C, error: unknown) =>
+    log.error(`${noun} result not stored, the attempt will be repeated`, { ...factsOf(claim), error })
 
   const record = async (claim: C, verdict: V) => {
     const { attempt, status } = verdict
     const recorded = await written(() => kind.record(claim, verdict))
     const facts = { ...factsOf(claim), status_code: attempt.statusCode, error: attempt.error }
-    if (recorded === 'lease_lost') return log.warn(`${noun} outcome came after its lease`, facts)
+    if (recorded === 'lease_lost') return log.warn(`${noun} result discarded: lease expired`, facts)
     log.debug(`${noun} delivery ${status}`, facts)
     await kind.recorded?.(claim, verdict, recorded, written)
   }
@@ -197,7 +197,7 @@ export function createDeliveryLoop<C extends Claim, V extends Pick<Verdict, 'att
           return await write()
         } catch (error) {
           if (!(error instanceof StoreUnavailable) || giveUp.signal.aborted) throw error
-          if (unwritten === 0) log.warn(`${noun} outcomes wait for the store`, { error })
+          if (unwritten === 0) log.warn(`${noun} results waiting for the database`, { error })
           if (!isWaiting) unwritten++
           isWaiting = true
           await clock.sleep(REWRITE_MS, giveUp.signal)
@@ -238,7 +238,7 @@ export function answering(post: Post, noun: string, log: Log): Post {
     try {
       return await post(url, request)
     } catch (error) {
-      log.error(`${noun} request could not be made`, { error })
+      log.error(`${noun} request failed with an internal error`, { error })
       return { kind: 'no_answer', error: 'internal error', durationMs: 0 }
     }
   }

@@ -75,7 +75,7 @@ export function createInboundBodies(options: {
     const packed = await store.inbound.raw(message.id)
     const contents = packed === null ? null : await options.attachments(unpackRaw(packed))
     if (contents?.length === attachments.length) return contents
-    log.warn('attachments cannot be read', { inbound_id: message.id, route_id: route.id })
+    log.warn('attachments unreadable', { inbound_id: message.id, route_id: route.id })
     return UNREADABLE
   }
 
@@ -109,7 +109,7 @@ export function createInboundBodies(options: {
         return await bodyOf(claim, stopping)
       } catch (error) {
         if (error instanceof StoreUnavailable) throw error
-        log.error('stored mail cannot be read', { inbound_id: claim.message.id, error })
+        log.error('stored message unreadable', { inbound_id: claim.message.id, error })
         return { kind: 'damaged' }
       }
     },

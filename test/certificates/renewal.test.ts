@@ -180,7 +180,7 @@ describe('failures', () => {
     answer = (names) => made(names)
     await pass(renewal, DAY_MS, HOUR_MS)
     expect(renewal.certificate()?.names).toEqual([HOST])
-    expect(lines.filter((line) => line.includes('no certificate issued'))).toHaveLength(6)
+    expect(lines.filter((line) => line.includes('certificate not issued'))).toHaveLength(6)
   })
 
   test('count before they are made: a process that dies during one has made it', async () => {
@@ -257,9 +257,7 @@ describe('failures', () => {
     }
     await (await open()).renewIfDue()
     expect(lines.join('')).toContain('TypeError')
-    expect((await readStoredCertificate(dataDir, 'settings')).progress.trouble).toBe(
-      'a fault of this program; the log has it',
-    )
+    expect((await readStoredCertificate(dataDir, 'settings')).progress.trouble).toBe('internal error; see the log')
   })
 
   test('a reload does not wait, but for a quarter of an hour', async () => {
@@ -391,7 +389,7 @@ describe('a clock that is set', () => {
     await pass(renewal, 7 * DAY_MS, HOUR_MS)
     expect(orders).toHaveLength(3)
     expect(renewal.certificate()).toBeNull()
-    expect(lines.join('')).toContain('is the clock of this machine right?')
+    expect(lines.join('')).toContain('Check the clock of this machine.')
     clock.leap(-TEN_YEARS_MS)
     await renewal.renewIfDue()
     expect(renewal.certificate()?.names).toEqual([HOST])

@@ -85,7 +85,7 @@ test('of one kind a delivery keeps fifty reports; other kinds still count', asyn
   const room = await deliveredToAnn()
   for (let n = 0; n < 52; n++) await room.take(words({ Subject: `Away ${n}` }), [room.bounce])
   expect(await room.reports(room.message.id)).toHaveLength(50)
-  expect(room.seen.logged.filter((line) => line.includes('one report too many'))).toHaveLength(2)
+  expect(room.seen.logged.filter((line) => line.includes('report ignored: limit per delivery reached'))).toHaveLength(2)
   await room.take(words({ Subject: 'unsubscribe' }), [room.unsubscribe])
   expect(await room.events()).toEqual([STOPPED])
 })

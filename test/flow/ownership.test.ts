@@ -327,7 +327,7 @@ test('a proof that is lost for seven days ends the ownership, with log, audit en
   expect(await rcpt(`abuse@${domain.return_path_host}`)).toStartWith('550 5.7.1 ')
   expect(await rcpt(tagged)).toStartWith('250 ') // mail that was sent while it was owned
   expect((await server.send()).body.error.code).toBe('domain_not_verified')
-  expect(logged.filter((line) => line.includes('domain lost its proof of ownership'))).toHaveLength(1)
+  expect(logged.filter((line) => line.includes('domain verification lost'))).toHaveLength(1)
   const { data } = await server.read('/v1/audit-log?action=domains_lost')
   expect(data).toMatchObject([{ actor: { type: 'server' }, resource_id: domain.id, outcome: 'done' }])
   const { checkDomains } = await import('../../src/health/domains.ts')

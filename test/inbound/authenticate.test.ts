@@ -55,7 +55,9 @@ describe('what can be vouched for', () => {
     const found = await looked(mail(BANK), strangers)
     expect(found.verdicts).toEqual({ spf: 'fail', dkim: 'none', dmarc: 'fail', arc: 'none' })
     expect(found.dmarcPolicy).toBe('reject')
-    expect(found.dmarcReason).toBe('bank.test asks for reject, and neither SPF (fail) nor DKIM (none) speaks for it')
+    expect(found.dmarcReason).toBe(
+      'DMARC policy of bank.test is reject, and neither SPF (fail) nor DKIM (none) authenticates it',
+    )
   })
 
   test('a good signature of another domain does not speak for the author', async () => {

@@ -143,7 +143,7 @@ describe('a forwarded mail', () => {
 })
 
 describe('mail in our own name', () => {
-  const REFUSED = '550 5.7.1 not accepted: ours.test asks for '
+  const REFUSED = '550 5.7.1 message rejected: DMARC policy of ours.test is '
   const cases: [
     from: string,
     dmarc: 'pass' | 'fail' | 'none' | 'temperror',

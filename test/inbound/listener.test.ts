@@ -131,7 +131,7 @@ describe('a mail library', () => {
     const refused = await client()
       .sendMail({ ...mail, to: 'strict@ours.test' })
       .catch((error: { response: string }) => error.response)
-    expect(refused).toBe('550 5.7.1 not accepted: DMARC of the author domain is fail')
+    expect(refused).toBe('550 5.7.1 message rejected: DMARC result of the author domain is fail')
     expect(await fresh()).toEqual([])
     expect(await client().sendMail({ ...mail, to: 'info@ours.test' })).toMatchObject({ rejected: [] })
     expect(await fresh()).toMatchObject([{ verdicts: { dmarc: 'fail' } }])
@@ -187,7 +187,7 @@ describe('a dialogue', () => {
     expect(taken.slice(2, 6).map((line) => line.slice(0, 9))).toEqual([
       '250 2.1.5',
       '250 2.1.5',
-      '354 end w',
+      '354 end d',
       '250 2.0.0',
     ])
     expect(await fresh()).toMatchObject([{ to: [`Postmaster@${HOSTNAME}`, `postMaster@${HOSTNAME}`], returnPath: '' }])

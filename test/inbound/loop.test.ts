@@ -42,7 +42,7 @@ test('a mail that was sent on once does not come in again', async () => {
   expect(forwarded.match(/^X-Service-Loop: .*$/gm)).toEqual([`X-Service-Loop: ${LOOP_TAG}`])
   for (const to of ['ann@sealing.test', 'bo@sealing.test']) {
     await expect(setup.send([to], forwarded)).rejects.toThrow(
-      '554 5.4.6 mail loop detected: we have sent this mail on before',
+      '554 5.4.6 mail loop detected: this server has already forwarded this message',
     )
   }
 })

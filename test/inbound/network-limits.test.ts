@@ -56,7 +56,7 @@ test('more mail of one network than it may bring is answered 451, and is taken l
     expect(await sender.say(again)).toStartWith('250')
     await sender.say('RSET')
   }
-  expect(await sender.say(again)).toBe('451 4.7.1 too much mail from your network, try again later')
+  expect(await sender.say(again)).toBe('451 4.7.1 too many messages from your network, try again later')
   expect(await (await from('127.0.2.1')).say(again)).toStartWith('250')
   pass(30_000)
   expect(await sender.say(again)).toStartWith('250')

@@ -138,7 +138,7 @@ describeWithPeers('swaks on port 25', () => {
     const said = await swaks(address, ...(await envelopeOf(forged, 'ann@quiet.example')))
     expect(said.exitCode).not.toBe(0)
     expect(said.output).toMatch(
-      /550 5\.7\.1 not accepted: author\.example asks for reject, and neither SPF \(none\) nor DKIM \(fail\)/,
+      /550 5\.7\.1 message rejected: DMARC policy of author\.example is reject, and neither SPF \(none\) nor DKIM \(fail\)/,
     )
     const { data } = await server.read('/v1/inbound-messages?limit=100')
     expect(data.filter(({ to }: Json) => to[0] === `strict@${DOMAIN}`).length).toBe(before)

@@ -182,9 +182,9 @@ describe('a report at a return path', () => {
 // threat: mail-loops
 describe('a mail loop', () => {
   const cases: [head: { loop?: string; hops?: number }, answer: string][] = [
-    [{ loop: LOOP_TAG }, '554 5.4.6 mail loop detected: we have sent this mail on before'],
-    [{ loop: `other\n${LOOP_TAG}` }, '554 5.4.6 mail loop detected: we have sent this mail on before'],
-    [{ hops: 51 }, '554 5.4.6 mail loop detected: it came by 51 hosts'],
+    [{ loop: LOOP_TAG }, '554 5.4.6 mail loop detected: this server has already forwarded this message'],
+    [{ loop: `other\n${LOOP_TAG}` }, '554 5.4.6 mail loop detected: this server has already forwarded this message'],
+    [{ hops: 51 }, '554 5.4.6 mail loop detected: 51 hops'],
     [{ loop: 'of-another-house' }, '250'],
     [{ loop: `${LOOP_TAG}x` }, '250'],
     [{ hops: 50 }, '250'],
@@ -201,7 +201,7 @@ describe('a mail loop', () => {
 
 describe('the proof that a route wants', () => {
   type Dmarc = Verdicts['dmarc']
-  const REFUSED = '550 5.7.1 not accepted: '
+  const REFUSED = '550 5.7.1 message rejected: '
   const LATER = '451 4.7.0 '
   const cases: [RouteAuthentication, Dmarc, policy: 'none' | 'quarantine' | 'reject', answer: string][] = [
     ['none', 'fail', 'reject', '250'],
@@ -231,9 +231,9 @@ describe('the proof that a route wants', () => {
     const setup = await house()
     await setup.addRoute({ type: 'domain', value: 'ours.test' }, { authentication: 'require_pass' })
     setup.findings.verdicts = { ...PASSED, dmarc: 'none' }
-    expect(await answer(setup.send(['a@ours.test']))).toEndWith(': DMARC of the author domain is none')
+    expect(await answer(setup.send(['a@ours.test']))).toEndWith(': DMARC result of the author domain is none')
     setup.findings.dmarcReason = `author.test wants\r\n250 ok`
-    expect(await answer(setup.send(['a@ours.test']))).toBe('550 5.7.1 not accepted: author.test wants?250 ok')
+    expect(await answer(setup.send(['a@ours.test']))).toBe('550 5.7.1 message rejected: author.test wants?250 ok')
   })
 })
 

@@ -119,7 +119,7 @@ describe('a recipient', () => {
   ]
   // threat: relay-address-forms
   test.each(foreign)('%s is not ours to carry', async (address) => {
-    expect(await meaning(address)).toBe(`550 5.7.1 <${address}>: we do not relay mail for this domain`)
+    expect(await meaning(address)).toBe(`550 5.7.1 <${address}>: relaying denied`)
   })
 
   test('is answered in one line of ASCII, whatever it was made of', async () => {
@@ -173,7 +173,7 @@ describe('our own name', () => {
 })
 
 describe('a recipient that needs another answer at DATA', () => {
-  const OWN = '452 4.5.3 this recipient has other rules than those before it, send its mail by itself'
+  const OWN = '452 4.5.3 recipient has different rules, send in a separate transaction'
 
   test('than a return path is sent to a transaction of its own', async () => {
     expect(await meaning('info@ours.test', [await destination('complaints@bounces.ours.test')])).toBe(OWN)

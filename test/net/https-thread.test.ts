@@ -205,7 +205,7 @@ test.each(['/spin', '/spin-later'])(
     expect(receiver.requests.length).toBe(before + 6)
     expect(started()).toBe(2)
     expect(thread.state().underWay).toBe(0)
-    expect(lines.some(({ message }) => message === 'a thread was ended and is replaced')).toBe(true)
+    expect(lines.some(({ message }) => message === 'thread ended, starting a new one')).toBe(true)
   },
 )
 

@@ -11,7 +11,7 @@ test('one connection too many from an address hears 421, and the next may come w
   const first = await house.connect()
   const second = await house.connect()
   const third = await house.connect()
-  expect(await third.reply()).toBe('421 4.7.0 too many connections, come back later')
+  expect(await third.reply()).toBe('421 4.7.0 too many connections, try again later')
   expect(await third.reply()).toBe('(closed)')
   expect(await first.reply()).toStartWith('220')
   expect(await second.reply()).toStartWith('220')
@@ -28,14 +28,14 @@ test('short of memory no mail is begun and no connection taken, and all goes on 
   const memory = { ...ampleMemory, isShort: () => isShort, mayHold: (_use: string, bytes: number) => bytes < 1e6 }
   const house = await startListener({ memory })
   const client = await (await house.connect()).hello()
-  const tooMuch = '452 4.3.1 too much is under way for a mail of this size, come back soon'
+  const tooMuch = '452 4.3.1 insufficient memory for a message of this size, try again later'
   expect(await client.say('MAIL FROM:<a@b.example> SIZE=1000000')).toBe(tooMuch)
   expect(await client.say('MAIL FROM:<a@b.example> SIZE=999999')).toStartWith('250')
   expect(await client.say('RCPT TO:<c@d.example>')).toStartWith('250')
   isShort = true
   expect(await client.say('DATA')).toBe(tooMuch)
   const second = await house.connect()
-  expect(await second.reply()).toBe('421 4.3.2 too much is under way, come back soon')
+  expect(await second.reply()).toBe('421 4.3.2 server busy, try again later')
   expect(await second.reply()).toBe('(closed)')
   isShort = false
   expect(await client.say('DATA')).toStartWith('354')
@@ -65,8 +65,8 @@ test('a client that says no whole command is cut after the idle time, however it
     if (second % 20 === 0) expect(await talking.say('NOOP')).toStartWith('250')
   }
   await house.clock.advance(1_100)
-  expect(await silent.reply()).toBe('421 4.4.2 nothing came for too long')
-  expect(await dripping.reply()).toBe('421 4.4.2 nothing came for too long')
+  expect(await silent.reply()).toBe('421 4.4.2 idle timeout')
+  expect(await dripping.reply()).toBe('421 4.4.2 idle timeout')
   expect(await dripping.reply()).toBe('(closed)')
   expect(await talking.say('NOOP')).toStartWith('250')
   await house.nobodyLeft(1)
@@ -96,9 +96,9 @@ test('a mail that drips or stops is cut at the idle time, and one that comes on 
     await house.nobodyLeft(1) // the steady one
   }
   await house.clock.advance(200)
-  expect(await stopped.reply()).toBe('421 4.4.2 nothing came for too long')
-  expect(await dripping.reply()).toBe('421 4.4.2 the mail took too long')
-  expect(await steady.reply()).toBe('421 4.4.2 the mail took too long')
+  expect(await stopped.reply()).toBe('421 4.4.2 idle timeout')
+  expect(await dripping.reply()).toBe('421 4.4.2 message transfer timed out')
+  expect(await steady.reply()).toBe('421 4.4.2 message transfer timed out')
   await house.nobodyLeft()
   expect(house.taken).toEqual([])
   await house.stop()
@@ -126,7 +126,7 @@ test('the time a door takes is not the idle time of the client', async () => {
   const answer = await asked.promise
   await house.clock.advance(5_000)
   answer('a')
-  expect(await reply).toBe('250 2.1.5 recipient taken')
+  expect(await reply).toBe('250 2.1.5 recipient ok')
   await house.stop()
 })
 
@@ -175,10 +175,10 @@ test('stopping lets a mail end with its 250, and sends the idle ones away at onc
   await sending.envelope()
   sending.write('Subject: under way\r\n')
   const stopped = house.listener.stop(10_000)
-  expect(await idle.reply()).toBe('421 4.3.2 shutting down, come back soon')
+  expect(await idle.reply()).toBe('421 4.3.2 server shutting down, try again later')
   expect(await idle.reply()).toBe('(closed)')
   expect(await sending.say('\r\nx\r\n.')).toBe('250 2.0.0 taken as 1')
-  expect(await sending.reply()).toBe('421 4.3.2 shutting down, come back soon')
+  expect(await sending.reply()).toBe('421 4.3.2 server shutting down, try again later')
   await stopped
   expect(house.clock.now()).toBe(NOW) // no grace was needed
   expect(house.taken.length).toBe(1)
@@ -193,7 +193,7 @@ test('stopping waits no longer than it was told for a client that does not end i
   const stopped = house.listener.stop(10_000)
   await house.clock.advance(10_000)
   await stopped
-  expect(await sending.reply()).toBe('421 4.3.2 shutting down, come back soon')
+  expect(await sending.reply()).toBe('421 4.3.2 server shutting down, try again later')
   expect(await sending.reply()).toBe('(closed)')
   expect(house.taken).toEqual([])
   await house.stop()

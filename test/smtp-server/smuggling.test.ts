@@ -55,7 +55,7 @@ for (const [how, cut] of Object.entries(CUTS)) {
       }
       const reply = await client.reply()
       expect([end, reply]).toEqual([end, expect.stringMatching(/^(250 2\.0\.0 taken|550 5\.5\.2|550 5\.6\.0)/)])
-      expect([end, await client.say('NOOP')]).toEqual([end, '250 2.0.0 still here'])
+      expect([end, await client.say('NOOP')]).toEqual([end, '250 2.0.0 ok'])
     }
     expect(house.taken.map((mail) => mail.from)).not.toContain('evil@sender.example')
     expect(house.taken.every((mail) => mail.raw.startsWith('Subject: first'))).toBe(true)
@@ -72,7 +72,7 @@ test('a bare LF ends no command, so a gateway that takes it for part of a line l
     for (const pieces of [[text], Array.from(text, (byte) => Uint8Array.of(byte))]) {
       for (const piece of pieces) client.write(piece)
       expect(await client.reply()).toStartWith('500 5.5.2 ')
-      expect(await client.say('RCPT TO:<a@test.example>')).toBe('503 5.5.1 say MAIL first')
+      expect(await client.say('RCPT TO:<a@test.example>')).toBe('503 5.5.1 send MAIL first')
     }
   }
   expect(house.taken.length).toBe(before)
@@ -85,9 +85,9 @@ test('what a client says in clear behind STARTTLS is never answered under TLS', 
   client.write('STARTTLS\r\nEHLO injected.example\r\nMAIL FROM:<evil@sender.example>\r\nRSET\r\n')
   expect(await client.reply()).toBe('220 2.0.0 Ready to start TLS')
   await client.startTls()
-  expect(await client.say('NOOP')).toBe('250 2.0.0 still here')
-  expect(await client.say('RCPT TO:<a@test.example>')).toBe('503 5.5.1 say EHLO first')
+  expect(await client.say('NOOP')).toBe('250 2.0.0 ok')
+  expect(await client.say('RCPT TO:<a@test.example>')).toBe('503 5.5.1 send EHLO first')
   expect(await client.say('EHLO honest.example')).toStartWith('250-mx.test.example')
-  expect(await client.say('RCPT TO:<a@test.example>')).toBe('503 5.5.1 say MAIL first')
+  expect(await client.say('RCPT TO:<a@test.example>')).toBe('503 5.5.1 send MAIL first')
   expect(house.taken.length).toBe(before)
 })

@@ -139,7 +139,7 @@ test('a mail that finds no memory for five minutes is told to come again, and ho
   const waiting = second.read().catch((thrown: Error) => thrown.message)
   await clock.untilNapping()
   await clock.advance(300_000)
-  expect(await waiting).toBe('452 4.3.1 too much is under way for a mail of this size, come back soon')
+  expect(await waiting).toBe('452 4.3.1 insufficient memory for a message of this size, try again later')
   for (const mail of [first, second]) await mail.discard()
   expect(memory.reservedBytes()).toBe(0)
 })
@@ -171,7 +171,7 @@ test('a full disk is 452, after the whole mail has been read', async () => {
     (thrown) => thrown,
   )
   const log = createLog({ clock: createFakeClock(0), level: 'error', format: 'json', write: () => {} })
-  expect(replyTo(failure, log).message).toBe('452 4.3.1 nothing can be stored at present, come back later')
+  expect(replyTo(failure, log).message).toBe('452 4.3.1 storage temporarily unavailable, try again later')
   expect([pieces, discarded]).toEqual([10, 1])
 })
 
@@ -191,7 +191,7 @@ test('a broken spool is 451 and the connection lives on; small mails still come 
   rmSync(dir, { recursive: true })
   const client = await (await house.connect()).hello()
   expect(await client.mail(`\r\n${`${'x'.repeat(70)}\r\n`.repeat(20_000)}`)).toBe(
-    '451 4.3.0 an error of ours, come back later',
+    '451 4.3.0 internal error, try again later',
   )
   expect(await client.mail('\r\nsmall\r\n')).toBe('250 2.0.0 taken as 1')
   await house.stop()

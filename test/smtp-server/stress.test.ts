@@ -26,12 +26,12 @@ test('when connections run short, silent clients are closed after ten seconds an
   const late = await (await house.connect('127.0.50.1')).hello()
   expect(house.listener.isStressed()).toBe(true)
   await house.clock.advance(200)
-  for (const client of silent) expect(await client.reply()).toBe('421 4.4.2 nothing came for too long')
+  for (const client of silent) expect(await client.reply()).toBe('421 4.4.2 idle timeout')
   await house.nobodyLeft(1)
   expect(house.listener.isStressed()).toBe(false)
   expect(await late.say('NOOP')).toStartWith('250')
   expect(house.logged.length).toBe(1)
-  expect(house.logged[0]).toContain('short of connections')
+  expect(house.logged[0]).toContain('SMTP connections short')
   await house.stop()
 })
 
@@ -64,7 +64,7 @@ test('a network that holds all connections gives one to each newcomer, the one t
   for (const each of others) await each.say('NOOP')
   const newcomer = await house.connect('127.0.2.1')
   expect(await newcomer.reply()).toStartWith('220')
-  expect(await first!.reply()).toBe('421 4.3.2 too many connections, others need this one')
+  expect(await first!.reply()).toBe('421 4.3.2 too many connections, closing idle ones')
   expect(house.listener.connections()).toBe(8)
   const another = await house.connect('127.0.1.200') // of the network that has most
   expect(await another.reply()).toStartWith('421 4.7.0')

@@ -84,7 +84,7 @@ test('what the door says to a connection is its greeting; an error of the door i
     },
   })
   expect(await (await strict.connect()).reply()).toBe('554 5.7.1 not from there')
-  expect(await (await strict.connect()).reply()).toBe('421 4.3.0 an error of ours, come back later')
+  expect(await (await strict.connect()).reply()).toBe('421 4.3.0 internal error, try again later')
   expect(strict.logged.length).toBe(1)
   expect(strict.logged[0]).toContain('the door is broken')
   expect(strict.logged[0]).toContain('unlucky.test.ts') // its stack

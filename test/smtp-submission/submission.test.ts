@@ -72,11 +72,11 @@ describe('logging in', () => {
     const at = own.clock.now()
     const mail = { ...TO_ANN, text: 'x' }
     const reader = await own.mintKey('example.com', 'live', ['read', 'manage'])
-    expect(await refusalOf(own.handIn(mail, reader))).toBe('535 5.7.8 this key lacks the permission send')
+    expect(await refusalOf(own.handIn(mail, reader))).toBe('535 5.7.8 API key lacks the send permission')
     const braked = refusalOf(own.handIn(mail, `${own.keys.live}x`))
     await own.clock.untilNapping(1)
     await own.clock.advance(60_000)
-    expect(await braked).toBe('535 5.7.8 the password is not a valid API key')
+    expect(await braked).toBe('535 5.7.8 password is not a valid API key')
     expect(own.clock.now()).toBeGreaterThan(at)
     await own.close()
   })
@@ -90,7 +90,7 @@ describe('logging in', () => {
     const braked = refusalOf(own.handIn(mail, await of('192.0.2.0/24')))
     await own.clock.untilNapping(1)
     await own.clock.advance(60_000)
-    expect(await braked).toBe('535 5.7.8 the password is not a valid API key')
+    expect(await braked).toBe('535 5.7.8 password is not a valid API key')
     await own.close()
   })
 
@@ -101,7 +101,7 @@ describe('logging in', () => {
     idOf((await send()).response)
     const { records } = await relay.store.apiKeys.list(relay.organizationId, { limit: 100, after: null })
     await relay.store.apiKeys.revoke(records.find(({ prefix }) => value.startsWith(prefix))!.id, relay.clock.now())
-    expect(await refusalOf(send())).toBe('530 5.7.0 log in with a valid API key first')
+    expect(await refusalOf(send())).toBe('530 5.7.0 authenticate with a valid API key first')
     transport.close()
   })
 
@@ -126,7 +126,7 @@ describe('logging in', () => {
     )
     const envelope = { from: 'shop@example.com', to: ['ann@remote.example'] }
     const refused = refusalOf(relay.client(value).sendMail({ envelope, raw }))
-    expect(await refused).toBe('530 5.7.0 log in with a valid API key first')
+    expect(await refused).toBe('530 5.7.0 authenticate with a valid API key first')
     relay.door.onMailFrom = onMailFrom
   })
 })
@@ -414,7 +414,7 @@ describe('plan and limits', () => {
     )
     expect(await send([ANN, 'bob@remote.example'])).toStartWith('taken: 250')
     expect(await send([ANN])).toStartWith('550 5.7.1 Your plan allows')
-    expect(await send([ANN])).toBe('451 4.7.1 more than 3 requests a minute, try again in 60 seconds')
+    expect(await send([ANN])).toBe('451 4.7.1 rate limit of 3 requests per minute exceeded, try again in 60 seconds')
     const overHttp = await small.send(MAIL)
     expect(overHttp.status).toBe(429)
     transport.close()

@@ -112,7 +112,7 @@ test('a store that cannot be claimed from is asked again', async () => {
   await bench.clock.advance(3000)
   await until(() => receiver.requests.length === 1 && loop.inFlight() === 0)
   expect(lines.filter((line) => line.level === 'error').map((line) => line.message)).toEqual(
-    Array(3).fill('webhook deliveries cannot be claimed'),
+    Array(3).fill('webhook deliveries not claimed'),
   )
 })
 
@@ -128,7 +128,7 @@ test('a webhook removed while it is being told: the answer changes nothing', asy
   await until(() => loop.inFlight() === 0)
   await bench.clock.advance(60 * MINUTE)
   expect(receiver.requests.length).toBe(1)
-  expect(lines.map((line) => line.message)).toEqual(['webhook outcome came after its lease'])
+  expect(lines.map((line) => line.message)).toEqual(['webhook result discarded: lease expired'])
 })
 
 test('stopping waits for what is under way and starts nothing new', async () => {
@@ -204,8 +204,8 @@ test('stopping ends the wait for a store that cannot write', async () => {
   await stopping
   await until(() => loop.inFlight() === 0)
   expect(lines.map((line) => line.message)).toEqual([
-    'webhook outcomes wait for the store',
-    'webhook outcome not written, the attempt will be repeated',
+    'webhook results waiting for the database',
+    'webhook result not stored, the attempt will be repeated',
   ])
   expect((await bench.deliveries(webhook.id))[0]).toMatchObject({ status: 'pending' })
 })
@@ -242,7 +242,7 @@ test('a request that cannot be made counts as an attempt without an answer', asy
   const [delivery] = await bench.deliveries(webhook.id)
   expect(delivery).toMatchObject({ status: 'pending', nextAttemptAt: START + 5000 })
   expect(delivery!.attempts).toMatchObject([{ error: 'internal error', statusCode: null }])
-  expect(lines[0]).toMatchObject({ level: 'error', message: 'webhook request could not be made' })
+  expect(lines[0]).toMatchObject({ level: 'error', message: 'webhook request failed with an internal error' })
 })
 
 test('no secret, signature, address or body reaches the log', async () => {

@@ -67,7 +67,7 @@ test('a mail whose attachments cannot be read goes out without their contents', 
     expect(body).toEqual({ ...golden.with_attachments, attachments_data: [] })
   }
   expect(lines.filter(({ level }) => level === 'warn').map(({ message }) => message)).toEqual(
-    Array(2).fill('attachments cannot be read'),
+    Array(2).fill('attachments unreadable'),
   )
 })
 

@@ -5,7 +5,7 @@ export function addSend(program: Command, end: (code: number) => void): void {
   withRecords(program.command('send'))
     .description('send one message (queued until the server runs)')
     .requiredOption('--from <address>', 'sender: ann@example.com or "Ann <ann@example.com>"')
-    .requiredOption('--to <address>', 'recipient; can be given more than once', gather)
+    .requiredOption('--to <address>', 'recipient; repeatable', gather)
     .requiredOption('--subject <text>', 'subject line')
     .option('--text <text>', 'plain text body')
     .addOption(new Option('--html <html>', 'HTML body').conflicts('htmlFile'))

@@ -34,7 +34,7 @@ export function addStart(program: Command, end: (code: number) => void): void {
     )
     .option('--https', "serve HTTPS with a Let's Encrypt certificate (you agree to its terms); uses ports 80 and 443")
     .option('--skip-checks', 'skip the checks of the machine and DNS')
-    .option('--dry-run', 'run the checks and print what would be written; change nothing')
+    .option('--dry-run', 'run the checks and show the planned files; change nothing')
     .option('--no-input', 'never prompt')
     .option('--json', 'print one JSON object')
     .action(async (options) => (await import('../init.ts')).init(options))

@@ -64,7 +64,7 @@ function flagOf(option: Option): Flag {
     about: description,
     isRequired: mandatory && required,
     value: required ? { name: placeholder.replace('...', ''), choices: argChoices } : null,
-    isRepeatable: /more than once/.test(description),
+    isRepeatable: /repeatable/.test(description),
     fallback: defaultValue === undefined ? '' : String(defaultValue),
     environment: envVar ?? '',
   }

@@ -82,7 +82,7 @@ export function createHttpsThread<Kind extends string>(options: {
     onEnd: (runner, { culprit }) => {
       if (current === runner) current = null
       for (const task of runner.state.tasks.values()) {
-        log.warn('a request was interrupted with its thread', { host: hostOf(task), culprit: task.id === culprit })
+        log.warn('request aborted, its thread ended', { host: hostOf(task), culprit: task.id === culprit })
         task.interrupt(task.id === culprit ? 'answer took too long to read' : 'interrupted')
       }
       runner.state.tasks.clear()

@@ -32,7 +32,7 @@ export async function recordDelivered(
   }
 
   const unreadable = (path: string, error: unknown) =>
-    log.warn('what servers had taken before the end of the last process cannot be read', { path, error })
+    log.warn('journal of the previous process unreadable', { path, error })
   for (const { path, worker, notes } of readJournals(folder, unreadable)) {
     await Promise.all(notes.map((note) => recordNote(note, worker)))
     rmSync(path, { force: true })

@@ -131,13 +131,13 @@ export function createOutboundLoop(house: {
   const poisonous = createPoisonous(store.messages, {
     clock: clock.steady,
     onGivenUp: (messageId) => {
-      log.error('a message was given up: preparing it took too long or ended its thread, twice', {
+      log.error('message failed: it exceeded the CPU limit or ended its thread twice', {
         message_id: messageId,
       })
       house.onPoisonous?.()
     },
     onWait: (organizationId) => {
-      log.error('messages of one organization ended thread after thread: its mail waits for up to ten minutes', {
+      log.error('mail of one organization delayed for up to 10 min: its messages ended several threads', {
         organization_id: organizationId,
       })
       house.onOrganizationWaits?.()
@@ -190,7 +190,7 @@ export function createOutboundLoop(house: {
   const followTheClock = async () => {
     const byMs = leaps.look()
     if (byMs === 0) return
-    log.warn('the clock was set, what waits moves along', { by_ms: byMs })
+    log.warn('system clock changed, waiting deliveries shifted', { by_ms: byMs })
     admission.leapt(byMs)
     await store.deliveries.leapt(byMs, clock.now())
   }
@@ -199,7 +199,7 @@ export function createOutboundLoop(house: {
     clock,
     idleMs: IDLE_MS,
     tick,
-    onError: (error) => log.error('outbound turn failed', { error }),
+    onError: (error) => log.error('delivery scheduler failed', { error }),
   })
 
   /** One claim to its record. Never rejects. */
@@ -232,7 +232,7 @@ export function createOutboundLoop(house: {
       return attempted === null ? null : { ...attempted, reactions }
     })
     return attempted.catch((error) => {
-      log.error('a content cannot be read', { delivery_id: claim.delivery.id, error })
+      log.error('message content unreadable', { delivery_id: claim.delivery.id, error })
       return untried(claim, internalFault(error), now)
     })
   }
@@ -244,7 +244,7 @@ export function createOutboundLoop(house: {
     admission.returned(grant)
     await store.deliveries
       .release([{ id, attempt, worker: house.workerId }], dueAt)
-      .catch((error) => log.error('a delivery waits for the end of its lease', { delivery_id: id, error }))
+      .catch((error) => log.error('delivery not released, waiting until its lease expires', { delivery_id: id, error }))
   }
 
   /** Only who clicks looks at the mail; without its HTML there is a link in its place. */
@@ -252,7 +252,7 @@ export function createOutboundLoop(house: {
     const reactions = simulate(delivery.email).then
     if (!reactions.includes('clicked')) return reactions.map((reaction) => ({ reaction, html: null }))
     const html = await house.storedMail.part(content, 'html', message.organizationId).catch((error) => {
-      log.warn('test mail could not be read', { delivery_id: delivery.id, error })
+      log.warn('test message unreadable', { delivery_id: delivery.id, error })
       return null
     })
     const text = html === null ? null : new TextDecoder().decode(html)
@@ -303,10 +303,11 @@ export function createOutboundLoop(house: {
       try {
         const state = await store.deliveries.record(record)
         house.written(record.deliveryId)
-        if (state === 'lease_lost') return log.warn('outcome came after its lease', { delivery_id: record.deliveryId })
+        if (state === 'lease_lost')
+          return log.warn('delivery result discarded: lease expired', { delivery_id: record.deliveryId })
         break
       } catch (error) {
-        log.error('outcome not recorded yet', { delivery_id: record.deliveryId, error })
+        log.error('delivery result not recorded, will retry', { delivery_id: record.deliveryId, error })
         if (giveUp.signal.aborted) return
         await clock.sleep(RECORD_AGAIN_MS, giveUp.signal)
       }
