@@ -35,7 +35,7 @@ test.each([
   expect(probed).toMatchObject({ kind: 'thread', landlock: 0, broken: [] })
   expect(await checkSeparation(true, async () => probed)).toMatchObject({
     status: 'warn',
-    message: expect.stringMatching(/^thread: inbound mail is read inside the server \(.+\)$/),
+    message: expect.stringMatching(/^thread: inbound mail is parsed inside the server process \(.+\)$/),
   })
 })
 
