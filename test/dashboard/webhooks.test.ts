@@ -53,6 +53,7 @@ describeJourneys(({ board, server, journey, heading, press }) => {
     await server().receiver.received(before + 1)
 
     await press(page, 'Rotate secret')
+    expect(await page.getByLabel('Old secret expires').inputValue()).toBe('60')
     await page.getByRole('dialog').getByRole('button', { name: 'Rotate secret' }).click()
     await secret.getByText('also signed with the old secret until').waitFor()
     await press(page, 'Done')

@@ -79,8 +79,14 @@ export function Tabs<T extends string>({
 }) {
   const list = useRef<HTMLDivElement>(null)
   useEffect(() => {
-    // On a narrow screen the row of tabs scrolls, and the selected tab may be out of view.
-    list.current?.querySelector('[aria-selected="true"]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' })
+    // On a narrow screen the row of tabs scrolls, and the selected tab may be out of view. scrollIntoView would also scroll
+    // the page to tabs below the fold.
+    const row = list.current
+    const tab = row?.querySelector('[aria-selected="true"]')
+    if (!row || !tab) return
+    const [outer, inner] = [row.getBoundingClientRect(), tab.getBoundingClientRect()]
+    if (inner.right > outer.right) row.scrollLeft += inner.right - outer.right
+    else if (inner.left < outer.left) row.scrollLeft += inner.left - outer.left
   }, [chosen])
   const id = name.toLowerCase().replace(/\W+/g, '-')
   const move = (event: KeyboardEvent) => {

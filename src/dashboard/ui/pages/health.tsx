@@ -92,11 +92,15 @@ function Summary({ checks }: { checks: Json[] }) {
     <p class="row">
       {ORDER.map((status) => {
         const count = checks.filter((check) => check.status === status).length
-        return count > 0 && <Chip key={status} word={`${count} ${LABELS[status]}`} tone={TONES[status]} />
+        return count > 0 && <Chip key={status} word={countText(status, count)} tone={TONES[status]} />
       })}
     </p>
   )
 }
+
+const countText = (status: string, count: number) =>
+  status === 'warn' ? `${count} ${count === 1 ? 'warning' : 'warnings'}` : `${count} ${SUMMARY[status]}`
+const SUMMARY: Record<string, string> = { pass: 'OK', fail: 'failed', skip: 'skipped' }
 
 /** Groups of checks; others come last. */
 const GROUPS: readonly (readonly [name: string, checks: readonly string[]])[] = [

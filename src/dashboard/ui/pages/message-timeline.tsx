@@ -128,7 +128,7 @@ function attemptMoment(attempt: Json): Untimed {
     what: (
       <>
         Attempt {number}: <strong>{OUTCOMES[outcome] ?? outcome}</strong>
-        {mx_host !== null && <> by {mx_host}</>}
+        {mx_host !== null && outcome !== 'unknown' && <> by {mx_host}</>}
       </>
     ),
     more: (

@@ -76,9 +76,13 @@ export function CreateKey({ onClose, onSaved }: KeyForm) {
             hint="Test keys simulate sending. They read, change and create only test records."
           >
             {(control) => (
-              <select {...control} defaultValue={mode.value}>
-                <option value="live">Live</option>
-                <option value="test">Test</option>
+              <select {...control}>
+                <option value="live" selected={mode.value === 'live'}>
+                  Live
+                </option>
+                <option value="test" selected={mode.value === 'test'}>
+                  Test
+                </option>
               </select>
             )}
           </Field>

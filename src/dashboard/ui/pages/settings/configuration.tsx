@@ -22,7 +22,7 @@ export function Configuration() {
         columns={COLUMNS}
         loaded={{ ...loaded, data: rows }}
         keyOf={({ key }) => key}
-        whenEmpty={<Empty name="No keys match" />}
+        whenEmpty={<Empty name={q === '' ? 'All keys have their default values' : 'No keys match'} />}
       />
       <p class="muted small">
         Edit the config file to change these values. Most keys take effect after a restart;{' '}
