@@ -157,7 +157,7 @@ describe.skipIf(!hasBrowser)('hostile mail', () => {
   let secure: { port: number; stop: () => unknown }
   let plain: { port: number; stop: () => unknown }
   const ids: Record<string, string> = {}
-  const furnish = async (server: TestServer) => {
+  const seed = async (server: TestServer) => {
     const sandbox = { authorization: `Bearer ${server.keys.test}` }
     const send = async (subject: string, html: string) => {
       const { body } = await server.send({ to: 'x@customer.example', subject, html }, sandbox)
@@ -194,7 +194,7 @@ describe.skipIf(!hasBrowser)('hostile mail', () => {
   beforeAll(async () => {
     secure = await listen(await selfSignedCertificate({ names: ['127.0.0.1'], now: Date.now() }))
     plain = await listen()
-    board = await startDashboard(furnish)
+    board = await startDashboard(seed)
   }, LIMIT_MS)
   afterAll(async () => {
     await board?.close()

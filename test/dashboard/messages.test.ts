@@ -25,7 +25,7 @@ const NASTY = `<!doctype html><html><head><meta http-equiv="refresh" content="0;
   <iframe src="https://evil.example/"></iframe><svg onload="parent.stolen = 1"></svg></body></html>`
 const PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
 
-async function furnish(server: TestServer): Promise<void> {
+async function seed(server: TestServer): Promise<void> {
   const send = async (change: object) => (await server.send(change as Record<string, unknown>)).body.id as string
   const [delivered, bounced, deferred, nasty] = [
     await send({
@@ -57,13 +57,13 @@ async function furnish(server: TestServer): Promise<void> {
     await server.clock.advance(1_000)
     return (await server.read('/v1/quality')).data[0].alerts.length > 0
   })
-  await until('webhooks to be told', () => server.receiver.requests.length > 5)
+  await until('webhook deliveries', () => server.receiver.requests.length > 5)
 }
 
 describe.skipIf(!hasBrowser)('messages', () => {
   let board: TestDashboard
   beforeAll(async () => {
-    board = await startDashboard(furnish, { quality: { min_sent: 3 } })
+    board = await startDashboard(seed, { quality: { min_sent: 3 } })
   }, LIMIT_MS)
   afterAll(() => board?.close(), LIMIT_MS)
 
@@ -124,8 +124,8 @@ describe.skipIf(!hasBrowser)('messages', () => {
     'appear as they are sent, and export as CSV and JSON with the filters',
     async () => {
       const page = await board.open('/messages?tag=fresh')
-      await page.getByText('Nothing fits').waitFor()
-      await page.getByText('as it happens').waitFor()
+      await page.getByText('No messages match').waitFor()
+      await page.locator('.head .chip', { hasText: 'Live' }).waitFor()
       await board.server.send({ subject: '=1+1', tags: ['fresh'] })
       await page.getByRole('link', { name: '=1+1' }).waitFor()
       const saved = async (button: string) => {

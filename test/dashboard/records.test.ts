@@ -6,7 +6,7 @@ import { axeFaults, describeJourneys, overflow, screenshot } from './setup.ts'
 /** Domains, API keys and suppressions: create, view, change, delete. */
 
 describeJourneys(({ board, server, journey, heading, press }) => {
-  journey('adds a domain, shows what is wrong in DNS, and sees it put right', async () => {
+  journey('adds a domain, shows errors in DNS, and verifies it after they are fixed', async () => {
     const page = await board().open('/domains', { expected: /400|409/ })
     await press(page, 'Add domain')
     const dialog = page.getByRole('dialog', { name: 'Add domain' })
@@ -30,7 +30,7 @@ describeJourneys(({ board, server, journey, heading, press }) => {
     const made = data.find(({ name }: { name: string }) => name === 'news.shop.example')
     const [key, ...others] = made.dns_records
     server().zone.set(key.name, 'TXT', [[key.value.replace('v=DKIM1', 'v=DKIM9')]])
-    await press(page, 'Check now')
+    await press(page, 'Check DNS')
     const mark = first.locator('mark')
     await mark.waitFor()
     expect(await mark.textContent()).toBe('9')
@@ -136,13 +136,13 @@ describeJourneys(({ board, server, journey, heading, press }) => {
     const [download] = await Promise.all([page.waitForEvent('download'), press(page, 'Export')])
     expect(readFileSync((await download.path())!, 'utf8')).toContain('bob@customer.example')
     await press(page, 'Remove bob@customer.example')
-    await page.getByRole('dialog').getByRole('button', { name: 'Mail it again' }).click()
-    await page.getByText('None like that').waitFor()
+    await page.getByRole('dialog').getByRole('button', { name: 'Remove suppression' }).click()
+    await page.getByText('No suppressions match').waitFor()
     expect((await server().read('/v1/suppressions')).data).toEqual([])
   })
 
   for (const theme of ['light', 'dark'] as const) {
-    journey(`is readable by everybody, ${theme}, on a phone too`, async () => {
+    journey(`is accessible in the ${theme} theme and fits a phone screen`, async () => {
       await server().ask('POST', '/v1/suppressions', { email: 'bob.with.a.long.name@a-rather-long-domain.example' })
       const page = await board().open('/domains', { theme })
       const { data } = await server().read('/v1/domains')

@@ -4,7 +4,7 @@ import { axeFaults, describeJourneys, overflow, screenshot } from './setup.ts'
 /** Operator pages: organizations and plans, sign-in, configuration, audit log. */
 
 describeJourneys(({ board, server, journey, heading, press }) => {
-  journey('makes an organization, changes its plan, and acts for it', async () => {
+  journey('creates an organization, changes its plan and switches to it', async () => {
     await server().clock.advance(1_000) // the other one is older
     const page = await board().open('/organizations', { expected: /409/ })
     await page.getByRole('heading', { name: 'Usage of Shop' }).waitFor()
@@ -53,7 +53,7 @@ describeJourneys(({ board, server, journey, heading, press }) => {
     await other.getByRole('heading', { name: 'Sign in with a link' }).waitFor()
   })
 
-  journey('shows configuration and audit log, to be read by everybody', async () => {
+  journey('shows configuration and audit log, accessible in both themes', async () => {
     await server().ask('POST', '/v1/suppressions', { email: 'ann@customer.example' })
     const page = await board().open('/settings?tab=configuration')
     await page.getByText('Edit the config file').waitFor()

@@ -52,9 +52,9 @@ const STEP_LIMIT_MS = 45_000
 
 const SHOTS = join(import.meta.dir, '../../dist/test/screenshots')
 
-/** `furnish` puts into the server what the tests are to see. */
+/** `seed` fills the server with data for the tests. */
 export async function startDashboard(
-  furnish: (server: TestServer) => Promise<void> = async () => {},
+  seed: (server: TestServer) => Promise<void> = async () => {},
   config: ConfigValues = {},
 ): Promise<TestDashboard> {
   const remote = await startRemoteMx({ script: { rcpt: (address) => REPLIES[address.split('@', 1)[0]!] ?? null } })
@@ -63,7 +63,7 @@ export async function startDashboard(
   const faults: string[] = []
   const mintId = createMintId(server.clock, systemRandom)
   const contexts: BrowserContext[] = []
-  await furnish(server)
+  await seed(server)
   const browser: Browser = await chromium.launch({ executablePath: CHROMIUM, args: QUIETLY, timeout: LIMIT_MS })
 
   const blank = async ({

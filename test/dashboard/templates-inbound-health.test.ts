@@ -20,8 +20,8 @@ const NASTY = `<!doctype html><html><head><meta http-equiv="refresh" content="0;
 /** The browser reports a form of such a message, which it does not send. */
 const NO_FORM = /^said Blocked form submission to ''/
 
-/** Two mails, the second of them hostile, that a webhook route took. */
-async function furnish(server: TestServer): Promise<void> {
+/** Two messages for a webhook route; the second is hostile. */
+async function seed(server: TestServer): Promise<void> {
   const mintId = createMintId(server.clock, systemRandom)
   const { body: route } = await server.ask('POST', '/v1/inbound-routes', {
     name: 'Support',
@@ -53,7 +53,7 @@ describe.skipIf(!hasBrowser)('the dashboard', () => {
   let board: TestDashboard
   let server: TestServer
   beforeAll(async () => {
-    board = await startDashboard(furnish)
+    board = await startDashboard(seed)
     server = board.server
   }, LIMIT_MS)
   afterAll(() => board?.close(), LIMIT_MS)
@@ -151,7 +151,7 @@ describe.skipIf(!hasBrowser)('the dashboard', () => {
     expect(await axeFaults(page)).toEqual([])
     await dialog.getByLabel('To').fill('ann@one.remote.example')
     await dialog.getByRole('button', { name: 'Send', exact: true }).click()
-    const link = await dialog.getByRole('link', { name: 'what becomes of it' }).getAttribute('href')
+    const link = await dialog.getByRole('link', { name: 'View message' }).getAttribute('href')
     const live = await server.ended(link!.split('/').at(-1)!)
     expect([live.mode, live.subject, live.from, live.status]).toEqual([
       'live',
@@ -164,7 +164,7 @@ describe.skipIf(!hasBrowser)('the dashboard', () => {
     await dialog.getByRole('button', { name: 'Test', exact: true }).click()
     await dialog.getByLabel('To').fill('ann@customer.example')
     await dialog.getByRole('button', { name: 'Send', exact: true }).click()
-    await dialog.getByRole('link', { name: 'what becomes of it' }).waitFor()
+    await dialog.getByRole('link', { name: 'View message' }).waitFor()
     expect((await server.read('/v1/messages?mode=test')).data).toHaveLength(1)
     await dialog.getByRole('button', { name: 'Close' }).click()
 
@@ -304,8 +304,8 @@ describe.skipIf(!hasBrowser)('the dashboard', () => {
     })
     await page.reload()
     const before = server.receiver.requests.length
-    await press(page, 'Post again')
-    await page.getByText('It is posted once more').waitFor()
+    await press(page, 'Redeliver')
+    await page.getByText('Delivery queued').waitFor()
     await server.receiver.received(before + 1)
     await page.getByText('Attempt 1: 204').waitFor()
     await page.setViewportSize({ width: 360, height: 740 })
@@ -374,7 +374,7 @@ describe.skipIf(!hasBrowser)('the dashboard', () => {
     ])
   })
 
-  journey('keeps long forward targets and the chosen tab within the screen of a phone', async () => {
+  journey('keeps long forward targets and the selected tab within a phone screen', async () => {
     const { body: route } = await server.ask('POST', '/v1/inbound-routes', {
       name: 'Long',
       match: { type: 'address', value: `long@${DOMAIN}` },
@@ -407,7 +407,7 @@ describe.skipIf(!hasBrowser)('the dashboard', () => {
     await screenshot(page, 'health')
   })
 
-  journey('says what to do where there is nothing yet', async () => {
+  journey('says what to do on empty pages', async () => {
     await server.clock.advance(1_000) // the other one is older
     const page = await board.open('/organizations')
     await press(page, 'Create organization')

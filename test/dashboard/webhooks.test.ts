@@ -4,7 +4,7 @@ import { axeFaults, describeJourneys, overflow, screenshot } from './setup.ts'
 /** Webhooks: create, deliver, inspect, replay. */
 
 describeJourneys(({ board, server, journey, heading, press }) => {
-  journey('makes a webhook, shows its secret once, tries it, and tells of every answer', async () => {
+  journey('creates a webhook, shows its secret once, and lists every delivery with its response', async () => {
     const page = await board().open('/webhooks', { expected: /400/ })
     await press(page, 'Create webhook')
     const dialog = page.getByRole('dialog', { name: 'Create webhook' })
@@ -21,7 +21,7 @@ describeJourneys(({ board, server, journey, heading, press }) => {
 
     await page.getByRole('link', { name: `${server().receiver.url}-two` }).click()
     await heading(page, `${server().receiver.url}-two`)
-    await page.getByText('Nothing was told yet').waitFor()
+    await page.getByText('No deliveries yet').waitFor()
     server().receiver.script({ status: 500, body: 'out of order <b>here</b>' })
     await press(page, 'Send test event')
     await page.getByLabel('Event', { exact: true }).selectOption('message.clicked')
@@ -34,8 +34,8 @@ describeJourneys(({ board, server, journey, heading, press }) => {
     expect(await axeFaults(page)).toEqual([])
     await screenshot(page, 'webhook-delivery')
     server().receiver.script(204)
-    await press(page, 'Try again now')
-    await page.getByRole('cell', { name: '204, 2 tries' }).waitFor()
+    await press(page, 'Retry now')
+    await page.getByRole('cell', { name: '204, 2 attempts' }).waitFor()
     await page.getByRole('combobox', { name: 'Status' }).selectOption('failed')
     await page.getByText('No deliveries match').waitFor()
     await page.getByRole('combobox', { name: 'Status' }).selectOption('')
@@ -45,11 +45,11 @@ describeJourneys(({ board, server, journey, heading, press }) => {
     await page.getByRole('cell', { name: 'message.delivered' }).waitFor()
     await server().clock.advance(1_000)
     const before = server().receiver.requests.length
-    await press(page, 'Send past events again')
+    await press(page, 'Replay events')
     await page.getByLabel('From').fill('2020-01-01T00:00')
-    await press(page, 'Send again')
-    await press(page, 'Yes, send again')
-    await page.getByText(/out again$/).waitFor()
+    await press(page, 'Replay')
+    await press(page, 'Replay now')
+    await page.getByText(/events? queued$/).waitFor()
     await server().receiver.received(before + 1)
 
     await press(page, 'Rotate secret')

@@ -5,7 +5,7 @@ import { ApiError, errorText } from './api.ts'
 /** A form that calls the API. Each field shows the API's error for the field of the same `name`:
  *
  *    <Form action="Create key" onSubmit={async (values) => { await post('/v1/api-keys', values) }} onDone={close}>
- *      <Field name="name" label="Name" hint="What it is for.">{(control) => <input {...control} required />}</Field>
+ *      <Field name="name" label="Name" hint="The app that uses it.">{(control) => <input {...control} required />}</Field>
  *      <Field name="mode" label="Mode">{(control) => <select {...control}>…</select>}</Field>
  *    </Form>
  *

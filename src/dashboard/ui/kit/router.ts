@@ -36,7 +36,7 @@ export async function mayLeave(): Promise<boolean> {
   return true
 }
 
-/** Goes there; `replace` leaves no step back, `isSure` asks nobody. The page's heading gets the focus, as after a load. */
+/** Opens a path. `replace` adds no history entry; `isSure` skips the guard. */
 export function go(
   path: string,
   query?: Record<string, string | undefined>,

@@ -184,7 +184,7 @@ const CAUSES: Record<string, string> = {
   mailbox_full: 'mailbox is full',
   mailbox_disabled: 'mailbox is disabled',
   policy: 'rejected by policy',
-  reputation: 'IP or domain reputation',
+  reputation: 'poor IP or domain reputation',
   content: 'content rejected',
   authentication: 'authentication failed',
   rate: 'rate limited',

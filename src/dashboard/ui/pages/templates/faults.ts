@@ -27,7 +27,7 @@ export function faultsOf(thrown: unknown): { texts: Partial<Record<TextName, Tex
 }
 
 function placed(text: string): TextFault {
-  const [, line, column, message] = /^\w+ is no good template in line (\d+), column (\d+): (.*)$/s.exec(text) ?? []
+  const [, line, column, message] = /^[^:]* line (\d+), column (\d+): (.*)$/s.exec(text) ?? []
   if (message === undefined) return { line: null, column: null, message: text }
   return { line: Number(line), column: Number(column), message }
 }
