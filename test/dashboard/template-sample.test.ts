@@ -32,7 +32,7 @@ test('a name changes nothing but what it names', () => {
 })
 
 test('faults stand at their text, with their place', () => {
-  const told = 'html is no good template in line 3, column 5: tag name expected'
+  const told = 'html is not a valid template at line 3, column 5: tag name expected'
   expect(faultsOf(new ApiError(400, 'validation_error', told, { html: told, text: 'text is too long' }))).toEqual({
     texts: {
       html: { line: 3, column: 5, message: 'tag name expected' },
