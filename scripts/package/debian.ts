@@ -55,7 +55,8 @@ Installed-Size: ${Math.ceil(programBytes / 1024) + 512}
 Depends: libc6 (>= 2.34), passwd
 Section: mail
 Priority: optional
-Description: transactional email you own
- An HTTP API takes mail, which goes signed to the recipient's server; signed
- webhooks tell what became of it. One program with its database inside.
+Description: self-hosted transactional email server
+ Accepts mail over HTTP and SMTP, signs it with DKIM and delivers it to the
+ recipient's server. Signed webhooks report every event. One program with an
+ embedded database.
 `
