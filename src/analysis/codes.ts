@@ -1,26 +1,26 @@
 import { CLIENT_FEATURES, type ClientFeature } from './client-support.ts'
 
-/** Every finding an analysis can have. The codes are public: one is never renamed and never changes its meaning.
+/** Every possible finding. The codes are public: they are never renamed and keep their meaning.
  *
- *  `error`: the mail will fail or be taken for fraud. `warning`: some readers or filters will mind. `info`: worth
- *  knowing. `penalty` is taken from 100 once, however often the fault occurs. Penalties and thresholds are our own
- *  judgement; no filter publishes its weights. */
+ *  `error`: the message will fail or look like fraud. `warning`: some recipients or filters will object. `info`: worth
+ *  knowing. `penalty` is subtracted from 100 once, however often the fault occurs. Penalties and thresholds are our
+ *  own judgement, because filters do not publish their weights. */
 export interface FindingKind {
   category: Category
   severity: Severity
   penalty: number
-  /** Field of the request it is about, unless the finding names another one. */
+  /** Request field concerned, unless the finding names another. */
   field: string
-  /** What is wrong; a detail may follow. */
+  /** The problem; a detail may follow. */
   what: string
-  /** What to do. */
+  /** How to fix it. */
   advice: string
 }
 
 export type Severity = 'error' | 'warning' | 'info'
 export type Category = keyof typeof CATEGORIES
 
-/** Category → most that its findings together take from the score. */
+/** Category → maximum total penalty of its findings. */
 export const CATEGORIES = {
   authentication: 40,
   addresses: 30,
@@ -366,7 +366,7 @@ const OWN_KINDS = {
 export type Code = keyof typeof OWN_KINDS | ClientCode
 export type ClientCode = keyof typeof CLIENT_FEATURES
 
-/** Code → what it means, for the answer and the documentation. */
+/** Code → its meaning, for the response and the documentation. */
 export const FINDING_KINDS: Readonly<Record<Code, FindingKind>> = { ...OWN_KINDS, ...clientKinds() }
 
 type Row = Omit<FindingKind, 'category' | 'field'> & { field: string | null }

@@ -17,7 +17,7 @@ export const attachments: Rule = ({ input }, report) => {
   }
 }
 
-const GMAIL_CLIPS = 102 * 1024 // contract §3
+const GMAIL_CLIPS = 102 * 1024 // Gmail clips the message at this size
 const LARGE = 10 * 1_048_576 // ours: smaller servers refuse more
 
 // Own choice of what large receivers are known to refuse.

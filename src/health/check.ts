@@ -1,18 +1,18 @@
-/** What a look at one thing came to. `advice` says what to do, a line or several; null where nothing is to be done. */
+/** Result of a check. `advice` says how to fix it, one or more lines; null if there is nothing to do. */
 export interface Verdict {
   status: CheckStatus
   message: string
   advice: string | null
 }
 
-/** `skip`: there was nothing to look at, or no way to. */
+/** `skip`: the check does not apply or could not run. */
 export type CheckStatus = 'pass' | 'warn' | 'fail' | 'skip'
 
 export interface CheckResult extends Verdict {
   name: string
 }
 
-/** One thing that is looked at. Names are few and fixed: they label a metric. */
+/** One check. Names are few and fixed: they are metric labels. */
 export interface Check {
   name: string
   look: () => Verdict | Promise<Verdict>
@@ -23,23 +23,23 @@ export const warn = (message: string, advice: string): Verdict => ({ status: 'wa
 export const fail = (message: string, advice: string): Verdict => ({ status: 'fail', message, advice })
 export const skip = (message: string): Verdict => ({ status: 'skip', message, advice: null })
 
-/** Several verdicts of one thing, at least one → the worst of them, the first of its kind; where all are well, all they
- *  say. */
+/** Several verdicts of one check, at least one → the worst, the first of its kind; if all pass, their messages
+ *  combined. */
 export function worstOf(verdicts: readonly Verdict[]): Verdict {
   const first = (status: CheckStatus) => verdicts.find((verdict) => verdict.status === status)
   return first('fail') ?? first('warn') ?? first('skip') ?? pass(verdicts.map(({ message }) => message).join('; '))
 }
 
-/** Checks → their results in the same order, all looked at at once. One that takes longer than `patienceMs` is skipped,
- *  on the machine's own timer; one that throws has found something that nobody foresaw. Never rejects. */
+/** Checks → results in the same order, run in parallel. A check that exceeds `timeoutMs` is skipped; one that throws
+ *  becomes a warning. Never rejects. */
 export async function runChecks(checks: readonly Check[], timeoutMs = TIMEOUT_MS): Promise<CheckResult[]> {
   return Promise.all(checks.map(async ({ name, look }) => ({ name, ...(await bounded(look, timeoutMs)) })))
 }
 
-/** Nothing failed. */
+/** True if no check failed. */
 export const hasNoFailure = (results: readonly CheckResult[]) => results.every(({ status }) => status !== 'fail')
 
-/** Every single step inside a check ends sooner, with a DNS that answers. */
+/** With a DNS that responds, every step of a check is faster. */
 const TIMEOUT_MS = 6_000
 
 async function bounded(look: Check['look'], timeoutMs: number): Promise<Verdict> {

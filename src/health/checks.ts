@@ -20,7 +20,7 @@ import { checkSeparation } from './separation.ts'
 import { checkSmarthost } from './smarthost.ts'
 import { checkStore } from './store.ts'
 
-/** What can be looked at on a machine with nothing on it yet, in the order in which it is best read. */
+/** Checks that need no store, in recommended reading order. */
 export function machineChecks(
   installation: Installation,
   deps: CheckDeps,
@@ -50,7 +50,7 @@ export function machineChecks(
 
 const takesMail = ({ listeners }: Installation) => listeners.some(({ key }) => key === 'smtp.inbound.listen')
 
-/** What can be looked at where there is a store. */
+/** Checks that need a store. */
 export function storeChecks(deps: {
   store: Pick<Store, 'quality' | 'queues' | 'held' | 'checkWritable'>
   dataDir: string

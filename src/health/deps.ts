@@ -1,46 +1,46 @@
 import type { Resolver } from '../net/dns/resolver.ts'
 import type { ReaderSeparation } from './separation.ts'
 
-/** What is set up, as far as the checks care. */
+/** The installation, as far as the checks need it. */
 export interface Installation {
   hostname: string
   dataDir: string
   /** Bytes to keep free on its disk. */
   minFreeBytes: number
-  /** What the process may have in memory by the config; 0: what the kernel grants. */
+  /** Configured memory limit; 0: the limit of the kernel. */
   memoryBytes: number
-  /** Of the largest mail that is taken. */
+  /** Largest accepted message. */
   messageBytes: number
   listeners: readonly Listener[]
-  /** The local address that mail leaves from, where it is fixed. */
+  /** The fixed local address for outgoing mail. */
   sourceAddress: string | null
   /** Null: mail goes to each domain's MX. */
   smarthost: { host: string; port: number } | null
   domains: readonly SendingDomain[]
-  /** The server that runs on this data directory, if one does. */
+  /** The server running on this data directory, if any. */
   server: Server | null
-  /** Certificates of the operator's that are shown in TLS. */
+  /** The operator's own certificates for TLS. */
   certificateFiles: readonly string[]
-  /** What is kept of an authority's certificate; null where none is asked. */
+  /** State of the ACME certificate; null if none is requested. */
   authority: AuthorityCertificate | null
 }
 
 export interface AuthorityCertificate {
-  /** Those it should have. */
+  /** Names it should contain. */
   names: readonly string[]
-  /** Null while there is none. */
+  /** Null if there is none yet. */
   held: { names: readonly string[]; endsAt: number } | null
-  /** Why the last attempt came to nothing, or none is made; null when all is well. */
+  /** Why the last attempt failed, or why there was none; null if all is well. */
   trouble: string | null
 }
 
 export interface Server {
   pid: number
-  /** That its listeners have. */
+  /** Ports of its listeners. */
   ports: readonly number[]
 }
 
-/** A listener the config asks for, by its key. */
+/** A configured listener and its key. */
 export interface Listener {
   key: string
   host: string
@@ -52,55 +52,55 @@ export interface SendingDomain {
   returnPathHost: string
 }
 
-/** What the checks see of the machine and of what is around it: the real thing, or loopback and folders of a test. */
+/** Access of the checks to the machine and the network; tests use loopback and temporary directories. */
 export interface CheckDeps {
   /** ms UTC. */
   now: () => number
-  /** Remembers nothing, and is not patient. */
+  /** Without a cache, with short timeouts. */
   resolver: Resolver
-  /** Name servers that are asked, `ip:port`. */
+  /** Name servers in use, `ip:port`. */
   nameServers: readonly string[]
-  /** Whether a name server's word on DNSSEC is taken. */
+  /** True if DNSSEC results of this name server are trusted. */
   isTrusted: (ip: string) => boolean
-  /** Asks whether a resolver validates DNSSEC, whoever it is. */
+  /** True if the resolver validates DNSSEC, trusted or not. */
   validates: () => Promise<boolean>
   /** Addresses of the machine's network interfaces, without loopback and link-local ones. */
   ownAddresses: () => string[]
-  /** Which addresses of the world may be connected to. */
+  /** True if the address may be connected to. */
   mayConnect: (ip: string) => boolean
-  /** Calls a mail server at its port 25, or whatever port the config has in its place, and says who we are. */
+  /** Connects to a mail server on port 25, or the configured port, and sends EHLO. */
   greet: (host: string, address: string) => Promise<Greeting>
-  /** The same at the smarthost, with TLS and login; null without one. */
+  /** The same for the smarthost, with TLS and login; null without one. */
   greetSmarthost: (() => Promise<Greeting>) | null
-  /** Address of a time server → by how many ms our clock is ahead; null when it says nothing. */
+  /** Time server address → ms by which our clock is ahead; null without a response. */
   askTime: (address: string) => Promise<number | null>
-  /** Who listens on what, read once. */
+  /** Listening processes, read once. */
   held: readonly HeldPort[]
-  /** Folders of the kernel: `/proc` and `/sys`. */
+  /** Kernel file systems: `/proc` and `/sys`. */
   proc: string
   sys: string
-  /** Where a unit of systemd may stand. */
+  /** Directories of systemd units. */
   units: readonly string[]
-  /** Starts a reader of inbound mail, lets it try to break out, and ends it. */
+  /** Starts a reader process for inbound mail, lets it try to break out, and ends it. */
   readerSeparation: () => Promise<ReaderSeparation>
-  /** False: nobody but this machine is asked. */
+  /** False: no connections to other machines. */
   looksOutside: boolean
 }
 
 export interface Greeting {
-  /** The connection stood, whatever became of it. */
+  /** True if the connection was established. */
   isReached: boolean
-  /** Why it would take no mail from us; null when all is well. */
+  /** Why it would reject our mail; null if it would not. */
   problem: string | null
-  /** What it said. */
+  /** Its reply. */
   words: string
   durationMs: number
 }
 
-/** A TCP port that some process listens on. */
+/** A TCP port in use. */
 export interface HeldPort {
   host: string
   port: number
-  /** Null when only root could tell. */
+  /** Null if only root can see it. */
   holder: { pid: number; name: string } | null
 }

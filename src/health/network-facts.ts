@@ -3,19 +3,19 @@ import type { Lookup } from '../net/dns/resolver.ts'
 import { canonicalIp, isPublicUnicast } from '../net/ip.ts'
 import type { CheckDeps, Greeting, Installation } from './deps.ts'
 
-/** What several checks need to know, found out once. Nothing of it rejects. */
+/** Facts that several checks need, determined once. No function rejects. */
 export interface NetworkFacts {
-  /** False: nothing that needs the DNS can be looked at. */
+  /** False: no DNS check can run. */
   hasDns: () => Promise<boolean>
-  /** What DNS says of our own name. */
+  /** DNS lookups of our own host name. */
   ownName: () => Promise<Record<Family, Lookup<string>>>
-  /** Calls at mail servers of large mailbox providers; empty where nobody may be asked, mail leaves by a smarthost, or none
-   *  has an address. */
+  /** Connections to mail servers of large mailbox providers; empty if connections are disabled, a smarthost is used,
+   *  or none has an address. */
   calls: () => Promise<Call[]>
-  /** Addresses that a mail server saw us come from. */
+  /** Our addresses as seen by a mail server. */
   seenAddresses: (family: Family) => Promise<string[]>
-  /** The addresses that the world sees mail come from: as it was seen; else those of the machine that are public; else,
-   *  behind NAT, those of its name. Empty when none is known. */
+  /** Public addresses of outgoing mail: as seen by a mail server; else the machine's public addresses; else, behind
+   *  NAT, those of its name. Empty if unknown. */
   publicAddresses: (family: Family) => Promise<string[]>
 }
 
@@ -25,7 +25,7 @@ export interface Call extends Greeting {
   family: Family
 }
 
-/** Whose mail servers are called: large, in several networks, and used to it. */
+/** Providers whose mail servers are contacted: large, on several networks, and used to such connections. */
 export const MAILBOX_PROVIDERS = ['gmail.com', 'outlook.com', 'yahoo.com'] as const
 
 export function createNetworkFacts(installation: Installation, deps: CheckDeps): NetworkFacts {

@@ -58,8 +58,8 @@ const createBody = z.strictObject({
 const updateBody = z.strictObject({ name: label(100).optional(), allowed_networks: allowedNetworks })
 const rotateBody = z.strictObject({ grace_period_minutes: graceMinutes })
 
-/** `/v1/api-keys`: keys of the organization, as far as the asking key reaches (contract §2 and §7). Making, changing,
- *  rotating and revoking one takes the right to grant all that it holds. */
+/** `/v1/api-keys`: the organization's keys within the scope of the calling key. Creating, changing, rotating and
+ *  revoking a key requires the right to grant all its permissions. */
 export function apiKeyOperations(deps: {
   store: Pick<Store, 'apiKeys' | 'domains'>
   random: Random
@@ -68,7 +68,7 @@ export function apiKeyOperations(deps: {
   const { store, random, mintId } = deps
   const load = async ({ params, key }: Call) =>
     requireWithin(await store.apiKeys.get(params.key_id!), scopeOf(key), 'API key')
-  /** The key in the path, when whoever asks could have made it. */
+  /** The key in the path, if the caller could have created it. */
   const loadGrantable = async (call: Call) => {
     const key = await load(call)
     requireGrant(call.key, key)
@@ -200,7 +200,7 @@ export function apiKeyOperations(deps: {
       bodyOptional: true,
       idempotent: true,
       secretResponse: true,
-      load: loadGrantable, // the answer shows a key with these rights
+      load: loadGrantable, // the response shows a key with these rights
       async handle({ resource: old, now, body, remember }) {
         const graceEndsAt = now + body.grace_period_minutes * 60_000
         const oldExpiresAt = Math.min(old.expiresAt ?? graceEndsAt, graceEndsAt)
@@ -226,7 +226,7 @@ export function apiKeyOperations(deps: {
   ]
 }
 
-/** Throws 403 unless the asking key may grant these rights; `field` of the refusal only where they stand in the body. */
+/** Throws 403 unless the calling key may grant these rights; the refusal names a `field` only if it is in the body. */
 function requireGrant(asking: ApiKey, rights: Rights, where: 'body' | 'path' = 'path'): void {
   const faults = isOperator(asking) ? [] : grantFaults(asking, rights)
   const first = faults[0]

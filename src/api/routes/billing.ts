@@ -11,8 +11,8 @@ import { planRecord } from './plan-record.ts'
 
 const patchBody = z.strictObject({ plan: z.string() })
 
-/** `/v1/usage` and `/v1/billing`: what the plan allows and what is used of it (contract §2). `selfService` names the
- *  plans that an organization may choose by itself. */
+/** `/v1/usage` and `/v1/billing`: plan limits and usage. `selfService` lists the plans that an organization can choose
+ *  itself. */
 export function billingOperations(deps: {
   store: Pick<
     Store,
@@ -23,7 +23,7 @@ export function billingOperations(deps: {
 }): Operation[] {
   const { store, plans, selfService } = deps
 
-  /** A test key is told nothing of live mail: its number is 0 there. */
+  /** Test keys see 0 for live mail. */
   const usageOf = async ({ id, plan }: Organization, now: number, key: ApiKey) => {
     const month = monthOf(now)
     const counted = await store.usage.of(id, now)
@@ -57,7 +57,7 @@ export function billingOperations(deps: {
       self_service_plans: selfService.map((name) => ({ plan: name, limits: limitsOf(plans(name)) })),
     }
   }
-  /** A key's organization is never removed. */
+  /** The organization of a key is never deleted. */
   const organizationOf = async (id: string) => (await store.organizations.get(id))!
 
   return [
@@ -109,7 +109,7 @@ export function billingOperations(deps: {
   ]
 }
 
-/** Null when the plan is no longer configured. */
+/** Null if the plan is no longer configured. */
 function limitsOf(plan: Plan | undefined) {
   return plan === undefined ? null : planRecord(plan)
 }

@@ -22,7 +22,7 @@ const createBody = z.strictObject({
   reason: label(200).describe('For the operator. Recipients do not see it.'),
 })
 
-/** `/v1/blocked-links`: targets to which tracked clicks are not sent on; for the operator alone. */
+/** `/v1/blocked-links`: targets to which tracked clicks are not redirected; for the operator only. */
 export function blockedLinkOperations(deps: { store: Pick<Store, 'blockedLinks'>; mintId: MintId }): Operation[] {
   const { store, mintId } = deps
   const load = async ({ params }: Call): Promise<BlockedLink> => {
@@ -53,9 +53,9 @@ export function blockedLinkOperations(deps: { store: Pick<Store, 'blockedLinks'>
       example: { target: 'phishing.example', reason: 'reported by a recipient' },
       body: createBody,
       async handle({ body: { target, reason }, now, remember }) {
-        const link = { id: mintId('blk'), ...blockedTarget(target)!, reason, createdAt: now } // read by the schema already
+        const link = { id: mintId('blk'), ...blockedTarget(target)!, reason, createdAt: now } // already validated by the schema
         const answer = { status: 201, body: blockedLinkRecord(link) }
-        remember(answer) // the audit log tells what is made
+        remember(answer) // the audit log records what is created
         const result = await store.blockedLinks.add(link)
         if (result === 'added') return answer
         if (result === 'conflict') throw new Refusal('conflict', 'This target is already blocked.', { field: 'target' })
@@ -80,7 +80,7 @@ export function blockedLinkOperations(deps: { store: Pick<Store, 'blockedLinks'>
   ]
 }
 
-/** Its record on the wire, for the API and the command line. */
+/** Blocked link → its record, for the API and the command line. */
 export function blockedLinkRecord({ id, kind, value, reason, createdAt }: BlockedLink) {
   return { id, kind, target: value, reason, created_at: iso(createdAt) }
 }

@@ -3,7 +3,7 @@ import type { Plan } from '../../model/organization.ts'
 import { type Operation, operation } from '../operation.ts'
 import { planRecord } from './plan-record.ts'
 
-/** `/v1/configuration` and `/v1/plans`: what the config file says, for the operator to read. */
+/** `/v1/configuration` and `/v1/plans`: the effective config, for the operator. */
 export function configurationOperations(deps: {
   settings: () => readonly Setting[]
   plans: Readonly<Record<string, Plan>>

@@ -1,9 +1,9 @@
 import type { z } from 'zod'
 import { collapseRecipients, MAX_RECIPIENTS } from '../../submission/recipients.ts'
 
-/** The rules over several fields of a mail that is to be sent, or only looked at. */
+/** Rules across fields of a message to send or analyze. */
 
-/** What they look at. */
+/** The fields they check. */
 export interface Content {
   subject?: string | null | undefined
   html?: string | null | undefined
@@ -12,33 +12,33 @@ export interface Content {
   variables?: unknown
 }
 
-/** A text of its own, or a template that gives one. */
+/** Own content, or a template that provides it. */
 export function hasBody({ html, text, template_id }: Content): boolean {
   return Boolean(html || text || template_id)
 }
 
-/** One of its own, or a template that may give one. */
+/** Own subject, or a template that may provide it. */
 export function hasSubject({ subject, template_id }: Content): boolean {
   return Boolean(subject || template_id)
 }
 
-/** Not texts and a template. */
+/** Not both content and a template. */
 export function hasOneContent({ html, text, template_id }: Content): boolean {
   return !template_id || !(html || text)
 }
 
-/** Variables are for a template. */
+/** Variables require a template. */
 export function hasUseForVariables({ variables, template_id }: Content): boolean {
   return !variables || Boolean(template_id)
 }
 
-/** Counting comes first: to see who is named twice is the dearer half. */
+/** Counting comes first because finding duplicates costs more. */
 export function hasFewRecipients(fields: Parameters<typeof collapseRecipients>[0]): boolean {
   const named = [fields.to, fields.cc, fields.bcc].flatMap((each) => each?.mailboxes ?? [])
   return named.length <= MAX_RECIPIENTS || collapseRecipients(fields).length <= MAX_RECIPIENTS
 }
 
-/** What is told of each that does not hold, and when it is looked at. */
+/** Message of each violated rule, and when the rule applies. */
 export const RULES = {
   body: {
     path: ['html'],
@@ -59,11 +59,11 @@ export const RULES = {
   recipients: {
     path: ['to'],
     error: `must have at most ${MAX_RECIPIENTS} recipients together with cc and bcc`,
-    when: isFree(), // those that are good may be too many already
+    when: isFree(), // the valid recipients alone may be too many
   },
 }
 
-/** None of these fields has a fault of its own; without any, whenever there is an object. */
+/** True if none of these fields has a fault of its own; without fields, for every object. */
 function isFree(...fields: string[]) {
   return ({ value, issues }: z.core.ParsePayload) =>
     typeof value === 'object' && value !== null && !issues.some(({ path }) => fields.includes(String(path?.[0])))

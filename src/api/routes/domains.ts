@@ -57,11 +57,11 @@ const createBody = z.strictObject({
 })
 const patchBody = z.strictObject({ tracking })
 const noBody = z.strictObject({})
-const MOST_CLAIMS = 100 // of one name, whose selectors are compared
-const LIMIT_WITHOUT_PLAN = 1 // a plan that is no longer configured: the document's smallest
+const MOST_CLAIMS = 100 // number of claims of a name whose selectors are compared
+const LIMIT_WITHOUT_PLAN = 1 // for a plan that is no longer configured: the smallest default
 
-/** `/v1/domains`: what may stand in From, and what has to be published for it (contract §5). `resolver` should not
- *  answer from memory: `verify` asks DNS now. `hostname` is this server's name. */
+/** `/v1/domains`: sending domains and their DNS records. `resolver` should not cache: `verify` queries DNS now.
+ *  `hostname` is this server's name. */
 export function domainOperations(deps: {
   store: Pick<Store, 'domains' | 'organizations'>
   random: Random
@@ -69,18 +69,18 @@ export function domainOperations(deps: {
   plans: (name: string) => Plan | undefined
   resolver: Resolver
   hostname: string
-  /** As domains/server-names.ts gives them. */
+  /** From domains/server-names.ts. */
   serverNames: readonly string[]
-  /** Config `sending.require_verified_domain`: where it is false, a claim counts as proved. */
+  /** Config `sending.require_verified_domain`; if false, every claim counts as verified. */
   requireVerified: boolean
-  /** The MTA-STS policy that is published here, if one is. */
+  /** The MTA-STS policy published here, if any. */
   mtaSts?: OwnMtaSts | null
 }): Operation[] {
   const { store, random, mintId, resolver, hostname, serverNames, requireVerified, mtaSts = null } = deps
   const load = async ({ params, organizationId }: Call) =>
     requireOwned(await store.domains.get(params.domain_id!), organizationId, 'domain')
-  /** Changing a domain takes its own key or `admin`; one that was never verified has no mail yet, and is anybody's who
-   *  manages the organization. */
+  /** Changing a domain requires its own key or `admin`. A domain that was never verified has no mail yet, so any
+   *  managing key of the organization may change it. */
   const loadChanged = async (call: Call) => {
     const domain = await load(call)
     const isInUse = domain.verifiedAt !== null || isOwned(domain, requireVerified)
@@ -106,7 +106,7 @@ export function domainOperations(deps: {
       async handle({ key, organizationId, now, body, remember }) {
         const isOwnName = body.server_name === true
         if (isOwnName && !isOperator(key)) throw onlyOperator()
-        // Both before the keys are made, which is work; `create` looks once more.
+        // Both checks come before the expensive key generation; `create` repeats them.
         const planned = newDomain({ id: mintId('dom'), organizationId, name: body.name }, now, [])
         const tracking = { ...planned.tracking, ...trackingChange(body.tracking, planned) }
         await requireFree({ ...planned, tracking }, isOwnName)
@@ -228,13 +228,13 @@ export function domainOperations(deps: {
     }),
   ]
 
-  /** 409 for a name or a host of it that is the server's or another domain's. */
+  /** 409 if the name or a host under it belongs to the server or another domain. */
   async function requireFree(domain: Domain, isOwnName: boolean, field = 'name'): Promise<void> {
     if (isServerName(domain, serverNames, isOwnName)) throw serverName(field)
     if (await store.domains.clashes(domain, !requireVerified)) throw taken(field)
   }
 
-  /** New keys under selectors that no other claim of the name has. */
+  /** New keys with selectors that no other claim of the name uses. */
   async function keysFor(name: string, now: number): Promise<DkimKeyRecord[]> {
     const claims = await store.domains.claimsOf(name, MOST_CLAIMS)
     const used = new Set(claims.flatMap(({ dkim }) => dkim.map(({ selector }) => selector)))
@@ -245,7 +245,7 @@ export function domainOperations(deps: {
     return keys
   }
 
-  /** The plan's limit, or 422 when it is reached. */
+  /** The plan's limit; throws 422 if it is reached. */
   async function requireRoom(organizationId: string, now: number): Promise<number> {
     const organization = await store.organizations.get(organizationId)
     const plan = organization === null ? undefined : deps.plans(organization.plan)
@@ -257,7 +257,7 @@ export function domainOperations(deps: {
   }
 }
 
-/** The same words whoever has the name, so that nobody learns who uses this server. */
+/** The same message whoever owns the name, so that it does not reveal who uses this server. */
 function taken(field = 'name'): Refusal {
   const message =
     field === 'name' ? 'This domain already exists.' : 'This host already belongs to a domain on this server.'
@@ -279,13 +279,13 @@ function full(limit: number, used: number, now: number): Refusal {
   return limitRefusal({ name: 'domains', limit, used }, now)
 }
 
-/** What was given of it, the host checked. */
+/** The given tracking fields, with a validated host. */
 function trackingChange(given: z.infer<typeof tracking>, domain: Domain): Partial<Domain['tracking']> {
   const host = given?.host == null ? given?.host : trackingHost(given.host, domain)
   return Object.fromEntries(Object.entries({ ...given, host }).filter(([, value]) => value !== undefined))
 }
 
-/** A host under the domain, so that nobody can take a name of somebody else's. */
+/** Must be a host under the domain, so that nobody can claim another domain's name. */
 function trackingHost(text: string, domain: Domain): string {
   const host = toALabel(text.trim().replace(/\.$/, ''))
   const used = [domain.returnPathHost, mtaStsHost(domain.name)]

@@ -2,10 +2,10 @@ import type { Store } from '../../storage/store.ts'
 import { requireOwned } from '../errors.ts'
 import { requireWithin, type Scope } from '../scope.ts'
 
-/** 403 when a query names something of another organization (interface.md, Authentication 7) or of another domain than
- *  the key's, 404 for a domain that is not there, and for a live message that a test key names. A message that is no
- *  longer there may still have events, or simply has none to show. `after` is a place in the list of all events, and may
- *  be any event of the organization: streams give such ids out to everybody. */
+/** 403 if a query refers to a record of another organization or a domain other than the key's; 404 for an unknown
+ *  domain, and for a live message with a test key. A message that was deleted can still have events. `after` is a
+ *  position in the list of all events and can be any event of the organization, because streams give all keys these
+ *  IDs. */
 export async function requireOwnFilter(
   query: { message_id?: string | undefined; domain_id?: string | undefined; after?: string | undefined },
   scope: Scope,

@@ -23,7 +23,7 @@ const listQuery = z.strictObject({
   mode: z.enum(['live', 'test']).optional(),
 })
 
-/** `/v1/events`: everything that was told to webhooks, in the same envelopes (contract §4). */
+/** `/v1/events`: all events, in the same envelopes as in webhooks. */
 export function eventOperations(deps: {
   store: Pick<Store, 'events' | 'messages' | 'domains'>
   feed: Feed
@@ -75,7 +75,7 @@ export function eventOperations(deps: {
   ]
 }
 
-/** Where an oldest-first list begins: after which event, null = at the beginning; undefined when it is not wanted. */
+/** Start of an oldest-first list: after this event, null = from the beginning; undefined if not requested. */
 function feedStart(query: z.infer<typeof listQuery>): string | null | undefined {
   const next = query.cursor === undefined ? null : feedCursor(query.cursor)
   if (next !== null) return next
@@ -86,12 +86,12 @@ function feedStart(query: z.infer<typeof listQuery>): string | null | undefined 
   ])
 }
 
-/** An event that concerns no single domain is for every key of the organization. */
+/** Events without a domain are visible to every key of the organization. */
 function shared(event: Event | null) {
   return event === null ? null : { ...event, domainId: event.domainId ?? undefined }
 }
 
-/** The envelope, as it is posted. */
+/** The envelope, as sent to webhooks. */
 function toWire(event: Pick<Event, 'body'>): unknown {
   return JSON.parse(event.body)
 }

@@ -17,16 +17,16 @@ import { suppressionRecord } from './suppressions.ts'
 
 export interface ExplainDeps {
   store: Pick<Store, 'messages' | 'deliveries' | 'suppressions' | 'held'>
-  /** Mail domain → where its mail goes now; asks DNS. */
+  /** Recipient domain → current route of its mail; queries DNS. */
   wayTo: (domain: string) => Promise<WayShown>
-  /** How we stand with a receiving site; null where no engine runs. */
+  /** State of a destination; null if no delivery engine runs. */
   stateOfSite: (site: string) => Known['site']
-  /** Why the domain of the key may not send at present. */
+  /** Why the key's domain cannot send at present. */
   standing: SendingEligibility
   settings: Known['settings']
 }
 
-/** Why mail is where it is and what happens next, in plain words and as data (issue: "where is that mail?"). */
+/** The state of mail and its next step, as sentences and as data. */
 export function explainOperations(deps: ExplainDeps): Operation[] {
   const { store, wayTo, stateOfSite, standing, settings } = deps
 
@@ -44,7 +44,7 @@ export function explainOperations(deps: ExplainDeps): Operation[] {
       email,
       suppressions: all.filter(({ domainId }) => domainId === null || domainId === sender.domainId),
       way: known,
-      // It comes of live mail, which a test key does not see.
+      // It is based on live mail, which test keys cannot see.
       site: known === null || !modes.includes('live') ? null : stateOfSite(known.site),
       settings,
       now,
@@ -93,7 +93,7 @@ export function explainOperations(deps: ExplainDeps): Operation[] {
         const deliveries = await store.messages.deliveries(message.id)
         const attempts = await store.messages.attempts(message.id)
         const reports = await store.deliveries.reports(message.id)
-        // Recipients of one domain share its look-up.
+        // Recipients of one domain share a lookup.
         const open = message.mode === 'live' ? deliveries.filter(({ status }) => !isFinal(status)) : []
         const ways = new Map([...new Set(open.map(({ email }) => domainOf(email)))].map((name) => [name, wayTo(name)]))
         const isHeld = await store.held.isHeld(message.id)
@@ -124,7 +124,7 @@ export function explainOperations(deps: ExplainDeps): Operation[] {
   }
 }
 
-/** Whose suppressions count for a message, as far as the key sees them: test mail goes by those of both modes. */
+/** Modes of the suppressions that apply to a message, as far as the key can see them: test mail uses both. */
 function modesOf({ mode }: Message, key: ApiKey): Mode[] {
   if (mode === 'live') return ['live']
   return scopeOf(key).mode === 'test' ? ['test'] : ['test', 'live']
@@ -153,7 +153,7 @@ const ANY = {
   text: null,
 }
 
-/** The report by which a delivery bounced that the remote server had accepted. */
+/** The report of a bounce after the remote server had accepted the message. */
 function bouncedBy(delivery: Delivery, last: Attempt | null, reports: readonly ReportOf[]): Report | null {
   if (delivery.status !== 'bounced' || last?.outcome !== 'delivered') return null
   return reports.findLast(({ email, report }) => email === delivery.email && report.kind === 'failed')?.report ?? null
@@ -194,7 +194,7 @@ function stateOf(delivery: Delivery) {
   }
 }
 
-/** What the words rest on. `mx_hosts` is null where nothing was asked because nothing more is tried. */
+/** The data behind the sentences. `mx_hosts` is null if nothing was looked up because no attempt follows. */
 function asData({ suppressions, way, site }: Known, requireTls: boolean) {
   return {
     suppressions: suppressions.map(suppressionRecord),

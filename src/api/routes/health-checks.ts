@@ -3,7 +3,7 @@ import type { Health, HealthWatch } from '../../health/watch.ts'
 import { iso } from '../../model/event.ts'
 import { type Operation, operation } from '../operation.ts'
 
-/** `/v1/health-checks`: what `postrider doctor` looks at, looked at by the server itself; for the operator alone. */
+/** `/v1/health-checks`: the checks of `postrider doctor`, run by the server; for the operator only. */
 export function healthOperations({ health }: { health: HealthWatch }): Operation[] {
   const answerOf = (found: Health | null) => ({ status: 200, body: toWire(found) })
   return [

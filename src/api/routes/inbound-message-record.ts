@@ -6,11 +6,11 @@ import type { Store } from '../../storage/store.ts'
 import { attachmentList } from '../../webhooks/inbound-payload.ts'
 import { postAttemptRecord } from './webhook-deliveries.ts'
 
-/** What became of a mail that came in. `stored`: nothing is owed to anybody. */
+/** Status of an inbound message. `stored`: no delivery is due. */
 export type InboundStatus = InboundDeliveryStatus | 'stored'
 
-/** Message → its status: of a webhook that of its newest delivery, of a forward that of the outbound message it became.
- *  Some of whose recipients got it counts as failed: somebody has to look. So does one that is no longer there. */
+/** Message → status: for a webhook that of its latest delivery, for a forward that of the outbound message. A partial
+ *  delivery counts as failed because someone has to check it, as does a deleted message. */
 export async function inboundStatus(
   message: InboundMessage,
   store: Pick<Store, 'inboundDeliveries' | 'messages'>,
@@ -39,8 +39,7 @@ const FORWARD_STATUS: Record<MessageStatus, InboundStatus> = {
   partial: 'failed',
 }
 
-/** Message → the record of every list. `from` is the header's address, `return_path` the envelope's, both empty when
- *  there is none. */
+/** Message → list record. `from` is the header address, `return_path` the envelope sender; both are empty if absent. */
 export function inboundRecord(message: InboundMessage, status: InboundStatus) {
   const { verdicts } = message
   return {
@@ -69,7 +68,7 @@ export function inboundRecord(message: InboundMessage, status: InboundStatus) {
   }
 }
 
-/** What one mail shows beyond its record, in the words of the payload; all null once retention has dropped it. */
+/** Additional fields of a single message, named as in the payload; all null after the retention period. */
 export function inboundContent(parsed: ParsedMail | null) {
   return {
     text_body: parsed?.textBody ?? null,

@@ -16,11 +16,11 @@ import { rawAnswer } from './raw-mail.ts'
 export interface InboundMessageDeps {
   store: Pick<Store, 'inbound' | 'inboundDeliveries' | 'inboundRoutes' | 'domains' | 'messages'>
   mintId: MintId
-  /** To be called when mail may have become due to an endpoint. */
+  /** Called when a delivery to an endpoint may be due. */
   wakeInbound: () => void
 }
 
-/** `/v1/inbound-messages`: mail that routes took, what became of it, and posting it again (contract §5). */
+/** `/v1/inbound-messages`: received messages, their status, and redelivery. */
 export function inboundMessageOperations({ store, mintId, wakeInbound }: InboundMessageDeps): Operation[] {
   const load = async ({ params, key }: Call) =>
     requireLive(await store.inbound.get(params.inbound_message_id!), scopeOf(key), 'inbound message')
@@ -39,7 +39,7 @@ export function inboundMessageOperations({ store, mintId, wakeInbound }: Inbound
       async handle({ query, organizationId, key }) {
         await requireOwnFilters(query, organizationId, store)
         const within = narrowed(query, scopeOf(key))
-        // All mail that comes in is live.
+        // All inbound mail is live.
         if (within === null || within.mode === 'test') return pageResponse(NO_RECORDS, () => null)
         const filter = { ...toFilter(query, organizationId), domainId: within.domainId }
         const page = await store.inbound.list(filter, pageRequest(query))
@@ -88,7 +88,7 @@ export function inboundMessageOperations({ store, mintId, wakeInbound }: Inbound
       load,
       async handle({ resource }) {
         const deliveries = await store.inboundDeliveries.ofMessage(resource.id)
-        // One page always: every delivery but the first was asked for by hand.
+        // Always one page: every delivery except the first was requested manually.
         return { status: 200, body: { data: deliveries.map(deliveryRecord), has_more: false, next_cursor: null } }
       },
     }),
@@ -121,7 +121,7 @@ export function inboundMessageOperations({ store, mintId, wakeInbound }: Inbound
     }),
   ]
 
-  /** A disabled route is no reason: the delivery waits for it, as all of them do. */
+  /** A disabled route is no obstacle: the delivery waits for it like all others. */
   async function requireRedeliverable(message: InboundMessage): Promise<void> {
     if (message.action !== 'webhook')
       throw new Refusal('invalid_state', 'This message was not received for a webhook route.')
@@ -145,7 +145,7 @@ const listQuery = z.strictObject({
 })
 type ListQuery = z.infer<typeof listQuery>
 
-/** A route that was removed may still be asked for: its mail is kept. */
+/** Deleted routes can still be used as a filter, because their messages are kept. */
 async function requireOwnFilters(
   query: ListQuery,
   organizationId: string,

@@ -12,8 +12,8 @@ import { suppressionKey } from '../../model/suppression.ts'
 import { DOMAIN, EMAIL } from '../patterns.ts'
 import { emailAddress, endpointUrl, label } from '../schema.ts'
 
-/** The fields of an inbound route as they come in, each parsed to what the model keeps. `checkUrl` answers why a URL is
- *  not taken, or null. A match and an action are always given whole. */
+/** Request fields of an inbound route, parsed to the model. `checkUrl` returns the reason to reject a URL, or null. A
+ *  match and an action are always complete. */
 export function routeFields(checkUrl: (url: string) => string | null) {
   return {
     name: label(100),
@@ -25,12 +25,12 @@ export function routeFields(checkUrl: (url: string) => string | null) {
   }
 }
 
-/** Name of the domain a route is for, as a lower-case A-label; null for a catch-all, which is for all of them. */
+/** Domain of a route as a lower-case A-label; null for a catch-all of all domains. */
 export function domainOfMatch({ value }: RouteMatch): string | null {
   return value === null ? null : value.slice(value.lastIndexOf('@') + 1)
 }
 
-/** Action → the part of its record: only what that kind of action has. */
+/** Action → its record, with only the fields of its type. */
 export function actionRecord(
   action: RouteAction,
   statusOf: (email: string) => ForwardTargetStatus,
@@ -50,7 +50,7 @@ export function actionRecord(
   }
 }
 
-/** One that stopped is pending for whoever looks: nothing is sent on to it. */
+/** A stopped target appears as pending: nothing is forwarded to it. */
 function targetRecord(email: string, status: ForwardTargetStatus) {
   return { email, status: status === 'confirmed' ? status : 'pending', is_stopped: status === 'stopped' }
 }
@@ -60,7 +60,7 @@ export interface InboundRouteRecord {
   action: { type: RouteAction['type']; config: Record<string, unknown> }
 }
 
-/** Names the kinds where none of them is given. */
+/** Lists the types if none is given. */
 const oneOf = (kinds: string) => ({
   error: (issue: { code?: string }) => (issue.code === 'invalid_union' ? `must be one of ${kinds}` : undefined),
 })
@@ -78,7 +78,7 @@ const matchAddress = z
 const matchPattern = z
   .string()
   .transform((text, context) => {
-    const mailbox = parseMailbox(text) // * and ? are letters like others there (RFC 5322 §3.2.3)
+    const mailbox = parseMailbox(text) // * and ? are ordinary characters in an address (RFC 5322 §3.2.3)
     const isPattern = mailbox !== null && mailbox.name === null && !mailbox.local.startsWith('"')
     return isPattern ? folded(mailbox) : wrong(context, 'must be a pattern such as support-*@example.com')
   })
@@ -100,7 +100,7 @@ const match = z.discriminatedUnion(
   oneOf('address, pattern, domain, catch_all'),
 )
 
-/** An address, or a target as the record shows it, so that what was read can be written back. */
+/** An address, or a target as shown in the record, so that a record can be written back. */
 const forwardTarget = z.union([emailAddress, z.looseObject({ email: emailAddress }).transform(({ email }) => email)])
 
 const forwardTo = z
@@ -124,7 +124,7 @@ function actionOf(checkUrl: (url: string) => string | null) {
 }
 
 function folded({ local, domain }: { local: string; domain: string }): string {
-  const name = local.startsWith('"') ? local.toLowerCase() : foldLocalPart(local) // quotes may be needed to read it back
+  const name = local.startsWith('"') ? local.toLowerCase() : foldLocalPart(local) // quotes may be needed to parse it again
   return `${name}@${domain}`
 }
 

@@ -32,22 +32,22 @@ export interface InboundRouteDeps {
   store: Pick<Store, 'inboundRoutes' | 'domains'>
   random: Random
   mintId: MintId
-  /** Null when the URL may be stored, else why not (net/webhook-url.ts checkWebhookUrl). */
+  /** Null if the URL is accepted, else the reason (net/webhook-url.ts checkWebhookUrl). */
   checkUrl: (url: string) => string | null
-  /** To be called when mail may have become due to an endpoint. */
+  /** Called when a delivery to an endpoint may be due. */
   wakeInbound: () => void
-  /** Config `sending.require_verified_domain`: where it is false, a claim receives like an owned domain. */
+  /** Config `sending.require_verified_domain`; if false, every claim receives mail like a verified domain. */
   requireVerified: boolean
   forwarding: Pick<Forwarding, 'statusOf' | 'ask'>
 }
 
-/** `/v1/inbound-routes`: what happens to mail that comes in for the organization's domains (contract §5). */
+/** `/v1/inbound-routes`: routes for mail to the organization's domains. */
 export function inboundRouteOperations(deps: InboundRouteDeps): Operation[] {
   const { store, random, mintId, wakeInbound, requireVerified, forwarding } = deps
   const toWire = (route: InboundRoute) =>
     routeRecord(route, (email) => forwarding.statusOf(route.organizationId, email))
-  /** Asks the owners of pending targets of a route that is there now. What stands in the way is no reason to undo it: the
-   *  route shows `pending`, and confirmations can be asked for again. */
+  /** Requests confirmations from pending targets of a stored route. Failures do not undo the change: the route shows
+   *  `pending`, and confirmations can be requested again. */
   const askTargets = async (route: InboundRoute, now: number): Promise<void> => {
     if (!isForward(route)) return
     const pending = route.action.config.to.filter(
@@ -58,7 +58,8 @@ export function inboundRouteOperations(deps: InboundRouteDeps): Operation[] {
     })
   }
   const { name, match, action, authentication, enabled, priority } = routeFields(deps.checkUrl)
-  /** Routes take live mail. One for a domain is that domain's, a catch-all without one the whole organization's. */
+  /** Routes receive live mail. A route with a domain belongs to that domain, a catch-all without one to the
+   *  organization. */
   const placed = async (route: InboundRoute | null, { domainId }: Scope) => {
     if (route === null || domainId === null) return route
     const own = await store.domains.get(domainId)
@@ -71,7 +72,7 @@ export function inboundRouteOperations(deps: InboundRouteDeps): Operation[] {
     return requireLive(await placed(route, scope), scope, 'inbound route')
   }
 
-  /** A route is only for domains of its organization: an unknown one is 400, somebody else's 403. */
+  /** Routes are limited to domains of the organization: an unknown one is 400, another organization's 403. */
   const requireOwnDomain = async (wanted: RouteMatch, { key }: Pick<Call, 'key'>) => {
     const domain = domainOfMatch(wanted)
     if (domain === null) return
@@ -86,7 +87,7 @@ export function inboundRouteOperations(deps: InboundRouteDeps): Operation[] {
     ])
   }
 
-  /** A catch-all that a key without `admin` makes is for its domain alone, also once the organization has another. */
+  /** A catch-all created without `admin` is limited to the key's domain, even after the organization adds another. */
   const ownMatch = async (wanted: RouteMatch, { key }: Pick<Call, 'key'>): Promise<RouteMatch> => {
     const { domainId } = scopeOf(key)
     if (wanted.type !== 'catch_all' || wanted.value !== null || domainId === null) return wanted
@@ -255,8 +256,8 @@ export function inboundRouteOperations(deps: InboundRouteDeps): Operation[] {
   ]
 }
 
-/** `from` and `subject` decide nothing yet; they are taken so that a whole mail can be described. An empty `from` is
- *  the null return path. */
+/** `from` and `subject` have no effect yet; they are accepted so that a message can be described completely. An empty
+ *  `from` is the null return path. */
 const testBody = z.strictObject({
   from: z
     .union([emailAddress, z.literal('')])
@@ -285,7 +286,7 @@ const SHARED = 'a route for every domain of the organization accepts it; only ke
 const RESERVED = 'no enabled route matches; mail to postmaster and abuse is stored anyway'
 const UNKNOWN = 'no enabled route matches; mail to this address is rejected with 550 5.1.1'
 
-/** What was decided about a mail, for the route that was asked about. Nothing considered: no route was looked at. */
+/** Result of a routing test for the route in the path. An empty `considered` means that no route was checked. */
 function testResponse(
   weighed: ReturnType<typeof weighRoutes>,
   {
@@ -295,7 +296,7 @@ function testResponse(
     toWire,
   }: {
     asked: InboundRoute
-    /** Why no route takes it. */
+    /** The reason if no route matches. */
     unmatchedReason: string
     isShown: (route: InboundRoute) => boolean
     toWire: (route: InboundRoute) => object
@@ -321,7 +322,7 @@ function testResponse(
   }
 }
 
-/** The reason may name the route that comes first. */
+/** The reason may name the route that takes precedence. */
 const unreasoned = <T extends { reason: string }>(each: T): T => ({ ...each, reason: SHARED })
 
 function nobody(reason: string) {
@@ -330,12 +331,12 @@ function nobody(reason: string) {
 
 type Change = Parameters<Store['inboundRoutes']['update']>[1]
 
-/** A PATCH body → only the fields that are there. */
+/** PATCH body → only the fields that are present. */
 function given(body: { [Field in keyof Change]: Change[Field] | undefined }): Change {
   return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined))
 }
 
-/** `statusOf`: of a forward target. */
+/** `statusOf`: status of a forward target. */
 function routeRecord(route: InboundRoute, statusOf: (email: string) => ForwardTargetStatus) {
   return {
     id: route.id,

@@ -7,13 +7,13 @@ import type { Accepted } from '../../submission/accept.ts'
 import type { Call } from '../operation.ts'
 import { requireWithin, scopeOf } from '../scope.ts'
 
-/** The message that the path names → itself, when the key reaches it; 404 or 403 otherwise. */
+/** The message in the path, if the key can access it; otherwise 404 or 403. */
 export function loadMessage({ store }: { store: Pick<Store, 'messages'> }) {
   return async ({ params, key }: Call): Promise<Message> =>
     requireWithin(await store.messages.get(params.message_id!), scopeOf(key), 'message')
 }
 
-/** Message with its deliveries → the record of contract §3. */
+/** Message with its deliveries → its record. */
 export function messageRecord(message: Message, deliveries: readonly Delivery[]) {
   return {
     id: message.id,
@@ -38,7 +38,7 @@ export function messageRecord(message: Message, deliveries: readonly Delivery[])
   }
 }
 
-/** What a send answers (contract §3). */
+/** Response of a send. */
 export function acceptedRecord({ message, recipients }: Accepted) {
   return {
     id: message.id,
@@ -50,7 +50,7 @@ export function acceptedRecord({ message, recipients }: Accepted) {
   }
 }
 
-/** One attempt and whom it was for → its record; times in ms since it began stand in the transcript. */
+/** One attempt and its recipient → its record. Transcript times are in ms since the start of the attempt. */
 export function attemptRecord({ email, attempt }: { email: string; attempt: Attempt }) {
   return {
     recipient: email,
@@ -72,7 +72,7 @@ export function attemptRecord({ email, attempt }: { email: string; attempt: Atte
   }
 }
 
-/** What came back of a delivery, and whose it was → its record. A failure has its class and the rule that matched. */
+/** Report and its delivery → its record. A failure has a class and the matching rule. */
 export function reportRecord({ email, report }: { email: string; report: Report }) {
   return {
     email,
@@ -108,7 +108,7 @@ function recipientRecord(delivery: Delivery) {
   }
 }
 
-/** Milliseconds UTC → the time on the wire. */
+/** Milliseconds UTC → ISO 8601. */
 export function isoOrNull(at: number | null): string | null {
   return at === null ? null : iso(at)
 }

@@ -16,11 +16,11 @@ export interface ActDeps {
   wakeOutbound: () => void
 }
 
-/** What can still be done about a message: cancel it, move it, send it once more. */
+/** Changes to an existing message: cancel, reschedule, resend. */
 export function actOperations({ store, clock, submission, wakeOutbound }: ActDeps): Operation[] {
   const load = loadMessage({ store })
 
-  /** The record as it is now, after a change. */
+  /** The record after the change. */
   const present = async (id: string): Promise<ApiResponse> => {
     const [message, deliveries] = await Promise.all([store.messages.get(id), store.messages.deliveries(id)])
     if (message === null) throw new Refusal('not_found', 'No such message. Check the ID.')

@@ -16,13 +16,13 @@ import { createSendBody, toSubmission } from './messages-body.ts'
 export interface AnalyzeDeps {
   store: Pick<Store, 'domains'>
   clock: Clock
-  /** Template of the sender's organization, by id or alias, and variables → its texts; null where it has none. Refuses as sending
-   *  does. */
+  /** Template (ID or alias) of the sender's organization, and variables → rendered content; null if there is none.
+   *  Throws as sending does. */
   render: (sender: { organizationId: string; mode: Mode }, use: TemplateUse) => Promise<Rendered>
   analyze: Analyze
 }
 
-/** What readers and filters will mind in a mail, without sending it (contract §3). */
+/** Analyzes a message without sending it. */
 export function analyzeOperations({ store, clock, render, analyze }: AnalyzeDeps): Operation[] {
   const look = (request: SubmissionRequest, domain: Domain, now: number) => {
     const { status, findings, tracking, organizationId } = domain
@@ -70,7 +70,7 @@ export function analyzeOperations({ store, clock, render, analyze }: AnalyzeDeps
 
 const NO_RECIPIENT = { asSent: [], mailboxes: [] }
 
-/** The body of a send whose recipients and subject may be missing, or whose texts a template gives. */
+/** The body of a send with optional recipients, and content from a template. */
 function createAnalyzeBody(now: () => number) {
   const { shape } = createSendBody(now)
   return z
@@ -85,7 +85,7 @@ function createAnalyzeBody(now: () => number) {
     .refine(({ to, cc, bcc }) => hasFewRecipients({ to: to ?? NO_RECIPIENT, cc, bcc }), RULES.recipients)
 }
 
-/** A subject of the message itself stands above the template's. */
+/** The message's own subject overrides the template's. */
 function filled(request: SubmissionRequest, { subject, html, text }: Rendered): SubmissionRequest {
   return { ...request, subject: request.subject || (subject ?? ''), html, text }
 }

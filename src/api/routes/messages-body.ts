@@ -10,14 +10,14 @@ import { isoTime } from '../schema.ts'
 import { hasBody, hasFewRecipients, hasOneContent, hasSubject, hasUseForVariables, RULES } from './content-rules.ts'
 import { templateName, templateVariables } from './template-fields.ts'
 
-/** The body of a send, from the wire (contract §3) to what submission takes. */
+/** The body of a send, parsed to a submission request. */
 export type SendBody = z.infer<ReturnType<typeof createSendBody>>
 
-/** Present time → schema of a send; all rules in one, so that one answer names every bad field. `null` for an optional
- *  field means that it is absent. Only `scheduled_at` depends on the time.
+/** Current time → schema of a send. All rules are in one schema, so that one response names every invalid field.
+ *  `null` for an optional field means absent. Only `scheduled_at` depends on the time.
  *
- *  A good body, as nearly all are, passes by compiled code; only one that fails there is read rule by rule, for the
- *  faults. zod does not compile rules that say when they apply, so those over several fields stand beside it. */
+ *  Valid bodies, by far the most common, pass compiled code; only failing ones are checked rule by rule to collect the
+ *  faults. zod does not compile conditional rules, so rules across fields are separate. */
 export function createSendBody(now: () => number) {
   const fields = z.strictObject({
     from: z
@@ -86,12 +86,12 @@ export function createSendBody(now: () => number) {
   })
 }
 
-/** `scheduled_at`: at most 30 days ahead of `now`; the past is fine and means now. */
+/** `scheduled_at`: at most 30 days after `now`; a past time means now. */
 export function createScheduledAt(now: () => number) {
   return isoTime.refine((at) => at <= now() + checks.MAX_SCHEDULE_AHEAD_MS, 'must be at most 30 days ahead')
 }
 
-/** Parsed body → what submission takes. An empty part counts as missing. Never throws. */
+/** Parsed body → submission request. An empty part counts as missing. Never throws. */
 export function toSubmission(body: SendBody): SubmissionRequest {
   return {
     from: body.from,
@@ -121,13 +121,13 @@ type Context = z.core.$RefinementCtx
 
 const WHOLE = [hasBody, hasSubject, hasOneContent, hasUseForVariables, hasFewRecipients]
 
-const MAX_ADDRESSES = 500 // ours: duplicates are forgiven, a megabyte of them is not
-const MAX_ADDRESS_BYTES = 998 // RFC 5322 §2.1.1: a line, with name and brackets
+const MAX_ADDRESSES = 500 // our limit: duplicates are accepted, but not a megabyte of them
+const MAX_ADDRESS_BYTES = 998 // RFC 5322 §2.1.1: one line, including name and brackets
 const ADDRESS = z.string().meta(patterns.MAILBOX)
 const ADDRESSES = z.union([ADDRESS, z.array(ADDRESS).max(MAX_ADDRESSES)])
 const SOME_ADDRESSES = z.union([ADDRESS, z.array(ADDRESS).max(MAX_ADDRESSES).meta({ minItems: 1 })])
 const ADDRESSES_TO_ANSWER = z.union([ADDRESS, z.array(ADDRESS).max(MAX_ADDRESSES).meta({ maxItems: MAX_RECIPIENTS })])
-// Not z.record: it drops a key named __proto__ without a word.
+// Not z.record, which silently drops a key named __proto__.
 const HEADERS = z.unknown().meta({
   type: 'object',
   maxProperties: checks.MAX_HEADERS,
@@ -142,7 +142,7 @@ const NOT_AN_ADDRESS = 'must be one address such as ann@example.com or Ann <ann@
 const ATTACHMENT = z
   .strictObject({
     filename: text(checks.filenameFault, patterns.FILENAME),
-    // A large one has been decoded on its way (extract-base64.ts).
+    // A large attachment is already decoded (extract-base64.ts).
     content: z
       .unknown()
       .transform((content, context): Uint8Array => {
@@ -169,7 +169,7 @@ const ATTACHMENT = z
     contentId: content_id ?? null,
   }))
 
-/** A string that a check of submission passes, and what a schema can say of it. */
+/** A string with a check of submission, and its JSON Schema keywords. */
 function text(faultOf: (text: string) => string | null, said: Record<string, unknown>) {
   return z
     .string()
@@ -180,7 +180,7 @@ function text(faultOf: (text: string) => string | null, said: Record<string, unk
     .meta(said)
 }
 
-/** An empty part is none. */
+/** An empty part counts as missing. */
 function bodyFault(body: string): string | null {
   return body === '' ? null : checks.bodyFault(body)
 }

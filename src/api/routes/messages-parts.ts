@@ -12,7 +12,7 @@ export interface PartsDeps {
   storedMail: StoredMail
 }
 
-/** Of one message: what webhooks were told of it, and its attachments. */
+/** Webhook deliveries and attachments of one message. */
 export function messagePartOperations({ store, storedMail }: PartsDeps): Operation[] {
   const load = loadMessage({ store })
   return [
@@ -64,5 +64,5 @@ export function messagePartOperations({ store, storedMail }: PartsDeps): Operati
   ]
 }
 
-/** Fifty recipients with some events each; a message that is opened ten thousand times shows the newest. */
+/** Enough for fifty recipients with several events each; a message opened ten thousand times shows the latest. */
 const MOST_DELIVERIES = 200

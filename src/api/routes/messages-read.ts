@@ -18,18 +18,18 @@ import { PRIVATE, rawAnswer } from './raw-mail.ts'
 
 export interface ReadDeps {
   store: Pick<Store, 'messages' | 'deliveries' | 'domains' | 'events' | 'templates'>
-  /** Composes and signs as delivery does. */
+  /** Composes and signs like delivery. */
   compose: Compose
   storedMail: StoredMail
   ownParts: () => RecipientPartsOf | Promise<RecipientPartsOf>
 }
 
-/** Reading messages and what became of them, as far as the key reaches (scope.ts). */
+/** Reads messages within the scope of the key (scope.ts). */
 export function readOperations({ store, compose, storedMail, ownParts }: ReadDeps): Operation[] {
   const load = loadMessage({ store })
   const record = async (message: Message) => messageRecord(message, await store.messages.deliveries(message.id))
 
-  /** An alias stands for the template that has it now; one that has gone can still be asked for by its id. */
+  /** An alias resolves to its current template; a deleted template can be filtered by ID. */
   const templateOf = (name: string | undefined, { organizationId, mode }: ApiKey) => {
     const standing = name === undefined ? null : store.templates.standing(organizationId, name, mode)
     return standing === null ? (name ?? null) : requireOwned(standing, organizationId, 'template').id
@@ -90,8 +90,8 @@ export function readOperations({ store, compose, storedMail, ownParts }: ReadDep
     },
   })
 
-  /** The same inputs as at delivery; with keys that were rotated since, the same mail but for its signatures. Where each
-   *  recipient's mail has parts of its own, it is the first one's. */
+  /** Uses the inputs of the delivery. After a key rotation the result differs in its signatures only. If recipients
+   *  have individual parts, it shows the first recipient's message. */
   const signed = async (message: Message, packed: Uint8Array) => {
     const domain = await store.domains.get(message.domainId)
     const keys = domain === null || isForwarded(message) ? [] : domainKeys(domain)
@@ -130,7 +130,7 @@ export function readOperations({ store, compose, storedMail, ownParts }: ReadDep
     handle: async ({ resource: { id } }) => {
       const attempts = (await store.messages.attempts(id)).reverse().map(attemptRecord)
       const reports = (await store.deliveries.reports(id)).reverse().map(reportRecord)
-      // One page always: 50 recipients and a schedule of some days bound it, and the number of reports is.
+      // Always one page: 50 recipients, the retry schedule and the number of reports limit it.
       return { status: 200, body: { data: attempts, reports, has_more: false, next_cursor: null } }
     },
   })
@@ -139,7 +139,7 @@ export function readOperations({ store, compose, storedMail, ownParts }: ReadDep
 }
 
 const METADATA = /^metadata\[(.{1,255})\]$/s
-/** Each is one more condition of the search: 500 cost 150 ms. */
+/** Each is one more search condition: 500 took 150 ms. */
 const MOST_METADATA = 20
 const METADATA_PARAMETER = {
   name: 'metadata',
@@ -167,7 +167,7 @@ const LIST_FIELDS = z.looseObject({
   mode: z.enum(['live', 'test']).optional(),
   q: characters(256).optional().describe('Words in the subject and addresses.'),
 })
-/** `metadata[plan]=pro` is a parameter whose name the caller chooses; any other unknown name is refused. */
+/** `metadata[plan]=pro` is a parameter with a caller-defined name; any other unknown name is rejected. */
 const LIST_QUERY = LIST_FIELDS.superRefine(
   (query, context) => {
     let metadata = 0
@@ -205,7 +205,7 @@ function toFilter(query: z.infer<typeof LIST_QUERY>, organizationId: string): Om
   }
 }
 
-/** The mail's HTML is a stranger's: wherever it is shown it may neither run, nor load, nor reach our origin. */
+/** The message's HTML is untrusted: it must not run scripts, load resources or access our origin. */
 function partAnswer(part: 'html' | 'text', body: Uint8Array): ApiResponse {
   const policy = "sandbox; default-src 'none'; img-src data:; style-src 'unsafe-inline'"
   const type = part === 'html' ? 'text/html' : 'text/plain'

@@ -17,17 +17,17 @@ export interface SendDeps {
   store: Pick<Store, 'messages'>
   clock: WallClock
   submission: Submission
-  /** Resolves when something became final about the message, or after the time. */
+  /** Resolves when a recipient of the message becomes final, or after the timeout. */
   watch: (messageId: string, timeoutMs: number) => Promise<void>
   waiting?: Waiting
 }
 
-const MAX_BATCH = 500 // contract §3
-/** Faults that are named of one message of a batch, and of all together; beyond it the first of each. The answer is kept for
- *  a day, and must not be many times what a batch of good messages is answered. */
+const MAX_BATCH = 500 // limit of the batch endpoint
+/** Maximum faults listed per message and per batch; beyond that only the first of each message. The response is stored
+ *  for a day and must not be much larger than a normal one. */
 const MAX_MESSAGE_FAULTS = 100
 const MAX_BATCH_FAULTS = 500
-/** Messages of a batch that are checked before others have their turn: some milliseconds where each has 50 kB. */
+/** Messages validated before other requests get a turn: some milliseconds at 50 kB each. */
 const CHECKED_A_TURN = 10
 const EXAMPLE = {
   from: 'Shop <shop@example.com>',
@@ -113,7 +113,7 @@ export function sendOperations({ store, clock, submission, watch, waiting = crea
     },
   })
 
-  /** Asks again at each ring; the bell is listened to before looking, so that none is missed. */
+  /** Checks again after each notification; it subscribes before the first check, so that none is missed. */
   async function untilOver(accepted: Accepted, waitMs: number, signal: AbortSignal): Promise<Accepted> {
     const { message } = accepted
     const endsAt = clock.steady.now() + waitMs
@@ -129,8 +129,8 @@ export function sendOperations({ store, clock, submission, watch, waiting = crea
     }
   }
 
-  /** A repeated request gets the answer the first one got: what was remembered when the message was accepted (202, which
-   *  stays if we die while waiting) gives way to the later answer before that is given. */
+  /** A replay returns the first response: the stored 202, which remains if the process dies while waiting, is replaced
+   *  by the final response before that is sent. */
   async function rememberInstead(answer: ApiResponse, call: Call & { remember: MakeRemember }): Promise<void> {
     const record = call.remember(answer)
     if (record === undefined) return
@@ -149,7 +149,7 @@ function isOver({ recipients }: Pick<Accepted, 'recipients'>): boolean {
   return recipients.every(({ status }) => isFinal(status))
 }
 
-/** 202, or 200 for a caller that was willing to wait for `waitMs`, and has. */
+/** 202, or 200 if the caller asked to wait for `waitMs`. */
 function sendAnswer(accepted: Accepted, waitMs: number | null): ApiResponse {
   const body = acceptedRecord(accepted)
   if (waitMs === null) return { status: 202, body }

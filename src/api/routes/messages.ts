@@ -6,7 +6,7 @@ import { type SendDeps, sendOperations } from './messages-send.ts'
 
 export type MessageDeps = SendDeps & ReadDeps & PartsDeps & ActDeps
 
-/** Everything under `/v1/messages`, and `/v1/send` (contract §3). */
+/** All operations under `/v1/messages`, and `/v1/send`. */
 export function messageOperations(deps: MessageDeps): Operation[] {
   return [...sendOperations(deps), ...readOperations(deps), ...messagePartOperations(deps), ...actOperations(deps)]
 }

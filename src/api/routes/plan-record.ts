@@ -1,6 +1,6 @@
 import type { Plan } from '../../model/organization.ts'
 
-/** A plan → its limits on the wire, in the words of the config; -1 = unlimited. */
+/** Plan → its limits, named as in the config; -1 = unlimited. */
 export function planRecord(plan: Plan) {
   return {
     requests_per_minute: plan.requestsPerMinute,

@@ -11,12 +11,12 @@ import { filteredPage, NO_RECORDS, scopeOf } from '../scope.ts'
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
-/** Ended alerts are shown for so long, and of one domain at most so many. */
+/** Resolved alerts are shown for this long, up to this number per domain. */
 const RECENT_MS = 30 * DAY_MS
 const MOST_ALERTS = 20
 
-/** `GET /v1/quality`: how the live mail of each domain is received at present, beside the thresholds that raise
- *  `quality.alert`, with the alerts that fire or ended in the last 30 days. Rates are from 0 to 1, and 0 of nothing. */
+/** `GET /v1/quality`: current bounce and complaint rates of live mail per domain, the thresholds for `quality.alert`,
+ *  and the alerts that are active or were resolved in the last 30 days. Rates are 0 to 1, and 0 without mail. */
 export function qualityOperations(deps: {
   store: Pick<Store, 'quality' | 'domains'>
   quality: QualityThresholds & { windowHours: number; stopSending: boolean }
@@ -46,7 +46,7 @@ export function qualityOperations(deps: {
       async handle({ key, organizationId, query, now }) {
         const scope = scopeOf(key)
         const asked = pageRequest(query)
-        // The figures are of live mail, which a test key does not see.
+        // Rates cover live mail, which test keys cannot see.
         if (scope.mode === 'test') return pageResponse(NO_RECORDS, () => null)
         const list = (page: typeof asked) => store.domains.list(organizationId, page)
         const isKept = ({ id }: Domain) => scope.domainId === null || id === scope.domainId
@@ -62,7 +62,7 @@ interface Standing {
   domain: Domain
   figures: QualityFigures
   firing: QualityAlert[]
-  /** Not long ago. */
+  /** True if the alert was resolved recently. */
   ended: QualityAlert[]
 }
 

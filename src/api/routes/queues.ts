@@ -2,7 +2,7 @@ import { iso } from '../../model/event.ts'
 import type { Store, Waiting } from '../../storage/store.ts'
 import { type Operation, operation } from '../operation.ts'
 
-/** `/v1/queues`: what waits in the house, for the operator. */
+/** `/v1/queues`: the delivery queue, for the operator. */
 export function queueOperations({ store }: { store: Pick<Store, 'queues' | 'held'> }): Operation[] {
   return [
     operation({

@@ -1,12 +1,12 @@
 import type { ApiResponse } from '../operation.ts'
 
-/** Bytes of a mail → the answer that hands it out as a file, named by the record's id. */
+/** Raw message → download response, with the record's ID as file name. */
 export function rawAnswer(id: string, body: Uint8Array): ApiResponse {
   const headers = { 'content-disposition': `attachment; filename="${id}.eml"`, ...PRIVATE }
   return { status: 200, body, contentType: 'message/rfc822', headers }
 }
 
-/** Headers under which the content of a mail is given out: guessed at by no browser, kept by no cache. */
+/** Headers for message content: no MIME sniffing, no caching. */
 export const PRIVATE = {
   'x-content-type-options': 'nosniff',
   'referrer-policy': 'no-referrer',

@@ -7,7 +7,7 @@ import { pageResponse, recordsRequest } from '../page.ts'
 import { deleted } from '../rendered-response.ts'
 import { recordsQuery } from '../schema.ts'
 
-/** `/v1/sessions`: where the operator is signed in. They are opened and left at `/session` (session-endpoints.ts). */
+/** `/v1/sessions`: dashboard sessions of the operator. `/session` opens and ends them (session-endpoints.ts). */
 export function sessionOperations({ store }: { store: Pick<Store, 'sessions'> }): Operation[] {
   return [
     operation({

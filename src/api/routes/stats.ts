@@ -19,17 +19,17 @@ const query = z.strictObject({
 })
 
 const DAY_MS = 86_400_000
-/** Up to the end of the last day. The contract leaves it open; a chart of a month shows this. */
+/** Up to the end of the last day, as shown in a chart of a month. */
 const DEFAULT_MS = 30 * DAY_MS
-/** One answer. Ten years of months are some thousand look-ups, which take as many microseconds as a few requests. */
+/** Largest response. Ten years of months take some thousand lookups, about as long as a few requests. */
 const MOST: Record<Interval, number> = { hour: 1000, day: 1000, month: 120 }
 
-/** `GET /v1/stats`: counts by hour, day or month (contract §3). Periods are whole and UTC: `from` is rounded down to the
- *  beginning of its period, `to` (exclusive) up to the end of its. Every period is there, with zeros where nothing was.
+/** `GET /v1/stats`: counts by hour, day or month. Periods are complete and in UTC: `from` is rounded down, `to`
+ *  (exclusive) up. Periods without events have zeros.
  *
- *  Counts are of recipients. `accepted` holds the suppressed ones; `bounced` is final bounces only, so a soft bounce with
- *  `will_retry` is a deferral. Opens and clicks are those of people. A bounce that comes after the delivery counts when
- *  it came, and `delivered` stays as it was. */
+ *  Counts are recipients. `accepted` includes suppressed ones; `bounced` counts final bounces only, so a soft bounce
+ *  with `will_retry` is a deferral. Opens and clicks count people only. A bounce after delivery counts at its own
+ *  time, and `delivered` stays unchanged. */
 export function statsOperations(deps: { store: Pick<Store, 'stats' | 'domains'> }): Operation[] {
   const { stats, domains } = deps.store
 
@@ -73,7 +73,7 @@ export function statsOperations(deps: { store: Pick<Store, 'stats' | 'domains'> 
   ]
 }
 
-/** What was asked for → its periods; 400 when it ends before it begins, or has too many of them. */
+/** Query → its periods; 400 if `to` is not after `from`, or for too many periods. */
 function requirePeriods(asked: z.infer<typeof query>, now: number): Period[] {
   const { interval } = asked
   const before = asked.to ?? Math.max(now, asked.from ?? now) + 1
@@ -107,8 +107,8 @@ function toWire(counts: Counts) {
   }
 }
 
-/** From 0 to 1, and 0 of nothing. Delivery and bounce rate are over all recipients whose fate is known, each once, and
- *  add up to 1; the others are over those that were delivered for good. */
+/** 0 to 1, and 0 without mail. Delivery and bounce rate are relative to all recipients with a final outcome and add up
+ *  to 1; the others are relative to delivered recipients. */
 function ratesOf(totals: Counts) {
   const bounced = totals.hardBounced + totals.softBounced
   const sent = sentOf(totals, bounced)

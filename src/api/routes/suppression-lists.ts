@@ -37,7 +37,7 @@ const importBody = z
     message: 'Provide either csv or suppressions.',
   })
 
-/** The whole list of suppressions at once: out as CSV, and in from CSV, ours or another service's. */
+/** Export of all suppressions as CSV, and import of CSV from us or other services. */
 export function suppressionListOperations(deps: {
   store: Pick<Store, 'suppressions' | 'domains'>
   random: Random
@@ -105,7 +105,7 @@ export function suppressionListOperations(deps: {
 
 const IMPORT_TEXT = `Accepts Postrider’s own CSV, or an export from Resend, Postmark, SendGrid or Mailgun. Of our columns (\`email\`, \`reason\`, \`domain_id\`, \`created_at\`, \`evidence\`) only \`email\` is required. Separators: comma, semicolon or tab. The body can be the CSV itself, with \`Content-Type: text/csv\`. Existing suppressions stay unchanged, so importing twice is safe. Unreadable lines are skipped: \`errors\` lists the first ${MOST_ERRORS} by line number, or by position in the array, starting at 1. If the plan’s suppression limit is reached, the import stops with 422 \`quota_exceeded\`; addresses added before that are kept and counted in \`details.added\`. Temporary failures are skipped and suppress nothing. At most ${MOST_CHARACTERS} characters or ${MOST_ENTRIES} objects; \`postrider import suppressions\` has no limit.`
 
-/** Others have their turn after each piece. */
+/** Other requests get a turn after each piece. */
 async function* inPieces(readings: readonly Reading[]) {
   for (let at = 0; at < readings.length; at += PIECE) {
     yield readings.slice(at, at + PIECE)
@@ -113,10 +113,10 @@ async function* inPieces(readings: readonly Reading[]) {
   }
 }
 
-/** As many as one change of the store writes. */
+/** One write transaction of the store. */
 const PIECE = 500
 
-/** Page by page, as fast as it is read. */
+/** Page by page, as fast as the client reads. */
 function csvOf(store: Pick<Store, 'suppressions'>, scope: Scope, reason: SuppressionReason | null) {
   const filter = { ...scope, email: null, reason, createdAfter: null, createdBefore: null }
   const encoder = new TextEncoder()

@@ -28,14 +28,14 @@ const createBody = z.strictObject({
   reason: z.enum(SUPPRESSION_REASONS).default('manual'),
 })
 
-/** `/v1/suppressions`: addresses that get no mail. A path names one by its id, or by the address, which stands for
- *  every suppression of it (contract §5). */
+/** `/v1/suppressions`: addresses that receive no mail. A path contains an ID, or an address that selects all its
+ *  suppressions. */
 export function suppressionOperations(deps: {
   store: Pick<Store, 'suppressions' | 'domains'>
   mintId: MintId
 }): Operation[] {
   const { store, mintId } = deps
-  /** Of an address those that the key sees: of its domain and of the whole organization. */
+  /** Suppressions of an address that the key can see: of its domain and of the whole organization. */
   const loadSeen = async ({ params, key }: Call): Promise<Suppression[]> => {
     const scope = scopeOf(key)
     const name = params.id_or_email!
@@ -50,8 +50,8 @@ export function suppressionOperations(deps: {
     return seen
   }
 
-  /** Those of an address that the key may remove. One that counts for every domain needs `admin`, unless there is only
-   *  the key's. */
+  /** Suppressions of an address that the key can remove. Organization-wide ones require `admin`, unless the
+   *  organization has only the key's domain. */
   const loadChanged = async (call: Call): Promise<Suppression[]> => {
     const seen = await loadSeen(call)
     const scope = await withoutOnlyDomain(scopeOf(call.key), store)
@@ -144,17 +144,17 @@ export function suppressionOperations(deps: {
   ]
 }
 
-/** What counts for every domain counts for the key's too, and may be read. */
+/** Organization-wide suppressions also apply to the key's domain and are readable. */
 function seenAs(suppression: Suppression, { domainId }: Scope): Suppression {
   return suppression.domainId === null ? { ...suppression, domainId } : suppression
 }
 
-/** Of several for one address: the one for the whole organization, else the first. */
+/** The organization-wide suppression of an address, else the first. */
 function widest(suppressions: Suppression[]): Suppression {
   return suppressions.find(({ domainId }) => domainId === null) ?? suppressions[0]!
 }
 
-/** Suppression → its record (contract §5). */
+/** Suppression → its record. */
 export function suppressionRecord(suppression: Suppression) {
   return {
     id: suppression.id,

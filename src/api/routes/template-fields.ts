@@ -3,15 +3,15 @@ import { aliasFault } from '../../model/template.ts'
 import { isId } from '../../os/ids.ts'
 import { TEMPLATE_NAME } from '../patterns.ts'
 
-/** Fields of requests that have to do with templates, wherever they stand. */
+/** Request fields that refer to templates. */
 
-/** A template by its id or alias. */
+/** ID or alias of a template. */
 export const templateName = z
   .string()
   .refine((name) => isId('tpl', name) || aliasFault(name) === null, 'must be the ID or alias of a template')
   .meta(TEMPLATE_NAME)
 
-/** What a template is filled with: any JSON object, bounded so that one look at all of it stays cheap. */
+/** Template variables: any JSON object, limited so that traversing it is cheap. */
 export const templateVariables = z
   .unknown()
   .meta({ type: 'object', additionalProperties: true })

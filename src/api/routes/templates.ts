@@ -16,8 +16,7 @@ import { label, pageFields, recordsQuery } from '../schema.ts'
 import { filteredPage, isWithin, modeOfRecords, requireWithin, scopeOf } from '../scope.ts'
 import { templateVariables } from './template-fields.ts'
 
-/** `/v1/templates`: mails with gaps (contract §5). A path names one by its id, or by its alias. Lists leave out `html`
- *  and `text`. */
+/** `/v1/templates`: reusable messages with variables. A path contains an ID or alias. Lists omit `html` and `text`. */
 export function templateOperations(deps: {
   store: Pick<Store, 'templates'>
   mintId: MintId
@@ -32,20 +31,20 @@ export function templateOperations(deps: {
     return requireWithin(found, scopeOf(key), 'template')
   }
 
-  /** The version asked for, in the place of the one that stands; null when there is none of that number. */
+  /** The requested version instead of the current one; null if it does not exist. */
   const atVersion = async (template: Template, number: number | undefined): Promise<Template | null> => {
     if (number === undefined || number === template.version) return template
     const version = await store.templates.version(template.id, number)
     return version === null ? null : { ...template, ...version, createdAt: template.createdAt }
   }
 
-  /** Texts → content, when they are templates and there is something to read. */
+  /** Texts → content, if they are valid templates and not empty. */
   const contentOf = async (texts: TemplateTexts, organizationId: string): Promise<TemplateContent> => {
     requireBody(texts)
     return { ...texts, variables: await templateEngine.parse(texts, organizationId) }
   }
 
-  /** Changes of one template come one after the other: each understands its texts once, however many there are. */
+  /** Changes of one template run one after another, so each parses its texts once, however many requests there are. */
   const changing = new Map<string, Promise<unknown>>()
   const change = async (id: string, body: z.infer<typeof updateBody>, now: number): Promise<Template> => {
     const before = changing.get(id) ?? Promise.resolve()
@@ -61,7 +60,7 @@ export function templateOperations(deps: {
     }
   }
 
-  /** What is given over what stands; when another process was quicker, once more over what it left. */
+  /** Merges the change into the current content; retries once if another process was faster. */
   const changeNow = async (id: string, { alias, name, ...texts }: z.infer<typeof updateBody>, now: number) => {
     for (;;) {
       const present = await store.templates.get(id)
@@ -261,7 +260,7 @@ const variables = templateVariables.default({})
 const renderBody = z.strictObject({ variables, version: z.int().min(1).optional() })
 const previewBody = z.strictObject({ subject: fields.subject, html: fields.html, text: fields.text, variables })
 
-/** The list of versions has numbers where other lists have ids, and cursors are made of ids. */
+/** Versions have numbers where other lists have IDs, and cursors are based on IDs. */
 const CURSOR_PREFIX = 'tpl_'
 function cursorOf(version: number): string {
   return CURSOR_PREFIX + String(version).padStart(26, '0')
@@ -282,7 +281,7 @@ function pickTexts({ subject, html, text }: Template): TemplateTexts {
   return { subject, html, text }
 }
 
-/** Only the fields that are there; null takes away. */
+/** Only the fields that are present; null removes a value. */
 function given<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never
 }

@@ -21,16 +21,10 @@ const replayBody = z.strictObject({
   type: z.enum(EVENT_TYPES).optional().describe('Only events of this type.'),
 })
 const noBody = z.strictObject({})
-/** Events of one write while replaying: other requests get their turn in between. */
+/** Events per write during a replay; other requests get a turn in between. */
 const REPLAY_BATCH = 500
 
-export interface WebhookDeliveryDeps {
-  store: Pick<Store, 'webhooks' | 'webhookDeliveries' | 'events' | 'domains'>
-  /** To be called when something became due. */
-  wakeWebhooks: () => void
-}
-
-/** The deliveries of one webhook: what was sent, with every attempt, and sending it again. */
+/** Deliveries of one webhook with their attempts, and replays. */
 export function webhookDeliveryOperations(
   { store, wakeWebhooks }: WebhookDeliveryDeps,
   loadWebhook: (call: Call) => Promise<Webhook>,
@@ -134,7 +128,7 @@ function noSuchDelivery(): Refusal {
   return new Refusal('not_found', 'This webhook has no such delivery. Check the ID.')
 }
 
-/** One POST to an endpoint as deliveries of every kind show it. */
+/** One attempt, in the record format of all kinds of deliveries. */
 export function postAttemptRecord(attempt: PostAttempt) {
   return {
     number: attempt.number,

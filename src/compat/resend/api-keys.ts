@@ -14,8 +14,8 @@ const created = z.strictObject({
 const changed = z.strictObject({ name: z.string(), ...repeatedId('id', 'api_key_id') })
 const NAMES = { permissions: 'permission' }
 
-/** Keys are bound to one domain here: the one that is named, else that of the key that asks. Mode, end and networks are
- *  those of the key that asks, since Resend has no such fields and a key may not give more than it has. */
+/** Keys are bound to one domain: the named one, or that of the calling key. Mode, expiry and networks are those of the
+ *  calling key, because Resend has no such fields and a key cannot grant more than it has. */
 export const apiKeyEndpoints: Endpoint[] = [
   endpoint({
     id: 'api_keys_create',

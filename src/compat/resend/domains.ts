@@ -108,7 +108,7 @@ function wholeOf(domain: Wire) {
   return { ...headOf(domain), records: recordsOf(domain) }
 }
 
-/** A domain of ours → Resend's record. `region` is where mail leaves from, which is this server. */
+/** Our domain → Resend's record. `region` is this server. */
 function headOf({ id, name, status, created_at, last_checked_at, tracking: { opens, clicks, host } }: Wire) {
   return {
     id,
@@ -123,7 +123,7 @@ function headOf({ id, name, status, created_at, last_checked_at, tracking: { ope
   }
 }
 
-/** Purposes of ours → what Resend calls the record. It has none for what else we advise (DMARC, MTA-STS, an MX). */
+/** Our record purposes → Resend's record types. Resend has none for our other recommendations (DMARC, MTA-STS, MX). */
 const RECORDS: Record<string, string> = { dkim: 'DKIM', spf: 'SPF', return_path: 'SPF', tracking: 'Tracking' }
 const STATUSES: Record<string, string> = {
   pending: 'not_started',

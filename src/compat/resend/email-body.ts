@@ -3,7 +3,7 @@ import { iso } from '../../model/event.ts'
 import { invalid } from '../../model/refusal.ts'
 import { parseScheduledAt } from './scheduled-at.ts'
 
-/** An email as Resend's clients send it, and the message it is to us. */
+/** An email in Resend's format → our message. */
 
 const ADDRESSES = z.union([z.string(), z.array(z.string())])
 /** Base64, bytes as numbers, or bytes that were base64 (api/extract-base64.ts). One loop checks all numbers: a schema
@@ -46,7 +46,7 @@ export const email = z.strictObject({
   topic_id: z.null({ error: 'is not supported: this server has no topics' }).optional(),
 })
 
-/** Resend's email → the body of our send. Throws 422 for a time that is none. */
+/** Resend's email → the body of our send. Throws 422 for an invalid time. */
 export function messageOf(
   { tags, template, attachments, scheduled_at: at, topic_id, ...rest }: z.infer<typeof email>,
   now: number,
@@ -62,13 +62,13 @@ export function messageOf(
   }
 }
 
-/** The Python client knows a content id by two names. */
+/** The Python client has two names for a content ID. */
 function fileOf({ path, filename, content_id, inline_content_id, ...file }: z.infer<typeof ATTACHMENT>) {
   return { ...file, content_id: content_id ?? inline_content_id, filename: filename || 'attachment' }
 }
 
-/** `[37, 80, …]` of the Python client, or `{"type":"Buffer","data":[37, 80, …]}`, which `JSON.stringify` makes of a Buffer
- *  in packages before 6.31 or so. Null for anything else. */
+/** `[37, 80, …]` from the Python client, or `{"type":"Buffer","data":[37, 80, …]}` from `JSON.stringify` of a Buffer
+ *  in packages before 6.31. Null for anything else. */
 function bytesOf(content: unknown): Uint8Array | null {
   const numbers = isWrittenBuffer(content) ? content.data : content
   if (!Array.isArray(numbers)) return null
@@ -87,7 +87,7 @@ function isWrittenBuffer(content: unknown): content is { type: 'Buffer'; data: u
   return names.length === 2 && 'data' in content && 'type' in content && content.type === 'Buffer'
 }
 
-/** Ours writes a link of each recipient's own, which we answer and count; nobody can have both. */
+/** We add an individual link per recipient, which we serve and count; both cannot be combined. */
 function refuseOwnUnsubscribe(headers: unknown): void {
   const name = Object.keys(headers ?? {}).find((each) => /^list-unsubscribe(?:-post)?$/i.test(each))
   if (name === undefined) return
@@ -96,7 +96,7 @@ function refuseOwnUnsubscribe(headers: unknown): void {
   throw invalid([{ field, message }])
 }
 
-/** Throws 422 for a text that is no time. */
+/** Throws 422 for an invalid time. */
 export function timeOf(text: string, now: number): string {
   const at = parseScheduledAt(text, now)
   if (at !== null && at < LAST_TIME) return iso(at)

@@ -1,6 +1,6 @@
 import type { Wire } from '../external-api.ts'
 
-/** A message of ours → Resend's record but for its content. */
+/** Our message → Resend's record without content. */
 export function headOf(message: Wire, isComplaint: boolean) {
   return {
     id: message.id,
@@ -19,7 +19,7 @@ export function headOf(message: Wire, isComplaint: boolean) {
 
 const listOf = (addresses: string | string[] | null) => (typeof addresses === 'string' ? [addresses] : addresses)
 
-/** What became of it, by the furthest that any recipient has come. */
+/** Last event: the furthest state that any recipient has reached. */
 function lastEvent({ status, recipients }: Wire): string {
   if (recipients.some(({ clicks }: Wire) => clicks > 0)) return 'clicked'
   if (recipients.some(({ opens }: Wire) => opens > 0)) return 'opened'

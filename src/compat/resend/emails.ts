@@ -9,8 +9,8 @@ import { repeatedId, requireSameId } from './repeated-id.ts'
 const batch = z.array(z.unknown()).min(1)
 const change = z.strictObject({ scheduled_at: z.string(), ...repeatedId('id') })
 
-/** Our names of fields → Resend's, where they differ. Tags, pairs of name and value, are our metadata, which come back
- *  with the record and with every event as they do at Resend. */
+/** Our field names → Resend's, where they differ. Tags, pairs of name and value, map to our metadata, which the record
+ *  and every event include, as at Resend. */
 const NAMES = { metadata: 'tags', template_id: 'template.id', variables: 'template.variables' }
 
 export const emailEndpoints: Endpoint[] = [
@@ -87,7 +87,8 @@ export const emailEndpoints: Endpoint[] = [
 
 const idOf = ({ id }: Wire) => ({ id })
 
-/** `strict`: one bad email and none is sent, all in one transaction. Else the others are, and `errors` tells of it. */
+/** `strict`: one invalid email rejects the whole batch, in one transaction. Otherwise the valid ones are sent and
+ *  `errors` lists the rest. */
 async function sendBatch(emails: unknown[], isStrict: boolean, now: number, ours: Ours) {
   const messages: unknown[] = []
   const places: number[] = []
@@ -111,7 +112,7 @@ async function sendBatch(emails: unknown[], isStrict: boolean, now: number, ours
     ({ data }: { data: Wire[] }) => {
       const failed = data.flatMap(({ error }, at) => (error === undefined ? [] : [{ index: places[at]!, error }]))
       const first = failed[0]
-      if (isStrict && first !== undefined) throw placed(refusalOf(first.error), first.index) // nothing is written then
+      if (isStrict && first !== undefined) throw placed(refusalOf(first.error), first.index) // then nothing is stored
       const sent = data.filter(({ error }) => error === undefined).map(idOf)
       if (isStrict) return { data: sent }
       const refused = failed.map(({ index, error }) => ({ index, message: error.message as string }))
@@ -120,12 +121,12 @@ async function sendBatch(emails: unknown[], isStrict: boolean, now: number, ours
   )
 }
 
-/** The error of one message in a batch → the refusal it was. */
+/** Error of one message in a batch → its refusal. */
 function refusalOf({ code, message, field, details, errors }: Wire): Refusal {
   return new Refusal(code as RefusalReason, message, { field, details, faults: errors })
 }
 
-/** Says which email of the batch it is about. */
+/** Adds the index of the email in the batch. */
 function placed({ reason, message, field, details, faults }: Refusal, index: number): Refusal {
   const told = faults?.map((fault) => fault.message).join('; ') ?? message
   return new Refusal(reason, `emails[${index}]: ${told}`, { field, details })
@@ -136,7 +137,7 @@ function isComplaint({ id }: Wire, ours: Ours): Promise<boolean> {
   return ours.ask('messages_events', said, ({ data }) => data.length > 0)
 }
 
-/** The record of a content comes as JSON that a thread has made. */
+/** The content arrives as JSON from a parsing thread. */
 function textsOf(record: Uint8Array): { html: string | null; text: string | null } {
   const { html, text } = JSON.parse(Buffer.from(record).toString())
   return { html, text }

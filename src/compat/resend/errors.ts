@@ -1,8 +1,8 @@
 import type { FieldFault, Refusal, RefusalReason } from '../../model/refusal.ts'
 import { notSupported } from './not-supported.ts'
 
-/** Our "no" → Resend's `{statusCode, name, message}`. The names are those of its package's types; `message` is ours,
- *  since it says what to do. */
+/** Our refusal → Resend's `{statusCode, name, message}`. Names are those of its package's types; `message` is ours,
+ *  because it says what to do. */
 export function refuse(refusal: Refusal, request: Request): { status: number; body: unknown } {
   const told = ANSWERED_FIRST.has(refusal.reason) ? null : notSupported(pathOf(request))
   if (told !== null) return { status: 404, body: { statusCode: 404, name: 'not_found', message: told } }
@@ -10,7 +10,7 @@ export function refuse(refusal: Refusal, request: Request): { status: number; bo
   return { status, body: { statusCode: status, name, message: messageOf(refusal, request) } }
 }
 
-/** These come before the question what there is at a path. */
+/** These are checked before the path. */
 const ANSWERED_FIRST: ReadonlySet<RefusalReason> = new Set([
   'unauthorized',
   'rate_limited',
@@ -18,12 +18,12 @@ const ANSWERED_FIRST: ReadonlySet<RefusalReason> = new Set([
   'unavailable',
 ])
 
-/** Below the root. */
+/** Path under the root. */
 function pathOf({ url }: Request): string {
   return /\/compat\/resend(\/[^?#]*)/.exec(url)?.[1] ?? ''
 }
 
-/** What is not told apart below. */
+/** For cases without an entry below. */
 const NAMES: Record<RefusalReason, [status: number, name: string]> = {
   unauthorized: [401, 'invalid_api_key'],
   forbidden: [403, 'validation_error'],
@@ -48,20 +48,20 @@ function nameOf(refusal: Refusal, request: Request): [status: number, name: stri
       return request.headers.has('authorization') ? NAMES.unauthorized : [401, 'missing_api_key']
     case 'forbidden':
       if (details?.required !== undefined || details?.not_grantable !== undefined) return [401, 'restricted_api_key']
-      return field === undefined ? NAMES.not_found : NAMES.forbidden // of another organization: there is none
+      return field === undefined ? NAMES.not_found : NAMES.forbidden // another organization's record: reported as missing
     case 'validation_error':
       return faultName(refusal.faults?.[0] ?? { field: field ?? '', message: refusal.message })
     case 'conflict':
       if (details?.reason === 'idempotency_key_reused') return [409, 'invalid_idempotent_request']
       return details?.reason === 'request_in_progress' ? [409, 'concurrent_idempotent_requests'] : NAMES.conflict
     case 'quota_exceeded':
-      return details?.resets_at === null ? [403, 'validation_error'] : NAMES.quota_exceeded // domains have no month
+      return details?.resets_at === null ? [403, 'validation_error'] : NAMES.quota_exceeded // domains have no monthly limit
     default:
       return NAMES[reason]
   }
 }
 
-/** The names that Resend has for single fields. */
+/** Resend's error names for individual fields. */
 function faultName({ field, message }: FieldFault): [status: number, name: string] {
   if (field === 'body' || field === 'Content-Type' || field === 'Content-Encoding') return [400, 'validation_error']
   if (field === 'Idempotency-Key') return [400, 'invalid_idempotency_key']
@@ -84,5 +84,5 @@ function messageOf({ reason, message, faults, field, details }: Refusal, request
   return faults === undefined ? message : faults.map((fault) => fault.message).join('; ')
 }
 
-/** How the HTTP API says that nothing has this path. */
+/** Message of the HTTP API for an unknown path. */
 const NOTHING_HERE = 'No such path. See /docs for all paths.'

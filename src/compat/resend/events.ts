@@ -2,8 +2,8 @@ import type { EventType } from '../../model/event.ts'
 import type { Message } from '../../model/message.ts'
 import type { Wire } from '../external-api.ts'
 
-/** Our events → Resend's. `email.sent`, which Resend posts when it begins to send, has none of ours: the answer to the
- *  send says it. Nor have those about contacts, and ours about unsubscriptions and quality. */
+/** Our events → Resend's. `email.sent`, which Resend sends when it starts sending, has no equivalent: the response to
+ *  the send replaces it. Contact events have none either, nor do our unsubscribe and quality events. */
 const NAMES: Partial<Record<EventType, string>> = {
   'message.delivered': 'email.delivered',
   'message.deferred': 'email.delivery_delayed',
@@ -16,18 +16,18 @@ const OURS = new Map(Object.entries(NAMES).map(([ours, theirs]) => [theirs, ours
 
 export const RESEND_EVENTS = [...OURS.keys()]
 
-/** A name of ours → Resend's, or itself where Resend has none. */
+/** Our event name → Resend's, or unchanged if Resend has none. */
 export function resendEvent(type: EventType): string {
   return NAMES[type] ?? type
 }
 
-/** A name of Resend's → ours. */
+/** Resend's event name → ours. */
 export function ourEvent(name: string): EventType {
   return OURS.get(name)!
 }
 
-/** An envelope of ours, and the message it tells of if there is one still → the body in Resend's shape, the same at
- *  each attempt. `to` is the one recipient that it is about. */
+/** Our envelope, and its message if it still exists → body in Resend's format, identical on each attempt. `to` is the
+ *  affected recipient. */
 export function resendBody(envelope: string, message: Message | null): string {
   const { type, timestamp, data } = JSON.parse(envelope) as { type: EventType; timestamp: string; data: Wire }
   if (NAMES[type] === undefined) return JSON.stringify({ type, created_at: timestamp, data })
@@ -52,8 +52,8 @@ function ownFields(type: EventType, data: Wire): object {
   return { click: { ipAddress: ip_address, link: url, timestamp: clicked_at, userAgent: user_agent } }
 }
 
-/** Type and subtype are those of Amazon SES, which Resend hands on. Our first soft bounce of a mailbox that is full for
- *  now is `Transient` as well, and may be followed by `email.delivered`. */
+/** Type and subtype are those of Amazon SES, which Resend passes on. Our first soft bounce of a temporarily full
+ *  mailbox is also `Transient`, and `email.delivered` may follow. */
 function bounceOf({ bounce_type, bounce_code, bounce_message }: Wire) {
   const subType =
     bounce_type === 'hard' ? 'General' : (SUBTYPES.find(([code]) => code.test(bounce_code))?.[1] ?? 'General')

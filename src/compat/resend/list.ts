@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { invalid } from '../../model/refusal.ts'
 import type { Ours, Said, Wire } from '../external-api.ts'
 
-/** What Resend's lists take: 1 to 100, `after` or `before` the record of an id. Both run newest first. */
+/** Query of Resend's lists: 1 to 100, `after` or `before` the record with this ID. Newest first, as ours. */
 export const listQuery = z
   .strictObject({
     limit: z.coerce.number().int().min(1).max(100).default(20),
@@ -16,7 +16,7 @@ export const listQuery = z
 
 export type ListQuery = z.infer<typeof listQuery>
 
-/** A page of one of our lists as Resend writes it. With several `filters` the page has what any of them lets through. */
+/** A page of our list in Resend's format. With several `filters` it contains records that match any of them. */
 export async function list<T>(
   ours: Ours,
   operation: string,
@@ -55,11 +55,11 @@ async function pageAfter(
   return { records: records.slice(0, limit), hasMore: records.length > limit || pages.some(({ hasMore }) => hasMore) }
 }
 
-/** Ids begin with their time, and each of our lists runs by them. */
+/** IDs start with their time, and our lists are sorted by ID. */
 const newestFirst = (one: Wire, other: Wire) => (one.id < other.id ? 1 : -1)
 
-/** Our lists run one way, so what is newer than a record is found from the top: whoever turns back to the page before
- *  has not come far. Past a thousand records it is refused. */
+/** Our lists run in one direction, so the records before an ID are found from the start of the list, which is close
+ *  for a previous page. Beyond a thousand records the request is rejected. */
 async function pageBefore(
   ours: Ours,
   operation: string,

@@ -1,4 +1,4 @@
-/** Parts of Resend's API that this server does not have → what to use instead, by the path below the root. */
+/** Unsupported parts of Resend's API → what to use instead, by path under the root. */
 const PARTS: readonly (readonly [path: RegExp, part: string, instead: string])[] = [
   [
     /^\/(?:broadcasts|contacts|contact-properties|audiences|segments|topics|automations|events)(?:\/|$)/,
@@ -29,7 +29,7 @@ const PARTS: readonly (readonly [path: RegExp, part: string, instead: string])[]
   [/^\/oauth(?:\/|$)/, 'OAuth grants', 'Use an API key.'],
 ]
 
-/** Path below the root → what an application is told there, or null where this server answers. */
+/** Path under the root → error message, or null if it is supported. */
 export function notSupported(path: string): string | null {
   const found = PARTS.find(([pattern]) => pattern.test(path))
   if (found === undefined) return null

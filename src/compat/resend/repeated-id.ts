@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { invalid } from '../../model/refusal.ts'
 
-/** The id of the path once more, in the body of a PATCH: Resend's Python client sends its whole argument, and `id` or
- *  `webhook_id` stands in it. */
+/** The ID of the path, repeated in the body of a PATCH: Resend's Python client sends its whole argument, including
+ *  `id` or `webhook_id`. */
 export function repeatedId<const Name extends string>(...names: Name[]) {
   return Object.fromEntries(names.map((name) => [name, z.string().optional()])) as Record<
     Name,
@@ -10,7 +10,7 @@ export function repeatedId<const Name extends string>(...names: Name[]) {
   >
 }
 
-/** Throws 422 when the body names another record than the path does. */
+/** Throws 422 if the body contains a different ID than the path. */
 export function requireSameId({ id }: Record<string, string>, repeated: Record<string, string | undefined>): void {
   for (const [field, other] of Object.entries(repeated)) {
     if (other === undefined || other === id) continue
