@@ -21,10 +21,16 @@ const replayBody = z.strictObject({
   type: z.enum(EVENT_TYPES).optional().describe('Only events of this type.'),
 })
 const noBody = z.strictObject({})
-/** Events per write during a replay; other requests get a turn in between. */
+/** Events of one write while replaying: other requests get their turn in between. */
 const REPLAY_BATCH = 500
 
-/** Deliveries of one webhook with their attempts, and replays. */
+export interface WebhookDeliveryDeps {
+  store: Pick<Store, 'webhooks' | 'webhookDeliveries' | 'events' | 'domains'>
+  /** To be called when something became due. */
+  wakeWebhooks: () => void
+}
+
+/** The deliveries of one webhook: what was sent, with every attempt, and sending it again. */
 export function webhookDeliveryOperations(
   { store, wakeWebhooks }: WebhookDeliveryDeps,
   loadWebhook: (call: Call) => Promise<Webhook>,
@@ -128,7 +134,7 @@ function noSuchDelivery(): Refusal {
   return new Refusal('not_found', 'This webhook has no such delivery. Check the ID.')
 }
 
-/** One attempt, in the record format of all kinds of deliveries. */
+/** One POST to an endpoint as deliveries of every kind show it. */
 export function postAttemptRecord(attempt: PostAttempt) {
   return {
     number: attempt.number,

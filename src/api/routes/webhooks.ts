@@ -32,13 +32,11 @@ const rotateBody = z.strictObject({ grace_period_minutes: graceMinutes })
 export interface WebhookDeps extends WebhookDeliveryDeps {
   random: Random
   mintId: MintId
-  /** Null if the URL is accepted, else the reason (net/webhook-url.ts checkWebhookUrl). */
+  /** Null when the URL may be stored, else why not (net/webhook-url.ts checkWebhookUrl). */
   checkUrl: (url: string) => string | null
-  /** Called when a delivery may be due. */
-  wakeWebhooks: () => void
 }
 
-/** `/v1/webhooks`: endpoints, their subscribed events and their status. */
+/** `/v1/webhooks`: who is told of which events, and what became of it (contract §4). */
 export function webhookOperations(deps: WebhookDeps): Operation[] {
   const { store, random, mintId, wakeWebhooks } = deps
   const url = endpointUrl(deps.checkUrl).describe('Must use `https` and a public address.')
@@ -167,7 +165,7 @@ export function webhookOperations(deps: WebhookDeps): Operation[] {
             id: mintId('evt'),
             type: body.type,
             organizationId,
-            domainId: key.domainId || null, // the operator has no domain
+            domainId: key.domainId || null, // the operator has none
             messageId: null,
             mode: 'test',
             createdAt: now,
