@@ -69,9 +69,9 @@ export function sqliteApiKeys(
   usage: Usage,
 ): ApiKeys {
   const create = db.prepare(CREATE)
-  const findBySecret = db.prepare(FIND_BY_SECRET)
-  const get = db.prepare(GET)
-  const list = db.prepare(LIST)
+  const findBySecret = db.prepare<unknown[], Row>(FIND_BY_SECRET)
+  const get = db.prepare<unknown[], Row>(GET)
+  const list = db.prepare<unknown[], Row>(LIST)
   const update = db.prepare(UPDATE)
   const revoke = db.prepare(REVOKE)
   const rotate = db.prepare(ROTATE)
@@ -121,20 +121,20 @@ export function sqliteApiKeys(
     findBySecret: (secretHash) => {
       const cached = cache.get(secretHash)
       if (cached !== undefined) return cached
-      const row = findBySecret.get(secretHash) as Row | undefined
+      const row = findBySecret.get(secretHash)
       if (row === undefined) return null
       const key = toApiKey(row)
       cache.set(secretHash, key)
       return key
     },
     get: async (id) => {
-      const row = get.get(id) as Row | undefined
+      const row = get.get(id)
       return row === undefined ? null : toApiKey(row)
     },
-    list: async (organizationId, page) => toPage(list.all(organizationId, ...rangeOf(page)) as Row[], page, toApiKey),
+    list: async (organizationId, page) => toPage(list.all(organizationId, ...rangeOf(page)), page, toApiKey),
     update: (id, change) =>
       writer.write(() => {
-        const row = get.get(id) as Row | undefined
+        const row = get.get(id)
         if (row === undefined) return null
         const key = { ...toApiKey(row), ...change }
         update.run(key.name, networksColumn(key), id)

@@ -58,10 +58,9 @@ export function auditWitness(db: Connection): Witness {
 
 export function sqliteAuditLog(db: Connection, writer: Writer, witness: Witness): AuditLog {
   const prune = db.prepare(PRUNE)
-  const number = db.prepare(NUMBER).pluck()
+  const number = db.prepare<unknown[], number>(NUMBER).pluck()
   /** The place where a list goes on; nowhere after an entry that was forgotten, since all before it were too. */
-  const numberBefore = ({ after }: PageRequest) =>
-    after === null ? Number.MAX_SAFE_INTEGER : ((number.get(after) as number | undefined) ?? 0)
+  const numberBefore = ({ after }: PageRequest) => (after === null ? Number.MAX_SAFE_INTEGER : (number.get(after) ?? 0))
   return {
     during: witness.during,
     put: (entry) => writer.write(() => witness.put(entry)),

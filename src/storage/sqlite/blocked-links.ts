@@ -21,7 +21,7 @@ export interface BlockedLinkCache {
 
 /** All blocked links, read once and again after a change. */
 export function blockedLinkCache(db: Connection, foreign: ForeignChanges): BlockedLinkCache {
-  const all = db.prepare(ALL)
+  const all = db.prepare<unknown[], BlockedLink>(ALL)
   let known: readonly BlockedLink[] | null = null
   const forget = () => {
     known = null
@@ -30,7 +30,7 @@ export function blockedLinkCache(db: Connection, foreign: ForeignChanges): Block
   return {
     all: () => {
       foreign.glance()
-      known ??= all.all(MOST_BLOCKED_LINKS) as BlockedLink[]
+      known ??= all.all(MOST_BLOCKED_LINKS)
       return known
     },
     forget,
@@ -41,8 +41,8 @@ export function sqliteBlockedLinks(db: Connection, writer: Writer, cache: Blocke
   const add = db.prepare(ADD)
   const known = db.prepare(KNOWN)
   const count = db.prepare(COUNT).pluck()
-  const get = db.prepare(GET)
-  const list = db.prepare(LIST)
+  const get = db.prepare<unknown[], BlockedLink>(GET)
+  const list = db.prepare<unknown[], BlockedLink>(LIST)
   const remove = db.prepare(REMOVE)
   const change = <T>(write: () => T): Promise<T> =>
     writer.write(() => {
@@ -58,8 +58,8 @@ export function sqliteBlockedLinks(db: Connection, writer: Writer, cache: Blocke
         add.run(id, kind, value, reason, createdAt)
         return 'added'
       }),
-    get: async (id) => (get.get(id) as BlockedLink | undefined) ?? null,
-    list: async (page) => toPage(list.all(...rangeOf(page)) as BlockedLink[], page, (row) => row),
+    get: async (id) => get.get(id) ?? null,
+    list: async (page) => toPage(list.all(...rangeOf(page)), page, (row) => row),
     remove: (id) =>
       change(() => {
         remove.run(id)

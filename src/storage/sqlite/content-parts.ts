@@ -58,7 +58,7 @@ export function contentParts(db: Connection, writing: (bytes: number) => void = 
   const begin = db.prepare(BEGIN)
   const add = db.prepare(ADD)
   const own = db.prepare(OWN)
-  const rest = db.prepare(REST).pluck()
+  const rest = db.prepare<unknown[], Uint8Array>(REST).pluck()
   const letGo = db.prepare(LET_GO)
   const giveUp = db.prepare(GIVE_UP)
   const giveUpAll = db.prepare(GIVE_UP_ALL)
@@ -88,7 +88,7 @@ export function contentParts(db: Connection, writing: (bytes: number) => void = 
       if (own.run(kind, owner, content).changes === 0) throw new StoreUnavailable('a content was given up')
     },
     whole: (kind, owner, first) =>
-      first.byteLength < PART_BYTES ? first : Buffer.concat([first, ...(rest.all(kind, owner) as Uint8Array[])]),
+      first.byteLength < PART_BYTES ? first : Buffer.concat([first, ...rest.all(kind, owner)]),
     letGo: (kind, owner) => {
       letGo.run(kind, owner)
     },

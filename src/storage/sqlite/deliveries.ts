@@ -93,31 +93,31 @@ export function sqliteDeliveries(
     reports: Reports
   },
 ): Deliveries {
-  const dueTimes = db.prepare(DUE_TIMES)
+  const dueTimes = db.prepare<unknown[], DueTime>(DUE_TIMES)
   const nextOf = db.prepare(NEXT_OF).pluck()
-  const due = db.prepare(DUE)
-  const expired = db.prepare(EXPIRED)
+  const due = db.prepare<unknown[], DueRow>(DUE)
+  const expired = db.prepare<unknown[], DueRow>(EXPIRED)
   const lease = db.prepare(LEASE)
   const deliveryOf = db.prepare(DELIVERY)
   const messageOf = db.prepare(MESSAGE)
   const contentOf = db.prepare(CONTENT).pluck()
-  const contentOfId = db.prepare(CONTENT_OF)
-  const held = db.prepare(HELD)
+  const contentOfId = db.prepare<unknown[], { number: number; first: Uint8Array }>(CONTENT_OF)
+  const held = db.prepare<unknown[], HeldRow>(HELD)
   const settle = db.prepare(SETTLE)
-  const statuses = db.prepare(STATUSES).pluck()
+  const statuses = db.prepare<unknown[], DeliveryStatus>(STATUSES).pluck()
   const setMessageStatus = db.prepare(SET_MESSAGE_STATUS)
-  const release = db.prepare(RELEASE)
-  const endForeign = db.prepare(FOREIGN)
+  const release = db.prepare<unknown[], { queue: string }>(RELEASE)
+  const endForeign = db.prepare<unknown[], { queue: string; nextAttemptAt: number }>(FOREIGN)
   const leapt = db.prepare(LEAPT)
   const tooLate = db.prepare(TOO_LATE)
-  const get = db.prepare(GET)
+  const get = db.prepare<unknown[], LateRow>(GET)
   const endLate = db.prepare(END_LATE)
   const changeLate = db.prepare(CHANGE_LATE)
   const engage = engageInside(db, inside)
   const { agenda, foreign } = inside
 
   const readAgenda = () => {
-    refill(agenda, dueTimes.all() as DueTime[])
+    refill(agenda, dueTimes.all())
   }
   readAgenda()
   foreign.onChange(readAgenda)
@@ -150,7 +150,7 @@ export function sqliteDeliveries(
     }
   }
   const settleMessage = (messageNumber: number) => {
-    const whole = messageStatus(statuses.all(messageNumber) as DeliveryStatus[])
+    const whole = messageStatus(statuses.all(messageNumber))
     setMessageStatus.run(whole, messageNumber, whole)
   }
   const settleLate = (number: number, change: NonNullable<LateRecord['change']>, now: number) => {
@@ -164,14 +164,14 @@ export function sqliteDeliveries(
     claimDue: (request) =>
       claimFrom(writer, agenda, request, {
         hasRoom: () => true,
-        take: (queue, most) => (due.all(queue, request.now, most) as DueRow[]).map((row) => claimed(row, request)),
+        take: (queue, most) => due.all(queue, request.now, most).map((row) => claimed(row, request)),
         nextAt: (queue) => nextOf.get(queue) as number | null,
       }),
     claimExpired: async (request) => {
       const { now, limit } = request
       if (expired.get(now, now, 1) === undefined) return []
       return writer.write(() =>
-        (expired.all(now, now, limit) as DueRow[]).map((row) => claimed(row, { ...request, contentBytes: 0 })),
+        expired.all(now, now, limit).map((row) => claimed(row, { ...request, contentBytes: 0 })),
       )
     },
     nextDueAt: (freeFor, now) => {
@@ -180,13 +180,13 @@ export function sqliteDeliveries(
     },
     freed: agenda.freed,
     content: async (messageId) => {
-      const row = contentOfId.get(messageId) as { number: number; first: Uint8Array } | undefined
+      const row = contentOfId.get(messageId)
       return row === undefined ? null : wholeContent(row.number, row.first)
     },
     record: (record) =>
       writer.write(() => {
         const { deliveryId, worker, attempt, outcome, status } = record
-        const row = held.get(deliveryId, worker, attempt.number) as HeldRow | undefined
+        const row = held.get(deliveryId, worker, attempt.number)
         if (row === undefined) return 'lease_lost'
         const isBounce = outcome.kind === 'bounced'
         settle.run(
@@ -213,27 +213,27 @@ export function sqliteDeliveries(
     release: (claims, now) =>
       writer.write(() => {
         for (const { id, attempt, worker } of claims) {
-          const released = release.get(now, id, worker, attempt) as { queue: string } | undefined
+          const released = release.get(now, id, worker, attempt)
           if (released !== undefined) agenda.offer(released.queue, now)
         }
       }),
     endForeignLeases: (worker, now) =>
       writer.write(() => {
-        const ended = endForeign.all(now, worker) as { queue: string; nextAttemptAt: number }[]
+        const ended = endForeign.all(now, worker)
         for (const { queue, nextAttemptAt } of ended) agenda.offer(queue, nextAttemptAt)
         return ended.length
       }),
     leapt: (byMs, now) =>
       writer
         .write(() => {
-          for (const { key } of dueTimes.all() as DueTime[]) leapt.run(byMs, key, now - byMs)
+          for (const { key } of dueTimes.all()) leapt.run(byMs, key, now - byMs)
         })
         .then(readAgenda),
     waitAtMostUntil: async (latest) => {
       if ((await writer.write(() => tooLate.run(latest, latest).changes)) > 0) readAgenda()
     },
     get: async (id) => {
-      const row = get.get(id) as LateRow | undefined
+      const row = get.get(id)
       if (row === undefined) return null
       const { messageNumber, ...delivery } = row
       return {
@@ -243,7 +243,7 @@ export function sqliteDeliveries(
     },
     recordLate: ({ deliveryId, report, expected, change, events, suppression, now }) =>
       writer.write(() => {
-        const row = get.get(deliveryId) as LateRow | undefined
+        const row = get.get(deliveryId)
         if (row === undefined) return 'unknown'
         if (inside.reports.isKnown(row.number, report.digest)) return 'duplicate'
         if (row.status !== expected) return 'changed'

@@ -33,21 +33,21 @@ export function domainOwnership(
   clashes: (domain: Names, others: Others) => boolean,
   witness: Pick<Witness, 'put'>,
 ): DomainOwnership {
-  const present = db.prepare(PRESENT)
-  const owner = db.prepare(OWNER).pluck()
+  const present = db.prepare<unknown[], Present>(PRESENT)
+  const owner = db.prepare<unknown[], string>(OWNER).pluck()
   const record = db.prepare(RECORD)
   const outrun = db.prepare(OUTRUN)
   const free = db.prepare(FREE)
 
   const isOutrun = ({ trackingHost, ...domain }: Present, check: DomainCheck): boolean => {
-    const ownerId = owner.get(domain.name) as string | undefined
+    const ownerId = owner.get(domain.name)
     if (ownerId !== undefined) return ownerId !== domain.id
     return check.status === 'verified' && clashes({ ...domain, tracking: { host: trackingHost } }, 'foreign')
   }
 
   return {
     record: (id, check) => {
-      const domain = present.get(id) as Present | undefined
+      const domain = present.get(id)
       if (domain === undefined) return null
       if (check.since !== undefined && check.since !== domain.lastCheckedAt) return null
       const result = isOutrun(domain, check) ? CLAIMED : stateOf(check, domain.nextCheckAt)

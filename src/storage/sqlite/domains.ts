@@ -116,13 +116,13 @@ export function sqliteDomains(
   const ownership = domainOwnership(db, clashes, witness)
   const create = db.prepare(CREATE)
   const count = db.prepare(COUNT)
-  const list = db.prepare(LIST)
+  const list = db.prepare<unknown[], Row>(LIST)
   const addDkimKey = db.prepare(ADD_DKIM_KEY)
   const setDkimState = db.prepare(SET_DKIM_STATE)
   const removeDkimKey = db.prepare(REMOVE_DKIM_KEY)
   const setTracking = db.prepare(SET_TRACKING)
-  const due = db.prepare(DUE)
-  const withoutProof = db.prepare(WITHOUT_PROOF)
+  const due = db.prepare<unknown[], Row>(DUE)
+  const withoutProof = db.prepare<unknown[], Row>(WITHOUT_PROOF)
   const setNextCheck = db.prepare(SET_NEXT_CHECK)
   const openMessages = db.prepare(OPEN_MESSAGES)
   const revokeKeys = db.prepare(REVOKE_KEYS)
@@ -176,8 +176,7 @@ export function sqliteDomains(
     findOf: async (organizationId, name) => read.findOf(organizationId, name),
     claimsOf: async (name, limit) => read.claimsOf(name, limit),
     clashes: async (domain, claims) => clashes(domain, claims ? 'all' : 'verified'),
-    list: async (organizationId, page) =>
-      toPage(list.all(organizationId, ...rangeOf(page)) as Row[], page, read.toDomain),
+    list: async (organizationId, page) => toPage(list.all(organizationId, ...rangeOf(page)), page, read.toDomain),
     count: async (organizationId) => (count.get(organizationId) as { domains: number }).domains,
     setTracking: (id, { opens, clicks, unsubscribe, host }) =>
       change(() => {
@@ -192,12 +191,12 @@ export function sqliteDomains(
     claimDue: (now, limit, againAt) => {
       if (due.get(now, 1) === undefined) return Promise.resolve([])
       return change(() => {
-        const rows = due.all(now, limit) as Row[]
+        const rows = due.all(now, limit)
         for (const { id } of rows) setNextCheck.run(againAt, id)
         return rows.map(read.toDomain)
       })
     },
-    withoutProof: async (limit) => (withoutProof.all(limit) as Row[]).map(read.toDomain),
+    withoutProof: async (limit) => withoutProof.all(limit).map(read.toDomain),
     addDkimKeys: (id, keys) =>
       change(() => {
         addKeys(id, keys)
@@ -242,16 +241,16 @@ const placeOf = (domainId: string, selector: string) => `dkim_keys ${domainId} $
 function domainReader(db: Connection, seal: Seal) {
   const get = db.prepare(GET)
   const ownedByName = db.prepare(OWNED_BY_NAME)
-  const claimsOfName = db.prepare(CLAIMS_OF_NAME)
+  const claimsOfName = db.prepare<unknown[], Row>(CLAIMS_OF_NAME)
   const findOf = db.prepare(FIND_OF)
   const ownedByReturnPathHost = db.prepare(OWNED_BY_RETURN_PATH_HOST)
   const claimByReturnPathHost = db.prepare(CLAIM_BY_RETURN_PATH_HOST)
-  const dkimKeys = db.prepare(DKIM_KEYS)
+  const dkimKeys = db.prepare<unknown[], DkimKeyRow>(DKIM_KEYS)
   const toDomain = (row: Row): Domain => {
     const { trackOpens, trackClicks, trackUnsubscribe, trackingHost, findings, ...rest } = row
     return {
       ...rest,
-      dkim: (dkimKeys.all(row.id) as DkimKeyRow[]).map(({ privateKey, ...key }) => ({
+      dkim: dkimKeys.all(row.id).map(({ privateKey, ...key }) => ({
         ...key,
         privateKeyPem: seal.open(privateKey, placeOf(row.id, key.selector)).toString(),
       })),
@@ -269,7 +268,7 @@ function domainReader(db: Connection, seal: Seal) {
     get: (id: string) => one(get.get(id)),
     findByName: (name: string) => one(ownedByName.get(name) ?? claimsOfName.get(name, 1)),
     findOf: (organizationId: string, name: string) => one(findOf.get(organizationId, name)),
-    claimsOf: (name: string, limit: number) => (claimsOfName.all(name, limit) as Row[]).map(toDomain),
+    claimsOf: (name: string, limit: number) => claimsOfName.all(name, limit).map(toDomain),
     findByReturnPathHost: (host: string) => one(ownedByReturnPathHost.get(host) ?? claimByReturnPathHost.get(host)),
     toDomain,
   }

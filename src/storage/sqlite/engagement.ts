@@ -19,7 +19,7 @@ export function engageInside(
   db: Connection,
   { append, suppress }: { append: AppendInside; suppress: SuppressInside },
 ): EngageInside {
-  const find = db.prepare(FIND)
+  const find = db.prepare<unknown[], Row>(FIND)
   const count = db.prepare(COUNT)
   const unsubscribe = db.prepare(UNSUBSCRIBE)
 
@@ -29,7 +29,7 @@ export function engageInside(
   }
 
   return ({ deliveryId, kind, machine, event, suppression, now }) => {
-    const row = find.get(deliveryId) as Row | undefined
+    const row = find.get(deliveryId)
     if (row === undefined) return 'unknown'
     if (kind === 'unsubscribed') {
       const isNew = suppression !== null && suppress(suppression)

@@ -38,7 +38,7 @@ export function asksForKind({ type, mode, domainId }: EventFilter): boolean {
 
 export function eventKinds(db: Connection): EventKinds {
   const note = db.prepare(NOTE)
-  const old = db.prepare(OLD).pluck()
+  const old = db.prepare<unknown[], number>(OLD).pluck()
   const remove = db.prepare(REMOVE)
   /** Kinds known to be noted in the range that is being written. */
   const noted = new Set<string>()
@@ -55,8 +55,7 @@ export function eventKinds(db: Connection): EventKinds {
       noted.add(kind)
     },
     forget: () => noted.clear(),
-    emptied: (organizationId, limit) =>
-      old.all(organizationId, Number.MAX_SAFE_INTEGER, organizationId, RANGE, limit) as number[],
+    emptied: (organizationId, limit) => old.all(organizationId, Number.MAX_SAFE_INTEGER, organizationId, RANGE, limit),
     remove: (organizationId, range) => {
       remove.run(organizationId, range)
       noted.clear()
@@ -70,7 +69,7 @@ export function eventKinds(db: Connection): EventKinds {
       ]
       const sql = `select distinct range from event_kinds where ${conditions.map((each) => each.sql).join(' and ')}
         and range >= ? and range < ? order by range ${order}`
-      const ranges = db.prepare(sql).pluck()
+      const ranges = db.prepare<unknown[], number>(sql).pluck()
       const values = conditions.flatMap((each) => each.values)
       const [first, end] = [rangeOf(low), rangeOf(high - 1) + 1]
       const toNumbers = (range: number) => ({
@@ -80,7 +79,7 @@ export function eventKinds(db: Connection): EventKinds {
       for (let done = 0; done < end - first; done += SPAN) {
         const from = order === 'asc' ? first + done : Math.max(first, end - done - SPAN)
         const before = order === 'asc' ? Math.min(end, from + SPAN) : end - done
-        yield (ranges.all(...values, from, before) as number[]).map(toNumbers)
+        yield ranges.all(...values, from, before).map(toNumbers)
       }
     },
   }

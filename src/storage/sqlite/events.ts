@@ -42,8 +42,8 @@ export function sqliteEvents(
   kinds: EventKinds,
   usage: Usage,
 ): Events {
-  const get = db.prepare(GET)
-  const number = db.prepare(NUMBER).pluck()
+  const get = db.prepare<unknown[], Event>(GET)
+  const number = db.prepare<unknown[], number>(NUMBER).pluck()
   const numberNear = db.prepare(NUMBER_NEAR).pluck()
   const newest = db.prepare(NEWEST).pluck()
   const lastBefore = db.prepare(LAST_BEFORE).pluck()
@@ -51,7 +51,7 @@ export function sqliteEvents(
 
   const areMany = db.prepare(ARE_MANY)
   const behindIn = db.prepare(BEHIND)
-  const newestOf = db.prepare(NEWEST_OF)
+  const newestOf = db.prepare<unknown[], { id: string; place: number }>(NEWEST_OF)
 
   /** Where an index has just what is asked for, or few more. */
   const indexOf = (
@@ -82,11 +82,11 @@ export function sqliteEvents(
     const index = indexOf(filter, bounds)
     const conditions = [...conditionsOf(filter), { sql: 'number >= ? and number < ?', values: [] }]
     if (index === 'events_seldom') conditions.push({ sql: SELDOM, values: [] })
-    const statement = db.prepare(`select ${columns} from events
+    const statement = db.prepare<unknown[], Event>(`select ${columns} from events
       indexed by ${index ?? 'events_of_organization'}
       where ${conditions.map((each) => each.sql).join(' and ')} order by number ${order} limit ?`)
     const values = conditions.flatMap((each) => each.values)
-    const rowsOf = ({ low, high }: Numbers, most: number) => statement.all(...values, low, high, most) as Event[]
+    const rowsOf = ({ low, high }: Numbers, most: number) => statement.all(...values, low, high, most)
     if (index !== null || !asksForKind(filter)) return rowsOf(bounds, limit)
 
     const rows: Event[] = []
@@ -117,14 +117,14 @@ export function sqliteEvents(
         append(event, { onlyWebhook })
         return 'appended'
       }),
-    get: async (id) => (get.get(id) as Event | undefined) ?? null,
+    get: async (id) => get.get(id) ?? null,
     list: async (filter, page) => {
       const high = page.after === null ? undefined : (number.get(page.after) ?? numberNear.get(page.after) ?? 0)
       const bounds = { low: 0, high: (high as number | undefined) ?? end() }
       return toPage(await query(filter, bounds, 'desc', page.limit + 1), page, (row) => row)
     },
     feed: async (filter, after, limit) => {
-      const seen = after === null ? 0 : (number.get(after) as number | undefined)
+      const seen = after === null ? 0 : number.get(after)
       if (seen === undefined) return null
       const rows = await query(filter, { low: seen + 1, high: end() }, 'asc', limit + 1)
       return toPage(rows, { limit, after }, (row) => row)
@@ -137,9 +137,8 @@ export function sqliteEvents(
       const events = rows as Followed['events']
       return { events, upTo: events.length < limit ? upTo : events.at(-1)!.place }
     },
-    place: async (id) => (number.get(id) as number | undefined) ?? null,
-    newest: async (organizationId) =>
-      (newestOf.get(organizationId) as { id: string; place: number } | undefined) ?? null,
+    place: async (id) => number.get(id) ?? null,
+    newest: async (organizationId) => newestOf.get(organizationId) ?? null,
   }
 
   function end(): number {

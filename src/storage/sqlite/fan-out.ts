@@ -83,8 +83,8 @@ export function createFanOut(
   const targets = db.prepare(TARGETS).pluck()
   const removeTargets = db.prepare(REMOVE_TARGETS)
   const queue = db.prepare(QUEUE)
-  const pendingOf = db.prepare(PENDING).pluck()
-  const nextOf = db.prepare(NEXT_OF)
+  const pendingOf = db.prepare<unknown[], string>(PENDING).pluck()
+  const nextOf = db.prepare<unknown[], Pending>(NEXT_OF)
   const move = db.prepare(MOVE)
   const done = db.prepare(DONE)
 
@@ -104,7 +104,7 @@ export function createFanOut(
   }
   inside.foreign.onChange(forget)
   const organizations = () => {
-    pending ??= new Set(pendingOf.all() as string[])
+    pending ??= new Set(pendingOf.all())
     return pending
   }
   const deliverTo = (webhookId: string, { number, id, type, createdAt }: Written) => {
@@ -140,7 +140,7 @@ export function createFanOut(
   }
   /** Writes deliveries of the oldest events of an organization; false when there are none left. */
   const step = (organizationId: string): boolean => {
-    let oldest: readonly Pending[] = nextOf.all(organizationId, TOGETHER) as Pending[]
+    let oldest: readonly Pending[] = nextOf.all(organizationId, TOGETHER)
     if (oldest.length === 0) return false
     for (let left = STEP; left > 0 && oldest.length > 0; ) {
       const first = oldest[0]!

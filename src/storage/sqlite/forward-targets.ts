@@ -20,14 +20,13 @@ const PRUNE = `delete from forward_targets where (organization_id, address) in (
 const BY_UPGRADE = 'select count(*) from forward_targets where changed_at = 0'
 
 export function sqliteForwardTargets(db: Connection, writer: Writer, reading: Reading, usage: Usage): ForwardTargets {
-  const statusOf = db.prepare(STATUS).pluck()
+  const statusOf = db.prepare<unknown[], ForwardTargetStatus>(STATUS).pluck()
   const asked = db.prepare(ASKED).pluck()
   const ask = db.prepare(ASK)
   const set = db.prepare(SET)
   const prune = db.prepare(PRUNE)
   const byUpgrade = db.prepare(BY_UPGRADE).pluck()
-  const find = (organizationId: string, email: string) =>
-    (statusOf.get(organizationId, suppressionKey(email)) as ForwardTargetStatus | undefined) ?? null
+  const find = (organizationId: string, email: string) => statusOf.get(organizationId, suppressionKey(email)) ?? null
 
   return {
     status: (organizationId, email) => {

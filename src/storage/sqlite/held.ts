@@ -51,7 +51,9 @@ export function sqliteHeld(
   fanOut: Pick<FanOut, 'some'>,
 ): Held {
   const queues = new Map(QUEUES.map((queue) => [queue.name, statementsOf(db, queue)]))
-  const restored = db.prepare('select restored_at as restoredAt, made_at as madeAt from restored where one = 1')
+  const restored = db.prepare<unknown[], Restored>(
+    'select restored_at as restoredAt, made_at as madeAt from restored where one = 1',
+  )
   const ofMessage = db.prepare(`select h.due_at from messages m join deliveries d on d.message_number = m.number
     join held_deliveries h on h.number = d.number where m.id = ? limit 1`)
 
@@ -91,7 +93,7 @@ export function sqliteHeld(
           agendas[name].clear()
         }
       }),
-    restored: async () => (restored.get() as Restored | undefined) ?? null,
+    restored: async () => restored.get() ?? null,
     count: async () =>
       Object.fromEntries([...queues].map(([name, { count }]) => [name, count.get()])) as Record<HeldQueue, number>,
     isHeld: async (messageId) => ofMessage.get(messageId) !== undefined,
@@ -145,10 +147,12 @@ function messageOf(db: Connection, table: string): (number: number) => void {
       fail.run(message.get(number))
     }
   }
-  const statuses = db.prepare('select status from deliveries where message_number = ?').pluck()
+  const statuses = db
+    .prepare<unknown[], DeliveryStatus>('select status from deliveries where message_number = ?')
+    .pluck()
   const settle = db.prepare('update messages set status = ? where number = ?')
   return (number) => {
     const of = message.get(number)
-    settle.run(messageStatus(statuses.all(of) as DeliveryStatus[]), of)
+    settle.run(messageStatus(statuses.all(of)), of)
   }
 }

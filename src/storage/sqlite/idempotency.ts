@@ -36,14 +36,13 @@ export function rememberInside(db: Connection, storedBytes: StoredBytes): Rememb
 }
 
 export function sqliteIdempotency(db: Connection, writer: Writer, storedBytes: StoredBytes): IdempotencyRecords {
-  const find = db.prepare(FIND)
-  const prune = db.prepare(PRUNE)
+  const find = db.prepare<unknown[], Remember>(FIND)
+  const prune = db.prepare<unknown[], { number: number; organizationId: string; bytes: number }>(PRUNE)
   return {
-    find: async (organizationId, keyHash, since) =>
-      (find.get(organizationId, keyHash, since) as Remember | undefined) ?? null,
+    find: async (organizationId, keyHash, since) => find.get(organizationId, keyHash, since) ?? null,
     prune: (before, limit) =>
       writer.write(() => {
-        const gone = prune.all(before, limit) as { number: number; organizationId: string; bytes: number }[]
+        const gone = prune.all(before, limit)
         for (const { number, organizationId, bytes } of gone)
           storedBytes.change('answers', number, organizationId, -bytes)
         return gone.length

@@ -63,27 +63,27 @@ export function sqliteInboundDeliveries(
     queueDelivery: QueueInboundInside
   },
 ): InboundDeliveries {
-  const dueTimes = db.prepare(DUE_TIMES)
+  const dueTimes = db.prepare<unknown[], DueTime>(DUE_TIMES)
   const nextOf = db.prepare(NEXT_OF).pluck()
-  const due = db.prepare(DUE)
+  const due = db.prepare<unknown[], DueRow>(DUE)
   const messageOf = db.prepare(MESSAGE)
   const lease = db.prepare(LEASE)
-  const held = db.prepare(HELD)
+  const held = db.prepare<unknown[], HeldRow>(HELD)
   const settle = db.prepare(SETTLE)
   const setMessageStatus = db.prepare(SET_MESSAGE_STATUS)
   const addAttempt = db.prepare(ADD_ATTEMPT)
-  const release = db.prepare(RELEASE)
-  const endForeign = db.prepare(FOREIGN)
+  const release = db.prepare<unknown[], { routeId: string }>(RELEASE)
+  const endForeign = db.prepare<unknown[], { routeId: string }>(FOREIGN)
   const leapt = db.prepare(LEAPT)
   const tooLate = db.prepare(TOO_LATE)
-  const ofMessage = db.prepare(OF_MESSAGE)
-  const attempts = db.prepare(ATTEMPTS)
+  const ofMessage = db.prepare<unknown[], Row>(OF_MESSAGE)
+  const attempts = db.prepare<unknown[], PostAttempt>(ATTEMPTS)
   const deliveryCount = db.prepare(DELIVERY_COUNT).pluck()
   const owed = db.prepare(OWED)
   const { agenda, foreign } = inside
 
   const readAgenda = () => {
-    refill(agenda, dueTimes.all() as DueTime[])
+    refill(agenda, dueTimes.all())
   }
   readAgenda()
   foreign.onChange(readAgenda)
@@ -102,7 +102,7 @@ export function sqliteInboundDeliveries(
         hasRoom: isActive,
         take: (routeId, most) => {
           const route = targetOf(routeId)!
-          return (due.all(routeId, request.now, most) as DueRow[]).map((row): ClaimedInboundDelivery => {
+          return due.all(routeId, request.now, most).map((row): ClaimedInboundDelivery => {
             lease.run(request.lease.worker, request.lease.until, row.number)
             return {
               id: row.id,
@@ -123,7 +123,7 @@ export function sqliteInboundDeliveries(
     organizationOf: (routeId) => inside.routes.get(routeId)?.organizationId ?? null,
     record: ({ deliveryId, worker, attempt, status, nextAttemptAt }) =>
       writer.write(() => {
-        const row = held.get(deliveryId, worker, attempt.number) as HeldRow | undefined
+        const row = held.get(deliveryId, worker, attempt.number)
         if (row === undefined) return 'lease_lost'
         settle.run(status, nextAttemptAt, row.number)
         // An open delivery is always the message's newest (redeliver refuses another one beside it).
@@ -143,32 +143,32 @@ export function sqliteInboundDeliveries(
     release: (claims, now) =>
       writer.write(() => {
         for (const { id, attempt, worker } of claims) {
-          const released = release.get(now, id, worker, attempt) as { routeId: string } | undefined
+          const released = release.get(now, id, worker, attempt)
           if (released !== undefined) agenda.offer(released.routeId, now)
         }
       }),
     endForeignLeases: (worker, now) =>
       writer.write(() => {
-        const ended = endForeign.all(now, worker) as { routeId: string }[]
+        const ended = endForeign.all(now, worker)
         for (const { routeId } of ended) agenda.offer(routeId, now)
         return ended.length
       }),
     leapt: (byMs, now) =>
       writer
         .write(() => {
-          for (const { key } of dueTimes.all() as DueTime[]) leapt.run(byMs, key, now - byMs)
+          for (const { key } of dueTimes.all()) leapt.run(byMs, key, now - byMs)
         })
         .then(readAgenda),
     waitAtMostUntil: (latest) =>
       writer
         .write(() => {
-          for (const { key } of dueTimes.all() as DueTime[]) tooLate.run(latest, key, latest)
+          for (const { key } of dueTimes.all()) tooLate.run(latest, key, latest)
         })
         .then(readAgenda),
     ofMessage: async (inboundMessageId) =>
-      (ofMessage.all(inboundMessageId) as Row[]).map(
-        ({ number, ...rest }): InboundDelivery => ({ ...rest, attempts: attempts.all(number) as PostAttempt[] }),
-      ),
+      ofMessage
+        .all(inboundMessageId)
+        .map(({ number, ...rest }): InboundDelivery => ({ ...rest, attempts: attempts.all(number) })),
     redeliver: (inboundMessageId, deliveryId, now) =>
       writer.write(() => {
         const { messageNumber, routeId, status } = owed.get(inboundMessageId) as OwedRow

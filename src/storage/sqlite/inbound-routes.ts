@@ -42,9 +42,9 @@ export interface InboundRouteCache {
 }
 
 export function inboundRouteCache(db: Connection, foreign: ForeignChanges, seal: Seal): InboundRouteCache {
-  const get = db.prepare(GET)
+  const get = db.prepare<unknown[], Row>(GET)
   const secret = db.prepare(SECRET).pluck()
-  const enabledOf = db.prepare(ENABLED_OF)
+  const enabledOf = db.prepare<unknown[], Row>(ENABLED_OF)
   const byId = new Map<string, (InboundRoute & { secret: string }) | null>()
   const byOrganization = new Map<string, InboundRoute[]>()
   const forget = () => {
@@ -56,7 +56,7 @@ export function inboundRouteCache(db: Connection, foreign: ForeignChanges, seal:
     get: (id) => {
       let route = byId.get(id)
       if (route === undefined) {
-        const row = get.get(id) as Row | undefined
+        const row = get.get(id)
         route =
           row === undefined
             ? null
@@ -69,7 +69,7 @@ export function inboundRouteCache(db: Connection, foreign: ForeignChanges, seal:
       foreign.glance()
       let routes = byOrganization.get(organizationId)
       if (routes === undefined) {
-        routes = (enabledOf.all(organizationId) as Row[]).map(toRoute)
+        routes = enabledOf.all(organizationId).map(toRoute)
         byOrganization.set(organizationId, routes)
       }
       return routes
@@ -88,12 +88,12 @@ export function sqliteInboundRoutes(
   usage: Usage,
 ): InboundRoutes {
   const create = db.prepare(CREATE)
-  const get = db.prepare(GET)
-  const list = db.prepare(LIST)
+  const get = db.prepare<unknown[], Row>(GET)
+  const list = db.prepare<unknown[], Row>(LIST)
   const update = db.prepare(UPDATE)
   const disable = db.prepare(DISABLE)
   const count = db.prepare(COUNT).pluck()
-  const failOpen = db.prepare(FAIL_OPEN)
+  const failOpen = db.prepare<unknown[], { messageNumber: number }>(FAIL_OPEN)
   const setDeliveryStatus = db.prepare(SET_DELIVERY_STATUS)
   const remove = db.prepare(REMOVE)
 
@@ -105,12 +105,12 @@ export function sqliteInboundRoutes(
       return value
     })
   const find = (id: string): InboundRoute | null => {
-    const row = get.get(id) as Row | undefined
+    const row = get.get(id)
     return row === undefined ? null : toRoute(row)
   }
   /** Ends some open deliveries; true while there may be more. */
   const failSome = (id: string): boolean => {
-    const failed = failOpen.all(id, FAIL_MAX) as { messageNumber: number }[]
+    const failed = failOpen.all(id, FAIL_MAX)
     for (const { messageNumber } of failed) setDeliveryStatus.run(messageNumber)
     return failed.length === FAIL_MAX
   }
@@ -140,7 +140,7 @@ export function sqliteInboundRoutes(
       }),
     count: async (organizationId) => count.get(organizationId) as number,
     get: async (id) => find(id),
-    list: async (organizationId, page) => toPage(list.all(organizationId, ...rangeOf(page)) as Row[], page, toRoute),
+    list: async (organizationId, page) => toPage(list.all(organizationId, ...rangeOf(page)), page, toRoute),
     update: (id, fields) =>
       change(() => {
         const present = find(id)

@@ -52,13 +52,13 @@ export function sqliteInbound(
   const addRaw = db.prepare(ADD_RAW)
   const add = db.prepare(ADD)
   const addAddress = db.prepare(ADD_ADDRESS)
-  const get = db.prepare(GET)
+  const get = db.prepare<unknown[], InboundRow>(GET)
   const rawOf = db.prepare(RAW)
   const parsedOf = db.prepare(PARSED)
   const number = db.prepare(NUMBER).pluck()
   const numberNear = db.prepare(NUMBER_NEAR).pluck()
   const newest = db.prepare(NEWEST).pluck()
-  const timeFrom = db.prepare(TIME_FROM).pluck()
+  const timeFrom = db.prepare<unknown[], number>(TIME_FROM).pluck()
 
   /** A message on its stored mail → its number. */
   const addMessage = (message: InboundMessage, rawNumber: number | bigint): number | bigint => {
@@ -147,17 +147,13 @@ export function sqliteInbound(
       return inside.large.ahead<Awaited<ReturnType<typeof take>>>([parsed, raw, ...forwards], take, refusal)
     },
     get: async (id) => {
-      const row = get.get(id) as InboundRow | undefined
+      const row = get.get(id)
       return row === undefined ? null : toInboundMessage(row)
     },
     list: async (filter, page) => {
       const end = page.after === null ? undefined : (number.get(page.after) ?? numberNear.get(page.after) ?? 0)
       const known = { low: 0, high: (end as number | undefined) ?? ((newest.get() as number | null) ?? 0) + 1 }
-      const { low, high } = numbersOf(
-        filter,
-        known,
-        (from) => timeFrom.get(filter.organizationId, from) as number | undefined,
-      )
+      const { low, high } = numbersOf(filter, known, (from) => timeFrom.get(filter.organizationId, from))
       const addresses = addressesOf(filter)
       const step = sliced(db, walkOf(filter, addresses), INBOUND_COLUMNS, joined(conditionsOf(filter, addresses)), low)
       return toPage((await walkSlices(step, high, page.limit + 1)) as InboundRow[], page, toInboundMessage)

@@ -10,8 +10,8 @@ const LEAPS = 1000
  *  length. `columns` are read of what they agree on only. */
 export function leaped(db: Connection, walks: Walk[], columns: string, conditions: Condition, low: number): Step {
   const walked = walks.map((walk) => {
-    const candidate = db.prepare(candidateSql(walk)).pluck()
-    return (below: number) => candidate.get(...walk.values, low, below, 0) as number | undefined
+    const candidate = db.prepare<unknown[], number>(candidateSql(walk)).pluck()
+    return (below: number) => candidate.get(...walk.values, low, below, 0)
   })
   const listed = db.prepare(`select ${columns} from messages m where m.number = ? and ${conditions.sql}`)
   return (rows, high, limit) => {

@@ -44,7 +44,7 @@ export function sqliteMessageList(
   const newestOfAll = db.prepare(NEWEST).pluck()
   const lastBefore = db.prepare(LAST_BEFORE).pluck()
   const firstSince = db.prepare(FIRST_SINCE).pluck()
-  const ownFrom = db.prepare(OWN_FROM).pluck()
+  const ownFrom = db.prepare<unknown[], string>(OWN_FROM).pluck()
 
   /** The numbers that messages of the filter's time and before the cursor can have. */
   const boundsOf = ({ createdAfter, createdBefore }: MessageFilter, after: string | null): Numbers => {
@@ -76,7 +76,7 @@ export function sqliteMessageList(
     for (let spentMs = 0; end !== null && rows.length < limit; ) {
       if (high - end >= FEWEST_NUMBERS && spentMs >= ENOUGH_MS) {
         // One's own, since a walk may come by those of others.
-        const next = ownFrom.get(filter.organizationId, end, high) as string | undefined
+        const next = ownFrom.get(filter.organizationId, end, high)
         if (next !== undefined) return { records: rows.map(toMessage), hasMore: true, next }
       }
       const beganAt = nowMs()

@@ -57,21 +57,20 @@ export function sqliteMessages(
     storedBytes: StoredBytes
   },
 ): Messages {
-  const volume = db.prepare(VOLUME).pluck()
-  const volumes = db.prepare(VOLUMES)
+  const volume = db.prepare<unknown[], number>(VOLUME).pluck()
+  const volumes = db.prepare<unknown[], { month: string; accepted: number }>(VOLUMES)
   const addVolume = db.prepare(ADD_VOLUME)
-  const get = db.prepare(GET)
-  const content = db.prepare(CONTENT)
-  const deliveries = db.prepare(DELIVERIES)
-  const attempts = db.prepare(ATTEMPTS)
+  const get = db.prepare<unknown[], MessageRow>(GET)
+  const content = db.prepare<unknown[], { number: number; first: Uint8Array }>(CONTENT)
+  const deliveries = db.prepare<unknown[], DeliveryRow>(DELIVERIES)
+  const attempts = db.prepare<unknown[], AttemptRow & { email: string }>(ATTEMPTS)
   const cancel = db.prepare(CANCEL)
   const reschedule = db.prepare(RESCHEDULE)
   const setScheduledAt = db.prepare(SET_SCHEDULED_AT)
   const setStatus = db.prepare(SET_STATUS)
 
-  const usedVolume = (organizationId: string, month: string) =>
-    (volume.get(organizationId, month) as number | undefined) ?? 0
-  const deliveryRows = (id: string) => deliveries.all(id) as DeliveryRow[]
+  const usedVolume = (organizationId: string, month: string) => volume.get(organizationId, month) ?? 0
+  const deliveryRows = (id: string) => deliveries.all(id)
   /** The limit of the plan that these messages would pass, if there is one. */
   const reached = (organizationId: string, month: string, { tests, scheduled }: Needs, bytes: () => number) => {
     const { usage, storedBytes } = inside
@@ -109,19 +108,19 @@ export function sqliteMessages(
       return inside.large.ahead(contents, take, exceeded)
     },
     volume: async (organizationId, month) => usedVolume(organizationId, month),
-    volumes: async (organizationId) => volumes.all(organizationId) as { month: string; accepted: number }[],
+    volumes: async (organizationId) => volumes.all(organizationId),
     get: async (id) => {
-      const row = get.get(id) as MessageRow | undefined
+      const row = get.get(id)
       return row === undefined ? null : toMessage(row)
     },
     list: (filter, page) => inside.list(filter, page),
     content: async (id) => {
-      const row = content.get(id) as { number: number; first: Uint8Array } | undefined
+      const row = content.get(id)
       return row === undefined ? null : inside.parts.whole('content', row.number, row.first)
     },
     deliveries: async (id): Promise<Delivery[]> => deliveryRows(id).map(toDelivery),
     attempts: async (id): Promise<{ email: string; attempt: Attempt }[]> =>
-      (attempts.all(id) as (AttemptRow & { email: string })[]).map((row) => ({
+      attempts.all(id).map((row) => ({
         email: row.email,
         attempt: toAttempt(row),
       })),

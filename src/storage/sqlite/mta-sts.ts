@@ -14,13 +14,13 @@ const REMOVE = 'delete from mta_sts_policies where domain = ?'
 const DUE = `select ${COLUMNS} from mta_sts_policies where refresh_at <= ? order by refresh_at limit ?`
 
 export function sqliteMtaSts(db: Connection, writer: Writer): MtaStsPolicies {
-  const get = db.prepare(GET)
+  const get = db.prepare<unknown[], Row>(GET)
   const keep = db.prepare(KEEP)
   const remove = db.prepare(REMOVE)
-  const due = db.prepare(DUE)
+  const due = db.prepare<unknown[], Row>(DUE)
   return {
     get: async (domain) => {
-      const row = get.get(domain) as Row | undefined
+      const row = get.get(domain)
       return row === undefined ? null : toKept(row)
     },
     keep: ({ domain, policyId, policy, expiresAt, refreshAt, usedAt }) =>
@@ -31,7 +31,7 @@ export function sqliteMtaSts(db: Connection, writer: Writer): MtaStsPolicies {
       writer.write(() => {
         remove.run(domain)
       }),
-    due: async (now, limit) => (due.all(now, limit) as Row[]).map(toKept),
+    due: async (now, limit) => due.all(now, limit).map(toKept),
   }
 }
 

@@ -24,14 +24,14 @@ export interface OrganizationCache {
 }
 
 export function organizationCache(db: Connection, foreign: ForeignChanges): OrganizationCache {
-  const get = db.prepare(GET)
+  const get = db.prepare<unknown[], Organization>(GET)
   const cache = new Map<string, Organization>()
   foreign.onChange(() => cache.clear())
   return {
     get: (id) => {
       const known = cache.get(id)
       if (known !== undefined) return known
-      const organization = (get.get(id) as Organization | undefined) ?? null
+      const organization = get.get(id) ?? null
       if (organization !== null) cache.set(id, organization)
       return organization
     },
@@ -46,9 +46,9 @@ export function sqliteOrganizations(
   foreign: ForeignChanges,
 ): Organizations {
   const create = db.prepare(CREATE)
-  const find = db.prepare(FIND)
-  const list = db.prepare(LIST)
-  const page = db.prepare(PAGE)
+  const find = db.prepare<unknown[], Organization>(FIND)
+  const list = db.prepare<unknown[], Organization>(LIST)
+  const page = db.prepare<unknown[], Organization>(PAGE)
   const setPlan = db.prepare(SET_PLAN)
   const rename = db.prepare(RENAME)
 
@@ -65,9 +65,9 @@ export function sqliteOrganizations(
       }),
     get: async (id) => current(id),
     current,
-    find: async (idOrName) => (find.get(idOrName, idOrName) as Organization | undefined) ?? null,
-    list: async () => list.all() as Organization[],
-    page: async (asked) => toPage(page.all(...rangeOf(asked)) as Organization[], asked, (row) => row),
+    find: async (idOrName) => find.get(idOrName, idOrName) ?? null,
+    list: async () => list.all(),
+    page: async (asked) => toPage(page.all(...rangeOf(asked)), asked, (row) => row),
     setPlan: async (id, plan) => {
       await writer.write(() => {
         setPlan.run(plan, id)

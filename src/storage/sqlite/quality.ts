@@ -35,12 +35,12 @@ export function sqliteQuality(
   writer: Writer,
   inside: { append: AppendInside; foreign: ForeignChanges },
 ): Quality & { forget(): void } {
-  const countedDomains = db.prepare(COUNTED_DOMAINS).pluck()
+  const countedDomains = db.prepare<unknown[], string>(COUNTED_DOMAINS).pluck()
   const latest = db.prepare(LATEST).pluck()
   const figures = db.prepare(FIGURES)
   const prune = db.prepare(PRUNE)
-  const firing = db.prepare(FIRING)
-  const alerts = db.prepare(ALERTS)
+  const firing = db.prepare<unknown[], QualityAlert>(FIRING)
+  const alerts = db.prepare<unknown[], QualityAlert>(ALERTS)
   const raise = db.prepare(RAISE)
   const resolve = db.prepare(RESOLVE)
 
@@ -51,7 +51,7 @@ export function sqliteQuality(
   }
   inside.foreign.onChange(forget)
 
-  const domainsIn = (width: number) => countedDomains.all(width, width) as string[]
+  const domainsIn = (width: number) => countedDomains.all(width, width)
 
   return {
     forget,
@@ -66,13 +66,13 @@ export function sqliteQuality(
       const { bounced, hardBounced, complained } = row
       return { sent: sentOf(row, bounced), hardBounced, delivered: keptDelivered(row), complained }
     },
-    firing: async () => firing.all() as QualityAlert[],
+    firing: async () => firing.all(),
     firingOf: (domainId) => {
       inside.foreign.glance()
-      byDomain ??= Map.groupBy(firing.all() as QualityAlert[], (alert) => alert.domainId)
+      byDomain ??= Map.groupBy(firing.all(), (alert) => alert.domainId)
       return byDomain.get(domainId) ?? []
     },
-    alerts: async (domainId, limit) => alerts.all(domainId, limit) as QualityAlert[],
+    alerts: async (domainId, limit) => alerts.all(domainId, limit),
     raise: (alert, event) =>
       writer.write(() => {
         const { id, organizationId, domainId, domain, metric, value, threshold, windowHours, sent, affected } = alert

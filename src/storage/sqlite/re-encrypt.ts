@@ -18,8 +18,10 @@ export function openEverySecret(db: Connection, seal: Seal): number {
   let opened = 0
   for (const { table, row, columns } of SEALED) {
     for (const column of columns) {
-      const rows = db.prepare(`select ${row.join(', ')}, ${column} as sealed from ${table} where ${column} is not null`)
-      for (const { sealed, ...keys } of rows.all() as (Record<string, string> & { sealed: Uint8Array })[]) {
+      const rows = db.prepare<unknown[], Record<string, string> & { sealed: Uint8Array }>(
+        `select ${row.join(', ')}, ${column} as sealed from ${table} where ${column} is not null`,
+      )
+      for (const { sealed, ...keys } of rows.all()) {
         seal.open(sealed, [table, ...Object.values(keys)].join(' '))
         opened++
       }
@@ -41,13 +43,13 @@ export function reseal(dataDir: string): number {
     const all = db.transaction(() => {
       for (const { table, row, columns } of SEALED) {
         for (const column of columns) {
-          const rows = db.prepare(
+          const rows = db.prepare<unknown[], Record<string, string> & { sealed: Uint8Array }>(
             `select ${row.join(', ')}, ${column} as sealed from ${table} where ${column} is not null`,
           )
           const update = db.prepare(
             `update ${table} set ${column} = ? where ${row.map((key) => `${key} = ?`).join(' and ')}`,
           )
-          for (const { sealed, ...keys } of rows.all() as (Record<string, string> & { sealed: Uint8Array })[]) {
+          for (const { sealed, ...keys } of rows.all()) {
             const names = Object.values(keys)
             update.run(renew([table, ...names].join(' '), sealed), ...names)
             renewed++

@@ -22,7 +22,7 @@ export interface Reports {
 export function sqliteReports(db: Connection): Reports {
   const add = db.prepare(ADD)
   const isKnown = db.prepare(IS_KNOWN)
-  const ofMessage = db.prepare(OF_MESSAGE)
+  const ofMessage = db.prepare<unknown[], Row>(OF_MESSAGE)
   return {
     add: (deliveryNumber, { digest, kind, receivedAt, reporter, status, diagnostic, cause, feedbackType }) => {
       const packedCause = cause === null ? null : JSON.stringify(cause)
@@ -30,7 +30,7 @@ export function sqliteReports(db: Connection): Reports {
     },
     isKnown: (deliveryNumber, digest) => isKnown.get(deliveryNumber, digest) !== undefined,
     ofMessage: (messageId) =>
-      (ofMessage.all(messageId) as Row[]).map(({ email, digest, cause, ...rest }) => ({
+      ofMessage.all(messageId).map(({ email, digest, cause, ...rest }) => ({
         email,
         report: { ...rest, digest: new Uint8Array(digest), cause: cause === null ? null : JSON.parse(cause) },
       })),

@@ -70,15 +70,15 @@ export function sqliteRetention(
     storedBytes,
   }: { parts: ContentParts; space: Space; kinds: EventKinds; storedBytes: StoredBytes },
 ): Retention {
-  const messages = db.prepare(MESSAGES)
+  const messages = db.prepare<unknown[], MessageRow>(MESSAGES)
   const keepUnsubscribable = db.prepare(KEEP_UNSUBSCRIBABLE)
   const untag = db.prepare(UNTAG)
   const unindex = db.prepare(UNINDEX)
   const removeMessage = db.prepare(REMOVE_MESSAGE)
-  const events = db.prepare(EVENTS).pluck()
+  const events = db.prepare<unknown[], number>(EVENTS).pluck()
   const removeEvent = db.prepare(REMOVE_EVENT)
   const removeDeliveries = db.prepare(REMOVE_DELIVERIES)
-  const inbound = db.prepare(INBOUND)
+  const inbound = db.prepare<unknown[], InboundRow>(INBOUND)
   const removeInbound = db.prepare(REMOVE_INBOUND)
   const removeRaw = db.prepare(REMOVE_RAW)
   const pruneUnsubscribables = db.prepare(PRUNE_UNSUBSCRIBABLES)
@@ -87,7 +87,7 @@ export function sqliteRetention(
   const places = new Map<string, Place>()
 
   const messageWalk: Walk = ({ organizationId, before, unsubscribableSince }, after) =>
-    (messages.all(organizationId, after, SLICE) as MessageRow[]).map((row) => {
+    messages.all(organizationId, after, SLICE).map((row) => {
       const { number, createdAt, at, status, tags, sizeBytes } = row
       const remove = () => {
         keepUnsubscribable.run(number, unsubscribableSince)
@@ -102,7 +102,7 @@ export function sqliteRetention(
       return { number, isYoung: createdAt >= before, remove: at < before && isOver(status) ? remove : null }
     })
   const eventWalk: Walk = ({ organizationId, before }) =>
-    (events.all(organizationId, before, SLICE) as number[]).map((number) => {
+    events.all(organizationId, before, SLICE).map((number) => {
       // What an event caused goes with it: deliveries to hundreds of webhooks, each with its attempts. An event that still
       // has some stays, and is found again.
       const remove = () => {
@@ -120,7 +120,7 @@ export function sqliteRetention(
       return { number: range, isYoung: false, remove }
     })
   const inboundWalk: Walk = ({ organizationId, before }, after) =>
-    (inbound.all(organizationId, after, SLICE) as InboundRow[]).map((row) => {
+    inbound.all(organizationId, after, SLICE).map((row) => {
       const { number, receivedAt, status, rawNumber, sizeBytes } = row
       const isYoung = receivedAt >= before
       const remove = () => {

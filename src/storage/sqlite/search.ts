@@ -65,7 +65,7 @@ export interface SearchIndex {
 export function searchIndex(db: Connection, writer: Writer, copyLog: () => void): SearchIndex {
   const state = db.prepare(STATE).pluck()
   const newest = db.prepare(NEWEST).pluck()
-  const unindexed = db.prepare(UNINDEXED)
+  const unindexed = db.prepare<unknown[], Unindexed>(UNINDEXED)
   const add = db.prepare(ADD)
   const setState = db.prepare(SET_STATE)
   const merge = searchMerge(db)
@@ -75,7 +75,7 @@ export function searchIndex(db: Connection, writer: Writer, copyLog: () => void)
   const step = async () => {
     if (!isBehind()) return false
     await writer.write(() => {
-      const rows = unindexed.all(state.get(), BATCH) as Unindexed[]
+      const rows = unindexed.all(state.get(), BATCH)
       for (const row of rows) {
         const code = codeOf(row.number)
         const marks = marksOf(row).map((mark) => markIn(code, mark))

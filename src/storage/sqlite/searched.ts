@@ -22,9 +22,9 @@ interface Asked {
 
 /** Steps from range to range of the search index, the newest first, over those in which nothing lies that could match. */
 export function searched(db: Connection, search: SearchIndex, { words, marks, walk, conditions, low }: Asked): Step {
-  const candidate = db.prepare(candidateSql(walk)).pluck()
+  const candidate = db.prepare<unknown[], number>(candidateSql(walk)).pluck()
   const hasWhole = db.prepare(HAS_WORDS)
-  const among = db.prepare(AMONG).pluck()
+  const among = db.prepare<unknown[], number>(AMONG).pluck()
   const matching = db.prepare(
     `select ${MESSAGE_COLUMNS} from message_search s cross join messages m on m.number = s.rowid
       where s.message_search match ? and s.rowid >= ? and s.rowid < ? and ${conditions.sql}
@@ -33,13 +33,13 @@ export function searched(db: Connection, search: SearchIndex, { words, marks, wa
   return (rows, high, limit) => {
     let end = high
     for (let ranges = 0; ranges < RANGES_A_STEP; ranges++) {
-      const next = candidate.get(...walk.values, low, end, 0) as number | undefined
+      const next = candidate.get(...walk.values, low, end, 0)
       if (next === undefined) return null
       const { first, whole, all } = search.expressions(words, marks, next)
       end = Math.max(first, low)
       // Finding that nothing is there is cheap: asked for alone, and without the beginning, which is costly.
       if (whole !== null && hasWhole.get(whole) === undefined) continue
-      const floor = among.get(all, end, next + 1) as number | undefined
+      const floor = among.get(all, end, next + 1)
       rows.push(...matching.all(all, floor ?? end, next + 1, ...conditions.values, limit - rows.length))
       return floor ?? end
     }

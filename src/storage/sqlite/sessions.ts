@@ -32,13 +32,13 @@ export function sqliteSessions(db: Connection, writer: Writer): Sessions {
   const addLink = db.prepare(ADD_LINK)
   const takeLink = db.prepare(USE_LINK)
   const open = db.prepare(OPEN)
-  const findByToken = db.prepare(FIND_BY_TOKEN)
-  const get = db.prepare(GET)
-  const list = db.prepare(LIST)
+  const findByToken = db.prepare<unknown[], Session>(FIND_BY_TOKEN)
+  const get = db.prepare<unknown[], Session>(GET)
+  const list = db.prepare<unknown[], Session>(LIST)
   const recordSeen = db.prepare(RECORD_SEEN)
   const end = db.prepare(END)
   const endOthers = db.prepare(END_OTHERS)
-  const password = db.prepare(PASSWORD).pluck()
+  const password = db.prepare<unknown[], string>(PASSWORD).pluck()
   const setPassword = db.prepare(SET_PASSWORD)
   const removePassword = db.prepare(REMOVE_PASSWORD)
   const pruneLinks = db.prepare(PRUNE_LINKS)
@@ -62,9 +62,9 @@ export function sqliteSessions(db: Connection, writer: Writer): Sessions {
       writer.write(() => {
         insert(session, tokenHash)
       }),
-    findByToken: (tokenHash) => (findByToken.get(tokenHash) as Session | undefined) ?? null,
-    get: async (id) => (get.get(id) as Session | undefined) ?? null,
-    list: async (now, page) => toPage(list.all(now, ...rangeOf(page)) as Session[], page, (session) => session),
+    findByToken: (tokenHash) => findByToken.get(tokenHash) ?? null,
+    get: async (id) => get.get(id) ?? null,
+    list: async (now, page) => toPage(list.all(now, ...rangeOf(page)), page, (session) => session),
     recordSeen: (seen) =>
       writer.write(() => {
         for (const { id, at, endsAt } of seen) recordSeen.run(at, endsAt, id, at)
@@ -73,7 +73,7 @@ export function sqliteSessions(db: Connection, writer: Writer): Sessions {
       writer.write(() => {
         end.run(id)
       }),
-    passwordHash: async () => (password.get() as string | undefined) ?? null,
+    passwordHash: async () => password.get() ?? null,
     setPassword: (hash, keep, now) =>
       writer.write(() => {
         if (hash === null) removePassword.run()

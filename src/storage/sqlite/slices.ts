@@ -31,11 +31,11 @@ export function sliced<K extends Key>(
   conditions: Condition,
   low: K,
 ): Step<K> {
-  const candidate = db.prepare(candidateSql(walk)).pluck()
+  const candidate = db.prepare<unknown[], K>(candidateSql(walk)).pluck()
   const listed = db.prepare(`select ${columns} from ${walk.walked} ${walk.join}
     where ${walk.sql} and ${walk.key} >= ? and ${walk.key} < ? and ${conditions.sql} ${orderOf(walk)} limit ?`)
   return (rows, high, limit) => {
-    const floor = candidate.get(...walk.values, low, high, SLICE - 1) as K | undefined
+    const floor = candidate.get(...walk.values, low, high, SLICE - 1)
     rows.push(...listed.all(...walk.values, floor ?? low, high, ...conditions.values, limit - rows.length))
     return floor ?? null
   }

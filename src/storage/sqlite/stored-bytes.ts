@@ -63,7 +63,9 @@ export interface StoredBytes {
 }
 
 export function createStoredBytes(db: Connection, usage: Usage, foreign: ForeignChanges): StoredBytes {
-  const places = db.prepare('select source, counted_to as countedTo, ends_at as endsAt from storage_count')
+  const places = db.prepare<unknown[], Place>(
+    'select source, counted_to as countedTo, ends_at as endsAt from storage_count',
+  )
   const move = db.prepare('update storage_count set counted_to = ? where source = ?')
   /** Null = not read since somebody changed it. */
   let counting: Map<string, Place> | null = null
@@ -72,7 +74,7 @@ export function createStoredBytes(db: Connection, usage: Usage, foreign: Foreign
   }
   foreign.onChange(forget)
   const count = () => {
-    counting ??= new Map((places.all() as Place[]).map((place) => [place.source, place]))
+    counting ??= new Map(places.all().map((place) => [place.source, place]))
     return counting
   }
   const used = (organizationId: string) => usage.used(organizationId, 'stored_bytes')

@@ -46,13 +46,13 @@ export function sqliteSuppressions(
   remember: RememberInside,
   usage: Usage,
 ): Suppressions {
-  const existing = db.prepare(EXISTING)
-  const get = db.prepare(GET)
+  const existing = db.prepare<unknown[], Suppression>(EXISTING)
+  const get = db.prepare<unknown[], Suppression>(GET)
   const isSuppressed = db.prepare(IS_SUPPRESSED)
-  const find = db.prepare(FIND)
-  const remove = db.prepare(REMOVE).pluck()
+  const find = db.prepare<unknown[], Suppression>(FIND)
+  const remove = db.prepare<unknown[], string>(REMOVE).pluck()
   const present = ({ organizationId, email, domainId, mode }: Suppression) =>
-    existing.get(organizationId, email, domainId ?? '', mode) as Suppression | undefined
+    existing.get(organizationId, email, domainId ?? '', mode)
   const reached = ({ organizationId }: Suppression) =>
     usage.reached(organizationId, 'suppressions', 1, () => usage.used(organizationId, 'suppressions'))
   return {
@@ -77,12 +77,12 @@ export function sqliteSuppressions(
         }
         return { added, limit: null }
       }),
-    get: async (id) => (get.get(id) as Suppression | undefined) ?? null,
+    get: async (id) => get.get(id) ?? null,
     among: (organizationId, domainId, emails, mode = 'live') => {
       reading.begin()
       return new Set(emails.filter((email) => isSuppressed.get(organizationId, email, domainId, mode) !== undefined))
     },
-    find: async (organizationId, email) => find.all(organizationId, email) as Suppression[],
+    find: async (organizationId, email) => find.all(organizationId, email),
     list: async (filter, page) => {
       const conditions = [
         { sql: 'organization_id = ?', values: [filter.organizationId] },
@@ -102,7 +102,7 @@ export function sqliteSuppressions(
     },
     remove: (ids) =>
       writer.write(() => {
-        const owners = ids.flatMap((id) => remove.all(id) as string[])
+        const owners = ids.flatMap((id) => remove.all(id))
         for (const organizationId of owners) usage.add(organizationId, 'suppressions', -1)
         return owners.length
       }),

@@ -51,26 +51,26 @@ export function sqliteTemplates(
 ): Templates {
   const create = db.prepare(CREATE)
   const addVersion = db.prepare(ADD_VERSION)
-  const get = db.prepare(GET)
-  const findByAlias = db.prepare(FIND_BY_ALIAS)
-  const standing = db.prepare(STANDING)
-  const standingByAlias = db.prepare(STANDING_BY_ALIAS)
-  const list = db.prepare(LIST)
+  const get = db.prepare<unknown[], Row<Template>>(GET)
+  const findByAlias = db.prepare<unknown[], Row<Template>>(FIND_BY_ALIAS)
+  const standing = db.prepare<unknown[], StandingTemplate>(STANDING)
+  const standingByAlias = db.prepare<unknown[], StandingTemplate>(STANDING_BY_ALIAS)
+  const list = db.prepare<unknown[], Row<ListedTemplate>>(LIST)
   const update = db.prepare(UPDATE)
-  const version = db.prepare(VERSION)
+  const version = db.prepare<unknown[], Row<TemplateVersion>>(VERSION)
   const versions = db.prepare(VERSIONS)
   const count = db.prepare(COUNT).pluck()
-  const oldest = db.prepare(OLDEST)
+  const oldest = db.prepare<unknown[], { number: number; bytes: number }>(OLDEST)
   const removeVersion = db.prepare(REMOVE_VERSION)
   const remove = db.prepare(REMOVE)
 
-  const find = (id: string) => toRecord(get.get(id) as Row<Template> | undefined)
+  const find = (id: string) => toRecord(get.get(id))
   const isTaken = (
     { organizationId, mode, id }: Pick<Template, 'organizationId' | 'mode' | 'id'>,
     alias: string | null,
   ) => {
     if (alias === null) return false
-    const holder = standingByAlias.get(organizationId, alias, mode) as StandingTemplate | undefined
+    const holder = standingByAlias.get(organizationId, alias, mode)
     return holder !== undefined && holder.id !== id
   }
   const byAlias = (organizationId: string, alias: string, mode: Mode) =>
@@ -83,7 +83,7 @@ export function sqliteTemplates(
   }
   /** Removes some of the oldest versions up to one; true while there may be more. */
   const removeSome = (of: { id: string; organizationId: string }, upTo: number): boolean => {
-    const versions = oldest.all(of.id, upTo, REMOVE_MAX) as { number: number; bytes: number }[]
+    const versions = oldest.all(of.id, upTo, REMOVE_MAX)
     for (const { number, bytes } of versions) {
       removeVersion.run(number)
       storedBytes.change('templates', number, of.organizationId, -bytes)
@@ -107,15 +107,14 @@ export function sqliteTemplates(
       }),
     count: async (organizationId) => count.get(organizationId) as number,
     get: async (id) => find(id),
-    findByAlias: async (organizationId, alias, mode = 'live') =>
-      toRecord(findByAlias.get(organizationId, alias, mode) as Row<Template> | undefined),
+    findByAlias: async (organizationId, alias, mode = 'live') => toRecord(findByAlias.get(organizationId, alias, mode)),
     standing: (organizationId, idOrAlias, mode = 'live') => {
       reading.begin()
       const found = standing.get(idOrAlias) ?? byAlias(organizationId, idOrAlias, mode)
       return (found as StandingTemplate | undefined) ?? null
     },
     list: async (organizationId, page) =>
-      toPage(list.all(organizationId, ...rangeOf(page)) as Row<ListedTemplate>[], page, (row) => toRecord(row)!),
+      toPage(list.all(organizationId, ...rangeOf(page)), page, (row) => toRecord(row)!),
     update: (id, expected, { content, ...change }, now) =>
       writer.write(() => {
         const present = find(id)
@@ -133,7 +132,7 @@ export function sqliteTemplates(
         update.run(alias, name, number, now, id)
         return { kind: 'updated' as const, template: find(id)! }
       }),
-    version: async (id, number) => toRecord(version.get(id, number) as Row<TemplateVersion> | undefined),
+    version: async (id, number) => toRecord(version.get(id, number)),
     versions: async (id, { limit, before }) => {
       const rows = versions.all(id, before ?? Number.MAX_SAFE_INTEGER, limit + 1)
       return toPage(
@@ -147,7 +146,7 @@ export function sqliteTemplates(
       let isLeft = true
       while (isLeft) {
         isLeft = await writer.write(() => {
-          const present = standing.get(id) as StandingTemplate | undefined
+          const present = standing.get(id)
           if (present === undefined) return false
           if (removeSome(present, present.version - 1)) return true
           removeSome(present, present.version)

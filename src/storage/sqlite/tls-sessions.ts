@@ -15,8 +15,8 @@ const REMOVE = 'delete from tls_sessions where day = ? and domain = ?'
 
 export function sqliteTlsSessions(db: Connection, writer: Writer): TlsSessions {
   const add = db.prepare(ADD)
-  const following = db.prepare(NEXT)
-  const ofDay = db.prepare(OF_DAY)
+  const following = db.prepare<unknown[], { domain: string; day: number }>(NEXT)
+  const ofDay = db.prepare<unknown[], TlsCount>(OF_DAY)
   const remove = db.prepare(REMOVE)
   return {
     add: (counts) =>
@@ -25,9 +25,8 @@ export function sqliteTlsSessions(db: Connection, writer: Writer): TlsSessions {
           add.run(domain, day, policy, host ?? '', address ?? '', source ?? '', failure ?? '', sessions)
         }
       }),
-    next: async ({ day, domain }, before) =>
-      (following.get(day, domain, before) as { domain: string; day: number } | undefined) ?? null,
-    of: async (domain, day) => ofDay.all(day, domain) as TlsCount[],
+    next: async ({ day, domain }, before) => following.get(day, domain, before) ?? null,
+    of: async (domain, day) => ofDay.all(day, domain),
     remove: (domain, day) =>
       writer.write(() => {
         remove.run(day, domain)

@@ -15,9 +15,9 @@ export function sqliteUnsubscribables(
   writer: Writer,
   { append, suppress }: { append: AppendInside; suppress: SuppressInside },
 ): Pick<Deliveries, 'unsubscribable' | 'recordUnsubscribable'> {
-  const get = db.prepare(GET)
+  const get = db.prepare<unknown[], Awaited<ReturnType<Deliveries['unsubscribable']>>>(GET)
   const told = db.prepare(TOLD)
-  const find = (id: string) => (get.get(id) as Awaited<ReturnType<Deliveries['unsubscribable']>> | undefined) ?? null
+  const find = (id: string) => get.get(id) ?? null
   return {
     unsubscribable: async (id) => find(id),
     recordUnsubscribable: (id, event, suppression) =>

@@ -45,16 +45,16 @@ export interface Usage {
 }
 
 export function createUsage(db: Connection, planOf: PlanOf): Usage {
-  const read = db.prepare(USED).pluck()
+  const read = db.prepare<unknown[], number>(USED).pluck()
   const write = db.prepare(ADD)
   const prune = db.prepare(PRUNE)
-  const volume = db.prepare(VOLUME).pluck()
+  const volume = db.prepare<unknown[], number>(VOLUME).pluck()
   const addVolume = db.prepare(ADD_VOLUME)
   const pending = new Map<string, { of: [string, Counter, string]; by: number }>()
   const keyOf = (organizationId: string, counter: Counter, period: string) => `${organizationId} ${counter} ${period}`
 
   const used = (organizationId: string, counter: Counter, period = '') => {
-    const stored = (read.get(organizationId, counter, period) as number | undefined) ?? 0
+    const stored = read.get(organizationId, counter, period) ?? 0
     return Math.max(0, stored + (pending.get(keyOf(organizationId, counter, period))?.by ?? 0))
   }
   /** One message mostly follows upon another of the same organization. */
@@ -88,12 +88,7 @@ export function createUsage(db: Connection, planOf: PlanOf): Usage {
     reached,
     forwardsReached: (organizationId, recipients, now) =>
       reached(organizationId, 'forwards_per_day', recipients, () => used(organizationId, 'forwards', dayOf(now))) ??
-      reached(
-        organizationId,
-        'messages_per_month',
-        recipients,
-        () => (volume.get(organizationId, monthOf(now)) as number | undefined) ?? 0,
-      ),
+      reached(organizationId, 'messages_per_month', recipients, () => volume.get(organizationId, monthOf(now)) ?? 0),
     addForwards: (organizationId, recipients, now) => {
       if (recipients === 0) return
       add(organizationId, 'forwards', recipients, dayOf(now))

@@ -84,33 +84,33 @@ export function sqliteWebhookDeliveries(
   foreign: ForeignChanges,
   fanOut: Pick<FanOut, 'hasPending' | 'some'>,
 ): WebhookDeliveries {
-  const dueTimes = db.prepare(DUE_TIMES)
+  const dueTimes = db.prepare<unknown[], DueTime>(DUE_TIMES)
   const nextOf = db.prepare(NEXT_OF).pluck()
-  const due = db.prepare(DUE)
+  const due = db.prepare<unknown[], DueRow>(DUE)
   const lease = db.prepare(LEASE)
-  const held = db.prepare(HELD)
+  const held = db.prepare<unknown[], { number: number; webhookId: string }>(HELD)
   const settle = db.prepare(SETTLE)
   const addAttempt = db.prepare(ADD_ATTEMPT)
   const succeeded = db.prepare(SUCCEEDED)
   const failedAttempt = db.prepare(FAILED_ATTEMPT)
   const pause = db.prepare(PAUSE)
   const webhook = db.prepare(WEBHOOK)
-  const release = db.prepare(RELEASE)
-  const endForeign = db.prepare(FOREIGN)
+  const release = db.prepare<unknown[], { webhookId: string }>(RELEASE)
+  const endForeign = db.prepare<unknown[], { webhookId: string }>(FOREIGN)
   const leapt = db.prepare(LEAPT)
   const tooLate = db.prepare(TOO_LATE)
-  const get = db.prepare(GET)
-  const ofMessage = db.prepare(OF_MESSAGE)
-  const attempts = db.prepare(ATTEMPTS)
+  const get = db.prepare<unknown[], Row>(GET)
+  const ofMessage = db.prepare<unknown[], Row>(OF_MESSAGE)
+  const attempts = db.prepare<unknown[], PostAttempt>(ATTEMPTS)
   const list = webhookDeliveryList(db, COLUMNS)
   const attemptCount = db.prepare(ATTEMPT_COUNT).pluck()
   const retry = db.prepare(RETRY)
-  const eventsOfRange = db.prepare(EVENTS_OF_RANGE)
+  const eventsOfRange = db.prepare<unknown[], EventRow>(EVENTS_OF_RANGE)
   const eventPlace = db.prepare(EVENT_PLACE).raw()
   const queueAgain = db.prepare(QUEUE_AGAIN)
 
   const readAgenda = () => {
-    refill(agenda, dueTimes.all() as DueTime[])
+    refill(agenda, dueTimes.all())
   }
   readAgenda()
   foreign.onChange(readAgenda)
@@ -119,7 +119,7 @@ export function sqliteWebhookDeliveries(
   const toRecord = ({ number: row, ...rest }: Row): WebhookDelivery => ({
     ...rest,
     nextAttemptAt: rest.status === 'pending' ? rest.nextAttemptAt : null,
-    attempts: attempts.all(row) as PostAttempt[],
+    attempts: attempts.all(row),
   })
 
   return {
@@ -128,7 +128,7 @@ export function sqliteWebhookDeliveries(
         hasRoom: (webhookId) => isActive(webhookId),
         take: (webhookId, most) => {
           const target = webhooks.get(webhookId)!
-          return (due.all(webhookId, request.now, most) as DueRow[]).map((row): ClaimedWebhookDelivery => {
+          return due.all(webhookId, request.now, most).map((row): ClaimedWebhookDelivery => {
             lease.run(request.lease.worker, request.lease.until, row.number)
             return {
               id: row.id,
@@ -160,7 +160,7 @@ export function sqliteWebhookDeliveries(
     },
     record: ({ deliveryId, worker, attempt, status, nextAttemptAt, pauseReason, now }) =>
       writer.write(() => {
-        const row = held.get(deliveryId, worker, attempt.number) as { number: number; webhookId: string } | undefined
+        const row = held.get(deliveryId, worker, attempt.number)
         if (row === undefined) return { kind: 'lease_lost' }
         settle.run(status, nextAttemptAt, row.number)
         addAttempt.run(
@@ -184,40 +184,40 @@ export function sqliteWebhookDeliveries(
     release: (claims, now) =>
       writer.write(() => {
         for (const { id, attempt, worker } of claims) {
-          const released = release.get(now, id, worker, attempt) as { webhookId: string } | undefined
+          const released = release.get(now, id, worker, attempt)
           if (released !== undefined) agenda.offer(released.webhookId, now)
         }
       }),
     endForeignLeases: (worker, now) =>
       writer.write(() => {
-        const ended = endForeign.all(now, worker) as { webhookId: string }[]
+        const ended = endForeign.all(now, worker)
         for (const { webhookId } of ended) agenda.offer(webhookId, now)
         return ended.length
       }),
     leapt: (byMs, now) =>
       writer
         .write(() => {
-          for (const { key } of dueTimes.all() as DueTime[]) leapt.run(byMs, key, now - byMs)
+          for (const { key } of dueTimes.all()) leapt.run(byMs, key, now - byMs)
         })
         .then(readAgenda),
     waitAtMostUntil: (latest) =>
       writer
         .write(() => {
-          for (const { key } of dueTimes.all() as DueTime[]) tooLate.run(latest, key, latest)
+          for (const { key } of dueTimes.all()) tooLate.run(latest, key, latest)
         })
         .then(readAgenda),
     get: async (id) => {
-      const row = get.get(id) as Row | undefined
+      const row = get.get(id)
       return row === undefined ? null : toRecord(row)
     },
     list: async (filter, page) => toPage((await list(filter, page)) as Row[], page, toRecord),
     ofMessage: async (organizationId, messageId, limit) => {
-      const rows = ofMessage.all(messageId, organizationId, limit + 1) as Row[]
+      const rows = ofMessage.all(messageId, organizationId, limit + 1)
       return toPage(rows, { limit, after: null }, toRecord)
     },
     retry: (id, now) =>
       writer.write(() => {
-        const row = get.get(id) as Row
+        const row = get.get(id)!
         if ((attemptCount.get(row.number) as number) >= FIXED_LIMITS.webhookAttempts) return 'limit'
         if (retry.run(now, id).changes === 0) return 'under_way'
         agenda.offer(row.webhookId, now)
@@ -228,7 +228,7 @@ export function sqliteWebhookDeliveries(
         const target = toWebhook(webhook.get(webhookId) as never)
         const { organizationId } = target
         const start = (eventPlace.get(afterEvent) ?? [from, 0]) as [number, number]
-        const found = eventsOfRange.all(organizationId, ...start, before, type ?? '%', limit + 1) as EventRow[]
+        const found = eventsOfRange.all(organizationId, ...start, before, type ?? '%', limit + 1)
         const events = found.slice(0, limit)
         let queued = 0
         for (const event of events) {

@@ -28,7 +28,7 @@ const OPEN = walkedBy('due', ' and d.next_attempt_at is not null')
 export function webhookDeliveryList(db: Connection, columns: string) {
   const number = db.prepare(NUMBER).pluck()
   const newest = db.prepare(NEWEST).pluck()
-  const timeFrom = db.prepare(TIME_FROM).pluck()
+  const timeFrom = db.prepare<unknown[], number>(TIME_FROM).pluck()
   const areManyOpen = db.prepare(ARE_MANY_OPEN)
 
   /** The narrowest of what indexes answer. Few are sorted; many that are open lie at the new end of all. */
@@ -42,7 +42,7 @@ export function webhookDeliveryList(db: Connection, columns: string) {
     const { webhookId, status, type, createdAfter, createdBefore } = filter
     const end = after === null ? ((newest.get(webhookId) as number | null) ?? 0) + 1 : (number.get(after) ?? 0)
     const known = { low: 0, high: end as number }
-    const { low, high } = numbersOf(filter, known, (from) => timeFrom.get(webhookId, from) as number | undefined)
+    const { low, high } = numbersOf(filter, known, (from) => timeFrom.get(webhookId, from))
     const conditions = [
       { sql: 'd.webhook_id = ?', values: [webhookId] },
       ...when(status, 'd.status = ?'),

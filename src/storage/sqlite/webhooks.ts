@@ -41,9 +41,9 @@ export interface WebhookCache {
 }
 
 export function webhookCache(db: Connection, foreign: ForeignChanges, seal: Seal): WebhookCache {
-  const get = db.prepare(GET)
+  const get = db.prepare<unknown[], Row>(GET)
   const secrets = db.prepare(SECRETS)
-  const activeOf = db.prepare(ACTIVE_OF)
+  const activeOf = db.prepare<unknown[], Row>(ACTIVE_OF)
   const byId = new Map<string, (Webhook & { secrets: WebhookSecrets }) | null>()
   const byOrganization = new Map<string, Webhook[]>()
   const forget = () => {
@@ -55,7 +55,7 @@ export function webhookCache(db: Connection, foreign: ForeignChanges, seal: Seal
     get: (id) => {
       let webhook = byId.get(id)
       if (webhook === undefined) {
-        const row = get.get(id) as Row | undefined
+        const row = get.get(id)
         webhook =
           row === undefined ? null : { ...toWebhook(row), secrets: toSecrets(id, secrets.get(id) as SecretsRow, seal) }
         byId.set(id, webhook)
@@ -65,7 +65,7 @@ export function webhookCache(db: Connection, foreign: ForeignChanges, seal: Seal
     activeOf: (organizationId) => {
       let webhooks = byOrganization.get(organizationId)
       if (webhooks === undefined) {
-        webhooks = (activeOf.all(organizationId) as Row[]).map(toWebhook)
+        webhooks = activeOf.all(organizationId).map(toWebhook)
         byOrganization.set(organizationId, webhooks)
       }
       return webhooks
@@ -83,10 +83,10 @@ export function sqliteWebhooks(
   usage: Usage,
 ): Webhooks {
   const create = db.prepare(CREATE)
-  const get = db.prepare(GET)
-  const list = db.prepare(LIST)
+  const get = db.prepare<unknown[], Row>(GET)
+  const list = db.prepare<unknown[], Row>(LIST)
   const update = db.prepare(UPDATE)
-  const secrets = db.prepare(SECRETS)
+  const secrets = db.prepare<unknown[], SecretsRow>(SECRETS)
   const rotate = db.prepare(ROTATE)
   const pause = db.prepare(PAUSE)
   const count = db.prepare(COUNT).pluck()
@@ -101,7 +101,7 @@ export function sqliteWebhooks(
       return value
     })
   const find = (id: string): Webhook | null => {
-    const row = get.get(id) as Row | undefined
+    const row = get.get(id)
     return row === undefined ? null : toWebhook(row)
   }
 
@@ -132,7 +132,7 @@ export function sqliteWebhooks(
       }),
     count: async (organizationId) => count.get(organizationId) as number,
     get: async (id) => find(id),
-    list: async (organizationId, page) => toPage(list.all(organizationId, ...rangeOf(page)) as Row[], page, toWebhook),
+    list: async (organizationId, page) => toPage(list.all(organizationId, ...rangeOf(page)), page, toWebhook),
     update: (id, fields, now) =>
       change(() => {
         const present = find(id)
@@ -142,7 +142,7 @@ export function sqliteWebhooks(
         return find(id)
       }),
     secrets: async (id) => {
-      const row = secrets.get(id) as SecretsRow | undefined
+      const row = secrets.get(id)
       return row === undefined ? null : toSecrets(id, row, seal)
     },
     rotateSecret: (id, secret, previousExpiresAt, now, record) =>
