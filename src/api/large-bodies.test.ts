@@ -27,7 +27,7 @@ function start(limitBytes = Number.POSITIVE_INFINITY) {
   return { clock, bodies, read, fates }
 }
 
-test('large bodies wait for room, one key has half of it, and after twenty seconds they hear 503', async () => {
+test('large bodies wait for memory, one key gets half of it, and after 20 s the response is 503', async () => {
   const { clock, read, fates } = start()
   const leave = await read('first', 'a', 25 * MIB)
   const second = read('second', 'a', 25 * MIB)

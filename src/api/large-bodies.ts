@@ -1,6 +1,6 @@
-import { type BodyRoom, createBodyRoom } from '../net/limiters/memory-budget.ts'
+import { createMemoryBudget, type MemoryBudget } from '../net/limiters/memory-budget.ts'
 import type { Clock } from '../os/clock.ts'
-import { createCollector } from '../os/collector.ts'
+import { createGcTrigger } from '../os/gc-trigger.ts'
 import type { Memory } from '../os/memory.ts'
 import { unavailable } from './errors.ts'
 
@@ -26,12 +26,12 @@ export interface LargeBody {
 /** An organization can reserve at most half of the memory, however many keys it has, so that slow senders leave some
  *  for others. */
 export function createLargeBodies({ clock, memory }: { clock: Clock; memory: Memory }): LargeBodies {
-  const room: BodyRoom = createBodyRoom({
-    totalBytes: ROOM_BYTES,
+  const budget: MemoryBudget = createMemoryBudget({
+    totalBytes: BUDGET_BYTES,
     clock,
     beyond: (...bytes) => memory.enter('upload', ...bytes),
   })
-  const releaseUncollected = createCollector(LOOSE_BYTES)
+  const releaseUncollected = createGcTrigger(GC_AFTER_BYTES)
   let last: Promise<unknown> = Promise.resolve()
   return {
     inTurn: (work) => {
@@ -46,7 +46,8 @@ export function createLargeBodies({ clock, memory }: { clock: Clock; memory: Mem
         leaves.push(leave)
       }
       return {
-        enter: async (sizeBytes) => entered(await room.enter(organizationId, sizeBytes, PATIENCE_MS, request.signal)),
+        enter: async (sizeBytes) =>
+          entered(await budget.reserve(organizationId, sizeBytes, PATIENCE_MS, request.signal)),
         begin: async (readBytes) => {
           if (leaves.length > 0) entered(await memory.enter('request', readBytes, PATIENCE_MS, request.signal))
         },
@@ -66,6 +67,6 @@ async function restOfTurn(): Promise<void> {
 }
 
 /** A body needs a multiple of its size while it is read, validated and packed. */
-const ROOM_BYTES = 64 * 2 ** 20
-const LOOSE_BYTES = 48 * 2 ** 20
+const BUDGET_BYTES = 64 * 2 ** 20
+const GC_AFTER_BYTES = 48 * 2 ** 20
 const PATIENCE_MS = 20_000

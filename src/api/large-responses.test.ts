@@ -16,7 +16,7 @@ function start() {
 
 const raw = (bytes: number) => new Uint8Array(bytes).fill(65)
 
-test('a large answer goes in slices, and has its room until the last is taken', async () => {
+test('a large response is sent in slices and holds its memory until the client has taken the last', async () => {
   const { memory, open } = start()
   const large = open('a')
   await large.enter(5 * MIB)
@@ -56,7 +56,7 @@ test('a client that goes away, one that takes over five minutes, and a handler t
   expect(memory.reservedBytes()).toBe(0)
 })
 
-test('a key has half of the room and waits twenty seconds for it; what is small waits for nothing and goes whole', async () => {
+test('a key gets half of the memory and waits 20 s for it; small responses never wait and are sent whole', async () => {
   const { clock, open } = start()
   await open('a').enter(30 * MIB)
   const second = open('a').enter(30 * MIB)

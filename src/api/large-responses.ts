@@ -1,6 +1,6 @@
-import { createBodyRoom } from '../net/limiters/memory-budget.ts'
+import { createMemoryBudget } from '../net/limiters/memory-budget.ts'
 import type { Clock } from '../os/clock.ts'
-import { createCollector } from '../os/collector.ts'
+import { createGcTrigger } from '../os/gc-trigger.ts'
 import type { Memory } from '../os/memory.ts'
 import { unavailable } from './errors.ts'
 
@@ -22,19 +22,19 @@ export interface LargeResponse {
 
 /** An organization can reserve at most half of the memory, however many keys it has. */
 export function createLargeResponses({ clock, memory }: { clock: Clock; memory: Memory }): LargeResponses {
-  const room = createBodyRoom({
-    totalBytes: ROOM_BYTES,
+  const budget = createMemoryBudget({
+    totalBytes: BUDGET_BYTES,
     clock,
     beyond: (...bytes) => memory.enter('answer', ...bytes),
   })
-  const releaseUncollected = createCollector(LOOSE_BYTES)
+  const releaseUncollected = createGcTrigger(GC_AFTER_BYTES)
   return {
     open: (request, organizationId) => {
       let end = nothing
       return {
         enter: async (sizeBytes) => {
           if (sizeBytes <= SMALL_BYTES) return
-          const leave = await room.enter(organizationId, sizeBytes, PATIENCE_MS, request.signal)
+          const leave = await budget.reserve(organizationId, sizeBytes, PATIENCE_MS, request.signal)
           if (leave === null) throw unavailable('Too many large responses at once. Try again in a few seconds.')
           const before = end
           end = () => {
@@ -77,8 +77,8 @@ function inSlices(bytes: Uint8Array, clock: Clock, sent: () => void): ReadableSt
 
 const nothing = () => {}
 
-const ROOM_BYTES = 64 * 2 ** 20
-const LOOSE_BYTES = 16 * 2 ** 20
+const BUDGET_BYTES = 64 * 2 ** 20
+const GC_AFTER_BYTES = 16 * 2 ** 20
 const SMALL_BYTES = 2 ** 20
 const SLICE_BYTES = 256 * 1024
 const PATIENCE_MS = 20_000

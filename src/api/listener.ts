@@ -1,7 +1,7 @@
 import { isBadHost } from '../net/host-header.ts'
 import type { Certificate } from '../net/tls/certificate.ts'
 import type { Supply } from '../os/descriptors.ts'
-import { createTurnGate } from '../os/turn-gate.ts'
+import { createTurnLimiter } from '../os/turn-limiter.ts'
 
 /** The HTTP or HTTPS listening socket. */
 export interface Listener {
@@ -59,7 +59,7 @@ export function createListener(options: {
   }
 
   const { refuseHost = plainRefusal } = options
-  const gate = createTurnGate()
+  const gate = createTurnLimiter()
   const answer = (request: Request) => {
     if (!isBadHost(request.headers.get('host'))) return gate.enter(() => options.fetch(request))
     const response = refuseHost(request)

@@ -5,7 +5,7 @@ import { perform } from '../api/perform.ts'
 import { check } from '../api/schema.ts'
 import { createStreams } from '../api/streams.ts'
 import type { Config } from '../config/load.ts'
-import { createFeed } from '../event-stream/event-stream.ts'
+import { createEventStream } from '../event-stream/event-stream.ts'
 import { createHealthWatch } from '../health/watch.ts'
 import { createForwardLinks } from '../mail/forward-link.ts'
 import { createRecipientParts, NO_RECIPIENT_PARTS } from '../mail/recipient-parts.ts'
@@ -109,7 +109,7 @@ export function createOperator(deps: {
       }),
     publicUrl: () => config.http.publicUrl,
     forwardLinks: async () => createForwardLinks(await store.secret('forward', random.bytes(32))),
-    eventStream: createFeed({ events: store.events, clock, lookMs: 1_000 }),
+    eventStream: createEventStream({ events: store.events, clock, lookMs: 1_000 }),
     streams: createStreams({ clock }),
     health: createHealthWatch({ run: async () => [], now: clock.now, log }),
     watchMessage: async () => {},

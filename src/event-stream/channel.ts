@@ -4,14 +4,14 @@ import type { Events, Place } from '../storage/store.ts'
 import { createRecent, type Recent } from './recent.ts'
 import { filterOf } from './wanted.ts'
 
-/** One organization with its followers. */
+/** The followers of one organization and its newest events. */
 export interface Channel {
   followers: number
-  /** Null until it is known where the present begins. */
+  /** Null before the first read of the store. */
   recent(): Recent | null
-  /** Resolves once there may be something behind a place, or by what `onWait` is given. */
+  /** Resolves when there may be events after a position, or when the function given to `onWait` is called. */
   news(place: Place, onWait: (resolve: () => void) => void): Promise<void>
-  /** There is something new. */
+  /** Reads the store now. */
   look(): void
   close(): void
 }
@@ -22,7 +22,7 @@ export interface ChannelDeps {
   lookMs: number
 }
 
-/** An organization → its newest events, read from the store at each bell and every `lookMs`, until closed. */
+/** Opens a Channel. It reads the store at each `look` and every `lookMs` until it is closed. */
 export function openChannel(organizationId: string, { events, clock, lookMs }: ChannelDeps): Channel {
   const all = filterOf({ organizationId, types: null, messageId: null, domainId: null, mode: null })
   const waiting = new Set<() => void>()
@@ -41,7 +41,7 @@ export function openChannel(organizationId: string, { events, clock, lookMs }: C
     }
     return null
   }
-  // What keeps the store from being read is told to each follower when it asks; here the next look tries again.
+  // Followers get the store's error from their own read; this loop just tries again.
   const loop = createLoop({ clock, idleMs: lookMs, tick, onError: () => {} })
   loop.start()
   return {
@@ -60,10 +60,10 @@ export function openChannel(organizationId: string, { events, clock, lookMs }: C
   }
 }
 
-/** Read from the store at once. */
+/** Events per read of the store. */
 export const PAGE = 100
-/** Of the newest so much is kept for all who follow an organization: half a second of a thousand events a second. */
+/** Newest events kept per organization: half a second at 1,000 events per second. */
 const BOUNDS = { maxEvents: 500, maxCharacters: 256 * 1024 }
 
-/** Lets everybody else have a turn. */
+/** Yields to the event loop. */
 export const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve))

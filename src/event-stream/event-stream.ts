@@ -3,36 +3,35 @@ import type { Place } from '../storage/store.ts'
 import { type Channel, type ChannelDeps, nextTurn, openChannel, PAGE } from './channel.ts'
 import { filterOf, isWanted, type Wanted } from './wanted.ts'
 
-/** Events as they are told, for whoever follows them.
+/** Live events of organizations.
  *
- *  A follower is a place and nothing else. Those who keep up share the newest events of their organization, which are
- *  read from the store once for all of them; whoever is further behind reads the store at its own pace. So nothing is
- *  queued for anybody: a slow one costs no memory and holds up nobody, and none misses an event or gets it twice. */
-export interface Feed {
+ *  A follower is only a position. Followers that keep up share the newest events of their organization, read from the
+ *  store once for all of them. A follower that falls behind reads the store at its own pace. Nothing is queued per
+ *  follower, so slow clients cost no memory and delay nobody. No event is skipped or repeated. */
+export interface EventStream {
   follow(wanted: Wanted, from: Start): Follower
-  /** There are new events of that organization. Cheap when nobody follows it. */
-  ring(organizationId: string): void
+  /** Reports new events of an organization. Cheap if it has no followers. */
+  notify(organizationId: string): void
 }
 
-/** Behind which event a follower begins; `id` null = there is none before. */
+/** The event after which a follower starts; `id` is null if there is none before. */
 export interface Start {
   id: string | null
   place: Place
 }
 
 export interface Follower {
-  /** The next events, oldest first: at least one, once there is one; none when it was ended. One call at a time. Rejects
-   *  with what the store throws; asked again, it goes on where it was. */
+  /** Resolves with the next events, oldest first, once there is at least one; empty after `end`. Call it once at a time.
+   *  Rejects with the store's error; the next call continues at the same position. */
   next(): Promise<Event[]>
-  /** The event to go on behind, if this one ends now: whatever it wants up to there was answered, in calls of `next`
-   *  before the last one. */
+  /** The event to resume after if the follower ends now. Matching events up to it were returned by earlier calls of `next`. */
   passed(): string | null
   end(): void
 }
 
-/** The store's events → Feed. What other processes write rings no bell: it is noticed after `lookMs` at the latest, as
- *  long as somebody follows. */
-export function createFeed(deps: ChannelDeps): Feed {
+/** Creates the EventStream. Events that other processes write are found by polling every `lookMs` while there are
+ *  followers. */
+export function createEventStream(deps: ChannelDeps): EventStream {
   const channels = new Map<string, Channel>()
   const enter = (organizationId: string): Channel => {
     const channel = channels.get(organizationId) ?? openChannel(organizationId, deps)
@@ -48,7 +47,7 @@ export function createFeed(deps: ChannelDeps): Feed {
   }
 
   return {
-    ring: (organizationId) => channels.get(organizationId)?.look(),
+    notify: (organizationId) => channels.get(organizationId)?.look(),
     follow: (wanted, from) => {
       const channel = enter(wanted.organizationId)
       const filter = filterOf(wanted)
@@ -57,7 +56,7 @@ export function createFeed(deps: ChannelDeps): Feed {
       let isEnded = false
       let wake = () => {}
 
-      /** What is there now; moves on. */
+      /** Reads what is available now and advances the position. */
       const take = async (): Promise<Event[]> => {
         const recent = channel.recent()?.behind(place) ?? null
         if (recent !== null) {
@@ -68,7 +67,7 @@ export function createFeed(deps: ChannelDeps): Feed {
         const page = await deps.events.follow(filter, place, PAGE)
         place = page.upTo
         seen = page.events.at(-1)?.id ?? seen
-        await nextTurn() // whoever reads years of events shares the thread
+        await nextTurn() // yields, since a follower may read years of events
         return page.events.filter((event) => isWanted(event, wanted))
       }
 

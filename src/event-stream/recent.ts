@@ -1,15 +1,15 @@
 import type { Followed, Place } from '../storage/store.ts'
 
-/** The newest events of one organization, in memory: bounded, without gaps, the same for all who follow. */
+/** The newest events of one organization in memory: bounded, without gaps, shared by its followers. */
 export interface Recent {
-  /** Everything up to here is in it, or was. */
+  /** Position of the newest event added so far. */
   upTo(): Place
   add(page: Followed): void
-  /** All events behind a place, oldest first; null when some of them have been let go. */
+  /** All events after a position, oldest first; null if some of them were dropped. */
   behind(place: Place): Followed['events'] | null
 }
 
-/** Begins empty, behind a place. */
+/** Creates an empty Recent that starts after a position. */
 export function createRecent(
   from: Place,
   { maxEvents, maxCharacters }: { maxEvents: number; maxCharacters: number },

@@ -1,4 +1,4 @@
-import { createBodyRoom, type Leave } from '../net/limiters/memory-budget.ts'
+import { createMemoryBudget, type Release } from '../net/limiters/memory-budget.ts'
 import { type Clock, systemClock } from './clock.ts'
 
 /** What large bytes are for. */
@@ -11,7 +11,7 @@ export interface Memory {
   readonly limitBytes: number
   /** Waits until what `use` makes of `sizeBytes` has its place → what gives it back, to be called once. Null when there was none
    *  within `withinMs`, when there never is, or when `signal` ended the wait. */
-  enter(use: Use, sizeBytes: number, withinMs: number, signal?: AbortSignal): Promise<Leave | null>
+  enter(use: Use, sizeBytes: number, withinMs: number, signal?: AbortSignal): Promise<Release | null>
   /** Whether so much may be begun now: there can be a place for it, and memory is not short. */
   mayHold(use: Use, sizeBytes: number): boolean
   /** Whether nothing new is to be begun at all: nearly all of the limit is resident, however that came. */
@@ -70,7 +70,7 @@ export function createMemory(options: {
   const { limitBytes, clock, residentBytes = process.memoryUsage.rss, collect = () => Bun.gc(true) } = options
   const totalBytes = Math.max(1, limitBytes * PROMISED - OWN_BYTES)
   const outBytes = Math.max(totalBytes / 3, totalBytes - options.largestMailBytes * COSTS.mail.times)
-  const room = createBodyRoom({
+  const budget = createMemoryBudget({
     totalBytes,
     clock,
     arePassing: true,
@@ -112,7 +112,7 @@ export function createMemory(options: {
     if (!fitsAtTimes(use, sizeBytes)) return null
     const endsAt = clock.now() + withinMs
     const order = use === 'request' ? 'ahead' : undefined // its upload has a place already
-    const leave = await room.enter(ownerOf(use), cost, withinMs, signal, order)
+    const leave = await budget.reserve(ownerOf(use), cost, withinMs, signal, order)
     if (leave === null) return null
     let held = cost
     reserved += held
@@ -132,7 +132,7 @@ export function createMemory(options: {
     return () => giveBack()
   }
 
-  const keepLess = async (keepBytes: number, giveBack: Leave, over: AbortSignal) => {
+  const keepLess = async (keepBytes: number, giveBack: Release, over: AbortSignal) => {
     await clock.sleep(MADE_MS, over)
     if (!over.aborted) giveBack(keepBytes)
   }

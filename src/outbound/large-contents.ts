@@ -1,4 +1,4 @@
-import { createBodyRoom } from '../net/limiters/memory-budget.ts'
+import { createMemoryBudget } from '../net/limiters/memory-budget.ts'
 import type { Clock } from '../os/clock.ts'
 import type { Memory } from '../os/memory.ts'
 import type { ClaimedDelivery, Deliveries } from '../storage/store.ts'
@@ -32,7 +32,7 @@ export function createLargeContents(
   clock: Clock,
   memory: Memory,
 ): LargeContents {
-  const room = createBodyRoom({
+  const budget = createMemoryBudget({
     totalBytes: ROOM_BYTES,
     clock,
     beyond: (...bytes) => memory.enter('delivery', ...bytes),
@@ -41,7 +41,7 @@ export function createLargeContents(
     smallBytes: Math.min(SMALL_BYTES.most, Math.max(SMALL_BYTES.least, memory.limitBytes * SMALL_BYTES.ofMemory)),
     async during({ message, content }, site, signal, work) {
       if (content !== null) return work(content)
-      const leave = await room.enter(site, message.sizeBytes, WAIT_MS, signal)
+      const leave = await budget.reserve(site, message.sizeBytes, WAIT_MS, signal)
       if (leave === null) return null
       try {
         const read = await deliveries.content(message.id)

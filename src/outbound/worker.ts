@@ -1,7 +1,7 @@
 import { createResolver } from '../net/dns/resolver.ts'
-import { createGate } from '../net/limiters/keyed-semaphore.ts'
+import { createKeyedSemaphore } from '../net/limiters/keyed-semaphore.ts'
 import { systemClock } from '../os/clock.ts'
-import { createCollector } from '../os/collector.ts'
+import { createGcTrigger } from '../os/gc-trigger.ts'
 import { systemRandom } from '../os/random.ts'
 import { lowerThreadPriority } from '../os/thread-priority.ts'
 import { createWorkMarks } from '../os/work-board.ts'
@@ -69,8 +69,8 @@ function openWork(settings: ThreadSettings, board: SharedArrayBuffer | null, pos
       costs.set(domain, { ms: cost.ms + ms, mails: cost.mails + 1 })
     },
   )
-  const lanes = createGate()
-  const letGo = createCollector(LOOSE_BYTES)
+  const lanes = createKeyedSemaphore()
+  const letGo = createGcTrigger(LOOSE_BYTES)
   /** Deliveries that hold a place at their destination. */
   const held = new Map<string, string>()
   const taken = createDeliveredJournalAt(settings.takenPath)

@@ -24,7 +24,7 @@ import type { Streams } from '../api/streams.ts'
 import { type Config, planNamed, type Setting } from '../config/load.ts'
 import { type OwnMtaSts, ownMtaSts } from '../domains/mta-sts.ts'
 import { serverNames } from '../domains/server-names.ts'
-import type { Feed } from '../event-stream/event-stream.ts'
+import type { EventStream } from '../event-stream/event-stream.ts'
 import type { HealthWatch } from '../health/watch.ts'
 import type { ForwardLinks } from '../mail/forward-link.ts'
 import type { MtaSts } from '../mail/mta-sts.ts'
@@ -69,7 +69,7 @@ export interface OperationsDeps {
   /** Derived from secrets of the store, which the command line reads only when needed. */
   recipientParts: () => RecipientPartsOf | Promise<RecipientPartsOf>
   forwardLinks: () => ForwardLinks | Promise<ForwardLinks>
-  eventStream: Feed
+  eventStream: EventStream
   /** Open HTTP streams of events. */
   streams: Streams
   health: HealthWatch

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { type Config, planNamed } from '../config/load.ts'
-import { createFeed, type Feed } from '../event-stream/event-stream.ts'
+import { createEventStream, type EventStream } from '../event-stream/event-stream.ts'
 import { createForwardLinks, type ForwardLinks } from '../mail/forward-link.ts'
 import { createRecipientParts, type RecipientPartsOf } from '../mail/recipient-parts.ts'
 import { createVerp, type Verp } from '../mail/verp.ts'
@@ -21,7 +21,7 @@ import type { Rollback } from './rollback.ts'
 export interface Resources {
   store: Store
   /** New events, for clients of the event stream. */
-  eventStream: Feed
+  eventStream: EventStream
   /** Identifies this process in leases. */
   workerId: string
   verp: Verp
@@ -98,20 +98,20 @@ export async function openResources(config: Config, deps: ResourcesDeps): Promis
 async function openStoreWithEvents(
   config: Config,
   { clock, metrics, log, rollback }: Pick<ResourcesDeps, 'clock' | 'metrics' | 'log' | 'rollback'>,
-): Promise<{ store: Store; eventStream: Feed }> {
-  let eventStream: Feed | null = null
+): Promise<{ store: Store; eventStream: EventStream }> {
+  let eventStream: EventStream | null = null
   const steps: string[] = []
   const store = await openStore({
     dataDir: config.dataDir,
     now: clock.now(),
-    told: { ...metrics, happened: (organizationIds) => organizationIds.forEach((id) => void eventStream?.ring(id)) },
+    told: { ...metrics, happened: (organizationIds) => organizationIds.forEach((id) => void eventStream?.notify(id)) },
     minFreeBytes: config.storage.minFreeBytes,
     plans: planNamed(config),
     onUpgrade: (taken) => steps.push(...taken),
     onTorn: (bytes) => log.warn('incomplete transaction at the end of the database log discarded', { bytes }),
   })
   rollback.push(() => store.close())
-  eventStream = createFeed({ events: store.events, clock: clock.steady, lookMs: EVENT_POLL_MS })
+  eventStream = createEventStream({ events: store.events, clock: clock.steady, lookMs: EVENT_POLL_MS })
   await warnOfHeldDeliveries(store, log)
   await logUpgrade(store, steps, log)
   return { store, eventStream }

@@ -1,9 +1,9 @@
 import type { FileHandle } from 'node:fs/promises'
 import { mkdir, open, readdir, rm, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type BodyRoom, createBodyRoom } from '../net/limiters/memory-budget.ts'
+import { createMemoryBudget, type MemoryBudget } from '../net/limiters/memory-budget.ts'
 import type { Clock } from '../os/clock.ts'
-import { createCollector } from '../os/collector.ts'
+import { createGcTrigger } from '../os/gc-trigger.ts'
 import type { Memory } from '../os/memory.ts'
 import { BLOCK_BYTES, createBlocks } from './blocks.ts'
 import { REPLIES } from './replies.ts'
@@ -56,13 +56,13 @@ export function createSpool(options: {
   clock: Clock
   memory: Memory
 }): Spool {
-  const reading = createBodyRoom({
+  const reading = createMemoryBudget({
     totalBytes: options.memoryBytes,
     clock: options.clock,
     shareOf: () => Number.POSITIVE_INFINITY,
     beyond: (...bytes) => options.memory.enter('mail', ...bytes),
   })
-  const collectAfter = createCollector(SPOOL.looseBytes, 'beside')
+  const collectAfter = createGcTrigger(SPOOL.looseBytes, 'beside')
   const incoming = { freeBytes: Math.ceil(options.memoryBytes / 4) }
   return {
     prepare: async () => {
@@ -86,7 +86,7 @@ const NAME = /^mail-[0-9a-f]{32}\.part$/
 
 function createSpooledMail(
   openFile: () => Promise<FileHandle>,
-  reading: BodyRoom,
+  reading: MemoryBudget,
   incoming: { freeBytes: number },
   collectAfter: (bytes: number) => void,
 ): SpooledMail {
@@ -138,7 +138,7 @@ function createSpooledMail(
     if (signal.aborted) throw discardedError()
     if (file === null) return memory.takeOut()
     const from = await flush()
-    const release = await reading.enter('', inFileBytes, SPOOL.patienceMs, signal)
+    const release = await reading.reserve('', inFileBytes, SPOOL.patienceMs, signal)
     if (release !== null) releaseReading = release
     if (signal.aborted) {
       releaseMemory()

@@ -1,5 +1,5 @@
 import type { Post } from '../net/https/requests.ts'
-import { createSlots } from '../net/limiters/concurrency.ts'
+import { createConcurrencyLimiter } from '../net/limiters/concurrency.ts'
 import type { WallClock } from '../os/clock.ts'
 import { createLeaps } from '../os/leaps.ts'
 import type { Log, LogFields } from '../os/log.ts'
@@ -103,9 +103,9 @@ export function createDeliveryLoop<C extends Claim, V extends Pick<Verdict, 'att
   const { clock, log, workerId: worker, timeoutMs, prepareMs, maxInFlight, perEndpoint } = options
   const slowMs = Math.min(SLOW_MS, timeoutMs / 2)
   const shares = createShares({ total: maxInFlight, perEndpoint })
-  const slots = createSlots({ total: maxInFlight, perKey: shares.limitOf, onFree: () => loop.wake() })
+  const slots = createConcurrencyLimiter({ total: maxInFlight, perKey: shares.limitOf, onFree: () => loop.wake() })
   const room = createOrganizationRoom({ slots, shares, organizationOf: queue.organizationOf })
-  const records = createSlots({ total: Infinity, perKey: Infinity, onFree: () => {} })
+  const records = createConcurrencyLimiter({ total: Infinity, perKey: Infinity, onFree: () => {} })
   const answered: { claim: C; verdict: V }[] = []
   const leaps = createLeaps(clock)
   const stopping = new AbortController()

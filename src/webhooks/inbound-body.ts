@@ -1,7 +1,7 @@
 import { type ParsedMail, unpackParsed, unpackRaw } from '../mail/inbound-content.ts'
-import { type BodyRoom, createBodyRoom } from '../net/limiters/memory-budget.ts'
+import { createMemoryBudget, type MemoryBudget } from '../net/limiters/memory-budget.ts'
 import type { Clock } from '../os/clock.ts'
-import { createCollector } from '../os/collector.ts'
+import { createGcTrigger } from '../os/gc-trigger.ts'
 import type { Log } from '../os/log.ts'
 import type { Memory } from '../os/memory.ts'
 import { type ClaimedInboundDelivery, type Store, StoreUnavailable } from '../storage/store.ts'
@@ -41,12 +41,12 @@ export function createInboundBodies(options: {
   roomBytes: number
 }): InboundBodies {
   const { store, clock, log, memory } = options
-  const room: BodyRoom = createBodyRoom({
+  const budget: MemoryBudget = createMemoryBudget({
     totalBytes: options.roomBytes,
     clock,
     beyond: (...bytes) => memory.enter('post', ...bytes),
   })
-  const letGo = createCollector(LOOSE_BYTES)
+  const letGo = createGcTrigger(LOOSE_BYTES)
   let lastLarge: Promise<unknown> = Promise.resolve()
 
   const parsedOf = async (claim: ClaimedInboundDelivery) => {
@@ -88,10 +88,10 @@ export function createInboundBodies(options: {
   const bodyOf = async (claim: ClaimedInboundDelivery, stopping: AbortSignal): Promise<InboundBody> => {
     const sizeBytes = await sizeOf(claim)
     if (sizeBytes <= SMALL_BYTES) return withRoom(await make(claim, stopping), nothing)
-    const leaveRoom = await room.enter(claim.route.id, sizeBytes, LONGEST_WAIT_MS, stopping)
-    if (leaveRoom === null) return { kind: 'not_now' }
+    const releaseBudget = await budget.reserve(claim.route.id, sizeBytes, LONGEST_WAIT_MS, stopping)
+    if (releaseBudget === null) return { kind: 'not_now' }
     const leave = () => {
-      leaveRoom()
+      releaseBudget()
       letGo(sizeBytes)
     }
     let made: Made | null = null

@@ -1,10 +1,10 @@
 import { expect, test } from 'bun:test'
-import { createSlots } from '../net/limiters/concurrency.ts'
+import { createConcurrencyLimiter } from '../net/limiters/concurrency.ts'
 import { createOrganizationRoom } from './room.ts'
 
 /** Endpoints `a1`, `a2`, ... of the organization `a`; those with a `q` are quick. */
 function roomOf(total: number, perKey = 10) {
-  const slots = createSlots({ total, perKey, onFree: () => {} })
+  const slots = createConcurrencyLimiter({ total, perKey, onFree: () => {} })
   const room = createOrganizationRoom({
     slots,
     shares: { isQuick: (id) => id.includes('q') },

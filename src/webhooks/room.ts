@@ -1,4 +1,4 @@
-import type { Slots } from '../net/limiters/concurrency.ts'
+import type { ConcurrencyLimiter } from '../net/limiters/concurrency.ts'
 import type { Obstacle, Room } from '../storage/store.ts'
 import type { Shares } from './share.ts'
 
@@ -12,7 +12,7 @@ export interface OrganizationRoom extends Required<Room> {
   freed(): string[]
 }
 
-/** Slots of all endpoints and the organization of each → OrganizationRoom.
+/** ConcurrencyLimiter of all endpoints and the organization of each → OrganizationRoom.
  *
  *  One organization has at most as many requests under way as there are free slots: alone it gets half of them, two that
  *  want all get a third each, and with n of them 1/(n+1) stays free for the others, without a table of who waits. Of
@@ -21,7 +21,7 @@ export interface OrganizationRoom extends Required<Room> {
  *  room for this reason waits behind one obstacle for each organization: a look costs the organizations and not their
  *  endpoints. */
 export function createOrganizationRoom(options: {
-  slots: Slots
+  slots: ConcurrencyLimiter
   shares: Pick<Shares, 'isQuick'>
   /** Null: the endpoint is gone. */
   organizationOf: (endpointId: string) => string | null

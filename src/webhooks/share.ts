@@ -10,7 +10,7 @@ export interface Shares {
   forget(endpointId: string): void
 }
 
-/** Slots in all and per endpoint → Shares.
+/** ConcurrencyLimiter in all and per endpoint → Shares.
  *  An endpoint whose latest answer was quick may use `perEndpoint`. All slow ones together share half of the slots, at
  *  most `perEndpoint` each. One that has not been seen yet begins with two: after a restart fifty endpoints that hang
  *  take a hundred of two hundred slots, and the others go on. Past `total / 2` slow ones the half is overdrawn, one

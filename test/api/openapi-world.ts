@@ -3,7 +3,7 @@ import { createStreams } from '../../src/api/streams.ts'
 import { resend } from '../../src/compat/resend/resend.ts'
 import { makeConfig } from '../../src/config/load.ts'
 import { mintDkimKeys, newDomain } from '../../src/domains/keys.ts'
-import { createFeed } from '../../src/event-stream/event-stream.ts'
+import { createEventStream } from '../../src/event-stream/event-stream.ts'
 import { createHealthWatch } from '../../src/health/watch.ts'
 import { createForwardLinks } from '../../src/mail/forward-link.ts'
 import { createRecipientParts, NO_RECIPIENT_PARTS } from '../../src/mail/recipient-parts.ts'
@@ -76,7 +76,7 @@ export async function openContractWorld() {
     recipientParts: () => ownParts,
     publicUrl: () => 'https://mail.example.com',
     forwardLinks: () => createForwardLinks(new Uint8Array(32)),
-    eventStream: createFeed({ events: store.events, clock, lookMs: 1_000 }),
+    eventStream: createEventStream({ events: store.events, clock, lookMs: 1_000 }),
     streams,
     health: createHealthWatch({ run: async () => HEALTH, now: clock.now, log: silentLog }),
     watchMessage: createBells(clock.sleep).wait,

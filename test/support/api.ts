@@ -22,7 +22,7 @@ import { type Api, createApi } from '../../src/api/server.ts'
 import { hashToken, mintToken, SESSION_COOKIE } from '../../src/api/sessions.ts'
 import { createStreams, type Streams } from '../../src/api/streams.ts'
 import { mintDkimKeys, newDomain } from '../../src/domains/keys.ts'
-import { createFeed } from '../../src/event-stream/event-stream.ts'
+import { createEventStream } from '../../src/event-stream/event-stream.ts'
 import { createHealthWatch, type HealthWatch } from '../../src/health/watch.ts'
 import type { ApiKey, Permission } from '../../src/model/api-key.ts'
 import type { Domain } from '../../src/model/domain.ts'
@@ -148,7 +148,7 @@ export async function createTestApi(
     },
   })
   const seen = options.wrapStore?.(store) ?? store
-  const feed = createFeed({ events: seen.events, clock: clock.steady, lookMs: 1_000 })
+  const feed = createEventStream({ events: seen.events, clock: clock.steady, lookMs: 1_000 })
   const streams = createStreams({ clock: clock.steady, ...options.streams })
   const plans = (name: string) => TEST_PLANS[name]
   const { requireVerified = false } = options
@@ -236,7 +236,7 @@ export async function createTestApi(
     api,
     streams,
     happened: (organizationIds) => {
-      for (const id of organizationIds) feed.ring(id)
+      for (const id of organizationIds) feed.notify(id)
     },
     store,
     clock,

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Feed, Start } from '../../event-stream/event-stream.ts'
+import type { EventStream, Start } from '../../event-stream/event-stream.ts'
 import { EVENT_TYPES, type EventType } from '../../model/event.ts'
 import { invalid, Refusal } from '../../model/refusal.ts'
 import type { Store } from '../../storage/store.ts'
@@ -39,7 +39,7 @@ const query = z.strictObject({
 /** `/v1/events/stream`: live events, resuming after the client's last one. */
 export function eventStreamOperation(deps: {
   store: Pick<Store, 'events' | 'messages' | 'domains'>
-  feed: Feed
+  feed: EventStream
   streams: Streams
 }): Operation {
   const { store, feed, streams } = deps

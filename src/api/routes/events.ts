@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Feed } from '../../event-stream/event-stream.ts'
+import type { EventStream } from '../../event-stream/event-stream.ts'
 import { EVENT_TYPES, type Event } from '../../model/event.ts'
 import { invalid } from '../../model/refusal.ts'
 import type { Store } from '../../storage/store.ts'
@@ -26,7 +26,7 @@ const listQuery = z.strictObject({
 /** `/v1/events`: all events, in the same envelopes as in webhooks. */
 export function eventOperations(deps: {
   store: Pick<Store, 'events' | 'messages' | 'domains'>
-  feed: Feed
+  feed: EventStream
   streams: Streams
 }): Operation[] {
   const { events } = deps.store

@@ -1,4 +1,4 @@
-import { createFeed } from '../../event-stream/event-stream.ts'
+import { createEventStream } from '../../event-stream/event-stream.ts'
 import type { EventType } from '../../model/event.ts'
 import type { Clock } from '../../os/clock.ts'
 import type { Store } from '../../storage/store.ts'
@@ -16,7 +16,7 @@ export async function* fromStore(
 ): AsyncGenerator<Arrival> {
   const { organizationId, types, after } = wanted
   const everything = { organizationId, types, messageId: null, domainId: null, mode: null }
-  const feed = createFeed({ events: store.events, clock, lookMs: LOOK_MS })
+  const feed = createEventStream({ events: store.events, clock, lookMs: LOOK_MS })
   const follower = feed.follow(everything, await startOf(organizationId, after, store))
   signal.addEventListener('abort', follower.end)
   if (signal.aborted) follower.end()

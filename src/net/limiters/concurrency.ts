@@ -1,23 +1,23 @@
-/** Bounded work: so many things at once in all, and so many per key (a destination, a webhook). */
-export interface Slots {
-  /** How many more may start now. */
+/** Limits concurrent work in total and per key (a destination, a webhook). */
+export interface ConcurrencyLimiter {
+  /** How many more jobs may start now. */
   free(): number
-  /** How many more may start now for this key; never more than free(). */
+  /** How many more jobs may start now for this key; never more than free(). */
   freeFor(key: string): number
-  /** Takes a slot of `key`, runs `work`, gives the slot back however it ends, then calls `onFree`. */
+  /** Runs `work` in a slot of `key`. When it ends, successfully or not, frees the slot and calls `onFree`. */
   start(key: string, work: () => Promise<void>): void
-  /** Work under way, of all keys or of one. */
+  /** Running jobs, of all keys or of one. */
   running(key?: string): number
-  /** Resolves when nothing is under way. */
+  /** Resolves when no job is running. */
   drained(): Promise<void>
 }
 
-/** Options → Slots. `perKey` may depend on the key, so that a destination in trouble gets fewer. */
-export function createSlots(options: {
+/** Creates a ConcurrencyLimiter. `perKey` may depend on the key, so that a failing destination gets fewer slots. */
+export function createConcurrencyLimiter(options: {
   total: number
   perKey: number | ((key: string) => number)
   onFree: () => void
-}): Slots {
+}): ConcurrencyLimiter {
   const { total, perKey, onFree } = options
   const limitOf = typeof perKey === 'number' ? () => perKey : perKey
   const taken = new Map<string, number>()

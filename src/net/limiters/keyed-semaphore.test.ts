@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test'
-import { createGate } from './keyed-semaphore.ts'
+import { createKeyedSemaphore } from './keyed-semaphore.ts'
 
 test('who finds no place waits in the order of coming, and other keys do not wait for them', async () => {
-  const gate = createGate()
+  const gate = createKeyedSemaphore()
   const entered: string[] = []
   const enter = async (name: string, key: string) => {
     await gate.enter(key, 2)
@@ -20,7 +20,7 @@ test('who finds no place waits in the order of coming, and other keys do not wai
 })
 
 test('a limit that falls lets nobody in before enough have left, and one that grows lets in who waited', async () => {
-  const gate = createGate()
+  const gate = createKeyedSemaphore()
   for (let i = 0; i < 3; i++) expect(gate.enter('k', 3)).toBeUndefined()
   let entered = 0
   const enter = (limit: number) => gate.enter('k', limit)?.then(() => entered++)
@@ -38,7 +38,7 @@ test('a limit that falls lets nobody in before enough have left, and one that gr
 })
 
 test('a place given back without anybody waiting is free again', () => {
-  const gate = createGate()
+  const gate = createKeyedSemaphore()
   for (let i = 0; i < 3; i++) {
     expect(gate.enter('k', 1)).toBeUndefined()
     gate.leave('k')

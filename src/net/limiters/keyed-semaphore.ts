@@ -1,43 +1,43 @@
-/** At most so many at once per key; who comes later waits in the order of coming. */
-export interface Gate {
-  /** Undefined when there was room; else a promise that resolves with the place taken. `limit` is the key's from now
-   *  on; who is inside stays. */
+/** Limits holders per key; callers beyond the limit wait in order of arrival. */
+export interface KeyedSemaphore {
+  /** Returns undefined if entered at once, else a promise that resolves on entry. `limit` replaces the key's limit; current
+   *  holders keep their place. */
   enter(key: string, limit: number): Promise<void> | undefined
-  /** Gives the place to the one who waits longest, if anybody does. */
+  /** Admits the caller that has waited longest, if any. */
   leave(key: string): void
 }
 
-/** → Gate. Forgets a key when nobody is inside. Unlike net/limiters/concurrency.ts it makes the
- *  late wait instead of telling them that there is no room. Never throws, never rejects. */
-export function createGate(): Gate {
-  const rooms = new Map<string, { inside: number; limit: number; waiting: (() => void)[] }>()
+/** Creates a KeyedSemaphore. A key without holders uses no memory. Callers wait here; with a ConcurrencyLimiter
+ *  (concurrency.ts) they check for a free slot first. Never throws or rejects. */
+export function createKeyedSemaphore(): KeyedSemaphore {
+  const keys = new Map<string, { inside: number; limit: number; waiting: (() => void)[] }>()
 
   return {
     enter(key, limit) {
-      const room = rooms.get(key)
-      if (room === undefined) {
-        rooms.set(key, { inside: 1, limit, waiting: [] })
+      const holders = keys.get(key)
+      if (holders === undefined) {
+        keys.set(key, { inside: 1, limit, waiting: [] })
         return undefined
       }
-      room.limit = limit
-      // A limit that has grown lets in those who came before.
-      while (room.inside < limit && room.waiting.length > 0) {
-        room.inside++
-        room.waiting.shift()!()
+      holders.limit = limit
+      // A higher limit admits earlier callers first.
+      while (holders.inside < limit && holders.waiting.length > 0) {
+        holders.inside++
+        holders.waiting.shift()!()
       }
-      if (room.inside < limit) {
-        room.inside++
+      if (holders.inside < limit) {
+        holders.inside++
         return undefined
       }
-      return new Promise((resolve) => room.waiting.push(resolve))
+      return new Promise((resolve) => holders.waiting.push(resolve))
     },
     leave(key) {
-      const room = rooms.get(key)
-      if (room === undefined) return
-      const next = room.inside <= room.limit ? room.waiting.shift() : undefined
+      const holders = keys.get(key)
+      if (holders === undefined) return
+      const next = holders.inside <= holders.limit ? holders.waiting.shift() : undefined
       if (next !== undefined) return next()
-      room.inside--
-      if (room.inside === 0) rooms.delete(key)
+      holders.inside--
+      if (holders.inside === 0) keys.delete(key)
     },
   }
 }

@@ -1,11 +1,11 @@
 import { expect, test } from 'bun:test'
 import { createFakeClock } from '../../../test/support/fake-clock.ts'
-import { createBodyRoom } from './memory-budget.ts'
+import { createMemoryBudget } from './memory-budget.ts'
 
-/** A room of 100 bytes; `enter` notes under its name who is in, in the order they came in. */
+/** A budget of 100 bytes. `enter` records the names of holders in order of entry. */
 function roomOf100() {
   const clock = createFakeClock(0)
-  const room = createBodyRoom({ totalBytes: 100, clock })
+  const budget = createMemoryBudget({ totalBytes: 100, clock })
   const never = new AbortController().signal
   const inside: string[] = []
   const leaves = new Map<string, () => void>()
@@ -15,7 +15,7 @@ function roomOf100() {
     inside,
     refused,
     async enter(name: string, endpoint: string, sizeBytes: number, signal = never) {
-      void room.enter(endpoint, sizeBytes, 1000, signal).then((leave) => {
+      void budget.reserve(endpoint, sizeBytes, 1000, signal).then((leave) => {
         if (leave === null) return refused.push(name)
         leaves.set(name, leave)
         inside.push(name)
@@ -41,7 +41,7 @@ test('bodies enter while they fit, and one endpoint has half', async () => {
   expect(inside).toEqual(['a1', 'b1', 'a3'])
 })
 
-test('who waits for room of all keeps later ones from passing, who waits for its own endpoint does not', async () => {
+test('a request that waits for the whole budget is not overtaken; one that waits for its own endpoint is', async () => {
   const { enter, leave, inside } = roomOf100()
   await enter('a1', 'a', 50)
   await enter('a2', 'a', 10)

@@ -1,35 +1,36 @@
 import type { Clock } from '../../os/clock.ts'
 
-/** Bounded memory for bodies under way. */
-export interface BodyRoom {
-  /** Waits until there is room for a body of about `sizeBytes` → what gives the room back, to be called once. Null
-   *  when there was none within `withinMs`, or `signal` ended the wait. Whoever is in already and needs more asks to be
-   *  `ahead` of those who are not: they may wait for what he has. */
-  enter(
+/** Bounds the memory of large bodies in flight. */
+export interface MemoryBudget {
+  /** Reserves about `sizeBytes` and resolves with a function that releases them, to be called once. Resolves with null if
+   *  nothing was free within `withinMs` or `signal` aborted the wait. A holder that needs more reserves `ahead` of others,
+   *  which may wait for what it holds. */
+  reserve(
     ownerId: string,
     sizeBytes: number,
     withinMs: number,
     signal: AbortSignal,
     order?: 'ahead',
-  ): Promise<Leave | null>
+  ): Promise<Release | null>
 }
 
-/** Gives back all, or all but so much. */
-export type Leave = (keepBytes?: number) => void
+/** Releases everything, or everything except `keepBytes`. */
+export type Release = (keepBytes?: number) => void
 
-/** Bytes in all → BodyRoom. One owner has at most half of them unless said, so that one that hangs leaves room for the others.
- *  A body larger than that, or than all, enters when nothing else of the owner, or nothing at all, is under way.
- *  Who came first enters first; only who waits for room of its own owner lets others pass, and of the same owner none, or
- *  small ones would keep a large one out for ever. Where owners stand for many (`arePassing`) they do pass, but for one minute
- *  of the wait: most of what is in has left by then, and one that is slow holds up the others no longer. Who is in may have
- *  to enter a larger room as well, in what is left of the time (`beyond`: memory.ts). */
-export function createBodyRoom(options: {
+/** Creates a MemoryBudget of `totalBytes`. One owner gets at most half of them by default, so that a stalled owner leaves
+ *  memory for others. A body larger than its owner's share, or than the total, enters when its owner, or everybody, holds
+ *  nothing else. Requests are served in order of arrival. Only a request that waits for its own owner's share lets other
+ *  owners pass; requests of the same owner never pass it, or small ones would starve a large one. If owners stand for many
+ *  clients (`arePassing`) they do pass, except during one minute of the wait: most holders have released by then, and a
+ *  slow one delays the others no longer. `beyond` is a second, larger budget (memory.ts) to reserve in the remaining
+ *  time. */
+export function createMemoryBudget(options: {
   totalBytes: number
   clock: Clock
   shareOf?: (ownerId: string) => number
   arePassing?: boolean
-  beyond?: (sizeBytes: number, withinMs: number, signal: AbortSignal) => Promise<Leave | null>
-}): BodyRoom {
+  beyond?: (sizeBytes: number, withinMs: number, signal: AbortSignal) => Promise<Release | null>
+}): MemoryBudget {
   const { totalBytes, clock, shareOf = () => totalBytes / 2, arePassing = false, beyond } = options
   const usedBy = new Map<string, number>()
   let used = 0
@@ -75,8 +76,8 @@ export function createBodyRoom(options: {
     })
   }
 
-  const enter: BodyRoom['enter'] = async (ownerId, sizeBytes, withinMs, signal, order) => {
-    const { promise, resolve } = Promise.withResolvers<Leave | null>()
+  const reserve: MemoryBudget['reserve'] = async (ownerId, sizeBytes, withinMs, signal, order) => {
+    const { promise, resolve } = Promise.withResolvers<Release | null>()
     const nap = new AbortController()
     const isAhead = order === 'ahead'
     const next: Waiting = { ownerId, sizeBytes: Math.max(1, sizeBytes), enter: resolve, isAhead, since: clock.now() }
@@ -93,26 +94,26 @@ export function createBodyRoom(options: {
     if (waiting.includes(next)) {
       waiting = waiting.filter((other) => other !== next)
       resolve(null)
-      admit() // it may have been what stood in the way
+      admit() // it may have blocked others
     }
     return promise
   }
 
-  const enterBoth: BodyRoom['enter'] = async (ownerId, sizeBytes, withinMs, signal) => {
+  const reserveBoth: MemoryBudget['reserve'] = async (ownerId, sizeBytes, withinMs, signal) => {
     const endsAt = clock.now() + withinMs
-    const leave = await enter(ownerId, sizeBytes, withinMs, signal)
-    const leaveBeyond = leave && (await beyond!(sizeBytes, Math.max(0, endsAt - clock.now()), signal))
-    if (leaveBeyond === null) {
-      leave?.()
+    const release = await reserve(ownerId, sizeBytes, withinMs, signal)
+    const releaseBeyond = release && (await beyond!(sizeBytes, Math.max(0, endsAt - clock.now()), signal))
+    if (releaseBeyond === null) {
+      release?.()
       return null
     }
     return () => {
-      leaveBeyond()
-      leave!()
+      releaseBeyond()
+      release!()
     }
   }
 
-  return { enter: beyond === undefined ? enter : enterBoth }
+  return { reserve: beyond === undefined ? reserve : reserveBoth }
 }
 
 const PASSED_MS = 30_000
@@ -121,7 +122,7 @@ const MINUTE_MS = 60_000
 interface Waiting {
   ownerId: string
   sizeBytes: number
-  enter: (leave: Leave) => void
+  enter: (leave: Release) => void
   isAhead: boolean
   since: number
 }

@@ -5,7 +5,7 @@ import type { Outcome } from '../../model/delivery.ts'
 import { isOwned, isReadyToSend } from '../../model/domain.ts'
 import { isForwarded } from '../../model/message.ts'
 import type { Resolver } from '../../net/dns/resolver.ts'
-import { createSlots } from '../../net/limiters/concurrency.ts'
+import { createConcurrencyLimiter } from '../../net/limiters/concurrency.ts'
 import type { WallClock } from '../../os/clock.ts'
 import type { MintId } from '../../os/ids.ts'
 import { createLeaps } from '../../os/leaps.ts'
@@ -121,7 +121,11 @@ export function createOutboundLoop(house: {
     longestPauseMs: (strikes) => (ladder[Math.min(strikes, ladder.length) - 1] ?? 0) * 1000 * PAUSE_OF_RETRY,
     overdueMs: settings.maxAgeSeconds * 1000,
   })
-  const slots = createSlots({ total: settings.maxInFlight, perKey: settings.maxInFlight, onFree: () => loop.wake() })
+  const slots = createConcurrencyLimiter({
+    total: settings.maxInFlight,
+    perKey: settings.maxInFlight,
+    onFree: () => loop.wake(),
+  })
   let isStopping = false
   /** The second in which all that had expired was last ended. */
   let expiredIn = Number.NaN

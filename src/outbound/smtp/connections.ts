@@ -1,4 +1,4 @@
-import { createGate } from '../../net/limiters/keyed-semaphore.ts'
+import { createKeyedSemaphore } from '../../net/limiters/keyed-semaphore.ts'
 import { nowMs } from './dialogue.ts'
 import { type Peer, peerKey } from './peer.ts'
 import { closeSession, type Session } from './session.ts'
@@ -38,7 +38,7 @@ interface DestinationSessions {
  *  Nothing rejects. */
 export function createConnections(limits: { idleMs?: number; maxIdle?: number }): Connections {
   const { idleMs = 15_000, maxIdle = 500 } = limits
-  const gate = createGate()
+  const gate = createKeyedSemaphore()
   const destinations = new Map<string, DestinationSessions>() // insertion order: least recently used destination first
   let idleCount = 0
   let sweeper: ReturnType<typeof setTimeout> | null = null

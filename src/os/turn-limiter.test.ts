@@ -1,10 +1,10 @@
 import { expect, test } from 'bun:test'
-import { createTurnGate } from './turn-gate.ts'
+import { createTurnLimiter } from './turn-limiter.ts'
 
 test('what comes in a turn that has been long waits for a later one, in the order of coming', async () => {
   let now = 0
   const begun: string[] = []
-  const gate = createTurnGate(() => now)
+  const gate = createTurnLimiter(() => now)
   const enter = (name: string, ms: number) =>
     gate.enter(() => {
       begun.push(name)
@@ -22,7 +22,7 @@ test('what comes in a turn that has been long waits for a later one, in the orde
 
 test('what throws rejects, and the next one has its turn', async () => {
   let now = 0
-  const gate = createTurnGate(() => now)
+  const gate = createTurnLimiter(() => now)
   gate.enter(() => {
     now += 10
   })
