@@ -1,6 +1,7 @@
 import { mkdtempSync } from 'node:fs'
 import { join } from 'node:path'
 import { destinationOf } from '../../src/model/delivery.ts'
+import { claimDue } from '../../test/support/claim.ts'
 import { type Figure, median } from './figures.ts'
 import type { Part } from './part.ts'
 import { acceptAll, dueMessage, seeding } from './seed.ts'
@@ -24,7 +25,7 @@ export const claim: Part = {
         const healthy = Array.from({ length: 50 }, (_, at) => queued(DEAD + round * 50 + at, [`r@h${at}.example`]))
         await acceptAll(store, organizationId, healthy)
         const startedAt = performance.now()
-        const claims = await store.deliveries.claimDue({
+        const claims = await claimDue(store.deliveries, {
           now: NOW,
           limit: 1,
           lease: { worker: 'bench', until: NOW + 3_600_000 },

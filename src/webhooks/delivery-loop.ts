@@ -4,7 +4,7 @@ import type { WallClock } from '../os/clock.ts'
 import { createLeaps } from '../os/leaps.ts'
 import type { Log, LogFields } from '../os/log.ts'
 import { createLoop } from '../os/loop.ts'
-import { type Lease, type Room, StoreUnavailable } from '../storage/store.ts'
+import { type ClaimQueue, type Lease, StoreUnavailable } from '../storage/store.ts'
 import { createOrganizationRoom } from './room.ts'
 import { createShares } from './share.ts'
 import type { Verdict } from './verdict.ts'
@@ -46,11 +46,7 @@ export interface Claim {
 }
 
 /** What a queue of the store can be asked (store.ts WebhookDeliveries, InboundDeliveries). */
-export interface DeliveryQueue<C extends Claim> {
-  claimDue(request: { now: number; limit: number; lease: Lease } & Room): Promise<C[]>
-  nextDueAt(freeFor: Room['freeFor']): number | null
-  /** What waited behind this obstacle may have room. */
-  freed(obstacle: string): void
+export interface DeliveryQueue<C extends Claim> extends ClaimQueue<C> {
   /** Whose the endpoint is; null when it is gone. */
   organizationOf(endpointId: string): string | null
   leapt(byMs: number, now: number): Promise<void>
@@ -133,22 +129,22 @@ export function createDeliveryLoop<C extends Claim, V extends Pick<Verdict, 'att
 
   const claim = async (now: number): Promise<number | null> => {
     if (slots.free() === 0 || unwritten > 0) return null // whatever frees a slot wakes us
-    for (const obstacle of room.freed()) queue.freed(obstacle)
-    const dueAt = queue.nextDueAt(room.freeFor)
+    for (const blocker of room.freed()) queue.freed(blocker)
+    const dueAt = queue.nextDueAt(room.look, now)
     if (dueAt === null || dueAt > now) return dueAt
-    const claims = await queue.claimDue({
-      now,
-      limit: slots.free(),
-      lease: { worker, until: now + prepareMs + timeoutMs + LEASE_SPARE_MS },
-      ...room,
+    const limit = slots.free()
+    const plan = queue.planClaims({ now, limit, look: room.look })
+    const lease = { worker, until: now + prepareMs + timeoutMs + LEASE_SPARE_MS }
+    const claims = await queue.claimDue({ now, limit, lease, plan }).catch((error) => {
+      queue.putBack(plan)
+      throw error
     })
-    room.settled()
     if (stopping.signal.aborted) {
       await queue.release(claims.map(held), clock.now())
       return null
     }
     for (const each of claims) room.start(endpointOf(each), () => deliver(each))
-    return queue.nextDueAt(room.freeFor)
+    return queue.nextDueAt(room.look, clock.now())
   }
 
   const loop = createLoop({

@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
-import { createConcurrencyLimiter } from '../net/limiters/concurrency.ts'
+import { createSlots } from '../net/limiters/concurrency.ts'
+import { createAllocation } from '../storage/allocation.ts'
 import { createOrganizationRoom } from './room.ts'
 
 /** Endpoints `a1`, `a2`, ... of the organization `a`; those with a `q` are quick. */
@@ -11,18 +12,24 @@ function roomOf(total: number, perKey = 10) {
     organizationOf: (id) => id[0]!,
   })
   const ends: (() => void)[] = []
+  /** How many more of the endpoint may start, or its blocker. */
+  const roomAt = (id: string) => {
+    const answer = room.look(id, 0)
+    if (answer === false || 'name' in answer) return answer
+    return createAllocation(slots.free()).roomFor(answer.quotas)
+  }
   const start = (id: string) => room.start(id, () => new Promise<void>((resolve) => ends.push(resolve)))
   /** Starts all that has room in up to `endpoints` endpoints → how many. */
   const fill = (organization: string, endpoints = 500) => {
     let started = 0
     for (let at = 0; at < endpoints; at++) {
       const id = `${organization}${at}`
-      const free = room.freeFor(id, 0)
+      const free = roomAt(id)
       for (let i = 0; typeof free === 'number' && i < free; i++, started++) start(id)
     }
     return started
   }
-  return { slots, room, fill, ends, start }
+  return { slots, room, roomAt, fill, ends, start }
 }
 
 test('each organization has at most as many under way as are free', () => {
@@ -45,26 +52,27 @@ test('whoever has nothing under way may start one, down to the last slot', () =>
   expect(['a', 'b', 'c', 'd'].map((name) => three.fill(name))).toEqual([1, 1, 1, 0])
 })
 
-test('what a claim took counts until it is settled, and a claim that begins again counts nothing twice', () => {
-  const { room } = roomOf(20)
-  expect(room.freeFor('aq1', 0)).toBe(10)
-  room.took('aq1', 6)
-  expect([room.freeFor('aq1', 0), room.freeFor('aq2', 0), room.freeFor('bq1', 0)]).toEqual([4, 4, 7])
-  room.begin()
-  expect(room.freeFor('aq2', 0)).toBe(10)
-  room.took('aq1', 6)
-  room.settled()
-  expect(room.freeFor('aq2', 0)).toBe(10)
+test('one claim of several endpoints leaves what each organization must leave, as several claims would', () => {
+  const { room, slots } = roomOf(200, 100)
+  const allocation = createAllocation(slots.free())
+  const taken = ['aq1', 'aq2', 'bq1', 'cq1', 'dq1'].map((id) => {
+    const answer = room.look(id, 0)
+    if (answer === false || 'name' in answer) throw new Error('no room')
+    const count = Math.max(0, allocation.roomFor(answer.quotas))
+    allocation.took(answer.quotas, count)
+    return count
+  })
+  expect(taken).toEqual([100, 0, 50, 25, 12])
 })
 
 test('who waits for the share of its organization waits behind one name, which is freed once', async () => {
-  const { room, fill, ends } = roomOf(20)
+  const { room, roomAt, fill, ends } = roomOf(20)
   fill('aq')
-  const obstacle = room.freeFor('aq499', 0)
-  expect([obstacle, room.freeFor('aq498', 0)]).toEqual([obstacle, obstacle])
-  expect(obstacle).toMatchObject({ until: null })
+  const blocker = roomAt('aq499')
+  expect([blocker, roomAt('aq498')]).toEqual([blocker, blocker])
+  expect(blocker).toMatchObject({ until: null })
   expect([room.freed().length, room.freed().length]).toEqual([1, 0])
   for (const end of ends) end()
   await new Promise((resolve) => setImmediate(resolve))
-  expect(room.freeFor('aq499', 0)).toBe(10)
+  expect(roomAt('aq499')).toBe(10)
 })

@@ -1,14 +1,13 @@
-import type { ConcurrencyLimiter } from '../net/limiters/concurrency.ts'
-import type { Obstacle, Room } from '../storage/store.ts'
+import type { Slots } from '../net/limiters/concurrency.ts'
+import type { Blocker, Look, Quota } from '../storage/store.ts'
 import type { Shares } from './share.ts'
 
 /** What a claim of deliveries may take: the slots of each endpoint, within what its organization may have under way. */
-export interface OrganizationRoom extends Required<Room> {
-  /** What the last claim took was started, or given back: from now on only the slots count. */
-  settled(): void
+export interface OrganizationRoom {
+  look: Look
   /** Takes a slot for one request to the endpoint, until `work` ends. */
   start(endpointId: string, work: () => Promise<void>): void
-  /** Obstacles that may be gone since the last call. */
+  /** Blockers that may be gone since the last call. */
   freed(): string[]
 }
 
@@ -18,7 +17,7 @@ export interface OrganizationRoom extends Required<Room> {
  *  want all get a third each, and with n of them 1/(n+1) stays free for the others, without a table of who waits. Of
  *  endpoints that were not seen to answer quickly it has at most half as many as there are free slots, so that its own
  *  quick endpoints go on beside those that hang. An organization with nothing under way may always start one. What has no
- *  room for this reason waits behind one obstacle for each organization: a look costs the organizations and not their
+ *  room for this reason waits behind one blocker for each organization: a look costs the organizations and not their
  *  endpoints. */
 export function createOrganizationRoom(options: {
   slots: ConcurrencyLimiter
@@ -28,7 +27,6 @@ export function createOrganizationRoom(options: {
 }): OrganizationRoom {
   const { slots, shares, organizationOf } = options
   const underWay = createCounts()
-  let claimed = createCounts()
   const blocked = new Set<string>()
 
   const kindsOf = (endpointId: string): Kinds => {
@@ -36,32 +34,29 @@ export function createOrganizationRoom(options: {
     const name = shares.isQuick(endpointId) ? null : `organization ${organization}: not quick`
     return { endpoint: `endpoint ${endpointId}`, organization: `organization ${organization}`, notQuick: name }
   }
-  const of = (name: string) => underWay.of(name) + claimed.of(name)
-
-  const behind = (name: string): Obstacle => {
+  const behind = (name: string): Blocker => {
     blocked.add(name)
     return { name, until: null }
   }
 
   return {
-    freeFor: (endpointId) => {
+    look: (endpointId) => {
       const { endpoint, organization, notQuick } = kindsOf(endpointId)
-      const free = slots.free() - claimed.total()
-      const own = Math.min(free, slots.freeFor(endpointId) - claimed.of(endpoint))
-      if (own <= 0) return 0
-      const ofAll = roomWithin(of(organization), free, 1)
-      if (ofAll <= 0) return behind(organization)
-      if (notQuick === null) return Math.min(own, ofAll)
-      const ofNotQuick = roomWithin(of(notQuick), free, 2)
-      return ofNotQuick <= 0 ? behind(notQuick) : Math.min(own, ofAll, ofNotQuick)
+      const free = slots.free()
+      const own = slots.freeFor(endpointId)
+      if (own <= 0) return false
+      const quotas: Quota[] = [{ name: endpoint, most: own }]
+      for (const [name, parts] of [
+        [organization, 1],
+        [notQuick, 2],
+      ] as const) {
+        if (name === null) continue
+        const started = underWay.of(name)
+        if (roomWithin(started, free, parts) <= 0) return behind(name)
+        quotas.push({ name, underWay: started, parts })
+      }
+      return { quotas }
     },
-    begin: () => {
-      claimed = createCounts()
-    },
-    settled: () => {
-      claimed = createCounts()
-    },
-    took: (endpointId, count) => claimed.add(kindsOf(endpointId), count),
     start: (endpointId, work) => {
       const kinds = kindsOf(endpointId)
       underWay.add(kinds, 1)
@@ -90,7 +85,6 @@ interface Kinds {
 
 function createCounts() {
   const counts = new Map<string, number>()
-  let total = 0
   const addTo = (name: string, change: number) => {
     const count = (counts.get(name) ?? 0) + change
     if (count > 0) counts.set(name, count)
@@ -98,9 +92,7 @@ function createCounts() {
   }
   return {
     of: (name: string) => counts.get(name) ?? 0,
-    total: () => total,
     add: ({ endpoint, organization, notQuick }: Kinds, change: number) => {
-      total += change
       for (const name of [endpoint, organization, notQuick]) if (name !== null) addTo(name, change)
     },
   }

@@ -4,6 +4,7 @@ import type { InboundRoute, RouteAction } from '../../src/model/inbound-route.ts
 import type { DeliveryStatus, Message } from '../../src/model/message.ts'
 import type { AcceptedMessage } from '../../src/storage/store.ts'
 import { createTestApi, START, type Tenant, type TestApi } from '../support/api.ts'
+import { claimDue } from '../support/claim.ts'
 import { inboundMessage, PARSED, RAW, storedMail } from '../support/inbound.ts'
 
 let made: TestApi | null = null
@@ -65,7 +66,7 @@ async function take(
 async function attempt(api: TestApi, status: InboundDeliveryStatus, statusCode: number) {
   const now = api.clock.now()
   const lease = { worker: 'w', until: now + 60_000 }
-  const [claim] = await api.store.inboundDeliveries.claimDue({ now, limit: 1, lease, freeFor: () => 1 })
+  const [claim] = await claimDue(api.store.inboundDeliveries, { now, limit: 1, lease, freeFor: () => 1 })
   await api.store.inboundDeliveries.record({
     deliveryId: claim!.id,
     worker: 'w',
@@ -368,7 +369,7 @@ describe('deliveries of an inbound message', () => {
     const waiting = await redeliver()
     expect([waiting.status, waiting.body.error.code]).toEqual([422, 'invalid_state'])
     const lease = { worker: 'w', until: START + 60_000 }
-    await api.store.inboundDeliveries.claimDue({ now: START, limit: 1, lease, freeFor: () => 1 })
+    await claimDue(api.store.inboundDeliveries, { now: START, limit: 1, lease, freeFor: () => 1 })
     expect((await redeliver()).status).toBe(422)
     expect(api.wakes()).toBe(0)
   })

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from 'bun:test'
 import { createTestApi, type TestApi } from '../support/api.ts'
+import { claimDue } from '../support/claim.ts'
 import { inboundMessage, storedMail } from '../support/inbound.ts'
 
 let made: TestApi | null = null
@@ -62,7 +63,7 @@ describe('an inbound route', () => {
     await store.inbound.accept({ ...storedMail(), taken: [{ message, deliveryId: api.mintId('whd'), forward: null }] })
     const lease = { worker: 'w', until: api.clock.now() + 1000 }
     const due = { now: api.clock.now(), limit: 1, lease, freeFor: () => 1 }
-    const [claim] = await store.inboundDeliveries.claimDue(due)
+    const [claim] = await claimDue(store.inboundDeliveries, due)
     expect(claim!.route).toEqual({ id, url: URL, includeAttachments: false, secret })
   })
 

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { suppressionKey } from '../../src/model/suppression.ts'
+import { claimDue } from '../support/claim.ts'
 import { MAIL, openMessageApi, START } from './messages-setup.ts'
 
 let server: Awaited<ReturnType<typeof openMessageApi>>
@@ -13,7 +14,7 @@ const at = (ms: number) => new Date(START + ms).toISOString()
 const act = (id: string, what: string, more = {}) => server.ask('POST', `/v1/messages/${id}/${what}`, undefined, more)
 const patch = (id: string, body: unknown, more = {}) => server.ask('PATCH', `/v1/messages/${id}`, body, more)
 const claim = () =>
-  server.store.deliveries.claimDue({
+  claimDue(server.store.deliveries, {
     now: server.clock.now(),
     limit: 100,
     lease: { worker: 'w', until: server.clock.now() + 60_000 },

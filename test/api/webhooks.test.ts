@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from 'bun:test'
 import { createEvent, EVENT_TYPES } from '../../src/model/event.ts'
 import { createTestApi, START, type TestApi } from '../support/api.ts'
+import { claimDue } from '../support/claim.ts'
 
 let made: TestApi | null = null
 
@@ -167,7 +168,7 @@ describe('deliveries', () => {
     const { id } = (await create(api)).body
     await api.ask('POST', `/v1/webhooks/${id}/test`, { body: { type: 'message.bounced' } })
     const lease = { worker: 'w', until: START + 60_000 }
-    const [claim] = await api.store.webhookDeliveries.claimDue({
+    const [claim] = await claimDue(api.store.webhookDeliveries, {
       now: api.clock.now(),
       limit: 10,
       lease,
@@ -247,7 +248,7 @@ describe('deliveries', () => {
     const { id } = (await create(api)).body
     await api.ask('POST', `/v1/webhooks/${id}/test`, { body: { type: 'message.bounced' } })
     const lease = { worker: 'w', until: START + 60_000 }
-    await api.store.webhookDeliveries.claimDue({ now: START, limit: 1, lease, freeFor: () => 1 })
+    await claimDue(api.store.webhookDeliveries, { now: START, limit: 1, lease, freeFor: () => 1 })
     const [delivery] = (await api.ask('GET', `/v1/webhooks/${id}/deliveries`)).body.data
     const answer = await api.ask('POST', `/v1/webhooks/${id}/deliveries/${delivery.id}/retry`)
     expect([answer.status, answer.body.error.code]).toEqual([422, 'invalid_state'])

@@ -3,6 +3,7 @@ import { unpackMime } from '../../src/mail/mime-content.ts'
 import { queueOf } from '../../src/model/delivery.ts'
 import type { InboundRoute } from '../../src/model/inbound-route.ts'
 import { UNLIMITED_PLAN } from '../../src/model/organization.ts'
+import { claimDue } from '../support/claim.ts'
 import { createInboundSetup, type InboundSetup, LOOP_TAG, MAIL, START } from './setup.ts'
 
 let setup: InboundSetup
@@ -93,7 +94,7 @@ describe('a forwarded mail', () => {
     await setup.addRoute({ type: 'address', value: 'info@ours.test' }, forwardTo('bo@b.test'))
     await setup.send(['info@ours.test'])
     const lease = { worker: 'w', until: START + 60_000 }
-    const claims = await setup.store.deliveries.claimDue({ now: START, limit: 10, lease, freeFor: () => 9 })
+    const claims = await claimDue(setup.store.deliveries, { now: START, limit: 10, lease, freeFor: () => 9 })
     expect(claims).toMatchObject([
       { returnPathHost: 'bounces.ours.test', domainName: 'ours.test', delivery: { email: 'bo@b.test' } },
     ])

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Zone } from '../../src/cli/try/zone-server.ts'
 import type { Readers } from '../../src/inbound/readers.ts'
 import { unpackMime } from '../../src/mail/mime-content.ts'
+import { claimDue } from '../support/claim.ts'
 import { openReaders } from './reader-setup.ts'
 import { createInboundSetup, type InboundSetup, LOOP_TAG, MAIL, START } from './setup.ts'
 import { KEY_PEM, startMailZone } from './signed-mail.ts'
@@ -30,7 +31,7 @@ afterAll(async () => {
 async function sentOn(): Promise<string> {
   const lease = { worker: 'w', until: START + 60_000 }
   const request = { now: START, limit: 10, lease, freeFor: () => 9 }
-  const [claim] = await setup.store.deliveries.claimDue(request)
+  const [claim] = await claimDue(setup.store.deliveries, request)
   return Buffer.from(unpackMime(claim!.content!)).toString()
 }
 

@@ -22,6 +22,7 @@ import { createParsing } from '../../src/parsing/parsing.ts'
 import { createPerform } from '../../src/parsing/perform.ts'
 import { openStore } from '../../src/storage/sqlite/open.ts'
 import type { Store } from '../../src/storage/store.ts'
+import { claimDue } from '../support/claim.ts'
 import { createFakeClock, type FakeClock } from '../support/fake-clock.ts'
 
 const START = Date.UTC(2026, 10, 21, 9)
@@ -549,7 +550,7 @@ describe('the loop', () => {
     await clock.advance(1_000)
     await stopped
     expect(await store.deliveries.endForeignLeases('w2', clock.now())).toBe(1)
-    const claims = await store.deliveries.claimDue({
+    const claims = await claimDue(store.deliveries, {
       now: clock.now(),
       limit: 10,
       lease: { worker: 'w2', until: clock.now() + 1_000 },

@@ -1,5 +1,6 @@
 import { expect } from 'bun:test'
 import { destinationOf } from '../../src/model/delivery.ts'
+import { ANY, lookOf, NONE } from '../support/claim.ts'
 import type { Holds } from './contract.ts'
 import { accept, BOUNCED, claim, DEFERRED, found, LEASE, recordOf, START } from './records.ts'
 
@@ -105,11 +106,11 @@ export function claimPromises(holds: Holds): void {
   holds('nothing is claimed before it is due, and nothing twice within its lease', async (store, records) => {
     await found(store, records)
     await accept(store, records.accepted({ deliveries: [{ nextAttemptAt: START + 10 }] }))
-    expect(store.deliveries.nextDueAt(() => 1)).toBe(START + 10)
+    expect(store.deliveries.nextDueAt(ANY)).toBe(START + 10)
     expect(await claim(store, { now: START + 9 })).toEqual([])
     expect(await claim(store, { now: START + 10 })).toHaveLength(1)
     expect(await claim(store, { now: START + 11 })).toEqual([])
-    expect(store.deliveries.nextDueAt(() => 1)).toBe(LEASE.until)
+    expect(store.deliveries.nextDueAt(ANY)).toBe(LEASE.until)
     expect(await claim(store, { now: LEASE.until - 1 })).toEqual([])
     const lease = { worker: 'w2', until: LEASE.until + 1000 }
     const [again] = await claim(store, { now: LEASE.until, lease })
@@ -134,7 +135,7 @@ export function claimPromises(holds: Holds): void {
     expect(await claim(store, { limit: 2 })).toHaveLength(2)
     expect(await claim(store, { limit: 0 })).toEqual([])
     expect(await claim(store, { freeFor: () => 0 })).toEqual([])
-    expect(store.deliveries.nextDueAt(() => 0)).toBeNull()
+    expect(store.deliveries.nextDueAt(NONE)).toBeNull()
     expect(await claim(store)).toHaveLength(6)
   })
 
@@ -170,17 +171,13 @@ export function claimPromises(holds: Holds): void {
     await accept(store, records.accepted({ organizationId: 'org_b', deliveries: two }))
     const order: string[] = []
     for (let n = 0; n < 5; n++) {
-      let room = 1
       store.deliveries.freed('site')
-      const claimed = await claim(store, {
-        freeFor: () => (room > 0 ? room : { name: 'site', until: null }),
-        took: (_, count) => {
-          room -= count
-        },
-      })
+      const look = () => ({ quotas: [{ name: 'site', most: 1 }] })
+      const plan = store.deliveries.planClaims({ now: START, limit: 100, look })
+      const claimed = await store.deliveries.claimDue({ now: START, limit: 100, lease: LEASE, plan })
       order.push(claimed.map(({ delivery }) => delivery.email).join())
     }
-    expect(order).toEqual(['0@a.example', '1@a.example', 'x@a.example', '2@a.example', 'y@a.example'])
+    expect(order).toEqual(['0@a.example', 'x@a.example', '1@a.example', 'y@a.example', '2@a.example'])
   })
 
   holds('a destination without room hides nothing of the others', async (store, records) => {
@@ -192,22 +189,24 @@ export function claimPromises(holds: Holds): void {
       records.accepted({ deliveries: [{ email: 'x@free.example' }] }),
     )
     const freeFor = (queue: string) => (destinationOf(queue) === 'full.example' ? 0 : 5)
-    expect(store.deliveries.nextDueAt(freeFor)).toBe(START)
+    expect(store.deliveries.nextDueAt(lookOf(freeFor))).toBe(START)
     expect((await claim(store, { freeFor })).map(({ delivery }) => delivery.email)).toEqual(['x@free.example'])
-    expect(store.deliveries.nextDueAt(freeFor)).toBe(LEASE.until)
-    expect(store.deliveries.nextDueAt(() => 1)).toBe(START - 1000)
+    expect(store.deliveries.nextDueAt(lookOf(freeFor))).toBe(LEASE.until)
+    expect(store.deliveries.nextDueAt(ANY)).toBe(START - 1000)
     expect(await claim(store, { limit: 1000, freeFor: () => 1000 })).toHaveLength(300)
   })
 
   holds('an empty store has nothing due', async (store) => {
-    expect(store.deliveries.nextDueAt(() => 1)).toBeNull()
+    expect(store.deliveries.nextDueAt(ANY)).toBeNull()
     expect(await claim(store)).toEqual([])
   })
 
   holds('claims at once share the work', async (store, records) => {
     await found(store, records)
     await accept(store, records.accepted({ deliveries: Array.from({ length: 10 }, () => ({})) }))
-    const claims = await Promise.all([1, 2, 3].map(() => claim(store, { limit: 4 })))
+    const plan = store.deliveries.planClaims({ now: START, limit: 9, look: ANY })
+    const request = { now: START, limit: 4, lease: LEASE, plan }
+    const claims = await Promise.all([1, 2, 3].map(() => store.deliveries.claimDue(request)))
     expect(claims.map((each) => each.length)).toEqual([4, 4, 2])
     expect(new Set(claims.flat().map(({ delivery }) => delivery.id)).size).toBe(10)
   })
@@ -220,7 +219,7 @@ export function claimPromises(holds: Holds): void {
     await store.deliveries.release([{ id, attempt: 1, worker: 'w1' }], START + 7)
     const [released] = await store.messages.deliveries(message.id)
     expect(released).toMatchObject({ attempts: 0, lastAttemptAt: null, nextAttemptAt: START + 7 })
-    expect(store.deliveries.nextDueAt(() => 1)).toBe(START + 7)
+    expect(store.deliveries.nextDueAt(ANY)).toBe(START + 7)
     const [again] = await claim(store, { now: START + 7 })
     expect(again!.delivery.attempts).toBe(1)
     await store.deliveries.record(recordOf(again!, DEFERRED))

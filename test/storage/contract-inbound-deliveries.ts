@@ -2,6 +2,7 @@ import { expect } from 'bun:test'
 import type { InboundDeliveryStatus } from '../../src/model/inbound-message.ts'
 import type { InboundRoute } from '../../src/model/inbound-route.ts'
 import type { ClaimedInboundDelivery, Store } from '../../src/storage/store.ts'
+import { ANY, type ClaimChange, claimDue, NONE } from '../support/claim.ts'
 import type { Holds } from './contract.ts'
 import { ALL_INBOUND, found, LEASE, postAttempt, type Records, START } from './records.ts'
 
@@ -40,7 +41,7 @@ export function inboundDeliveryPromises(holds: Holds): void {
     const failed = postAttempt({ statusCode: 500, error: 'status 500', responseExcerpt: 'oops 🎉' })
     await settle(store, claimed!, 'pending', { attempt: failed, nextAttemptAt: START + 60 })
     expect(await read()).toEqual([{ ...one, status: 'pending', attempts: [failed], nextAttemptAt: START + 60 }])
-    expect(store.inboundDeliveries.nextDueAt(() => 1)).toBe(START + 60)
+    expect(store.inboundDeliveries.nextDueAt(ANY)).toBe(START + 60)
     expect(await claim(store, { now: START + 59 })).toEqual([])
     const [again] = await claim(store, { now: START + 60 })
     expect(again!.attempt).toBe(2)
@@ -57,7 +58,7 @@ export function inboundDeliveryPromises(holds: Holds): void {
     const freeFor = (id: string) => (id === a.id ? 1 : 0)
     expect(await claim(store, { freeFor })).toMatchObject([{ route: { id: a.id } }])
     expect(await claim(store, { freeFor: () => 0 })).toEqual([])
-    expect(store.inboundDeliveries.nextDueAt(() => 0)).toBeNull()
+    expect(store.inboundDeliveries.nextDueAt(NONE)).toBeNull()
     expect(await claim(store, { limit: 2 })).toHaveLength(2)
     expect(await claim(store)).toHaveLength(5)
     expect(await claim(store, { now: LEASE.until - 1 })).toEqual([])
@@ -74,9 +75,9 @@ export function inboundDeliveryPromises(holds: Holds): void {
       expect(await claim(store)).toEqual([])
       await take(store, records, route)
       expect(await claim(store)).toEqual([])
-      expect(store.inboundDeliveries.nextDueAt(() => 1)).toBeNull()
+      expect(store.inboundDeliveries.nextDueAt(ANY)).toBeNull()
       await store.inboundRoutes.update(route.id, back(route))
-      expect(store.inboundDeliveries.nextDueAt(() => 1)).toBe(START)
+      expect(store.inboundDeliveries.nextDueAt(ANY)).toBe(START)
       expect(await claim(store)).toHaveLength(2)
     })
   }
@@ -116,7 +117,7 @@ export function inboundDeliveryPromises(holds: Holds): void {
     const route = await routed(store, records)
     const { deliveryId } = await take(store, records, route)
     const again = await reopen()
-    expect(again.inboundDeliveries.nextDueAt(() => 1)).toBe(START)
+    expect(again.inboundDeliveries.nextDueAt(ANY)).toBe(START)
     expect(await claim(again)).toMatchObject([{ id: deliveryId }])
   })
 
@@ -138,7 +139,7 @@ export function inboundDeliveryPromises(holds: Holds): void {
       expect(await redeliver(message.id, 'whd_two', START + 7)).toBe('queued')
       expect(await counts()).toEqual([1, 0, 0])
       expect(await redeliver(message.id, 'whd_three', START + 8)).toBe('under_way')
-      expect(store.inboundDeliveries.nextDueAt(() => 1)).toBe(START + 7)
+      expect(store.inboundDeliveries.nextDueAt(ANY)).toBe(START + 7)
       const [again] = await claim(store, { now: START + 7 })
       expect(again).toMatchObject({ id: 'whd_two', attempt: 1, message: { id: message.id } })
       await settle(store, again!, 'delivered')
@@ -169,11 +170,8 @@ async function take(store: Store, records: Records, route: InboundRoute) {
   return { message, deliveryId: deliveryId! }
 }
 
-function claim(
-  store: Store,
-  change: Partial<Parameters<Store['inboundDeliveries']['claimDue']>[0]> = {},
-): Promise<ClaimedInboundDelivery[]> {
-  return store.inboundDeliveries.claimDue({ now: START, limit: 100, lease: LEASE, freeFor: () => 100, ...change })
+function claim(store: Store, change: ClaimChange = {}): Promise<ClaimedInboundDelivery[]> {
+  return claimDue(store.inboundDeliveries, { now: START, limit: 100, lease: LEASE, freeFor: () => 100, ...change })
 }
 
 function settle(

@@ -1,5 +1,6 @@
 import { expect } from 'bun:test'
 import type { InboundRoute } from '../../src/model/inbound-route.ts'
+import { ANY, claimDue } from '../support/claim.ts'
 import type { Holds } from './contract.ts'
 import { ALL_INBOUND, DOMAIN, found, idsByPage, LEASE, ORGANIZATION, START } from './records.ts'
 
@@ -102,7 +103,7 @@ export function inboundRoutePromises(holds: Holds): void {
     const mails = [0, 1, 2].map(() => records.acceptedInbound([route]))
     for (const mail of [...mails, records.acceptedInbound([stays])]) await store.inbound.accept(mail)
     const request = { now: START, limit: 2, lease: LEASE, freeFor: (id: string) => (id === route.id ? 9 : 0) }
-    const [done, held] = await store.inboundDeliveries.claimDue(request)
+    const [done, held] = await claimDue(store.inboundDeliveries, request)
     const attempt = { number: 1, at: START, durationMs: 1, statusCode: 200, error: null, responseExcerpt: null }
     const record = { worker: LEASE.worker, attempt, status: 'delivered' as const, nextAttemptAt: null, now: START }
     await store.inboundDeliveries.record({ ...record, deliveryId: done!.id })
@@ -124,7 +125,7 @@ export function inboundRoutePromises(holds: Holds): void {
     expect((await store.inbound.get(held!.message.id))!.routeId).toBe(route.id)
     expect(await store.inboundDeliveries.record({ ...record, deliveryId: held!.id })).toBe('lease_lost')
     const lease = { worker: 'w2', until: LEASE.until + 1 }
-    const rest = await store.inboundDeliveries.claimDue({
+    const rest = await claimDue(store.inboundDeliveries, {
       ...request,
       now: LEASE.until,
       lease,
@@ -149,7 +150,8 @@ export function inboundRoutePromises(holds: Holds): void {
     let between = 0
     while (!isRemoved) {
       const request = { now: START, limit: 1, lease: LEASE, freeFor: () => 1 }
-      expect(await store.inboundDeliveries.claimDue(request)).toEqual([])
+      await store.checkWritable()
+      expect(await claimDue(store.inboundDeliveries, request)).toEqual([])
       between++
     }
     await removing
@@ -173,7 +175,7 @@ export function inboundRoutePromises(holds: Holds): void {
       expect(await store.inbound.get(message.id)).toEqual(message)
       expect(await store.inboundDeliveries.ofMessage(message.id)).toMatchObject([{ id: deliveryId!, status: 'failed' }])
       expect(await store.inboundDeliveries.redeliver(message.id, 'whd_again', START)).toBe('queued')
-      expect(store.inboundDeliveries.nextDueAt(() => 1)).toBeNull()
+      expect(store.inboundDeliveries.nextDueAt(ANY)).toBeNull()
     },
   )
 }

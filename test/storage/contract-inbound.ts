@@ -1,6 +1,7 @@
 import { expect } from 'bun:test'
 import type { InboundMessage } from '../../src/model/inbound-message.ts'
 import type { InboundFilter, Store } from '../../src/storage/store.ts'
+import { ANY, claimDue } from '../support/claim.ts'
 import type { Holds } from './contract.ts'
 import {
   ALL_EVENTS,
@@ -59,9 +60,9 @@ export function inboundPromises(holds: Holds): void {
     for (const route of [...hooked, kept]) await store.inboundRoutes.create(route, 'secret')
     const mail = records.acceptedInbound([hooked[0]!, kept, hooked[1]!], { receivedAt: START + 5 })
     await store.inbound.accept(mail)
-    expect(store.inboundDeliveries.nextDueAt(() => 1)).toBe(START + 5)
+    expect(store.inboundDeliveries.nextDueAt(ANY)).toBe(START + 5)
     const request = { now: START + 5, limit: 9, lease: LEASE, freeFor: () => 9 }
-    const claims = await store.inboundDeliveries.claimDue(request)
+    const claims = await claimDue(store.inboundDeliveries, request)
     expect(claims.map(({ message }) => message.id).sort()).toEqual(
       [mail.taken[0]!, mail.taken[2]!].map(({ message }) => message.id).sort(),
     )
@@ -93,13 +94,13 @@ export function inboundPromises(holds: Holds): void {
     expect(await store.inbound.raw(twice.message.id)).toBeNull()
     expect(await store.inboundDeliveries.ofMessage(twice.message.id)).toEqual([])
     const request = { now: START, limit: 9, lease: LEASE, freeFor: () => 9 }
-    expect(await store.inboundDeliveries.claimDue(request)).toEqual([])
+    expect(await claimDue(store.inboundDeliveries, request)).toEqual([])
     expect((await store.messages.list(ALL_MESSAGES, { limit: 9, after: null })).records).toEqual([])
     expect((await store.events.list(ALL_EVENTS, { limit: 9, after: null })).records).toEqual([])
     expect(await claim(store)).toEqual([])
     forward.deliveries.pop()
     await store.inbound.accept(mail)
-    expect(await store.inboundDeliveries.claimDue(request)).toHaveLength(1)
+    expect(await claimDue(store.inboundDeliveries, request)).toHaveLength(1)
     expect(await claim(store)).toHaveLength(1)
   })
 

@@ -1,5 +1,6 @@
 import { expect } from 'bun:test'
 import type { Store } from '../../src/storage/store.ts'
+import { claimDue } from '../support/claim.ts'
 import type { Holds } from './contract.ts'
 import {
   ALL_EVENTS,
@@ -122,7 +123,7 @@ export function retentionPromises(holds: Holds): void {
     await store.events.append([old, young])
     const list = { webhookId: hook.id, status: null, type: null, createdAfter: null, createdBefore: null }
     const request = { now: START, limit: 9, lease: LEASE, freeFor: () => 9 }
-    const [claimed] = await store.webhookDeliveries.claimDue(request)
+    const [claimed] = await claimDue(store.webhookDeliveries, request)
     expect(claimed!.eventId).toBe(old.id)
     await removeAll(store, START + DAY)
     expect(await store.events.get(old.id)).toBeNull()
@@ -260,6 +261,6 @@ export function retentionPromises(holds: Holds): void {
     await Promise.all([store.retention.truncateLog(), store.checkWritable()])
     const again = await reopen()
     expect(await again.messages.get(message.id)).toBeNull()
-    expect(await again.deliveries.claimDue({ now: START, limit: 1, lease: LEASE, freeFor: () => 1 })).toEqual([])
+    expect(await claimDue(again.deliveries, { now: START, limit: 1, lease: LEASE, freeFor: () => 1 })).toEqual([])
   })
 }

@@ -6,6 +6,7 @@ import { type Plan, UNLIMITED_PLAN } from '../../src/model/organization.ts'
 import type { Template } from '../../src/model/template.ts'
 import { openStore } from '../../src/storage/sqlite/open.ts'
 import type { Store } from '../../src/storage/store.ts'
+import { claimDue } from '../support/claim.ts'
 import { createRecords, DOMAIN, ORGANIZATION, type Records, START } from './records.ts'
 
 /** Limits of a plan are checked inside the transactions that create: parallel creates end at exactly the limit. */
@@ -215,7 +216,7 @@ test('a webhook delivery takes at most ten deliveries of one event, and a hundre
   let queued = 1
   for (let at = 1; at < 30; at++) {
     const now = START + at * 1000
-    const [claim] = await store.webhookDeliveries.claimDue({
+    const [claim] = await claimDue(store.webhookDeliveries, {
       now,
       limit: 1,
       lease: { worker: 'w', until: now + 1 },

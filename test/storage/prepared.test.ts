@@ -3,7 +3,8 @@ import { type Connection, connect } from '../../src/storage/sqlite/driver.ts'
 import { openSeal } from '../../src/storage/sqlite/encryption-key.ts'
 import { migrate } from '../../src/storage/sqlite/migrate.ts'
 import { storeOn } from '../../src/storage/sqlite/open.ts'
-import type { Store } from '../../src/storage/store.ts'
+import type { ClaimedInboundDelivery, ClaimedWebhookDelivery, ClaimQueue, Store } from '../../src/storage/store.ts'
+import { ANY, claimDue } from '../support/claim.ts'
 import { accept, claim, createRecords, found, LEASE, postAttempt, type Records, recordOf, START } from './records.ts'
 
 test('what a mail asks of the store on its way is prepared once and not for each mail', async () => {
@@ -36,7 +37,7 @@ test('what a mail asks of the store on its way is prepared once and not for each
 
 async function sent(store: Store, records: Records): Promise<void> {
   await accept(store, records.accepted(), records.accepted())
-  store.deliveries.nextDueAt(() => 1)
+  store.deliveries.nextDueAt(ANY)
   for (const claimed of await claim(store)) {
     await store.deliveries.record(recordOf(claimed, undefined, { events: [records.event()] }))
   }
@@ -44,7 +45,11 @@ async function sent(store: Store, records: Records): Promise<void> {
 }
 
 async function answered(queue: Store['webhookDeliveries'] | Store['inboundDeliveries']): Promise<void> {
-  const claims = await queue.claimDue({ now: START, limit: 9, lease: LEASE, freeFor: () => 9 })
+  const claims = await claimDue(queue as ClaimQueue<ClaimedInboundDelivery | ClaimedWebhookDelivery>, {
+    now: START,
+    limit: 9,
+    lease: LEASE,
+  })
   for (const { id, attempt, lease } of claims) {
     const outcome = { status: 'delivered' as const, nextAttemptAt: null, pauseReason: null, now: START }
     const attempted = postAttempt({ number: attempt })

@@ -15,6 +15,7 @@ import type {
   AcceptedInbound,
   AcceptedMessage,
   ClaimedDelivery,
+  DeliveryClaimRequest,
   DeliveryRecord,
   EventFilter,
   InboundFilter,
@@ -24,6 +25,7 @@ import type {
   Remember,
   Store,
 } from '../../src/storage/store.ts'
+import { type ClaimChange, claimDue } from '../support/claim.ts'
 
 /** When everything in the storage tests begins (ms UTC). */
 export const START = Date.UTC(2026, 10, 21, 12)
@@ -300,11 +302,8 @@ export async function accept(store: Store, ...all: AcceptedMessage[]): Promise<A
 export const LEASE = { worker: 'w1', until: START + 900_000 }
 
 /** Claims everything due, or what `change` asks for. */
-export function claim(
-  store: Store,
-  change: Partial<Parameters<Store['deliveries']['claimDue']>[0]> = {},
-): Promise<ClaimedDelivery[]> {
-  return store.deliveries.claimDue({ now: START, limit: 100, lease: LEASE, freeFor: () => 100, ...change })
+export function claim(store: Store, change: ClaimChange<DeliveryClaimRequest> = {}): Promise<ClaimedDelivery[]> {
+  return claimDue(store.deliveries, { now: START, limit: 100, lease: LEASE, freeFor: () => 100, ...change })
 }
 
 export function attempt(change: Partial<Attempt> = {}): Attempt {

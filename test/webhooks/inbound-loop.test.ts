@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { createHmac } from 'node:crypto'
 import golden from '../golden/inbound-received.json' with { type: 'json' }
+import { claimDue } from '../support/claim.ts'
 import type { ReceivedRequest, Receiver } from '../support/receiver.ts'
 import { INBOUND_LADDER, type InboundBench, SECRET, startInboundBench, webhookAction } from './inbound-setup.ts'
 import { keptLog, MINUTE, START, until } from './setup.ts'
@@ -214,7 +215,7 @@ test('a process that died in an attempt: it stays counted, and the next one post
   const receiver = await bench.receiver()
   const message = await bench.mail(await bench.route(receiver.url))
   const lease = { worker: 'dead', until: START + 90_000 }
-  const claims = await bench.store.inboundDeliveries.claimDue({ now: START, limit: 9, lease, freeFor: () => 9 })
+  const claims = await claimDue(bench.store.inboundDeliveries, { now: START, limit: 9, lease, freeFor: () => 9 })
   expect(claims.length).toBe(1)
   const loop = bench.loop()
   await bench.clock.advance(89_999)

@@ -1,4 +1,5 @@
 import { openStore } from '../../../src/storage/sqlite/open.ts'
+import { claimDue } from '../../../test/support/claim.ts'
 import type { Seeded } from './seed.ts'
 import { DAY_MS } from './world.ts'
 
@@ -19,7 +20,7 @@ export async function timeClaims(dataDir: string, { seededAt }: Seeded, areHalfF
   const claims = []
   for (let round = 0; round < ROUNDS; round++) {
     const startedAt = performance.now()
-    const claimed = await store.deliveries.claimDue({ now, limit: 1, lease, freeFor })
+    const claimed = await claimDue(store.deliveries, { now, limit: 1, lease, freeFor })
     timesMs.push(performance.now() - startedAt)
     claims.push(...claimed)
   }

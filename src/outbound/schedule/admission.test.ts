@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 import { queueOf, SANDBOX } from '../../model/delivery.ts'
+import type { Blocker, Look } from '../../storage/store.ts'
 import { createAdmission, GIVEN_UP, type Grant } from './admission.ts'
 import { createOwnerShares } from './owner-shares.ts'
 
@@ -14,7 +15,7 @@ function open(maxInFlight = 40) {
     sites: {
       wayOf,
       lastWayOf: wayOf,
-      ask: () => ({ obstacle: { name: 'never', until: null }, isNew: true }),
+      ask: () => ({ blocker: { name: 'never', until: null }, isNew: true }),
       leapt: () => {},
     },
     shares: createOwnerShares(() => world.now),
@@ -24,83 +25,102 @@ function open(maxInFlight = 40) {
     longestPauseMs: () => 60_000,
     overdueMs: 100_000,
   })
-  return { world, admission }
+  /** How many more of the queue may start, or its blocker. */
+  const roomAt = (queue: string, dueAt: number, look: Look = admission.look): number | Blocker => {
+    const answer = look(queue, dueAt)
+    if (answer === false) return 0
+    if ('name' in answer) return answer
+    return Math.min(maxInFlight, ...answer.quotas.map((quota) => ('most' in quota ? quota.most : Number.NaN)))
+  }
+  /** Claims so many of the queue, in a draft of their own. */
+  const take = (queue: string, count: number, dueAt = world.now) => {
+    const draft = admission.draft()
+    draft.look(queue, dueAt)
+    return draft.commit(Array.from({ length: count }, () => queue))
+  }
+  return { world, admission, roomAt, take }
 }
 
-test('what a claim took counts at once, for all domains of the site, until the claim begins anew', () => {
-  const { admission } = open()
-  admission.begin()
-  expect(admission.freeFor('one.a', 1_000)).toBe(5)
-  admission.took('one.a', 3)
-  expect(admission.freeFor('one.b', 1_000)).toBe(2)
-  admission.begin()
-  expect(admission.freeFor('one.b', 1_000)).toBe(5)
+test('what a claim took counts from its commit on, for all domains of the site; a dropped draft counts nothing', () => {
+  const { admission, roomAt } = open()
+  const draft = admission.draft()
+  expect(roomAt('one.a', 1_000, draft.look)).toBe(5)
+  expect(roomAt('one.b', 1_000)).toBe(5)
+  draft.commit(['one.a', 'one.a', 'one.a'])
+  expect(roomAt('one.b', 1_000)).toBe(2)
+  expect(roomAt('one.b', 1_000, admission.draft().look)).toBe(2)
+  expect(roomAt('one.b', 1_000)).toBe(2)
 })
 
 test('what was due before the start is backlog, however young: its hanging attempts leave fresh mail its half', () => {
-  const { admission } = open()
-  admission.begin()
+  const { roomAt, take } = open()
   for (let i = 0; i < 2; i++) {
-    expect(admission.freeFor(`silent${i}`, 999)).toBe(5)
-    admission.took(`silent${i}`, 5)
+    expect(roomAt(`silent${i}`, 999)).toBe(5)
+    take(`silent${i}`, 5, 999)
   }
-  expect(admission.freeFor('silent2', 999)).toEqual({ name: 'unknown backlog', until: null })
-  expect(admission.freeFor('fresh', 1_000)).toBe(5)
+  expect(roomAt('silent2', 999)).toEqual({ name: 'unknown backlog', until: null })
+  expect(roomAt('fresh', 1_000)).toBe(5)
 })
 
-test('what waited out its age is given up without room, one at a time, and does not count', () => {
-  const { world, admission } = open()
-  admission.begin()
-  admission.freeFor('one.a', 1_000)
-  admission.took('one.a', 5)
-  admission.admitted()
+test('what waited out its age is given up without room and does not count; younger mail of the queue is not', () => {
+  const { world, admission, roomAt, take } = open()
+  take('one.a', 5, 1_000)
   world.now = 101_001
-  admission.begin()
-  expect(admission.freeFor('one.a', 1_000)).toBe(1)
-  admission.took('one.a', 1)
-  expect(admission.freeFor('one.a', 2_000)).toEqual({ name: 'site one', until: null })
-  const wayOf = admission.admitted()
-  expect(wayOf('one.a')).toBe(GIVEN_UP)
+  const draft = admission.draft()
+  expect(draft.look('one.a', 1_000)).toEqual({ quotas: [], dueUntil: 1_000 })
+  expect(draft.commit(['one.a', 'one.a'])).toEqual([GIVEN_UP, GIVEN_UP])
+  expect(roomAt('one.a', 2_000)).toEqual({ name: 'site one', until: null })
   expect(admission.stateOf('one').underWay).toBe(5)
 })
 
 // threat: hanging-destinations-of-one-tenant
 test('an organization whose destinations hang leaves places to the others', () => {
-  const { world, admission } = open()
+  const { world, admission, roomAt, take } = open()
   const queue = (site: string, owner: string) => queueOf(site, owner.repeat(8))
   const takeAll = (owner: string) => {
-    for (let places = 0, n = 0; ; n++) {
-      const free = admission.freeFor(queue(`${owner}${n}`, owner), world.now)
-      if (typeof free !== 'number') return { places, waitsFor: free.name }
-      admission.took(queue(`${owner}${n}`, owner), free)
-      places += free
+    const grants: Grant[][] = []
+    for (let n = 0; ; n++) {
+      const free = roomAt(queue(`${owner}${n}`, owner), world.now)
+      if (typeof free !== 'number') return { grants, waitsFor: free.name }
+      grants.push(take(queue(`${owner}${n}`, owner), free))
     }
   }
   const deferred = { kind: 'deferred', code: '4.4.1', message: '', aboutRecipient: false } as const
   const outcome = { ...deferred, cause: { class: 'timeout', rule: 'timeout:dot' } }
-  const end = (grant: Grant, times: number) => {
-    for (let n = 0; n < times; n++) admission.ended(grant, { outcome, reached: true, startedAt: 0 })
+  const end = (grants: Grant[]) => {
+    for (const grant of grants) admission.ended(grant, { outcome, reached: true, startedAt: 0 })
   }
 
   // Of 40 deliveries under way 20 may be at unknown sites: all of them are its own while nobody else wants any.
-  admission.begin()
-  expect(takeAll('h')).toEqual({ places: 20, waitsFor: 'unknown' })
-  const grantOf = admission.admitted()
-  admission.begin()
-  expect(admission.freeFor(queue('other', 'b'), world.now)).toEqual({ name: 'unknown', until: null })
-  end(grantOf(queue('h0', 'h')), 5)
-  expect(admission.freeFor(queue('h9', 'h'), world.now)).toEqual({ name: 'unknown of hhhhhhhh', until: null })
-  expect(admission.freeFor(queue('other', 'b'), world.now)).toBe(5)
-  admission.took(queue('other', 'b'), 5)
+  const { grants, waitsFor } = takeAll('h')
+  expect([grants.flat().length, waitsFor]).toEqual([20, 'unknown'])
+  expect(roomAt(queue('other', 'b'), world.now)).toEqual({ name: 'unknown', until: null })
+  end(grants[0]!)
+  expect(roomAt(queue('h9', 'h'), world.now)).toEqual({ name: 'unknown of hhhhhhhh', until: null })
+  expect(roomAt(queue('other', 'b'), world.now)).toBe(5)
+  take(queue('other', 'b'), 5)
   // A third of the places is its own again, and a third is left for an organization that holds none.
-  end(grantOf(queue('h1', 'h')), 5)
-  expect(admission.freeFor(queue('h9', 'h'), world.now)).toEqual({ name: 'unknown of hhhhhhhh', until: null })
-  end(grantOf(queue('h2', 'h')), 4)
+  end(grants[1]!)
+  expect(roomAt(queue('h9', 'h'), world.now)).toEqual({ name: 'unknown of hhhhhhhh', until: null })
+  end(grants[2]!.slice(0, 4))
   expect(admission.freed()).toContain('unknown of hhhhhhhh')
-  expect(admission.freeFor(queue('h9', 'h'), world.now)).toBe(1)
+  expect(roomAt(queue('h9', 'h'), world.now)).toBe(1)
+})
+
+test('owners of the same plan count as holders, so that the first takes no share of the next', () => {
+  const { world, admission, roomAt } = open(400)
+  const queue = (site: string, owner: string) => queueOf(site, owner.repeat(8))
+  const draft = admission.draft()
+  const shares = ['a', 'b', 'c'].map((owner) => {
+    const answer = draft.look(queue(owner, owner), world.now)
+    if (answer === false || 'name' in answer) throw new Error('no room')
+    return answer.quotas.find(({ name }) => name.startsWith('unknown of'))
+  })
+  expect(shares).toMatchObject([{ most: 200 }, { most: 67 }, { most: 50 }])
+  expect(roomAt(queue('c', 'c'), world.now)).toBe(5)
 })
 
 test('test mail always has room', () => {
-  const { admission } = open()
-  expect(admission.freeFor(SANDBOX, 0)).toBe(40)
+  const { roomAt } = open()
+  expect(roomAt(SANDBOX, 0)).toBe(40)
 })

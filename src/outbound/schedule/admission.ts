@@ -1,5 +1,5 @@
 import { destinationOf, type Outcome, ownerOf, SANDBOX } from '../../model/delivery.ts'
-import type { Obstacle, Room } from '../../storage/store.ts'
+import type { Blocker, ClaimLimits, Look, Quota } from '../../storage/store.ts'
 import { createPace } from './cold-start-pacing.ts'
 import { createAllowance } from './concurrency.ts'
 import type { SiteTerms } from './destination-limits.ts'
@@ -7,24 +7,32 @@ import type { SiteState } from './destination-state.ts'
 import type { Sites, Way } from './destinations.ts'
 import type { OwnerShares } from './owner-shares.ts'
 
-/** Who may go now: queue → domain → site → what the site is allowed, in the words of the store's claims. What a claim took
- *  counts at once, so that the domains of one site cannot pass its limit together. */
-export interface Admission extends Required<Room> {
-  /** After a claim that succeeded: to be asked once for each delivery, in its order, what its queue was granted; GIVEN_UP for
-   *  one that found no room until its age was over. */
-  admitted(): (queue: string) => Grant
+/** Decides what may start: queue → domain → site → what the site is allowed, as the store's claims ask it. */
+export interface Admission {
+  /** What a queue whose first delivery is due since `dueAt` may start now. Claims nothing. */
+  look: Look
+  /** Begins a claim. Nothing counts before `commit`; a draft whose claim failed is dropped. */
+  draft(): Draft
   /** Connections at once to the site, in the whole house, and mails over each. */
   connectionsOf(way: Way): Connections
   /** `reached`: somebody answered for the domain. */
   ended(grant: Grant, ending: { outcome: Outcome; reached: boolean; startedAt: number }): void
   /** It was never tried after all. */
   returned(grant: Grant): void
-  /** Obstacles that may be gone since the last call. */
+  /** Blockers that may be gone since the last call. */
   freed(): string[]
   /** The clock was set by so many ms: pauses and ages go on as they were. */
   leapt(byMs: number): void
   stateOf(site: string): SiteState
   sites(): SiteState[]
+}
+
+/** One claim: `look` plans it, `commit` counts what it took. */
+export interface Draft {
+  look: Look
+  /** The queues of the claimed deliveries → the grant of each, in their order; GIVEN_UP for one that found no room until its
+   *  age was over. */
+  commit(queues: readonly string[]): Grant[]
 }
 
 export interface Connections {
@@ -55,26 +63,56 @@ export function createAdmission(options: {
   longestPauseMs: (strikes: number) => number
   overdueMs: number
 }): Admission {
-  const { sites, shares, now, maxInFlight, overdueMs } = options
+  const { sites, shares, now, overdueMs } = options
   let openedAt = now()
   const allowance = createAllowance(options)
   const pace = createPace()
-  let taken = new Map<string, { grant: Grant; count: number; givenUp: number }>()
-  let isGivenUp = false
 
-  const question = (domain: string, owner: string, isFresh: boolean, at: number): Obstacle => {
+  const question = (domain: string, owner: string, isFresh: boolean, at: number): Blocker => {
     const { starts, nextAt } = pace.left(at)
     if (!isFresh && starts <= 0) return { name: PACE, until: nextAt }
-    const { obstacle, isNew } = sites.ask(domain, owner, isFresh)
+    const { blocker, isNew } = sites.ask(domain, owner, isFresh)
     if (isNew) pace.started(1, at)
-    return obstacle
+    return blocker
   }
 
-  const grantFor = (queue: string): Grant => {
+  /** `draft` gets the grant of a queue that may start something. */
+  const lookAt = (queue: string, dueAt: number, draft: DraftState | null): ClaimLimits | Blocker => {
     const domain = destinationOf(queue)
-    if (domain === SANDBOX) return TEST
-    const way = sites.lastWayOf(domain) ?? { site: domain, mx: null }
-    return { way, owner: ownerOf(queue), pool: allowance.poolOf(way.site).name }
+    const owner = ownerOf(queue)
+    const granted = (grant: Grant, limits: ClaimLimits): ClaimLimits => {
+      draft?.grants.set(queue, grant)
+      return limits
+    }
+    if (domain === SANDBOX) return granted(TEST, { quotas: [] })
+    const at = now()
+    if (at - Math.max(dueAt, openedAt) > overdueMs) {
+      return granted(GIVEN_UP, { quotas: [], dueUntil: at - overdueMs - 1 })
+    }
+    const isFresh = dueAt >= openedAt && at - dueAt < FRESH_MS
+    const way = sites.wayOf(domain, at)
+    if (way === null) return question(domain, owner, isFresh, at)
+    const pool = allowance.poolOf(way.site)
+    const share = shares.roomFor(pool.name, owner, pool.total, draft?.ownersOf(pool.name))
+    const ofSite = allowance.quotasOf(way.site, isFresh, at)
+    if (!Array.isArray(ofSite)) return ofSite
+    if (share <= 0) return shares.blockerOf(pool.name, owner)
+    const quotas: Quota[] = [...ofSite, { name: shares.nameOf(pool.name, owner), most: share }]
+    if (allowance.isPaced(way.site, false)) {
+      const { starts, nextAt } = pace.left(at)
+      const isPaced = allowance.isPaced(way.site, isFresh)
+      if (isPaced && starts <= 0) return { name: PACE, until: nextAt }
+      quotas.push({ name: PACE, most: isPaced ? starts : Number.POSITIVE_INFINITY })
+    }
+    draft?.ownersOf(pool.name).add(owner)
+    return granted({ way, owner, pool: pool.name }, { quotas })
+  }
+
+  const start = ({ way: { site }, owner, pool }: Grant, count: number) => {
+    const at = now()
+    shares.took(pool, owner, count)
+    if (allowance.isPaced(site, false)) pace.started(count, at)
+    allowance.started(site, count, at)
   }
   const undone = ({ way, owner, pool }: Grant, count: number) => {
     shares.gaveBack(pool, owner, count)
@@ -82,53 +120,18 @@ export function createAdmission(options: {
   }
 
   return {
-    freeFor: (queue, dueAt) => {
-      const domain = destinationOf(queue)
-      const owner = ownerOf(queue)
-      if (domain === SANDBOX) return maxInFlight
-      const at = now()
-      isGivenUp = at - Math.max(dueAt, openedAt) > overdueMs
-      if (isGivenUp) return 1
-      const isFresh = dueAt >= openedAt && at - dueAt < FRESH_MS
-      const way = sites.wayOf(domain, at)
-      if (way === null) return question(domain, owner, isFresh, at)
-      const pool = allowance.poolOf(way.site)
-      const share = shares.roomFor(pool.name, owner, pool.total)
-      const ofSite = allowance.roomFor(way.site, isFresh, at)
-      if (typeof ofSite !== 'number') return ofSite
-      if (share <= 0) return shares.obstacleOf(pool.name, owner)
-      const room = Math.min(ofSite, share)
-      if (!allowance.isPaced(way.site, isFresh)) return room
-      const { starts, nextAt } = pace.left(at)
-      return starts > 0 ? Math.min(room, starts) : { name: PACE, until: nextAt }
-    },
-    begin: () => {
-      for (const { grant, count } of taken.values()) if (grant !== TEST) undone(grant, count)
-      taken = new Map()
-    },
-    // What freeFor was asked about last is what is taken.
-    took: (queue, count) => {
-      const grant = grantFor(queue)
-      const sums = { count: 0, givenUp: 0, ...taken.get(queue), grant }
-      taken.set(queue, sums)
-      if (grant === TEST) return
-      if (isGivenUp) {
-        sums.givenUp += count
-        return
-      }
-      sums.count += count
-      const at = now()
-      const { site } = grant.way
-      shares.took(grant.pool, grant.owner, count)
-      if (allowance.isPaced(site, false)) pace.started(count, at)
-      allowance.started(site, count, at)
-    },
-    admitted: () => {
-      const granted = taken
-      taken = new Map()
-      return (queue) => {
-        const sums = granted.get(queue)!
-        return sums.givenUp-- > 0 ? GIVEN_UP : sums.grant
+    look: (queue, dueAt) => lookAt(queue, dueAt, null),
+    draft: () => {
+      const draft = createDraft()
+      return {
+        look: (queue, dueAt) => lookAt(queue, dueAt, draft),
+        commit: (queues) => {
+          const grants = queues.map((queue) => draft.grants.get(queue)!)
+          const counts = new Map<Grant, number>()
+          for (const grant of grants) counts.set(grant, (counts.get(grant) ?? 0) + 1)
+          for (const [grant, count] of counts) if (grant !== TEST && grant !== GIVEN_UP) start(grant, count)
+          return grants
+        },
       }
     },
     connectionsOf: ({ site }) => allowance.connectionsOf(site, now()),
@@ -150,6 +153,26 @@ export function createAdmission(options: {
     },
     stateOf: (site) => allowance.stateOf(site, now()),
     sites: () => allowance.sites(now()),
+  }
+}
+
+/** What the looks of one claim found. */
+interface DraftState {
+  /** Queue → its grant. */
+  grants: Map<string, Grant>
+  /** Owners that the claim may give places of the pool. */
+  ownersOf(pool: string): Set<string>
+}
+
+function createDraft(): DraftState {
+  const owners = new Map<string, Set<string>>()
+  return {
+    grants: new Map(),
+    ownersOf: (pool) => {
+      const known = owners.get(pool) ?? new Set<string>()
+      owners.set(pool, known)
+      return known
+    },
   }
 }
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { Outcome } from '../../model/delivery.ts'
+import type { Blocker, Quota } from '../../storage/store.ts'
 import { type Allowance, createAllowance } from './concurrency.ts'
 import type { SiteTerms } from './destination-limits.ts'
 
@@ -73,10 +74,10 @@ describe('a site', () => {
       const { pausedUntil } = state(allowance, now)
       pauses.push(pausedUntil === null ? 0 : pausedUntil - now)
       if (pausedUntil !== null) {
-        expect(allowance.roomFor('a', true, now)).toEqual({ name: 'site a', until: pausedUntil })
+        expect(roomOf(allowance.quotasOf('a', true, now))).toEqual({ name: 'site a', until: pausedUntil })
         now = pausedUntil
       }
-      expect(allowance.roomFor('a', true, now)).toBeGreaterThan(0)
+      expect(roomOf(allowance.quotasOf('a', true, now))).toBeGreaterThan(0)
     }
     expect(pauses).toEqual([0, 1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300].map((seconds) => seconds * 1000))
     expect(state(allowance, now).limit).toBe(1)
@@ -105,17 +106,17 @@ describe('a site', () => {
     expect(allowance.freed()).toEqual([])
     allowance.undone('a', 1)
     expect(allowance.freed()).toEqual(['site a', 'unknown', 'unknown backlog'])
-    expect(allowance.roomFor('a', true, 0)).toBe(1)
+    expect(roomOf(allowance.quotasOf('a', true, 0))).toBe(1)
   })
 
   test('with a limit for the minute gets no more, and says when the next may go', () => {
     const allowance = open({ maxMailsPerMinute: 60 })
-    expect(allowance.roomFor('a', true, 0)).toBe(1)
+    expect(roomOf(allowance.quotasOf('a', true, 0))).toBe(1)
     mail(allowance, OK, 0)
-    expect(allowance.roomFor('a', true, 0)).toEqual({ name: 'site a', until: 1000 })
+    expect(roomOf(allowance.quotasOf('a', true, 0))).toEqual({ name: 'site a', until: 1000 })
     let begun = 1
     for (let now = 0; now <= 60_000; now += 10) {
-      if (typeof allowance.roomFor('a', true, now) !== 'number') continue
+      if (typeof roomOf(allowance.quotasOf('a', true, now)) !== 'number') continue
       mail(allowance, OK, now)
       begun++
     }
@@ -128,7 +129,7 @@ describe('all sites together', () => {
     const allowance = open({}, 40)
     const fill = (isFresh: boolean, from: number) => {
       for (let i = from; ; i++) {
-        const room = allowance.roomFor(`s${i}`, isFresh, 0)
+        const room = roomOf(allowance.quotasOf(`s${i}`, isFresh, 0))
         if (typeof room !== 'number') return { sites: i, room }
         allowance.started(`s${i}`, room, 0)
       }
@@ -139,10 +140,10 @@ describe('all sites together', () => {
       allowance.ended(site, { outcome: SLOWER, reached: true, startedAt: 0 }, 1)
     }
     expect(allowance.freed()).toContain('unknown backlog')
-    expect(allowance.roomFor('s0', true, 1)).toEqual({ name: 'site s0', until: null })
+    expect(roomOf(allowance.quotasOf('s0', true, 1))).toEqual({ name: 'site s0', until: null })
     mail(allowance, SLOWER, 1, 'other')
-    expect(allowance.roomFor('other', true, 2)).toEqual({ name: 'troubled', until: null })
-    expect(allowance.roomFor('new', true, 2)).toBe(5)
+    expect(roomOf(allowance.quotasOf('other', true, 2))).toEqual({ name: 'troubled', until: null })
+    expect(roomOf(allowance.quotasOf('new', true, 2))).toBe(5)
   })
 
   test('never have more under way than their limits, whatever happens', () => {
@@ -159,7 +160,7 @@ describe('all sites together', () => {
       for (const each of steps) {
         if (each.do === 'wait') now += each.ms
         if (each.do === 'start') {
-          const room = allowance.roomFor(each.site, each.isFresh, now)
+          const room = roomOf(allowance.quotasOf(each.site, each.isFresh, now))
           if (typeof room !== 'number') continue
           const { maxUnderWay, state: repute, pausedUntil } = allowance.stateOf(each.site, now)
           expect(pausedUntil).toBeNull()
@@ -186,3 +187,9 @@ describe('all sites together', () => {
     fc.assert(property, { numRuns: 300 })
   })
 })
+
+/** What all quotas leave, or the blocker. */
+function roomOf(answer: Quota[] | Blocker): number | Blocker {
+  if (!Array.isArray(answer)) return answer
+  return Math.min(...answer.map((quota) => ('most' in quota ? quota.most : Number.NaN)))
+}

@@ -1,5 +1,5 @@
 import type { Outcome } from '../../model/delivery.ts'
-import type { Obstacle } from '../../storage/store.ts'
+import type { Blocker, Quota } from '../../storage/store.ts'
 import type { SiteTerms } from './destination-limits.ts'
 import type { SiteState } from './destination-state.ts'
 import { learn, minuteLeft, newStanding, type Standing } from './reputation.ts'
@@ -10,14 +10,14 @@ import { learn, minuteLeft, newStanding, type Standing } from './reputation.ts'
 export interface Allowance {
   /** How many more may start, or what they wait for. `isFresh`: not overdue for long. Of the unknown sites' share a
    *  backlog gets half, so that a fresh mail need not wait behind it. */
-  roomFor(site: string, isFresh: boolean, now: number): number | Obstacle
+  quotasOf(site: string, isFresh: boolean, now: number): Quota[] | Blocker
   /** All that share places with the site: its name, and how many places there are. */
   poolOf(site: string): { name: Repute; total: number }
   started(site: string, count: number, now: number): void
   /** As if it had never started. */
   undone(site: string, count: number): void
   ended(site: string, ending: { outcome: Outcome; reached: boolean; startedAt: number }, now: number): void
-  /** Obstacles that may be gone since the last call. */
+  /** Blockers that may be gone since the last call. */
   freed(): string[]
   /** Whether its attempts have to be few while others take mail well (pace.ts). */
   isPaced(site: string, isFresh: boolean): boolean
@@ -64,7 +64,7 @@ export function createAllowance(options: {
   }
 
   return {
-    roomFor: (site, isFresh, now) => {
+    quotasOf: (site, isFresh, now) => {
       const standing = standingOf(site, now)
       const { repute, pausedUntil } = standing
       if (pausedUntil > now) return { name: nameOf(site), until: pausedUntil }
@@ -72,10 +72,13 @@ export function createAllowance(options: {
       if (own <= 0) return { name: nameOf(site), until: null }
       const minute = minuteLeft(standing, now)
       if (minute.mails <= 0) return { name: nameOf(site), until: minute.nextAt }
-      const isBacklog = repute === 'unknown' && !isFresh
-      const shared = (isBacklog ? backlogOfUnknown : together[repute]) - underWay[repute]
-      if (shared <= 0) return { name: isBacklog ? BACKLOG : repute, until: null }
-      return Math.min(own, minute.mails, shared)
+      const ofSite = { name: nameOf(site), most: Math.min(own, minute.mails) }
+      const shared = { name: repute, most: together[repute] - underWay[repute] }
+      if (repute !== 'unknown') return shared.most > 0 ? [ofSite, shared] : { name: repute, until: null }
+      // A fresh mail is not limited by the backlog's half but counts against it.
+      const ofBacklog = { name: BACKLOG, most: isFresh ? Infinity : backlogOfUnknown - underWay.unknown }
+      if (ofBacklog.most <= 0) return { name: BACKLOG, until: null }
+      return shared.most > 0 ? [ofSite, ofBacklog, shared] : { name: repute, until: null }
     },
     poolOf: (site) => {
       const name = standings.get(site)?.repute ?? 'unknown'

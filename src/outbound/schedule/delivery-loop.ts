@@ -98,7 +98,7 @@ export function createOutboundLoop(house: {
   memory?: Memory
 }): OutboundLoop {
   const { store, clock, settings, log } = house
-  /** Obstacles that may be gone and of which the store was not told yet. */
+  /** Blockers that may be gone and of which the store was not told yet. */
   const freed = new Set<string>()
   const leaps = createLeaps(clock)
   const ladder = settings.retryScheduleSeconds
@@ -110,8 +110,8 @@ export function createOutboundLoop(house: {
       resolver: house.resolver,
       smarthost: settings.smarthost?.host ?? null,
       now: clock.now,
-      onKnown: (obstacles) => {
-        for (const name of obstacles) freed.add(name)
+      onKnown: (blockers) => {
+        for (const name of blockers) freed.add(name)
         loop.wake()
       },
     }),
@@ -155,26 +155,27 @@ export function createOutboundLoop(house: {
     const limit = Math.min(slots.free(), CLAIM_MAX)
     if (isStopping || limit === 0) return null
     const now = clock.now()
-    for (const obstacle of admission.freed()) freed.add(obstacle)
-    for (const obstacle of freed) {
-      store.deliveries.freed(obstacle)
-      freed.delete(obstacle)
+    for (const blocker of admission.freed()) freed.add(blocker)
+    for (const blocker of freed) {
+      store.deliveries.freed(blocker)
+      freed.delete(blocker)
     }
-    const dueAt = store.deliveries.nextDueAt(admission.freeFor, now)
+    const dueAt = store.deliveries.nextDueAt(admission.look, now)
     if (dueAt === null || dueAt > now) return dueAt
-    const claims = await store.deliveries.claimDue({
-      now,
-      limit,
-      lease: leaseFrom(now),
-      contentBytes: contents.smallBytes,
-      ...admission,
+    const draft = admission.draft()
+    const plan = store.deliveries.planClaims({ now, limit, look: draft.look })
+    const lease = leaseFrom(now)
+    const request = { now, limit, lease, contentBytes: contents.smallBytes, plan }
+    const claims = await store.deliveries.claimDue(request).catch((error) => {
+      store.deliveries.putBack(plan)
+      throw error
     })
-    const grantOf = admission.admitted()
-    for (const claim of claims) {
-      const grant = grantOf(claim.delivery.queue)
+    const grants = draft.commit(claims.map(({ delivery }) => delivery.queue))
+    claims.forEach((claim, at) => {
+      const grant = grants[at]!
       slots.start(grant.way.site, () => carry(claim, grant))
-    }
-    return slots.free() === 0 ? null : store.deliveries.nextDueAt(admission.freeFor, clock.now())
+    })
+    return slots.free() === 0 ? null : store.deliveries.nextDueAt(admission.look, clock.now())
   }
 
   const leaseFrom = (now: number) => ({ worker: house.workerId, until: now + LEASE_MS })

@@ -24,7 +24,7 @@ function open(smarthost: string | null = null) {
     shares: createOwnerShares(() => world.now),
     smarthost,
     now: () => world.now,
-    onKnown: (obstacles) => world.freed.push(...obstacles),
+    onKnown: (blockers) => world.freed.push(...blockers),
   })
   const answer = async (domain: string, lookup: Lookup<MxRecord>) => {
     waiting.get(domain)!(lookup)
@@ -37,7 +37,7 @@ function open(smarthost: string | null = null) {
 test('a domain is asked about once, waits for the answer, and is known for as long as the answer lives', async () => {
   const { world, sites, answer } = open()
   expect(sites.wayOf('a.example', 0)).toBeNull()
-  expect(sites.ask('a.example', 'a', true)).toEqual({ obstacle: { name: 'mx a.example', until: null }, isNew: true })
+  expect(sites.ask('a.example', 'a', true)).toEqual({ blocker: { name: 'mx a.example', until: null }, isNew: true })
   expect(sites.ask('a.example', 'a', true).isNew).toBe(false)
   await answer('a.example', GOOGLE)
   expect(world.freed).toContain('mx a.example')
@@ -62,18 +62,18 @@ test('silent domains of one organization leave half of the questions to the othe
   await answer('first.example', GOOGLE)
   for (let i = 0; i < 100; i++) sites.ask(`silent${i}.example`, 'h', true)
   expect(world.asked).toHaveLength(1 + 32)
-  expect(sites.ask('silent99.example', 'h', true).obstacle.name).toBe('question of h')
-  expect(sites.ask('other.example', 'b', true).obstacle.name).toBe('mx other.example')
+  expect(sites.ask('silent99.example', 'h', true).blocker.name).toBe('question of h')
+  expect(sites.ask('other.example', 'b', true).blocker.name).toBe('mx other.example')
 })
 
 test('a backlog of silent domains leaves half of the questions to fresh mail', () => {
   const { world, sites } = open()
   for (let i = 0; i < 100; i++) sites.ask(`old${i}.example`, 'a', false)
   expect(world.asked).toHaveLength(32)
-  expect(sites.ask('old99.example', 'a', false).obstacle.name).toBe('questions of the backlog')
+  expect(sites.ask('old99.example', 'a', false).blocker.name).toBe('questions of the backlog')
   for (let i = 0; i < 100; i++) sites.ask(`new${i}.example`, 'a', true)
   expect(world.asked).toHaveLength(64)
-  expect(sites.ask('new99.example', 'a', true).obstacle.name).toBe('questions')
+  expect(sites.ask('new99.example', 'a', true).blocker.name).toBe('questions')
 })
 
 test('nothing is asked about an address, nor with a smarthost', () => {

@@ -1,5 +1,5 @@
 import type { Lookup, MxRecord, Resolver } from '../../net/dns/resolver.ts'
-import type { Obstacle } from '../../storage/store.ts'
+import type { Blocker } from '../../storage/store.ts'
 import { isAddressLiteral } from '../mx.ts'
 import { siteOf, siteOfHost } from './destination.ts'
 import type { OwnerShares } from './owner-shares.ts'
@@ -18,7 +18,7 @@ export interface Sites {
   /** As it was known last, were it long ago. */
   lastWayOf(domain: string): Way | null
   /** Asks, or waits until there is room to ask; answers what the domain has to wait for. `owner`: who wants to know. */
-  ask(domain: string, owner: string, isFresh: boolean): { obstacle: Obstacle; isNew: boolean }
+  ask(domain: string, owner: string, isFresh: boolean): { blocker: Blocker; isNew: boolean }
   /** The clock was set by so many ms. */
   leapt(byMs: number): void
 }
@@ -44,7 +44,7 @@ export function createSites(options: {
   smarthost: string | null
   now: () => number
   /** What waited behind these may go on. */
-  onKnown: (obstacles: string[]) => void
+  onKnown: (blockers: string[]) => void
 }): Sites {
   const { resolver, shares, smarthost, now: clockNow, onKnown } = options
   const all: Way | null = smarthost === null ? null : { site: siteOfHost(smarthost), mx: null }
@@ -75,11 +75,11 @@ export function createSites(options: {
       const isNew = !asking.has(domain)
       const share = shares.roomFor(QUESTION, owner, QUESTIONS)
       if (isNew && asking.size >= (isFresh ? QUESTIONS : QUESTIONS_OF_BACKLOG)) {
-        return { obstacle: { name: isFresh ? ROOM : ROOM_OF_BACKLOG, until: null }, isNew: false }
+        return { blocker: { name: isFresh ? ROOM : ROOM_OF_BACKLOG, until: null }, isNew: false }
       }
-      if (isNew && share <= 0) return { obstacle: shares.obstacleOf(QUESTION, owner), isNew: false }
+      if (isNew && share <= 0) return { blocker: shares.blockerOf(QUESTION, owner), isNew: false }
       if (isNew) void asked(domain, owner)
-      return { obstacle: { name: nameOf(domain), until: null }, isNew }
+      return { blocker: { name: nameOf(domain), until: null }, isNew }
     },
     leapt: (byMs) => {
       for (const known of ways.values()) known.until += byMs

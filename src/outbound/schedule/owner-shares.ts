@@ -5,18 +5,22 @@ import { createRecentOthers } from '../../net/limiters/recent-others.ts'
 export interface OwnerShares {
   /** How many more of the pool's `total` places the owner may take; zero or less when it has its part. While no other owner
    *  asked within the last hour it may take all; else, with n other owners that hold places, total / (n + 2): a part is left
-   *  for an owner that holds none yet. */
-  roomFor(pool: string, owner: string, total: number): number
+   *  for an owner that holds none yet. `planned`: owners that are about to take places. */
+  roomFor(pool: string, owner: string, total: number, planned?: ReadonlySet<string>): number
   took(pool: string, owner: string, count: number): void
   gaveBack(pool: string, owner: string, count: number): void
+  /** The blocker's name. */
+  nameOf(pool: string, owner: string): string
   /** What the owner waits for when it has no room. */
-  obstacleOf(pool: string, owner: string): { name: string; until: null }
-  /** Obstacles that may be gone since the last call. */
+  blockerOf(pool: string, owner: string): { name: string; until: null }
+  /** Blockers that may be gone since the last call. */
   freed(): string[]
 }
 
 /** An owner counts as active so long after it last asked. */
 const MIXED_MS = 3_600_000
+
+const nameOf = (pool: string, owner: string) => `${pool} of ${owner}`
 
 /** A clock, ms → all places are free. */
 export function createOwnerShares(now: () => number): OwnerShares {
@@ -29,11 +33,12 @@ export function createOwnerShares(now: () => number): OwnerShares {
 
   const holdersOf = (pool: string) => held.get(pool) ?? new Map<string, number>()
   return {
-    roomFor: (pool, owner, total) => {
+    roomFor: (pool, owner, total, planned) => {
       const hasOthers = recentOthers.than(owner)
       const holders = holdersOf(pool)
       const own = holders.get(owner) ?? 0
-      const others = holders.size - (own > 0 ? 1 : 0)
+      let others = holders.size - (own > 0 ? 1 : 0)
+      for (const next of planned ?? []) if (next !== owner && !holders.has(next)) others++
       if (others === 0 && !hasOthers) return total - own
       return Math.ceil(total / (others + 2)) - own
     },
@@ -51,8 +56,9 @@ export function createOwnerShares(now: () => number): OwnerShares {
       freed.push(...(waiting.get(pool) ?? []))
       waiting.delete(pool)
     },
-    obstacleOf: (pool, owner) => {
-      const name = `${pool} of ${owner}`
+    nameOf,
+    blockerOf: (pool, owner) => {
+      const name = nameOf(pool, owner)
       const names = waiting.get(pool)
       if (names === undefined) waiting.set(pool, new Set([name]))
       else names.add(name)

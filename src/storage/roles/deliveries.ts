@@ -5,7 +5,7 @@ import type { DeliveryStatus, Message } from '../../model/message.ts'
 import type { Report } from '../../model/report.ts'
 import type { Suppression } from '../../model/suppression.ts'
 import type { Unsubscribable } from '../../model/unsubscribable.ts'
-import type { Lease, Room } from './claims.ts'
+import type { ClaimQueue, ClaimRequest, Lease } from './claims.ts'
 
 /** A delivery whose next attempt is counted and may start. */
 export interface ClaimedDelivery {
@@ -23,21 +23,16 @@ export interface ClaimedDelivery {
   lease: Lease
 }
 
-export interface Deliveries {
-  /** Takes up to `limit` deliveries that are due, oldest queue first, at most `freeFor(queue)` of each.
-   *  Each has its attempt counted (`delivery.attempts`) and is not due again before the lease ends. Contents of messages
-   *  larger than `contentBytes` do not come along. */
-  claimDue(
-    request: { now: number; limit: number; lease: Lease; contentBytes?: number } & Room,
-  ): Promise<ClaimedDelivery[]>
+/** Messages larger than `contentBytes` are claimed without their content. */
+export interface DeliveryClaimRequest extends ClaimRequest {
+  contentBytes?: number
+}
+
+/** The keys of this queue are `Delivery.queue`. */
+export interface Deliveries extends ClaimQueue<ClaimedDelivery, DeliveryClaimRequest> {
   /** The same of what is due, has no lease and must not be tried any more (`expiresAt`), whatever has room; the longest
    *  expired first. No content comes along. */
   claimExpired(request: { now: number; limit: number; lease: Lease }): Promise<ClaimedDelivery[]>
-  /** When the next delivery is due among queues that have room, or an obstacle ends; null when there is neither.
-   *  Queues that are due after `now` count without being asked about. */
-  nextDueAt(freeFor: Room['freeFor'], now?: number): number | null
-  /** What waited behind this obstacle may have room. */
-  freed(obstacle: string): void
   /** The content of a message with deliveries to be tried; null when the message is gone. */
   content(messageId: string): Promise<Uint8Array | null>
   /** What came of a claim. `lease_lost` when the row is no longer that attempt of that worker: nothing is written. */

@@ -1,6 +1,6 @@
 import type { InboundDelivery, InboundDeliveryStatus, InboundMessage } from '../../model/inbound-message.ts'
 import type { PostAttempt } from '../../model/post-attempt.ts'
-import type { Lease, Room } from './claims.ts'
+import type { ClaimQueue, Lease } from './claims.ts'
 
 /** An inbound delivery whose next attempt is counted and may start. */
 export interface ClaimedInboundDelivery {
@@ -12,12 +12,8 @@ export interface ClaimedInboundDelivery {
   lease: Lease
 }
 
-export interface InboundDeliveries {
-  /** Deliveries of routes that are disabled or no longer webhooks wait. */
-  claimDue(request: { now: number; limit: number; lease: Lease } & Room): Promise<ClaimedInboundDelivery[]>
-  nextDueAt(freeFor: Room['freeFor']): number | null
-  /** As for Deliveries. */
-  freed(obstacle: string): void
+/** The keys of this queue are routes. Deliveries of routes that are disabled, or no longer webhooks, wait. */
+export interface InboundDeliveries extends ClaimQueue<ClaimedInboundDelivery> {
   /** Whose the route is; null when it is gone. */
   organizationOf(routeId: string): string | null
   record(record: {

@@ -7,7 +7,7 @@ import type {
   WebhookFormat,
   WebhookSecrets,
 } from '../../model/webhook.ts'
-import type { Lease, Room } from './claims.ts'
+import type { ClaimQueue, Lease } from './claims.ts'
 import type { Page, PageRequest, TimeRange } from './paging.ts'
 
 /** A webhook delivery whose next attempt is counted and may start. */
@@ -34,11 +34,8 @@ export interface WebhookDeliveryFilter extends TimeRange {
   type: EventType | null
 }
 
-export interface WebhookDeliveries {
-  claimDue(request: { now: number; limit: number; lease: Lease } & Room): Promise<ClaimedWebhookDelivery[]>
-  nextDueAt(freeFor: Room['freeFor']): number | null
-  /** As for Deliveries. */
-  freed(obstacle: string): void
+/** The keys of this queue are webhooks. Deliveries of paused webhooks wait. */
+export interface WebhookDeliveries extends ClaimQueue<ClaimedWebhookDelivery> {
   /** Whose the webhook is; null when it is gone. */
   organizationOf(webhookId: string): string | null
   /** Writes some of the deliveries of events that had more than one transaction takes; true while there are more. */

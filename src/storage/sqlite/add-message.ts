@@ -7,7 +7,7 @@ import type { AddAttemptInside } from './attempts.ts'
 import type { ContentParts } from './content-parts.ts'
 import type { Tally } from './counters.ts'
 import type { Connection } from './driver.ts'
-import type { Agenda } from './due-index.ts'
+import type { DueIndex } from './due-index.ts'
 import type { AppendInside } from './fan-out.ts'
 import { packRecipients } from './message-row.ts'
 import type { StoredBytes } from './stored-bytes.ts'
@@ -36,7 +36,7 @@ export function addMessageInside(
     append: AppendInside
     suppress: SuppressInside
     tally: Tally
-    agenda: Agenda
+    dueIndex: DueIndex
     storedBytes: StoredBytes
     usage: Usage
   },
@@ -104,7 +104,7 @@ export function addMessageInside(
         part.clicks,
       )
       numbers.set(part.id, lastInsertRowid)
-      if (part.nextAttemptAt !== null) inside.agenda.offer(queue, part.nextAttemptAt)
+      if (part.nextAttemptAt !== null) inside.dueIndex.offer(queue, part.nextAttemptAt)
     }
     inside.tally.accepted(message, parts)
     for (const { deliveryId, attempt } of told.attempts) inside.addAttempt(numbers.get(deliveryId)!, attempt)

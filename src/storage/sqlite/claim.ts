@@ -1,56 +1,62 @@
-import type { Obstacle, Room } from '../store.ts'
-import type { Agenda } from './due-index.ts'
+import { createAllocation } from '../allocation.ts'
+import type { Blocker, ClaimRequest, Look } from '../store.ts'
+import type { DueIndex, IndexLook } from './due-index.ts'
 import type { Writer } from './writer.ts'
 
-/** The claim both queues share: key by key, the longest due first, as many of each as have room. Touches only
- *  rows it takes, so its cost does not depend on what is waiting. */
+/** The claim that all three queues share: the keys of the plan in their order, as many of each as its quotas leave. Touches
+ *  only rows it takes, so its cost does not depend on what is waiting.
+ *
+ *  The plan took its keys off the due index. Each is put back here, inside the change. A change may run twice (writer.ts);
+ *  the second run overwrites what the first set. When it fails, the scheduler puts the plan back. */
 export function claimFrom<T>(
   writer: Writer,
-  agenda: Agenda,
-  request: { now: number; limit: number } & Room,
+  dueIndex: DueIndex,
+  { now, limit, plan }: Pick<ClaimRequest, 'now' | 'limit' | 'plan'>,
   queue: {
-    /** May anything of this key go now, besides having a free slot. */
-    hasRoom: (key: string) => boolean
-    /** Leases up to `most` due rows of the key. */
-    take: (key: string, most: number) => T[]
+    /** Leases up to `most` rows of the key that are due by `dueUntil`. */
+    take: (key: string, most: number, dueUntil: number) => T[]
     /** When the key's next row is due. */
     nextAt: (key: string) => number | null
   },
 ): Promise<T[]> {
-  // A change may run twice (writer.ts); what the first run took off the agenda must be looked at again.
-  const touched = new Set<string>()
-  const lookAgain = () => {
-    for (const key of touched) agenda.offer(key, 0)
-    request.begin?.()
-  }
+  if (plan.length === 0) return Promise.resolve([])
   const change = () => {
-    lookAgain()
+    const allocation = createAllocation(limit)
     const claimed: T[] = []
-    const taken = new Map<string, number>()
-    let room = 0
-    const look = (key: string, at: number) => {
-      const free = queue.hasRoom(key) ? request.freeFor(key, at) : 0
-      if (typeof free !== 'number') return free
-      room = request.took === undefined ? free - (taken.get(key) ?? 0) : free
-      return room > 0
+    const usedUp: { key: string; at: number; blocker: string }[] = []
+    for (const { key, dueAt, dueUntil, quotas } of plan) {
+      if (allocation.left() <= 0) {
+        dueIndex.offer(key, dueAt)
+        continue
+      }
+      const blocker = allocation.blockedBy(quotas)
+      if (blocker !== null) {
+        dueIndex.putBehind(key, dueAt, blocker)
+        continue
+      }
+      const rows = queue.take(key, allocation.roomFor(quotas), dueUntil)
+      for (const row of rows) claimed.push(row)
+      allocation.took(quotas, rows.length)
+      const at = queue.nextAt(key)
+      const filled = at === null || at > now || allocation.left() <= 0 ? null : allocation.blockedBy(quotas)
+      if (at === null || filled === null) dueIndex.set(key, at)
+      else usedUp.push({ key, at, blocker: filled })
     }
-    while (claimed.length < request.limit) {
-      const key = agenda.take(request.now, look)
-      if (key === null) break
-      touched.add(key)
-      const rows = queue.take(key, Math.min(room, request.limit - claimed.length))
-      claimed.push(...rows)
-      taken.set(key, (taken.get(key) ?? 0) + rows.length)
-      request.took?.(key, rows.length)
-      agenda.set(key, queue.nextAt(key))
-    }
+    // Behind those that found nothing left, so that keys of one quota take turns.
+    for (const { key, at, blocker } of usedUp) dueIndex.setBehind(key, at, blocker)
     return claimed
   }
-  return writer.write(change).catch((error) => {
-    lookAgain()
-    throw error
-  })
+  return writer.write(change)
 }
 
-/** What Room.freeFor said of a key → what the agenda asks about it. */
-export const mayGo = (free: number | Obstacle): boolean | Obstacle => (typeof free === 'number' ? free > 0 : free)
+/** A scheduler's look → the due index's. */
+export function mayStart(look: Look): IndexLook {
+  return (key, at) => {
+    const answer: ReturnType<Look> = look(key, at)
+    if (answer === false || isBlocker(answer)) return answer
+    const full = createAllocation(Number.POSITIVE_INFINITY).blockedBy(answer.quotas)
+    return full === null ? true : { name: full, until: null }
+  }
+}
+
+const isBlocker = (answer: object): answer is Blocker => 'name' in answer

@@ -2,11 +2,11 @@ import { trackingHostOf } from '../../model/domain.ts'
 import { type DeliveryStatus, isFinal, messageStatus } from '../../model/message.ts'
 import type { ClaimedDelivery, Deliveries, LateRecord, Lease } from '../store.ts'
 import type { AddAttemptInside } from './attempts.ts'
-import { claimFrom, mayGo } from './claim.ts'
+import { claimFrom, mayStart } from './claim.ts'
 import type { ContentParts } from './content-parts.ts'
 import type { DomainCache } from './domains.ts'
 import type { Connection } from './driver.ts'
-import { type Agenda, type DueTime, refill } from './due-index.ts'
+import { type DueIndex, type DueTime, refill } from './due-index.ts'
 import { engageInside } from './engagement.ts'
 import type { AppendInside } from './fan-out.ts'
 import type { ForeignChanges } from './foreign.ts'
@@ -85,7 +85,7 @@ export function sqliteDeliveries(
   inside: {
     domains: DomainCache
     parts: ContentParts
-    agenda: Agenda
+    dueIndex: DueIndex
     foreign: ForeignChanges
     addAttempt: AddAttemptInside
     append: AppendInside
@@ -114,13 +114,13 @@ export function sqliteDeliveries(
   const endLate = db.prepare(END_LATE)
   const changeLate = db.prepare(CHANGE_LATE)
   const engage = engageInside(db, inside)
-  const { agenda, foreign } = inside
+  const { dueIndex, foreign } = inside
 
-  const readAgenda = () => {
-    refill(agenda, dueTimes.all())
+  const readDueTimes = () => {
+    refill(dueIndex, dueTimes.all() as DueTime[])
   }
-  readAgenda()
-  foreign.onChange(readAgenda)
+  readDueTimes()
+  foreign.onChange(readDueTimes)
 
   const wholeContent = (number: number, first: Uint8Array) => inside.parts.whole('content', number, first)
   const claimed = (
@@ -162,9 +162,9 @@ export function sqliteDeliveries(
 
   return {
     claimDue: (request) =>
-      claimFrom(writer, agenda, request, {
-        hasRoom: () => true,
-        take: (queue, most) => due.all(queue, request.now, most).map((row) => claimed(row, request)),
+      claimFrom(writer, dueIndex, request, {
+        take: (queue, most, dueUntil) =>
+          (due.all(queue, dueUntil, most) as DueRow[]).map((row) => claimed(row, request)),
         nextAt: (queue) => nextOf.get(queue) as number | null,
       }),
     claimExpired: async (request) => {
@@ -174,11 +174,16 @@ export function sqliteDeliveries(
         expired.all(now, now, limit).map((row) => claimed(row, { ...request, contentBytes: 0 })),
       )
     },
-    nextDueAt: (freeFor, now) => {
+    nextDueAt: (look, now) => {
       foreign.check()
-      return agenda.nextAt((queue, at) => mayGo(freeFor(queue, at)), now)
+      return dueIndex.nextAt(mayStart(look), now)
     },
-    freed: agenda.freed,
+    planClaims: (request) => {
+      foreign.check()
+      return dueIndex.plan(request)
+    },
+    putBack: dueIndex.putBack,
+    freed: dueIndex.freed,
     content: async (messageId) => {
       const row = contentOfId.get(messageId)
       return row === undefined ? null : wholeContent(row.number, row.first)
@@ -207,20 +212,20 @@ export function sqliteDeliveries(
         settleMessage(row.messageNumber)
         for (const event of record.events) inside.append(event)
         if (record.suppression !== null) inside.suppress(record.suppression)
-        if (record.nextAttemptAt !== null) agenda.offer(row.queue, record.nextAttemptAt)
+        if (record.nextAttemptAt !== null) dueIndex.offer(row.queue, record.nextAttemptAt)
         return 'recorded'
       }),
     release: (claims, now) =>
       writer.write(() => {
         for (const { id, attempt, worker } of claims) {
-          const released = release.get(now, id, worker, attempt)
-          if (released !== undefined) agenda.offer(released.queue, now)
+          const released = release.get(now, id, worker, attempt) as { queue: string } | undefined
+          if (released !== undefined) dueIndex.offer(released.queue, now)
         }
       }),
     endForeignLeases: (worker, now) =>
       writer.write(() => {
-        const ended = endForeign.all(now, worker)
-        for (const { queue, nextAttemptAt } of ended) agenda.offer(queue, nextAttemptAt)
+        const ended = endForeign.all(now, worker) as { queue: string; nextAttemptAt: number }[]
+        for (const { queue, nextAttemptAt } of ended) dueIndex.offer(queue, nextAttemptAt)
         return ended.length
       }),
     leapt: (byMs, now) =>
@@ -228,9 +233,9 @@ export function sqliteDeliveries(
         .write(() => {
           for (const { key } of dueTimes.all()) leapt.run(byMs, key, now - byMs)
         })
-        .then(readAgenda),
+        .then(readDueTimes),
     waitAtMostUntil: async (latest) => {
-      if ((await writer.write(() => tooLate.run(latest, latest).changes)) > 0) readAgenda()
+      if ((await writer.write(() => tooLate.run(latest, latest).changes)) > 0) readDueTimes()
     },
     get: async (id) => {
       const row = get.get(id)

@@ -1,87 +1,88 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { type Agenda, createAgenda } from './due-index.ts'
+import type { Look } from '../store.ts'
+import { createDueIndex, type DueIndex } from './due-index.ts'
 
 const always = () => true
 
 test('the key that has been due longest comes first', () => {
-  const agenda = createAgenda()
+  const dueIndex = createDueIndex()
   for (const [key, at] of [
     ['b', 20],
     ['a', 10],
     ['c', 30],
   ] as const)
-    agenda.offer(key, at)
-  expect(agenda.nextAt(always)).toBe(10)
-  expect([agenda.take(25, always), agenda.take(25, always), agenda.take(25, always)]).toEqual(['a', 'b', null])
-  expect(agenda.nextAt(always)).toBe(30)
+    dueIndex.offer(key, at)
+  expect(dueIndex.nextAt(always)).toBe(10)
+  expect([dueIndex.take(25, always), dueIndex.take(25, always), dueIndex.take(25, always)]).toEqual(['a', 'b', null])
+  expect(dueIndex.nextAt(always)).toBe(30)
 })
 
-test('nothing is due on an empty agenda', () => {
-  const agenda = createAgenda()
-  expect(agenda.take(1, always)).toBeNull()
-  expect(agenda.nextAt(always)).toBeNull()
-  agenda.set('a', null)
-  expect(agenda.nextAt(always)).toBeNull()
+test('nothing is due on an empty dueIndex', () => {
+  const dueIndex = createDueIndex()
+  expect(dueIndex.take(1, always)).toBeNull()
+  expect(dueIndex.nextAt(always)).toBeNull()
+  dueIndex.set('a', null)
+  expect(dueIndex.nextAt(always)).toBeNull()
 })
 
 test('an offer brings a key forward and never puts it off', () => {
-  const agenda = createAgenda()
-  agenda.offer('a', 10)
-  agenda.offer('a', 20)
-  expect(agenda.nextAt(always)).toBe(10)
-  agenda.offer('a', 5)
-  expect(agenda.nextAt(always)).toBe(5)
-  agenda.set('a', 30)
-  expect(agenda.nextAt(always)).toBe(30)
-  agenda.set('a', null)
-  expect(agenda.take(99, always)).toBeNull()
+  const dueIndex = createDueIndex()
+  dueIndex.offer('a', 10)
+  dueIndex.offer('a', 20)
+  expect(dueIndex.nextAt(always)).toBe(10)
+  dueIndex.offer('a', 5)
+  expect(dueIndex.nextAt(always)).toBe(5)
+  dueIndex.set('a', 30)
+  expect(dueIndex.nextAt(always)).toBe(30)
+  dueIndex.set('a', null)
+  expect(dueIndex.take(99, always)).toBeNull()
 })
 
 test('a key without room steps aside and comes back when it has some', () => {
-  const agenda = createAgenda()
-  agenda.offer('full', 1)
-  agenda.offer('free', 2)
+  const dueIndex = createDueIndex()
+  dueIndex.offer('full', 1)
+  dueIndex.offer('free', 2)
   const isFree = (key: string) => key === 'free'
-  expect(agenda.take(9, isFree)).toBe('free')
-  expect(agenda.take(9, isFree)).toBeNull()
-  agenda.offer('full', 0)
-  expect(agenda.nextAt(isFree)).toBeNull()
-  expect(agenda.nextAt(always)).toBe(0)
-  expect(agenda.take(9, always)).toBe('full')
-  expect(agenda.take(9, always)).toBeNull()
+  expect(dueIndex.take(9, isFree)).toBe('free')
+  expect(dueIndex.take(9, isFree)).toBeNull()
+  dueIndex.offer('full', 0)
+  expect(dueIndex.nextAt(isFree)).toBeNull()
+  expect(dueIndex.nextAt(always)).toBe(0)
+  expect(dueIndex.take(9, always)).toBe('full')
+  expect(dueIndex.take(9, always)).toBeNull()
 })
 
 test('what is cleared is gone, kept aside or not', () => {
-  const agenda = createAgenda()
-  agenda.offer('a', 1)
-  agenda.offer('b', 2)
-  agenda.take(9, (key) => key === 'b')
-  agenda.clear()
-  expect(agenda.nextAt(always)).toBeNull()
-  agenda.offer('a', 3)
-  expect(agenda.take(9, always)).toBe('a')
+  const dueIndex = createDueIndex()
+  dueIndex.offer('a', 1)
+  dueIndex.offer('b', 2)
+  dueIndex.take(9, (key) => key === 'b')
+  dueIndex.clear()
+  expect(dueIndex.nextAt(always)).toBeNull()
+  dueIndex.offer('a', 3)
+  expect(dueIndex.take(9, always)).toBe('a')
 })
 
 test('leases far ahead of a busy key do not hide when it is due', () => {
-  const agenda = createAgenda()
-  agenda.set('other', 1e9)
+  const dueIndex = createDueIndex()
+  dueIndex.set('other', 1e9)
   for (let now = 0; now < 100_000; now++) {
-    agenda.offer('busy', now)
-    expect(agenda.take(now, always)).toBe('busy')
-    agenda.set('busy', now + 900_000)
+    dueIndex.offer('busy', now)
+    expect(dueIndex.take(now, always)).toBe('busy')
+    dueIndex.set('busy', now + 900_000)
   }
-  expect(agenda.nextAt(always)).toBe(99_999 + 900_000)
-  expect(agenda.nextAt((key) => key === 'other')).toBe(1e9)
+  expect(dueIndex.nextAt(always)).toBe(99_999 + 900_000)
+  expect(dueIndex.nextAt((key) => key === 'other')).toBe(1e9)
 })
 
-describe('keys behind a named obstacle', () => {
+describe('keys behind a named blocker', () => {
   const behind = (name: string, until: number | null = null) => ({ name, until })
 
   test('wait until it is freed, and then one at a time as long as there is room', () => {
-    const agenda = createAgenda()
-    for (let i = 0; i < 1000; i++) agenda.offer(`dead${i}`, i)
-    agenda.offer('fine', 5000)
+    const dueIndex = createDueIndex()
+    for (let i = 0; i < 1000; i++) dueIndex.offer(`dead${i}`, i)
+    dueIndex.offer('fine', 5000)
     let looks = 0
     let room = 0
     const look = (key: string) => {
@@ -89,58 +90,58 @@ describe('keys behind a named obstacle', () => {
       if (key === 'fine') return true
       return room > 0 || behind('full')
     }
-    expect(agenda.take(9999, look)).toBe('fine')
+    expect(dueIndex.take(9999, look)).toBe('fine')
     looks = 0
-    expect(agenda.take(9999, look)).toBeNull()
+    expect(dueIndex.take(9999, look)).toBeNull()
     expect(looks).toBe(0)
     for (room = 2; room > 0; room--) {
-      agenda.freed('full')
-      expect(agenda.take(9999, look)).toBe(`dead${2 - room}`)
+      dueIndex.freed('full')
+      expect(dueIndex.take(9999, look)).toBe(`dead${2 - room}`)
     }
     looks = 0
-    expect(agenda.take(9999, look)).toBeNull()
-    expect(agenda.nextAt(look, 9999)).toBeNull()
+    expect(dueIndex.take(9999, look)).toBeNull()
+    expect(dueIndex.nextAt(look, 9999)).toBeNull()
     expect(looks).toBe(1)
   })
 
   test('come back by themselves when it has an end, and one wakes up for all', () => {
-    const agenda = createAgenda()
-    for (let i = 0; i < 100; i++) agenda.offer(`paused${i}`, i)
+    const dueIndex = createDueIndex()
+    for (let i = 0; i < 100; i++) dueIndex.offer(`paused${i}`, i)
     let until = 500
     const look = () => behind('site', until)
-    expect(agenda.nextAt(look, 200)).toBe(500)
+    expect(dueIndex.nextAt(look, 200)).toBe(500)
     let looks = 0
     until = 900
     const again = () => {
       looks++
       return look()
     }
-    expect(agenda.take(600, again)).toBeNull()
+    expect(dueIndex.take(600, again)).toBeNull()
     expect(looks).toBe(1)
-    expect(agenda.nextAt(again, 600)).toBe(900)
-    expect(agenda.take(900, always)).toBe('paused0')
+    expect(dueIndex.nextAt(again, 600)).toBe(900)
+    expect(dueIndex.take(900, always)).toBe('paused0')
   })
 
   test('may find another one behind it', () => {
-    const agenda = createAgenda()
-    agenda.offer('a', 1)
-    agenda.offer('b', 2)
-    expect(agenda.take(9, () => behind('question'))).toBeNull()
-    agenda.freed('question')
-    expect(agenda.take(9, () => behind('site'))).toBeNull()
-    agenda.freed('question')
-    expect(agenda.take(9, always)).toBeNull()
-    agenda.freed('site')
-    expect([agenda.take(9, always), agenda.take(9, always), agenda.take(9, always)]).toEqual(['a', 'b', null])
+    const dueIndex = createDueIndex()
+    dueIndex.offer('a', 1)
+    dueIndex.offer('b', 2)
+    expect(dueIndex.take(9, () => behind('question'))).toBeNull()
+    dueIndex.freed('question')
+    expect(dueIndex.take(9, () => behind('site'))).toBeNull()
+    dueIndex.freed('question')
+    expect(dueIndex.take(9, always)).toBeNull()
+    dueIndex.freed('site')
+    expect([dueIndex.take(9, always), dueIndex.take(9, always), dueIndex.take(9, always)]).toEqual(['a', 'b', null])
   })
 
   test('that are due later are not looked at before', () => {
-    const agenda = createAgenda()
-    agenda.offer('later', 100)
+    const dueIndex = createDueIndex()
+    dueIndex.offer('later', 100)
     const never = () => {
       throw new Error('looked at')
     }
-    expect(agenda.nextAt(never, 50)).toBe(100)
+    expect(dueIndex.nextAt(never, 50)).toBe(100)
   })
 
   test('are never lost: whatever is offered goes in the end', () => {
@@ -151,7 +152,7 @@ describe('keys behind a named obstacle', () => {
       fc.record({ do: fc.constant('take' as const), full: fc.subarray(['x', 'y', 'z']) }),
     )
     const property = fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
-      const agenda = createAgenda()
+      const dueIndex = createDueIndex()
       const waiting = new Set<string>()
       const siteOf: Record<string, string> = { a: 'x', b: 'x', c: 'y', d: 'y', e: 'z', f: 'z' }
       let full: string[] = []
@@ -159,9 +160,9 @@ describe('keys behind a named obstacle', () => {
       for (const each of steps) {
         if (each.do === 'take') {
           // What was full and is no longer is told, as the owner of the rooms must.
-          for (const site of full.filter((name) => !each.full.includes(name))) agenda.freed(site)
+          for (const site of full.filter((name) => !each.full.includes(name))) dueIndex.freed(site)
           full = each.full
-          const taken = agenda.take(20, look)
+          const taken = dueIndex.take(20, look)
           const free = [...waiting].filter((name) => !full.includes(siteOf[name]!))
           if (taken === null) expect(free).toEqual([])
           else {
@@ -170,13 +171,13 @@ describe('keys behind a named obstacle', () => {
           }
           continue
         }
-        if (each.do === 'offer') agenda.offer(each.key, each.at)
-        else agenda.set(each.key, each.at)
+        if (each.do === 'offer') dueIndex.offer(each.key, each.at)
+        else dueIndex.set(each.key, each.at)
         waiting.add(each.key)
       }
-      for (const site of full) agenda.freed(site)
+      for (const site of full) dueIndex.freed(site)
       full = []
-      for (let taken = agenda.take(20, look); taken !== null; taken = agenda.take(20, look)) waiting.delete(taken)
+      for (let taken = dueIndex.take(20, look); taken !== null; taken = dueIndex.take(20, look)) waiting.delete(taken)
       expect([...waiting]).toEqual([])
     })
     fc.assert(property, { numRuns: 500 })
@@ -199,23 +200,23 @@ test('it does what a list searched from end to end would do', () => {
     fc.record({ do: fc.constant('clear' as const) }),
   )
   const property = fc.property(fc.array(step, { maxLength: 600 }), (steps) => {
-    const agenda = createAgenda()
+    const dueIndex = createDueIndex()
     const model: Model = { times: new Map() }
     for (const each of steps) {
       if (each.do === 'offer') {
-        agenda.offer(each.key, each.at)
+        dueIndex.offer(each.key, each.at)
         model.times.set(each.key, Math.min(each.at, model.times.get(each.key) ?? each.at))
       } else if (each.do === 'set') {
-        agenda.set(each.key, each.at)
+        dueIndex.set(each.key, each.at)
         if (each.at === null) model.times.delete(each.key)
         else model.times.set(each.key, each.at)
       } else if (each.do === 'clear') {
-        agenda.clear()
+        dueIndex.clear()
         model.times.clear()
       } else if (each.do === 'nextAt') {
-        expect(agenda.nextAt((name) => each.rooms.includes(name))).toBe(earliest(model, each.rooms))
+        expect(dueIndex.nextAt((name) => each.rooms.includes(name))).toBe(earliest(model, each.rooms))
       } else {
-        takesTheSame(agenda, model, each.now, each.rooms)
+        takesTheSame(dueIndex, model, each.now, each.rooms)
       }
     }
   })
@@ -223,9 +224,9 @@ test('it does what a list searched from end to end would do', () => {
 })
 
 /** Of keys due at the same time either may come first; whichever it was has gone from both. */
-function takesTheSame(agenda: Agenda, model: Model, now: number, rooms: string[]): void {
+function takesTheSame(dueIndex: DueIndex, model: Model, now: number, rooms: string[]): void {
   const at = earliest(model, rooms)
-  const taken = agenda.take(now, (name) => rooms.includes(name))
+  const taken = dueIndex.take(now, (name) => rooms.includes(name))
   if (at === null || at > now) {
     expect(taken).toBeNull()
     return
@@ -239,3 +240,75 @@ function earliest({ times }: Model, rooms: string[]): number | null {
   const due = rooms.flatMap((name) => times.get(name) ?? [])
   return due.length === 0 ? null : Math.min(...due)
 }
+
+describe('a plan', () => {
+  const one = (name: string) => ({ quotas: [{ name, most: 1 }] })
+  const planAt = (index: DueIndex, now: number, look: Look, limit = 9) =>
+    index.plan({ now, limit, look }).map(({ key, dueAt }) => [key, dueAt])
+
+  test('takes the keys that are due, longest due first, and leaves the others', () => {
+    const index = createDueIndex()
+    for (const [key, at] of [
+      ['late', 5],
+      ['first', 1],
+      ['second', 2],
+      ['third', 3],
+    ] as const)
+      index.offer(key, at)
+    expect(planAt(index, 4, () => ({ quotas: [] }), 2)).toEqual([
+      ['first', 1],
+      ['second', 2],
+    ])
+    expect(index.nextAt(() => true)).toBe(3)
+  })
+
+  test('counts one delivery of each key before the next, and looks again at what found no room by that', () => {
+    const index = createDueIndex()
+    for (const key of ['a', 'b', 'c']) index.offer(key, 1)
+    expect(planAt(index, 1, () => one('shared'))).toHaveLength(1)
+    // The claim found nothing of the planned key: the others are not lost.
+    expect(planAt(index, 1, () => one('shared'))).toHaveLength(1)
+    expect(planAt(index, 1, () => one('shared'))).toHaveLength(1)
+    expect(planAt(index, 1, () => one('shared'))).toEqual([])
+  })
+
+  test('whose look throws leaves every key on the index', () => {
+    const index = createDueIndex()
+    for (const key of ['a', 'b', 'c']) index.offer(key, 1)
+    const look = (key: string) => {
+      if (key === 'b') throw new Error('broken')
+      return { quotas: [] }
+    }
+    expect(() => planAt(index, 1, look)).toThrow('broken')
+    expect(planAt(index, 1, () => ({ quotas: [] }))).toHaveLength(3)
+  })
+
+  test('lets keys of one quota take turns, however long one of them has been due', () => {
+    const index = createDueIndex()
+    index.offer('old', 1)
+    index.offer('young', 100)
+    const order: string[] = []
+    for (let n = 0; n < 6; n++) {
+      const [key] = planAt(index, 100, () => one('shared'))[0]! as [string, number]
+      order.push(key)
+      index.setBehind(key, key === 'old' ? 1 : 100, 'shared')
+    }
+    expect(order).toEqual(['old', 'young', 'old', 'young', 'old', 'young'])
+  })
+
+  test('that put a key back behind a blocker never hides it, whoever forgets to free the blocker', () => {
+    const index = createDueIndex()
+    index.putBehind('a', 1, 'shared')
+    index.putBehind('b', 2, 'shared')
+    expect(planAt(index, 5, () => ({ quotas: [] })).map(([key]) => key)).toEqual(['a', 'b'])
+  })
+
+  test('keeps an earlier time that somebody offered meanwhile', () => {
+    const index = createDueIndex()
+    index.offer('a', 3)
+    expect(planAt(index, 5, () => ({ quotas: [] }))).toEqual([['a', 3]])
+    index.offer('a', 1)
+    index.putBehind('a', 3, 'shared')
+    expect(index.nextAt(() => true)).toBe(1)
+  })
+})

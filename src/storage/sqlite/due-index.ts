@@ -1,33 +1,48 @@
-import type { Obstacle } from '../store.ts'
+import { createAllocation } from '../allocation.ts'
+import type { Blocker, ClaimLimits, PlannedKey, PlanRequest } from '../store.ts'
 
 /** When each key (a destination, a webhook) next has something due: what lets a claim step over a backlog of
  *  keys that have no room without touching their rows. A memory of what the due index holds, rebuilt from it at
  *  start; a time too early costs one empty look, a time too late would lose work and never happens.
  *
- *  A key without room steps aside: behind a named obstacle until somebody says that this one is freed or its time has
+ *  A key without room steps aside: behind a named blocker until somebody says that this one is freed or its time has
  *  come, and then one key of those behind it is looked at, and the next only when that one could go. So a look costs
  *  what it finds and not what waits. A key refused without a name is looked at again at every look. */
-export interface Agenda {
+export interface DueIndex {
   /** The key has something due at `at`, perhaps earlier than known. */
   offer(key: string, at: number): void
   /** The key's next due time is now exactly `at`; null = nothing waits. */
   set(key: string, at: number | null): void
-  /** The key that has been due longest at `now` and has room, taken off the agenda (give it back with set);
+  /** The key that has been due longest at `now` and has room, taken off the dueIndex (give it back with set);
    *  null when there is none. */
-  take(now: number, look: Look): string | null
-  /** The earliest due time among keys with room, or the end of an obstacle; null when there is neither. Keys that are
+  take(now: number, look: IndexLook): string | null
+  /** The earliest due time among keys with room, or the end of an blocker; null when there is neither. Keys that are
    *  due after `now` count without being looked at. */
-  nextAt(look: Look, now?: number): number | null
-  /** What stood behind the obstacle may have room. */
-  freed(obstacle: string): void
+  nextAt(look: IndexLook, now?: number): number | null
+  /** Takes the keys off that a claim may take something of, longest due first, by what `look` says of each and on the
+   *  assumption that the claim finds one delivery of every key before it. Keys that lack room only by that assumption wait
+   *  behind the quota's name and are looked at again at the next look. The claim has to put every key back. */
+  plan(request: PlanRequest): PlannedKey[]
+  /** The keys of a plan that was not claimed go back. */
+  putBack(plan: readonly PlannedKey[]): void
+  /** A planned key goes back untouched: its quota `blocker` was used up by others. One that is known by now stays. */
+  putBehind(key: string, at: number, blocker: string): void
+  /** As `set`, but behind all that wait for `blocker`: a key that used up a quota lets the others go first. The first of
+   *  them is looked at next, so nothing waits to be freed. */
+  setBehind(key: string, at: number, blocker: string): void
+  /** What stood behind the blocker may have room. */
+  freed(blocker: string): void
   clear(): void
 }
 
 /** May something of this key, due since `at`, go? */
-export type Look = (key: string, at: number) => boolean | Obstacle
+export type IndexLook = (key: string, at: number) => boolean | Blocker
 
 /** Entries beyond two a key before the heap is made anew. */
 const SPARE = 64
+
+/** Begins names that no blocker has. */
+const UNNAMED = '\0'
 
 interface Entry {
   key: string
@@ -35,11 +50,11 @@ interface Entry {
   at: number
   /** When to look at it. */
   when: number
-  /** It stands for all keys behind this obstacle. */
+  /** It stands for all keys behind this blocker. */
   of: Queue | null
 }
 
-/** Keys behind one obstacle, in the order they came. */
+/** Keys behind one blocker, in the order they came. */
 interface Queue {
   name: string
   isNamed: boolean
@@ -49,7 +64,7 @@ interface Queue {
   isOpen: boolean
 }
 
-export function createAgenda(): Agenda {
+export function createDueIndex(): DueIndex {
   const times = new Map<string, number>()
   const parked = new Map<string, Queue>()
   const queues = new Map<string, Queue>()
@@ -74,11 +89,11 @@ export function createAgenda(): Agenda {
   }
   const isStale = ({ key, at, of }: Entry) => times.get(key) !== at || (parked.get(key) ?? null) !== of
 
-  const park = (key: string, obstacle: Obstacle | false) => {
-    const name = obstacle === false ? `key ${key}` : obstacle.name
+  const park = (key: string, blocker: Blocker | false) => {
+    const name = blocker === false ? `${UNNAMED}${key}` : blocker.name
     let queue = queues.get(name)
     if (queue === undefined) {
-      queue = { name, isNamed: obstacle !== false, keys: [], head: 0, isOpen: false }
+      queue = { name, isNamed: blocker !== false, keys: [], head: 0, isOpen: false }
       queues.set(name, queue)
       if (!queue.isNamed) unnamed.add(queue)
     }
@@ -86,7 +101,7 @@ export function createAgenda(): Agenda {
     if (parked.get(key) === queue && queue.head > 0) queue.keys[--queue.head] = key
     else queue.keys.push(key)
     parked.set(key, queue)
-    if (obstacle !== false && obstacle.until !== null) open(queue, obstacle.until)
+    if (blocker !== false && blocker.until !== null) open(queue, blocker.until)
   }
   /** The first of the queue goes on the heap for all. */
   const open = (queue: Queue, when: number) => {
@@ -112,7 +127,7 @@ export function createAgenda(): Agenda {
     open(of, Number.NEGATIVE_INFINITY)
   }
   /** The earliest entry that is still true and has room, left on the heap. */
-  const first = (look: Look, now: number): Entry | null => {
+  const first = (look: IndexLook, now: number): Entry | null => {
     for (const queue of [...unnamed]) open(queue, Number.NEGATIVE_INFINITY)
     for (;;) {
       const top = heap[0]
@@ -132,31 +147,83 @@ export function createAgenda(): Agenda {
     }
   }
 
+  const take = (now: number, look: IndexLook): string | null => {
+    const entry = first(look, now)
+    if (entry === null || entry.when > now) return null
+    popEntry(heap)
+    times.delete(entry.key)
+    parked.delete(entry.key)
+    goOn(entry)
+    return entry.key
+  }
+  const freed = (name: string) => {
+    const queue = queues.get(name)
+    if (queue !== undefined) open(queue, Number.NEGATIVE_INFINITY)
+  }
+  const setBehind = (key: string, at: number, blocker: string) => {
+    times.set(key, at)
+    parked.delete(key)
+    park(key, { name: blocker, until: null })
+    freed(blocker)
+  }
+  const offer = (key: string, at: number) => {
+    const known = times.get(key)
+    if (known === undefined || at < known) push(key, at)
+  }
+
+  const putBack = (plan: readonly PlannedKey[]) => {
+    for (const { key, dueAt } of plan) offer(key, dueAt)
+  }
+
   return {
-    offer: (key, at) => {
-      const known = times.get(key)
-      if (known === undefined || at < known) push(key, at)
+    offer,
+    putBack,
+    plan: ({ now, limit, look }) => {
+      const draft = createAllocation(limit)
+      const planned: PlannedKey[] = []
+      const full = new Set<string>()
+      let asked: { limits: ClaimLimits; at: number } | null = null
+      const lookAtDraft: IndexLook = (key, at) => {
+        const answer = look(key, at)
+        if (answer === false || 'name' in answer) return answer
+        const name = draft.blockedBy(answer.quotas)
+        if (name === null) {
+          asked = { limits: answer, at }
+          return true
+        }
+        full.add(name)
+        return { name, until: null }
+      }
+      try {
+        while (planned.length < limit) {
+          const key = take(now, lookAtDraft)
+          if (key === null || asked === null) break
+          const { limits, at: dueAt } = asked as { limits: ClaimLimits; at: number }
+          draft.took(limits.quotas, 1)
+          planned.push({ key, dueAt, dueUntil: limits.dueUntil ?? now, quotas: limits.quotas })
+        }
+      } catch (error) {
+        putBack(planned)
+        throw error
+      } finally {
+        for (const name of full) freed(name)
+      }
+      return planned
     },
+    putBehind: (key, at, blocker) => {
+      const known = times.get(key)
+      if (known === undefined || known > at) setBehind(key, at, blocker)
+    },
+    setBehind,
     set: (key, at) => {
       if (at === null) {
         times.delete(key)
         parked.delete(key)
       } else if (times.get(key) !== at || parked.has(key)) push(key, at)
     },
-    take: (now, look) => {
-      const entry = first(look, now)
-      if (entry === null || entry.when > now) return null
-      popEntry(heap)
-      times.delete(entry.key)
-      parked.delete(entry.key)
-      goOn(entry)
-      return entry.key
-    },
+    take,
     nextAt: (look, now = Number.POSITIVE_INFINITY) => first(look, now)?.when ?? null,
-    freed: (name) => {
-      const queue = queues.get(name)
-      if (queue !== undefined) open(queue, Number.NEGATIVE_INFINITY)
-    },
+    freed,
     clear: () => {
       times.clear()
       parked.clear()
@@ -174,9 +241,9 @@ export interface DueTime {
 }
 
 /** Forgets everything and takes up what the due index holds. */
-export function refill(agenda: Agenda, times: readonly DueTime[]): void {
-  agenda.clear()
-  for (const { key, at } of times) agenda.offer(key, at)
+export function refill(dueIndex: DueIndex, times: readonly DueTime[]): void {
+  dueIndex.clear()
+  for (const { key, at } of times) dueIndex.offer(key, at)
 }
 
 function pushEntry(heap: Entry[], entry: Entry): void {

@@ -5,7 +5,7 @@ import { concerns, type Webhook } from '../../model/webhook.ts'
 import { derivedId } from '../../os/ids.ts'
 import type { Tally } from './counters.ts'
 import type { Connection } from './driver.ts'
-import type { Agenda } from './due-index.ts'
+import type { DueIndex } from './due-index.ts'
 import type { EventKinds } from './event-kinds.ts'
 import type { ForeignChanges } from './foreign.ts'
 import type { WebhookCache } from './webhooks.ts'
@@ -70,13 +70,13 @@ export function createFanOut(
   db: Connection,
   inside: {
     webhooks: WebhookCache
-    agenda: Agenda
+    dueIndex: DueIndex
     tally: Tally
     kinds: EventKinds
     foreign: ForeignChanges
   },
 ): FanOut {
-  const { webhooks, agenda, tally, kinds } = inside
+  const { webhooks, dueIndex, tally, kinds } = inside
   const append = db.prepare(APPEND)
   const deliver = db.prepare(DELIVER)
   const addTargets = db.prepare(ADD_TARGETS)
@@ -109,7 +109,7 @@ export function createFanOut(
   }
   const deliverTo = (webhookId: string, { number, id, type, createdAt }: Written) => {
     deliver.run(webhookDeliveryId(id, webhookId), webhookId, number, type, createdAt, createdAt)
-    agenda.offer(webhookId, createdAt)
+    dueIndex.offer(webhookId, createdAt)
   }
   const targetsOf = (event: Event) => webhooks.activeOf(event.organizationId).filter(isFor(event))
   /** Whether so many fit into this transaction. */

@@ -2,7 +2,7 @@ import type { DeliveryStatus } from '../../model/message.ts'
 import { messageStatus } from '../../model/message.ts'
 import type { Held, HeldQueue, Restored } from '../store.ts'
 import type { Connection } from './driver.ts'
-import type { Agenda } from './due-index.ts'
+import type { DueIndex } from './due-index.ts'
 import type { FanOut } from './fan-out.ts'
 import type { Writer } from './writer.ts'
 
@@ -47,7 +47,7 @@ const BATCH = 500
 export function sqliteHeld(
   db: Connection,
   writer: Writer,
-  agendas: Record<HeldQueue, Agenda>,
+  dueIndexes: Record<HeldQueue, DueIndex>,
   fanOut: Pick<FanOut, 'some'>,
 ): Held {
   const queues = new Map(QUEUES.map((queue) => [queue.name, statementsOf(db, queue)]))
@@ -90,7 +90,7 @@ export function sqliteHeld(
           db.exec(`insert or ignore into held_${table} (number, due_at)
             select number, iif(worker is null, next_attempt_at, 0) from ${table} where next_attempt_at is not null`)
           db.exec(`update ${table} set next_attempt_at = null, worker = null where next_attempt_at is not null`)
-          agendas[name].clear()
+          dueIndexes[name].clear()
         }
       }),
     restored: async () => restored.get() ?? null,
@@ -102,7 +102,7 @@ export function sqliteHeld(
       const goOn = (row: HeldRow) => {
         const at = Math.max(row.dueAt, now)
         const key = release.get(at, row.number) as string | undefined
-        if (key !== undefined) agendas[name].offer(key, at)
+        if (key !== undefined) dueIndexes[name].offer(key, at)
         return key !== undefined
       }
       return each(name, dueAfter, goOn)

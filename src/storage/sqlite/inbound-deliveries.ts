@@ -1,10 +1,10 @@
 import type { InboundDelivery } from '../../model/inbound-message.ts'
 import { FIXED_LIMITS } from '../../model/limits.ts'
 import type { PostAttempt } from '../../model/post-attempt.ts'
-import type { ClaimedInboundDelivery, InboundDeliveries } from '../store.ts'
-import { claimFrom, mayGo } from './claim.ts'
+import type { ClaimedInboundDelivery, InboundDeliveries, Look } from '../store.ts'
+import { claimFrom, mayStart } from './claim.ts'
 import type { Connection } from './driver.ts'
-import { type Agenda, type DueTime, refill } from './due-index.ts'
+import { type DueIndex, type DueTime, refill } from './due-index.ts'
 import type { ForeignChanges } from './foreign.ts'
 import type { QueueInboundInside } from './inbound-queue.ts'
 import type { InboundRouteCache } from './inbound-routes.ts'
@@ -58,7 +58,7 @@ export function sqliteInboundDeliveries(
   writer: Writer,
   inside: {
     routes: InboundRouteCache
-    agenda: Agenda
+    dueIndex: DueIndex
     foreign: ForeignChanges
     queueDelivery: QueueInboundInside
   },
@@ -80,13 +80,13 @@ export function sqliteInboundDeliveries(
   const attempts = db.prepare<unknown[], PostAttempt>(ATTEMPTS)
   const deliveryCount = db.prepare(DELIVERY_COUNT).pluck()
   const owed = db.prepare(OWED)
-  const { agenda, foreign } = inside
+  const { dueIndex, foreign } = inside
 
-  const readAgenda = () => {
-    refill(agenda, dueTimes.all())
+  const readDueTimes = () => {
+    refill(dueIndex, dueTimes.all() as DueTime[])
   }
-  readAgenda()
-  foreign.onChange(readAgenda)
+  readDueTimes()
+  foreign.onChange(readDueTimes)
 
   /** The route as a delivery needs it; null while it takes none. */
   const targetOf = (routeId: string): ClaimedInboundDelivery['route'] | null => {
@@ -94,15 +94,18 @@ export function sqliteInboundDeliveries(
     if (route === null || !route.enabled || route.action.type !== 'webhook') return null
     return { id: routeId, ...route.action.config, secret: route.secret }
   }
-  const isActive = (routeId: string) => targetOf(routeId) !== null
+  const ifActive =
+    (look: Look): Look =>
+    (routeId, dueAt) =>
+      targetOf(routeId) !== null && look(routeId, dueAt)
 
   return {
     claimDue: (request) =>
-      claimFrom(writer, agenda, request, {
-        hasRoom: isActive,
-        take: (routeId, most) => {
-          const route = targetOf(routeId)!
-          return due.all(routeId, request.now, most).map((row): ClaimedInboundDelivery => {
+      claimFrom(writer, dueIndex, request, {
+        take: (routeId, most, dueUntil) => {
+          const route = targetOf(routeId)
+          if (route === null) return [] // disabled since the plan was made
+          return (due.all(routeId, dueUntil, most) as DueRow[]).map((row): ClaimedInboundDelivery => {
             lease.run(request.lease.worker, request.lease.until, row.number)
             return {
               id: row.id,
@@ -115,11 +118,16 @@ export function sqliteInboundDeliveries(
         },
         nextAt: (routeId) => nextOf.get(routeId) as number | null,
       }),
-    nextDueAt: (freeFor) => {
+    nextDueAt: (look, now) => {
       foreign.check()
-      return agenda.nextAt((routeId, at) => isActive(routeId) && mayGo(freeFor(routeId, at)))
+      return dueIndex.nextAt(mayStart(ifActive(look)), now)
     },
-    freed: agenda.freed,
+    planClaims: (request) => {
+      foreign.check()
+      return dueIndex.plan({ ...request, look: ifActive(request.look) })
+    },
+    putBack: dueIndex.putBack,
+    freed: dueIndex.freed,
     organizationOf: (routeId) => inside.routes.get(routeId)?.organizationId ?? null,
     record: ({ deliveryId, worker, attempt, status, nextAttemptAt }) =>
       writer.write(() => {
@@ -137,20 +145,20 @@ export function sqliteInboundDeliveries(
           attempt.error,
           attempt.responseExcerpt,
         )
-        if (nextAttemptAt !== null) agenda.offer(row.routeId, nextAttemptAt)
+        if (nextAttemptAt !== null) dueIndex.offer(row.routeId, nextAttemptAt)
         return 'recorded'
       }),
     release: (claims, now) =>
       writer.write(() => {
         for (const { id, attempt, worker } of claims) {
-          const released = release.get(now, id, worker, attempt)
-          if (released !== undefined) agenda.offer(released.routeId, now)
+          const released = release.get(now, id, worker, attempt) as { routeId: string } | undefined
+          if (released !== undefined) dueIndex.offer(released.routeId, now)
         }
       }),
     endForeignLeases: (worker, now) =>
       writer.write(() => {
-        const ended = endForeign.all(now, worker)
-        for (const { routeId } of ended) agenda.offer(routeId, now)
+        const ended = endForeign.all(now, worker) as { routeId: string }[]
+        for (const { routeId } of ended) dueIndex.offer(routeId, now)
         return ended.length
       }),
     leapt: (byMs, now) =>
@@ -158,13 +166,13 @@ export function sqliteInboundDeliveries(
         .write(() => {
           for (const { key } of dueTimes.all()) leapt.run(byMs, key, now - byMs)
         })
-        .then(readAgenda),
+        .then(readDueTimes),
     waitAtMostUntil: (latest) =>
       writer
         .write(() => {
           for (const { key } of dueTimes.all()) tooLate.run(latest, key, latest)
         })
-        .then(readAgenda),
+        .then(readDueTimes),
     ofMessage: async (inboundMessageId) =>
       ofMessage
         .all(inboundMessageId)

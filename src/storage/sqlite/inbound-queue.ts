@@ -1,5 +1,5 @@
 import type { Connection } from './driver.ts'
-import type { Agenda } from './due-index.ts'
+import type { DueIndex } from './due-index.ts'
 import type { InboundRouteCache } from './inbound-routes.ts'
 
 const ADD = `insert into inbound_deliveries (id, message_number, route_id, status, attempts, next_attempt_at, created_at)
@@ -13,13 +13,13 @@ export type QueueInboundInside = (
   at: number,
 ) => void
 
-export function queueInboundInside(db: Connection, routes: InboundRouteCache, agenda: Agenda): QueueInboundInside {
+export function queueInboundInside(db: Connection, routes: InboundRouteCache, dueIndex: DueIndex): QueueInboundInside {
   const add = db.prepare(ADD)
   const setStatus = db.prepare(SET_STATUS)
   return ({ id, messageNumber, routeId }, at) => {
     const status = routes.get(routeId) === null ? 'failed' : 'pending'
     add.run(id, messageNumber, routeId, status, status === 'pending' ? at : null, at)
     setStatus.run(status, messageNumber)
-    if (status === 'pending') agenda.offer(routeId, at)
+    if (status === 'pending') dueIndex.offer(routeId, at)
   }
 }

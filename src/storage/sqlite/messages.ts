@@ -7,7 +7,7 @@ import type { AddMessageInside } from './add-message.ts'
 import { type AttemptRow, toAttempt } from './attempts.ts'
 import type { ContentParts } from './content-parts.ts'
 import type { Connection } from './driver.ts'
-import type { Agenda } from './due-index.ts'
+import type { DueIndex } from './due-index.ts'
 import type { RememberInside } from './idempotency.ts'
 import type { LargeContents } from './large-contents.ts'
 import type { MessageList } from './message-list.ts'
@@ -52,7 +52,7 @@ export function sqliteMessages(
     large: LargeContents
     addMessage: AddMessageInside
     remember: RememberInside
-    agenda: Agenda
+    dueIndex: DueIndex
     usage: Usage
     storedBytes: StoredBytes
   },
@@ -143,7 +143,7 @@ export function sqliteMessages(
         if (open.length === 0 || !isScheduled) return 'invalid_state'
         for (const row of open) {
           reschedule.run(Math.max(at, now), row.number)
-          inside.agenda.offer(row.queue, Math.max(at, now))
+          inside.dueIndex.offer(row.queue, Math.max(at, now))
         }
         setScheduledAt.run(at, at, id)
         return 'rescheduled'

@@ -14,7 +14,7 @@ import { sqliteDeliveries } from './deliveries.ts'
 import { createRoom, type Room } from './disk-reserve.ts'
 import { domainCache, sqliteDomains } from './domains.ts'
 import { type Connection, connect } from './driver.ts'
-import { createAgenda } from './due-index.ts'
+import { createDueIndex } from './due-index.ts'
 import type { Seal } from './encryption.ts'
 import { openSeal } from './encryption-key.ts'
 import { eventKinds } from './event-kinds.ts'
@@ -156,9 +156,9 @@ export function storeOn(
   }
   const writer = createWriter(db, memory, { accompany: witness.accompany, lockPatienceMs })
   const taking = takeWithin(room, writer)
-  const deliveryAgenda = createAgenda()
-  const webhookAgenda = createAgenda()
-  const inboundAgenda = createAgenda()
+  const deliveryDueIndex = createDueIndex()
+  const webhookDueIndex = createDueIndex()
+  const inboundDueIndex = createDueIndex()
   const parts = contentParts(db, (bytes) => late.writing(bytes))
   const large = createLargeContents(parts, { taking, writer })
   const space = createSpace(db, { parts, reading })
@@ -168,7 +168,7 @@ export function storeOn(
   const remember = rememberInside(db, storedBytes)
   const suppress = telling.suppressing(suppressInside(db, usage))
   const addAttempt = addAttemptInside(db)
-  const fanOut = createFanOut(db, { webhooks, agenda: webhookAgenda, tally, kinds, foreign })
+  const fanOut = createFanOut(db, { webhooks, dueIndex: webhookDueIndex, tally, kinds, foreign })
   const append = telling.appending(fanOut.append)
   const quality = sqliteQuality(db, writer, { append, foreign })
   const addMessage = addMessageInside(db, {
@@ -177,11 +177,11 @@ export function storeOn(
     append,
     suppress,
     tally,
-    agenda: deliveryAgenda,
+    dueIndex: deliveryDueIndex,
     storedBytes,
     usage,
   })
-  const queueDelivery = queueInboundInside(db, routes, inboundAgenda)
+  const queueDelivery = queueInboundInside(db, routes, inboundDueIndex)
   const list = sqliteMessageList(db, search)
 
   const secret = db.prepare('select value from secrets where name = ?').pluck()
@@ -203,14 +203,14 @@ export function storeOn(
       large,
       addMessage,
       remember,
-      agenda: deliveryAgenda,
+      dueIndex: deliveryDueIndex,
       usage,
       storedBytes,
     }),
     deliveries: sqliteDeliveries(db, writer, {
       domains,
       parts,
-      agenda: deliveryAgenda,
+      dueIndex: deliveryDueIndex,
       foreign,
       addAttempt,
       append,
@@ -221,13 +221,13 @@ export function storeOn(
     suppressions: sqliteSuppressions(db, writer, reading, suppress, remember, usage),
     templates: sqliteTemplates(db, writer, reading, remember, { usage, storedBytes }),
     webhooks: sqliteWebhooks(db, writer, webhooks, remember, seal, usage),
-    webhookDeliveries: sqliteWebhookDeliveries(db, writer, webhooks, webhookAgenda, foreign, fanOut),
+    webhookDeliveries: sqliteWebhookDeliveries(db, writer, webhooks, webhookDueIndex, foreign, fanOut),
     inboundRoutes: sqliteInboundRoutes(db, writer, routes, domains, remember, seal, usage),
     inbound: sqliteInbound(db, taking, { reading, parts, large, queueDelivery, addMessage, usage, storedBytes }),
     forwardTargets: sqliteForwardTargets(db, writer, reading, usage),
     inboundDeliveries: sqliteInboundDeliveries(db, writer, {
       routes,
-      agenda: inboundAgenda,
+      dueIndex: inboundDueIndex,
       foreign,
       queueDelivery,
     }),
@@ -235,7 +235,7 @@ export function storeOn(
     held: sqliteHeld(
       db,
       writer,
-      { deliveries: deliveryAgenda, webhookDeliveries: webhookAgenda, inboundDeliveries: inboundAgenda },
+      { deliveries: deliveryDueIndex, webhookDeliveries: webhookDueIndex, inboundDeliveries: inboundDueIndex },
       fanOut,
     ),
     stats: sqliteStats(db),

@@ -3,10 +3,10 @@ import { FIXED_LIMITS } from '../../model/limits.ts'
 import type { Mode } from '../../model/message.ts'
 import type { PostAttempt } from '../../model/post-attempt.ts'
 import { concerns, type WebhookDelivery } from '../../model/webhook.ts'
-import type { ClaimedWebhookDelivery, WebhookDeliveries } from '../store.ts'
-import { claimFrom, mayGo } from './claim.ts'
+import type { ClaimedWebhookDelivery, Look, WebhookDeliveries } from '../store.ts'
+import { claimFrom, mayStart } from './claim.ts'
 import type { Connection } from './driver.ts'
-import { type Agenda, type DueTime, refill } from './due-index.ts'
+import { type DueIndex, type DueTime, refill } from './due-index.ts'
 import { type FanOut, webhookDeliveryId } from './fan-out.ts'
 import type { ForeignChanges } from './foreign.ts'
 import { toPage } from './page.ts'
@@ -80,7 +80,7 @@ export function sqliteWebhookDeliveries(
   db: Connection,
   writer: Writer,
   webhooks: WebhookCache,
-  agenda: Agenda,
+  dueIndex: DueIndex,
   foreign: ForeignChanges,
   fanOut: Pick<FanOut, 'hasPending' | 'some'>,
 ): WebhookDeliveries {
@@ -109,13 +109,16 @@ export function sqliteWebhookDeliveries(
   const eventPlace = db.prepare(EVENT_PLACE).raw()
   const queueAgain = db.prepare(QUEUE_AGAIN)
 
-  const readAgenda = () => {
-    refill(agenda, dueTimes.all())
+  const readDueTimes = () => {
+    refill(dueIndex, dueTimes.all() as DueTime[])
   }
-  readAgenda()
-  foreign.onChange(readAgenda)
+  readDueTimes()
+  foreign.onChange(readDueTimes)
 
-  const isActive = (webhookId: string) => webhooks.get(webhookId)?.status === 'active'
+  const ifActive =
+    (look: Look): Look =>
+    (webhookId, dueAt) =>
+      webhooks.get(webhookId)?.status === 'active' && look(webhookId, dueAt)
   const toRecord = ({ number: row, ...rest }: Row): WebhookDelivery => ({
     ...rest,
     nextAttemptAt: rest.status === 'pending' ? rest.nextAttemptAt : null,
@@ -124,11 +127,11 @@ export function sqliteWebhookDeliveries(
 
   return {
     claimDue: (request) =>
-      claimFrom(writer, agenda, request, {
-        hasRoom: (webhookId) => isActive(webhookId),
-        take: (webhookId, most) => {
-          const target = webhooks.get(webhookId)!
-          return due.all(webhookId, request.now, most).map((row): ClaimedWebhookDelivery => {
+      claimFrom(writer, dueIndex, request, {
+        take: (webhookId, most, dueUntil) => {
+          const target = webhooks.get(webhookId)
+          if (target?.status !== 'active') return [] // paused since the plan was made
+          return (due.all(webhookId, dueUntil, most) as DueRow[]).map((row): ClaimedWebhookDelivery => {
             lease.run(request.lease.worker, request.lease.until, row.number)
             return {
               id: row.id,
@@ -148,11 +151,16 @@ export function sqliteWebhookDeliveries(
         },
         nextAt: (webhookId) => nextOf.get(webhookId) as number | null,
       }),
-    nextDueAt: (freeFor) => {
+    nextDueAt: (look, now) => {
       foreign.check()
-      return agenda.nextAt((webhookId, at) => isActive(webhookId) && mayGo(freeFor(webhookId, at)))
+      return dueIndex.nextAt(mayStart(ifActive(look)), now)
     },
-    freed: agenda.freed,
+    planClaims: (request) => {
+      foreign.check()
+      return dueIndex.plan({ ...request, look: ifActive(request.look) })
+    },
+    putBack: dueIndex.putBack,
+    freed: dueIndex.freed,
     organizationOf: (webhookId) => webhooks.get(webhookId)?.organizationId ?? null,
     fanOutSome: async () => {
       foreign.check()
@@ -178,20 +186,20 @@ export function sqliteWebhookDeliveries(
           pause.run(pauseReason, now, row.webhookId)
           webhooks.forget()
         }
-        if (nextAttemptAt !== null) agenda.offer(row.webhookId, nextAttemptAt)
+        if (nextAttemptAt !== null) dueIndex.offer(row.webhookId, nextAttemptAt)
         return { kind: 'recorded', webhook: toWebhook(webhook.get(row.webhookId) as never) }
       }),
     release: (claims, now) =>
       writer.write(() => {
         for (const { id, attempt, worker } of claims) {
-          const released = release.get(now, id, worker, attempt)
-          if (released !== undefined) agenda.offer(released.webhookId, now)
+          const released = release.get(now, id, worker, attempt) as { webhookId: string } | undefined
+          if (released !== undefined) dueIndex.offer(released.webhookId, now)
         }
       }),
     endForeignLeases: (worker, now) =>
       writer.write(() => {
-        const ended = endForeign.all(now, worker)
-        for (const { webhookId } of ended) agenda.offer(webhookId, now)
+        const ended = endForeign.all(now, worker) as { webhookId: string }[]
+        for (const { webhookId } of ended) dueIndex.offer(webhookId, now)
         return ended.length
       }),
     leapt: (byMs, now) =>
@@ -199,13 +207,13 @@ export function sqliteWebhookDeliveries(
         .write(() => {
           for (const { key } of dueTimes.all()) leapt.run(byMs, key, now - byMs)
         })
-        .then(readAgenda),
+        .then(readDueTimes),
     waitAtMostUntil: (latest) =>
       writer
         .write(() => {
           for (const { key } of dueTimes.all()) tooLate.run(latest, key, latest)
         })
-        .then(readAgenda),
+        .then(readDueTimes),
     get: async (id) => {
       const row = get.get(id)
       return row === undefined ? null : toRecord(row)
@@ -220,7 +228,7 @@ export function sqliteWebhookDeliveries(
         const row = get.get(id)!
         if ((attemptCount.get(row.number) as number) >= FIXED_LIMITS.webhookAttempts) return 'limit'
         if (retry.run(now, id).changes === 0) return 'under_way'
-        agenda.offer(row.webhookId, now)
+        dueIndex.offer(row.webhookId, now)
         return 'queued'
       }),
     replay: (webhookId, { from, before, type, afterEvent }, limit, now) =>
@@ -237,7 +245,7 @@ export function sqliteWebhookDeliveries(
           const of = [event.number, webhookId]
           queued += queueAgain.run(id, webhookId, event.number, event.type, now, now, ...of, ...of).changes
         }
-        agenda.offer(webhookId, now)
+        dueIndex.offer(webhookId, now)
         return { queued, more: found.length > limit ? events.at(-1)!.id : null }
       }),
   }

@@ -26,7 +26,7 @@ interface Pending {
   reject: (error: unknown) => void
 }
 
-/** What is remembered beside the database of what is in it (caches, agendas). */
+/** What is remembered beside the database of what is in it (caches, due indexes). */
 export interface Memory {
   /** A group is about to begin: let go of what reading holds. */
   beginning(): void

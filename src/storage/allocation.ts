@@ -1,0 +1,39 @@
+import type { Quota } from './store.ts'
+
+/** Counts what one claim takes against the quotas of its plan. Pure: no SQL, no clock. */
+export interface Allocation {
+  /** How many more the claim may take in all. */
+  left(): number
+  /** How many more it may take of a key with these quotas. */
+  roomFor(quotas: readonly Quota[]): number
+  /** The first of these quotas that leaves nothing; null when each leaves something. */
+  blockedBy(quotas: readonly Quota[]): string | null
+  took(quotas: readonly Quota[], count: number): void
+}
+
+export function createAllocation(limit: number): Allocation {
+  const taken = new Map<string, number>()
+  let left = limit
+
+  const leftOf = (quota: Quota): number => {
+    const own = taken.get(quota.name) ?? 0
+    if ('most' in quota) return quota.most - own
+    const underWay = quota.underWay + own
+    // Solves underWay + more <= (left - more) / parts for `more`.
+    return Math.max(underWay === 0 ? 1 : 0, Math.floor((left - quota.parts * underWay) / (quota.parts + 1)))
+  }
+
+  return {
+    left: () => left,
+    roomFor: (quotas) => {
+      let room = left
+      for (const quota of quotas) room = Math.min(room, leftOf(quota))
+      return room
+    },
+    blockedBy: (quotas) => quotas.find((quota) => leftOf(quota) <= 0)?.name ?? null,
+    took: (quotas, count) => {
+      left -= count
+      for (const { name } of quotas) taken.set(name, (taken.get(name) ?? 0) + count)
+    },
+  }
+}
