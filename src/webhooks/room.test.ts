@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { createSlots } from '../net/limiters/concurrency.ts'
+import { createConcurrencyLimiter } from '../net/limiters/concurrency.ts'
 import { createAllocation } from '../storage/allocation.ts'
 import { createOrganizationRoom } from './room.ts'
 

@@ -1,4 +1,4 @@
-import type { Slots } from '../net/limiters/concurrency.ts'
+import type { ConcurrencyLimiter } from '../net/limiters/concurrency.ts'
 import type { Blocker, Look, Quota } from '../storage/store.ts'
 import type { Shares } from './share.ts'
 
