@@ -86,34 +86,17 @@ export function createRenewal(deps: RenewalDeps): Renewal {
   const look = async (): Promise<void> => {
     const now = clock.now()
     showWhatHolds(now)
-    await followClock(now)
+    if (progress.triedAt - now > MINUTE_MS) await keep(withClockSetBack(progress, now))
     if (certificate !== null && certificate.endsAt > now && isOfAuthority()) await renewalInfo.refresh(certificate)
     const isNew = isDue(now) && loggedTrouble === null // at the last check it was not due, or all was well
     if (now < progress.notBefore || (steady.now() < lookAt && !isNew)) return
-    const plan = await planAt(now)
+    const plan = await planOrder({ certificate, progress }, isDue(now), deps, now)
     if ('names' in plan) return attempt(plan.names, now)
     const words = 'trouble' in plan ? plan.trouble : null
     lookAt = steady.now() + (words === null ? LOOK_AT_NAMES_MS : LOOK_AGAIN_MS)
     if (words !== null && words !== loggedTrouble) log.warn('certificate not ordered', { reason: words })
     loggedTrouble = words
     if (words !== progress.trouble) await keep({ ...progress, trouble: words })
-  }
-
-  /** The names to order, or the reason why none can be; neither when nothing is to do. */
-  const planAt = async (now: number): Promise<{ names: string[] } | { trouble: string } | Record<never, never>> => {
-    const held = new Set(certificate?.names)
-    const isDueNow = isDue(now)
-    const wanted = [...new Set([...own, ...(await namesOfDomains(now))])].slice(0, MAX_NAMES)
-    const asked = wanted.filter((name) => isDueNow || !held.has(name))
-    const reached = await Promise.all(asked.map(async (name) => ({ name, reach: await deps.reachOf(name) })))
-    const good = new Set(reached.filter(isPromising).map(({ name }) => name))
-    const faults = reached.flatMap(({ name, reach }) =>
-      reach.kind === 'elsewhere' && own.includes(name) ? [reach.reason] : [],
-    )
-
-    const names = wanted.filter((name) => good.has(name) || (!isDueNow && held.has(name)))
-    if (names.length > 0 && (isDueNow ? !isLoss(names, now) : isGain(good, now))) return { names }
-    return faults.length > 0 ? { trouble: faults.join('; ') } : {}
   }
 
   const isDue = (now: number) =>
@@ -124,24 +107,6 @@ export function createRenewal(deps: RenewalDeps): Renewal {
 
   /** A certificate is at least a day old before advice replaces it. */
   const isRenewalAdvised = (now: number) => renewalInfo.isDue(now) && now - progress.triedAt >= DAY_MS
-
-  const isGain = (good: ReadonlySet<string>, now: number) =>
-    own.some((name) => good.has(name)) || (good.size > 0 && now - progress.triedAt >= DAY_MS)
-
-  /** Names of the current certificate stay while there is time: a name that points elsewhere for a day is not
-   *  dropped. */
-  const isLoss = (names: readonly string[], now: number) =>
-    certificate !== null &&
-    now < lastCallOf(certificate) &&
-    own.some((name) => certificate!.names.includes(name) && !names.includes(name))
-
-  const isPromising = ({ name, reach }: { name: string; reach: Reach }) =>
-    reach.kind === 'here' || (reach.kind === 'unknown' && own.includes(name))
-
-  const namesOfDomains = async (now: number): Promise<string[]> => {
-    const isLeftOut = (name: string) => now - (progress.leftOut[name] ?? Number.NEGATIVE_INFINITY) < LEFT_OUT_MS
-    return (await deps.domainNames()).filter((name) => !isLeftOut(name))
-  }
 
   const attempt = async (names: readonly string[], now: number): Promise<void> => {
     const before = progress
@@ -206,19 +171,6 @@ export function createRenewal(deps: RenewalDeps): Renewal {
     await keepProgress(dataDir, next)
   }
 
-  /** If the clock was ahead at the last attempt and has been set back, waits continue from now. */
-  const followClock = async (now: number): Promise<void> => {
-    const aheadMs = progress.triedAt - now
-    if (aheadMs <= MINUTE_MS) return
-    const isPast = ([, at]: [string, number]) => at <= now
-    await keep({
-      ...progress,
-      triedAt: now,
-      notBefore: progress.notBefore - aheadMs,
-      leftOut: Object.fromEntries(Object.entries(progress.leftOut).filter(isPast)),
-    })
-  }
-
   const showWhatHolds = (now: number): void => {
     const holds = certificate !== null && certificate.endsAt > now
     if (holds === isShown) return
@@ -244,6 +196,54 @@ export function createRenewal(deps: RenewalDeps): Renewal {
       ending.abort()
       await underWay?.catch(() => {})
     },
+  }
+}
+
+/** The names to order, or the reason why none can be; neither when nothing is to do. */
+async function planOrder(
+  { certificate, progress }: StoredCertificate,
+  isDueNow: boolean,
+  { names: own, domainNames, reachOf }: Pick<RenewalDeps, 'names' | 'domainNames' | 'reachOf'>,
+  now: number,
+): Promise<{ names: string[] } | { trouble: string } | Record<never, never>> {
+  const held = new Set(certificate?.names)
+  const isLeftOut = (name: string) => now - (progress.leftOut[name] ?? Number.NEGATIVE_INFINITY) < LEFT_OUT_MS
+  const ofDomains = (await domainNames()).filter((name) => !isLeftOut(name))
+  const wanted = [...new Set([...own, ...ofDomains])].slice(0, MAX_NAMES)
+  const asked = wanted.filter((name) => isDueNow || !held.has(name))
+  const reached = await Promise.all(asked.map(async (name) => ({ name, reach: await reachOf(name) })))
+  const isPromising = ({ name, reach }: { name: string; reach: Reach }) =>
+    reach.kind === 'here' || (reach.kind === 'unknown' && own.includes(name))
+  const good = new Set(reached.filter(isPromising).map(({ name }) => name))
+  const faults = reached.flatMap(({ name, reach }) =>
+    reach.kind === 'elsewhere' && own.includes(name) ? [reach.reason] : [],
+  )
+
+  const names = wanted.filter((name) => good.has(name) || (!isDueNow && held.has(name)))
+  const isGain = own.some((name) => good.has(name)) || (good.size > 0 && now - progress.triedAt >= DAY_MS)
+  if (names.length > 0 && (isDueNow ? !losesName(certificate, names, own, now) : isGain)) return { names }
+  return faults.length > 0 ? { trouble: faults.join('; ') } : {}
+}
+
+/** Names of the current certificate stay while there is time: a name that points elsewhere for a day is not dropped. */
+const losesName = (
+  certificate: StoredCertificate['certificate'],
+  names: readonly string[],
+  own: readonly string[],
+  now: number,
+): boolean =>
+  certificate !== null &&
+  now < lastCallOf(certificate) &&
+  own.some((name) => certificate.names.includes(name) && !names.includes(name))
+
+/** The clock was ahead at the last attempt and has been set back: waits continue from now. */
+function withClockSetBack(progress: Progress, now: number): Progress {
+  const isPast = ([, at]: [string, number]) => at <= now
+  return {
+    ...progress,
+    triedAt: now,
+    notBefore: progress.notBefore - (progress.triedAt - now),
+    leftOut: Object.fromEntries(Object.entries(progress.leftOut).filter(isPast)),
   }
 }
 

@@ -46,8 +46,7 @@ export function withServices(
   const jobs = new Map<number, Served>()
   const byJobId = new Map<number, Served>()
   let listener = (_: unknown) => {}
-  let saved = READER_LIMITS.messagesSaved
-  let countedAt = clock.now()
+  const allowance = createMessageAllowance(clock)
   let isOver = false
 
   const breach = (why: string) => {
@@ -55,13 +54,6 @@ export function withServices(
     isOver = true
     onBreach(why)
     runner.end()
-  }
-  const takeOne = () => {
-    const now = clock.now()
-    const earned = ((now - countedAt) / 1000) * READER_LIMITS.messagesASecond
-    countedAt = now
-    saved = Math.min(READER_LIMITS.messagesSaved, saved + earned) - 1
-    return saved >= 0
   }
   const reply = (id: number, value: unknown) => {
     if (!isOver) runner.send({ kind: 'reply', id, value } satisfies RequestReply)
@@ -106,7 +98,7 @@ export function withServices(
 
   runner.onMessage((message) => {
     if (isOver) return
-    if (!takeOne()) return breach('it floods this thread with messages')
+    if (!allowance.takeOne()) return breach('it floods this thread with messages')
     if (typeof message !== 'object' || message === null) return breach('a message that is none')
     const { kind, id, answer, error } = message as Record<string, unknown>
     switch (kind) {
@@ -142,7 +134,7 @@ export function withServices(
         const served = { job, resolver: ofSender, lookups: 0, asking: 0, signatures: new Map<number, number>() }
         jobs.set(id, served)
         byJobId.set(job.jobId, served)
-        saved = Math.min(READER_LIMITS.messagesSaved, saved + READER_LIMITS.messagesAJob)
+        allowance.add(READER_LIMITS.messagesAJob)
       }
       runner.send(message, transfer)
     },
@@ -157,6 +149,25 @@ export function withServices(
     end: () => {
       isOver = true
       runner.end()
+    },
+  }
+}
+
+/** Messages that a reader may still send: a number per job and per second, saved up to a limit. */
+function createMessageAllowance(clock: Clock): { add(messages: number): void; takeOne(): boolean } {
+  let saved = READER_LIMITS.messagesSaved
+  let countedAt = clock.now()
+  const add = (messages: number) => {
+    saved = Math.min(READER_LIMITS.messagesSaved, saved + messages)
+  }
+  return {
+    add,
+    takeOne: () => {
+      const now = clock.now()
+      add(((now - countedAt) / 1000) * READER_LIMITS.messagesASecond)
+      countedAt = now
+      saved--
+      return saved >= 0
     },
   }
 }

@@ -1,12 +1,12 @@
 import type { Clock } from '../os/clock.ts'
 import type { Log } from '../os/log.ts'
-import { createSupervisor, type PoolEvent, type RunnerEnd, type Supervised } from '../os/supervisor.ts'
+import { createSupervisor, type PoolEvent, type RunnerEnd, type Supervised, type Supervisor } from '../os/supervisor.ts'
 import { threadRunner } from '../os/thread-pool.ts'
 import { CONTENT_NICE } from '../os/thread-priority.ts'
 import type { AttemptJob, AttemptResult, FromWorker, JobRoute, ToWorker, WorkerSettings } from './job.ts'
 import { createJobSlots, type JobSlots } from './job-slots.ts'
 import { journalPath, notesAt, removeNotes } from './journal/delivered-journal.ts'
-import { createCostlyDomains } from './schedule/costly-domains.ts'
+import { type CostlyDomains, createCostlyDomains } from './schedule/costly-domains.ts'
 
 /** The delivery threads, as seen by the main thread. */
 export interface Workers {
@@ -56,102 +56,188 @@ export interface WorkersOptions {
  *  from the thread's journal (journal/delivered-journal.ts) and returned as results; `onLost` receives the others.
  *  Results arrive as batched. Callbacks must not throw. */
 export function createWorkers(options: WorkersOptions): Workers {
-  const { count, settings, clock, log, onResults, onLost, computeMs = COMPUTE_MS } = options
-  const orphans = new Map<string, Set<string>>()
-  const costly = createCostlyDomains(() => clock.now(), count)
-  let held: AttemptJob[] = []
-  let written: string[] = []
-  let failedStarts = 0
-  let stopping = false
-  let readyCount = 0
-  const ready = Promise.withResolvers<void>()
-  ready.promise.catch(() => {})
-  const ended = new AbortController()
-  const judging = new Set<Promise<void>>()
+  const threads = new DeliveryThreads(options)
+  return {
+    ready: threads.ready,
+    submit: (jobs) => threads.submit(jobs),
+    written: (deliveryId) => threads.written(deliveryId),
+    underWay: () => threads.underWay(),
+    state: () => threads.state(),
+    stop: (timeoutMs) => threads.stop(timeoutMs),
+  }
+}
 
-  const supervisor = createSupervisor<Thread>({
-    name: 'delivery',
-    start: threadRunner(options.spawn),
-    computeMs,
-    settingsOf: ({ slots, path, isForCostly }) => ({
-      ...settings,
-      sent: slots.sent,
-      takenPath: path,
-      nice: isForCostly ? CONTENT_NICE : 0,
-    }),
-    clock,
-    log,
-    isBusy: ({ slots }) => slots.used() > 0,
-    onMessage: (runner, message) => hear(runner.state, message as FromWorker),
-    onEnd: ({ state }, end) => {
-      state.stopped.resolve()
-      const judged: Promise<void> = judge(state, end).finally(() => judging.delete(judged))
-      judging.add(judged)
-      if (!end.wasReady) failedStarts++
-      if (failedStarts >= GIVE_UP_START && readyCount < count) {
-        ready.reject(new Error('the delivery threads do not start'))
-      }
-      fill()
-    },
-    onMayStart: () => fill(),
-    onEvent: options.onEvent,
-  })
+class DeliveryThreads implements Workers {
+  readonly ready: Promise<void>
+  readonly #options: WorkersOptions
+  /** Journals of ended threads, by path, with the deliveries that are not stored yet. */
+  readonly #orphans = new Map<string, Set<string>>()
+  readonly #costly: CostlyDomains
+  readonly #supervisor: Supervisor<Thread>
+  readonly #started = Promise.withResolvers<void>()
+  readonly #ended = new AbortController()
+  readonly #judging = new Set<Promise<void>>()
+  #held: AttemptJob[] = []
+  #written: string[] = []
+  #failedStarts = 0
+  #readyCount = 0
+  #stopping = false
 
-  const forAll = () => supervisor.runners.filter(({ state }) => !state.isForCostly)
+  constructor(options: WorkersOptions) {
+    const { count, settings, clock, log, computeMs = COMPUTE_MS } = options
+    this.#options = options
+    this.#costly = createCostlyDomains(() => clock.now(), count)
+    this.ready = this.#started.promise
+    this.ready.catch(() => {})
+    this.#supervisor = createSupervisor<Thread>({
+      name: 'delivery',
+      start: threadRunner(options.spawn),
+      computeMs,
+      settingsOf: ({ slots, path, isForCostly }) => ({
+        ...settings,
+        sent: slots.sent,
+        takenPath: path,
+        nice: isForCostly ? CONTENT_NICE : 0,
+      }),
+      clock,
+      log,
+      isBusy: ({ slots }) => slots.used() > 0,
+      onMessage: (runner, message) => this.#receive(runner.state, message as FromWorker),
+      onEnd: ({ state }, end) => this.#threadEnded(state, end),
+      onMayStart: () => this.#fill(),
+      onEvent: options.onEvent,
+    })
+    this.#fill()
+  }
 
-  const start = (isForCostly: boolean) => {
-    const path = journalPath(settings.taken.folder, settings.taken.worker)
+  submit(jobs: readonly AttemptJob[]): void {
+    const threads = this.#normalThreads()
+    if (threads.length === 0) {
+      this.#held = this.#held.concat(jobs)
+      return
+    }
+    const canTransfer = transferableOnce(jobs)
+    for (const [thread, share] of this.#sharesOf(jobs, threads)) {
+      const sent = share.map((job) => ({
+        ...job,
+        slot: thread.state.slots.of(job.deliveryId),
+        content: withOwnBuffer(job.content),
+        route: { ...job.route, connections: this.#connectionsFor(thread, job.route.connections) },
+      }))
+      const buffers = sent.map(({ content }) => content.buffer as ArrayBuffer).filter(canTransfer)
+      send(thread, { kind: 'attempt', jobs: sent }, buffers)
+    }
+    this.#supervisor.watch()
+  }
+
+  /** One store transaction writes many results: they are sent together. */
+  written(deliveryId: string): void {
+    if (this.#written.length === 0) setImmediate(() => this.#sendWritten())
+    this.#written.push(deliveryId)
+  }
+
+  underWay(): number {
+    return this.#held.length + this.#jobsInThreads()
+  }
+
+  state(): { runners: number; waiting: number; underWay: number } {
+    const { runners } = this.#supervisor
+    return { runners: runners.length, waiting: this.#held.length, underWay: this.#jobsInThreads() }
+  }
+
+  async stop(timeoutMs: number): Promise<void> {
+    const { clock, onLost } = this.#options
+    this.#stopping = true
+    this.#sendWritten()
+    const all = [...this.#supervisor.runners]
+    for (const thread of all) send(thread, { kind: 'stop' })
+    const finished = Promise.all(all.map(({ state }) => state.stopped.promise))
+    await Promise.race([finished, clock.sleep(timeoutMs, this.#ended.signal)])
+    this.#ended.abort()
+    this.#supervisor.stop()
+    await Promise.all(this.#judging)
+    if (this.#held.length > 0) onLost(this.#held.map(({ deliveryId }) => ({ deliveryId, result: 'not_tried' })))
+    this.#held = []
+  }
+
+  #normalThreads(): Supervised<Thread>[] {
+    return this.#supervisor.runners.filter(({ state }) => !state.isForCostly)
+  }
+
+  #jobsInThreads(): number {
+    return this.#supervisor.runners.reduce((sum, { state }) => sum + state.slots.used(), 0)
+  }
+
+  #mayStart(): boolean {
+    return !this.#stopping && this.#supervisor.mayStart()
+  }
+
+  #start(isForCostly: boolean): Supervised<Thread> {
+    const { taken } = this.#options.settings
+    const path = journalPath(taken.folder, taken.worker)
     const stopped = Promise.withResolvers<void>()
-    return supervisor.start({ slots: createJobSlots(), unwritten: new Set(), stopped, path, isForCostly })
+    return this.#supervisor.start({ slots: createJobSlots(), unwritten: new Set(), stopped, path, isForCostly })
+  }
+
+  #fill(): void {
+    while (this.#mayStart() && this.#normalThreads().length < this.#options.count) this.#start(false)
+    if (this.#normalThreads().length === 0) return
+    const jobs = this.#held
+    this.#held = []
+    if (jobs.length > 0) this.submit(jobs)
   }
 
   /** Half as many as the normal threads, at least one; started on demand. */
-  const threadsForCostly = () => {
-    const started = supervisor.runners.filter(({ state }) => state.isForCostly)
-    while (!stopping && supervisor.mayStart() && started.length < Math.max(1, count / 2)) started.push(start(true))
+  #threadsForCostly(): Supervised<Thread>[] {
+    const started = this.#supervisor.runners.filter(({ state }) => state.isForCostly)
+    while (this.#mayStart() && started.length < Math.max(1, this.#options.count / 2)) started.push(this.#start(true))
     return started
   }
 
-  const fill = () => {
-    while (!stopping && supervisor.mayStart() && forAll().length < count) {
-      start(false)
-    }
-    if (forAll().length === 0) return
-    const jobs = held
-    held = []
-    if (jobs.length > 0) submit(jobs)
-  }
-
-  const hear = (thread: Thread, message: FromWorker) => {
+  #receive(thread: Thread, message: FromWorker): void {
     switch (message.kind) {
       case 'ready':
-        failedStarts = 0
-        if (++readyCount >= count) ready.resolve()
+        this.#failedStarts = 0
+        if (++this.#readyCount >= this.#options.count) this.#started.resolve()
         return
       case 'results':
         for (const { deliveryId } of message.results) {
           thread.slots.free(deliveryId)
           thread.unwritten.add(deliveryId)
         }
-        for (const [domain, ms, mails] of message.costs) costly.learned(domain, ms, mails)
-        return onResults(message.results)
+        for (const [domain, ms, mails] of message.costs) this.#costly.learned(domain, ms, mails)
+        this.#options.onResults(message.results)
+        return
       case 'bug':
-        return log.error('delivery attempt failed with an internal error', {
+        this.#options.log.error('an attempt failed inside', {
           delivery_id: message.deliveryId,
           message_id: message.messageId,
           error: message.error,
         })
+        return
       case 'stopped':
-        return thread.stopped.resolve()
+        thread.stopped.resolve()
     }
+  }
+
+  #threadEnded(thread: Thread, end: RunnerEnd): void {
+    thread.stopped.resolve()
+    const judged: Promise<void> = this.#judge(thread, end).finally(() => this.#judging.delete(judged))
+    this.#judging.add(judged)
+    if (!end.wasReady) this.#failedStarts++
+    if (this.#failedStarts >= GIVE_UP_START && this.#readyCount < this.#options.count) {
+      this.#started.reject(new Error('the delivery threads do not start'))
+    }
+    this.#fill()
   }
 
   /** Classifies a thread's jobs once it has ended: until then a step may still complete. A thread inside one long
    *  engine call, such as a regular expression, ends only after that call, but runs no further step, so there is no
    *  need to wait for it. */
-  const judge = async (thread: Thread, { culprit, cause, gone }: RunnerEnd) => {
+  async #judge(thread: Thread, { culprit, cause, gone }: RunnerEnd): Promise<void> {
+    const { log, onResults, onLost, computeMs = COMPUTE_MS } = this.#options
     await Promise.race([gone, sleepUnref(GONE_MS)])
-    const delivered = deliveredOf(thread)
+    const delivered = deliveredBy(thread, log)
     const culpritId = culprit === null ? null : thread.slots.at(culprit - 1)
     const lost = thread.slots.all().flatMap((deliveryId): LostJob[] => {
       if (delivered.some((note) => note.deliveryId === deliveryId)) return []
@@ -167,106 +253,63 @@ export function createWorkers(options: WorkersOptions): Workers {
       })
     // Notes the store does not have yet are in the journal; then its file is removed.
     const noted = new Set([...thread.unwritten, ...delivered.map(({ deliveryId }) => deliveryId)])
-    if (noted.size > 0) orphans.set(thread.path, noted)
+    if (noted.size > 0) this.#orphans.set(thread.path, noted)
     else removeNotes(thread.path)
     if (delivered.length > 0) onResults(delivered)
     if (lost.length > 0) onLost(lost)
   }
 
-  /** Jobs in its journal whose results the thread did not send. */
-  const deliveredOf = ({ path, slots }: Thread): AttemptResult[] => {
-    const jobs = new Set(slots.all())
-    if (jobs.size === 0) return []
-    try {
-      const notes = notesAt(path).filter(({ deliveryId }) => jobs.has(deliveryId) && slots.maybeSent(deliveryId))
-      const attempts = notes.filter(({ deliveryId, attempt }) => attempt.number === slots.attemptOf(deliveryId))
-      return attempts.map((note) => ({ ...note, tlsSessions: [] }))
-    } catch (error) {
-      log.warn('journal of an ended thread unreadable', { path, error })
-      return []
-    }
-  }
-
-  const submit = (jobs: readonly AttemptJob[]) => {
-    const threads = forAll()
-    if (threads.length === 0) {
-      held = held.concat(jobs)
-      return
-    }
+  /** Assigns each job to a thread and gives it a slot there. */
+  #sharesOf(jobs: readonly AttemptJob[], threads: readonly Supervised<Thread>[]) {
     const shares = new Map<Supervised<Thread>, AttemptJob[]>()
     for (const job of jobs) {
-      const isCostly = costly.isCostly(job.signingKeys[0]?.domain ?? '')
-      const costlyThreads = isCostly ? threadsForCostly() : []
+      const isCostly = this.#costly.isCostly(job.signingKeys[0]?.domain ?? '')
+      const costlyThreads = isCostly ? this.#threadsForCostly() : []
       const thread = leastLoaded(threadsFor(job.route, costlyThreads.length > 0 ? costlyThreads : threads))
       thread.state.slots.take(job)
       const share = shares.get(thread)
       if (share === undefined) shares.set(thread, [job])
       else share.push(job)
     }
-    const handOver = handOverOnce(jobs)
-    for (const [thread, share] of shares) {
-      const sent = share.map((job) => ({
-        ...job,
-        slot: thread.state.slots.of(job.deliveryId),
-        content: withOwnBuffer(job.content),
-        route: { ...job.route, connections: connectionsFor(thread, job.route.connections) },
-      }))
-      const buffers = sent.map(({ content }) => content.buffer as ArrayBuffer).filter(handOver)
-      send(thread, { kind: 'attempt', jobs: sent }, buffers)
-    }
-    supervisor.watch()
+    return shares
   }
 
   /** A thread's share of a destination's connections. */
-  const connectionsFor = ({ state }: Supervised<Thread>, connections: number) => {
-    const alike = supervisor.runners.filter((each) => each.state.isForCostly === state.isForCostly).length
-    const hasCostly = alike < supervisor.runners.length || state.isForCostly
+  #connectionsFor({ state }: Supervised<Thread>, connections: number): number {
+    const { runners } = this.#supervisor
+    const alike = runners.filter((each) => each.state.isForCostly === state.isForCostly).length
+    const hasCostly = alike < runners.length || state.isForCostly
     const part = state.isForCostly ? COSTLY_PART : hasCostly ? 1 - COSTLY_PART : 1
     return Math.max(1, Math.floor((connections * part) / alike))
   }
 
-  const tellWritten = () => {
-    const ids = written
-    written = []
-    for (const thread of supervisor.runners) {
+  #sendWritten(): void {
+    const ids = this.#written
+    this.#written = []
+    for (const thread of this.#supervisor.runners) {
       const deliveryIds = ids.filter((id) => thread.state.unwritten.delete(id))
       if (deliveryIds.length > 0) send(thread, { kind: 'written', deliveryIds })
     }
-    for (const [path, unwritten] of orphans) {
+    for (const [path, unwritten] of this.#orphans) {
       for (const id of ids) unwritten.delete(id)
       if (unwritten.size > 0) continue
-      orphans.delete(path)
+      this.#orphans.delete(path)
       removeNotes(path)
     }
   }
+}
 
-  const jobsInThreads = () => supervisor.runners.reduce((sum, { state }) => sum + state.slots.used(), 0)
-
-  fill()
-
-  return {
-    ready: ready.promise,
-    submit,
-    // One store transaction writes many results: they are sent together.
-    written(deliveryId) {
-      if (written.length === 0) setImmediate(tellWritten)
-      written.push(deliveryId)
-    },
-    underWay: () => held.length + jobsInThreads(),
-    state: () => ({ runners: supervisor.runners.length, waiting: held.length, underWay: jobsInThreads() }),
-    async stop(timeoutMs) {
-      stopping = true
-      tellWritten()
-      const all = [...supervisor.runners]
-      for (const thread of all) send(thread, { kind: 'stop' })
-      const finished = Promise.all(all.map(({ state }) => state.stopped.promise))
-      await Promise.race([finished, clock.sleep(timeoutMs, ended.signal)])
-      ended.abort()
-      supervisor.stop()
-      await Promise.all(judging)
-      if (held.length > 0) onLost(held.map(({ deliveryId }) => ({ deliveryId, result: 'not_tried' })))
-      held = []
-    },
+/** Jobs in its journal whose results the thread did not send. */
+function deliveredBy({ path, slots }: Thread, log: Log): AttemptResult[] {
+  const jobs = new Set(slots.all())
+  if (jobs.size === 0) return []
+  try {
+    const notes = notesAt(path).filter(({ deliveryId }) => jobs.has(deliveryId) && slots.maybeSent(deliveryId))
+    const attempts = notes.filter(({ deliveryId, attempt }) => attempt.number === slots.attemptOf(deliveryId))
+    return attempts.map((note) => ({ ...note, tlsSessions: [] }))
+  } catch (error) {
+    log.warn('what servers had taken of an ended thread cannot be read', { path, error })
+    return []
   }
 }
 
@@ -286,7 +329,7 @@ const GIVE_UP_START = 4
 /** Share of a destination's connections for the threads of expensive mail while there are any. */
 const COSTLY_PART = 0.25
 /** Below this, copying is as cheap as transferring. */
-const HAND_OVER_BYTES = 65_536
+const TRANSFER_BYTES = 65_536
 /** Composing, tracking and signing the largest mail takes less than a second. */
 const COMPUTE_MS = 5_000
 /** Ending a thread takes up to about 250 ms if it can end at once. */
@@ -323,8 +366,8 @@ function withOwnBuffer(content: Uint8Array): Uint8Array {
 }
 
 /** Buffers that may be transferred: large ones that only one job uses. */
-function handOverOnce(jobs: readonly AttemptJob[]): (buffer: ArrayBuffer) => boolean {
+function transferableOnce(jobs: readonly AttemptJob[]): (buffer: ArrayBuffer) => boolean {
   const holders = new Map<ArrayBufferLike, number>()
   for (const { content } of jobs) holders.set(content.buffer, (holders.get(content.buffer) ?? 0) + 1)
-  return (buffer) => buffer.byteLength >= HAND_OVER_BYTES && (holders.get(buffer) ?? 1) === 1
+  return (buffer) => buffer.byteLength >= TRANSFER_BYTES && (holders.get(buffer) ?? 1) === 1
 }

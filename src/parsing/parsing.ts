@@ -4,7 +4,7 @@ import { Refusal } from '../model/refusal.ts'
 import { PoisonousJob, PoolStopped, type ThreadPool } from '../os/thread-pool.ts'
 import { SmtpReply } from '../smtp-server/reply.ts'
 import type { ReadAuthor } from '../smtp-submission/author-request.ts'
-import type { Purse } from '../submission/template-work.ts'
+import type { WorkBudget } from '../submission/template-work.ts'
 import type { TemplateEngine } from '../submission/templates.ts'
 import type { ReadList } from '../suppressions/read-list.ts'
 import type { Bytes, ParsingAnswer, ParsingAnswers, ParsingJob } from './job.ts'
@@ -23,7 +23,7 @@ export interface Parsing {
 export function createParsing(run: (job: ParsingJob) => Promise<ParsingAnswer>): Parsing {
   const ask = async <K extends ParsingJob['kind']>(
     job: Extract<ParsingJob, { kind: K }>,
-    purse?: Purse,
+    purse?: WorkBudget,
   ): Promise<ParsingAnswers[K]> => {
     const answer = await run(job).catch((error) => {
       throw refusalFor(error, job.kind)

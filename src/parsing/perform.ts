@@ -6,7 +6,7 @@ import { SmtpReply } from '../smtp-server/reply.ts'
 import { readAuthorRequest } from '../smtp-submission/author-request.ts'
 import { previewTemplate } from '../submission/preview.ts'
 import { fillTemplate, type ParsedTemplate, parseTemplateTexts, variablesIn } from '../submission/render.ts'
-import type { Purse } from '../submission/template-work.ts'
+import type { WorkBudget } from '../submission/template-work.ts'
 import { readList } from '../suppressions/read-list.ts'
 import type { Bytes, FilledTemplate, ParsingAnswer, ParsingAnswers, ParsingJob, StoredPart } from './job.ts'
 
@@ -15,7 +15,7 @@ import type { Bytes, FilledTemplate, ParsingAnswer, ParsingAnswers, ParsingJob, 
 export function createPerform(): (job: ParsingJob) => ParsingAnswer {
   const parsedOf = createParsedTemplates()
 
-  const perform = (job: ParsingJob, purse: Purse): ParsingAnswers[keyof ParsingAnswers] => {
+  const perform = (job: ParsingJob, purse: WorkBudget): ParsingAnswers[keyof ParsingAnswers] => {
     switch (job.kind) {
       case 'stored':
         return storedPart(ownBytes(job.content), job.want)

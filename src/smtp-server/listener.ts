@@ -6,7 +6,7 @@ import type { Log } from '../os/log.ts'
 import type { MailLog } from '../os/mail-log.ts'
 import { ampleMemory, type Memory } from '../os/memory.ts'
 import { systemRandom } from '../os/random.ts'
-import { createConnectionCount } from './connections.ts'
+import { type ConnectionCount, createConnectionCount } from './connections.ts'
 import type { ListenerContext } from './context.ts'
 import { Conversation } from './conversation.ts'
 import { createDeadlines } from './deadlines.ts'
@@ -62,30 +62,17 @@ export function createSmtpListener<R>(
     for (const conversation of conversations.keys()) conversation.shortenDeadline()
   })
 
-  /** Frees a place when all connections are taken: closes the longest idle connection of the network with the most
-   *  connections. Only for a network that holds clearly fewer, and at most once per EVICTION_INTERVAL_MS. */
-  const evictIdleFor = (address: string): boolean => {
+  const mayEvict = (): boolean => {
     const now = clock.steady.now()
     if (now - evictedAt < EVICTION_INTERVAL_MS) return false
     evictedAt = now
-    let best: { conversation: Conversation<R>; held: number; since: number } | null = null
-    for (const conversation of conversations.keys()) {
-      const since = conversation.idleSince()
-      if (since === null) continue
-      const held = count.ofNetwork(conversation.client.remoteAddress)
-      if (best === null || held > best.held || (held === best.held && since < best.since)) {
-        best = { conversation, held, since }
-      }
-    }
-    if (best === null || best.held <= count.ofNetwork(address) + 1) return false
-    best.conversation.evict()
-    conversations.get(best.conversation)?.() // now, before its socket has closed
     return true
   }
 
   const enter = (address: string): (() => void) | SmtpReply => {
     let entry = count.tryOpen(address)
-    if ('full' in entry && entry.full === 'all' && evictIdleFor(address)) entry = count.tryOpen(address)
+    if ('full' in entry && entry.full === 'all' && mayEvict() && evictIdle(conversations, address, count))
+      entry = count.tryOpen(address)
     if ('full' in entry) return entry.full === 'network' ? REPLIES.tooManyOfNetwork : REPLIES.tooManyConnections
     const { close } = entry
     stress.update(count.total())
@@ -149,16 +136,9 @@ export function createSmtpListener<R>(
   server.failed = (thrown) => replyTo(thrown, log)
 
   return {
-    listen: async ({ host, port }) => {
+    listen: async (at) => {
       await spool.prepare()
-      await new Promise<void>((resolve, reject) => {
-        server.server.once('error', reject)
-        server.server.listen(port, host, () => {
-          server.server.off('error', reject)
-          resolve()
-        })
-      })
-      return { host, port: (server.server.address() as AddressInfo).port }
+      return listenOn(server, at)
     },
     useCertificate: ({ keyPem, certificatePem }) => server.updateSecureContext({ key: keyPem, cert: certificatePem }),
     connections: () => count.total(),
@@ -176,6 +156,40 @@ export function createSmtpListener<R>(
       for (const conversation of conversations.keys()) conversation.cut()
     },
   }
+}
+
+/** Frees a place when all connections are taken: closes the longest idle connection of the network with the most
+ *  connections, if that network holds clearly more than the one of `address`. Returns whether it closed one. */
+function evictIdle<R>(
+  conversations: ReadonlyMap<Conversation<R>, () => void>,
+  address: string,
+  count: ConnectionCount,
+): boolean {
+  let best: { conversation: Conversation<R>; held: number; since: number } | null = null
+  for (const conversation of conversations.keys()) {
+    const since = conversation.idleSince()
+    if (since === null) continue
+    const held = count.ofNetwork(conversation.client.remoteAddress)
+    if (best === null || held > best.held || (held === best.held && since < best.since)) {
+      best = { conversation, held, since }
+    }
+  }
+  if (best === null || best.held <= count.ofNetwork(address) + 1) return false
+  best.conversation.evict()
+  conversations.get(best.conversation)?.() // now, before its socket has closed
+  return true
+}
+
+/** Resolves with the bound address, its real port in place of 0. */
+async function listenOn<R>({ server }: ListenerServer<R>, { host, port }: Endpoint): Promise<Endpoint> {
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(port, host, () => {
+      server.off('error', reject)
+      resolve()
+    })
+  })
+  return { host, port: (server.address() as AddressInfo).port }
 }
 
 /** Minimum time between two evictions: each scans all connections. */

@@ -21,8 +21,8 @@ import { requireOwnDomain, requireRecipients, requireSendingAllowed, requireVeri
 import type { Accepted, MakeRecord, SubmissionResult } from './result.ts'
 import { type Outcomes, playOut, type Simulate } from './sandbox.ts'
 import { type Compose, domainKeys } from './signing.ts'
-import type { Purse } from './template-work.ts'
-import { createStoredTemplates, type TemplateEngine, type TemplateUser } from './templates.ts'
+import type { WorkBudget } from './template-work.ts'
+import { createStoredTemplates, type StoredTemplates, type TemplateEngine, type TemplateUser } from './templates.ts'
 import { isSendingLimit, liveCount, nothingUsed, quotaExceeded, type Used, withinLimits } from './volume.ts'
 
 export type { Accepted, MakeRecord, SubmissionResult } from './result.ts'
@@ -85,57 +85,9 @@ export interface SubmissionSettings {
 export function createSubmission(deps: SubmissionDeps): Submission {
   const { store, clock, planOf, heavyWork = createHeavyWork(clock) } = deps
   const templates = createStoredTemplates(deps)
+  const context: SubmissionContext = { deps, templates }
 
-  /** Test mail takes the whole path, signing included, and completes when accepted. Scheduled test mail waits in the
-   *  queue, and delivery simulates it then. */
-  const prepare = async (
-    author: Author,
-    domain: Domain | null,
-    given: SubmissionRequest,
-    now: number,
-    purse?: Purse,
-  ) => {
-    const recipients = requireRecipients(given)
-    const use = usedTemplate(given)
-    const template = use && templates.require(author.key, use.idOrAlias)
-    const sender = requireOwnDomain(given, domain)
-    requireVerified(author.key.mode, sender, deps.settings)
-    requireSendingAllowed(author.key.mode, sender, deps.stoppedBy)
-    const listed = suppressedAmong(recipients, author, store)
-    const suppressed = author.key.mode === 'test' ? listed.union(pretended(recipients, deps.simulate)) : listed
-    const request = template && use ? await templates.fillIn(given, template, use.variables, purse) : given
-    const id = deps.mintId('msg')
-    const content = storedContent(id, request, recipients, deps.settings, now)
-    const message = describe(id, author, request, content, sender, now)
-
-    if (message.mode === 'live' || message.scheduledAt !== null) {
-      const deliveries = plannedDeliveries(message, recipients, suppressed, deps.mintId)
-      return accepted(message, content.packed, { deliveries, attempts: [], events: [] })
-    }
-    await deps.compose(content.packed, domainKeys(sender), now)
-    const html = await htmlFor(message, content, recipients)
-    return accepted(message, content.packed, playOut(message, html, recipients, suppressed, deps))
-  }
-
-  /** Only simulated clicks need the HTML; a finished mail must be parsed for it. */
-  const htmlFor = async (message: Message, content: StoredContent, recipients: Recipient[]) => {
-    const isLookedAt = recipients.some(({ mailbox }) => deps.simulate(mailbox.address).then.includes('clicked'))
-    if (!isLookedAt || content.html !== undefined) return content.html ?? null
-    const html = await deps.storedMail.part(content.packed, 'html', message.organizationId)
-    return html === null ? null : new TextDecoder().decode(html)
-  }
-
-  const usedOf = async (organizationId: string, month: string, now: number): Promise<Used> => {
-    const used = await store.usage.of(organizationId, now)
-    return {
-      messages_per_month: await store.messages.volume(organizationId, month),
-      test_messages_per_month: used.testMessages,
-      scheduled_messages: used.scheduledMessages,
-      stored_bytes: used.storedBytes,
-    }
-  }
-
-  const tell = (written: readonly AcceptedMessage[]) => {
+  const publish = (written: readonly AcceptedMessage[]) => {
     const now = clock.now()
     if (written.some(({ deliveries }) => deliveries.some(({ nextAttemptAt }) => isDue(nextAttemptAt, now)))) {
       deps.wakeOutbound()
@@ -149,61 +101,19 @@ export function createSubmission(deps: SubmissionDeps): Submission {
     }
   }
 
-  /** Writes some messages of a batch in one transaction; adds accepted ones to `written`. */
-  const submitSlice = async (
-    { author, domain, plan, now, purse }: Batch,
-    requests: readonly (SubmissionRequest | Refusal)[],
-    remember: MakeRecord<SubmissionResult[]> | undefined,
-    written: AcceptedMessage[],
-  ): Promise<SubmissionResult[]> => {
-    const { organizationId } = author.key
-    const prepared: (AcceptedMessage | Refusal)[] = []
-    for (const request of requests) {
-      if (isTurnOver(prepared.length, request)) await new Promise(setImmediate)
-      const ready =
-        request instanceof Refusal ? request : prepare(author, domain, request, now, purse).catch(refusalOrThrow)
-      prepared.push(await ready)
-    }
-    const month = monthOf(now)
-    const used = await usedOf(organizationId, month, now)
-    const reserved = nothingUsed()
-    for (let round = 1; ; round++) {
-      const fitting = withinLimits(prepared, plan, { used, reserved }, now)
-      const fit = fitting.flatMap((each) => (each instanceof Refusal ? [] : [each]))
-      const fates = fitting.map((each) => (each instanceof Refusal ? each : toAccepted(each)))
-      const count = fit.reduce((sum, each) => sum + liveCount(each), 0)
-      const volume = { organizationId, month, count, limit: plan.messagesPerMonth }
-      const record = remember?.(fates)
-      const result = await store.messages.accept(fit, volume, record)
-      if (result.kind === 'accepted') {
-        written.push(...fit)
-        return fates
-      }
-      if (fit.length === 0) return fates // nothing is written, so no record is needed
-      // Other requests used the limit first, or the record takes the place of messages: each round tries fewer.
-      const name = result.kind === 'limit' ? result.name : 'messages_per_month'
-      if (!isSendingLimit(name)) throw new Error(`sending met the limit ${name}`)
-      const answerBytes = name === 'stored_bytes' ? (record?.body.byteLength ?? 0) : 0
-      const isSame = result.used === used[name] && answerBytes <= reserved[name]
-      used[name] = result.used
-      reserved[name] = Math.max(reserved[name] + Number(isSame), answerBytes)
-      if (round >= MAX_ROUNDS) reserved[name] = Number.MAX_SAFE_INTEGER
-    }
-  }
-
   const submitOne: Submission['submit'] = async (author, request, remember) => {
     const { organizationId, domainId } = author.key
     const now = clock.now()
     // In sequence: both are mostly in memory, and awaiting them together costs more.
     const domain = await store.domains.get(domainId)
     const plan = await planOf(organizationId)
-    const prepared = await prepare(author, domain, request, now)
+    const prepared = await prepare({ author, domain, now }, request, context)
     const answer = toAccepted(prepared)
     const volume = { organizationId, month: monthOf(now), count: liveCount(prepared), limit: plan.messagesPerMonth }
     const result = await store.messages.accept([prepared], volume, remember?.(answer))
     if (result.kind === 'volume_exceeded') throw quotaExceeded(plan, result.used, now)
     if (result.kind === 'limit') throw limitRefusal(result, now)
-    tell([prepared])
+    publish([prepared])
     return answer
   }
 
@@ -220,28 +130,135 @@ export function createSubmission(deps: SubmissionDeps): Submission {
       const { organizationId, domainId } = author.key
       const now = clock.now()
       const [domain, plan] = await Promise.all([store.domains.get(domainId), planOf(organizationId)])
-      const batch: Batch = { author, domain, plan, now, purse: { left: BATCH_WORK } }
+      const batch: Batch = { author, domain, plan, now, workBudget: { left: BATCH_WORK } }
       const slices = parts === undefined ? [requests] : slicesOf(requests, author.key.mode)
       const written: AcceptedMessage[] = []
       try {
         return await submitSlices(slices, remember, parts ?? null, (slice, record) =>
-          heavyWork.run(organizationId, () => submitSlice(batch, slice, record, written)),
+          heavyWork.run(organizationId, () => submitSlice(batch, slice, record, written, context)),
         )
       } finally {
-        tell(written)
+        publish(written)
       }
     },
 
     render: async (sender, { idOrAlias, variables }) => templates.fill(templates.require(sender, idOrAlias), variables),
   }
 }
+/** Test mail takes the whole path, signing included, and completes when accepted. Scheduled test mail waits in the
+ *  queue, and delivery simulates it then. */
+async function prepare(
+  { author, domain, now, workBudget }: Pick<Batch, 'author' | 'domain' | 'now'> & { workBudget?: WorkBudget },
+  given: SubmissionRequest,
+  { deps, templates }: SubmissionContext,
+): Promise<AcceptedMessage> {
+  const recipients = requireRecipients(given)
+  const use = usedTemplate(given)
+  const template = use && templates.require(author.key, use.idOrAlias)
+  const sender = requireOwnDomain(given, domain)
+  requireVerified(author.key.mode, sender, deps.settings)
+  requireSendingAllowed(author.key.mode, sender, deps.stoppedBy)
+  const listed = suppressedAmong(recipients, author, deps.store)
+  const suppressed = author.key.mode === 'test' ? listed.union(pretended(recipients, deps.simulate)) : listed
+  const request = template && use ? await templates.fillIn(given, template, use.variables, workBudget) : given
+  const id = deps.mintId('msg')
+  const content = storedContent(id, request, recipients, deps.settings, now)
+  const message = describe(id, author, request, content, sender, now)
+
+  if (message.mode === 'live' || message.scheduledAt !== null) {
+    const deliveries = plannedDeliveries(message, recipients, suppressed, deps.mintId)
+    return accepted(message, content.packed, { deliveries, attempts: [], events: [] })
+  }
+  await deps.compose(content.packed, domainKeys(sender), now)
+  const html = await htmlFor(message, content, recipients, deps)
+  return accepted(message, content.packed, playOut(message, html, recipients, suppressed, deps))
+}
+
+/** Only simulated clicks need the HTML; a finished mail must be parsed for it. */
+async function htmlFor(
+  message: Message,
+  content: StoredContent,
+  recipients: Recipient[],
+  deps: Pick<SubmissionDeps, 'simulate' | 'storedMail'>,
+): Promise<string | null> {
+  const isLookedAt = recipients.some(({ mailbox }) => deps.simulate(mailbox.address).then.includes('clicked'))
+  if (!isLookedAt || content.html !== undefined) return content.html ?? null
+  const html = await deps.storedMail.part(content.packed, 'html', message.organizationId)
+  return html === null ? null : new TextDecoder().decode(html)
+}
+
+async function usedOf(
+  organizationId: string,
+  month: string,
+  now: number,
+  store: Pick<Store, 'usage' | 'messages'>,
+): Promise<Used> {
+  const used = await store.usage.of(organizationId, now)
+  return {
+    messages_per_month: await store.messages.volume(organizationId, month),
+    test_messages_per_month: used.testMessages,
+    scheduled_messages: used.scheduledMessages,
+    stored_bytes: used.storedBytes,
+  }
+}
+
+/** Writes some messages of a batch in one transaction; adds accepted ones to `written`. */
+async function submitSlice(
+  batch: Batch,
+  requests: readonly (SubmissionRequest | Refusal)[],
+  remember: MakeRecord<SubmissionResult[]> | undefined,
+  written: AcceptedMessage[],
+  context: SubmissionContext,
+): Promise<SubmissionResult[]> {
+  const { plan, now } = batch
+  const { store } = context.deps
+  const { organizationId } = batch.author.key
+  const prepared: (AcceptedMessage | Refusal)[] = []
+  for (const request of requests) {
+    if (isTurnOver(prepared.length, request)) await new Promise(setImmediate)
+    const ready = request instanceof Refusal ? request : prepare(batch, request, context).catch(refusalOrThrow)
+    prepared.push(await ready)
+  }
+  const month = monthOf(now)
+  const used = await usedOf(organizationId, month, now, store)
+  const reserved = nothingUsed()
+  for (let round = 1; ; round++) {
+    const fitting = withinLimits(prepared, plan, { used, reserved }, now)
+    const fit = fitting.flatMap((each) => (each instanceof Refusal ? [] : [each]))
+    const fates = fitting.map((each) => (each instanceof Refusal ? each : toAccepted(each)))
+    const count = fit.reduce((sum, each) => sum + liveCount(each), 0)
+    const volume = { organizationId, month, count, limit: plan.messagesPerMonth }
+    const record = remember?.(fates)
+    const result = await store.messages.accept(fit, volume, record)
+    if (result.kind === 'accepted') {
+      written.push(...fit)
+      return fates
+    }
+    if (fit.length === 0) return fates // nothing is written, so no record is needed
+    // Other requests used the limit first, or the record takes the place of messages: each round tries fewer.
+    const name = result.kind === 'limit' ? result.name : 'messages_per_month'
+    if (!isSendingLimit(name)) throw new Error(`sending met the limit ${name}`)
+    const answerBytes = name === 'stored_bytes' ? (record?.body.byteLength ?? 0) : 0
+    const isSame = result.used === used[name] && answerBytes <= reserved[name]
+    used[name] = result.used
+    reserved[name] = Math.max(reserved[name] + Number(isSame), answerBytes)
+    if (round >= MAX_ROUNDS) reserved[name] = Number.MAX_SAFE_INTEGER
+  }
+}
+
+/** What all steps of a submission use. */
+interface SubmissionContext {
+  deps: SubmissionDeps
+  templates: StoredTemplates
+}
+
 /** State shared by the slices of a batch. */
 interface Batch {
   author: Author
   domain: Domain | null
   plan: Plan
   now: number
-  purse: Purse
+  workBudget: WorkBudget
 }
 
 /** Rendering budget for all templates of a batch, in the characters of template-work.ts: one or two seconds at worst.

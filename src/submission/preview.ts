@@ -18,10 +18,10 @@ export function previewTemplate(texts: TemplateTexts, variables: Record<string, 
   const names = variablesIn(parsed)
   const given = structuredClone(variables)
   const missing: string[] = []
-  const purse = { left: 2 * WORK }
+  const workBudget = { left: 2 * WORK }
   for (;;) {
     try {
-      return { ...fillTemplate(parsed, given, purse), variables: names, missing }
+      return { ...fillTemplate(parsed, given, workBudget), variables: names, missing }
     } catch (error) {
       if (!(error instanceof Refusal)) throw error
       const lacking = error.details?.variable

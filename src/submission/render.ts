@@ -2,7 +2,7 @@ import { invalid, Refusal } from '../model/refusal.ts'
 import type { TemplateContent } from '../model/template.ts'
 import { bodyFault, subjectFault } from './checks.ts'
 import { createFilling, type ParsedText, parseText, TemplateFault } from './template-engine.ts'
-import type { Purse } from './template-work.ts'
+import type { WorkBudget } from './template-work.ts'
 
 /** Renders a template with variables to subject, html and text. Only `html` is escaped. */
 
@@ -56,8 +56,12 @@ export function renderTemplate(template: TemplateTexts, variables: Record<string
 /** Parsed texts and variables → rendered texts; does not modify `variables`. Line breaks in the subject become spaces;
  *  an empty text counts as missing. Throws `template_error`: `details.variable` is the missing variable without
  *  default, `details.field` its text. Texts omitted from `parsed` are not rendered or required. */
-export function fillTemplate(parsed: ParsedTemplate, variables: Record<string, unknown>, purse?: Purse): Rendered {
-  const fill = createFilling(variables, purse)
+export function fillTemplate(
+  parsed: ParsedTemplate,
+  variables: Record<string, unknown>,
+  workBudget?: WorkBudget,
+): Rendered {
+  const fill = createFilling(variables, workBudget)
   const filled = (field: TemplateField) => {
     const text = parsed[field]
     try {

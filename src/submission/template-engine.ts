@@ -1,6 +1,6 @@
 import { filters, Liquid, LiquidError, type Template as Node, Parser } from 'liquidjs'
 import { boundTags } from './template-tags.ts'
-import { BoundedContext, boundOperators, boundWork, type Purse, payFrom, spell, WORK } from './template-work.ts'
+import { BoundedContext, boundOperators, boundWork, chargeTo, spell, WORK, type WorkBudget } from './template-work.ts'
 
 /** The template language: Liquid, with limits on everything an untrusted template can cost. Templates read no files and
  *  see only the own properties of the variables they are given. */
@@ -58,14 +58,17 @@ export function parseText(source: string, kind: 'html' | 'plain'): ParsedText {
 
 /** Renders texts in sequence with shared variables and one budget; also charges a given work budget. Throws
  *  TemplateFault for a missing variable without default, a filter that fails, and an exhausted budget. */
-export function createFilling(variables: Record<string, unknown>, purse?: Purse): (text: ParsedText) => string {
+export function createFilling(
+  variables: Record<string, unknown>,
+  workBudget?: WorkBudget,
+): (text: ParsedText) => string {
   let paid: Pick<BoundedContext, 'memoryLimit' | 'renderLimit'> | null = null
   return ({ nodes, engine }) => {
     // A copy per text, because `increment` writes to it, and without a prototype, so that it has only the given
     // variables.
     const scope = Object.assign(Object.create(null), variables)
     const context = new BoundedContext(scope, engine.options, { sync: true }, { ...paid, liquid: engine })
-    if (paid === null && purse !== undefined) payFrom(purse, context)
+    if (paid === null && workBudget !== undefined) chargeTo(workBudget, context)
     paid ??= context
     return faultsTold(() => engine.renderSync(nodes, context) as string)
   }

@@ -34,16 +34,16 @@ const ADDING = new Map([
 const UNAVAILABLE = /_exp$|^(?:group_by|push|unshift|inspect|sample)$/
 
 /** A work budget shared by several renders. */
-export interface Purse {
+export interface WorkBudget {
   left: number
 }
 
 /** Charges the budget with everything the context uses, and stops once it is exhausted. */
-export function payFrom(purse: Purse, { memoryLimit }: Context): void {
+export function chargeTo(workBudget: WorkBudget, { memoryLimit }: Context): void {
   const use = memoryLimit.use.bind(memoryLimit)
   memoryLimit.use = (count) => {
-    purse.left -= count
-    if (purse.left < 0) throw new Error('the messages of this batch exceed their shared rendering budget')
+    workBudget.left -= count
+    if (workBudget.left < 0) throw new Error('the messages of this batch exceed their shared rendering budget')
     use(count)
   }
 }

@@ -4,7 +4,7 @@ import type { StandingTemplate, Store } from '../storage/store.ts'
 import type { Preview } from './preview.ts'
 import type { Rendered, TemplateTexts } from './render.ts'
 import type { SubmissionRequest } from './request.ts'
-import type { Purse } from './template-work.ts'
+import type { WorkBudget } from './template-work.ts'
 
 /** Parses and renders templates for an organization, in a separate thread where available: templates are programs by
  *  tenants. Refuses like render.ts and preview.ts, and with `template_error` for one that takes too long. */
@@ -17,7 +17,7 @@ export interface TemplateEngine {
     template: { key: string; texts: TemplateTexts; isSubjectGiven: boolean },
     variables: Record<string, unknown>,
     owner: string,
-    purse?: Purse,
+    workBudget?: WorkBudget,
   ): Promise<Rendered>
 }
 
@@ -35,7 +35,7 @@ export interface StoredTemplates {
     request: SubmissionRequest,
     template: StandingTemplate,
     variables: Record<string, unknown>,
-    purse?: Purse,
+    workBudget?: WorkBudget,
   ): Promise<SubmissionRequest>
 }
 
@@ -100,13 +100,13 @@ export function createStoredTemplates({
       const made = { key, texts: await textsOf(key, template), isSubjectGiven: false }
       return templateEngine.fill(made, variables, template.organizationId)
     },
-    fillIn: async (request, template, variables, purse) => {
+    fillIn: async (request, template, variables, workBudget) => {
       const key = `${template.id} ${template.version}`
       const isSubjectGiven = request.subject !== ''
       const texts = await textsOf(key, template)
       if (!isSubjectGiven && texts.subject === null) throw invalid([{ field: 'subject', message: NO_SUBJECT }])
       const made = { key, texts, isSubjectGiven }
-      const { subject, html, text } = await templateEngine.fill(made, variables, template.organizationId, purse)
+      const { subject, html, text } = await templateEngine.fill(made, variables, template.organizationId, workBudget)
       return { ...request, subject: subject ?? request.subject, html, text, template: { id: template.id } }
     },
   }
