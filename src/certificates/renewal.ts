@@ -152,18 +152,10 @@ export function createRenewal(deps: RenewalDeps): Renewal {
 
   const fail = async (error: unknown, names: readonly string[], before: Progress): Promise<void> => {
     if (!(error instanceof OrderFailure)) log.error('certificate order failed', { error })
-    const { message, retryAfterMs, refusedNames } =
-      error instanceof OrderFailure ? error : new OrderFailure('internal error; see the log')
-    const now = clock.now()
-    const refused = refusedNames.map((name) => name.toLowerCase()).filter((name) => names.includes(name))
-    // One domain's DNS must not prevent a certificate for the others.
-    const foreign = refused.filter((name) => !own.includes(name))
-    const isTheirs = foreign.length > 0 && foreign.length === refused.length
-    const notBefore = Math.max(isTheirs ? now + WITHOUT_REFUSED_MS : progress.notBefore, now + retryAfterMs)
-    const leftOut = { ...before.leftOut, ...Object.fromEntries(foreign.map((name) => [name, now])) }
-    const triedAt = isTheirs ? before.triedAt : progress.triedAt
-    await keep({ ...progress, triedAt, notBefore, trouble: message, leftOut })
-    log.warn('certificate not issued', { reason: message, names, next_attempt_at: iso(notBefore) })
+    const failure = error instanceof OrderFailure ? error : new OrderFailure('a fault of this program; the log has it')
+    const next = afterFailure(failure, { names, own, before, counted: progress }, clock.now())
+    await keep(next)
+    log.warn('no certificate issued', { reason: failure.message, names, next_attempt_at: iso(next.notBefore) })
   }
 
   const keep = async (next: Progress): Promise<void> => {
@@ -244,6 +236,31 @@ function withClockSetBack(progress: Progress, now: number): Progress {
     triedAt: now,
     notBefore: progress.notBefore - (progress.triedAt - now),
     leftOut: Object.fromEntries(Object.entries(progress.leftOut).filter(isPast)),
+  }
+}
+
+/** The state after a failed order. If only names from domains were refused, those are left out and the operator's names
+ *  are tried again soon: one domain's DNS must not prevent a certificate for the others. `before` is the state without
+ *  the attempt, `counted` with it. */
+function afterFailure(
+  { message, retryAfterMs, refusedNames }: OrderFailure,
+  {
+    names,
+    own,
+    before,
+    counted,
+  }: { names: readonly string[]; own: readonly string[]; before: Progress; counted: Progress },
+  now: number,
+): Progress {
+  const refused = refusedNames.map((name) => name.toLowerCase()).filter((name) => names.includes(name))
+  const foreign = refused.filter((name) => !own.includes(name))
+  const isTheirs = foreign.length > 0 && foreign.length === refused.length
+  return {
+    ...counted,
+    triedAt: isTheirs ? before.triedAt : counted.triedAt,
+    notBefore: Math.max(isTheirs ? now + WITHOUT_REFUSED_MS : counted.notBefore, now + retryAfterMs),
+    trouble: message,
+    leftOut: { ...before.leftOut, ...Object.fromEntries(foreign.map((name) => [name, now])) },
   }
 }
 

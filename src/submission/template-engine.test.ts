@@ -231,7 +231,7 @@ describe('a hostile template', () => {
     const fill = (length: number) => () =>
       createFilling({ a: 'xyz', b: 'n'.repeat(length) })(parseText(source, 'plain'))
     expect(fill(256)()).toBe('xyz')
-    expect(faultOf(fill(257)).message).toContain('takes no argument of more than 256 characters')
+    expect(faultOf(fill(257)).message).toContain('accepts no argument of more than 256 characters')
   })
 
   test('may add long texts, whose length is paid for', () => {
@@ -242,7 +242,7 @@ describe('a hostile template', () => {
     expect(filled('none | default: b')).toBe(variables.b)
     for (const filter of ['replace', 'replace_first', 'replace_last']) {
       expect(filled(`a | ${filter}: "x", b`)).toBe(variables.b)
-      expect(faultOf(() => filled(`a | ${filter}: b, "y"`)).message).toContain('takes no argument')
+      expect(faultOf(() => filled(`a | ${filter}: b, "y"`)).message).toContain('accepts no argument')
     }
   })
 
