@@ -152,10 +152,10 @@ export function createRenewal(deps: RenewalDeps): Renewal {
 
   const fail = async (error: unknown, names: readonly string[], before: Progress): Promise<void> => {
     if (!(error instanceof OrderFailure)) log.error('certificate order failed', { error })
-    const failure = error instanceof OrderFailure ? error : new OrderFailure('a fault of this program; the log has it')
+    const failure = error instanceof OrderFailure ? error : new OrderFailure('internal error; see the log')
     const next = afterFailure(failure, { names, own, before, counted: progress }, clock.now())
     await keep(next)
-    log.warn('no certificate issued', { reason: failure.message, names, next_attempt_at: iso(next.notBefore) })
+    log.warn('certificate not issued', { reason: failure.message, names, next_attempt_at: iso(next.notBefore) })
   }
 
   const keep = async (next: Progress): Promise<void> => {

@@ -209,7 +209,7 @@ class DeliveryThreads implements Workers {
         this.#options.onResults(message.results)
         return
       case 'bug':
-        this.#options.log.error('an attempt failed inside', {
+        this.#options.log.error('delivery attempt failed with an internal error', {
           delivery_id: message.deliveryId,
           message_id: message.messageId,
           error: message.error,
@@ -308,7 +308,7 @@ function deliveredBy({ path, slots }: Thread, log: Log): AttemptResult[] {
     const attempts = notes.filter(({ deliveryId, attempt }) => attempt.number === slots.attemptOf(deliveryId))
     return attempts.map((note) => ({ ...note, tlsSessions: [] }))
   } catch (error) {
-    log.warn('what servers had taken of an ended thread cannot be read', { path, error })
+    log.warn('journal of an ended thread unreadable', { path, error })
     return []
   }
 }
