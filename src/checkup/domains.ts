@@ -7,10 +7,10 @@ import type { Domain } from '../model/domain.ts'
 import type { Resolver } from '../net/dns/resolver.ts'
 import type { Store } from '../storage/store.ts'
 
-/** Of more domains the newest of each organization are looked at: each takes a dozen questions. */
+/** Newest domains checked per organization; each check makes a dozen DNS queries. */
 const MOST_DOMAINS = 50
 
-/** A domain that failed is reported for a month; after that it is a name that its organization gave up. */
+/** A failed domain is reported for a month. After that it counts as abandoned. */
 function isOfInterest({ status, missingSince }: Domain, now: number): boolean {
   return status === 'verified' || (missingSince !== null && now - missingSince < REPORTED_MS)
 }
@@ -27,7 +27,7 @@ async function newestDomains(store: Pick<Store, 'organizations' | 'domains'>): P
   return found
 }
 
-/** The domains to look at: the newest ones, and those that are without their proof. */
+/** Domains to check: the newest ones, and those without proof of ownership. */
 export async function domainsToLookAt(store: Pick<Store, 'organizations' | 'domains'>, now: number): Promise<Domain[]> {
   const [newest, troubled] = await Promise.all([newestDomains(store), store.domains.withoutProof(MOST_DOMAINS)])
   const more = troubled
@@ -36,7 +36,7 @@ export async function domainsToLookAt(store: Pick<Store, 'organizations' | 'doma
   return [...more, ...newest]
 }
 
-/** Those that are there, and others by name as they would be. */
+/** The stored domains, and the additional names as they would be created. */
 export function sendingDomains(kept: readonly Domain[], more: readonly string[]): SendingDomain[] {
   const planned = more
     .filter((name) => kept.every((domain) => domain.name !== name))
@@ -44,14 +44,14 @@ export function sendingDomains(kept: readonly Domain[], more: readonly string[])
   return [...kept, ...planned]
 }
 
-/** Domain → which of the records that it needs DNS has now. Writes nothing down; never rejects. */
+/** Checks which of the domain's DNS records are published. Stores nothing and never rejects. */
 export async function lookAtDomain(
   domain: Domain,
   us: { hostname: string; resolver: Resolver; mtaSts: OwnMtaSts | null; now: number },
 ): Promise<CheckedDomain> {
   const { findings } = await checkDomain(domain, us)
   const needed = dnsRecords(domain, us.hostname, us.mtaSts).filter(({ required }) => required)
-  // What DNS gave no answer about shows as it was before.
+  // Records for which DNS gave no answer keep their previous result.
   const seen = needed.map((record) => ({
     name: record.name,
     status: findingOf({ ...domain, findings }, record)?.status,

@@ -3,8 +3,7 @@ import { readStoredCertificate } from '../certificates/stored-certificate.ts'
 import type { Config } from '../config/load.ts'
 import type { AuthorityCertificate, Installation, SendingDomain, Server } from '../health/deps.ts'
 
-/** Config, who serves it, and the domains that are sent from → what is set up. Rejects when what is kept of an authority
- *  cannot be read. */
+/** Describes this installation for the health checks. Rejects if the stored ACME certificate cannot be read. */
 export async function installationOf(
   config: Config,
   server: Server | null,

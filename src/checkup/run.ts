@@ -12,28 +12,27 @@ import { openCheckDeps } from './deps.ts'
 import { domainsToLookAt, lookAtDomain, sendingDomains } from './domains.ts'
 import { installationOf } from './installation.ts'
 
-/** What was found. */
+/** The results of a checkup. */
 export interface Found {
   checks: CheckResult[]
-  /** Public addresses that this machine is seen with, or has, IPv4 before IPv6. */
+  /** Public addresses of this machine, seen from outside or assigned to it; IPv4 before IPv6. */
   addresses: string[]
 }
 
 export interface CheckupOptions {
   clock: WallClock
   random: Random
-  /** Null: there is none yet. */
+  /** Null if there is no database yet. */
   store: Store | null
-  /** Beside those of the store. */
+  /** Domains to check in addition to those of the store. */
   domains?: readonly string[]
-  /** Who listens on what; null: ports are not looked at. */
+  /** Processes that hold ports; null skips the check of ports. */
   held: readonly HeldPort[] | null
-  /** The server that runs on the data directory, if one does. */
+  /** The server that uses the data directory, if one is running. */
   server: Server | null
 }
 
-/** Config and what runs on it → what every check found, with the real machine around them. Rejects with what the store
- *  throws. */
+/** Runs every health check on this machine. Rejects with the store's error. */
 export async function runCheckup(config: Config, options: CheckupOptions): Promise<Found> {
   const { store, held, server } = options
   const kept = store === null ? [] : await domainsToLookAt(store, options.clock.now())
@@ -65,5 +64,5 @@ function ofStore(store: Store, kept: readonly Domain[], config: Config, options:
   })
 }
 
-/** What a server need not ask about its own listeners. */
+/** Checks of ports, which a running server does not make about itself. */
 const OF_PORTS = new Set(['ports', 'low_ports'])

@@ -2,9 +2,9 @@ import dgram from 'node:dgram'
 import { isIP } from 'node:net'
 import type { Random } from '../os/random.ts'
 
-/** Time server (an address, port 123) and our clock (ms UTC) → by how many ms our clock is ahead of its, behind when
- *  negative. Null when nothing came within `timeoutMs`, or nothing to believe: another's packet, a server that is not in
- *  step itself (stratum 0, leap indicator 3). Never rejects. RFC 5905 §7.3 and §14 */
+/** Queries a time server (an IP address, port 123) and returns by how many milliseconds our clock is ahead; negative if
+ *  behind. Null after `timeoutMs` or for an answer that cannot be trusted: a packet of another sender, or a server that is
+ *  not synchronized (stratum 0, leap indicator 3). Never rejects. RFC 5905 §7.3 and §14 */
 export function askTime(
   server: { address: string; port: number },
   { now, random, timeoutMs }: { now: () => number; random: Random; timeoutMs: number },
@@ -22,7 +22,7 @@ export function askTime(
       resolve(aheadMs)
     }
     const timer = setTimeout(() => end(null), timeoutMs)
-    // What the server gives back as ours; random, so that nobody who does not see it can answer.
+    // The server must echo this. It is random, so that only a host that sees the request can answer.
     const token = Buffer.from(random.bytes(8))
     const request = Buffer.concat([FIRST, token])
     let sentAt = 0
@@ -43,14 +43,14 @@ export function askTime(
 
 const PACKET_BYTES = 48
 const SERVER = 4
-/** Version 4, mode 3 (client), and nothing else said; the transmit timestamp follows. */
+/** Version 4, mode 3 (client), all other fields zero; the transmit timestamp follows. */
 const FIRST = Buffer.concat([Buffer.from([0x23]), Buffer.alloc(39)])
-/** From 1900 to 1970. */
+/** Seconds from 1900 to 1970. */
 const EPOCH_SECONDS = 2_208_988_800
 
 function stamp(packet: Buffer, at: number): number {
   const seconds = packet.readUInt32BE(at)
-  // After 2036 the count begins anew (era 1).
+  // The counter wraps in 2036 (era 1).
   const era = seconds < EPOCH_SECONDS ? 2 ** 32 : 0
   return (era + seconds - EPOCH_SECONDS) * 1000 + (packet.readUInt32BE(at + 4) / 2 ** 32) * 1000
 }

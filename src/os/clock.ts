@@ -1,5 +1,5 @@
-/** Time as the server sees it: milliseconds since 1970 UTC, and a nap that a signal can end.
- *  Everything that waits or stamps takes a Clock, so tests advance it by hand. */
+/** Time in milliseconds since 1970 UTC, and a sleep that a signal can end. Everything that waits or records a time takes a
+ *  Clock, so that tests can advance it. */
 export interface Clock {
   /** Milliseconds UTC. */
   now(): number
@@ -7,8 +7,8 @@ export interface Clock {
   sleep(ms: number, signal?: AbortSignal): Promise<void>
 }
 
-/** The clock on the wall, which somebody may set: it stamps, and says when what has a date is due. `steady` beside it goes
- *  on evenly from the start of the process whatever the wall says: it measures, and ends what was given some time. */
+/** The wall clock, which may be set at any time: it gives timestamps, and decides when dated work is due. `steady` runs
+ *  evenly from the start of the process: it measures durations and timeouts. */
 export interface WallClock extends Clock {
   readonly steady: Clock
 }
@@ -31,5 +31,5 @@ export const systemClock: WallClock = {
   steady: { now: () => Math.round(performance.timeOrigin + performance.now()), sleep },
 }
 
-/** Timers past 2^31 ms fire at once in every JavaScript runtime; a longer nap simply ends early. */
+/** Timers beyond 2^31 ms fire at once in every JavaScript runtime; a longer sleep simply ends early. */
 const MAX_TIMER_MS = 2 ** 31 - 1

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 
-/** How many files and sockets this process may have open at once, and how many it has. */
+/** The limit of open files and sockets of this process, and how many are open. */
 export interface Descriptors {
   limit: number
   used(): number
@@ -8,9 +8,9 @@ export interface Descriptors {
 
 const OWN = '/proc/self/fd'
 
-/** The process's own, by RLIMIT_NOFILE (which Bun has raised as far as it may). Counting opens nothing where the kernel
- *  tells the number as the size of the folder (Linux 6.2); before that it takes a descriptor, and without one all are
- *  taken to be used. No limit, or no /proc: Infinity. */
+/** Descriptors of this process, limited by RLIMIT_NOFILE (which Bun raises to the maximum). Counting opens nothing where the
+ *  kernel reports the number as the size of the directory (Linux 6.2). Older kernels need a descriptor to count; without a
+ *  free one, all count as used. Infinity without a limit or /proc. */
 export function systemDescriptors(): Descriptors {
   const limit = limitIn(limits())
   return {
@@ -25,7 +25,7 @@ export function systemDescriptors(): Descriptors {
   }
 }
 
-/** The text of /proc/PID/limits → the soft limit of open files; Infinity when it names none. proc_pid_limits(5) */
+/** Parses the soft limit of open files from /proc/PID/limits; Infinity if it names none. proc_pid_limits(5) */
 export function limitIn(text: string): number {
   const soft = /^Max open files\s+(\d+)/m.exec(text)?.[1]
   return soft === undefined ? Number.POSITIVE_INFINITY : Number(soft)
@@ -39,11 +39,11 @@ function limits(): string {
   }
 }
 
-/** How far they are used up: above seven eighths `short`, below three quarters `ample`. */
+/** Usage above seven eighths is `short`, below three quarters `ample`. */
 export type Supply = 'short' | 'scarce' | 'ample'
 
-/** Tells the supply ten times a second, on a real timer, whatever clock the server has → what stops it. Where there is
- *  no limit nothing is told. It keeps no process alive. */
+/** Reports the supply ten times a second on a real timer, whatever clock the server uses. Reports nothing without a limit.
+ *  Does not keep the process alive. Returns what stops it. */
 export function watchDescriptors({ limit, used }: Descriptors, tell: (supply: Supply) => void): () => void {
   if (limit === Number.POSITIVE_INFINITY) return () => {}
   const timer = setInterval(() => {

@@ -1,18 +1,18 @@
 import { closeSync, fchownSync, openSync, readFileSync, renameSync, rmSync, statSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** What a backup leaves in the data directory when it is done, for those who watch that there is one. */
+/** Record of the last backup in the data directory, for monitoring. */
 export interface LastBackup {
   /** Ms UTC. */
   madeAt: number
   bytes: number
-  /** Where it went. */
+  /** Path of the backup. */
   to: string
 }
 
 export const LAST_BACKUP_FILE = 'last-backup.json'
 
-/** Null when none was made yet. */
+/** Null if there was no backup yet. */
 export function readLastBackup(dataDir: string): LastBackup | null {
   try {
     const { made_at, bytes, to } = JSON.parse(readFileSync(join(dataDir, LAST_BACKUP_FILE), 'utf8'))
@@ -23,8 +23,8 @@ export function readLastBackup(dataDir: string): LastBackup | null {
   }
 }
 
-/** Whoever made it, the owner of the data may read it. The folder is that owner's, and who writes is often root: whatever lies
- *  there under the draft's name is removed, never written to. Throws what writing throws. */
+/** Writes the record, readable by the owner of the data. The directory belongs to that owner, and the writer is often root:
+ *  anything already at the temporary name is removed, never written to. Throws file system errors. */
 export function noteBackup(dataDir: string, { madeAt, bytes, to }: LastBackup): void {
   const file = join(dataDir, LAST_BACKUP_FILE)
   const draft = `${file}.new`

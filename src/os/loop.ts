@@ -1,18 +1,18 @@
 import type { Clock } from './clock.ts'
 
-/** A loop that turns when something is due: nap until then, until woken, or at most `idleMs`. */
+/** Runs `tick` when work is due: sleeps until then, until woken, or at most `idleMs`. */
 export interface Loop {
   start(): void
-  /** Turn soon, once for all wakes of one turn of the event loop; a wake that arrives during a turn causes one more. */
+  /** Runs `tick` soon, once for all calls in one turn of the event loop. A call during a tick causes one more tick. */
   wake(): void
-  /** For how long the turn that runs has been running, by the machine's own timer; 0 between two turns. */
+  /** How long the current tick has been running, on the system timer; 0 between ticks. */
   turningMs(): number
-  /** No further turns; resolves when the running one has ended. */
+  /** Starts no further tick and resolves when the current one has ended. */
   stop(): Promise<void>
 }
 
-/** `tick` → Loop. `tick` does what is due and returns the time (ms UTC) of the next due work, or null.
- *  An error in a turn goes to `onError` and the loop goes on after `idleMs`. Knows neither mail nor store. */
+/** Creates a Loop. `tick` does the due work and returns the time (ms UTC) of the next due work, or null. An error goes to
+ *  `onError`, and the loop continues after `idleMs`. */
 export function createLoop(options: {
   clock: Clock
   idleMs: number
@@ -66,10 +66,10 @@ export function createLoop(options: {
   }
 }
 
-/** Longer than one turn can take: milliseconds, and some seconds while another process holds the store. */
+/** Longer than any healthy tick: ticks take milliseconds, or seconds while another process holds the store. */
 const STUCK_MS = 60_000
 
-/** Engines by name → why one of them does no work although it should; null when all turn. */
+/** Describes an engine whose tick hangs; null if all are running. */
 export function stuckEngine(engines: Record<string, Pick<Loop, 'turningMs'>>): string | null {
   const stuck = Object.entries(engines).find(([, { turningMs }]) => turningMs() > STUCK_MS)
   return stuck === undefined ? null : `the ${stuck[0]} engine does not come to the end of its turn`

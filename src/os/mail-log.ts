@@ -1,13 +1,13 @@
 import type { Log } from './log.ts'
 
-/** The closed list of mail facts: what an operator greps for. Ids always; subjects, bodies and secrets never. */
+/** The closed list of log lines about mail, for operators to search. They contain ids, never subjects, bodies or secrets. */
 export interface MailLog {
   accepted(fact: { message: string; mode: string; recipients: number; sizeBytes: number }): void
   delivered(fact: Attempted): void
   deferred(fact: Attempted & { nextAttemptAt: number | null }): void
   bounced(fact: Attempted & { type: string }): void
   suppressed(fact: { message: string; recipients: number }): void
-  /** Mail from the world was taken; `route` is null for what is stored for postmaster and abuse. */
+  /** Inbound mail was accepted; `route` is null for mail stored for postmaster and abuse. */
   received(fact: {
     inbound: string
     route: string | null
@@ -16,9 +16,9 @@ export interface MailLog {
     dkim: string
     dmarc: string
   }): void
-  /** A bounce, a complaint or a plea to stop came back for a delivery. */
+  /** A bounce, complaint or unsubscribe request arrived for a delivery. */
   reported(fact: { message: string; delivery: string; kind: string; status: string | null }): void
-  /** Somebody was told no at an SMTP door. */
+  /** An SMTP listener refused a client. */
   refused(fact: { door: string; address: string; reply: string }): void
 }
 
@@ -31,7 +31,7 @@ interface Attempted {
   reply: string | null
 }
 
-/** Log → MailLog: one line at level info for each fact, named as its function is. */
+/** Creates a MailLog that writes one line at level info per call, named like its method. */
 export function createMailLog(log: Log): MailLog {
   const attempted = ({ message, delivery, durationMs, ...rest }: Attempted) => ({
     message_id: message,

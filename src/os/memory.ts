@@ -1,65 +1,64 @@
 import { createMemoryBudget, type Release } from '../net/limiters/memory-budget.ts'
 import { type Clock, systemClock } from './clock.ts'
 
-/** What large bytes are for. */
+/** Uses of large buffers. */
 export type Use = keyof typeof COSTS
 
-/** One account of all that is large in memory: whoever is about to hold large bytes asks first, and what the process may have
- *  is never promised twice. */
+/** Accounts for all large buffers in memory. Callers reserve before they allocate, so memory is never promised twice. */
 export interface Memory {
-  /** What may be resident; Infinity: nobody told. */
+  /** Limit of resident memory; Infinity if unknown. */
   readonly limitBytes: number
-  /** Waits until what `use` makes of `sizeBytes` has its place → what gives it back, to be called once. Null when there was none
-   *  within `withinMs`, when there never is, or when `signal` ended the wait. */
+  /** Reserves the memory that `use` needs for `sizeBytes` and resolves with a function that releases it, to be called once.
+   *  Resolves with null after `withinMs`, if it could never fit, or if `signal` aborted the wait. */
   enter(use: Use, sizeBytes: number, withinMs: number, signal?: AbortSignal): Promise<Release | null>
-  /** Whether so much may be begun now: there can be a place for it, and memory is not short. */
+  /** Whether so much could be reserved at all, and memory is not short now. */
   mayHold(use: Use, sizeBytes: number): boolean
-  /** Whether nothing new is to be begun at all: nearly all of the limit is resident, however that came. */
+  /** Whether no new work should start: nearly the whole limit is resident, for whatever reason. */
   isShort(): boolean
   reservedBytes(): number
-  /** How often there was no place. */
+  /** Number of reservations that failed. */
   refusals(): number
 }
 
-/** What is resident at the worst moment for each byte, as it was measured with 24 MB of random bytes, over what the process has
- *  anyway. What goes out is made first, which is its worst moment; then it is on its way, for as long as a slow receiver
- *  likes, and keeps less. */
+/** Peak resident bytes per byte of content, measured with 24 MB of random bytes above the base use of the process. Outgoing
+ *  content peaks while it is made, and holds less while it is sent, which may take as long as a slow receiver needs. */
 const COSTS = {
-  /** A body on its way in: one buffer, and the pieces it came in. */
+  /** A body being received: one buffer and its chunks. */
   upload: { times: 2, keeps: null },
-  /** The same in hand: decoded, packed, in the log of the store; 3.5 with attachments, more where HTML is analysed. */
+  /** A received body: decoded, packed, in the log of the store. 3.5 with attachments, more if HTML is analysed. */
   request: { times: 5, keeps: null },
-  /** From its file, in the reading thread, as it is kept; 7.5 with attachments, more in UTF-16 or quoted-printable. */
+  /** Inbound mail from its file, in the reading thread, as stored; 7.5 with attachments, more in UTF-16 or quoted-printable. */
   mail: { times: 9, keeps: null },
-  /** Read, perhaps composed; then written to the client. */
+  /** Stored mail that is read, perhaps composed, then written to the client. */
   answer: { times: 7, keeps: 1.5 },
-  /** Read, composed, signed; then on the wire. 5.5 with attachments; this is HTML whose every word is a link. */
+  /** Outbound mail that is read, composed, signed, then sent. 5.5 with attachments; this value is HTML whose every word is a
+   *  link. */
   delivery: { times: 9, keeps: 3 },
-  /** Inbound mail as JSON with its attachments; then on the wire. */
+  /** Inbound mail as JSON with its attachments, then sent. */
   post: { times: 10, keeps: 3 },
 } as const satisfies Record<string, { times: number; keeps: number | null }>
-/** Whatever goes out is made by then. */
+/** Multiple held while outgoing content is sent. */
 const MADE_MS = 20_000
 
-/** Resident once everything has been used, with some load of small things. */
+/** Resident memory of a warmed-up process under light load. */
 const OWN_BYTES = 150_000_000
-/** Of the limit: for all that is promised, for what is resident when one more begins, for anything new at all; and from where on
- *  garbage is collected. */
+/** Fractions of the limit: for all reservations, for resident memory when another one starts, for any new work, and the
+ *  point from which garbage is collected. */
 const PROMISED = 0.9
 const RESIDENT = 0.97
 const SHORT = 0.95
 const COLLECT = 0.8
 const LOOK_MS = 100
-/** A full collection takes 10 to 100 ms of the main thread. */
+/** A full collection blocks the main thread for 10 to 100 ms. */
 const COLLECT_AGAIN_MS = 1_000
 
-/** The limit, and the largest mail that is taken → an account of which nothing is promised.
+/** Creates an empty Memory for a limit and the size of the largest accepted message.
  *
- *  Who came first is served first. Mails and bodies in hand may have all of it; bodies on their way in a third, so that
- *  what is made of them finds a place; what goes out as much as leaves room for the largest mail, at least a third. Something
- *  larger than its share goes alone; but a body or a mail that could never have its place is refused at once.
- *  The figures are of a process that is well. If more is resident than they say, for whatever reason, garbage is collected,
- *  what is large waits, and at last nothing new is begun. */
+ *  Requests are served in order of arrival. Mail and received bodies may use the whole limit. Bodies being received may use
+ *  a third, so that processing them finds memory. Outgoing content may use what leaves room for the largest message, at least
+ *  a third. Content larger than its share goes alone; a body or message that could never fit is refused at once.
+ *  The factors hold for a healthy process. If more is resident than they predict, garbage is collected, large content
+ *  waits, and finally no new work starts. */
 export function createMemory(options: {
   limitBytes: number
   largestMailBytes: number
@@ -88,7 +87,7 @@ export function createMemory(options: {
     collect()
   }
 
-  /** Waits until so much more may be resident; false when that did not come. */
+  /** Waits until so much more may be resident; false after the time. */
   const settled = async (cost: number, endsAt: number, signal?: AbortSignal): Promise<boolean> => {
     while (residentBytes() + cost > limitBytes * RESIDENT) {
       tidy()
@@ -103,7 +102,7 @@ export function createMemory(options: {
     return isOut(use) ? Math.min(cost, totalBytes) : cost
   }
 
-  /** A body has both its places at the same time: whose second will never be there is not uploaded. */
+  /** A body holds both reservations at the same time, so it is not received if the second could never fit. */
   const fitsAtTimes = (use: Use, sizeBytes: number) =>
     costOf(use, sizeBytes) + (use === 'upload' ? costOf('request', sizeBytes) : 0) <= totalBytes
 
@@ -111,7 +110,7 @@ export function createMemory(options: {
     const cost = costOf(use, sizeBytes)
     if (!fitsAtTimes(use, sizeBytes)) return null
     const endsAt = clock.now() + withinMs
-    const order = use === 'request' ? 'ahead' : undefined // its upload has a place already
+    const order = use === 'request' ? 'ahead' : undefined // its upload holds a reservation already
     const leave = await budget.reserve(ownerOf(use), cost, withinMs, signal, order)
     if (leave === null) return null
     let held = cost
@@ -161,12 +160,12 @@ export function createMemory(options: {
   }
 }
 
-/** Bytes of a limit → the largest mail that there is a place for when nothing else is under way; 0 when there is for none. */
+/** The largest message that fits into a limit when nothing else is in flight; 0 if none fits. */
 export function largestMailUnder(limitBytes: number): number {
   return Math.max(0, (limitBytes * PROMISED - OWN_BYTES) / COSTS.mail.times)
 }
 
-/** The other way round: mail of so many bytes → the least limit for it. */
+/** The inverse: the smallest limit for a message of so many bytes. */
 export function leastLimitFor(mailBytes: number): number {
   return (mailBytes * COSTS.mail.times + OWN_BYTES) / PROMISED
 }
@@ -176,7 +175,7 @@ const isOut = (use: Use) => COSTS[use].keeps !== null
 const ownerOf = (use: Use): Owner => (isOut(use) ? 'out' : use === 'upload' ? 'upload' : 'in')
 const NEVER = new AbortController().signal
 
-/** Where nothing is bounded: in tests, and for tools that run for a moment. */
+/** Without a bound, for tests and short-lived tools. */
 export const ampleMemory: Memory = createMemory({
   limitBytes: Number.POSITIVE_INFINITY,
   largestMailBytes: 0,

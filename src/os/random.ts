@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 
-/** Randomness as the server sees it; tests give a seeded one. */
+/** Randomness; tests use a seeded source. */
 export interface Random {
   /** `size` cryptographically strong bytes. */
   bytes(size: number): Uint8Array
@@ -13,7 +13,7 @@ export const systemRandom: Random = {
   fraction: () => Math.random(),
 }
 
-/** Asking the system for ten bytes costs as much as for four thousand, and each request asks several times. */
+/** Ten random bytes cost as much as four thousand, and each request needs several. */
 const SMALL_BYTES = 64
 let pool = randomBytes(0)
 let used = 0

@@ -1,15 +1,16 @@
 import type { Clock } from './clock.ts'
 
-/** Owners (organizations) whose jobs ended threads again and again: so that each further one costs others less. */
+/** Finds owners (organizations) whose jobs repeatedly kill threads, so that their jobs can be kept apart. */
 export interface RepeatOffenders {
-  /** A thread ended over a job of this owner. True when that makes it one. */
+  /** Counts a thread that ended because of a job of this owner. True if the owner now is a repeat offender. */
   add(owner: string): boolean
-  /** How long the owner still is one, in ms; 0 = it is none. */
+  /** How long the owner remains one, in ms; 0 if it is none. */
   leftMs(owner: string): number
 }
 
-/** A clock that nobody sets → RepeatOffenders that knows none. An owner is one from the fifth thread within ten minutes on, until the oldest of
- *  these five is ten minutes ago. Remembers a thousand owners; the one whose thread ended longest ago is forgotten. */
+/** Creates an empty RepeatOffenders; `clock` must be monotonic. An owner becomes one with the fifth thread within ten
+ *  minutes, until the oldest of these five is ten minutes old. At most a thousand owners are tracked; the least recent is
+ *  dropped. */
 export function createRepeatOffenders(clock: Pick<Clock, 'now'>): RepeatOffenders {
   const ends = new Map<string, number[]>()
 

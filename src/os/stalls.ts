@@ -1,8 +1,8 @@
-/** How often the main thread is looked at. */
+/** Interval of the measurement. */
 const EVERY_MS = 50
 
-/** Tells every 50 ms by how many milliseconds the main thread came late: nothing else ran in that time. On a real timer,
- *  whatever clock the server has → what stops it. It keeps no process alive. */
+/** Reports every 50 ms by how many milliseconds the main thread was late. Uses a real timer, whatever clock the server
+ *  uses, and does not keep the process alive. Returns what stops it. */
 export function watchStalls(late: (ms: number) => void): () => void {
   let dueAt = performance.now() + EVERY_MS
   const timer = setInterval(() => {

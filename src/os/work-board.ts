@@ -1,22 +1,22 @@
 import { readFileSync, readlinkSync } from 'node:fs'
 
-/** What a runner is working on, as its supervisor sees it at any time: two numbers of shared memory, or two messages for
- *  runners that share none.
+/** What a runner is working on, visible to its supervisor at any time: two numbers in shared memory, or two messages for
+ *  runners without shared memory.
  *
- *  `beat` changes whenever the event loop of the runner turns. `job` is the job that has the thread; 0 = none said so since
- *  the loop turned last. */
+ *  `beat` changes whenever the event loop of the runner turns. `job` is the job that occupies the thread; 0 = none since the
+ *  last turn. */
 export interface WorkMarks {
-  /** A job came. While one is there, the event loop marks its turns. */
+  /** A job arrived. While there is one, the event loop marks its turns. */
   begin(): void
-  /** The job has left. */
+  /** The job is done. */
   finish(): void
-  /** This job (a number from 1) computes from now on. Before each stretch of work: at the start, and after each await
-   *  behind which another stretch begins. */
+  /** Marks that this job (a number from 1) computes from now on. Call before each stretch of work: at the start, and after
+   *  each await that is followed by more work. */
   working(job: number): void
 }
 
-/** For the runner's end. The first message of the supervisor carries `board`; null where memory is not shared. `post` must
- *  have left when it returns: a thread that does not yield any more sends nothing. */
+/** The runner's side. The first message of the supervisor carries `board`; null without shared memory. `post` must have sent
+ *  when it returns: a thread that no longer yields sends nothing. */
 export function createWorkMarks(board: SharedArrayBuffer | null, post: (message: MarkMessage) => void): WorkMarks {
   const cells = board === null ? null : new Int32Array(board)
   if (cells !== null) cells[THREAD] = ownThreadId()
@@ -42,7 +42,7 @@ export function createWorkMarks(board: SharedArrayBuffer | null, post: (message:
       timer ??= setInterval(beat, cells === null ? MESSAGE_BEAT_MS : BEAT_MS)
       beat()
     },
-    // The timer ends itself: jobs that follow one another closely need no new one each.
+    // The timer ends by itself, so that jobs in quick succession share one.
     finish: () => {
       jobs--
     },
@@ -56,19 +56,19 @@ export function createWorkMarks(board: SharedArrayBuffer | null, post: (message:
   }
 }
 
-/** From runners that share no memory. */
+/** Messages of runners without shared memory. */
 export type MarkMessage = { kind: 'beat' } | { kind: 'at_work'; job: number }
 
-/** For the supervisor's end. */
+/** The supervisor's side. */
 export interface Marked {
-  /** What the first message carries. */
+  /** Payload of the first message. */
   readonly board: SharedArrayBuffer | null
-  /** Takes a message of a runner that shares no memory; true when it was one of these. */
+  /** Handles a message of a runner without shared memory; true if it was one of these. */
   hear(message: unknown): boolean
   beat(): number
-  /** Ms of a processor that its thread has had; null where the system does not say. */
+  /** CPU time of its thread in ms; null if the system does not report it. */
   cpuMs(): number | null
-  /** The job that has the thread; null when none said so. */
+  /** The job that occupies the thread; null if none is marked. */
   job(): number | null
 }
 
@@ -106,10 +106,10 @@ const JOB = 1
 const THREAD = 2
 const CELLS = 3
 const BEAT_MS = 20
-/** A message each: fewer. Must stay well below every `computeMs`. */
+/** Interval of messages. It must stay well below every `computeMs`. */
 const MESSAGE_BEAT_MS = 100
 
-/** By which Linux knows the thread that asks; 0 elsewhere. */
+/** Linux id of the calling thread; 0 elsewhere. */
 function ownThreadId(): number {
   try {
     return Number(readlinkSync('/proc/thread-self').split('/').pop()) || 0

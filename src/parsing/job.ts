@@ -7,8 +7,8 @@ import type { Preview } from '../submission/preview.ts'
 import type { Rendered, TemplateTexts } from '../submission/render.ts'
 import type { ListFormat, WholeList } from '../suppressions/read-list.ts'
 
-/** What the parsing threads do: all that is made of the content of tenants and strangers, and nothing else. They have no
- *  store, no keys and no network; a job is plain data, and so is its answer. */
+/** Jobs of the parsing threads, which process the content of tenants and strangers. They have no store, no keys and no
+ *  network. Jobs and answers are plain data. */
 export type ParsingJob = { owner: string } & (
   | { kind: 'stored'; content: Bytes; want: StoredPart }
   | { kind: 'analyze'; input: Omit<AnalysisInput, 'sizeBytes'>; content: Omit<MailContent, 'attachments'> }
@@ -19,12 +19,12 @@ export type ParsingJob = { owner: string } & (
   | { kind: 'suppression_list'; text: string; format: ListFormat; mostRefused: number }
 )
 
-/** The answers, by `kind`. */
+/** Answers by `kind` of job. */
 export interface ParsingAnswers {
-  /** Of `record` the JSON in UTF-8; of the others the bytes of the part, null when there is none. */
+  /** For `record` the JSON in UTF-8, otherwise the bytes of the part; null if there is none. */
   stored: Uint8Array | null
   analyze: { analysis: Analysis; text: string | null }
-  /** The names of its variables. */
+  /** Names of the template's variables. */
   template_parse: string[]
   template_preview: Preview
   template_fill: Rendered
@@ -35,28 +35,28 @@ export interface ParsingAnswers {
 export type StoredPart =
   | { part: 'record'; id: string }
   | { part: 'html' | 'text' }
-  /** By its place in the list, from 1. */
+  /** Number of the attachment in the list, from 1. */
   | { part: 'attachment'; place: number }
 
-/** A version of a template never changes: what was understood of it is kept under its key. */
+/** Versions of a template never change, so the parsed template is cached under this key. */
 export interface FilledTemplate {
   key: string
   texts: TemplateTexts
-  /** The message has a subject of its own: that of the template is not looked at. */
+  /** The message has its own subject; that of the template is not rendered. */
   isSubjectGiven: boolean
 }
 
-/** Large ones lie in shared memory, so that handing them over costs one copy, and a job can be tried again. */
+/** Large values are in shared memory: passing them costs one copy, and a job can be retried. */
 export type Bytes = Uint8Array
 
 type Variables = Record<string, unknown>
 
-/** As it crosses the thread boundary. */
+/** The answer as it crosses the thread boundary. */
 export type ParsingAnswer = (
   | { done: ParsingAnswers[keyof ParsingAnswers] }
   | { refused: { reason: RefusalReason; message: string; extra: RefusalExtra } }
   | { reply: { code: number; enhanced: string; text: string } }
 ) & {
-  /** What a template cost, refused or not, in the characters of template-work.ts. */
+  /** Cost of the template, refused or not, in the characters of template-work.ts. */
   work: number
 }

@@ -9,8 +9,8 @@ import type { TemplateEngine } from '../submission/templates.ts'
 import type { ReadList } from '../suppressions/read-list.ts'
 import type { Bytes, ParsingAnswer, ParsingAnswers, ParsingJob } from './job.ts'
 
-/** All that is read of what tenants write, away from the main thread. Each function refuses with 422 what keeps a thread too
- *  long: `template_error` for templates, `invalid_state` for the rest. */
+/** Parses what tenants wrote, outside the main thread. Content that occupies a thread too long is refused with 422:
+ *  `template_error` for templates, `invalid_state` otherwise. */
 export interface Parsing {
   storedMail: StoredMail
   analyze: Analyze
@@ -19,7 +19,7 @@ export interface Parsing {
   readList: ReadList
 }
 
-/** What runs the jobs → Parsing. */
+/** Creates a Parsing that runs its jobs with `run`. */
 export function createParsing(run: (job: ParsingJob) => Promise<ParsingAnswer>): Parsing {
   const ask = async <K extends ParsingJob['kind']>(
     job: Extract<ParsingJob, { kind: K }>,
@@ -54,20 +54,20 @@ export function createParsing(run: (job: ParsingJob) => Promise<ParsingAnswer>):
   }
 }
 
-/** A pool of parsing threads → Parsing. */
+/** Creates a Parsing that runs its jobs in a thread pool. */
 export const parsingIn = (pool: ThreadPool<ParsingJob, ParsingAnswer>): Parsing => createParsing((job) => pool.run(job))
 
-/** In the thread of the caller: for commands, which serve nobody else. */
+/** Creates a Parsing that runs in the calling thread, for the command line. */
 export function parsingHere(): Parsing {
   let perform: ((job: ParsingJob) => ParsingAnswer) | null = null
   return createParsing(async (job) => {
-    // Loaded when it is needed: a command starts sooner without.
+    // Imported on first use, so that commands start faster.
     perform ??= (await import('./perform.ts')).createPerform()
     return perform(job)
   })
 }
 
-/** Below this a copy in the message is as cheap. */
+/** Smaller values are copied with the message, which costs no more. */
 const SHARED_BYTES = 65_536
 
 function shared(bytes: Uint8Array): Bytes {

@@ -10,8 +10,8 @@ import type { WorkBudget } from '../submission/template-work.ts'
 import { readList } from '../suppressions/read-list.ts'
 import type { Bytes, FilledTemplate, ParsingAnswer, ParsingAnswers, ParsingJob, StoredPart } from './job.ts'
 
-/** One job → its answer; a refusal and an SMTP reply are answers too. Throws on bugs and damaged content. Keeps the
- *  templates that were used lately understood. */
+/** Runs one job. Refusals and SMTP replies are answers too. Throws on bugs and damaged content. Caches recently used
+ *  templates in parsed form. */
 export function createPerform(): (job: ParsingJob) => ParsingAnswer {
   const parsedOf = createParsedTemplates()
 
@@ -52,11 +52,11 @@ export function createPerform(): (job: ParsingJob) => ParsingAnswer {
   }
 }
 
-/** Decoders of the engine take no shared memory. */
+/** The engine's decoders do not accept shared memory. */
 const ownBytes = (bytes: Bytes): Uint8Array<ArrayBuffer> =>
   bytes.buffer instanceof SharedArrayBuffer ? new Uint8Array(bytes) : (bytes as Uint8Array<ArrayBuffer>)
 
-/** Of attachments only the sizes count. */
+/** Only the sizes of attachments are used. */
 function look({ input, content }: Extract<ParsingJob, { kind: 'analyze' }>): ParsingAnswers['analyze'] {
   const attachments = input.attachments.map(({ sizeBytes, ...each }) => ({
     ...each,
@@ -82,11 +82,11 @@ function storedPart(content: Uint8Array, want: StoredPart): Uint8Array | null {
   }
 }
 
-/** How much is kept understood: some hundred ordinary templates, or the worst three. */
+/** Size of the cache: some hundred ordinary templates, or the worst three. */
 const KEPT_WEIGHT = 50_000_000
 
 function createParsedTemplates(): (template: FilledTemplate) => ParsedTemplate {
-  // A Map keeps the order of insertion: the first is the one not used for longest.
+  // A Map keeps the order of insertion, so the first entry is the least recently used.
   const kept = new Map<string, { parsed: ParsedTemplate; weight: number }>()
   let keptWeight = 0
   return ({ key, texts, isSubjectGiven }) => {

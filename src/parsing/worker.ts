@@ -3,7 +3,7 @@ import { CONTENT_NICE, lowerThreadPriority } from '../os/thread-priority.ts'
 import type { ParsingAnswer, ParsingJob } from './job.ts'
 import { createPerform } from './perform.ts'
 
-/** A parsing thread: jobs in, answers out, one after the other. It gets no store, no keys and no network. */
+/** A parsing thread: runs one job at a time. It has no store, no keys and no network. */
 
 declare const self: Worker
 
@@ -22,5 +22,5 @@ if (!Bun.isMainThread) {
   self.onmessage = (event: MessageEvent) => answer(event.data)
 }
 
-/** What such a mail leaves behind is worth collecting at once. */
+/** Garbage of a message above this size is collected at once. */
 const LARGE_BYTES = 2 ** 20

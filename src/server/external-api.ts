@@ -6,9 +6,8 @@ import { check } from '../api/schema.ts'
 import type { Endpoint, ExternalApi, Ours, Said } from '../compat/external-api.ts'
 import { type FieldFault, invalid, Refusal } from '../model/refusal.ts'
 
-/** Another service's API, and our operations → the operations that answer it, for the HTTP API. Each takes the way of
- *  the operation it stands for, by perform() as everything does: same permission, same checks, same transaction.
- *  Throws when an endpoint stands for an operation that is not there: a fault of the program. */
+/** Creates the operations of another service's API from those of Postrider. Each runs through perform() like every
+ *  request: same permission, same checks, same transaction. Throws if an endpoint names an unknown operation (a bug). */
 export function createCompatApi(api: ExternalApi, operations: readonly Operation[]): CompatApi {
   const byId = new Map(operations.map((operation) => [operation.id, operation]))
   const find = (id: string): Operation => {
@@ -50,7 +49,7 @@ function operationOf(endpoint: Endpoint, api: ExternalApi, find: (id: string) =>
   }
 }
 
-/** The server asked whether the key may do what the endpoint stands for; it may not lead to more. */
+/** The permission was checked for the endpoint; the operation behind it must not need another one. */
 function requireSame(operation: Operation, permission: Operation['permission']): Operation {
   if (operation.permission === permission && !operation.forOperator) return operation
   throw new Error(`${operation.id} needs another permission than ${permission}`)
@@ -62,7 +61,7 @@ async function ask<T>(
   call: Call & { remember: (answer: { status: number; body: unknown }) => unknown },
   toExternal: (body: unknown) => T,
 ): Promise<T> {
-  // One change, or `toForeign` could not have nothing written.
+  // One transaction, so that an error in `toExternal` leaves nothing stored.
   const own: Call = Object.assign(Object.create(call), { params, resource: undefined, parts: undefined })
   try {
     const answer = await perform(operation, own, {
@@ -74,7 +73,7 @@ async function ask<T>(
   } catch (thrown) {
     throw thrown instanceof Refusal ? renamed(thrown, { ...names, cursor: 'after' }) : thrown
   } finally {
-    call.resource ??= own.resource // what the audit log tells of
+    call.resource ??= own.resource // for the audit log
   }
 }
 
@@ -89,7 +88,7 @@ function checked(schema: NonNullable<Operation['body']>, value: unknown, root: '
   return parsed
 }
 
-/** The same refusal about the fields as the caller named them. */
+/** Renames the fields of a refusal to the names that the caller used. */
 function renamed(refusal: Refusal, names: Record<string, string>): Refusal {
   const rename = ({ field, message }: FieldFault): FieldFault => {
     const ours = Object.keys(names).find(

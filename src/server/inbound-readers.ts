@@ -7,44 +7,44 @@ import { type Confinement, restartRestricted } from '../os/sandbox/confine.ts'
 import { threadRunner } from '../os/thread-pool.ts'
 import { startReaderThread } from '../threads.ts'
 
-/** Readers of inbound mail: each a child process of this program that can reach nothing, or a thread where there is no such
- *  process to be had. What runs in it is inbound/reader-inside.ts. */
+/** Starts readers of inbound mail (inbound/reader-inside.ts): a child process of this program without access to files or
+ *  network, or a thread if such a process cannot be started. */
 
-/** First argument of the child, before and after it has begun anew with its rights given up. */
+/** First argument of the child process, before and after it restarted itself with its rights dropped. */
 export const READER_ARGUMENT = 'confined-reader'
 export const READER_RESTARTED = 'confined-reader-restarted'
 
-/** How readers are kept apart: `confined` by the system call filter and Landlock, `filtered` by the filter alone, `process`
- *  by neither, but in a process of its own; `thread` in this process. */
+/** Isolation of readers: `confined` by a system call filter and Landlock, `filtered` by the filter alone, `process` in a
+ *  separate process without either, `thread` in this process. */
 export type Separation = 'confined' | 'filtered' | 'process' | 'thread'
 
 export interface Separated {
   kind: Separation
-  /** Version in force; 0 = none. */
+  /** Landlock version in force; 0 = none. */
   landlock: number
-  /** Why it is a thread. */
+  /** Why a thread is used. */
   why: string | null
-  /** What a reader could do in the self test though it must not. */
+  /** Forbidden actions that succeeded in the self-test. */
   broken: string[]
 }
 
 export interface ReaderStarter {
   start(): Runner
-  /** Starts a reader, lets it try to break out, and ends it. Never rejects. */
+  /** Starts a reader, runs its self-test and ends it. Never rejects. */
   probe(): Promise<Separated>
 }
 
-/** → a start of readers. A child that ends before it has said that it runs is replaced by a thread, and threads are what
- *  is started for the next five minutes. `onSeparation` is called when it becomes known or changes. */
+/** Creates a ReaderStarter. A child that ends before it is ready is replaced by a thread, and further readers are threads
+ *  for five minutes. `onSeparation` is called when the isolation becomes known or changes. */
 export function createReaderStarter(options: {
   onSeparation?: (kind: Separation, landlock: number, why: string | null) => void
-  /** Instead of this program's own. */
+  /** Replaces this program's own command. */
   command?: readonly string[]
   memoryBytes?: number
 }): ReaderStarter {
   const { onSeparation = () => {}, command = readerCommand(), memoryBytes = readerMemory() } = options
   let known: Separation | null = null
-  /** By the runtime's own clock. */
+  /** On the clock of performance.now(). */
   let threadsUntilMs = process.platform === 'linux' ? 0 : Number.POSITIVE_INFINITY
   const isThread = () => performance.now() < threadsUntilMs
 
@@ -95,10 +95,10 @@ export function createReaderStarter(options: {
   return { start, probe }
 }
 
-/** What made a process fail may pass, as a lack of memory does. */
+/** The cause may be temporary, such as a lack of memory. */
 const THREADS_MS = 300_000
 
-/** For the log of a server. */
+/** Logs the isolation of readers. */
 export function logSeparation(log: Log, kind: Separation, landlock: number, why: string | null): void {
   const fields = { separation: kind, landlock, ...(why === null ? {} : { error: why }) }
   if (kind === 'confined') log.info('inbound parser started in a sandboxed process', fields)
@@ -122,7 +122,7 @@ async function inTime<T>(promise: Promise<T>): Promise<T> {
 }
 const START_MS = 5_000
 
-/** The child's own program: what `main.ts` does when it is called with one of the two arguments. Never returns. */
+/** Entry point of the child process, called by `main.ts` for either of the two arguments. Never returns. */
 export async function runReader(args: readonly string[]): Promise<never> {
   if (args[0] === READER_ARGUMENT) restartRestricted([READER_RESTARTED, ...args.slice(1)], sources())
   const { readerProcess } = await import('../inbound/reader-process.ts')
@@ -130,7 +130,8 @@ export async function runReader(args: readonly string[]): Promise<never> {
   return new Promise<never>(() => {})
 }
 
-/** `runner` until it ends without ever having been `ready`; then what `instead` starts, which gets all that was sent. */
+/** Returns `runner`. If it ends before it was `ready`, switches to the runner that `instead` starts and sends it everything
+ *  that was sent before. */
 function withSubstitute(runner: Runner, ready: Promise<unknown>, instead: (why: string) => Runner): Runner {
   let current = runner
   let sent: unknown[] | null = []
@@ -184,14 +185,15 @@ const readerCommand = () =>
     ? [process.execPath, READER_ARGUMENT]
     : [process.execPath, new URL('../main.ts', import.meta.url).pathname, READER_ARGUMENT]
 
-/** What the program is loaded from. From source the runtime looks into every folder above its modules, and Landlock allows
- *  a folder only with all that is below it: then the files are shut once everything is loaded. */
+/** Directories that the program is loaded from. From source the runtime reads every directory above its modules, and
+ *  Landlock allows a directory only with everything below it. Files are then blocked once everything is loaded. */
 const sources = () => (isBuilt ? [] : ['/'])
 
-/** A third of what this process may have, since both count against one limit. */
+/** A third of the memory limit, since both processes count against one limit. */
 const readerMemory = () => Math.max(LEAST_MEMORY, Math.min(MOST_MEMORY, memoryLimit() / 3))
 const LEAST_MEMORY = 256 * 2 ** 20
 const MOST_MEMORY = 1024 * 2 ** 20
 
-/** The raw mail, its texts, and what is sent on for a hundred recipients in as many domains: answer-check.ts looks closer. */
+/** Size for the raw message, its texts, and forwarded copies for a hundred recipients in as many domains; answer-check.ts
+ *  checks more closely. */
 const MAX_MESSAGE_BYTES = 2 ** 31 - 1
