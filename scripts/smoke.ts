@@ -22,7 +22,11 @@ try {
 
   check('version says the version', program, ['version'], (output) => output.includes(pkg.version))
   check('try --once walks the whole way', program, ['try', '--once'])
-  await checkRunning('/docs, /openapi.json and the dashboard are in the program', program, documentsAreThere)
+  await checkRunning(
+    '/docs, /openapi.json, the manual and the dashboard are in the program',
+    program,
+    documentsAreThere,
+  )
   await checkRunning('listen posts the events of a mail, signed', program, eventsArePosted)
   await checkServer('a server begins once more with its settings of the runtime, as the same process', program)
   writeFileSync(join(folder, 'bunfig.toml'), 'preload = ["./stray.ts"]\n')
@@ -47,12 +51,17 @@ function check(name: string, program: string, args: string[], isRight: (output: 
   process.exitCode = 1
 }
 
-/** What is embedded is there: the page, a document with every schema in it, and the files of the dashboard. */
+/** What is embedded is there: the API page, a document with every schema, the manual with its search, and the files of the dashboard. */
 async function documentsAreThere({ base_url: api }: Tried): Promise<void> {
   const page = await (await fetch(`${api}/docs`)).text()
   const document = await (await fetch(`${api}/openapi.json`)).text()
   if (!page.startsWith('<!doctype html>')) throw new Error(`/docs is ${page}`)
   if (!/^\{"openapi":"3\.1.*"Message":\{"type":"object"/s.test(document)) throw new Error(`openapi.json is ${document}`)
+  const manual = await (await fetch(`${api}/manual/tls`)).text()
+  if (!manual.includes('<h1>HTTPS and certificates</h1>')) throw new Error(`/manual/tls is ${manual}`)
+  const [index] = /assets\/search-[\w.-]+\.json/.exec(manual) ?? []
+  const search = await fetch(`${api}/manual/${index}`)
+  if (search.status !== 200) throw new Error(`${index} of the manual is ${search.status}`)
   const dashboard = await (await fetch(`${api}/dashboard/`)).text()
   const [script] = /\/dashboard\/assets\/[\w.-]+\.js/.exec(dashboard) ?? []
   const { status } = await fetch(`${api}${script}`)

@@ -1,8 +1,8 @@
 import type { Permission } from '../model/api-key.ts'
 
 /** THE TABLE of who may do what. `operation()` takes permission and test-key rule of every operation from here, flow.ts
- *  enforces them before anything of a request is read, scripts/permission-table.ts writes the table into the manual's page `keys`, and
- *  test/api/walk.test.ts tries every row with every kind of key. An operation without a row does not compile. */
+ *  enforces them before anything of a request is read, scripts/permission-table.ts writes the table into the
+ *  manual's page `keys`, and test/api/walk.test.ts tries every row with every kind of key. An operation without a row does not compile. */
 export interface AccessRule {
   /** `admin` implies all others; the others imply nothing. */
   permission: Permission

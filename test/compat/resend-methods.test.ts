@@ -4,8 +4,8 @@ import { Webhook } from 'standardwebhooks'
 import { type RemoteMx, startRemoteMx } from '../support/remote-mx.ts'
 import { DOMAIN, startTestServer, type TestServer } from '../support/server.ts'
 
-/** Each method of npm's `resend`, called once against a server, and compared with the table of the manual's page `migration`. A new version of the
- *  package with another method fails here. */
+/** Each method of npm's `resend`, called once against a server, and compared with the table of the manual's
+ *  page `migration`. A new version of the package with another method fails here. */
 
 const MAIL = { from: `Shop <shop@${DOMAIN}>`, to: 'ann@one.remote.example', subject: 'Hello', html: '<p>Hi Ann</p>' }
 const FLOW = { name: 'Flow', steps: [], connections: [] }
