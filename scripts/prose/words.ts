@@ -54,6 +54,7 @@ export const WORDS: readonly string[] = `
   redeliveries redelivery registrable resend resends schemas SendGrid shortener smarthost smtp smtps systemctl postrider SpamCop
   Spamhaus spf suppression suppressions systemd timestamp timestamps TLS-report unix unsubscribe unsubscribes
   unsubscriptions webhook webhooks WebP X-Forwarded-Proto zstd µs
+  decrypt delisting exim4 honouring honours multiparts N-th nsswitch pipelined resolvers unencrypted Xeon xz
 `
   .trim()
   .split(/\s+/)
