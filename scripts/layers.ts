@@ -45,6 +45,8 @@ export interface Import {
   readonly line: number
   /** The names that are there at run time; [] when only types are used, ['*'] for the whole. */
   readonly values: readonly string[]
+  /** `import()` or `require()`: loaded when it is called. */
+  readonly isLazy: boolean
 }
 
 /** One source file, by its path from src, → the faults that its layer forbids; [] for tests. */
@@ -65,12 +67,13 @@ export function faultsIn(file: string, text: string): Fault[] {
   return faults.sort((a, b) => a.line - b.line)
 }
 
-/** All source files by their path from src → a fault for every group of files that import each other, types included: a
- *  newcomer cannot read one of them first. */
+/** All source files by their path from src → a fault for every group of files that import each other, types included,
+ *  those that are loaded when they are called not: a newcomer cannot read one of them first. */
 export function cyclesIn(texts: ReadonlyMap<string, string>): Fault[] {
   const imports = new Map<string, Map<string, number>>()
   for (const [file, text] of texts) {
-    const targets = importsOf(text).map(({ specifier, line }) => [join(dirname(file), specifier), line] as const)
+    const now = importsOf(text).filter(({ isLazy }) => !isLazy)
+    const targets = now.map(({ specifier, line }) => [join(dirname(file), specifier), line] as const)
     imports.set(file, new Map(targets.filter(([target]) => target !== file && texts.has(target))))
   }
   const faults: Fault[] = []
@@ -96,10 +99,10 @@ export function importsOf(text: string): Import[] {
   const found: Import[] = []
   for (const { 1: keyword, 2: clause = '', 3: specifier = '', index } of text.matchAll(STATIC_IMPORT)) {
     if (keyword === 'export' && clause === '') continue
-    found.push({ specifier, line: lineAt(text, index), values: valuesOf(clause) })
+    found.push({ specifier, line: lineAt(text, index), values: valuesOf(clause), isLazy: false })
   }
   for (const { 1: specifier = '', index } of text.matchAll(CALLED_IMPORT)) {
-    if (!isComment(text, index)) found.push({ specifier, line: lineAt(text, index), values: ['*'] })
+    if (!isComment(text, index)) found.push({ specifier, line: lineAt(text, index), values: ['*'], isLazy: true })
   }
   return found
 }

@@ -1,4 +1,5 @@
 import { networkOf } from '../net/ip.ts'
+import { deleteOldest } from '../os/delete-oldest.ts'
 
 /** Rate limits per client network at port 25. */
 export interface NetworkLimits {
@@ -46,7 +47,7 @@ export function createNetworkLimits(rates: NetworkRates, now: () => number): Net
     const key = networkOf(address)
     const known = networks.get(key)
     if (known !== undefined) networks.delete(key)
-    else if (networks.size >= MAX_NETWORKS) networks.delete(networks.keys().next().value!)
+    else if (networks.size >= MAX_NETWORKS) deleteOldest(networks)
     const network = known ?? { since: now(), left: { ...most } }
     networks.set(key, network)
     return refilled(network)

@@ -1,3 +1,5 @@
+import { deleteOldest } from '../os/delete-oldest.ts'
+
 /** Digests of mails that crashed two readers, so that a retry of such a mail is stored instead of deferred again. In
  *  memory only: after a restart the mail is read and deferred once more, then stored; senders retry for days. */
 export interface PoisonMessages {
@@ -30,7 +32,7 @@ export function createPoisonMessages(limits = POISON_LIMITS): PoisonMessages {
     add: (digest, sizeBytes, now) => {
       const name = nameOf(digest)
       known.delete(name)
-      if (known.size >= limits.mails) known.delete(known.keys().next().value!)
+      if (known.size >= limits.mails) deleteOldest(known)
       known.set(name, { sizeBytes, at: now })
     },
   }

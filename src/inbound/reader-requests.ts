@@ -1,6 +1,7 @@
 import type { LookupType } from '../net/dns/lookup-types.ts'
 import type { Lookup, Resolver } from '../net/dns/resolver.ts'
 import type { Clock } from '../os/clock.ts'
+import { deleteOldest } from '../os/delete-oldest.ts'
 
 /** Requests from a reader to the main thread, which has the network and the keys. Each names its job, so that the main
  *  thread can apply that job's limits (reader-services.ts). */
@@ -38,7 +39,7 @@ export function createRequests(post: (message: ReaderRequest) => void, clock: Cl
   const remember = (key: string, found: Lookup<never>) => {
     if (found.kind === 'temporary' || isLarge(found)) return
     remembered.delete(key)
-    if (remembered.size >= MAX_REMEMBERED) remembered.delete(remembered.keys().next().value!)
+    if (remembered.size >= MAX_REMEMBERED) deleteOldest(remembered)
     const seconds = found.kind === 'records' ? found.ttlSeconds : NOTHING_SECONDS
     remembered.set(key, { found, until: clock.now() + seconds * 1000 })
   }

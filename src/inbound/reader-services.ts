@@ -3,6 +3,7 @@ import { isLookupType, lookUp } from '../net/dns/lookup-types.ts'
 import type { Resolver, SharedResolver } from '../net/dns/resolver.ts'
 import { networkOf } from '../net/ip.ts'
 import type { Clock } from '../os/clock.ts'
+import { deleteOldest } from '../os/delete-oldest.ts'
 import type { Runner } from '../os/runner.ts'
 import { isAnswerTo } from './answer-check.ts'
 import type { ReaderAnswer, ReaderJob, Seal } from './inbound-result.ts'
@@ -200,7 +201,7 @@ function keyOf(pem: string): KeyObject | null {
   try {
     const key = keys.get(pem) ?? createPrivateKey(pem)
     keys.delete(pem)
-    if (keys.size >= MAX_KEYS) keys.delete(keys.keys().next().value!)
+    if (keys.size >= MAX_KEYS) deleteOldest(keys)
     keys.set(pem, key)
     return key
   } catch {

@@ -1,6 +1,7 @@
 import { createPublicKey } from 'node:crypto'
 import type { DNSResolver } from 'mailauth'
 import { createKeyCache, toALabel } from 'mailauth/lib/tools'
+import { deleteOldest } from '../os/delete-oldest.ts'
 
 /** Resolver → public keys for mailauth, each DNS record queried once per mail. Parsed keys are cached per thread while
  *  DNS returns the same record, because parsing costs more than verifying a signature. Records without a valid key are
@@ -40,7 +41,7 @@ async function keyOf(resolver: DNSResolver, use: string, question: Question): Pr
   }
   const answer = await createKeyCache(async () => records).get(type, name, minBitLength, options)
   const key = { ...answer, publicKey: createPublicKey(answer.publicKey as string) }
-  if (read.size >= MAX_KEYS) read.delete(read.keys().next().value!)
+  if (read.size >= MAX_KEYS) deleteOldest(read)
   read.set(said, key)
   return key
 }

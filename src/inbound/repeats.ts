@@ -1,4 +1,5 @@
 import { FIXED_LIMITS } from '../model/limits.ts'
+import { deleteOldest } from '../os/delete-oldest.ts'
 
 /** Counts forwards per route and Message-ID. This is the only way to detect a loop through a mailing list that removes
  *  our loop header and all Received fields. One mail to many addresses of a route is not a loop. */
@@ -23,7 +24,7 @@ export function createRepeats(): Repeats {
       entry.count++
       seen.delete(key)
       seen.set(key, entry)
-      if (seen.size > MAX) seen.delete(seen.keys().next().value!)
+      if (seen.size > MAX) deleteOldest(seen)
       return entry.count <= FIXED_LIMITS.forwardsOfMessageId
     },
   }

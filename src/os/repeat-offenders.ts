@@ -1,4 +1,5 @@
 import type { Clock } from './clock.ts'
+import { deleteOldest } from './delete-oldest.ts'
 
 /** Finds owners (organizations) whose jobs repeatedly kill threads, so that their jobs can be kept apart. */
 export interface RepeatOffenders {
@@ -26,7 +27,7 @@ export function createRepeatOffenders(clock: Pick<Clock, 'now'>): RepeatOffender
       const times = [...(ends.get(owner) ?? []), clock.now()].slice(-MOST_ENDS)
       ends.delete(owner)
       ends.set(owner, times)
-      if (ends.size > REMEMBERED) ends.delete(ends.keys().next().value!)
+      if (ends.size > REMEMBERED) deleteOldest(ends)
       return !wasOne && leftMs(owner) > 0
     },
     leftMs,

@@ -2,6 +2,7 @@ import { type MtaSts, readMtaStsId } from '../mail/mta-sts.ts'
 import type { KeptMtaSts } from '../model/mta-sts.ts'
 import type { Resolver } from '../net/dns/resolver.ts'
 import type { Clock } from '../os/clock.ts'
+import { deleteOldest } from '../os/delete-oldest.ts'
 import type { Store } from '../storage/store.ts'
 import type { FetchPolicy, PolicyFailure } from './fetch-policy.ts'
 
@@ -87,7 +88,7 @@ export function createMtaStsPolicies(deps: {
   const remember = (domain: string, entry: Entry) => {
     entries.delete(domain)
     entries.set(domain, entry)
-    if (entries.size > REMEMBERED) entries.delete(entries.keys().next().value!)
+    if (entries.size > REMEMBERED) deleteOldest(entries)
   }
 
   const refreshOne = async (kept: KeptMtaSts, now: number): Promise<void> => {

@@ -1,4 +1,5 @@
 import { createRecentOthers } from '../../net/limiters/recent-others.ts'
+import { deleteOldest } from '../../os/delete-oldest.ts'
 
 /** Which sending domains have mail that takes much of the processor to prepare, so that it goes to threads of a lower priority
  *  and leaves the others to the mail of everybody else. */
@@ -37,7 +38,7 @@ export function createCostlyDomains(now: () => number, threads: number): CostlyD
     learned: (domain, ms, mails) => {
       const before = uses.get(domain)
       uses.delete(domain)
-      if (uses.size >= MOST_DOMAINS) uses.delete(uses.keys().next().value!)
+      if (uses.size >= MOST_DOMAINS) deleteOldest(uses)
       const averageMs = before === undefined ? ms / mails : before.averageMs + WEIGHT * (ms / mails - before.averageMs)
       uses.set(domain, { averageMs, usedMs: ms + (before === undefined ? 0 : usedMs(before)), at: now() })
     },

@@ -1,4 +1,5 @@
 import type { Lookup, MxRecord, Resolver } from '../../net/dns/resolver.ts'
+import { deleteOldest } from '../../os/delete-oldest.ts'
 import type { Blocker } from '../../storage/store.ts'
 import { isAddressLiteral } from '../mx.ts'
 import { siteOf, siteOfHost } from './destination.ts'
@@ -59,7 +60,7 @@ export function createSites(options: {
     shares.gaveBack(QUESTION, owner, 1)
     ways.delete(domain)
     ways.set(domain, { way: { site: siteOf(domain, mx), mx }, until: clockNow() + lifeOf(mx), looks: LOOKS })
-    if (ways.size > REMEMBERED) ways.delete(ways.keys().next().value!)
+    if (ways.size > REMEMBERED) deleteOldest(ways)
     onKnown([nameOf(domain), ROOM, ROOM_OF_BACKLOG])
   }
   const withoutQuestion = (domain: string): Way | null =>
