@@ -1,23 +1,24 @@
-/** Lets one part wait for news that another part has of the same key, within this process only. */
-export interface Bells {
-  ring(key: string): void
-  /** Resolves at the next ring of `key`, or after `timeoutMs`. Never rejects. */
+/** Wakes whoever waits for a key, within this process only. A notification without a waiter is dropped, so a waiter reads
+ *  the state after it has begun to wait. */
+export interface Notifier {
+  notify(key: string): void
+  /** Resolves at the next notification of `key`, or after `timeoutMs`. Never rejects. */
   wait(key: string, timeoutMs: number): Promise<void>
 }
 
-export function createBells(sleep: (ms: number, signal: AbortSignal) => Promise<void>): Bells {
+export function createNotifier(sleep: (ms: number, signal: AbortSignal) => Promise<void>): Notifier {
   const waiting = new Map<string, Set<AbortController>>()
   return {
-    ring: (key) => {
-      for (const sleeper of waiting.get(key) ?? []) sleeper.abort()
+    notify: (key) => {
+      for (const waiter of waiting.get(key) ?? []) waiter.abort()
     },
     wait: async (key, timeoutMs) => {
-      const sleeper = new AbortController()
-      const sleepers = waiting.get(key) ?? new Set()
-      waiting.set(key, sleepers.add(sleeper))
-      await sleep(timeoutMs, sleeper.signal)
-      sleepers.delete(sleeper)
-      if (sleepers.size === 0 && waiting.get(key) === sleepers) waiting.delete(key)
+      const waiter = new AbortController()
+      const waiters = waiting.get(key) ?? new Set()
+      waiting.set(key, waiters.add(waiter))
+      await sleep(timeoutMs, waiter.signal)
+      waiters.delete(waiter)
+      if (waiters.size === 0 && waiting.get(key) === waiters) waiting.delete(key)
     },
   }
 }

@@ -15,7 +15,7 @@ import type { Log } from '../os/log.ts'
 import { createMailLog, type MailLog } from '../os/mail-log.ts'
 import { createMemory, type Memory } from '../os/memory.ts'
 import { memoryLimit } from '../os/memory-limit.ts'
-import { type Bells, createBells } from '../os/notifier.ts'
+import { createNotifier, type Notifier } from '../os/notifier.ts'
 import { type Random, systemRandom } from '../os/random.ts'
 import { createSubmissionHandler } from '../smtp-submission/smtp-handler.ts'
 import { lockDataDir } from '../storage/sqlite/lock.ts'
@@ -152,7 +152,7 @@ interface Core {
   publicUrl: PublicUrl
   resources: Resources
   https: Https
-  messageWaiters: Bells
+  messageWaiters: Notifier
   engines: Engines
   health: HealthWatch
   streams: Streams
@@ -196,7 +196,7 @@ async function openCore(config: Config, options: StartOptions, rollback: Rollbac
   const https = openHttps(config, { lookups, userAgent: USER_AGENT, log, onEvent: metrics.pools.onEvent })
   metrics.pools.add('https', https.state)
   rollback.push(https.stop)
-  const messageWaiters = createBells(clock.sleep)
+  const messageWaiters = createNotifier(clock.sleep)
   const engines = await openEngines(config, {
     resources,
     clock,
@@ -206,7 +206,7 @@ async function openCore(config: Config, options: StartOptions, rollback: Rollbac
     limits,
     userAgent: USER_AGENT,
     https,
-    onChange: messageWaiters.ring,
+    onChange: messageWaiters.notify,
     log,
     mailLog,
     memory,

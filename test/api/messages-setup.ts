@@ -9,7 +9,7 @@ import type { Mode } from '../../src/model/message.ts'
 import { type Plan, UNLIMITED_PLAN } from '../../src/model/organization.ts'
 import { createMintId } from '../../src/os/ids.ts'
 import { createLog } from '../../src/os/log.ts'
-import { createBells } from '../../src/os/notifier.ts'
+import { createNotifier } from '../../src/os/notifier.ts'
 import { systemRandom } from '../../src/os/random.ts'
 import { createPreparer } from '../../src/outbound/prepare.ts'
 import { simulate } from '../../src/outbound/sandbox.ts'
@@ -53,7 +53,7 @@ export async function openMessageApi(
   }
   const store = await openStore({ dataDir: options.dataDir ?? ':memory:', now: START, plans: () => plan })
   const preparer = createPreparer()
-  const bells = createBells(clock.sleep)
+  const messageWaiters = createNotifier(clock.sleep)
   const verp = createVerp(systemRandom.bytes(32))
   const trackingSecret = systemRandom.bytes(32)
   const ownParts = createRecipientParts({ verp, secret: trackingSecret, publicUrl: () => PUBLIC_URL })
@@ -85,7 +85,7 @@ export async function openMessageApi(
     submission,
     compose,
     ownParts: () => ownParts,
-    watch: bells.wait,
+    watch: messageWaiters.wait,
     ...wakes,
   })
   const api = createApi({
@@ -174,7 +174,7 @@ export async function openMessageApi(
     keys,
     mintKey,
     mintId,
-    bells,
+    messageWaiters,
     verp,
     trackingSecret,
     woken,

@@ -12,7 +12,7 @@ import type { Permission } from '../../src/model/api-key.ts'
 import type { Mode } from '../../src/model/message.ts'
 import { createMintId } from '../../src/os/ids.ts'
 import { silentLog } from '../../src/os/log.ts'
-import { createBells } from '../../src/os/notifier.ts'
+import { createNotifier } from '../../src/os/notifier.ts'
 import { createPreparer } from '../../src/outbound/prepare.ts'
 import { parsingHere } from '../../src/parsing/parsing.ts'
 import { createCompatApi } from '../../src/server/external-api.ts'
@@ -79,7 +79,7 @@ export async function openContractWorld() {
     eventStream: createEventStream({ events: store.events, clock, lookMs: 1_000 }),
     streams,
     health: createHealthWatch({ run: async () => HEALTH, now: clock.now, log: silentLog }),
-    watchMessage: createBells(clock.sleep).wait,
+    watchMessage: createNotifier(clock.sleep).wait,
     wakeOutbound: () => {},
     wakeWebhooks: () => {},
     wakeInbound: () => {},

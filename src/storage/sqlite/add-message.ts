@@ -5,7 +5,7 @@ import { suppressionKey } from '../../model/suppression.ts'
 import type { AcceptedMessage } from '../store.ts'
 import type { AddAttemptInside } from './attempts.ts'
 import type { ContentParts } from './content-parts.ts'
-import type { Tally } from './counters.ts'
+import type { Counters } from './counters.ts'
 import type { Connection } from './driver.ts'
 import type { DueIndex } from './due-index.ts'
 import type { AppendInside } from './fan-out.ts'
@@ -35,7 +35,7 @@ export function addMessageInside(
     addAttempt: AddAttemptInside
     append: AppendInside
     suppress: SuppressInside
-    tally: Tally
+    counters: Counters
     dueIndex: DueIndex
     storedBytes: StoredBytes
     usage: Usage
@@ -106,7 +106,7 @@ export function addMessageInside(
       numbers.set(part.id, lastInsertRowid)
       if (part.nextAttemptAt !== null) inside.dueIndex.offer(queue, part.nextAttemptAt)
     }
-    inside.tally.accepted(message, parts)
+    inside.counters.accepted(message, parts)
     for (const { deliveryId, attempt } of told.attempts) inside.addAttempt(numbers.get(deliveryId)!, attempt)
     for (const event of told.events) inside.append(event)
     for (const suppression of told.suppressions) inside.suppress(suppression)

@@ -18,7 +18,7 @@ const PRUNE = 'delete from audit_log where number in (select number from audit_l
 const CHANGES = 'select total_changes()'
 
 /** What goes with the changes of an audited action. */
-export interface Witness {
+export interface AuditRecorder {
   during: AuditLog['during']
   put(entry: AuditEntry): void
   /** A change as it is handed in → the same that also writes the entry of the action it belongs to, if it changes
@@ -28,7 +28,7 @@ export interface Witness {
 
 /** The action under way travels with the calls it makes (AsyncLocalStorage), not as an argument of thirty store methods:
  *  a method that is new could forget the argument, but none writes without the writer. */
-export function auditWitness(db: Connection): Witness {
+export function createAuditRecorder(db: Connection): AuditRecorder {
   const insert = db.prepare(PUT)
   const changes = db.prepare(CHANGES).pluck()
   const underWay = new AsyncLocalStorage<AuditNote>()
@@ -56,14 +56,14 @@ export function auditWitness(db: Connection): Witness {
   }
 }
 
-export function sqliteAuditLog(db: Connection, writer: Writer, witness: Witness): AuditLog {
+export function sqliteAuditLog(db: Connection, writer: Writer, auditRecorder: AuditRecorder): AuditLog {
   const prune = db.prepare(PRUNE)
   const number = db.prepare<unknown[], number>(NUMBER).pluck()
   /** The place where a list goes on; nowhere after an entry that was forgotten, since all before it were too. */
   const numberBefore = ({ after }: PageRequest) => (after === null ? Number.MAX_SAFE_INTEGER : (number.get(after) ?? 0))
   return {
-    during: witness.during,
-    put: (entry) => writer.write(() => witness.put(entry)),
+    during: auditRecorder.during,
+    put: (entry) => writer.write(() => auditRecorder.put(entry)),
     list: async (filter, page) => {
       const conditions = [
         { sql: 'number < ?', values: [numberBefore(page)] },

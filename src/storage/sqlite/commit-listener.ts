@@ -2,8 +2,8 @@ import type { SuppressionReason } from '../../model/suppression.ts'
 import type { AppendInside } from './fan-out.ts'
 import type { SuppressInside } from './suppressions.ts'
 
-/** Who hears of writing, once it is durable. None may throw. */
-export interface Told {
+/** Called after a commit is durable. No method may throw. */
+export interface CommitListener {
   /** A transaction of the writer took so long. */
   committed(ms: number): void
   suppressed(reason: SuppressionReason): void
@@ -11,8 +11,8 @@ export interface Told {
   happened?(organizationIds: ReadonlySet<string>): void
 }
 
-/** Keeps what a transaction wrote until it is known to stand. */
-export function createTelling(told: Told | undefined) {
+/** Collects what a transaction writes and reports it after the commit. */
+export function createCommitReports(told: CommitListener | undefined) {
   let suppressed: SuppressionReason[] = []
   let happened = new Set<string>()
   return {

@@ -41,7 +41,7 @@ export const DAY_MS = 24 * HOUR_MS
 
 /** Counts what the changes of one commit add up to, and writes it once, before the commit: accepting stays as fast as
  *  it was, and what is taken back was never counted. */
-export interface Tally {
+export interface Counters {
   accepted(message: Message, deliveries: readonly NewDelivery[]): void
   event(event: Event, telling: Telling): void
   /** Writes what was gathered. Inside the transaction. */
@@ -50,7 +50,7 @@ export interface Tally {
   forget(): void
 }
 
-export function createTally(db: Connection): Tally {
+export function createCounters(db: Connection): Counters {
   const add = db.prepare(ADD)
   const addOutcomes = db.prepare(ADD_OUTCOMES)
   const rows = new Map<string, Row>()

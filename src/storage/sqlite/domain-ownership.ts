@@ -1,6 +1,6 @@
 import type { DomainStatus, FailureReason, Proof } from '../../model/domain.ts'
 import type { DomainChange, DomainCheck } from '../store.ts'
-import type { Witness } from './audit-log.ts'
+import type { AuditRecorder } from './audit-log.ts'
 import type { Names, Others } from './domain-clashes.ts'
 import type { Connection } from './driver.ts'
 
@@ -31,7 +31,7 @@ export interface DomainOwnership {
 export function domainOwnership(
   db: Connection,
   clashes: (domain: Names, others: Others) => boolean,
-  witness: Pick<Witness, 'put'>,
+  auditRecorder: Pick<AuditRecorder, 'put'>,
 ): DomainOwnership {
   const present = db.prepare<unknown[], Present>(PRESENT)
   const owner = db.prepare<unknown[], string>(OWNER).pluck()
@@ -59,7 +59,7 @@ export function domainOwnership(
       if (isGained && !isLost) outrun.run(domain.name, id)
       if (isLost && !isGained) free.run(check.checkedAt, domain.name)
       if (isGained !== isLost && check.audit !== undefined) {
-        witness.put({ ...check.audit, action: isGained ? 'domains_proved' : 'domains_lost' })
+        auditRecorder.put({ ...check.audit, action: isGained ? 'domains_proved' : 'domains_lost' })
       }
       return { before: domain.status, after: status, reason }
     },

@@ -2,7 +2,7 @@ import type { DkimKeyRecord, Domain } from '../../model/domain.ts'
 import { UNLIMITED } from '../../model/organization.ts'
 import type { Domains } from '../store.ts'
 import type { KeyCache } from './api-keys.ts'
-import type { Witness } from './audit-log.ts'
+import type { AuditRecorder } from './audit-log.ts'
 import { domainClashes } from './domain-clashes.ts'
 import { domainOwnership } from './domain-ownership.ts'
 import type { Connection } from './driver.ts'
@@ -109,11 +109,11 @@ export function sqliteDomains(
   keys: KeyCache,
   remember: RememberInside,
   seal: Seal,
-  witness: Pick<Witness, 'put'>,
+  auditRecorder: Pick<AuditRecorder, 'put'>,
 ): Domains {
   const read = domainReader(db, seal)
   const clashes = domainClashes(db)
-  const ownership = domainOwnership(db, clashes, witness)
+  const ownership = domainOwnership(db, clashes, auditRecorder)
   const create = db.prepare(CREATE)
   const count = db.prepare(COUNT)
   const list = db.prepare<unknown[], Row>(LIST)

@@ -3,7 +3,7 @@ import type { Event, EventType } from '../../model/event.ts'
 import type { Telling } from '../../model/stats.ts'
 import { concerns, type Webhook } from '../../model/webhook.ts'
 import { derivedId } from '../../os/ids.ts'
-import type { Tally } from './counters.ts'
+import type { Counters } from './counters.ts'
 import type { Connection } from './driver.ts'
 import type { DueIndex } from './due-index.ts'
 import type { EventKinds } from './event-kinds.ts'
@@ -71,12 +71,12 @@ export function createFanOut(
   inside: {
     webhooks: WebhookCache
     dueIndex: DueIndex
-    tally: Tally
+    counters: Counters
     kinds: EventKinds
     foreign: ForeignChanges
   },
 ): FanOut {
-  const { webhooks, dueIndex, tally, kinds } = inside
+  const { webhooks, dueIndex, counters, kinds } = inside
   const append = db.prepare(APPEND)
   const deliver = db.prepare(DELIVER)
   const addTargets = db.prepare(ADD_TARGETS)
@@ -179,7 +179,7 @@ export function createFanOut(
       if (changes === 0) return
       kinds.note(event, number)
       if (how.onlyWebhook === undefined) {
-        tally.event(event, how)
+        counters.event(event, how)
         fanOut(organizationId, { number, id, type, createdAt }, targetsOf(event))
       } else if (webhooks.get(how.onlyWebhook) !== null) deliverTo(how.onlyWebhook, { number, id, type, createdAt })
     },

@@ -5,11 +5,11 @@ import type { Store } from '../store.ts'
 import { addMessageInside } from './add-message.ts'
 import { keyCache, sqliteApiKeys } from './api-keys.ts'
 import { addAttemptInside } from './attempts.ts'
-import { auditWitness, sqliteAuditLog } from './audit-log.ts'
+import { createAuditRecorder, sqliteAuditLog } from './audit-log.ts'
 import { blockedLinkCache, sqliteBlockedLinks } from './blocked-links.ts'
-import { createTelling, type Told } from './commit-listener.ts'
+import { type CommitListener, createCommitReports } from './commit-listener.ts'
 import { contentParts } from './content-parts.ts'
-import { createTally } from './counters.ts'
+import { createCounters } from './counters.ts'
 import { sqliteDeliveries } from './deliveries.ts'
 import { createRoom, type Room } from './disk-reserve.ts'
 import { domainCache, sqliteDomains } from './domains.ts'
@@ -71,7 +71,7 @@ const LOCK_GLANCE_MS = 5
 export async function openStore(options: {
   dataDir: string
   now: number
-  told?: Told
+  told?: CommitListener
   minFreeBytes?: number
   onTorn?: (bytes: number) => void
   plans?: (name: string) => Plan
@@ -103,7 +103,7 @@ export function storeOn(
   db: Connection,
   seal: Seal,
   options: {
-    told?: Told | undefined
+    told?: CommitListener | undefined
     room?: Room
     lockPatienceMs?: number
     plans?: ((name: string) => Plan) | undefined
@@ -120,16 +120,16 @@ export function storeOn(
   const blocked = blockedLinkCache(db, foreign)
   const webhooks = webhookCache(db, foreign, seal)
   const routes = inboundRouteCache(db, foreign, seal)
-  const tally = createTally(db)
-  const telling = createTelling(told)
+  const counters = createCounters(db)
+  const commitReports = createCommitReports(told)
   const kinds = eventKinds(db)
-  const witness = auditWitness(db)
+  const auditRecorder = createAuditRecorder(db)
   const undone = () => {
-    tally.forget()
+    counters.forget()
     usage.forget()
     storedBytes.forget()
     fanOut.forget()
-    telling.forget()
+    commitReports.forget()
     kinds.forget()
     quality.forget()
     domains.forget()
@@ -145,16 +145,16 @@ export function storeOn(
       fanOut.begun()
     },
     ending: () => {
-      tally.flush()
+      counters.flush()
       usage.flush()
     },
     committed: (ms: number) => {
-      telling.committed(ms)
+      commitReports.committed(ms)
       late.committed()
     },
     undone,
   }
-  const writer = createWriter(db, memory, { accompany: witness.accompany, lockPatienceMs })
+  const writer = createWriter(db, memory, { accompany: auditRecorder.accompany, lockPatienceMs })
   const taking = takeWithin(room, writer)
   const deliveryDueIndex = createDueIndex()
   const webhookDueIndex = createDueIndex()
@@ -166,17 +166,17 @@ export function storeOn(
   const search = searchIndex(db, writer, space.copyLog)
 
   const remember = rememberInside(db, storedBytes)
-  const suppress = telling.suppressing(suppressInside(db, usage))
+  const suppress = commitReports.suppressing(suppressInside(db, usage))
   const addAttempt = addAttemptInside(db)
-  const fanOut = createFanOut(db, { webhooks, dueIndex: webhookDueIndex, tally, kinds, foreign })
-  const append = telling.appending(fanOut.append)
+  const fanOut = createFanOut(db, { webhooks, dueIndex: webhookDueIndex, counters, kinds, foreign })
+  const append = commitReports.appending(fanOut.append)
   const quality = sqliteQuality(db, writer, { append, foreign })
   const addMessage = addMessageInside(db, {
     parts,
     addAttempt,
     append,
     suppress,
-    tally,
+    counters,
     dueIndex: deliveryDueIndex,
     storedBytes,
     usage,
@@ -192,7 +192,7 @@ export function storeOn(
   return {
     organizations: sqliteOrganizations(db, writer, organizations, foreign),
     usage: sqliteUsage(writer, reading, usage, storedBytes),
-    domains: sqliteDomains(db, writer, domains, keys, remember, seal, witness),
+    domains: sqliteDomains(db, writer, domains, keys, remember, seal, auditRecorder),
     blockedLinks: sqliteBlockedLinks(db, writer, blocked),
     apiKeys: sqliteApiKeys(db, writer, keys, remember, usage),
     sessions: sqliteSessions(db, writer),
@@ -244,7 +244,7 @@ export function storeOn(
     tlsSessions: sqliteTlsSessions(db, writer),
     retention: sqliteRetention(db, writer, { parts, space, kinds, storedBytes }),
     idempotency: sqliteIdempotency(db, writer, storedBytes),
-    auditLog: sqliteAuditLog(db, writer, witness),
+    auditLog: sqliteAuditLog(db, writer, auditRecorder),
     secret: (name, fresh) =>
       writer.write(() => {
         const place = `secrets ${name}`
