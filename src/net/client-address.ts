@@ -1,12 +1,13 @@
 import { isIP } from 'node:net'
 import { canonicalIp, parseHostPort } from './ip.ts'
 
-/** Who asks: the peer of the connection, or whom proxies of ours name. `X-Forwarded-For` is read from its end, for each
- *  proxy adds whom it saw, and only as far as those who added are trusted: everything before anybody can have written. */
+/** The client of a request: the peer of the connection, or the address that trusted proxies report. `X-Forwarded-For` is
+ *  read from its end, because each proxy appends the address it saw, and only as far as those proxies are trusted. Anybody
+ *  can have written what comes before. */
 export type ClientAddress = (peer: string | null, forwardedFor: string | null) => string
 
-/** Which addresses are proxies of ours → ClientAddress. '' when the peer is not known; an entry that is no address ends
- *  the search. Never throws. */
+/** Creates a ClientAddress from the trusted proxy addresses. Returns '' for an unknown peer; an entry that is no address
+ *  ends the search. Never throws. */
 export function createClientAddress(isTrusted: (ip: string) => boolean): ClientAddress {
   return (peer, forwardedFor) => {
     let address = peer === null ? '' : (canonicalIp(peer) ?? '')
@@ -20,7 +21,7 @@ export function createClientAddress(isTrusted: (ip: string) => boolean): ClientA
   }
 }
 
-/** Some proxies write the port behind it. */
+/** Some proxies append the port. */
 function addressOf(hop: string): string | null {
   if (isIP(hop) !== 0) return canonicalIp(hop)
   return canonicalIp(parseHostPort(hop)?.host ?? '')

@@ -3,16 +3,16 @@ import { readdirSync } from 'node:fs'
 import type { Descriptors } from '../os/descriptors.ts'
 import { openLibc } from '../os/libc.ts'
 
-/** Connections that clients have to our HTTP listeners, as the kernel has them: the runtime shows only those that have sent a
- *  whole request. */
+/** Connections of clients to our HTTP listeners, as the kernel reports them. The runtime only shows those that have sent a
+ *  complete request. */
 export interface ClientConnections {
-  /** Closes the newest connections of each client that has more than `most` to one of `ports` → how many were closed, by
-   *  client. A client is an IPv4 address or an IPv6 network of 64 bits. Nothing, where the C library cannot be used. */
+  /** Closes the newest connections of each client that has more than `most` to one of `ports`, and returns how many were
+   *  closed by client. A client is an IPv4 address or an IPv6 /64. Does nothing if the C library cannot be used. */
   closeBeyond(most: number, ports: readonly number[], isExempt: (ip: string) => boolean): Map<string, number>
 }
 
-/** → ClientConnections. Asks the kernel for the addresses of every descriptor: 1 µs each (measured), so that it is for a process
- *  that has many. */
+/** Creates a ClientConnections. It asks the kernel for the addresses of every descriptor, 1 µs each (measured), so use it only
+ *  when many are open. */
 export function openClientConnections(): ClientConnections {
   let libc: Library<typeof SYMBOLS> | null = null
   try {
@@ -43,7 +43,7 @@ export function openClientConnections(): ClientConnections {
       }
       const closed = new Map<string, number>()
       for (const [client, own] of byClient) {
-        // The kernel gives the lowest free number, so that higher ones are newer, nearly always.
+        // The kernel assigns the lowest free number, so higher numbers are nearly always newer.
         const beyond = own.sort((a, b) => a - b).slice(most)
         for (const fd of beyond) shutdown(fd, SHUT_RDWR)
         if (beyond.length > 0) closed.set(client, beyond.length)
@@ -73,7 +73,7 @@ function descriptors(): number[] {
   }
 }
 
-/** struct sockaddr_in or sockaddr_in6 → its address; an IPv4 address in IPv6 as IPv4. ip(7), ipv6(7) */
+/** Reads the address in a struct sockaddr_in or sockaddr_in6; an IPv4-mapped address as IPv4. ip(7), ipv6(7) */
 function addressIn(memory: Buffer): string | null {
   const family = memory.readUInt16LE(0)
   if (family === AF_INET) return [...memory.subarray(4, 8)].join('.')
@@ -85,16 +85,16 @@ function addressIn(memory: Buffer): string | null {
 
 const MAPPED = Buffer.from('00000000000000000000ffff', 'hex')
 
-/** A network of 64 bits is what one customer has, RFC 6177. */
+/** One customer has at least a /64, RFC 6177. */
 const clientOf = (ip: string) => (ip.includes(':') ? `${ip.split(':').slice(0, 4).join(':')}::/64` : ip)
 
-/** Looks once a second whether this process has many descriptors open, and if so closes what single clients have beyond their
- *  share → what stops it. One client can then neither use them up, after which no HTTP is served at all (api/listener.ts), nor
- *  fill the memory. Keeps no process alive. */
+/** Checks once a second whether many descriptors are open, and if so closes the connections of clients beyond their share.
+ *  Without it one client could use up all descriptors, after which no HTTP is served (api/listener.ts), or fill the memory.
+ *  Does not keep the process alive. Returns what stops it. */
 export function watchClientConnections(options: {
   descriptors: Descriptors
   ports: () => readonly number[]
-  /** Proxies speak for many clients. */
+  /** Trusted proxies, which connect for many clients. */
   isExempt: (ip: string) => boolean
   onClosed: (client: string, count: number) => void
   everyMs?: number
@@ -111,7 +111,7 @@ export function watchClientConnections(options: {
   return () => clearInterval(timer)
 }
 
-/** Descriptors that the process may have → when single clients are looked at, and what each may have then. With the 65,536 of
+/** Derives from the descriptor limit when clients are checked, and how many connections each may have. With the 65,536 of
  *  our systemd unit: 1,024 once 4,096 are open. */
 export function connectionLimits(limit: number): { crowdedAt: number; most: number } {
   return { crowdedAt: Math.min(limit / 4, 4_096), most: Math.max(32, Math.min(Math.floor(limit / 16), 1_024)) }

@@ -1,10 +1,9 @@
 import { isIP } from 'node:net'
 
-/** The `Host` header of an HTTP request: what may stand in it, and whether it names this server. */
+/** Syntax of the `Host` header, and whether it names this server. */
 
-/** Header → whether a request with it is to be refused with 400: several of them (Bun joins them with commas), or anything
- *  but a host and an optional port. None at all is HTTP/1.0, an empty one a request that names no host; both are
- *  fine. RFC 9112 §3.2. */
+/** Whether to refuse a request with 400: several Host headers (Bun joins them with commas), or anything but a host with an
+ *  optional port. Accepts a missing header (HTTP/1.0) and an empty one (a request without a host). RFC 9112 §3.2. */
 export function isBadHost(header: string | null): boolean {
   return header !== null && header !== '' && hostNameOf(header) === null
 }
@@ -19,9 +18,9 @@ export function hostNameOf(header: string): string | null {
   return v6 ?? name!.replace(/\.$/, '').toLowerCase()
 }
 
-/** The names of this server → whether a Host header is one of them. Loopback names and address literals always are: a page
- *  under a foreign name that DNS leads here (DNS rebinding) sends that name, and no address. No header is fine too: browsers
- *  always send one. */
+/** Creates a check whether a Host header names this server. Loopback names and IP addresses always pass: a page under a
+ *  foreign name that resolves to us (DNS rebinding) sends that name, not an address. A missing header passes too, since
+ *  browsers always send one. */
 export function createKnownHosts(names: () => readonly string[]): (header: string | null) => boolean {
   return (header) => {
     if (header === null || header === '') return true

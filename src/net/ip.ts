@@ -1,17 +1,16 @@
 import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
 
-/** True for an IPv4 or IPv6 address as people write it, without brackets. Shorthand such as 127.1,
- *  0x7f000001 or 0177.0.0.1 is false here; a parsed URL has already spelt it out. */
+/** True for an IPv4 or IPv6 address without brackets. Shorthand such as 127.1, 0x7f000001 or 0177.0.0.1 is false; a parsed
+ *  URL has already expanded it. */
 export function isIpLiteral(text: string): boolean {
   return isIP(text) !== 0
 }
 
-/** Address → whether it belongs to one machine of the public Internet. False for everything that could be
- *  ours or nobody's: private, loopback, link-local, shared (CGNAT), documentation, multicast, reserved; for
- *  what is no address; and for IPv6 forms that carry an IPv4 address inside unless that one is public.
- *  6to4, Teredo and ISATAP are false throughout: long retired, and good only for reaching round a wall.
- *  RFC 6890 and the IANA special-purpose registries. */
+/** Whether an address belongs to one machine of the public Internet. False for private, loopback, link-local, shared
+ *  (CGNAT), documentation, multicast and reserved addresses, for anything that is not an address, and for IPv6 forms that
+ *  contain an IPv4 address unless that one is public. 6to4, Teredo and ISATAP are always false: they are long retired and
+ *  only help to get around firewalls. RFC 6890 and the IANA special-purpose registries. */
 export function isPublicUnicast(ip: string): boolean {
   if (!isIpLiteral(ip) || ip.includes('%')) return false
   const address = ipaddr.process(ip)
@@ -20,15 +19,15 @@ export function isPublicUnicast(ip: string): boolean {
   return address.match(GLOBAL_UNICAST) && address.range() === 'unicast' && !isIsatap(address)
 }
 
-/** Networks the operator allows beside the public Internet → the question "may we connect to this
- *  address?". An IPv4 network also covers its IPv4-mapped IPv6 form. Throws on what is not a CIDR. */
+/** Creates a check whether connections to an address are allowed: public addresses and the given networks. An IPv4 network
+ *  also covers its IPv4-mapped IPv6 form. Throws for anything that is not a CIDR. */
 export function createAddressGuard(allowedCidrs: string[]): (ip: string) => boolean {
   const isAllowed = createNetworks(allowedCidrs)
   return (ip) => isPublicUnicast(ip) || isAllowed(ip)
 }
 
-/** CIDRs → the question "is this address in one of them?", which is no for what is no address. An IPv4 network also
- *  covers its IPv4-mapped IPv6 form. Throws on what is not a CIDR. */
+/** Creates a check whether an address is in one of the networks; false for anything that is not an address. An IPv4 network
+ *  also covers its IPv4-mapped IPv6 form. Throws for anything that is not a CIDR. */
 export function createNetworks(cidrs: readonly string[]): (ip: string) => boolean {
   const networks = cidrs.map(parseCidr)
   return (ip) => {
@@ -38,8 +37,8 @@ export function createNetworks(cidrs: readonly string[]): (ip: string) => boolea
   }
 }
 
-/** A network or a single address as people write it → the one way to write it: host bits cleared, IPv6 shortened, a
- *  network of IPv4-mapped IPv6 addresses as the IPv4 network, an address as /32 or /128. Null for anything else. */
+/** Canonical form of a network or address: host bits cleared, IPv6 shortened, IPv4-mapped networks as IPv4, an address as
+ *  /32 or /128. Null for anything else. */
 export function canonicalNetwork(text: string): string | null {
   try {
     const [base, bits] = parseCidr(text.includes('/') ? text : `${text}/${isIP(text) === 4 ? 32 : 128}`)
@@ -52,23 +51,22 @@ export function canonicalNetwork(text: string): string | null {
   }
 }
 
-/** Whether all of a network lies in the other; both as `canonicalNetwork` writes them. An IPv4 network never lies in an
- *  IPv6 one. Throws on what is not a CIDR. */
+/** Whether the whole of a network is inside another; both as `canonicalNetwork` returns them. An IPv4 network is never inside
+ *  an IPv6 one. Throws for anything that is not a CIDR. */
 export function isNetworkWithin(inner: string, outer: string): boolean {
   const [base, bits] = parseCidr(inner)
   const [outerBase, outerBits] = parseCidr(outer)
   return base.kind() === outerBase.kind() && bits >= outerBits && base.match(outerBase, outerBits)
 }
 
-/** An address as people write it → the one way to write it: IPv6 shortened, without zone, mapped IPv4 as IPv4. Null for
- *  what is no address. */
+/** Canonical form of an address: IPv6 shortened, without zone, mapped IPv4 as IPv4. Null for anything else. */
 export function canonicalIp(text: string): string | null {
   const address = text.split('%', 1)[0]!
   return isIpLiteral(address) ? ipaddr.process(address).toString() : null
 }
 
-/** Remote address → whom we take to be behind it: an IPv4 address itself, also when it is written as IPv6 (::ffff:…); of
- *  other IPv6 addresses the /64, for one customer has at least that. What is no address stays as it is. RFC 6177 §2. */
+/** The client behind a remote address: an IPv4 address itself, also in IPv6 form (::ffff:…); for other IPv6 addresses the /64,
+ *  because one customer has at least that. Anything else is returned unchanged. RFC 6177 §2. */
 export function clientOf(address: string): string {
   const canonical = canonicalIp(address)
   if (canonical === null) return address
@@ -80,8 +78,8 @@ export function clientOf(address: string): string {
     .join(':')
 }
 
-/** Remote address → the network that one sender usually has to himself, for limits: the /24 of an IPv4 address, the /56 of an
- *  IPv6 one, in CIDR form. What is no address stays as it is. RFC 6177 §2 for the /56. */
+/** The network that one sender usually controls, for limits: the /24 of an IPv4 address, the /56 of an IPv6 one, in CIDR
+ *  form. Anything that is not an address is returned unchanged. RFC 6177 §2 for the /56. */
 export function networkOf(address: string): string {
   const canonical = canonicalIp(address)
   if (canonical === null) return address
@@ -91,8 +89,8 @@ export function networkOf(address: string): string {
   return `${[a, b, c, d & 0xff00].map((part) => part.toString(16)).join(':')}::/56`
 }
 
-/** `127.0.0.1:25`, `[::1]:25` or `host.example:25` → host without brackets, and port 0–65535.
- *  Null for anything else, so also for an IPv6 address without brackets or a missing port. */
+/** Parses `127.0.0.1:25`, `[::1]:25` or `host.example:25` into the host without brackets and a port 0–65535. Null for anything
+ *  else, including an IPv6 address without brackets and a missing port. */
 export function parseHostPort(text: string): { host: string; port: number } | null {
   const match = HOST_PORT.exec(text)
   if (!match) return null
@@ -123,7 +121,7 @@ function lastFourBytes(address: ipaddr.IPv6): string {
   return address.toByteArray().slice(12).join('.')
 }
 
-/** Interface identifiers 0:5efe:v4 and 200:5efe:v4 lead into a site's own IPv4 network. RFC 5214 §6.1 */
+/** Interface identifiers 0:5efe:v4 and 200:5efe:v4 reach a network's internal IPv4 addresses. RFC 5214 §6.1 */
 function isIsatap(address: ipaddr.IPv6): boolean {
   return (address.parts[4]! & 0xfdff) === 0 && address.parts[5] === 0x5efe
 }

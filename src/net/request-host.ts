@@ -1,17 +1,17 @@
 import { canonicalIp } from './ip.ts'
 
-/** `Host` of a request → the host name in lower case, without port and final dot; '' when there is none, or it is no name
- *  and no address. RFC 9110 §7.2. Never throws. */
+/** The host name in a `Host` header: lower case, without port and trailing dot; '' if missing or invalid. RFC 9110 §7.2.
+ *  Never throws. */
 export function requestHost(header: string | null): string {
   const host = HOST.exec((header ?? '').slice(0, MOST_CHARACTERS))?.[1]
   return host === undefined ? '' : host.toLowerCase().replace(/\.$/, '')
 }
 
-/** A request and the peer of its connection → the host that the client asked for. */
+/** The host that the client asked for. */
 export type RequestHost = (request: Pick<Request, 'headers'>, peer: string | null) => string
 
-/** Which addresses are proxies of ours → RequestHost. A proxy may keep the client's host in `X-Forwarded-Host` and put its
- *  own upstream name in `Host`; from anybody else that header means nothing. */
+/** Creates a RequestHost from the trusted proxy addresses. A proxy may report the client's host in `X-Forwarded-Host` and put
+ *  its own upstream name in `Host`; from other peers that header is ignored. */
 export function createRequestHost(isTrusted: (ip: string) => boolean): RequestHost {
   return ({ headers }, peer) => {
     const forwarded = headers.get('x-forwarded-host')

@@ -1,20 +1,20 @@
 import { isIP } from 'node:net'
 
-/** Where a POST goes: what to connect to, what the certificate must say, what the request line says. */
+/** The target of a POST: where to connect, which name the certificate needs, and what the request line contains. */
 export interface PostTarget {
   /** Host name as an A-label without trailing dot, or an address without brackets. */
   host: string
   port: number
-  /** As in the URL, with the port when it is not 443. */
+  /** As in the URL, with the port unless it is 443. */
   hostHeader: string
   /** Path and query. */
   path: string
-  /** Known without asking the DNS: the address itself, or what localhost stands for. Null for other names. */
+  /** Addresses known without DNS: the address itself, or those of localhost. Null for other names. */
   addresses: string[] | null
 }
 
-/** URL as somebody typed it → its target, or the reason in words why we never post there. IPv4 in decimal,
- *  octal or hexadecimal is an address here like any other (WHATWG URL). Throws nothing. */
+/** Parses a URL into its target, or returns the reason why Postrider does not post there. IPv4 in decimal, octal or
+ *  hexadecimal is treated as an address (WHATWG URL). Never throws. */
 export function parsePostTarget(text: string): PostTarget | { refused: string } {
   if (text.length > MAX_URL_LENGTH) return { refused: `the URL is longer than ${MAX_URL_LENGTH} characters` }
   if (/[\s\x00-\x1f\x7f\\]/.test(text)) return { refused: 'the URL contains spaces, control characters or backslashes' }
@@ -30,8 +30,8 @@ export function parsePostTarget(text: string): PostTarget | { refused: string } 
   return { host, port, hostHeader: url.host, path: url.pathname + url.search, addresses: knownAddresses(host) }
 }
 
-/** URL and the question "may we connect to this address?" → null when it may be stored, else the reason in
- *  words. Asks no DNS: what a name resolves to is checked at every delivery. A fragment does no harm. */
+/** Returns null if the URL may be stored, else the reason. Makes no DNS query: the addresses of a name are checked at every
+ *  delivery. A fragment is accepted. */
 export function checkWebhookUrl(url: string, mayConnect: (ip: string) => boolean): string | null {
   const target = parsePostTarget(url)
   if ('refused' in target) return target.refused
@@ -41,8 +41,8 @@ export function checkWebhookUrl(url: string, mayConnect: (ip: string) => boolean
 
 const MAX_URL_LENGTH = 2048
 
-/** Ports of neighbours that would read an HTTPS greeting as commands or that nobody serves webhooks on:
- *  ssh, telnet, mail, dns, ldap, databases and caches. */
+/** Ports of services that would read a TLS handshake as commands, or where no webhooks are served: ssh, telnet, mail, dns,
+ *  ldap, databases and caches. */
 export const REFUSED_PORTS: ReadonlySet<number> = new Set([
   0, 21, 22, 23, 25, 53, 110, 111, 119, 139, 143, 389, 445, 465, 587, 636, 993, 995, 1433, 1521, 2525, 3306, 5432, 6379,
   11211, 27017,

@@ -37,7 +37,7 @@ const COSTS = {
   /** Inbound mail as JSON with its attachments, then sent. */
   post: { times: 10, keeps: 3 },
 } as const satisfies Record<string, { times: number; keeps: number | null }>
-/** Multiple held while outgoing content is sent. */
+/** Time within which any outgoing content has been made. */
 const MADE_MS = 20_000
 
 /** Resident memory of a warmed-up process under light load. */

@@ -9,23 +9,23 @@ import type { Log } from '../os/log.ts'
 import { type PoolEvent, threadRunner } from '../os/thread-pool.ts'
 import { startHttpsThread } from '../threads.ts'
 
-/** The ways to talk to HTTPS peers, all in one thread of their own. */
+/** HTTPS clients, all in one thread of their own. */
 export interface Https {
-  /** To the endpoints of webhooks and inbound routes, over connections that are kept. */
+  /** For endpoints of webhooks and inbound routes; connections are reused. */
   endpoints: Exchange
-  /** To the hosts of MTA-STS policies, and to the endpoints of TLS reports: whatever webhooks may reach, never into the
-   *  operator's own network. */
+  /** For MTA-STS policies and for endpoints of TLS reports. They never reach private networks, even those that webhooks may
+   *  reach. */
   policies: Exchange
   reports: Exchange
-  /** To the certificate authority that the operator named. */
+  /** For the certificate authority that the operator configured. */
   authority: Exchange
   probe: Probe
   state: HttpsThread['state']
   stop(): void
 }
 
-/** Config and DNS servers → Https. Nothing is started before the first request. Throws when a CA file cannot be read or
- *  is no certificate. */
+/** Creates the Https clients; their thread starts with the first request. Throws if a CA file cannot be read or is not a
+ *  certificate. */
 export function openHttps(
   config: Config,
   machine: {

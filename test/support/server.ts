@@ -24,10 +24,10 @@ export const START = 1_795_262_400_000
 export const DOMAIN = 'sender.example'
 const HOSTNAME = `mail.${DOMAIN}`
 
-/** The whole server on real parts: HTTP, SQLite in a folder, delivery threads, DNS over UDP, an HTTPS receiver of every
- *  event. Only its clock is ours; sockets and delivery threads live in real time. */
+/** A complete server with real parts: HTTP, SQLite in a directory, delivery threads, DNS over UDP, and an HTTPS receiver of
+ *  every event. Only the clock is fake; sockets and threads use real time. */
 export interface TestServer {
-  /** The one that runs now; another after `reopen`. */
+  /** The running server; a new one after `reopen`. */
   running(): Server
   store(): Store
   clock: FakeClock
@@ -38,27 +38,27 @@ export interface TestServer {
   /** Admin keys of the domain. */
   keys: Record<Mode, string>
   organizationId: string
-  /** Threads that run now whose code is in this file: of delivery, unless told. */
+  /** Running threads that were started from this file; delivery threads by default. */
   threads(file?: string): Worker[]
-  /** Over the socket, as a client does. Throws on an answer that the document does not have. */
+  /** Sends a request over a socket. Throws if the response is not in the OpenAPI document. */
   ask(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answered>
   send(change?: Record<string, unknown>, headers?: Record<string, string>): Promise<Answered>
-  /** A 2xx answer's body; throws on any other. */
+  /** Returns the body of a 2xx response; throws for any other. */
   read(path: string): Promise<Json>
-  /** The message once all its recipients are final. */
+  /** Returns the message once all its recipients have a final status. */
   ended(messageId: string): Promise<Json>
-  /** The message once every recipient has been tried `count` times and all records are written. */
+  /** Returns the message once every recipient was attempted `count` times and all records are stored. */
   tried(messageId: string, count: number): Promise<Json>
-  /** Event envelopes that tell of the message, oldest first. */
+  /** Events of the message, oldest first. */
   eventsOf(messageId: string): Promise<Json[]>
-  /** Moves the clock to when the message is tried next. */
+  /** Advances the clock to the message's next attempt. */
   toNextAttempt(messageId: string): Promise<void>
   /** Stops the server; time goes on while it does. */
   stop(): Promise<void>
-  /** Opens it again on the same folder. */
+  /** Starts it again on the same directory. */
   reopen(): Promise<void>
-  /** Stops everything; throws when something of the server outlived it (leak check), or was posted in another shape
-   *  than the document says. */
+  /** Stops everything. Throws if something of the server remains (leak check), or if a webhook body does not match the OpenAPI
+   *  document. */
   close(): Promise<void>
 }
 
@@ -73,19 +73,19 @@ export interface Answered {
 // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
 export type Json = any
 
-/** Where mail for the recipients' domains goes. */
+/** The server that receives mail for the recipients' domains. */
 export interface Remote {
   port: number
   open(): number
 }
 
-/** Opens it with one organization, one verified domain and a webhook for every event. `*.remote.example` has its mail
- *  at `remote`; further names are for the test to set in `zone`. */
+/** Starts it with one organization, one verified domain and a webhook for every event. Mail for `*.remote.example` goes to
+ *  `remote`; tests add further names to `zone`. */
 export async function startTestServer(options: {
   remote: Remote
   config?: ConfigValues
   log?: Log
-  /** A file that each thread loads before its own code. */
+  /** A module that each thread loads before its own code. */
   preload?: string
   computeMs?: number
 }): Promise<TestServer> {
@@ -109,7 +109,7 @@ export async function startTestServer(options: {
   const threads = watchThreads(options.preload)
   let server = await startServer(config, { log, clock, random, computeMs })
   let isOpen = true
-  const made = await furnish(server.store, zone, dkim)
+  const made = await seed(server.store, zone, dkim)
   const keys = made.keys
   const document = await sharedDocument(server.listening.http!)
 
@@ -215,7 +215,7 @@ export const MAIL = {
   tags: ['receipt'],
 }
 
-/** Asks every 2 ms until it holds; throws after half a minute, which nothing here takes on a busy machine either. */
+/** Polls every 2 ms until it holds. Throws after 30 s, which nothing here takes even on a busy machine. */
 export async function until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
   const endsAt = performance.now() + 30_000
   while (!(await holds())) {
@@ -224,7 +224,7 @@ export async function until(what: string, holds: () => boolean | Promise<boolean
   }
 }
 
-/** The same while the fake clock goes on a second at a time: for what naps before it tries again. */
+/** The same, with the fake clock advancing by a second per poll, for work that sleeps before it retries. */
 export async function untilInTime(
   clock: FakeClock,
   what: string,
@@ -254,15 +254,15 @@ function sharedDkimKeys(): Promise<DkimKeyRecord[]> {
   return dkimKeys
 }
 
-/** The OpenAPI document, which is the same for all servers: every answer and every post is held to it. */
+/** The OpenAPI document, shared by all servers; every response and webhook body is checked against it. */
 let document: Promise<ReturnType<typeof readDocument>> | undefined
 function sharedDocument(address: string) {
   document ??= fetch(`http://${address}/openapi.json`).then(async (answer) => readDocument(await answer.json()))
   return document
 }
 
-/** Organization, domain with its records published, a key for each mode. */
-async function furnish(store: Store, zone: Zone, dkim: DkimKeyRecord[]) {
+/** Creates the organization, its domain with published DNS records, and a key for each mode. */
+async function seed(store: Store, zone: Zone, dkim: DkimKeyRecord[]) {
   const mintId = createMintId({ now: () => START, sleep: async () => {} }, systemRandom)
   const organizationId = mintId('org')
   await store.organizations.create({ id: organizationId, name: 'Shop', plan: 'enterprise', createdAt: START })
@@ -281,7 +281,7 @@ async function furnish(store: Store, zone: Zone, dkim: DkimKeyRecord[]) {
   return { organizationId, keys: { live: await mintKey('live'), test: await mintKey('test') } }
 }
 
-/** Every thread that is started from now on. The server makes them itself, so this looks over its shoulder. */
+/** Tracks every thread started from now on, by replacing the global Worker. */
 function watchThreads(preload?: string) {
   const RealWorker = globalThis.Worker
   const running = new Map<Worker, string>()
@@ -302,7 +302,7 @@ function watchThreads(preload?: string) {
   }
 }
 
-/** Some steps of a shutdown wait by the clock of the server. */
+/** Advances the clock while a shutdown waits on it. */
 async function whileTimePasses(clock: FakeClock, work: Promise<void>): Promise<void> {
   let isOver = false
   const over = work.finally(() => {
@@ -315,7 +315,7 @@ async function whileTimePasses(clock: FakeClock, work: Promise<void>): Promise<v
   await over
 }
 
-/** What is under way gets so many milliseconds before time begins to run. */
+/** Milliseconds that work in flight gets before the clock advances. */
 const STILL_TURNS = 250
 
 async function unless(what: string, holds: () => boolean | Promise<boolean>): Promise<string[]> {
@@ -335,7 +335,7 @@ async function listens(address: string): Promise<string[]> {
   return isThere ? ['its listener'] : []
 }
 
-/** Rows that a worker still holds. The file is nobody's now, so it may be opened. */
+/** Rows with an unreleased lease. The server has closed the file, so it may be opened. */
 function leases(dataDir: string): string[] {
   const db = connect(join(dataDir, 'postrider.db'), { busyTimeoutMs: 0, readonly: true })
   const held = ['deliveries', 'webhook_deliveries'].flatMap((table) => {

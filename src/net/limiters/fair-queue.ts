@@ -1,28 +1,27 @@
 import { Fifo } from './fifo.ts'
 
-/** Bounded work that several clients ask for and that concerns several groups, such as DNS questions for SMTP clients about
+/** Limits work that several clients request and that concerns several groups, such as DNS queries for SMTP clients about
  *  domains. */
 export interface FairQueue {
-  /** Runs `work` when it is its turn, and resolves with what it gave; null when it was never run, because the queue was full
-   *  or the wait was too long. `client` null: our own work, limited by the total alone. */
+  /** Runs `work` in its turn and resolves with its result; null if it never ran because the queue was full or the wait too
+   *  long. `client` null: our own work, limited only by the total. */
   run<T>(client: string | null, group: string, work: () => Promise<T>): Promise<T | null>
 }
 
-/** How much runs and waits at once, in jobs. */
+/** Limits in jobs. */
 export interface FairQueueLimits {
   total: number
-  /** Running at once for one client, and about one group. */
+  /** Running jobs per client, and per group. */
   perClient: number
   perGroup: number
-  /** Waiting for one client; more are not run. */
+  /** Waiting jobs per client; further ones are rejected. */
   waitingPerClient: number
-  /** After so long a job that still waits is not run. */
+  /** A job that waits longer is rejected. */
   longestWaitMs: number
 }
 
-/** Limits → an empty queue. Clients take turns, and the groups of one client take turns, so that a client that asks for much,
- *  or a group whose jobs take long, leaves the others their share. Each job costs a constant number of steps. `now`: a steady
- *  clock, ms. */
+/** Creates an empty queue. Clients take turns, and so do the groups of one client, so a busy client or a slow group leaves
+ *  others their share. Each job costs a constant number of steps. `now` is a monotonic clock in ms. */
 export function createFairQueue(limits: FairQueueLimits, now: () => number): FairQueue {
   const clients = new Map<string | null, Client>()
   const groups = new Map<string, Group>()
@@ -105,8 +104,8 @@ export function createFairQueue(limits: FairQueueLimits, now: () => number): Fai
     void job.work().finally(() => release(client, group))
   }
 
-  /** The group has room for one job more. A lane whose client is at its limit waits with its client from now on, and the
-   *  next lane may use the room. */
+  /** The group may start one more job. If the client of a lane is at its limit, the lane waits with its client from now on, and
+   *  the next lane may start. */
   const unpark = (group: Group) => {
     for (let lane = group.parked.take(); lane !== undefined; lane = group.parked.take()) {
       lane.client.ready.push(lane)

@@ -1,10 +1,10 @@
-/** Whether several organizations (or domains) are active: one that is active alone has nobody to leave anything to. */
+/** Whether several organizations (or domains) are active. One that is active alone need not leave capacity to others. */
 export interface RecentOthers {
-  /** `id` is active now → whether another was active within the time, too. */
+  /** Records that `id` is active, and returns whether another one was within the time. */
   than(id: string): boolean
 }
 
-/** A clock, ms, and the time → nobody was active yet. */
+/** Creates a RecentOthers without activity. */
 export function createRecentOthers(now: () => number, withinMs: number): RecentOthers {
   let latest: string | null = null
   let changedAt = Number.NEGATIVE_INFINITY
