@@ -17,7 +17,7 @@ const servers = (...records: string[]): Lookup<string> => ({
   authentic: false,
 })
 
-test('who runs a zone is known by its name servers, asked of what was registered', async () => {
+test('finds the DNS provider of a zone by the name servers of the registrable domain', async () => {
   expect(await hostWith(servers('ada.ns.cloudflare.com', 'bob.ns.cloudflare.com.'))).toBe('Cloudflare')
   expect(await hostWith(servers('NS-1.awsdns-00.co.uk'))).toBe('Amazon Route 53')
   expect(await hostWith(servers('ns1.acme.co.uk'))).toBeNull()

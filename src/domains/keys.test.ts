@@ -16,13 +16,13 @@ function domainWith(states: DkimState[], verifiedAt: number | null): Domain {
   return { ...newDomain({ id: 'dom_1', organizationId: 'org_1', name: 'a.example' }, 0, keys), verifiedAt }
 }
 
-test('retiring keys end seven days after the present ones were seen', () => {
+test('ends retiring keys seven days after the present keys were first seen', () => {
   const domain = domainWith(['retiring', 'retiring', 'active', 'pending'], DAY)
   expect(endedSelectors(domain, 8 * DAY - 1)).toEqual([])
   expect(endedSelectors(domain, 8 * DAY)).toEqual(['s0', 's1'])
 })
 
-test('nothing ends while no key was ever seen, or none retires', () => {
+test('ends no keys while none was ever seen or none retires', () => {
   expect(endedSelectors(domainWith(['retiring'], null), 100 * DAY)).toEqual([])
   expect(endedSelectors(domainWith(['active', 'pending'], 0), 100 * DAY)).toEqual([])
 })

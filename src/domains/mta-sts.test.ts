@@ -26,7 +26,7 @@ const domainWith = (...findings: Finding[]): Domain => ({
   nextCheckAt: null,
 })
 
-test('a policy is published where HTTPS reaches us, and reads back as it was meant', () => {
+test('publishes a policy that reads back unchanged where HTTPS reaches the server', () => {
   expect(readMtaSts(own.text)).toEqual({ mode: 'testing', mx: [HOSTNAME], maxAgeSeconds: 86_400 })
   const strict = ownMtaSts({ hostname: HOSTNAME, publicUrl: 'https://post.acme.test', mode: 'enforce' })!
   expect(readMtaSts(strict.text)).toEqual({ mode: 'enforce', mx: [HOSTNAME], maxAgeSeconds: 604_800 })
@@ -35,7 +35,7 @@ test('a policy is published where HTTPS reaches us, and reads back as it was mea
   expect(ownMtaSts({ hostname: HOSTNAME, publicUrl: 'https://post.acme.test', mode: 'off' })).toBeNull()
 })
 
-test('two optional records announce it, and none where no policy is published', () => {
+test('announces the policy with two optional records, and with none if no policy is published', () => {
   const records = dnsRecords(domainWith(), HOSTNAME, own).filter(({ purpose }) => purpose.startsWith('mta_sts'))
   expect(records).toMatchObject([
     { type: 'TXT', name: '_mta-sts.acme.test', required: false },
@@ -63,7 +63,7 @@ test.each([
 })
 
 // threat: unproved-mta-sts
-test('a domain that nobody has proved has no MTA-STS host', async () => {
+test('an unverified domain has no MTA-STS host', async () => {
   const request = new Request('https://any/', { headers: { host: 'mta-sts.acme.test' } })
   for (const status of ['pending', 'failed'] as const) {
     const domain = { ...domainWith(MX), status }

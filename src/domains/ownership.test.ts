@@ -22,7 +22,7 @@ test('each claim has a record of its own', () => {
   expect(ownershipValue('dom_2')).not.toBe(ownershipValue('dom_1'))
 })
 
-test('a claim is proved by either record, and by no silence', () => {
+test('either record proves a claim, and a DNS failure proves nothing', () => {
   expect(after(domain(), look('seen', 'gone'))).toEqual(['verified', 'dkim', null, null])
   expect(after(domain(), look('unknown', 'seen'))).toEqual(['verified', 'txt', null, null])
   expect(after(domain(), look('unknown', 'gone'))).toEqual(['pending', null, null, null])
@@ -36,7 +36,7 @@ test('a claim is proved by either record, and by no silence', () => {
   ])
 })
 
-test('what was proved stays so for seven days after it was first missing, and through any silence', () => {
+test('a proved name stays owned for seven days after its proof is first missing, and during DNS failures', () => {
   const since = NOW - GRACE_MS
   expect(after(owned('dkim'), look('gone', 'gone'))).toEqual(['verified', 'dkim', NOW, null])
   expect(after(owned('dkim', since + 1), look('gone', 'gone'))).toEqual(['verified', 'dkim', since + 1, null])
@@ -51,7 +51,7 @@ test('what was proved stays so for seven days after it was first missing, and th
   expect(after(owned('dkim', NOW + GRACE_MS), look('gone', 'gone'))[0]).toBe('verified')
 })
 
-test('with the ownership record alone the name stays owned, which has seven days of its own', () => {
+test('a name stays owned by its ownership record alone, with its own seven days', () => {
   const since = NOW - GRACE_MS
   expect(after(owned('dkim', since), look('gone', 'seen'))).toEqual(['verified', 'txt', null, null])
   const wasThere: Finding = { purpose: 'ownership', type: 'TXT', name: 'x', status: 'valid', found: [] }
@@ -63,13 +63,13 @@ test('with the ownership record alone the name stays owned, which has seven days
   ])
 })
 
-test('a lost name comes back with its proof', () => {
+test('a lost name is owned again when its proof returns', () => {
   const lost = domain({ status: 'failed', verifiedAt: 1, missingSince: 2, reason: 'proof_lost' })
   expect(after(lost, look('gone', 'gone'))).toEqual(['failed', null, 2, 'proof_lost'])
   expect(after(lost, look('gone', 'seen'))).toEqual(['verified', 'txt', null, null])
 })
 
-test('an owned name is looked at daily, a missing proof hourly, an old claim not at all', () => {
+test('checks an owned name daily, a missing proof hourly and an old claim never', () => {
   const at = (state: Partial<Domain>, isUncertain = false) => {
     const { status, provedBy, missingSince, reason } = domain(state)
     const next = nextLookAt(
@@ -92,7 +92,7 @@ test('an owned name is looked at daily, a missing proof hourly, an old claim not
   }
 })
 
-test('the detail names nobody', () => {
+test('the detail names no other organization', () => {
   expect(ownershipDetail(owned('dkim'))).toBeNull()
   expect(ownershipDetail(owned('dkim', NOW))).toBe(
     'A DKIM record has been missing from DNS since 2026-11-21T00:00:00.000Z. Publish it before 2026-11-28T00:00:00.000Z, or the domain fails.',

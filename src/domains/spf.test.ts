@@ -53,14 +53,14 @@ describe('an SPF record', () => {
     expect(await verdictOf(record)).toBe(verdict as 'yes')
   })
 
-  test('is unknown where the addresses of the sender are', async () => {
+  test('is unknown where the sender’s addresses are unknown', async () => {
     const { verdict } = zone({ 'A web.shop.test': ['192.0.2.7'] })
     const sender = { ...SENDER, addresses: null }
     expect(await verdict('v=spf1 a:web.shop.test -all', sender)).toBe('unknown')
     expect(await verdict('v=spf1 ip4:192.0.2.7 -all', sender)).toBe('unknown')
   })
 
-  test('is read with ten lookups at most, as receivers do', async () => {
+  test('is evaluated with at most ten lookups, as receivers do', async () => {
     const hosts = (count: number) => Array.from({ length: count }, (_, n) => `a:h${n}.shop.test`).join(' ')
     const found = zone({ 'A web.shop.test': ['192.0.2.7'] })
     expect(await found.verdict(`v=spf1 ${hosts(9)} a:web.shop.test -all`)).toBe('yes')

@@ -13,7 +13,7 @@ const record = (change: Partial<DnsRecord> & { found?: string[] }) => ({
   ...change,
 })
 
-test('every record is a line with its whole name; a long text stands in several strings', () => {
+test('writes every record on one line with its full name, long texts as several strings', () => {
   const key = `v=DKIM1; k=rsa; p=${'A'.repeat(392)}`
   const text = zoneFile(
     'acme.example',
@@ -43,7 +43,7 @@ test('every record is a line with its whole name; a long text stands in several 
   ])
 })
 
-test('what would change where mail goes, or is there already, is a comment', () => {
+test('writes records that redirect mail or already exist as comments', () => {
   const text = zoneFile(
     'acme.example',
     [

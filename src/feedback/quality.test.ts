@@ -31,7 +31,7 @@ test.each(CASES)('%s', (_, figures, isFiring, bounce) => {
   expect(judged(figures, isFiring).bounce_rate).toBe(bounce as never)
 })
 
-test('complaints are measured over what was delivered, bounces over what was sent', () => {
+test('measures complaints per delivered mail and bounces per sent mail', () => {
   const figures = { sent: 200, hardBounced: 20, delivered: 100, complained: 1 }
   expect(measure(figures, THRESHOLDS)).toEqual([
     { metric: 'bounce_rate', value: 0.1, threshold: 0.05, sent: 200, affected: 20 },
@@ -40,19 +40,19 @@ test('complaints are measured over what was delivered, bounces over what was sen
   expect(judged(figures, false)).toEqual({ bounce_rate: 'raise', complaint_rate: 'raise' })
 })
 
-test('complaints about mail of an earlier window are never more than all', () => {
+test('complaints about earlier mail never exceed a rate of one', () => {
   expect(measure({ sent: 5, hardBounced: 0, delivered: 5, complained: 9 }, THRESHOLDS)[1]!.value).toBe(1)
   expect(measure({ sent: 0, hardBounced: 0, delivered: 0, complained: 9 }, THRESHOLDS)[1]!.value).toBe(0)
 })
 
-test('a threshold of zero ends when nothing bounces any more', () => {
+test('an alert with threshold zero ends when nothing bounces any more', () => {
   const measured = { metric: 'bounce_rate' as const, threshold: 0, affected: 0 }
   expect(judgeQuality({ ...measured, value: 0.001, sent: 100 }, THRESHOLDS, false)).toBe('raise')
   expect(judgeQuality({ ...measured, value: 0.001, sent: 100 }, THRESHOLDS, true)).toBeNull()
   expect(judgeQuality({ ...measured, value: 0, sent: 100 }, THRESHOLDS, true)).toBe('resolve')
 })
 
-test('a rate that moves about its threshold raises one alert', () => {
+test('a rate that fluctuates around its threshold raises one alert', () => {
   const raised: string[] = []
   let isFiring = false
   for (let n = 0; n < 50; n++) {

@@ -23,7 +23,7 @@ const TIDY = ['a b', 'c ', 'words of it', '\r\nd', '\r\n\r\n', 'é']
 const LIMITS = ['', 0, 1, 2, 7, 1_000] as const
 
 describe('body hashes', () => {
-  test.each(['simple', 'relaxed'])('%s bodies cut anywhere hash as mailauth has them, for each l=', (kind) => {
+  test.each(['simple', 'relaxed'])('equal mailauth’s hashes for %s bodies split anywhere, for each l=', (kind) => {
     for (const [at, body] of [
       ...bodies(1_500, UNTIDY),
       ...bodies(500, TIDY),

@@ -32,7 +32,7 @@ async function cpuMs(raw: Uint8Array): Promise<number> {
   return least
 }
 
-describe('a header that is made to cost', () => {
+describe('an expensive header', () => {
   const { signatures, signedNames, fields, linesInField, fromBytes } = HEAD_LIMITS
   // threat: dkim-header-cost
   test.each<[string, Uint8Array]>([
@@ -65,20 +65,20 @@ describe('a header that is made to cost', () => {
       'signatures of 3,000 tags',
       mailOf(FROM, ...times(20, (at) => `${signature(['from'], at)}${';a=b'.repeat(3_000)}`)),
     ],
-  ])('%s: under 50 ms', async (_, raw) => {
+  ])('%s: takes under 50 ms', async (_, raw) => {
     expect(await cpuMs(raw)).toBeLessThan(50)
   })
 })
 
-describe('the head that may be looked at', () => {
+describe('the header passed to mailauth', () => {
   const text = (raw: Uint8Array) => Buffer.from(raw).toString()
 
-  test('of an ordinary mail is the mail itself', () => {
+  test('is the whole mail for ordinary mail', () => {
     const raw = mailOf(FROM, signature(['from', ...names(60)]), ...lines(500))
     expect(bounded(raw)).toEqual({ raw: Buffer.from(raw), isCut: false })
   })
 
-  test('has no signature or seal of more names than any mail needs, and keeps the others', () => {
+  test('omits signatures and seals with too many names and keeps the others', () => {
     const { signedNames } = HEAD_LIMITS
     const [sealed, ...rest] = [seal(names(signedNames + 1), 1), FROM, signature(['from'])]
     const { raw, isCut } = bounded(mailOf(signature(names(signedNames + 1)), ...sealed!, ...(rest as string[])))
@@ -90,11 +90,11 @@ describe('the head that may be looked at', () => {
     ['fields', mailOf(...lines(HEAD_LIMITS.fields + 1), FROM)],
     ['lines of one field', mailOf(`X: a${'\r\n b'.repeat(HEAD_LIMITS.linesInField + 1)}`, FROM)],
     ['lines', mailOf(...times(4, () => `X: a${'\r\n b'.repeat(1_500)}`), FROM)],
-  ])('is From alone where there are too many %s', (_, raw) => {
+  ])('is From alone when there are too many %s', (_, raw) => {
     expect(bounded(raw)).toEqual({ raw: Buffer.from(`${FROM}\r\n\r\n`), isCut: true })
   })
 
-  test('is nothing where From itself is too large', () => {
+  test('is empty when From itself is too large', () => {
     const raw = mailOf(`From: ${'a@x.test, '.repeat(2_000)}`)
     expect(bounded(raw)).toEqual({ raw: Buffer.from('\r\n'), isCut: true })
   })

@@ -16,7 +16,7 @@ function open() {
 const times = (count: number, take: () => boolean) => Array.from({ length: count }, take).filter(Boolean).length
 
 // threat: smtp-mail-flood
-test('a network may use the number of a minute at once, and gets it back evenly', () => {
+test('a network may use a minute’s quota at once and regains it evenly', () => {
   const { limits, pass } = open()
   expect(times(9, () => limits.mail('192.0.2.1'))).toBe(6)
   expect(limits.mail('192.0.2.200')).toBe(false) // the same network
@@ -28,14 +28,14 @@ test('a network may use the number of a minute at once, and gets it back evenly'
   expect(limits.refusals()).toEqual({ connections: 0, mails: 3 + 1 + 4 + 3, unknown_recipients: 0 })
 })
 
-test('connections have a limit of their own', () => {
+test('connections have a separate limit', () => {
   const { limits } = open()
   expect(times(5, () => limits.connect('2001:db8::1'))).toBe(2)
   expect(limits.mail('2001:db8::1')).toBe(true)
 })
 
 // threat: smtp-recipient-guessing
-test('a network that guesses recipients learns of no more of them', () => {
+test('a network that guesses recipients no longer learns which exist', () => {
   const { limits, pass } = open()
   for (let guess = 0; guess < 3; guess++) {
     expect(limits.isGuessing('192.0.2.1')).toBe(false)
@@ -47,7 +47,7 @@ test('a network that guesses recipients learns of no more of them', () => {
   expect(limits.isGuessing('192.0.2.1')).toBe(false)
 })
 
-test('a network that the operator names has no limits, and a clock that is set back gives nothing away', () => {
+test('exempt networks have no limits, and a clock set back returns no quota', () => {
   const { limits, pass } = open()
   expect(times(100, () => limits.mail('198.51.100.7'))).toBe(100)
   expect(times(6, () => limits.mail('192.0.2.1'))).toBe(6)
@@ -56,7 +56,7 @@ test('a network that the operator names has no limits, and a clock that is set b
 })
 
 // threat: smtp-network-table
-test('more networks than there is room for are not all remembered, and the busy one is', () => {
+test('forgets the least recently used network when there are too many', () => {
   const { limits } = open()
   for (let n = 0; n < 110_000; n++) {
     if (n % 1000 === 0) limits.mail('192.0.2.1')

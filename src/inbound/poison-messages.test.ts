@@ -3,7 +3,7 @@ import { createPoisonMessages } from './poison-messages.ts'
 
 const digest = (byte: number) => new Uint8Array(32).fill(byte)
 
-test('a mail is known again by its digest, for some days', () => {
+test('recognizes a mail by its digest for some days', () => {
   const mails = createPoisonMessages({ mails: 10, keptMs: 1_000 })
   expect(mails.mayHave(5)).toBe(false)
   mails.add(digest(1), 5, 0)
@@ -14,7 +14,7 @@ test('a mail is known again by its digest, for some days', () => {
   expect(mails.mayHave(5)).toBe(false)
 })
 
-test('the oldest goes when there are too many', () => {
+test('drops the oldest digest when there are too many', () => {
   const mails = createPoisonMessages({ mails: 3, keptMs: 1_000 })
   for (const each of [1, 2, 3, 4]) mails.add(digest(each), each, each)
   expect([1, 2, 3, 4].map((each) => mails.has(digest(each), 10))).toEqual([false, true, true, true])

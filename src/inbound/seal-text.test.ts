@@ -8,7 +8,7 @@ const MESSAGE =
 const SEAL = 'arc-seal:i=12; a=rsa-sha256; t=1; cv=pass; d=ours.test; s=s1; b='
 const judged = (text: string) => isSealText(Buffer.from(text), NAME)
 
-test('both fields of a set in the name of the domain are signed', () => {
+test('accepts both signed fields of an ARC set of the domain', () => {
   expect(judged(FIELDS + MESSAGE)).toBe(true)
   expect(judged(FIELDS + SEAL)).toBe(true)
   expect(judged(SEAL)).toBe(true)
@@ -28,6 +28,6 @@ test.each([
   ['a line behind it', `${FIELDS}${SEAL}\r\n`],
   ['nothing', ''],
   ['any text', 'hello'],
-])('%s is not signed', (_, text) => {
+])('rejects %s', (_, text) => {
   expect(judged(text)).toBe(false)
 })

@@ -90,7 +90,7 @@ describe('a feedback report', () => {
   })
 })
 
-describe('no feedback report is', () => {
+describe('not a feedback report:', () => {
   const jmrp = Buffer.from(fixtures.get('outlook-jmrp')!).toString()
 
   test.each<[string, string]>([

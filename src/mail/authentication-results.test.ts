@@ -34,7 +34,7 @@ describe('our Authentication-Results field', () => {
     expect(Math.max(...field.split('\r\n').map((line) => line.length))).toBeLessThanOrEqual(76)
   })
 
-  test('lets nothing of the mail end a value, a comment or the field', () => {
+  test('contains nothing from the mail that ends a value, a comment or the field', () => {
     const evil = 'x\r\nX-Evil: 1;) dkim=pass "\\ ü\0(('
     const results: AuthenticationResult[] = [
       { method: 'spf', result: 'fail', comment: evil, properties: [['smtp.helo', evil]] },
@@ -47,7 +47,7 @@ describe('our Authentication-Results field', () => {
     )
   })
 
-  test('as the payload of ARC it has neither name nor last line end', () => {
+  test('has neither name nor final line end as an ARC payload', () => {
     expect(authenticationResultsPayload('mx.example', [])).toBe('mx.example; none')
   })
 
@@ -60,7 +60,7 @@ describe('our Authentication-Results field', () => {
   })
 })
 
-describe('Authentication-Results of others in a mail', () => {
+describe('Authentication-Results fields in a mail', () => {
   test.each([
     'Authentication-Results: mx.example; dkim=pass',
     'authentication-results:mx.example;dkim=pass',
@@ -72,7 +72,7 @@ describe('Authentication-Results of others in a mail', () => {
     'Authentication-Results\r\n : mx.example; spf=pass',
     'Authentication-Results: mx.example.; spf=pass',
     'Authentication-Results: mx.example',
-  ])('those in our name go: %j', (forged) => {
+  ])('are removed if in our name: %j', (forged) => {
     expect(stripped(mail('Subject: a', forged, 'To: b', '', forged))).toBe(`Subject: a\r\nTo: b\r\n\r\n${forged}\r\n`)
   })
 
@@ -85,19 +85,19 @@ describe('Authentication-Results of others in a mail', () => {
     'ARC-Authentication-Results: i=1; mx.example; spf=pass',
     'Subject: x\r\n Authentication-Results: mx.example; spf=pass',
     'Authentication-Results: ; spf=pass',
-  ])('these stay: %j', (field) => {
+  ])('are kept: %j', (field) => {
     const raw = mail('Subject: a', field, '', 'body')
     expect(without(raw, ownResultRanges(raw, 'mx.example'))).toBe(raw)
   })
 
   // threat: forged-authentication-results
-  test('those far down in a very large header go too', () => {
+  test('are removed at the end of a very large header too', () => {
     const junk = Array.from({ length: 50_000 }, (_, at) => `X-${at}: junk and more junk`)
     const raw = mail(...junk, 'Authentication-Results: mx.example; spf=pass', '', 'body')
     expect(ownResultRanges(raw, 'mx.example')).toHaveLength(1)
   })
 
-  test('a mail that is cut anywhere is read without complaint', () => {
+  test('are read without an error in truncated mail', () => {
     const raw = mail('A: b', 'Authentication-Results: (mx.example "; spf=pass', 'Authentication-Results: mx.example')
     for (let end = 0; end <= raw.length; end++) ownResultRanges(raw.subarray(0, end), 'mx.example')
     expect(ownResultRanges(raw.subarray(0, -2), 'mx.example')).toHaveLength(1)

@@ -4,7 +4,7 @@ import { readHeaderFields } from './header-fields.ts'
 
 const isAuto = (header: string) => isAutoReply(readHeaderFields(Buffer.from(header)).fields)
 
-describe('a machine wrote', () => {
+describe('automatic mail is recognized by', () => {
   test.each([
     'Auto-Submitted: auto-replied',
     'auto-submitted: auto-generated; owner-email="a@b.example"',
@@ -26,7 +26,7 @@ describe('a machine wrote', () => {
   ])('%j', (header) => expect(isAuto(header)).toBe(true))
 })
 
-describe('a person may have written', () => {
+describe('mail from a person is recognized by', () => {
   test.each([
     '',
     'Subject: Automatic reply: what is that?',

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import { clearBytesOf, kindOfBlob, packBlob, packBlobBeside, unpackBlob } from './blob.ts'
 
-test('a blob says how much it unpacks to, however large and whatever is in it', async () => {
+test('a blob states its unpacked size for any size and content', async () => {
   for (const size of [0, 1, 255, 256, 257, 1_000, 65_791, 65_792, 70_000, 131_073, 3_000_000]) {
     for (const clear of [Buffer.alloc(size, 'a'), randomBytes(size)]) {
       expect([size, clearBytesOf(packBlob(3, clear))]).toEqual([size, size])
@@ -12,7 +12,7 @@ test('a blob says how much it unpacks to, however large and whatever is in it', 
 })
 
 // threat: reader-lies
-test('what is more than one frame, cut, or longer than it says has no such size, or cannot be unpacked', () => {
+test('a blob that is truncated, has several frames or exceeds its stated size is rejected', () => {
   const small = Bun.zstdCompressSync(Buffer.from('small'))
   const large = Bun.zstdCompressSync(Buffer.alloc(10_000_000))
   const blobOf = (packed: Uint8Array) => {
@@ -32,7 +32,7 @@ test('what is more than one frame, cut, or longer than it says has no such size,
   expect(() => unpackBlob(3, blobOf(lying))).toThrow()
 })
 
-test('its kind stands in its first byte', () => {
+test('the first byte of a blob gives its kind', () => {
   expect([1, 2, 3, 4].map((version) => kindOfBlob(packBlob(version, Buffer.from('x'))))).toEqual([
     'content',
     'mime',

@@ -14,7 +14,7 @@ function told(address: string | null, subject: string, text: string) {
   return entry && { action: entry.action, status: entry.status, diagnostic: entry.diagnostic }
 }
 
-describe('a notice in no known form', () => {
+describe('a notice of unknown form', () => {
   test.each([
     [
       'behind the address',
@@ -50,13 +50,13 @@ describe('a notice in no known form', () => {
     expect(told('ann@dest.example', 'Notice', text)).toEqual({ action: 'failed', status, diagnostic })
   })
 
-  test('tells recipients with different reasons apart', () => {
+  test('separates recipients with different reasons', () => {
     const text = 'Could not deliver:\nann@dest.example: 550 5.1.1 unknown\nbob@dest.example: 552 5.2.2 mailbox full\n'
     expect(told('ann@dest.example', 'Notice', text)?.status).toBe('5.1.1')
     expect(told('bob@dest.example', 'Notice', text)?.status).toBe('5.2.2')
   })
 
-  test('that names nobody has an entry for the recipient whom the return path names', () => {
+  test('that names no recipient has one entry for the recipient of the return path', () => {
     expect(told(null, 'Mail failure', 'This mailbox is full.\n')).toEqual({
       action: 'failed',
       status: null,
@@ -64,7 +64,7 @@ describe('a notice in no known form', () => {
     })
   })
 
-  test('puts an address with a reason of its own before that entry, and others behind it', () => {
+  test('lists an address with its own reason before that entry', () => {
     const text = 'Not delivered.\nForwarded to eve@other.example: 550 5.1.1 unknown\n\nQuestions? help@mx.example\n'
     expect(notice('Notice', text)?.recipients.map(({ finalRecipient }) => finalRecipient)).toEqual([
       'eve@other.example',
@@ -73,17 +73,17 @@ describe('a notice in no known form', () => {
     ])
   })
 
-  test('that says so only in its subject is marked', () => {
+  test('is marked when only its subject reports the failure', () => {
     expect(notice('Returned mail: User unknown', 'Hello\n')?.form).toBe('subject')
     expect(notice('Returned mail', 'User unknown\n')?.form).toBe('notice')
   })
 
-  test('that will be tried again is a delay', () => {
+  test('that announces a retry is a delay', () => {
     const text = 'This is a warning message only.\nann@dest.example: 421 host not reachable\n'
     expect(told('ann@dest.example', 'Notice', text)?.action).toBe('delayed')
   })
 
-  test('ends where the copy of the mail begins', () => {
+  test('ends at the copy of the mail', () => {
     const text = 'Hello,\nall is well.\n\n------ Original message ------\nSubject: 550 5.1.1 undeliverable\n'
     expect(notice('Notice', text)).toBeNull()
   })
@@ -101,7 +101,7 @@ test.each([
   ['日本語', 'このメールは送信できませんでした。'],
   ['中文', '您的邮件无法投递。'],
   ['한국어', '메시지가 전달되지 않았습니다.'],
-])('words of failure are known in %s', (_, text) => {
+])('contains failure words known in %s', (_, text) => {
   expect(notice('', text)?.recipients).toMatchObject([{ action: 'failed', finalRecipient: null }])
 })
 
@@ -114,6 +114,6 @@ test.each([
   ],
   ['a receipt', 'Your invoice 550', 'The total is 450 or 5.1.1 of them.\nCall 555 123.'],
   ['nothing', '', ''],
-])('%s is no notice of failure', (_, subject, text) => {
+])('%s is not a failure notice', (_, subject, text) => {
   expect(notice(subject, text)).toBeNull()
 })

@@ -11,13 +11,13 @@ const PIXEL = Buffer.from(
   'base64',
 )
 
-describe('composed bytes', () => {
-  test('are the golden file for a message with everything', async () => {
+describe('composed mail', () => {
+  test('equals the golden file for a message with every feature', async () => {
     const golden = new Uint8Array(await Bun.file(GOLDEN).arrayBuffer())
     expect(Buffer.from(compose(everything())).toString()).toBe(Buffer.from(golden).toString())
   })
 
-  test('are the same each time, and other only by their boundary for another seed', () => {
+  test('is identical each time and differs only in its boundary for another seed', () => {
     expect(compose(everything())).toEqual(compose(everything()))
     const other = { ...everything(), boundarySeed: 'other' }
     const masked = (content: MailContent) => textOf(content).replace(/=_[0-9a-f]{32}_/g, '')
@@ -25,7 +25,7 @@ describe('composed bytes', () => {
     expect(masked(other)).toBe(masked(everything()))
   })
 
-  test('have headers in one order, the custom ones behind Message-ID', () => {
+  test('has headers in a fixed order, custom ones after Message-ID', () => {
     const names = textOf(everything())
       .split('\r\n\r\n')[0]!
       .match(/^[^\s:]+(?=:)/gm)
@@ -44,7 +44,7 @@ describe('composed bytes', () => {
     ])
   })
 
-  test('are 7-bit, CRLF only, in short lines, and counted exactly, for arbitrary strings', () => {
+  test('is 7-bit with CRLF and short lines, and has the exact computed size, for arbitrary strings', () => {
     const text = fc.string({ unit: 'binary', maxLength: 3000 })
     const line = fc.string({ unit: 'grapheme', maxLength: 300 })
     const longWord = fc.integer({ min: 1, max: 3000 }).map((length) => 'x'.repeat(length))
@@ -72,7 +72,7 @@ describe('composed bytes', () => {
     )
   })
 
-  test('take no boundary that a body holds, whoever guessed the seed', async () => {
+  test('uses no boundary that a body contains, even if the seed was guessed', async () => {
     const boundary = /boundary="(.*)a"/.exec(textOf(mail({ text: 'x', html: 'y' })))![1]
     const text = `before\n--${boundary}a--\nafter`
     const parsed = await simpleParser(Buffer.from(compose(mail({ text, html: '<p>y</p>' }))))
@@ -81,7 +81,7 @@ describe('composed bytes', () => {
   })
 })
 
-describe('a reader finds again', () => {
+describe('a mail reader decodes', () => {
   const nasty = {
     ascii: 'Your order has shipped',
     'ascii that folds': 'word '.repeat(60).trim(),
@@ -217,7 +217,7 @@ describe('structure', () => {
   })
 })
 
-describe('refused', () => {
+describe('compose refuses', () => {
   test.each([
     ['X-A', 'a\r\nBcc: eve@evil.example'],
     ['X-A', 'a\nb'],
@@ -233,7 +233,7 @@ describe('refused', () => {
     ['From', 'eve@evil.example'],
     ['Content-Type', 'text/plain'],
     ['MIME-Version', '1.0'],
-  ])('a header %j: %j', (name, value) => {
+  ])('the header %j: %j', (name, value) => {
     expect(() => compose(mail({ headers: [[name, value]] }))).toThrow()
     expect(() => composedSizeBytes(mail({ headers: [[name, value]] }))).toThrow()
   })
@@ -244,13 +244,13 @@ describe('refused', () => {
     expect(() => compose(mail({ dateAt: Number.NaN }))).toThrow()
   })
 
-  test('headers of ours are known in any letter case', () => {
+  test('recognizes its own headers in any letter case', () => {
     expect(['FROM', 'Message-Id', 'content-language', 'Resent-Bcc'].every(isComposedHeader)).toBe(true)
     expect(['X-From', 'List-Unsubscribe', 'In-Reply-To'].some(isComposedHeader)).toBe(false)
   })
 })
 
-test('an address with a UTF-8 local part stands raw in its header and nowhere else', () => {
+test('writes an address with a UTF-8 local part raw only in its header', () => {
   const content = mail({ to: [mailbox('jürgen@other.example', 'Jürgen')], subject: 'Grüße' })
   const raw = textOf(content)
   expect(raw).toContain('To: =?UTF-8?Q?J=C3=BCrgen?= <jürgen@other.example>\r\n')

@@ -21,7 +21,7 @@ const content: MailContent = {
   boundarySeed: 'seed',
 }
 
-test('content comes back as it was, from a view into a larger buffer too', () => {
+test('content round-trips, also from a view into a larger buffer', () => {
   const blob = packContent(content)
   const larger = new Uint8Array(blob.length + 10)
   larger.set(blob, 5)
@@ -37,7 +37,7 @@ test('attachment bytes are views into the blob', () => {
   expect(unpackContent(blob).attachments.every((each) => each.content.buffer === blob.buffer)).toBe(true)
 })
 
-test('a blob that is cut anywhere or has one bit turned is refused', () => {
+test('refuses a blob truncated anywhere or with one bit changed', () => {
   const blob = packContent(content)
   for (let length = 0; length < blob.length; length++) expect(() => unpackContent(blob.slice(0, length))).toThrow()
   for (let at = 0; at < blob.length; at++) {
@@ -48,7 +48,7 @@ test('a blob that is cut anywhere or has one bit turned is refused', () => {
   expect(() => unpackContent(Buffer.concat([blob, Buffer.of(0)]))).toThrow()
 })
 
-test('html and text of any length and script come back, one after another', () => {
+test('html and text of any length and script round-trip', () => {
   for (const letters of [0, 1, 40_000, 43_600, 65_400, 131_000, 131_072, 400_000]) {
     for (const letter of ['x', 'ü', '日', '🎉']) {
       const bodies = { html: letter.repeat(letters), text: `${letter}\n` }

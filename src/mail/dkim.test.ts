@@ -151,11 +151,11 @@ describe('the header field', () => {
     expect(await verdicts(`${FIXED}${HEAD}\r\nHello\r\n`)).toEqual(['pass'])
   })
 
-  test('is left out without keys', () => {
+  test('is empty without keys', () => {
     expect(signDkim(Buffer.from(HEAD), [], SIGNED_AT)).toHaveLength(0)
   })
 
-  test('takes its RSA signature from another signer when one is given', async () => {
+  test('uses another RSA signer if given', async () => {
     const inputs: number[] = []
     const fields = signDkim(Buffer.from(`${HEAD}\r\nx\r\n`), [rsa, ed25519], SIGNED_AT, (input) => {
       inputs.push(input.length)
@@ -165,14 +165,14 @@ describe('the header field', () => {
     expect(await verdicts(`${new TextDecoder().decode(fields)}${HEAD}\r\nx\r\n`)).toEqual(['fail', 'pass'])
   })
 
-  test('is refused for a domain with a line end and for a key of the other algorithm', () => {
+  test('refuses a domain with a line end and a key of the other algorithm', () => {
     const raw = Buffer.from(`${HEAD}\r\nx`)
     expect(() => signDkim(raw, [{ ...rsa, domain: 'own.example\r\nX: y' }], SIGNED_AT)).toThrow('not usable')
     expect(() => signDkim(raw, [{ ...rsa, algorithm: 'ed25519-sha256' }], SIGNED_AT)).toThrow('is not for')
   })
 })
 
-test('the record of an Ed25519 key holds its 32 raw bytes', () => {
+test('publishes the 32 raw bytes of an Ed25519 key', () => {
   const { publicKeyBase64 } = generateDkimKeyPair('ed25519-sha256')
   expect(Buffer.from(publicKeyBase64, 'base64')).toHaveLength(32)
   expect(dkimRecordValue('ed25519-sha256', publicKeyBase64)).toBe(`v=DKIM1; k=ed25519; p=${publicKeyBase64}`)

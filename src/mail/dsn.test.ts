@@ -371,7 +371,7 @@ describe('a delivery status notification', () => {
     expect(dsn?.recipients[0]?.finalRecipient).toBe(address)
   })
 
-  test('keeps a recipient whole that an empty line parts, and tells two apart without one', () => {
+  test('joins a recipient split by an empty line and separates two without one', () => {
     const parted = readDsn(statusMail('Final-Recipient: rfc822; a@b.example\n\nAction: failed\nStatus: 5.1.1\n'))
     expect(parted?.recipients.map((each) => [each.finalRecipient, each.status])).toEqual([['a@b.example', '5.1.1']])
     const run = 'Action: failed\nFinal-Recipient: a@b.example\nAction: delayed\nFinal-Recipient: c@b.example\n'
@@ -382,7 +382,7 @@ describe('a delivery status notification', () => {
     ])
   })
 
-  test('is bounded: a thousand recipients, two thousand characters of diagnostic, the first MiB', () => {
+  test('is limited to a thousand recipients, two thousand characters of diagnostic and the first MiB', () => {
     const many = statusMail('Final-Recipient: a@b.example\nAction: failed\n\n'.repeat(2_000))
     expect(readDsn(many)?.recipients).toHaveLength(1_000)
     const long = statusMail(`Final-Recipient: a@b.example\nDiagnostic-Code: smtp; 550 ${'x '.repeat(5_000)}\n`)
@@ -393,12 +393,12 @@ describe('a delivery status notification', () => {
     expect(readDsn(late)).toBeNull()
   })
 
-  test('does not carry control characters out of a diagnostic', () => {
+  test('removes control characters from a diagnostic', () => {
     const dsn = readDsn(statusMail('Final-Recipient: a@b.example\nDiagnostic-Code: smtp; 550 a\x1b[2Jb\0c\n'))
     expect(dsn?.recipients[0]?.diagnostic).toBe('550 a [2Jb c')
   })
 
-  test('in words tells of each recipient once, although Exchange names them twice', () => {
+  test('lists each recipient once although Exchange names them twice', () => {
     const text = (verb: string) =>
       `From: postmaster@b.example\nSubject: x\n\nDelivery ${verb} to these recipients or groups:\n\na@c.example\nb@c.example\n\nGenerating server: ex.c.example\n\na@c.example\nRemote Server returned '550 5.1.1 No A'\n\nb@c.example\nRemote Server returned '452 4.2.2 B is full'\n`
     for (const [verb, action] of [
@@ -415,7 +415,7 @@ describe('a delivery status notification', () => {
   })
 })
 
-describe('no delivery status notification is', () => {
+describe('not a delivery status notification:', () => {
   const QMAIL = fixtures.get('qmail')!
   const bounceText = Buffer.from(QMAIL).toString().split('\r\n\r\n').slice(1).join('\n\n').replaceAll('\r\n', '\n')
 

@@ -12,6 +12,6 @@ test.each([
   ['', ''],
 ])('%j', (flowed, text) => expect(withoutFlow(flowed, false)).toBe(text))
 
-test('delsp drops the blank that marks the flow', () => {
+test('delsp removes the blank that marks the flow', () => {
   expect(withoutFlow('日本 \n語', true)).toBe('日本語')
 })

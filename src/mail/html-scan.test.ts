@@ -169,7 +169,7 @@ describe('of any text', () => {
   })
 })
 
-describe('nothing an author writes is slow', () => {
+describe('hostile HTML takes linear time:', () => {
   const MANY = 100_000
   for (const [what, html] of [
     ['nested tags', '<div>'.repeat(MANY)],
@@ -186,7 +186,7 @@ describe('nothing an author writes is slow', () => {
     ['ampersands', `<a b="${'&'.repeat(MANY * 5)}">`],
     ['signs that begin nothing', '<'.repeat(MANY * 5)],
   ] as const) {
-    test(`${what} by the hundred thousand take no longer than their length`, () => {
+    test(`${what} by the hundred thousand`, () => {
       const start = performance.now()
       scanHtml(html, { tag() {}, text() {}, comment() {} })
       expect(performance.now() - start).toBeLessThan(4_000) // a quadratic scan takes minutes

@@ -9,26 +9,26 @@ const parsed: ParsedMail = {
 }
 
 describe('stored inbound mail', () => {
-  test('a raw mail comes back byte by byte, in a buffer of its own', () => {
+  test('raw mail round-trips byte for byte into its own buffer', () => {
     const raw = Uint8Array.from({ length: 70_000 }, (_, at) => (at * 7) % 256)
     const back = unpackRaw(packRaw(raw))
     expect(Buffer.compare(back, raw)).toBe(0)
     expect(back.buffer.byteLength).toBe(back.byteLength)
   })
 
-  test('a parsed mail comes back whole, also with a header called __proto__', () => {
+  test('parsed mail round-trips, including a header named __proto__', () => {
     const back = unpackParsed(packParsed(parsed))
     expect(JSON.stringify(back)).toBe(JSON.stringify(parsed))
     expect(Object.keys(back.headers)).toContain('__proto__')
   })
 
-  test('empty mails are mails', () => {
+  test('empty mail is valid', () => {
     const empty: ParsedMail = { textBody: '', htmlBody: '', headers: {}, attachments: [] }
     expect(unpackParsed(packParsed(empty))).toEqual(empty)
     expect(unpackRaw(packRaw(new Uint8Array()))).toHaveLength(0)
   })
 
-  test('a blob with one bit wrong, cut, empty or of the other kind is refused', () => {
+  test('refuses a blob with one wrong bit, truncated, empty or of the other kind', () => {
     const blob = packRaw(Buffer.from('Subject: x\r\n\r\nhello'))
     const bent = blob.slice()
     bent[bent.length - 1]! ^= 1

@@ -2,14 +2,14 @@ import { expect, test } from 'bun:test'
 import { listUnsubscribe, unsubscribeFields } from './list-unsubscribe.ts'
 import { createVerp } from './verp.ts'
 
-test('every way stands in brackets, the best first, on one line', () => {
+test('writes every unsubscribe URI in brackets on one line, the best first', () => {
   expect(listUnsubscribe(['mailto:u@x.example'])).toBe('List-Unsubscribe: <mailto:u@x.example>\r\n')
   expect(listUnsubscribe(['https://x.example/u', 'mailto:u@x.example'])).toBe(
     'List-Unsubscribe: <https://x.example/u>, <mailto:u@x.example>\r\n',
   )
 })
 
-test('the address is the delivery’s own, short enough for the longest host', () => {
+test('uses the delivery’s own address, short enough for the longest host', () => {
   const verp = createVerp(new Uint8Array(32))
   const id = 'dlv_01kq7000000000000000000000'
   const host = `${'a'.repeat(60)}.`.repeat(4).slice(0, 253)
@@ -20,7 +20,7 @@ test('the address is the delivery’s own, short enough for the longest host', (
   expect(() => unsubscribeFields('msg_1', host, verp, 'https://x.example/u')).toThrow(/not a delivery id/)
 })
 
-test('one click is offered for an https link, and not for http', () => {
+test('offers one-click for https links only', () => {
   const verp = { encode: () => 'u-1' }
   const rest = ', <mailto:u-1@b.example?subject=unsubscribe>\r\n'
   expect(unsubscribeFields('dlv_1', 'b.example', verp, 'https://x.example/u')).toBe(

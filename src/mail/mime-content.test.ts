@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { packContent } from './content.ts'
 import { isMime, packMime, unpackMime } from './mime-content.ts'
 
-test('a finished mail comes back byte for byte, whatever its bytes', () => {
+test('a finished mail round-trips byte for byte', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 3000 }), (mime) => {
       const blob = packMime(mime)
@@ -14,7 +14,7 @@ test('a finished mail comes back byte for byte, whatever its bytes', () => {
   )
 })
 
-test('a finished mail and a composed one are told apart', () => {
+test('distinguishes finished mail from composed mail', () => {
   const from = { name: null, address: 'a@example.com', local: 'a', domain: 'example.com' }
   const composed = packContent({
     ...{ from, to: [], cc: [], replyTo: [], subject: 's', dateAt: 0, messageId: '<a@b>', html: null, text: 't' },
@@ -25,7 +25,7 @@ test('a finished mail and a composed one are told apart', () => {
   expect(() => unpackMime(composed)).toThrow('unknown form')
 })
 
-test('a blob that was cut or changed anywhere is not taken for a mail', () => {
+test('refuses a blob that was truncated or changed anywhere', () => {
   const blob = packMime(Buffer.from('From: a@example.com\r\n\r\nHello, hello, hello.\r\n'))
   for (let at = 0; at < blob.length; at++) {
     const changed = blob.slice()

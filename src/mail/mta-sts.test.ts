@@ -17,7 +17,7 @@ test.each([
   expect(readMtaStsId(records)).toBe(id)
 })
 
-test('a policy file is read with either line end, in any order of its fields', () => {
+test('reads a policy file with either line end and fields in any order', () => {
   const file = 'version: STSv1\r\nmode: enforce\r\nmx: Mail.example.com\r\nmx: *.example.net\r\nmax_age: 604800\r\n'
   const policy = { mode: 'enforce' as const, mx: ['mail.example.com', '*.example.net'], maxAgeSeconds: 604_800 }
   expect(readMtaSts(file)).toEqual(policy)
@@ -26,13 +26,13 @@ test('a policy file is read with either line end, in any order of its fields', (
   )
 })
 
-test('unknown fields are passed over, a repeated one counts once, and a policy lasts a year at most', () => {
+test('ignores unknown fields, uses the first of a repeated field and limits the lifetime to a year', () => {
   const file = 'version: STSv1\nmode: testing\nmode: enforce\nnew-field: x\nmx: a.test\nmax_age: 9999999999\n'
   expect(readMtaSts(file)).toEqual({ mode: 'testing', mx: ['a.test'], maxAgeSeconds: 31_557_600 })
 })
 
 // threat: policy-cost
-test('a policy file of 64 KiB of short lines costs no more than its first 500', () => {
+test('reads no more than 500 lines of a policy file of 64 KiB', () => {
   const head = 'version: STSv1\nmode: none\nmax_age: 60\n'
   expect(readMtaSts(head + 'a:\n'.repeat(497))).toMatchObject({ mode: 'none' })
   expect(readMtaSts(head + 'a:\n'.repeat(498))).toEqual({ invalid: 'more than 500 lines' })
@@ -54,7 +54,7 @@ test.each([
   ['version: STSv1\nmode: enforce\nmx: *\nmax_age: 1', 'an mx is not a host name'],
   ['version: STSv1\nmode: enforce\nmx: a.*.test\nmax_age: 1', 'an mx is not a host name'],
   ['version: STSv1\nmode: enforce\n\nmx: a.test\nmax_age: 1', 'a line is not "name: value"'],
-])('%j is no policy: %s', (text, invalid) => {
+])('refuses %j as a policy: %s', (text, invalid) => {
   expect(readMtaSts(text)).toEqual({ invalid })
 })
 

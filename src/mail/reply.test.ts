@@ -19,7 +19,7 @@ describe('a reply line', () => {
   })
 
   test.each(['', 'HTTP/1.1 400 Bad Request', '25', '2500 OK', '250OK', '150 x', '650 x', ' 250 OK', '250_OK'])(
-    '%j is none',
+    '%j is not a reply',
     (line) => expect(parseReplyLine(line)).toBeNull(),
   )
 })

@@ -62,7 +62,7 @@ test('an author’s mail shows its text, its html, and everything else as attach
   ])
 })
 
-test('a mail of one part has no attachment, and maybe no text', () => {
+test('a mail of one part has no attachments and may have no text', () => {
   const plain = shownContent(packMime(Buffer.from('From: a@example.com\r\n\r\nHello\r\n')))
   expect(plain).toEqual({ subject: '', html: null, text: 'Hello\n', headers: [], attachments: [] })
   const html = packMime(Buffer.from('Content-Type: text/html\r\n\r\n<p>'))

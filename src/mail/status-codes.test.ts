@@ -15,7 +15,7 @@ test.each([
   expect(meaningOf({ code, enhanced, text: '' })).toBe(meaning)
 })
 
-test('no code of RFC 5321, of its extensions and of the enhanced status code registry is missing', () => {
+test('contains every code of RFC 5321, its extensions and the enhanced status code registry', () => {
   const numbers = (first: number, last: number) => Array.from({ length: last - first + 1 }, (_, n) => first + n)
   const enhanced = [[8], [4], [6], [7], [6], [10], [30]].flatMap(([last = 0], subject) =>
     numbers(0, last).map((detail) => `${subject + 1}.${detail}`),
@@ -27,7 +27,7 @@ test('no code of RFC 5321, of its extensions and of the enhanced status code reg
   expect([...REPLY_CODES.keys()].toSorted()).toEqual([...replies, ...refusals])
 })
 
-test('every entry of the tables has the form of its code and says something', () => {
+test('every table entry has a valid code and a text', () => {
   for (const [code, meaning] of REPLY_CODES)
     expect([code >= 200 && code < 600, meaning.length > 3]).toEqual([true, true])
   for (const [code, meaning] of ENHANCED_STATUS_CODES)

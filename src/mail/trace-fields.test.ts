@@ -15,7 +15,7 @@ const unfolded = (field: string) => field.replace(/\r\n (?=\S)/g, ' ')
 const received = (more: Partial<Trace>) => unfolded(receivedField('mx.b.example', { ...TRACE, ...more }))
 
 describe('trace fields', () => {
-  test('tell from whom, by whom, how and when', () => {
+  test('name client, server, protocol and time', () => {
     expect(received({})).toBe(
       'Received: from mx.a.example ([192.0.2.1]) by mx.b.example with ESMTPS (TLSv1.3 TLS_AES_256_GCM_SHA384) id abc.1 for <b@b.example>; Sat, 21 Nov 2026 10:12:14 +0000\r\n',
     )
@@ -26,7 +26,7 @@ describe('trace fields', () => {
     expect(returnPathField('"a b"@ü.example')).toBe('Return-Path: <"a b"@ü.example>\r\n')
   })
 
-  test('nothing a client says adds a clause or a line', () => {
+  test('contain no clause or line added by the client', () => {
     const evil = 'x (by evil) ;\r\nX-Evil: <1>\0\x85\u2028'
     const field = received({ helo: evil, recipients: [evil], protocol: evil, tls: evil, remoteAddress: evil })
     expect(field.split('\r\n')).toHaveLength(2)
@@ -35,7 +35,7 @@ describe('trace fields', () => {
     expect(returnPathField(evil).trim()).toBe('Return-Path: <x (by evil) ;??X-Evil: ?1????>')
   })
 
-  test('very long words make no line that SMTP does not take', () => {
+  test('stay within the SMTP line limit for very long input', () => {
     const long = 'a'.repeat(5000)
     const lines = receivedField('mx.b.example', { ...TRACE, helo: long, recipients: [long] }).split('\r\n')
     expect(Math.max(...lines.map((line) => line.length))).toBeLessThan(998)

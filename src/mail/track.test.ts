@@ -34,7 +34,7 @@ describe('links', () => {
     ['<a href="|https://x.example/?a=1&copy=2&#38;c|">', 'https://x.example/?a=1&copy=2&c'],
     ['<a href="|https://x.example/ü?q=%20|"\n\ttitle=">">', 'https://x.example/ü?q=%20'],
     ['<svg><a href="|HTTPS://x.example|"/></svg>', 'HTTPS://x.example'],
-  ])('%p leads by us between the bars, every other byte as it was', (barred, url) => {
+  ])('rewrites the marked links in %p and no other byte', (barred, url) => {
     const [before, raw, after] = barred.split('|')
     expect(tracked(before! + raw + after)).toBe(before + to(url) + after)
   })
@@ -68,16 +68,16 @@ describe('links', () => {
     '<a href="#" href="https://x.example/">',
     `<a href="${BASE}/t/u/x">`,
     'https://x.example/ in words',
-  ])('%p stays', (html) => {
+  ])('leaves %p unchanged', (html) => {
     expect(tracked(html)).toBe(html)
   })
 
-  test('what Outlook does not see is seen by others, and tracked', () => {
+  test('tracks links that only Outlook hides', () => {
     const html = '<!--[if !mso]><!--><a href="https://x.example/">x</a><!--<![endif]-->'
     expect(tracked(html)).toBe(html.replace('https://x.example/', to('https://x.example/')))
   })
 
-  test('the unsubscribe placeholder is the link to the page, where mail can be stopped at all', () => {
+  test('replaces the unsubscribe placeholder with the link to the page if unsubscribing is enabled', () => {
     const html = '<a href="%unsubscribe_url%">stop</a><p title="%unsubscribe_url%">'
     const stop = BASE + links.unsubscribe(ID)
     expect(tracked(html, { ...ALL, opens: false })).toBe(html.replace('%unsubscribe_url%', stop))
@@ -100,11 +100,11 @@ describe('the pixel', () => {
     ['<p>1 < 2', '<p>1 < 2|'],
     ['<p>Hi <', '<p>Hi <|'],
     ['</body><a href="mailto:a@b">', '|</body><a href="mailto:a@b">'],
-  ])('of %p stands where %p has its bar', (html, expected) => {
+  ])('is inserted in %p at the bar', (html, expected) => {
     expect(tracked(html, OPENS)).toBe(expected.replace('|', PIXEL))
   })
 
-  test('and links behind the body keep their places', () => {
+  test('leaves links behind the body in place', () => {
     const html = '<a href="https://a.example/">a</a></body><a href="https://b.example/">b</a>'
     expect(tracked(html, ALL)).toBe(
       `<a href="${to('https://a.example/')}">a</a>${PIXEL}</body><a href="${to('https://b.example/')}">b</a>`,
@@ -112,7 +112,7 @@ describe('the pixel', () => {
   })
 })
 
-test('whatever is written, taking our pieces out gives it back', () => {
+test('removing the added parts restores any HTML', () => {
   const pieces = fc.constantFrom(
     ...['<a href="https://x.example/?a=1&amp;b=2">', "<A HREF='http://y.example/'", '<a href=https://z.example>', '"'],
     ...['</a>', '<!--', '-->', '<!--[if mso]>', '<![endif]-->', '<style>', '</style>', '</body>', '<', '>', "'", ' '],
@@ -149,7 +149,7 @@ test('whatever is written, taking our pieces out gives it back', () => {
   )
 })
 
-test('the text part stays what it was, also where it comes from the HTML', () => {
+test('leaves the text part unchanged, even if derived from the HTML', () => {
   const html = '<p>Hi <a href="https://x.example/">there</a></p>'
   const content = { html, text: null, headers: [], attachments: [] } as unknown as MailContent
   const derived = trackContent(content, ALL)
@@ -162,14 +162,14 @@ test('the text part stays what it was, also where it comes from the HTML', () =>
   expect(trackContent({ ...content, text: 'x' }, { ...ALL, opens: false, clicks: false }).html).toBe(html)
 })
 
-test('the first ten thousand links are tracked, the others lead where they led, and the way to stop is ours wherever it stands', () => {
+test('tracks the first ten thousand links and always sets the unsubscribe link', () => {
   const link = '<a href="https://x.example/">'
   const html = tracked(`${link.repeat(10_002)}<a href="%unsubscribe_url%">`, { ...ALL, opens: false })
   expect(html.split(to('https://x.example/')).length - 1).toBe(10_000)
   expect(html.endsWith(`${link.repeat(2)}<a href="${BASE}${links.unsubscribe(ID)}">`)).toBe(true)
 })
 
-test('a megabyte of links, nested or broken, takes no second', () => {
+test('processes a megabyte of nested or broken links in under a second', () => {
   const startedAt = performance.now()
   for (const piece of ['<a href="https://x.example/">', '<div>', '<a href="', '<!--', '<a href=https://x.example/ ']) {
     tracked(piece.repeat(1_000_000 / piece.length), ALL)

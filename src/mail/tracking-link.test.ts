@@ -14,19 +14,19 @@ const URLS = [
   'https://user:pass@shop.example/%2e%2e/{{x}}',
 ]
 
-test('each link says what it was made of', () => {
+test('each link decodes to its data', () => {
   expect(links.read(links.open(ID))).toEqual({ kind: 'open', deliveryId: ID })
   expect(links.read(links.unsubscribe(ID))).toEqual({ kind: 'unsubscribe', deliveryId: ID })
   for (const url of URLS) expect(links.read(links.click(ID, url))).toEqual({ kind: 'click', deliveryId: ID, url })
 })
 
-test('links are short and stand in any attribute and header', () => {
+test('links are short and valid in attributes and headers', () => {
   expect(links.open(ID)).toMatch(/^\/t\/o\/[\w-]{48}\.gif$/)
   expect(links.unsubscribe(ID)).toMatch(/^\/t\/u\/[\w-]{48}$/)
   for (const url of URLS) expect(links.click(ID, url)).toMatch(/^\/t\/c\/[\w-]{48}\/[\w-]+$/)
 })
 
-test('any http link comes back as it was', () => {
+test('any http link round-trips', () => {
   fc.assert(
     fc.property(fc.webUrl({ withQueryParameters: true, withFragments: true }), (url) => {
       expect(links.read(links.click(ID, url))).toEqual({ kind: 'click', deliveryId: ID, url })
@@ -36,7 +36,7 @@ test('any http link comes back as it was', () => {
 })
 
 // threat: tracking-link-abuse
-test('of 30,000 altered links none is taken for ours', () => {
+test('rejects all of 30,000 altered links', () => {
   const made = [links.open(ID), links.unsubscribe(ID), links.click(ID, 'https://shop.example/?a=1')]
   const signs = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_./='
   let seed = 7
@@ -56,7 +56,7 @@ test('of 30,000 altered links none is taken for ours', () => {
   }
 })
 
-test('a link serves for nothing but what it was made for', () => {
+test('a link is valid only for its purpose', () => {
   const token = links.open(ID).slice(5, -4)
   const stop = links.unsubscribe(ID).slice(5)
   const click = links.click(ID, 'https://shop.example/').split('/')
@@ -82,7 +82,7 @@ test('a link serves for nothing but what it was made for', () => {
   }
 })
 
-test('another house reads none of ours', () => {
+test('rejects links of another installation', () => {
   const other = createTrackingLinks(new Uint8Array(32).fill(2), SCOPE)
   expect(other.read(links.open(ID))).toBeNull()
   expect(other.read(links.click(ID, 'https://shop.example/'))).toBeNull()
@@ -105,19 +105,19 @@ test.each([
   'ftp://x.example/',
   `https://x.example/${'a'.repeat(4_000)}`,
   'https://x.example/\ud800',
-])('%p is no link to be tracked', (url) => {
+])('%p cannot be tracked', (url) => {
   expect(isTrackable(url)).toBe(false)
   expect(() => links.click(ID, url)).toThrow(/only http and https/)
 })
 
-test('what is no delivery has no links', () => {
+test('refuses to make links for an invalid delivery id', () => {
   for (const id of ['msg_01kq7000000000000000000000', 'dlv_', `${ID}0`, '']) {
     expect(() => links.open(id)).toThrow(/not a delivery id/)
   }
 })
 
 // threat: foreign-tracking-host
-test('a link made for one host is no link of another host, and a click none of another owner', () => {
+test('a link is valid only on its host, and a click only for its owner', () => {
   const elsewhere = createTrackingLinks(SECRET, { ...SCOPE, host: 'links.other.example' })
   const nextOwner = createTrackingLinks(SECRET, { ...SCOPE, organizationId: 'org_2' })
   const unbound = createTrackingLinks(SECRET, null)
@@ -129,7 +129,7 @@ test('a link made for one host is no link of another host, and a click none of a
   expect(nextOwner.read(links.unsubscribe(ID))).toEqual({ kind: 'unsubscribe', deliveryId: ID })
 })
 
-test('links without a host are read, and not made any more', () => {
+test('reads links without a host and no longer makes them', () => {
   const unbound = createTrackingLinks(SECRET, null)
   // Of version 1 with this secret.
   const url = 'https://shop.example/'

@@ -32,7 +32,7 @@ const piece = fc.constantFrom(
   '.',
 )
 
-test('quoted-printable comes out as libqp decodes it', async () => {
+test('decodes quoted-printable like libqp', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(piece, { maxLength: 30 }), async (texts) => {
       const written = Buffer.from(texts.join(''), 'latin1')
@@ -68,7 +68,7 @@ describe('base64', () => {
     expect(Buffer.from(bytesOfBase64(Buffer.from(encoded))).toString('latin1')).toBe(bytes)
   })
 
-  test('several in one come out as each by itself', () => {
+  test('decodes several encodings in one like each by itself', () => {
     fc.assert(
       fc.property(fc.array(fc.uint8Array({ maxLength: 20 }), { maxLength: 6 }), (contents) => {
         const encoded = contents.map((content) => Buffer.from(content).toString('base64')).join('\r\n')

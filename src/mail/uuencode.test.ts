@@ -16,10 +16,13 @@ test.each([
   expect(Buffer.from(bytesOfUuencoded(Buffer.from(text))!).toString('latin1')).toBe(content)
 })
 
-test.each(['', 'Hello', 'begin', 'begin 644 ', 'begin 644 x', 'to begin 644 x\nend\n'])('%j has no file', (text) => {
-  expect(bytesOfUuencoded(Buffer.from(text))).toBeNull()
-  expect(nameOfUuencoded(Buffer.from(text))).toBeNull()
-})
+test.each(['', 'Hello', 'begin', 'begin 644 ', 'begin 644 x', 'to begin 644 x\nend\n'])(
+  '%j contains no file',
+  (text) => {
+    expect(bytesOfUuencoded(Buffer.from(text))).toBeNull()
+    expect(nameOfUuencoded(Buffer.from(text))).toBeNull()
+  },
+)
 
 test('any bytes come back', () => {
   fc.assert(

@@ -4,7 +4,7 @@ import { createVerp } from './verp.ts'
 const verp = createVerp(Buffer.from('a secret of the house'))
 const ID = 'dlv_01jd5xk3m9q8r7t6v5w4z3y2x1'
 
-test('a delivery id comes back from its local part, in any letter case', () => {
+test('a delivery id round-trips through its local part in any letter case', () => {
   const localPart = verp.encode(ID, 'bounce')
   expect(localPart).toMatch(/^b-01jd5xk3m9q8r7t6v5w4z3y2x1-[0-9a-hjkmnp-tv-z]{12}$/)
   expect(localPart.length).toBeLessThanOrEqual(64)
@@ -12,7 +12,7 @@ test('a delivery id comes back from its local part, in any letter case', () => {
   expect(verp.decode(localPart.toUpperCase())).toEqual({ kind: 'bounce', deliveryId: ID })
 })
 
-test('a return path is no address to unsubscribe with, nor the other way round', () => {
+test('a return path is not an unsubscribe address, nor the reverse', () => {
   const [bounce, unsubscribe] = [verp.encode(ID, 'bounce'), verp.encode(ID, 'unsubscribe')]
   expect(verp.decode(unsubscribe)).toEqual({ kind: 'unsubscribe', deliveryId: ID })
   expect(verp.decode(bounce.replace('b-', 'u-'))).toBeNull()
@@ -24,7 +24,7 @@ test('the tag is fixed for a secret and an id', () => {
   expect(verp.encode(ID, 'bounce')).toBe('b-01jd5xk3m9q8r7t6v5w4z3y2x1-ev5ygwxzv7fn')
 })
 
-test('one changed character, another secret or another form gives null', () => {
+test('rejects a changed character, another secret and another form', () => {
   const localPart = verp.encode(ID, 'bounce')
   for (let at = 0; at < localPart.length; at++) {
     const other = localPart[at] === '2' ? '3' : '2'
@@ -45,7 +45,7 @@ test('one changed character, another secret or another form gives null', () => {
   }
 })
 
-test('what is no delivery id is refused', () => {
+test('refuses an invalid delivery id', () => {
   for (const id of [
     '',
     'dlv_',

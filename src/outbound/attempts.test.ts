@@ -20,7 +20,7 @@ const JOB: AttemptJob = {
   sandbox: false,
 }
 
-test('a mail whose policy cannot be read is put off, and no thread gets it', async () => {
+test('defers a mail whose MTA-STS policy cannot be read, without using a thread', async () => {
   const submitted: AttemptJob[] = []
   const attempts = createAttempts({
     submit: (jobs) => void submitted.push(...jobs),
@@ -38,7 +38,7 @@ for (const [result, outcome] of [
   ['not_sent', { kind: 'deferred', cause: { rule: 'worker-lost' } }],
   ['too_slow', { kind: 'deferred', code: '4.6.0', cause: { class: 'content', rule: 'prepare-time' } }],
 ] as const) {
-  test(`what an ended thread had is recorded once, ${result}`, async () => {
+  test(`records a job of an ended thread once: ${result}`, async () => {
     const attempts = createAttempts({ submit: () => {}, clock: systemClock })
     const ended = attempts.attempt(JOB)
     const lost = { deliveryId: 'dlv_1', result }
@@ -47,7 +47,7 @@ for (const [result, outcome] of [
   })
 }
 
-test('what an ended thread had not begun was not tried', async () => {
+test('returns a job that an ended thread had not started as not attempted', async () => {
   const attempts = createAttempts({ submit: () => {}, clock: systemClock })
   const ended = attempts.attempt(JOB)
   attempts.onLost([{ deliveryId: 'dlv_1', result: 'not_tried' }])

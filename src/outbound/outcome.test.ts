@@ -102,7 +102,7 @@ for (const [stage, said, outcome] of CASES) {
   })
 }
 
-test('a refusal tells the reply in one line, and which rule read it', () => {
+test('a refusal gives the reply on one line and the rule that classified it', () => {
   expect(outcomeOf(answer('rcpt', '550-5.1.1 No such\n550 5.1.1 person'), MX)).toMatchObject({
     message: '550 5.1.1 No such person',
     cause: { class: 'no_mailbox' },
@@ -117,17 +117,17 @@ for (const fault of ['network', 'timeout', 'tls', 'protocol', 'login'] as const)
   })
 }
 
-test('a connection lost after the final dot is of unknown outcome', () => {
+test('a connection lost after the final dot has an unknown outcome', () => {
   const fault = { class: 'network', code: '4.4.2', message: 'gone' } as const
   expect(outcomeOf({ kind: 'fault', stage: 'content', fault, afterDot: true }, MX)).toMatchObject({ kind: 'unknown' })
 })
 
-test('what a server has said it cannot take bounces soft', () => {
+test('mail that the server’s extensions rule out bounces soft', () => {
   const outcome = outcomeOf({ kind: 'unfit', code: '5.3.4', message: 'too big' }, MX)
   expect(outcome).toMatchObject({ kind: 'bounced', bounceType: 'soft', code: '5.3.4', cause: { class: 'size' } })
 })
 
-test('a mail that cannot be composed bounces soft, a bug defers', () => {
+test('mail that cannot be composed bounces soft, and a bug defers', () => {
   expect(unpreparable(new Error('bad'))).toMatchObject({ kind: 'bounced', bounceType: 'soft', code: '5.6.0' })
   expect(internalFault(new Error('bad'))).toMatchObject({
     kind: 'deferred',

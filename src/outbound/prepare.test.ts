@@ -18,7 +18,7 @@ function mailOf(domain: string, bytes: number): Unprepared {
 }
 
 // threat: hostile-content-holds-delivery
-test('costly mails of one domain hold up the mails of another by one of them at most', async () => {
+test('expensive mails of one domain delay another domain by at most one of them', async () => {
   const preparer = createPreparer()
   const order: string[] = []
   const prepare = async (domain: string, bytes: number) => {
@@ -41,7 +41,7 @@ test('mails of one domain keep their order', async () => {
   expect(order).toEqual(Array.from({ length: 3_000 }, (_, n) => n))
 })
 
-test('a mail that cannot be composed rejects and holds up no other', async () => {
+test('a mail that cannot be composed rejects and delays no other', async () => {
   const preparer = createPreparer()
   const broken = preparer.prepare({ ...mailOf('a.example', 10), content: new Uint8Array([1, 2, 3]) })
   const whole = preparer.prepare(mailOf('a.example', 10))

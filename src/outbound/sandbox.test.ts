@@ -26,7 +26,7 @@ for (const [email, outcomes, reactions] of CASES) {
   })
 }
 
-test('a suppressed recipient is never tried', () => {
+test('never attempts a suppressed recipient', () => {
   expect(simulate('suppressed@customer.test')).toMatchObject({ outcomes: [], suppressed: true })
 })
 

@@ -31,7 +31,7 @@ function signTimes(count: number, signRsa: SignRsa): void {
     expect(Buffer.from(signRsa(input, privateKey))).toEqual(Buffer.from(builtIn(input, privateKey)))
 }
 
-test('the library of this system signs like the built-in one, whatever the size of the key', () => {
+test('the system library signs like the built-in one for any key size', () => {
   const looks = [0, 2, 3]
   let at = 0
   const signRsa = createSignRsa(() => looks[at++ % 3]!)
@@ -46,19 +46,19 @@ test('the library of this system signs like the built-in one, whatever the size 
   }
 })
 
-test('a library that is quicker and signs alike is used from the ninth signature on', () => {
+test('uses a faster library with equal signatures from the ninth signature on', () => {
   const { signRsa, calls } = trial(builtIn, [10, 7])
   signTimes(20, signRsa)
   expect(calls()).toBe(20)
 })
 
-test('one that gains nothing is given up after eight', () => {
+test('stops using a library that gains nothing after eight signatures', () => {
   const { signRsa, calls } = trial(builtIn, [10, 9])
   signTimes(20, signRsa)
   expect(calls()).toBe(8)
 })
 
-test('one that signs otherwise is given up at once, and its signature never goes out', () => {
+test('stops using a library with other signatures at once and never sends one', () => {
   const flipped: SignRsa = (given, key) => {
     const signature = Buffer.from(builtIn(given, key))
     signature[3]! ^= 1
@@ -69,7 +69,7 @@ test('one that signs otherwise is given up at once, and its signature never goes
   expect(calls()).toBe(1)
 })
 
-test('one that fails, early or late, or is not there leaves the built-in one', () => {
+test('uses the built-in library when the other is missing or fails', () => {
   for (const goodCalls of [0, 12]) {
     let done = 0
     const failing: SignRsa = (given, key) => {
@@ -92,7 +92,7 @@ test('one that fails, early or late, or is not there leaves the built-in one', (
   expect(opened).toBe(1)
 })
 
-test('a mail is signed to the same bytes with it and without', () => {
+test('signs a mail to the same bytes with and without the library', () => {
   const mailbox = { name: null, local: 'ann', domain: 'example.com', address: 'ann@example.com' }
   const content = {
     from: mailbox,

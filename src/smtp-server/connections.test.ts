@@ -10,7 +10,7 @@ const count = (change: Partial<ConnectionLimits> = {}) =>
     ...change,
   })
 
-test('connections are counted in all and by client, and leaving twice counts once', () => {
+test('counts connections in total and by client, and closing twice counts once', () => {
   const { tryOpen, total } = count({ connections: 3, connectionsPerAddress: 2 })
   const first = tryOpen('192.0.2.1') as { close: () => void }
   expect(tryOpen('::ffff:192.0.2.1')).toHaveProperty('close') // the same client
@@ -25,7 +25,7 @@ test('connections are counted in all and by client, and leaving twice counts onc
 })
 
 // threat: smtp-connections-of-one-network
-test('the addresses of one network share its limit, unless the operator trusts it', () => {
+test('addresses of one network share its limit unless the operator exempts it', () => {
   const { tryOpen, ofNetwork } = count({
     connectionsPerNetwork: 2,
     isUnlimited: (address) => address.startsWith('10.'),

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { createFakeClock } from '../../test/support/fake-clock.ts'
 import { createDeadlines } from './deadlines.ts'
 
-test('each is told once, when it is due, with one nap for all', async () => {
+test('expires each entry once, when due, with one timer for all', async () => {
   const clock = createFakeClock(0)
   const deadlines = createDeadlines(clock)
   const told: string[] = []

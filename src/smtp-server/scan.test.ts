@@ -44,7 +44,7 @@ for (const [name, text, expected] of CASES) {
   })
 }
 
-test('any mail has the same fault whole and in pieces, and none only when every line end is CR LF', () => {
+test('any mail gives the same fault whole and in pieces, and none only if every line ends in CR LF', () => {
   let seed = 7
   const random = (below: number) => {
     seed = (seed * 48_271) % (2 ** 31 - 1)

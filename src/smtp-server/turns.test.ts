@@ -3,7 +3,7 @@ import { createTurns } from './turns.ts'
 
 const turn = () => new Promise(setImmediate)
 
-test('so many bytes go in a turn, the others in the order they asked', async () => {
+test('runs up to the byte limit in a turn, the others in request order', async () => {
   const turns = createTurns(100)
   const went: string[] = []
   for (const name of ['a', 'b', 'c', 'd', 'e']) turns.take(60, () => went.push(name))
@@ -17,7 +17,7 @@ test('so many bytes go in a turn, the others in the order they asked', async () 
   expect(went).toEqual(['a', 'b', 'c', 'd', 'e', 'f'])
 })
 
-test('a turn without bytes is followed by one with all of its room', async () => {
+test('a turn after an idle one has its full capacity', async () => {
   const turns = createTurns(100)
   const went: number[] = []
   turns.take(100, () => went.push(1))

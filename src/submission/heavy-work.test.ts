@@ -27,7 +27,7 @@ function open() {
 }
 
 // threat: batch-holds-main-thread
-test('while others send, heavy work goes piece by piece and leaves as much time as it takes', async () => {
+test('paces the heavy work of one organization while others send', async () => {
   const { heavy, piece, took, most } = open()
   heavy.sends('org_b')
   heavy.sends('org_a')
@@ -36,7 +36,7 @@ test('while others send, heavy work goes piece by piece and leaves as much time 
   expect(most()).toBe(1)
 })
 
-test('who is alone does all at once', async () => {
+test('runs everything at once for a single organization', async () => {
   const { heavy, piece, most, clock } = open()
   heavy.sends('org_b')
   heavy.sends('org_a')
@@ -45,7 +45,7 @@ test('who is alone does all at once', async () => {
   expect(most()).toBe(3)
 })
 
-test('a piece that fails holds up none of those behind it', async () => {
+test('a failed piece does not block the next ones', async () => {
   const { heavy, piece } = open()
   heavy.sends('org_b')
   const failing = heavy.run('org_a', () => Promise.reject(new Error('refused')))

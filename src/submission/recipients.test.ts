@@ -10,7 +10,7 @@ function collapsed(fields: Parameters<typeof collapseRecipients>[0]) {
   return collapseRecipients(fields).map(({ mailbox, type }) => `${type} ${mailbox.address}`)
 }
 
-test('everybody gets one delivery, in the order of to, cc, bcc', () => {
+test('gives each recipient one delivery in the order of to, cc, bcc', () => {
   const fields = {
     bcc: addresses('d@x.example'),
     cc: addresses('c@x.example'),
@@ -19,7 +19,7 @@ test('everybody gets one delivery, in the order of to, cc, bcc', () => {
   expect(collapsed(fields)).toEqual(['to b@x.example', 'to a@x.example', 'cc c@x.example', 'bcc d@x.example'])
 })
 
-test('of equal addresses the first stays, whatever its letter case, name and form of domain', () => {
+test('keeps the first of equal addresses, whatever their letter case, name and form of domain', () => {
   const fields = {
     to: addresses('Ann <Ann@bücher.example>', 'ann@xn--bcher-kva.example'),
     cc: addresses('ANN@Bücher.Example', 'bob@x.example'),
@@ -28,7 +28,7 @@ test('of equal addresses the first stays, whatever its letter case, name and for
   expect(collapsed(fields)).toEqual(['to Ann@xn--bcher-kva.example', 'cc bob@x.example'])
 })
 
-test('no field is nobody', () => {
+test('returns no recipients for empty fields', () => {
   expect(collapsed({})).toEqual([])
   expect(collapsed({ to: addresses(), cc: null })).toEqual([])
 })

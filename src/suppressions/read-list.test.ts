@@ -142,7 +142,7 @@ test.each(lists)('%s', (_, text, format, expected) => {
   for (const size of [1, 2, 7]) expect(told(text, format, size)).toEqual(expected)
 })
 
-test('a bad line is told by its number and stops nothing', () => {
+test('reports a bad line by its number and continues', () => {
   const text = [
     'email,reason',
     'a@x.example,manual',
@@ -169,7 +169,7 @@ test('a bad line is told by its number and stops nothing', () => {
   ])
 })
 
-test('a quote that is never closed costs one line, however long the list', () => {
+test('an unclosed quote costs one line, however long the list', () => {
   const lines = Array.from({ length: 3_000 }, (_, at) => `a${at}@x.example,manual`)
   lines[5] = '"a5@x.example,manual'
   const readings = read(`email,reason\n${lines.join('\n')}\n`, {}, 1_000)

@@ -9,7 +9,7 @@ test('a request without a User-Agent header, or with an empty one, comes from a 
   expect(machineOf(new Headers({ 'user-agent': ' ' }))).toBe('no-user-agent')
 })
 
-test('a browser is a person, until it says that it only prefetches', () => {
+test('a browser is a person unless it says that it prefetches', () => {
   expect(machineOf(new Headers({ 'user-agent': PERSON }))).toBeNull()
   for (const name of ['sec-purpose', 'purpose', 'x-moz', 'x-purpose']) {
     expect(machineOf(new Headers({ 'user-agent': PERSON, [name]: 'prefetch' }))).toBe('prefetch')

@@ -7,7 +7,7 @@ import { selfSignedCertificate } from '../../src/net/tls/certificate.ts'
 
 const NOW = Date.UTC(2026, 10, 21)
 
-test('a self-signed pair is made once and kept, until its name or its time is over', async () => {
+test('creates a self-signed pair once and keeps it until its name or lifetime ends', async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'smtp-certificate-'))
   const load = (hostname: string, now = NOW) => selfSignedPair({ dataDir, hostname, now })
   const first = await load('mx.test.example')
@@ -23,7 +23,7 @@ test('a self-signed pair is made once and kept, until its name or its time is ov
   rmSync(dataDir, { recursive: true })
 })
 
-test('the files of the operator are used as they are, and a pair that is none is an error', async () => {
+test('uses the operator’s files unchanged and refuses an invalid pair', async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'smtp-certificate-'))
   const [one, two] = await Promise.all(['a', 'b'].map((name) => selfSignedCertificate({ names: [name], now: NOW })))
   const [certificateFile, keyFile] = [join(dataDir, 'c.pem'), join(dataDir, 'k.pem')]

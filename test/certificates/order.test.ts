@@ -65,7 +65,7 @@ async function failure(names: string[], change?: Parameters<typeof order>[1]): P
   throw new Error(`no OrderFailure: ${thrown}`)
 }
 
-test('several names are proved, and the certificate is for them and for a key made for it', async () => {
+test('validates several names and gets a certificate for them with a new key', async () => {
   const names = ['mail.example.com', 'api.example.com', 'mta-sts.example.net']
   const { certificatePem, keyPem } = await order(names)
   const [leaf, root] = certificatePem.split(/(?<=-----END CERTIFICATE-----\n)/)
@@ -85,7 +85,7 @@ test('several names are proved, and the certificate is for them and for a key ma
   }
 })
 
-test('what is replaced is named where the authority wants to know', async () => {
+test('names the replaced certificate if the authority supports it', async () => {
   const { certificatePem } = await order(['mail.example.com'])
   await order(['mail.example.com'], { replaces: certificatePem })
   authority.window = { start: '2027-01-01T00:00:00Z', end: '2027-01-02T00:00:00Z' }
@@ -93,21 +93,21 @@ test('what is replaced is named where the authority wants to know', async () => 
   expect(authority.replaced).toEqual([undefined, undefined, certificateId(certificatePem)!])
 })
 
-test('a nonce that is not liked is replaced twice, not for ever', async () => {
+test('replaces a rejected nonce twice, not forever', async () => {
   authority.mischief.badNonces = 2
   await order(['mail.example.com'])
   authority.mischief.badNonces = 3
   expect((await failure(['mail.example.com'])).message).toBe('the authority says: not this nonce')
 })
 
-test('another key is another account, with or without somebody to write to', async () => {
+test('another key gives another account, with or without a contact', async () => {
   await order(['mail.example.com'])
   const other = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   await order(['mail.example.com'], { accountKey: other, contact: null })
   expect(authority.contacts).toEqual(['mailto:ops@example.com', undefined])
 })
 
-test('names that are not ours are told by name, all of them', async () => {
+test('reports all refused names', async () => {
   authority.mischief.refused = ['b.example.com', 'c.example.com']
   const refused = await failure(['a.example.com', 'b.example.com', 'c.example.com'])
   expect(refused.refusedNames).toEqual(['b.example.com', 'c.example.com'])
@@ -116,7 +116,7 @@ test('names that are not ours are told by name, all of them', async () => {
   )
 })
 
-test('a limit is told with the time to wait', async () => {
+test('reports a limit with its waiting time', async () => {
   authority.mischief.limitedSeconds = 86_400
   expect(await failure(['mail.example.com'])).toMatchObject({
     message: 'the authority says: too many',
@@ -124,8 +124,8 @@ test('a limit is told with the time to wait', async () => {
   })
 })
 
-describe('what takes time', () => {
-  test('is looked at as often as the authority says, within bounds', async () => {
+describe('slow authorities', () => {
+  test('are polled as often as they ask, within bounds', async () => {
     authority.retryAfter = '45'
     authority.mischief.stuck = 'order'
     const clock = quickClock()
@@ -139,13 +139,13 @@ describe('what takes time', () => {
     expect(Math.max(...patient.naps)).toBe(60_000)
   })
 
-  test('a proof that is never looked at is given up', async () => {
+  test('time out when they never validate', async () => {
     authority.retryAfter = '60'
     authority.mischief.stuck = 'authorization'
     expect((await failure(['mail.example.com'])).message).toBe('the authority takes too long: pending')
   })
 
-  test('is broken off when the server stops', async () => {
+  test('are abandoned when the server stops', async () => {
     const ending = new AbortController()
     authority.mischief.stuck = 'order'
     const clock = quickClock()
@@ -159,9 +159,9 @@ describe('what takes time', () => {
   })
 })
 
-describe('trouble on the way', () => {
+describe('authority failures:', () => {
   test.each(['directory', 'nonce', 'authorization', 'order', 'certificate'])(
-    '%s is asked again when it is cut',
+    '%s is retried when cut off',
     async (step) => {
       authority.mischief.cut = { [step]: 2 }
       await order(['mail.example.com'])
@@ -169,7 +169,7 @@ describe('trouble on the way', () => {
   )
 
   test.each(['directory', 'authorization', 'account', 'new-order', 'finalize'])(
-    '%s that is cut again and again ends it',
+    '%s that is cut off repeatedly fails the order',
     async (step) => {
       authority.mischief.cut = { [step]: 100 }
       expect((await failure(['mail.example.com'])).message).toStartWith('the authority does not answer: ')
@@ -178,22 +178,25 @@ describe('trouble on the way', () => {
     },
   )
 
-  test.each(['directory', 'new-order', 'authorization', 'order'])('%s in another language ends it', async (garbage) => {
-    authority.mischief.garbage = garbage
-    expect((await failure(['mail.example.com'])).message).toBe(
-      'the authority answers what is no JSON: <html>502</html>',
-    )
-  })
+  test.each(['directory', 'new-order', 'authorization', 'order'])(
+    '%s with another content type fails the order',
+    async (garbage) => {
+      authority.mischief.garbage = garbage
+      expect((await failure(['mail.example.com'])).message).toBe(
+        'the authority answers what is no JSON: <html>502</html>',
+      )
+    },
+  )
 
   // threat: certificate-order-disturbed
-  test('an authority that sends us elsewhere is not followed', async () => {
+  test('redirects by the authority are not followed', async () => {
     for (const finalizeAt of ['https://10.0.0.1/finalize', 'http://127.0.0.1/finalize', 'not a URL']) {
       authority.mischief.finalizeAt = finalizeAt
       expect((await failure(['mail.example.com'])).message).toBe(`the authority sends us elsewhere: ${finalizeAt}`)
     }
   })
 
-  test('an authority that is not trusted is told nothing', async () => {
+  test('an untrusted authority receives no request', async () => {
     const ask = createAsk({ resolver: silentResolver, mayConnect: () => true, userAgent: 'test' })
     expect((await failure(['mail.example.com'], { ask })).message).toBe(
       'the authority does not answer: certificate is not trusted',

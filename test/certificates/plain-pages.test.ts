@@ -7,7 +7,7 @@ const pages = createPlainPages(() => PUBLIC)
 const get = (path: string, host = 'mail.example.com', method = 'GET') =>
   pages.fetch(new Request(`http://${host}${path}`, { method }))
 
-test('a token is answered while it is shown, whatever name is asked', async () => {
+test('answers an active token for any host name', async () => {
   const end = pages.show('token-1', 'token-1.thumbprint')
   for (const host of ['mail.example.com', 'other.example.net']) {
     expect(await get('/.well-known/acme-challenge/token-1', host).text()).toBe('token-1.thumbprint')
@@ -28,22 +28,22 @@ test.each([
   ['/\\evil.example', '//evil.example'],
   ['/%0d%0aSet-Cookie:a=b', '/%0d%0aSet-Cookie:a=b'],
   ['/@evil.example', '/@evil.example'],
-])('%s is sent to our own address by HTTPS', (path, to) => {
+])('redirects %s to our own https address', (path, to) => {
   const answer = get(path, 'evil.example')
   expect([answer.status, answer.headers.get('location')]).toEqual([308, PUBLIC + to])
   expect(new URL(answer.headers.get('location')!).host).toBe('api.example.com')
 })
 
-test('a POST is sent there too, and keeps its method', () => {
+test('redirects a POST with its method', () => {
   expect(get('/v1/messages/send', 'mail.example.com', 'POST').status).toBe(308)
 })
 
-test('without HTTPS there is nothing', async () => {
+test('answers nothing without HTTPS', async () => {
   const answer = createPlainPages(() => 'http://127.0.0.1:8025').fetch(new Request('http://a.example/v1'))
   expect([answer.status, answer.headers.get('location')]).toEqual([404, null])
 })
 
-test('HTTP/1.0 without a host, and a host that is none, are answered, not thrown at', async () => {
+test('answers HTTP/1.0 without a host and invalid hosts', async () => {
   const { fetch } = pages
   const server = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch })
   const answer = await talk(server.port!, ['GET /x HTTP/1.0\r\n\r\n'])

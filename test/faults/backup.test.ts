@@ -52,7 +52,7 @@ function killsOf(lengthMs: number, ...args: string[]) {
 }
 
 test(
-  'a backup under load has all that was acknowledged before; restored, it sends nothing by itself, and signs as before',
+  'a backup under load contains everything acknowledged before; restored, it sends nothing by itself',
   async () => {
     world.sink.answer = '450 4.7.1 later'
     let server = await world.serve()
@@ -98,7 +98,7 @@ test(
 )
 
 test(
-  `${KILLS} times kill -9 in a backup: the one before it stays whole, and the next one tidies up`,
+  `${KILLS} kills during a backup leave the previous one intact, and the next one cleans up`,
   async () => {
     const kills = killsOf(await lengthOf('backup', at('two.tar.zst')), 'backup', at('two.tar.zst'))
     for (let kill = 0; kill < KILLS; kill++) {
@@ -113,7 +113,7 @@ test(
 )
 
 test(
-  `${KILLS} times kill -9 in a restore: the data directory is whole, the old or the new one`,
+  `${KILLS} kills during a restore leave a complete data directory, old or new`,
   async () => {
     await ended('backup', at('three.tar.zst'))
     const backedUp = idsIn(world.dataDir).size

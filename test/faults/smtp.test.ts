@@ -71,7 +71,7 @@ test(
 )
 
 test(
-  'SIGTERM while mail comes in: every mail whose dot was sent has its answer, and nothing is there twice',
+  'SIGTERM during incoming mail answers every finished mail and stores none twice',
   async () => {
     let server = await world.serve()
     const load = startLoad('term')
@@ -96,7 +96,7 @@ test(
   LIMIT_MS,
 )
 
-test('a kill in the middle of a large mail leaves no file, and the mail can be sent again', async () => {
+test('a kill during a large mail leaves no file, and the mail can be sent again', async () => {
   const spool = join(world.folder, 'data/spool')
   const server = await world.serve()
   const connection = await openConnection(ports.inbound, false)

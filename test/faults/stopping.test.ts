@@ -41,7 +41,7 @@ function holdFirst(owner: object, name: string) {
   return { called: called.promise, fail: held.resolve }
 }
 
-test('an outcome that cannot be written at once while the server stops is written before it has stopped', async () => {
+test('an outcome that cannot be written while the server stops is written before it has stopped', async () => {
   const { called, fail } = holdFirst(server.store().deliveries, 'record')
   const { body } = await server.send()
   await called
@@ -56,7 +56,7 @@ test('an outcome that cannot be written at once while the server stops is writte
   expect(remote.mails).toHaveLength(1)
 })
 
-test('so is what a webhook answered', async () => {
+test('a webhook response that cannot be written at once is written before the server has stopped', async () => {
   const { called, fail } = holdFirst(server.store().webhookDeliveries, 'record')
   const { body } = await server.send()
   await called
@@ -71,7 +71,7 @@ test('so is what a webhook answered', async () => {
   expect(server.receiver.requests).toHaveLength(1)
 })
 
-test('a store that cannot write until the end loses no mail, and it does not go twice', async () => {
+test('a store that never recovers before the stop loses no mail and sends none twice', async () => {
   server.store().deliveries.record = () => Promise.reject(new StoreUnavailable('the disk is full'))
   const { body } = await server.send()
   await remote.hears('<mail>')
@@ -82,7 +82,7 @@ test('a store that cannot write until the end loses no mail, and it does not go 
   expect(remote.mails).toHaveLength(1)
 })
 
-test('where not even a note could be written, it goes once more, as the same mail', async () => {
+test('without a store and a journal, the same mail goes out once more', async () => {
   server.store().deliveries.record = () => Promise.reject(new StoreUnavailable('the disk is full'))
   writeFileSync(journalFolder(server.dataDir), 'where the folder should be')
   const { body } = await server.send()

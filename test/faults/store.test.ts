@@ -21,7 +21,7 @@ const LIMIT_MS = 300_000 // hundreds of rounds: 3 s alone, 40 s and more on a bu
 
 for (const [what, fault] of Object.entries(FAULTS)) {
   test(
-    `whichever call finds that the store ${what}, no mail is lost or doubled and no event invented`,
+    `whichever store call ${what}, no mail is lost or sent twice and no event is invented`,
     async () => {
       trap.set('nothing', 0, fault)
       await round('nothing', 0)

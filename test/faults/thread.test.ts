@@ -12,7 +12,7 @@ afterAll(() => stage.close())
 /** The second: it was killed in the very turn in which it had signed the mail. */
 const LOST = new Set(['worker-lost', 'prepare-crash'])
 
-test('killed wherever it stands, the thread loses no mail, and another takes its place', async () => {
+test('a thread killed at any point loses no mail and is replaced', async () => {
   for (let n = 1, isHit = true; isHit; n++) {
     let left = n
     isHit = false
@@ -43,7 +43,7 @@ test('killed wherever it stands, the thread loses no mail, and another takes its
 
 const COMPOSING = 'outbound/composing/worker.ts'
 
-test('killed while a raw view is composed, the next request is served', async () => {
+test('a kill during a raw view does not affect the next request', async () => {
   stage.onCue = () => {}
   const { deliveries } = await stage.play()
   const path = `/v1/messages/${deliveries[0]!.messageId}/content?part=raw`

@@ -76,7 +76,7 @@ describe('a mail', () => {
     ])
   })
 
-  test('is read with the envelope it came in', async () => {
+  test('is read with its envelope', async () => {
     const setup = await house()
     await setup.addRoute({ type: 'domain', value: 'ours.test' })
     await setup.send(['a@ours.test', 'b@ours.test'], MAIL, { returnPath: null })
@@ -98,7 +98,7 @@ describe('a mail', () => {
     expect((await messages(setup))[0]!.returnPath).toBe('')
   })
 
-  test('to two routes is one message for each, with the recipients it matched', async () => {
+  test('to two routes becomes one message for each, with its recipients', async () => {
     const setup = await house()
     const info = await setup.addRoute({ type: 'address', value: 'info@ours.test' }, { action: WEBHOOK })
     const rest = await setup.addRoute({ type: 'catch_all', value: null })
@@ -115,7 +115,7 @@ describe('a mail', () => {
     expect(await setup.store.inboundDeliveries.ofMessage(byRoute.get(info.id)!.id)).toHaveLength(1)
   })
 
-  test('for a route that only stores wakes nobody', async () => {
+  test('for a store-only route wakes no delivery loop', async () => {
     const setup = await house()
     await setup.addRoute({ type: 'domain', value: 'ours.test' })
     await setup.send(['a@ours.test'])
@@ -144,7 +144,7 @@ describe('a mail', () => {
 
   // threat: unreadable-mail
   // threat: parser-exhaustion
-  test('that cannot be read is kept all the same, and says why', async () => {
+  test('that cannot be read is stored with the reason', async () => {
     const setup = await house()
     await setup.addRoute({ type: 'domain', value: 'ours.test' }, { action: WEBHOOK })
     setup.findings.parseError = 'too many parts'
@@ -154,8 +154,8 @@ describe('a mail', () => {
   })
 })
 
-describe('a report at a return path', () => {
-  test('goes to feedback and is no inbound mail', async () => {
+describe('a report to a return path', () => {
+  test('goes to feedback and is not inbound mail', async () => {
     const setup = await house()
     await setup.addRoute({ type: 'catch_all', value: null })
     const to = [`${setup.keyed(DELIVERY)}@bounces.ours.test`, 'complaints@bounces.ours.test']
@@ -173,7 +173,7 @@ describe('a report at a return path', () => {
     expect(setup.jobs).toEqual([])
   })
 
-  test('is not answered before feedback has it durable', async () => {
+  test('is answered only when feedback has stored it', async () => {
     const setup = await house({ take: () => Promise.reject(new StoreUnavailable('disk full')) })
     await expect(setup.send(['complaints@bounces.ours.test'])).rejects.toThrow(StoreUnavailable)
   })
@@ -237,14 +237,14 @@ describe('the proof that a route wants', () => {
   })
 })
 
-describe('the answer', () => {
+describe('the reply', () => {
   const withAccept =
     (accept: (given: AcceptedInbound, store: Store) => ReturnType<Store['inbound']['accept']>) => (store: Store) => ({
       ...store,
       inbound: { ...store.inbound, accept: (given: AcceptedInbound) => accept(given, store) },
     })
 
-  test('waits until the store has committed', async () => {
+  test('waits for the commit', async () => {
     const { promise: gate, resolve: release } = Promise.withResolvers<void>()
     const { promise: asked, resolve: ask } = Promise.withResolvers<void>()
     const setup = await house({

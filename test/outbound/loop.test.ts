@@ -188,7 +188,7 @@ describe('large mail', () => {
     return { promise, end: () => resolve(OK) }
   }
 
-  test('waits for room, of which one site has at most half; small mail does not wait', async () => {
+  test('waits for memory, of which one destination uses at most half; small mail does not wait', async () => {
     const held = new Map<string, ReturnType<typeof pending>>()
     const { clock, queue, tried } = await world((job) => {
       if (!job.recipient.startsWith('large')) return OK
@@ -219,7 +219,7 @@ describe('large mail', () => {
     held.get('large3@slow.example')!.end()
   })
 
-  test('that finds no room for twenty minutes goes back, and its attempt is not counted', async () => {
+  test('that gets no memory for twenty minutes returns to the queue without an attempt', async () => {
     const one = pending()
     const { clock, queue, store, jobs } = await world((job) =>
       job.attempt === 1 && jobs.length === 1 ? one.promise : OK,
@@ -258,7 +258,7 @@ describe('large mail', () => {
     expect(await told(message)).toEqual(['0 message.deferred', '60 message.delivered'])
   })
 
-  test('that waits when the house stops is due again at once', async () => {
+  test('that waits when the server stops is due again at once', async () => {
     const { clock, queue, store, loop } = await world(() => new Promise(() => {}))
     await queue(['first@slow.example'], large)
     await clock.advance(0)
@@ -272,7 +272,7 @@ describe('large mail', () => {
 })
 
 describe('a delivery', () => {
-  test('that is taken is told as delivered, once', async () => {
+  test('that is accepted is reported as delivered, once', async () => {
     const { clock, queue, told, store, jobs } = await world(() => OK)
     const message = await queue(['ann@example.com'])
     await clock.advance(0)
@@ -288,7 +288,7 @@ describe('a delivery', () => {
     })
   })
 
-  test('deferred three times comes back by the ladder, tells each deferral and then the delivery', async () => {
+  test('deferred three times follows the retry schedule and reports each deferral, then the delivery', async () => {
     const outcomes = [BUSY, BUSY, BUSY, OK]
     const { clock, queue, told, tried } = await world(() => outcomes.shift()!)
     const message = await queue(['ann@example.com'])
@@ -302,7 +302,7 @@ describe('a delivery', () => {
     ])
   })
 
-  test('whose age is exhausted bounces softly and suppresses nobody', async () => {
+  test('that exceeds its maximum age bounces softly and suppresses nobody', async () => {
     const { clock, queue, told, store } = await world(() => BUSY)
     const message = await queue(['ann@example.com'])
     await clock.advance(7_200_000)
@@ -350,7 +350,7 @@ describe('a delivery', () => {
     expect(await told(message)).toEqual(['0 message.bounced soft'])
   })
 
-  test('of several recipients each has its own fate, and the message says partial', async () => {
+  test('of several recipients has its own result, and the message is partial', async () => {
     const { clock, queue, told, store } = await world((job) => (job.recipient.startsWith('ann') ? OK : GONE))
     const message = await queue(['ann@example.com', 'bob@example.com'])
     await clock.advance(0)
@@ -418,7 +418,7 @@ describe('the loop', () => {
     expect(fresh.map((each) => Number(each.split(' ')[0]))).toEqual([...Array(50).fill(0), ...Array(50).fill(10)])
   })
 
-  test('gives the domains of one provider its limit together, and passes it over while it is paused', async () => {
+  test('applies one limit to all domains of a provider and skips it while paused', async () => {
     const records = [{ preference: 1, exchange: 'aspmx.l.google.com' }]
     const at = (record: { preference: number; exchange: string }) => ({ ...record, exchange: record.exchange })
     let isSlowed = true
@@ -460,7 +460,7 @@ describe('the loop', () => {
     ).toEqual(['google.com', 'other.example'])
   })
 
-  test('ends what expires while its site is paused, and goes on with the rest of it', async () => {
+  test('ends what expires while its destination is paused and continues with the rest', async () => {
     let isSlowed = true
     const { clock, queue, told, loop, tried } = await world(() => (isSlowed ? SLOWER : OK))
     await queue(['r1@example.com'])
@@ -498,7 +498,7 @@ describe('the loop', () => {
     expect(asked).toEqual([])
   })
 
-  test('gives up what found no room until its age was over', async () => {
+  test('gives up mail that found no memory until its maximum age', async () => {
     const slow = { maxConnections: 0, maxMailsPerConnection: 0, maxMailsPerMinute: 1 }
     const { clock, queue, tried, told, loop } = await world(() => OK, { sites: { 'slow.example': slow } })
     const messages: Message[] = []
@@ -515,7 +515,7 @@ describe('the loop', () => {
     expect(tried).toHaveLength(62)
   })
 
-  test('does not spin while what is due has no room', async () => {
+  test('does not spin while due mail has no capacity', async () => {
     const never = new Promise<Outcome>(() => {})
     const { clock, queue, store } = await world(() => never, { maxInFlight: 4 })
     for (let i = 0; i < 50; i++) await queue([`r${i}@hangs.example`])
@@ -559,7 +559,7 @@ describe('the loop', () => {
     expect(claims.map((claim) => [claim.message.id, claim.delivery.attempts])).toEqual([[message.id, 2]])
   })
 
-  test('taken by a server before the process died is told as delivered by the next one, once, and not sent again', async () => {
+  test('accepted by a server before the process died is reported as delivered once by the next process, and not sent again', async () => {
     const { clock, queue, store, told, jobs } = await world(() => new Promise(() => {}))
     const [known, forgotten] = [await queue(['ann@example.com']), await queue(['bob@example.com'])]
     await clock.advance(0)

@@ -28,7 +28,7 @@ const falling = (): Random => {
 const mx = (preference: number, exchange: string) => ({ preference, exchange })
 const everywhere = () => true
 
-test('hosts come by preference, equal ones in random order, each once', async () => {
+test('tries hosts by preference, equal ones in random order, each once', async () => {
   const records = [mx(20, 'c.order.test'), mx(10, 'a.order.test'), mx(10, 'B.order.test'), mx(30, 'a.order.test')]
   zone.set('order.test', 'MX', records)
   const hosts = async (random: Random) => (await findHosts('order.test', resolver, random)) as { hosts: string[] }
@@ -37,7 +37,7 @@ test('hosts come by preference, equal ones in random order, each once', async ()
 })
 
 // threat: odd-mx-records
-test('of thirteen MX hosts the first ten are kept', async () => {
+test('keeps the first ten of thirteen MX hosts', async () => {
   zone.set(
     'many.test',
     'MX',
@@ -47,12 +47,12 @@ test('of thirteen MX hosts the first ten are kept', async () => {
   expect(await findHosts('many.test', resolver, rising())).toMatchObject({ kind: 'hosts', hosts })
 })
 
-test('without MX the domain itself is the host', async () => {
+test('uses the domain itself as host without MX', async () => {
   zone.set('plain.test', 'A', ['192.0.2.1'])
   expect(await findHosts('plain.test', resolver, rising())).toMatchObject({ kind: 'hosts', hosts: ['plain.test'] })
 })
 
-test('an address literal is its own host', async () => {
+test('uses an address literal as its own host', async () => {
   for (const [domain, host] of [
     ['[192.0.2.7]', '192.0.2.7'],
     ['[IPv6:2001:db8::7]', '2001:db8::7'],
@@ -63,7 +63,7 @@ test('an address literal is its own host', async () => {
 })
 
 // threat: odd-mx-records
-test('a null MX bounces hard with 5.1.10; beside other MX records it is passed over', async () => {
+test('a null MX bounces hard with 5.1.10; beside other MX records it is ignored', async () => {
   zone.set('null.test', 'MX', [mx(0, '.')])
   zone.set('half-null.test', 'MX', [mx(0, '.'), mx(10, 'mx.half-null.test')])
   expect(await findHosts('null.test', resolver, rising())).toMatchObject({
@@ -81,7 +81,7 @@ test('a domain that does not exist bounces hard with 5.1.2', async () => {
 })
 
 // threat: odd-mx-records
-test('a DNS server that fails, refuses or is silent defers, never bounces', async () => {
+test('a DNS server that fails, refuses or does not answer defers and never bounces', async () => {
   const patience = { timeoutMs: 40, tries: 1 } // what it does not hear in time is a fault as well
   const asked = createResolver({ servers: [zone.address], clock: systemClock, random: systemRandom, ...patience })
   for (const how of ['SERVFAIL', 'REFUSED', 'timeout'] as const) {
@@ -92,7 +92,7 @@ test('a DNS server that fails, refuses or is silent defers, never bounces', asyn
   }
 })
 
-test('IPv4 comes before IPv6, four addresses at most, both kinds among them', async () => {
+test('returns IPv4 before IPv6, at most four addresses, with both kinds among them', async () => {
   zone.set('wide.test', 'A', ['192.0.2.1', '192.0.2.2', '192.0.2.3', '192.0.2.4', '192.0.2.5'])
   zone.set('wide.test', 'AAAA', ['2001:db8::1', '2001:db8::2', '2001:db8::3'])
   const { addresses } = await findAddresses('wide.test', resolver, everywhere)
@@ -105,7 +105,7 @@ test('IPv4 comes before IPv6, four addresses at most, both kinds among them', as
 
 // threat: mx-private-addresses
 // threat: odd-mx-records
-test('private and loopback addresses are never given out, wherever they hide', async () => {
+test('never returns private and loopback addresses', async () => {
   const publicOnly = createAddressGuard([])
   zone.set('inner.test', 'A', ['127.0.0.1', '10.0.0.1', '169.254.169.254', '0.0.0.0'])
   zone.set('inner.test', 'AAAA', ['::1', '::ffff:127.0.0.1', 'fe80::1', 'fd00::1'])
@@ -119,7 +119,7 @@ test('private and loopback addresses are never given out, wherever they hide', a
   expect(await findAddresses('127.0.0.1', resolver, publicOnly)).toMatchObject({ addresses: [], reason: 'private' })
 })
 
-test('why a host has no address: there is none, or nobody could say', async () => {
+test('distinguishes a host without address from a DNS failure', async () => {
   zone.set('bare.test', 'TXT', ['x'])
   expect((await findAddresses('bare.test', resolver, everywhere)).reason).toBe('none')
   expect((await findAddresses('gone.test', resolver, everywhere)).reason).toBe('none')

@@ -313,7 +313,7 @@ test('SMTPUTF8 is asked for only when an address needs it, and its lack is told 
 
 // threat: header-and-recipient-injection
 // threat: address-string-confusion
-test('a line end in an address never reaches the wire', async () => {
+test('a line end in an address is never sent', async () => {
   const mx = await raw()
   const recipient = 'a@b>\r\nRCPT TO:<c@d'
   const failure = await offer(transport(), peer(mx), { recipient }).catch((error: Error) => error.message)
@@ -321,7 +321,7 @@ test('a line end in an address never reaches the wire', async () => {
   expect(mx.heard.some((line) => line.startsWith('MAIL'))).toBe(false)
 })
 
-test('a server that refuses the recipient, opens its ears all the same and then says nothing holds nobody up', async () => {
+test('a server that refuses the recipient, accepts DATA and then stays silent blocks nobody', async () => {
   const script = (cue: Cue): Move | null => {
     if (cue === 'RCPT') return '550 5.1.1 no such user'
     return cue === 'DOT' ? { do: 'hang' } : null
@@ -332,14 +332,14 @@ test('a server that refuses the recipient, opens its ears all the same and then 
 })
 
 // threat: hanging-mail-servers
-test('a server that stops reading within a big mail has not taken it', async () => {
+test('a server that stops reading during a large mail has not accepted it', async () => {
   const mx = await raw({ script: at('DATA', { do: 'stop_reading', text: '354 go ahead\r\n' }) })
   const big = toWire([Buffer.alloc(8_000_000, 'x')])
   const { answer } = await offer(transport({ timeouts: { ...TIMEOUTS, blockMs: 120 } }), peer(mx), { mail: big })
   expect(answer).toMatchObject({ kind: 'fault', stage: 'content', fault: { class: 'timeout' }, afterDot: false })
 })
 
-test('a server that refuses within a big mail and hangs up is heard', async () => {
+test('a refusal during a large mail counts even if the server disconnects', async () => {
   const mx = await raw({ script: at('DATA', { do: 'stop_reading', text: '354 go ahead\r\n552 5.3.4 too big\r\n' }) })
   const big = toWire([Buffer.alloc(8_000_000, 'x')])
   const { answer } = await offer(transport({ timeouts: { ...TIMEOUTS, blockMs: 120 } }), peer(mx), { mail: big })
@@ -378,7 +378,7 @@ test('an idle connection stays open until its time is over', async () => {
   expect(mx.heard).not.toContain('QUIT')
 })
 
-test('all servers of a site share its connections, those that wait for mail too', async () => {
+test('all servers of a destination share its connections, including those that wait for mail', async () => {
   const [one, two] = [await raw(), await raw()]
   const via = transport()
   await Promise.all([1, 2].map(() => offer(via, peer(one))))
@@ -391,7 +391,7 @@ test('all servers of a site share its connections, those that wait for mail too'
   expect(one.open() + two.open()).toBeLessThanOrEqual(2)
 })
 
-test('a connection is closed after its share of mails', async () => {
+test('closes a connection after its maximum of mails', async () => {
   const mx = await raw()
   const via = transport()
   for (let i = 0; i < 4; i++) await offer(via, peer(mx), { maxMails: 2 })

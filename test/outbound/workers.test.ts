@@ -159,7 +159,7 @@ test('a destination with two connections gets two, however many threads there ar
   expect(mx.connections()).toBe(2)
 })
 
-test('where nothing can be noted, few mails are with a site while the store does not know of them', async () => {
+test('without a journal, few mails stay with a destination while the store does not have them', async () => {
   const { mx, zone } = await remote()
   let isStoreUp = false
   const { workers, results, until } = threads({ mx, zone, isWritten: () => isStoreUp, folder: '/dev/null/taken' })
@@ -177,7 +177,7 @@ test('where nothing can be noted, few mails are with a site while the store does
   expect(new Set(results.map(({ deliveryId }) => deliveryId)).size).toBe(41)
 })
 
-test('what a server has taken stands in a file until the store knows of it', async () => {
+test('a mail accepted by a server stays in the journal until it is stored', async () => {
   const { mx, zone } = await remote({
     script: (_cue, line) => (line.startsWith('RCPT TO:<bob@') ? '550 5.1.1 no' : null),
   })
@@ -201,7 +201,7 @@ test('what a server has taken stands in a file until the store knows of it', asy
 })
 
 // threat: hostile-content-holds-delivery
-test('mail that takes long to prepare gets a thread of its own, of a lower priority, while others send too', async () => {
+test('expensive mail gets a separate thread of lower priority while others send', async () => {
   const { mx, zone } = await remote()
   const { workers, results, spawned, until } = threads({ mx, zone })
   const { privateKey } = generateKeyPairSync('ed25519')
@@ -224,7 +224,7 @@ test('mail that takes long to prepare gets a thread of its own, of a lower prior
   expect(results.every(({ outcome }) => outcome.kind === 'delivered')).toBe(true)
 })
 
-test('stop lets the mail under way finish and takes leave of the server', async () => {
+test('stop lets current mail finish and says QUIT', async () => {
   const { mx, zone } = await remote()
   const { workers, results } = threads({ mx, zone, count: 1 })
   workers.submit([job(1), job(2)])
@@ -243,7 +243,7 @@ test('stop waits a second for the reply to QUIT', async () => {
   expect(performance.now() - stoppedAt).toBeGreaterThan(900)
 })
 
-test('a server is waited for no longer than told', async () => {
+test('stop waits for a server no longer than its timeout', async () => {
   const { mx, zone } = await remote({ script: (cue) => (cue === 'EHLO' ? { do: 'hang' } : null) })
   const { workers, results, until } = threads({ mx, zone, count: 1, longestWaitMs: 50 })
   workers.submit([job(1)])
@@ -253,7 +253,7 @@ test('a server is waited for no longer than told', async () => {
   expect(results[0]!.outcome).toMatchObject({ kind: 'deferred', cause: { rule } })
 })
 
-test('a server that holds on longer than stop may wait loses its mail to unknown', async () => {
+test('a server that exceeds the stop timeout makes its mail unknown', async () => {
   const { mx, zone } = await remote({ script: (cue) => (cue === 'DOT' ? { do: 'hang' } : null) })
   const { workers, lost } = threads({ mx, zone, count: 1 })
   workers.submit([job(1)])
@@ -263,7 +263,7 @@ test('a server that holds on longer than stop may wait loses its mail to unknown
   expect(workers.underWay()).toBe(0)
 })
 
-test('a thread that dies is replaced, its jobs are told as lost, and the next ones are served', async () => {
+test('replaces a thread that dies, reports its jobs as lost and continues', async () => {
   const { mx, zone } = await remote({ script: (cue, _line, n) => (cue === 'DOT' && n === 1 ? { do: 'hang' } : null) })
   const { workers, results, lost, spawned, until } = threads({ mx, zone, count: 1 })
   workers.submit([job(1)])
@@ -289,7 +289,7 @@ test('an error outside any job ends the thread and only the thread', async () =>
   expect(results[0]).toMatchObject({ deliveryId: 'dlv_2', outcome: { kind: 'delivered' } })
 })
 
-test('threads that cannot start at all are told as such', async () => {
+test('reports threads that cannot start at all', async () => {
   const broken = URL.createObjectURL(new Blob(['throw new Error("no")'], { type: 'application/javascript' }))
   const waits: number[] = []
   const hasty: Clock = { now: () => 0, sleep: async (ms) => void waits.push(Math.round(ms / 1000)) }
@@ -298,7 +298,7 @@ test('threads that cannot start at all are told as such', async () => {
   expect(waits.slice(0, 3)).toEqual([0, 1, 5])
 })
 
-test('a big content is handed over, one that several jobs share is copied, a view takes only itself along', async () => {
+test('transfers a large content, copies a shared one and copies a view without its buffer', async () => {
   const { mx, zone } = await remote()
   const { workers, results, until } = threads({ mx, zone })
   await workers.ready
@@ -330,7 +330,7 @@ const kindOf = (results: AttemptResult[], deliveryId: string) =>
 
 for (const how of ['loop', 'regex']) {
   // threat: hostile-content-holds-delivery
-  test(`a mail whose ${how} keeps its thread is blamed alone, and what the thread had not sent was not tried`, async () => {
+  test(`blames only the mail whose ${how} blocks its thread, and returns the others unattempted`, async () => {
     const { mx, zone } = await remote({ script: (cue, _line, n) => (cue === 'DOT' && n === 1 ? { do: 'hang' } : null) })
     const { workers, results, lost, until } = threads({ mx, zone, count: 1, spawn: hostileThread, computeMs: 500 })
     await workers.ready
@@ -352,7 +352,7 @@ for (const how of ['loop', 'regex']) {
   })
 }
 
-test('a mail that ends its thread is blamed for it', async () => {
+test('blames a mail that ends its thread', async () => {
   const { workers, lost, until } = threads({ count: 1, spawn: hostileThread })
   await workers.ready
   workers.submit([job(1, { sandbox: true, content: hostile('exit') })])
@@ -360,7 +360,7 @@ test('a mail that ends its thread is blamed for it', async () => {
   expect(lost).toEqual([{ deliveryId: 'dlv_1', result: 'ended_thread' }])
 })
 
-test('a mail that takes long, but not too long, is delivered', async () => {
+test('delivers a mail that takes long but not too long', async () => {
   const { workers, results, until } = threads({ count: 1, spawn: hostileThread, computeMs: 2_000 })
   await workers.ready
   workers.submit([job(1, { sandbox: true, content: hostile('slow') })])
@@ -368,7 +368,7 @@ test('a mail that takes long, but not too long, is delivered', async () => {
   expect(kindOf(results, 'dlv_1')).toBe('delivered')
 })
 
-test('what a server had taken when its thread was ended comes as delivered', async () => {
+test('reports mail accepted before its thread ended as delivered', async () => {
   const { mx, zone } = await remote()
   const { workers, results, lost, until } = threads({ mx, zone, count: 1, spawn: hostileThread, computeMs: 500 })
   await workers.ready

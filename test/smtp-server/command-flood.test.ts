@@ -43,7 +43,7 @@ test('a packet of a thousand commands leaves the thread free in between', async 
 })
 
 // threat: smtp-command-flood
-test('one recipient named again and again ends the connection', async () => {
+test('naming one recipient again and again ends the connection', async () => {
   const listener = await startListener()
   const replies = await repliesTo(
     listener.port,

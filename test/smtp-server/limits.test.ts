@@ -6,7 +6,7 @@ import { NOW, startListener } from './setup.ts'
 
 // threat: slow-clients-and-floods
 // threat: smtp-listener-limits
-test('one connection too many from an address hears 421, and the next may come when one has gone', async () => {
+test('answers 421 to one connection too many from an address and accepts the next when one has closed', async () => {
   const house = await startListener({ limits: { connectionsPerAddress: 2 } })
   const first = await house.connect()
   const second = await house.connect()
@@ -23,7 +23,7 @@ test('one connection too many from an address hears 421, and the next may come w
 })
 
 // threat: memory-exhaustion
-test('short of memory no mail is begun and no connection taken, and all goes on once that is over', async () => {
+test('starts no mail and accepts no connection while memory is short, and recovers', async () => {
   let isShort = false
   const memory = { ...ampleMemory, isShort: () => isShort, mayHold: (_use: string, bytes: number) => bytes < 1e6 }
   const house = await startListener({ memory })
@@ -44,7 +44,7 @@ test('short of memory no mail is begun and no connection taken, and all goes on 
   await house.stop()
 })
 
-test('who is turned away holds no descriptor for long: after a few the rest are cut without a word', async () => {
+test('a rejected client holds no descriptor for long; further ones are closed without a reply', async () => {
   const house = await startListener({ limits: { connections: 1 } })
   const first = await house.connect()
   expect(await first.reply()).toStartWith('220')
@@ -54,7 +54,7 @@ test('who is turned away holds no descriptor for long: after a few the rest are 
   await house.stop()
 })
 
-test('a client that says no whole command is cut after the idle time, however it drips', async () => {
+test('closes a client that never completes a command after the idle time', async () => {
   const house = await startListener({ limits: { idleMs: 60_000 } })
   const silent = await (await house.connect()).hello()
   const dripping = await (await house.connect()).hello()
@@ -114,7 +114,7 @@ test('a client that never begins its handshake after STARTTLS is cut too', async
   await house.stop()
 })
 
-test('the time a door takes is not the idle time of the client', async () => {
+test('the handler’s time does not count as the client’s idle time', async () => {
   const asked = Promise.withResolvers<(as: string) => void>()
   const house = await startListener({
     door: { onRecipient: () => new Promise(asked.resolve) },
@@ -130,7 +130,7 @@ test('the time a door takes is not the idle time of the client', async () => {
   await house.stop()
 })
 
-test('wrong passwords make the next wrong ones wait, on all connections of the address together, and no right one', async () => {
+test('wrong passwords delay further wrong ones on all connections of the address, and no correct one', async () => {
   const house = await startListener({
     door: {
       onLogin: async (_session, { password }) => {
@@ -168,7 +168,7 @@ test('wrong passwords make the next wrong ones wait, on all connections of the a
   await house.stop()
 })
 
-test('stopping lets a mail end with its 250, and sends the idle ones away at once', async () => {
+test('stopping lets a mail end with its 250 and closes idle connections at once', async () => {
   const house = await startListener()
   const idle = await (await house.connect()).hello()
   const sending = await (await house.connect()).hello()
@@ -186,7 +186,7 @@ test('stopping lets a mail end with its 250, and sends the idle ones away at onc
   await house.stop()
 })
 
-test('stopping waits no longer than it was told for a client that does not end its mail', async () => {
+test('stopping waits for an unfinished mail no longer than its limit', async () => {
   const house = await startListener()
   const sending = await (await house.connect()).hello()
   await sending.envelope()
@@ -199,7 +199,7 @@ test('stopping waits no longer than it was told for a client that does not end i
   await house.stop()
 })
 
-test('a changed certificate is shown to the next client without a pause', async () => {
+test('the next client gets a changed certificate without a pause', async () => {
   const { selfSignedCertificate } = await import('../../src/net/tls/certificate.ts')
   const house = await startListener({ settings: { tls: 'implicit' } })
   const nameShown = async () => {

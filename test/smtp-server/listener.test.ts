@@ -4,7 +4,7 @@ import { CERTIFICATE, startListener } from './setup.ts'
 const house = await startListener()
 afterAll(() => house.stop())
 
-test('a mail is handed over as it was sent, and the answer is what the door said', async () => {
+test('passes a mail on as sent and answers with the handler’s text', async () => {
   const client = await house.connect()
   expect(await client.reply()).toBe('220 mx.test.example ESMTP')
   expect(await client.say('EHLO client.example')).toBe(
@@ -34,7 +34,7 @@ test('a mail is handed over as it was sent, and the answer is what the door said
   expect(await client.say('QUIT')).toBe('221 2.0.0 closing connection')
 })
 
-test('after STARTTLS everything begins anew, and the session says so', async () => {
+test('forgets everything at STARTTLS and reports TLS in the session', async () => {
   const client = await (await house.connect()).hello()
   await client.say('MAIL FROM:<clear@sender.example>')
   expect(await client.say('STARTTLS')).toBe('220 2.0.0 Ready to start TLS')
@@ -47,7 +47,7 @@ test('after STARTTLS everything begins anew, and the session says so', async () 
   expect(house.taken.at(-1)!.tls).toMatch(/^TLSv1\.3 TLS_\w+$/)
 })
 
-test('the protocol says TLS, login and UTF-8, each where it was used', async () => {
+test('the protocol names TLS, login and UTF-8 where used', async () => {
   const logins: string[] = []
   const submission = await startListener({
     settings: { tls: 'implicit' },

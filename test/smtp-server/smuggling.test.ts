@@ -45,7 +45,7 @@ const CUTS: Record<string, (text: string) => string[]> = {
 
 for (const [how, cut] of Object.entries(CUTS)) {
   // threat: smtp-smuggling
-  test.concurrent(`no fake end of a mail lets another one in: ${how}`, async () => {
+  test.concurrent(`no forged end of mail lets a second mail in: ${how}`, async () => {
     const client = await (await house.connect()).hello()
     for (const end of ENDS) {
       expect(await client.envelope()).toStartWith('354')
@@ -64,7 +64,7 @@ for (const [how, cut] of Object.entries(CUTS)) {
 }
 
 // threat: smtp-smuggling
-test('a bare LF ends no command, so a gateway that takes it for part of a line lets none of ours in behind it', async () => {
+test('a bare LF ends no command, so no hidden command gets in behind it', async () => {
   const client = await (await house.connect()).hello()
   const before = house.taken.length
   for (const sly of [SMUGGLED.replaceAll('\r\n', '\n'), `NOOP\n${SMUGGLED.replaceAll('\r\n', '\n')}\n.\nQUIT`]) {
@@ -79,7 +79,7 @@ test('a bare LF ends no command, so a gateway that takes it for part of a line l
 })
 
 // threat: smtp-smuggling
-test('what a client says in clear behind STARTTLS is never answered under TLS', async () => {
+test('never answers under TLS what a client sent before in cleartext', async () => {
   const client = await (await house.connect()).hello()
   const before = house.taken.length
   client.write('STARTTLS\r\nEHLO injected.example\r\nMAIL FROM:<evil@sender.example>\r\nRSET\r\n')

@@ -23,7 +23,7 @@ const MiB = 2 ** 20
 const spoolOf = (options: { dir: string; memoryBytes: number; memory?: Memory }) =>
   createSpool({ mintName, clock: createFakeClock(0), memory: ampleMemory, ...options })
 
-test('a mail comes back as it was written, small or large, in crumbs or in lumps', async () => {
+test('returns a mail as written, small or large, in small or large pieces', async () => {
   const spool = spoolOf({ dir, memoryBytes: 64 * MiB })
   for (const [pieceBytes, count] of [
     [1, 40_000],
@@ -48,7 +48,7 @@ test('a mail comes back as it was written, small or large, in crumbs or in lumps
   }
 })
 
-test('files have no name once they are open, and what a crash left is gone after prepare', async () => {
+test('spool files have no name once open, and prepare removes those of a crash', async () => {
   writeFileSync(join(dir, `mail-${'0'.repeat(31)}f.part`), 'left behind')
   writeFileSync(join(dir, 'other'), 'not ours')
   const spool = spoolOf({ dir: join(dir), memoryBytes: 64 * MiB })
@@ -72,7 +72,7 @@ const filesOpen = () =>
     }
   }).length
 
-test('small mails go to files too when many come in at once', async () => {
+test('small mail goes to files when many arrive at once', async () => {
   const spool = spoolOf({ dir, memoryBytes: 256 * 1024 }) // 64 KiB for those coming in
   const mails = Array.from({ length: 20 }, () => spool.begin())
   for (const mail of mails) for (let at = 0; at < 10; at++) await mail.write(new Uint8Array(10_000).fill(at))
@@ -105,7 +105,7 @@ test('a mail stays in memory up to one mebibyte, and gives its memory back to th
   expect(filesOpen()).toBe(0)
 })
 
-test('whole mails in memory wait for each other, in the order they ask', async () => {
+test('spooled mails wait for memory in request order', async () => {
   const spool = spoolOf({ dir, memoryBytes: 5 * MiB })
   const mails = Array.from({ length: 4 }, () => spool.begin())
   for (const mail of mails) await mail.write(new Uint8Array(2 * MiB))
@@ -129,7 +129,7 @@ test('whole mails in memory wait for each other, in the order they ask', async (
 })
 
 // threat: memory-exhaustion
-test('a mail that finds no memory for five minutes is told to come again, and holds up nobody', async () => {
+test('defers a mail that finds no memory for five minutes without blocking others', async () => {
   const clock = createFakeClock(0)
   const memory = createMemory({ limitBytes: 300_000_000, largestMailBytes: 0, clock, residentBytes: () => 0 })
   const spool = createSpool({ dir, memoryBytes: 64 * MiB, mintName, clock, memory })
@@ -197,7 +197,7 @@ test('a broken spool is 451 and the connection lives on; small mails still come 
   await house.stop()
 })
 
-test('a door that holds a mail makes the next one wait for its memory, not its sender', async () => {
+test('a handler that holds a mail delays the next one’s memory, not its sender', async () => {
   let letGo = () => {}
   const order: string[] = []
   const house = await startListener({

@@ -7,7 +7,7 @@ const connectMany = (house: ListenerAtTest, count: number, address: (n: number) 
   Promise.all(Array.from({ length: count }, async (_, n) => (await house.connect(address(n))).hello()))
 
 // threat: smtp-connections-of-one-network
-test('a network that opens connection after connection is stopped at its limit, and others come in', async () => {
+test('limits a network that opens connection after connection while others get in', async () => {
   const house = await startListener({ limits: { connections: 100, connectionsPerNetwork: 5 } })
   await connectMany(house, 5, (n) => `127.0.1.${n + 1}`)
   const sixth = await house.connect('127.0.1.77')
@@ -17,7 +17,7 @@ test('a network that opens connection after connection is stopped at its limit, 
 })
 
 // threat: smtp-connection-flood
-test('when connections run short, silent clients are closed after ten seconds and not after five minutes', async () => {
+test('closes silent clients after ten seconds instead of five minutes when connections are short', async () => {
   const house = await startListener({ limits: { connections: 10 } })
   const silent = await connectMany(house, 7, (n) => `127.0.${n}.1`)
   await house.clock.advance(30_000)
@@ -35,7 +35,7 @@ test('when connections run short, silent clients are closed after ten seconds an
   await house.stop()
 })
 
-test('under stress a mail that is coming in goes on, and errors are borne no longer', async () => {
+test('mail in progress continues under stress, and fewer errors are allowed', async () => {
   const house = await startListener({ limits: { connections: 10 } })
   const sender = await (await house.connect('127.0.1.1')).hello()
   await sender.envelope()
@@ -57,7 +57,7 @@ test('under stress a mail that is coming in goes on, and errors are borne no lon
 })
 
 // threat: smtp-connection-flood
-test('a network that holds all connections gives one to each newcomer, the one that waited longest first', async () => {
+test('a network that holds all connections gives one to each newcomer, the longest idle first', async () => {
   const house = await startListener({ limits: { connections: 8 } })
   const [first, ...others] = await connectMany(house, 8, (n) => `127.0.1.${n + 1}`)
   await house.clock.advance(1_000)
@@ -71,7 +71,7 @@ test('a network that holds all connections gives one to each newcomer, the one t
   await house.stop()
 })
 
-test('a connection in the middle of a mail gives way to nobody', async () => {
+test('never evicts a connection in the middle of a mail', async () => {
   const house = await startListener({ limits: { connections: 2 } })
   const busy: Client[] = await connectMany(house, 2, (n) => `127.0.1.${n + 1}`)
   for (const client of busy) await client.envelope()

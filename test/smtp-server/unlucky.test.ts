@@ -60,7 +60,7 @@ test('garbage instead of the handshake after STARTTLS ends that connection', asy
 })
 
 // threat: smtp-listener-limits
-test('TLS 1.1 is not spoken', async () => {
+test('refuses TLS 1.1', async () => {
   const client = await (await house.connect()).hello()
   await client.say('STARTTLS')
   // a ClientHello of TLS 1.1 that offers one old suite
@@ -72,7 +72,7 @@ test('TLS 1.1 is not spoken', async () => {
   expect(house.logged).toEqual([])
 })
 
-test('what the door says to a connection is its greeting; an error of the door is 421 and one line in the log', async () => {
+test('a handler’s reply replaces the greeting; a handler’s error is 421 and one log line', async () => {
   let first = true
   const strict = await startListener({
     door: {
@@ -91,7 +91,7 @@ test('what the door says to a connection is its greeting; an error of the door i
   await strict.stop()
 })
 
-test('refusals are told to the mail log, with the door, the address and the reply', async () => {
+test('logs refusals with listener, address and reply', async () => {
   const strict = await startListener({
     door: {
       onRecipient: async (_session, { local }) => {

@@ -17,7 +17,7 @@ afterEach(async () => {
 })
 
 // threat: secrets-exposed
-test('no secret stands in a log, a later answer, an error or a file, whatever the server has done', async () => {
+test('no secret appears in a log, a later response, an error or a file', async () => {
   remote = await startRawMx({})
   const lines: string[] = []
   const clock = { now: () => 0, sleep: async () => {} }
@@ -95,7 +95,7 @@ test('no secret stands in a log, a later answer, an error or a file, whatever th
 })
 
 // threat: revoked-keys
-test('a key that was deleted opens nothing any more, at once and by every door', async () => {
+test('a deleted key stops working at once on every listener', async () => {
   remote = await startRawMx({})
   server = await startTestServer({ remote })
   const { id: domain_id } = (await server.read('/v1/domains')).data[0]

@@ -46,7 +46,7 @@ const FILE = 'version: STSv1\r\nmode: enforce\r\nmx: mx.remote.test\r\nmax_age: 
 const plain = (text: string | Uint8Array<ArrayBuffer>, more: ResponseInit = {}) =>
   new Response(text, { headers: { 'content-type': 'text/plain; charset=utf-8' }, ...more })
 
-test('a policy is read from its well-known place', async () => {
+test('reads a policy from its well-known URL', async () => {
   respond = () => plain(FILE)
   expect(await fetchWith()('remote.test')).toEqual({ mode: 'enforce', mx: ['mx.remote.test'], maxAgeSeconds: 86_400 })
   expect(asked.at(-1)).toBe('GET /.well-known/mta-sts.txt')
@@ -65,18 +65,18 @@ const FAILURES: [what: string, answer: () => Response, failure: string, detail: 
   ['bytes that are not UTF-8', () => plain(new Uint8Array([0x80, 0xff])), 'sts-policy-fetch-error', 'UTF-8'],
   ['no policy', () => plain('version: STSv1\n'), 'sts-policy-invalid', 'mode'],
 ]
-test.each(FAILURES)('%s is no policy', async (_what, answer, failure, detail) => {
+test.each(FAILURES)('%s is not a policy', async (_what, answer, failure, detail) => {
   respond = answer
   expect(await fetchWith()('remote.test')).toMatchObject({ failure, detail: expect.stringContaining(detail) })
 })
 
-test('a certificate for another name, or of nobody, is no policy', async () => {
+test('refuses a policy over an invalid certificate', async () => {
   respond = () => plain(FILE)
   expect(await fetchWith()('other.test')).toMatchObject({ failure: 'sts-webpki-invalid' })
   expect(await fetchWith({ ca: undefined })('remote.test')).toMatchObject({ failure: 'sts-webpki-invalid' })
 })
 
-test('a policy host in a private network is not connected to', async () => {
+test('does not connect to a policy host in a private network', async () => {
   const before = asked.length
   expect(await fetchWith({ networks: [] })('remote.test')).toMatchObject({
     failure: 'sts-policy-fetch-error',

@@ -45,7 +45,7 @@ async function until(find: () => unknown, wanted: unknown): Promise<void> {
   while (!Bun.deepEquals(await find(), wanted)) await new Promise((resolve) => setImmediate(resolve))
 }
 
-test('a policy is fetched at the first mail, known at once to the next, and fetched once', async () => {
+test('fetches a policy once, at the first mail', async () => {
   await using w = await world()
   const policies = w.start()
   const asked = [policies.find('remote.test'), policies.find('remote.test')]
@@ -64,7 +64,7 @@ test('a domain that announces none has none, and is not asked by HTTPS; nor is a
   expect(w.state.fetches).toBe(0)
 })
 
-test('a policy survives a restart, and then holds without DNS and without HTTPS until it ends', async () => {
+test('a stored policy survives a restart and applies without DNS and HTTPS until it expires', async () => {
   await using w = await world()
   await w.start().find('remote.test')
   w.zone.remove('_mta-sts.remote.test')
@@ -121,7 +121,7 @@ test('a domain that had none is asked again before the next mail when it was not
   expect(await policies.find('new.test')).toEqual(ENFORCE)
 })
 
-test('an announced policy that was never fetched is none', async () => {
+test('an announced policy that was never fetched counts as none', async () => {
   await using w = await world()
   w.state.answer = { failure: 'sts-policy-invalid', detail: 'no mx' }
   const policies = w.start()
@@ -130,7 +130,7 @@ test('an announced policy that was never fetched is none', async () => {
   expect(w.state.failures).toEqual(['remote.test sts-policy-invalid'])
 })
 
-test('trouble with the DNS takes no policy away', async () => {
+test('DNS failures remove no policy', async () => {
   await using w = await world()
   const policies = w.start()
   await policies.find('remote.test')
@@ -158,7 +158,7 @@ test('a policy in use is fetched again every day, and a failure then costs nothi
   expect((await w.store.mtaSts.get('remote.test'))?.expiresAt).toBe(w.clock.now() + 7 * DAY)
 })
 
-test('a policy that nobody has used for two months is left to end, and then forgotten', async () => {
+test('lets a policy unused for two months expire', async () => {
   await using w = await world()
   w.state.answer = { ...ENFORCE, maxAgeSeconds: 90 * 86_400 }
   const policies = w.start()

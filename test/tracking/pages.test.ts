@@ -112,7 +112,7 @@ describe('a click', () => {
 
 describe('unsubscribing', () => {
   // threat: tracking-link-abuse
-  test('takes a button: a GET, however often, shows a page and does nothing', async () => {
+  test('requires a button: a GET shows a page and changes nothing', async () => {
     for (const userAgent of [BROWSER, 'curl/8', '']) {
       const answer = await room.ask('GET', paths(room).stop, { headers: { 'user-agent': userAgent } })
       expect(answer.status).toBe(200)
@@ -152,7 +152,7 @@ describe('unsubscribing', () => {
     expect(room.seen.wakes).toBe(1)
   })
 
-  test('is not answered as done while it cannot be written', async () => {
+  test('is not confirmed while it cannot be written', async () => {
     const full = async () => {
       throw new StoreUnavailable('full')
     }
@@ -205,14 +205,14 @@ describe('unsubscribing', () => {
     expect(await room.suppressed()).toEqual([])
   })
 
-  test('from a mail that nobody knows any more is not promised', async () => {
+  test('is not confirmed for a mail that no longer exists', async () => {
     const gone = room.links.unsubscribe('dlv_01kq7000000000000000000000')
     expect((await room.ask('GET', gone)).status).toBe(404)
     expect((await room.ask('POST', gone)).status).toBe(404)
     expect(await room.events()).toEqual([])
   })
 
-  test('an author’s name is text on the page', async () => {
+  test('escapes the author’s name on the page', async () => {
     const odd = await openTracking({ message: { from: '"<img src=x onerror=alert(1)>" <a&b@a.example>' } })
     const html = await (await odd.ask('GET', paths(odd).stop)).text()
     expect(html).not.toContain('<img')
@@ -221,7 +221,7 @@ describe('unsubscribing', () => {
   })
 })
 
-test('HEAD is answered like GET and counts nothing', async () => {
+test('HEAD is answered like GET without counting', async () => {
   const { open, click, stop } = paths(room)
   const statuses = await Promise.all([open, click, stop].map(async (path) => (await room.ask('HEAD', path)).status))
   expect(statuses).toEqual([200, 302, 200])
@@ -229,7 +229,7 @@ test('HEAD is answered like GET and counts nothing', async () => {
   expect(await room.delivery()).toMatchObject({ opens: 0, clicks: 0, machineOpens: 0, machineClicks: 0 })
 })
 
-test('of test mail nothing is told, counted or suppressed', async () => {
+test('test mail publishes, counts and suppresses nothing', async () => {
   const rehearsal = await openTracking({ message: { mode: 'test' } })
   const { open, click, stop } = paths(rehearsal)
   expect((await rehearsal.ask('GET', open)).status).toBe(200)
@@ -241,7 +241,7 @@ test('of test mail nothing is told, counted or suppressed', async () => {
 })
 
 // threat: tracking-link-abuse
-test('a link that was not made here leads nowhere and says nothing', async () => {
+test('a forged link reveals nothing', async () => {
   const { open, click, stop } = paths(room)
   const evil = Buffer.from('https://evil.example/').toString('base64url')
   const forged = [

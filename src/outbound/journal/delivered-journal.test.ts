@@ -40,7 +40,7 @@ const note = (number: number, transcript = ''): Note => ({
 const idsIn = () => readJournals(folder).flatMap(({ notes }) => notes.map(({ deliveryId }) => deliveryId))
 const file = () => join(folder, readdirSync(folder)[0]!)
 
-test('what was noted is read by the next process, with the name of the one before', () => {
+test('the next process reads the notes with the previous worker’s name', () => {
   const taken = createDeliveredJournal(folder, 'worker-1')
   expect(readJournals(folder)).toEqual([])
   for (const number of [1, 2]) expect(taken.note(note(number, '0 C: QUIT'))).toBe(true)
@@ -49,7 +49,7 @@ test('what was noted is read by the next process, with the name of the one befor
   expect(statSync(file()).mode & 0o777).toBe(0o600)
 })
 
-test('the place of a mail that the store knows of is taken over, and nothing is left of the last', async () => {
+test('reuses the slot of a stored mail and leaves nothing of its note', async () => {
   const taken = createDeliveredJournal(folder, 'worker-1', 0)
   for (const number of [1, 2, 3]) taken.note(note(number))
   const size = statSync(file()).size
@@ -64,7 +64,7 @@ test('the place of a mail that the store knows of is taken over, and nothing is 
   expect(idsIn()).toEqual(['dlv_5'])
 })
 
-test('a file goes at the end, unless a mail in it is not in the store', () => {
+test('close removes the file unless a note is not stored yet', () => {
   const taken = createDeliveredJournal(folder, 'worker-1')
   taken.note(note(1))
   taken.close()
@@ -76,7 +76,7 @@ test('a file goes at the end, unless a mail in it is not in the store', () => {
   expect(idsIn()).toEqual(['dlv_1'])
 })
 
-test('a long transcript is left out; what is too long without one is not noted', () => {
+test('drops a long transcript, and refuses a note that is too long without one', () => {
   const taken = createDeliveredJournal(folder, 'worker-1')
   expect(taken.note(note(1, 'x'.repeat(5_000)))).toBe(true)
   expect(readJournals(folder)[0]!.notes).toEqual([note(1)])
@@ -85,7 +85,7 @@ test('a long transcript is left out; what is too long without one is not noted',
   expect(idsIn()).toEqual(['dlv_1'])
 })
 
-test('a torn note is passed over, and so is what is no note', () => {
+test('skips torn and invalid notes', () => {
   const taken = createDeliveredJournal(folder, 'worker-1')
   for (const number of [1, 2, 3]) taken.note(note(number))
   const bytes = readFileSync(file())
@@ -96,7 +96,7 @@ test('a torn note is passed over, and so is what is no note', () => {
   expect(idsIn()).toEqual([])
 })
 
-test('a file that the disk does not let go of stays as it is', async () => {
+test('keeps the file when the disk refuses to truncate it', async () => {
   const taken = createDeliveredJournal(folder, 'worker-1', 0)
   taken.note(note(1))
   const isOpen = (fd: string) => {
@@ -112,7 +112,7 @@ test('a file that the disk does not let go of stays as it is', async () => {
   expect(idsIn()).toEqual(['dlv_1'])
 })
 
-test('where nothing can be written nothing is noted', () => {
+test('notes nothing where nothing can be written', () => {
   const taken = createDeliveredJournal('/dev/null/taken', 'worker-1')
   expect(taken.note(note(1))).toBe(false)
   taken.forget(['dlv_1'])

@@ -6,7 +6,7 @@ const settings = { smarthost, deliveryPort: 25, sourceAddress: null }
 const at = (address: string, more = {}) => peerOf('relay.test', address, { demand: 'none' }, { ...settings, ...more })
 
 // threat: smarthost-password
-test('a password goes to a private address only over verified TLS, and to this machine without', () => {
+test('sends a password to a private address only over verified TLS, and to this machine without', () => {
   for (const address of [
     '10.0.0.5',
     '192.168.1.2',
@@ -26,7 +26,7 @@ test('a password goes to a private address only over verified TLS, and to this m
   expect(at('10.0.0.5', { smarthost: nameless }).demand).toBe('none')
 })
 
-test('a pinned certificate is demanded everywhere, also of this machine and without a login', () => {
+test('requires a pinned certificate everywhere, also on this machine and without a login', () => {
   const smarthostPins = ['ab'.repeat(32)]
   for (const address of ['127.0.0.1', '10.0.0.5', '192.0.2.1']) {
     const peer = at(address, { smarthostPins })

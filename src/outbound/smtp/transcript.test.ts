@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { createTranscript } from './transcript.ts'
 
-test('lines carry who spoke and the milliseconds since the beginning', () => {
+test('lines carry the speaker and the milliseconds since the start', () => {
   let now = 1000.4
   const transcript = createTranscript(() => now)
   transcript.note('connecting')
@@ -14,7 +14,7 @@ test('lines carry who spoke and the milliseconds since the beginning', () => {
   )
 })
 
-test('a talkative peer costs the middle, not the beginning or the end', () => {
+test('keeps the start and the end of a long dialogue', () => {
   const transcript = createTranscript(() => 0, 1000)
   for (let i = 0; i < 500; i++) transcript.server(`250-line ${i}`)
   const text = transcript.text()
@@ -24,7 +24,7 @@ test('a talkative peer costs the middle, not the beginning or the end', () => {
   expect(text).toMatch(/… \d+ lines left out …/)
 })
 
-test('a long line is cut and control characters are shown as ?', () => {
+test('cuts a long line and shows control characters as ?', () => {
   const transcript = createTranscript(() => 0)
   transcript.server('x'.repeat(5000))
   transcript.server('a\x1b[2Jb\x00c')

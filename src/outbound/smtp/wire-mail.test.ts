@@ -5,7 +5,7 @@ import { toWire } from './wire-mail.ts'
 const wire = (...parts: string[]) => toWire(parts.map((part) => Buffer.from(part, 'latin1')))
 const sent = (...parts: string[]) => wire(...parts).bytes.toString('latin1')
 
-test('a clean mail goes out byte for byte with a final dot, its parts joined', () => {
+test('sends a clean mail byte for byte with a final dot and its parts joined', () => {
   expect(sent('A: b\r\n', 'C: d\r\n\r\nhello\r\n')).toBe('A: b\r\nC: d\r\n\r\nhello\r\n.\r\n')
   expect(wire('A: b\r\n\r\nx\r\n').sizeBytes).toBe(11)
 })
@@ -28,17 +28,17 @@ for (const [name, mail, onWire] of CASES) {
   test(name, () => expect(sent(mail)).toBe(onWire))
 }
 
-test('a part that ends between CR and LF is one line end', () => {
+test('treats CR and LF in two parts as one line end', () => {
   expect(sent('a\r', '\nb\r\n')).toBe('a\r\nb\r\n.\r\n')
 })
 
-test('8-bit bytes are noticed, and whether they are in the headers', () => {
+test('detects 8-bit bytes, and whether they are in the headers', () => {
   expect(wire('A: b\r\n\r\nx\r\n')).toMatchObject({ isEightBit: false, hasUtf8Headers: false })
   expect(wire('A: b\r\n\r\n\xe9\r\n')).toMatchObject({ isEightBit: true, hasUtf8Headers: false })
   expect(wire('A: \xe9\r\n\r\nx\r\n')).toMatchObject({ isEightBit: true, hasUtf8Headers: true })
 })
 
-test('whatever the bytes are, only the last three end the mail and no bare CR, LF or NUL is left', () => {
+test('for any bytes, only the last three end the mail and no bare CR, LF or NUL remains', () => {
   const nasty = fc.array(
     fc.constantFrom('\r', '\n', '.', '\0', 'a', '\t', '\xe9', 'a longer line', '\r\n', '\r\n.\r\n'),
     { maxLength: 40 },
