@@ -76,7 +76,7 @@ interface Trap {
 }
 
 const SYNCHRONOUS =
-  /^(organizations\.current|apiKeys\.findBySecret|suppressions\.among|.*\.nextDueAt|deliveries\.freed)$/
+  /^(organizations\.current|apiKeys\.findBySecret|suppressions\.among|.*\.(nextDueAt|planClaims|putBack)|deliveries\.freed)$/
 
 /** Puts itself before every method of the store. */
 function layTrap(store: Store): Trap {
