@@ -69,8 +69,8 @@ export function sessionPages(options: {
     const bytes = await readBytes(request, MOST_BODY_BYTES, clock.steady, async () => {})
     return parseBody({ body: schema }, request, bytes) as T
   }
-  /** Does `work`; if that changes anything, the audit log tells of it in the same transaction. */
-  const told = <T>(action: string, session: Session, address: string, fields: string[], work: () => Promise<T>) => {
+  /** Runs `work`, and records any change in the audit log in the same transaction. */
+  const audited = <T>(action: string, session: Session, address: string, fields: string[], work: () => Promise<T>) => {
     const entry: AuditEntry = {
       id: mintId('aud'),
       organizationId: null,
@@ -108,7 +108,7 @@ export function sessionPages(options: {
       await store.sessions.open(session, hashToken(token))
       return 'opened'
     }
-    const opened = await told('sessions_create', session, address, Object.keys(body), open)
+    const opened = await audited('sessions_create', session, address, Object.keys(body), open)
     if (opened === 'unknown') {
       log.warn('sign-in rejected', { by: Object.keys(body)[0], ip_address: address })
       throw new Refusal('unauthorized', 'token' in body ? DEAD_LINK : 'Wrong password, or no password is set.')
@@ -130,7 +130,7 @@ export function sessionPages(options: {
       }
     }
     const hash = await hashPassword(password)
-    await told('sessions_set_password', session, address, ['password'], () =>
+    await audited('sessions_set_password', session, address, ['password'], () =>
       store.sessions.setPassword(hash, session.id, clock.now()),
     )
     return json(await describe(session))
@@ -140,7 +140,7 @@ export function sessionPages(options: {
     const session = requireSession(request)
     requireOwnPage(request)
     const end = () => store.sessions.end(session.id)
-    await told('sessions_delete', session, addressOf(request, peer), [], end)
+    await audited('sessions_delete', session, addressOf(request, peer), [], end)
     return json({ id: session.id, deleted: true }, { 'set-cookie': cookie('', 0, site.isSecure(request)) })
   }
 

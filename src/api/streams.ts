@@ -11,7 +11,7 @@ export interface Streams {
   open(reader: Reader): ReadableStream
   /** Number of open streams, and of events sent in total. */
   underWay(): number
-  told(): number
+  delivered(): number
   /** Ends all streams; clients resume with the last ID they received. */
   end(): void
   /** Ends all streams and rejects new ones. False if there were none. */
@@ -39,7 +39,7 @@ export function createStreams({
 }): Streams {
   /** Function that ends the stream → its reader. */
   const open = new Map<() => void, Pick<Reader, 'keyId' | 'organizationId'>>()
-  let told = 0
+  let delivered = 0
   let isClosed = false
 
   const requireRoom = ({ keyId, organizationId }: Pick<Reader, 'keyId' | 'organizationId'>) => {
@@ -61,7 +61,7 @@ export function createStreams({
     open: ({ keyId, organizationId, follow, ...reader }) => {
       requireRoom({ keyId, organizationId })
       const onTold = (count: number) => {
-        told += count
+        delivered += count
       }
       const stream = openStream({
         ...reader,
@@ -75,7 +75,7 @@ export function createStreams({
       return stream.body
     },
     underWay: () => open.size,
-    told: () => told,
+    delivered: () => delivered,
     end: endAll,
     close: () => {
       const hadSome = open.size > 0

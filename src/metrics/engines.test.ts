@@ -13,7 +13,7 @@ test('of many sites the fifty busiest have lines, all are counted by state, and 
     webhookPosts: () => 0,
     inboundPosts: () => 0,
     httpRequests: () => 0,
-    eventStreams: { underWay: () => 3, told: () => 9 },
+    eventStreams: { underWay: () => 3, delivered: () => 9 },
     smtpConnections: () => [{ door: 'inbound', connections: 2, isStressed: true }],
     networkRefusals: () => ({ mails: 4 }),
     sites: () => {

@@ -7,7 +7,7 @@ export interface Engines {
   webhookPosts: () => number
   inboundPosts: () => number
   httpRequests: () => number
-  eventStreams: { underWay(): number; told(): number }
+  eventStreams: { underWay(): number; delivered(): number }
   smtpConnections: () => readonly { door: string; connections: number; isStressed: boolean }[]
   /** How many times a limit of a client network refused something, by kind. */
   networkRefusals: () => Record<string, number>
@@ -34,7 +34,7 @@ export function gaugeEngines(registry: Registry, engines: Engines): void {
     { values: ['http_request'], value: engines.httpRequests() },
     { values: ['event_stream'], value: engines.eventStreams.underWay() },
   ])
-  registry.total('postrider_events_streamed_total', 'Events sent on event streams.', engines.eventStreams.told)
+  registry.total('postrider_events_streamed_total', 'Events sent on event streams.', engines.eventStreams.delivered)
   registry.gauges('postrider_smtp_connections', 'Open connections of each SMTP listener.', ['door'], () =>
     engines.smtpConnections().map(({ door, connections }) => ({ values: [door], value: connections })),
   )

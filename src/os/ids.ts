@@ -1,7 +1,7 @@
 import type { Clock } from './clock.ts'
 import type { Random } from './random.ts'
 
-/** Every kind of record that has a name in the wire format, and `dlv`, which stays inside (contract §1). */
+/** Prefixes of record ids. All appear in the API except `dlv`, which is internal. */
 export type IdPrefix =
   | 'org'
   | 'dom'

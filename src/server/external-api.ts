@@ -101,6 +101,6 @@ function renamed(refusal: Refusal, names: Record<string, string>): Refusal {
   const { reason, message, field, details, faults, retryAfterSeconds } = refusal
   if (faults !== undefined) return invalid(faults.map(rename))
   if (field === undefined) return refusal
-  const told = rename({ field, message })
-  return new Refusal(reason, told.message, { field: told.field, details, retryAfterSeconds })
+  const renamedFault = rename({ field, message })
+  return new Refusal(reason, renamedFault.message, { field: renamedFault.field, details, retryAfterSeconds })
 }

@@ -333,14 +333,14 @@ test('one that does not read costs no memory and holds up nobody, and gets every
     await api.store.events.append(events)
     await quick.received(ids.length)
   }
-  const fetched = api.streams.told() - ids.length
+  const fetched = api.streams.delivered() - ids.length
   expect(fetched).toBeLessThan(500)
   let text = ''
   socket.on('data', (bytes) => {
     text += bytes.toString('latin1')
   })
   socket.resume()
-  await until('everything', () => api.streams.told() === 2 * ids.length && text.includes(ids.at(-1)!))
+  await until('everything', () => api.streams.delivered() === 2 * ids.length && text.includes(ids.at(-1)!))
   expect([...(text.match(/(?<=^id: )evt_\w+/gm) ?? [])]).toEqual(ids)
   expect(quick.ids()).toEqual(ids)
   socket.destroy()
@@ -390,7 +390,7 @@ test('a shutdown ends streams at once, also those of clients that do not read', 
   const api = await start()
   await api.store.events.append(largeEvents(api, 500))
   const socket = await openUnread(api, '?after=')
-  await until('it to be stuck', () => api.streams.told() > 0)
+  await until('it to be stuck', () => api.streams.delivered() > 0)
   const stream = await open(api.own.keys.read)
   await tell(api, 3)
   await stream.received(3)

@@ -1,4 +1,4 @@
-/** What is read of an answer at most (contract §4). */
+/** Most bytes of a response body that are kept. */
 export const EXCERPT_BYTES = 4096
 
 /** Body bytes → text safe to store and to show: the first 4 KiB as UTF-8 (what is none becomes U+FFFD, a
