@@ -100,7 +100,7 @@ describe('the pixel', () => {
     ['<p>1 < 2', '<p>1 < 2|'],
     ['<p>Hi <', '<p>Hi <|'],
     ['</body><a href="mailto:a@b">', '|</body><a href="mailto:a@b">'],
-  ])('is inserted in %p at the bar', (html, expected) => {
+  ])('is inserted in %p where %p has the bar', (html, expected) => {
     expect(tracked(html, OPENS)).toBe(expected.replace('|', PIXEL))
   })
 
