@@ -225,16 +225,16 @@ async function submitSlice(
   for (let round = 1; ; round++) {
     const fitting = withinLimits(prepared, plan, { used, reserved }, now)
     const fit = fitting.flatMap((each) => (each instanceof Refusal ? [] : [each]))
-    const fates = fitting.map((each) => (each instanceof Refusal ? each : toAccepted(each)))
+    const results = fitting.map((each) => (each instanceof Refusal ? each : toAccepted(each)))
     const count = fit.reduce((sum, each) => sum + liveCount(each), 0)
     const volume = { organizationId, month, count, limit: plan.messagesPerMonth }
-    const record = remember?.(fates)
+    const record = remember?.(results)
     const result = await store.messages.accept(fit, volume, record)
     if (result.kind === 'accepted') {
       written.push(...fit)
-      return fates
+      return results
     }
-    if (fit.length === 0) return fates // nothing is written, so no record is needed
+    if (fit.length === 0) return results // nothing is written, so no record is needed
     // Other requests used the limit first, or the record takes the place of messages: each round tries fewer.
     const name = result.kind === 'limit' ? result.name : 'messages_per_month'
     if (!isSendingLimit(name)) throw new Error(`sending met the limit ${name}`)

@@ -38,27 +38,27 @@ export async function submitSlices(
     record: MakeRecord<SubmissionResult[]> | undefined,
   ) => Promise<SubmissionResult[]>,
 ): Promise<SubmissionResult[]> {
-  const fates: SubmissionResult[] = []
+  const results: SubmissionResult[] = []
   let isResuming = parts !== null
   for (const [at, slice] of slices.entries()) {
     const isLast = at === slices.length - 1
     const known = isResuming && !isLast ? await parts!.known(at) : null
     isResuming &&= known !== null
     if (known !== null) {
-      fates.push(...unpack(known))
+      results.push(...unpack(known))
       continue
     }
     const ofPart = parts === null ? undefined : (made: SubmissionResult[]): Remember => parts.record(at, pack(made))
-    const ofAll = remember && ((made: SubmissionResult[]) => remember([...fates, ...made]))
+    const ofAll = remember && ((made: SubmissionResult[]) => remember([...results, ...made]))
     try {
-      fates.push(...(await submit(slice, isLast ? ofAll : ofPart)))
+      results.push(...(await submit(slice, isLast ? ofAll : ofPart)))
     } catch (error) {
       if (at === 0 || !(error instanceof StoreUnavailable)) throw error
       const rest = slices.slice(at).flat()
-      return [...fates, ...rest.map((request) => (request instanceof Refusal ? request : unavailable()))]
+      return [...results, ...rest.map((request) => (request instanceof Refusal ? request : unavailable()))]
     }
   }
-  return fates
+  return results
 }
 
 /** In recipients of live mail, about 30 µs each. */
@@ -78,10 +78,10 @@ function unavailable(): Refusal {
 }
 
 /** Fates → JSON, which unpack reads back. */
-function pack(fates: readonly SubmissionResult[]): Uint8Array {
-  const plain = fates.map((fate): Packed => {
-    if (!(fate instanceof Refusal)) return { accepted: fate }
-    const { reason, message, field, details, faults, retryAfterSeconds } = fate
+function pack(results: readonly SubmissionResult[]): Uint8Array {
+  const plain = results.map((result): Packed => {
+    if (!(result instanceof Refusal)) return { accepted: result }
+    const { reason, message, field, details, faults, retryAfterSeconds } = result
     return { refused: { reason, message, extra: { field, details, faults, retryAfterSeconds } } }
   })
   return Buffer.from(JSON.stringify(plain))
