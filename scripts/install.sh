@@ -1,13 +1,13 @@
 #!/bin/sh
-# Postrider from a release into a folder of yours: finds the archive for this machine, checks it against SHA256SUMS, puts
-# one file in place, and prints the next command. Nothing else is written, and nothing is started. Read it first:
+# Installs Postrider from a release: finds the archive for this machine, verifies it against SHA256SUMS, installs one file,
+# and prints the next command. It writes nothing else and starts nothing. Read it first:
 #
 #   sh install.sh --from URL|FOLDER [--version 0.1.0] [--to FOLDER]
 #
-# --from (or POSTRIDER_FROM) is where the release lies: SHA256SUMS and the archives. --to is /usr/local/bin for root, and
-# ~/.local/bin for everybody else. Without --version it is the highest that lies there.
+# --from (or POSTRIDER_FROM) is the URL or folder of the release, with SHA256SUMS and the archives. --to defaults to
+# /usr/local/bin for root and to ~/.local/bin for other users. --version defaults to the highest version of the release.
 #
-# Everything is in functions and the last line starts them: half a download does nothing.
+# Only the last line calls a function, so that an incomplete download does nothing.
 set -eu
 
 main() {
@@ -17,7 +17,7 @@ main() {
   while [ $# -gt 0 ]; do
     case $1 in
       --from | --version | --to)
-        [ $# -ge 2 ] || fail "$1: expected a value behind it"
+        [ $# -ge 2 ] || fail "$1: missing value"
         case $1 in
           --from) from=$2 ;;
           --version) version=${2#v} ;;
@@ -29,14 +29,14 @@ main() {
         echo 'sh install.sh --from URL|FOLDER [--version VERSION] [--to FOLDER]'
         return
         ;;
-      *) fail "unknown option $1; there are --from, --version and --to" ;;
+      *) fail "unknown option $1; the options are --from, --version and --to" ;;
     esac
   done
-  [ -n "$from" ] || fail 'expected --from: the address or folder of a release'
+  [ -n "$from" ] || fail 'missing --from: the URL or folder of a release'
   [ -n "$to" ] || to=$(usual_folder)
 
   for tool in uname mktemp tar sha256sum grep sed sort tail install mv; do
-    has "$tool" || fail "$tool is needed and is not here"
+    has "$tool" || fail "$tool not found; install it first"
   done
   target=$(target_of "$(uname -s)" "$(uname -m)")
   work=$(mktemp -d)
@@ -46,31 +46,31 @@ main() {
   fetch SHA256SUMS
   archive=$(archive_for "$target" "$version")
   fetch "$archive"
-  # Of all that stands there only this line: the other files are not here.
+  # Only the line of this archive, since the other files were not downloaded.
   (cd "$work" && grep -F "  $archive" SHA256SUMS | sha256sum -c --status) ||
-    fail "$archive is not what SHA256SUMS says; nothing was installed"
+    fail "$archive does not match SHA256SUMS; nothing was installed"
   tar -xf "$work/$archive" -C "$work" "${archive%.tar.*}/postrider"
-  "$work/${archive%.tar.*}/postrider" version >/dev/null || fail 'the program does not run on this machine'
+  "$work/${archive%.tar.*}/postrider" version >/dev/null || fail 'the executable does not run on this machine'
 
-  # A running program cannot be written over, but another can take its name.
+  # A running executable cannot be overwritten, but it can be replaced by a rename.
   mkdir -p "$to"
   install -m 755 "$work/${archive%.tar.*}/postrider" "$to/.postrider.new"
   mv "$to/.postrider.new" "$to/postrider"
   next_command
 }
 
-# The folder that programs of whoever runs this are put in.
+# The folder for programs of the current user.
 usual_folder() {
   if [ "$(id -u)" = 0 ]; then echo /usr/local/bin; else echo "${HOME:?}/.local/bin"; fi
 }
 
-# Names of system and processor → x64, arm64, or the same for musl.
+# Names of system and processor → x64 or arm64, with -musl for musl.
 target_of() {
   [ "$1" = Linux ] || fail "Postrider runs on Linux, and this is $1"
   case $2 in
     x86_64 | amd64) processor=x64 ;;
     aarch64 | arm64) processor=arm64 ;;
-    *) fail "there is no Postrider for the processor $2" ;;
+    *) fail "Postrider does not support the processor $2" ;;
   esac
   for loader in /lib/ld-musl-*; do
     if [ -e "$loader" ]; then processor=$processor-musl; fi
@@ -78,13 +78,13 @@ target_of() {
   echo "$processor"
 }
 
-# The name of the archive, the smaller kind where xz is here; the highest version where none is asked for.
+# The name of the archive: compressed by xz if xz is installed, of the highest version by default.
 archive_for() {
   kind=gz
   if has xz; then kind=xz; fi
   wanted=${2:-[0-9][0-9A-Za-z.+~-]*}
   found=$(sed 's/^[0-9a-f]*  //' "$work/SHA256SUMS" | grep -x "postrider-$wanted-linux-$1\.tar\.$kind" | sort -V | tail -n 1)
-  [ -n "$found" ] || fail "there is no postrider${2:+ $2} for linux-$1 at $from"
+  [ -n "$found" ] || fail "no postrider${2:+ $2} for linux-$1 found at $from"
   echo "$found"
 }
 
@@ -93,21 +93,21 @@ fetch() {
   case $from in
     http://* | https://*)
       if has curl; then
-        curl -fsSL --retry 2 -o "$work/$1" "${from%/}/$1" || fail "${from%/}/$1 cannot be fetched"
+        curl -fsSL --retry 2 -o "$work/$1" "${from%/}/$1" || fail "cannot download ${from%/}/$1"
       elif has wget; then
-        wget -q -O "$work/$1" "${from%/}/$1" || fail "${from%/}/$1 cannot be fetched"
+        wget -q -O "$work/$1" "${from%/}/$1" || fail "cannot download ${from%/}/$1"
       else
-        fail 'curl or wget is needed and neither is here'
+        fail 'neither curl nor wget found; install one first'
       fi
       ;;
-    *) cp "$from/$1" "$work/$1" || fail "$from/$1 cannot be read" ;;
+    *) cp "$from/$1" "$work/$1" || fail "cannot read $from/$1" ;;
   esac
 }
 
 next_command() {
   program=$to/postrider
   case :$PATH: in *:"$to":*) program=postrider ;; esac
-  echo "Postrider is in $to/postrider. Look at it, with nothing leaving this machine:"
+  echo "Installed $to/postrider. Try it; no mail leaves this machine:"
   echo "  $program try"
 }
 

@@ -32,8 +32,8 @@ const processor = unified()
 const isAccepted = (participle: string, text: string) =>
   [...ACCEPTED_PHRASES.keys()].some((phrase) => phrase.startsWith(participle) && text.includes(phrase))
 
-/** MX, DKIM, SHA-256, CAs; also words with the placeholder, such as mta-X. */
-const ACRONYM = /^[A-Z][A-Z0-9-]+s?$|-X$/
+/** MX, DKIM, SHA-256, CAs; also words with the placeholder: mta-X, Xs. */
+const ACRONYM = /^[A-Z][A-Z0-9-]*s?$|X$/
 
 /** Checks plain English text; returns every fault. */
 export async function faultsIn(text: string): Promise<Fault[]> {

@@ -3,7 +3,7 @@
 /** Participles that may follow "is" or "are". */
 export const ACCEPTED_PARTICIPLES: ReadonlyMap<string, string> = new Map([
   ['sent', 'the usual word for a message on its way'],
-  ['set', 'a key of the config is set, whoever wrote it'],
+  ['set', 'the state of a config key or flag'],
   ['bound', 'an API key is bound to a domain'],
   ['read', 'also a permission'],
   ['hidden', 'state of a secret'],
@@ -45,22 +45,26 @@ export const BANNED: readonly Banned[] = [
 
 /** Words of the field that the dictionary lacks. */
 export const WORDS: readonly string[] = `
-  2xx 4xx 4yz 5xx base64 bcc behaviour blocklist blocklists bytecode Caddy cancelled certbot changelog charset
-  checksums colour coloured colours config csv Ctrl-C deduplicate defence deliverability Deno dkim DKIM-signed
-  dmarc Ed25519 Elysia EventSource Exim favour flexbox fsync glibc Gmail Grafana greylisting Haraka healthz
-  honoured hostname hostnames html http https idempotency Idempotency-Key init IPv4 IPv6 ISO8601 kB KiB Landlock
-  licence localhost lookups loopback mailauth Mailgun mailto MathML MiB ms musl neighbour nginx nodemailer npm
-  OAuth onclick OpenAPI OpenDKIM p95 p99 Postfix Postrider practise Prometheus readyz redeliver redelivered
-  redeliveries redelivery registrable resend resends schemas SendGrid shortener smarthost smtp smtps systemctl postrider SpamCop
-  Spamhaus spf suppression suppressions systemd timestamp timestamps TLS-report unix unsubscribe unsubscribes
-  unsubscriptions webhook webhooks WebP X-Forwarded-Proto zstd µs
-  decrypt delisting exim4 honouring honours multiparts N-th nsswitch pipelined resolvers unencrypted Xeon xz
+  2xx 4xx 4yz 5xx base64 bcc behaviour blocklist blocklists bytecode Caddy calc cancelled cancelling certbot
+  changelog charset checksums colour coloured colours config csv Ctrl-C decrypt deduplicate defence delisting
+  deliverability Deno dkim DKIM-signed dmarc doctype Ed25519 Elysia EventSource Exim exim4 favour flexbox fsync
+  glibc Gmail Grafana greylisting Haraka healthz honoured honouring honours hostname hostnames href html http https
+  idempotency Idempotency-Key img init IPv4 IPv6 ISO8601 kB KiB Landlock lang licence localhost lookups loopback
+  mailauth Mailgun mailto MathML MiB ms multiparts musl N-th neighbour nginx nodemailer npm nsswitch OAuth oklch
+  onclick OpenAPI OpenDKIM p95 p99 pipelined Postfix Postrider postrider practise preheader Prometheus readyz
+  redeliver redelivered redeliveries redelivery registrable resend resends resolvers rrggbb schemas SendGrid
+  shortener shorteners smarthost smtp smtps SpamCop Spamhaus spf src suppression suppressions systemctl systemd
+  timestamp timestamps TLS-report unclosed unencrypted unix unsubscribe unsubscribes unsubscriptions vh viewport vw
+  webhook webhooks WebP X-Forwarded-Proto Xeon xz zstd µs
 `
   .trim()
   .split(/\s+/)
 
 /** Whole texts that the check skips. */
-export const ACCEPTED_TEXTS: ReadonlySet<string> = new Set([])
+export const ACCEPTED_TEXTS: ReadonlySet<string> = new Set([
+  // One sentence of findings, long by the number of mail programs that it names.
+  'The HTML uses newer CSS colours (oklch, lab, color-mix), which Gmail, Outlook for Windows, X, Outlook for Mac and mobile, Yahoo Mail, Samsung Email and Thunderbird might not show',
+])
 
 /** Areas that the check covers; the others follow when their texts are rewritten. */
-export const COVERED: readonly string[] = ['cli', 'config', 'dashboard', 'readme']
+export const COVERED: readonly string[] = ['cli', 'config', 'readme', 'manual', 'dashboard', 'errors', 'openapi']

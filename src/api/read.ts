@@ -81,7 +81,7 @@ export function parseQuery(operation: Operation, url: string): unknown {
   for (const [name, value] of new URLSearchParams(url.slice(start + 1, end < 0 ? undefined : end))) {
     if (operation.query === undefined) faults.push({ field: name, message: unknownName(name, 'query', null) })
     else if (name in values && operation.repeatable?.includes(name)) values[name] += `,${value}`
-    else if (name in values) faults.push({ field: name, message: `${name} is given more than once` })
+    else if (name in values) faults.push({ field: name, message: `${name} must appear only once` })
     else values[name] = value
   }
   if (operation.query !== undefined) return checked(operation.query, { ...values }, 'query', faults)

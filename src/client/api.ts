@@ -101,7 +101,7 @@ export interface Api {
     send(body: SendMessage, options?: SendOptions): Call<AcceptedMessage>
     /** Send up to 500 messages.
      *
-     *  Each message has its own result; a rejected message does not affect the others. All accepted messages are stored before the response. A large batch is stored in several steps: if a step fails, its messages have the error `unavailable`. `Idempotency-Key` applies to the whole batch, so retrying it sends nothing twice.
+     *  Each message has its own result; a rejected message does not affect the others. All accepted messages are stored before the response. A large batch is stored in several steps. If a step fails, its messages have the error `unavailable`. `Idempotency-Key` applies to the whole batch, so retrying it sends nothing twice.
      *
      *  Requires the permission `send`. Test keys can access test records only and get 404 for live ones. Without `admin`, a key can access its own domain only. */
     batch(body: MessagesBatchBody, options?: KeyedOptions): Call<MessagesBatchAnswer>
@@ -203,7 +203,7 @@ export interface Api {
     update(keyId: string, body: ApiKeysUpdateBody, options?: CallOptions): Call<ApiKey>
     /** Revoke an API key.
      *
-     *  Takes effect immediately; the record is kept. The calling key must be able to grant every permission of the revoked key: `manage` cannot revoke an `admin` key.
+     *  Takes effect immediately; the record remains. The calling key must be able to grant every permission of the revoked key: `manage` cannot revoke an `admin` key.
      *
      *  Requires the permission `manage`. Test keys can access test records only and get 404 for live ones. Without `admin`, a key can access its own domain only. The key must be able to grant every permission of the affected key. */
     revoke(keyId: string, options?: CallOptions): Call<Deletion>
@@ -245,7 +245,7 @@ export interface Api {
     verify(domainId: string, options?: CallOptions): Call<Domain>
     /** Rotate DKIM keys.
      *
-     *  Creates two new keys. They sign once their records are found in DNS; then the old keys retire.
+     *  Creates two new keys. They sign once their records are in DNS; then the old keys retire.
      *
      *  Requires the permission `manage`. Test keys get 403. Without `admin`, a key can access its own domain only. */
     rotateDkim(domainId: string, options?: CallOptions): Call<Domain>
@@ -253,7 +253,7 @@ export interface Api {
   auditLog: {
     /** List audit log entries.
      *
-     *  Every management operation is recorded, including rejected ones. Entries are written in the same transaction as the change and kept for one year. Sending and reading are not recorded here; see the messages for sending.
+     *  Every management operation is recorded, including rejected ones. Postrider writes an entry in the same transaction as the change and keeps it for one year. Sending and reading are not recorded here; see the messages for sending.
      *
      *  Requires the permission `admin`. Test keys can access test records only and get 404 for live ones. */
     list(query?: AuditLogListQuery, options?: CallOptions): Pages<AuditEntry>
@@ -303,7 +303,7 @@ export interface Api {
   explain: {
     /** Explain delivery to an address.
      *
-     *  Describes what would happen to a live message to this address now, and why. With a test key, the answer uses DNS and the suppressions of test keys only. `site` covers all organizations on this server: for replies to other organizations, only the reply class is shown.
+     *  Describes what would happen to a live message to this address now, and why. With a test key, the answer uses DNS and the suppressions of test keys only. `site` covers all organizations on this server: for replies to other organizations, it shows only the reply class.
      *
      *  Requires the permission `read`. Test keys can access test records only and get 404 for live ones. Without `admin`, a key can access its own domain only. */
     address(query: ExplainAddressQuery, options?: CallOptions): Call<AddressExplanation>
@@ -355,7 +355,7 @@ export interface Api {
     export(query?: SuppressionsExportQuery, options?: CallOptions): Call<string>
     /** Import suppressions.
      *
-     *  Accepts Postrider’s own CSV, or an export from Resend, Postmark, SendGrid or Mailgun. Of our columns (`email`, `reason`, `domain_id`, `created_at`, `evidence`) only `email` is required. Separators: comma, semicolon or tab. The body can be the CSV itself, with `Content-Type: text/csv`. Existing suppressions stay unchanged, so importing twice is safe. Unreadable lines are skipped: `errors` lists the first 100 by line number, or by position in the array, starting at 1. If the plan’s suppression limit is reached, the import stops with 422 `quota_exceeded`; addresses added before that are kept and counted in `details.added`. Temporary failures are skipped and suppress nothing. At most 2000000 characters or 5000 objects; `postrider import suppressions` has no limit.
+     *  Accepts Postrider’s own CSV, or an export from Resend, Postmark, SendGrid or Mailgun. Of our columns (`email`, `reason`, `domain_id`, `created_at`, `evidence`) only `email` is required. Separators: comma, semicolon or tab. The body can be the CSV itself, with `Content-Type: text/csv`. Existing suppressions stay unchanged, so importing twice is safe. Unreadable lines are skipped. `errors` lists the first 100 by line number or by position in the array. Numbers start at one. If the plan’s suppression limit is reached, the import stops with 422 `quota_exceeded`; `details.added` counts the addresses added before that, which remain. Temporary failures are skipped and suppress nothing. At most 2000000 characters or 5000 objects; `postrider import suppressions` has no limit.
      *
      *  Requires the permission `manage`. Test keys can access test records only and get 404 for live ones. Without `admin`, a key can access its own domain only. */
     import(body: SuppressionsImportBody, options?: CallOptions): Call<SuppressionImport>
@@ -381,13 +381,13 @@ export interface Api {
     get(templateId: string, query?: TemplatesGetQuery, options?: CallOptions): Call<Template>
     /** Update a template.
      *
-     *  Changed content becomes a new version, which applies to all messages sent afterwards. Only the fields you send change. Concurrent edits to different fields merge; for the same field the last write wins. Previous content is kept as versions.
+     *  Changed content becomes a new version, which applies to all messages sent afterwards. Only the fields you send change. Concurrent edits to different fields merge; for the same field the last write wins. Previous content remains as versions.
      *
      *  Requires the permission `manage`. Test keys can access test records only and get 404 for live ones. */
     update(templateId: string, body: TemplatesUpdateBody, options?: CallOptions): Call<Template>
     /** Delete a template.
      *
-     *  Deletes all its versions. Messages already created from it are kept.
+     *  Deletes all its versions. Messages already created from it remain.
      *
      *  Requires the permission `manage`. Test keys can access test records only and get 404 for live ones. */
     delete(templateId: string, options?: CallOptions): Call<Deletion>
@@ -475,7 +475,7 @@ export interface Api {
   inboundRoutes: {
     /** Create an inbound route.
      *
-     *  The response contains the signing secret, which is shown only once. If several routes match a recipient, the one with the highest `priority` wins; then address before pattern before domain before catch-all. `a+tag@d` falls back to `a@d`. `authentication`: `none` accepts all mail and reports the results, `dmarc` rejects mail that the author domain’s DMARC policy rejects, `require_pass` rejects mail that does not pass DMARC. Forwards count as sending. A forward target outside the organization’s verified domains is `pending` until its owner confirms it; Postrider emails the confirmation link now.
+     *  The response contains the signing secret, which is shown only once. If several routes match a recipient, the one with the highest `priority` wins; then address before pattern before domain before catch-all. `a+tag@d` falls back to `a@d`. With `authentication`, `none` accepts all mail and reports the results. `dmarc` rejects mail that the author domain’s DMARC policy rejects. `require_pass` rejects mail that does not pass DMARC. Forwards count as sending. A forward target outside the organization’s verified domains is `pending` until its owner confirms it; Postrider emails the confirmation link now.
      *
      *  Requires the permission `manage`. Test keys get 403. Without `admin`, a key can access its own domain only. */
     create(body: InboundRoutesCreateBody, options?: KeyedOptions): Call<CreatedInboundRoute>
@@ -495,7 +495,7 @@ export interface Api {
     update(routeId: string, body: InboundRoutesUpdateBody, options?: CallOptions): Call<InboundRoute>
     /** Delete an inbound route.
      *
-     *  Messages it received are kept. Pending webhook deliveries fail.
+     *  Messages it received remain. Pending webhook deliveries fail.
      *
      *  Requires the permission `manage`. Test keys can access test records only and get 404 for live ones. Without `admin`, a key can access its own domain only. */
     delete(routeId: string, options?: CallOptions): Call<Deletion>

@@ -288,7 +288,7 @@ export interface Attempt {
     class: string
     rule: string
   } | null
-  /** The SMTP conversation with timings in milliseconds. Message data is left out and credentials are removed. */
+  /** The SMTP conversation with timings in milliseconds. It omits message data and credentials. */
   transcript: string
 }
 

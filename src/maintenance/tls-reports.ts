@@ -63,8 +63,8 @@ export function createTlsReports(house: {
   const mail = async (to: string, domain: string, made: ReturnType<typeof tlsReport>): Promise<void> => {
     const [sender, recipient] = [parseMailbox(house.from), parseMailbox(to)]
     const own = sender === null ? null : await store.domains.findByName(sender.domain)
-    if (sender === null || own === null) throw new Error(`reports.from is not at a domain of this house`)
-    if (recipient === null) throw new Error('the domain asks for reports at what is no address')
+    if (sender === null || own === null) throw new Error('reports.from must be at a verified domain of this server')
+    if (recipient === null) throw new Error('the domain publishes an invalid address for reports')
     const { submitter } = house.reporter
     const bytes = tlsReportMail({ ...made, from: sender.address, to: recipient.address, domain, submitter })
     const key = { id: REPORT_AUTHOR, organizationId: own.organizationId, domainId: own.id, mode: 'live' as const }

@@ -332,7 +332,7 @@ describe('whatever is sent', () => {
 
 describe('the query', () => {
   const cases = [
-    ['/v1/things?q=a&q=b', 'q', 'q is given more than once'],
+    ['/v1/things?q=a&q=b', 'q', 'q must appear only once'],
     ['/v1/things?x=1', 'x', 'Unknown parameter "x". Did you mean "q"?'],
     ['/v1/things/1?x=1', 'x', 'Unknown parameter "x".'],
   ]

@@ -103,7 +103,7 @@ const CANNOT_SAY: [why: string, is: (told: Told) => boolean][] = [
     'invisible tags beyond the 16 bits that every pattern can name',
     ({ value }) => /[\u{e0000}-\u{e007f}]/u.test(`${value}`),
   ],
-  ['equality without case', says(/^headers\..* is given more than once$/)],
+  ['equality without case', says(/^headers\..* must appear only once$/)],
   [
     'which instant a time with an offset is: one of the years 0 to 9999',
     ({ message, value }) => /ISO 8601/.test(message) && !isWithinYears(value),
@@ -137,7 +137,7 @@ const CANNOT_SAY: [why: string, is: (told: Told) => boolean][] = [
     'networks of IPv6: there is a format for one address only',
     ({ message, value }) => /an address or a network/.test(message) && `${value}`.includes(':'),
   ],
-  ['the grammar of templates', says(/is no good template/)],
+  ['the grammar of templates', says(/is not a valid template/)],
 ]
 
 const domainOf = (value: Json) => `${value}`.slice(`${value}`.lastIndexOf('@') + 1)

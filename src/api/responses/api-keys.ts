@@ -79,4 +79,4 @@ export const apiKeyRotatedResponses: ResponseShape[] = [
     example: { ...withValue, previous: { id: exampleId('key'), expires_at: EXAMPLE_LATER } },
   },
 ]
-export const apiKeyRevokedResponses = [deletedShape('key', 'The key is revoked. Its record is kept.')]
+export const apiKeyRevokedResponses = [deletedShape('key', 'The key is revoked. Its record remains.')]

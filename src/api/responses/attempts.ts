@@ -33,9 +33,7 @@ const attempt = z
     cause: z.strictObject({ class: z.string(), rule: z.string() }).nullable(),
     transcript: z
       .string()
-      .describe(
-        'The SMTP conversation with timings in milliseconds. Message data is left out and credentials are removed.',
-      ),
+      .describe('The SMTP conversation with timings in milliseconds. It omits message data and credentials.'),
   })
   .meta({ id: 'Attempt' })
 const report = z

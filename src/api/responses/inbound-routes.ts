@@ -72,7 +72,7 @@ export const routeCreatedResponses: ResponseShape[] = [
   },
 ]
 export const routeListResponses = [pageShape(route, routeExample, 'Inbound routes, newest first.')]
-export const routeDeletedResponses = [deletedShape('rte', 'The route is deleted. Messages it received are kept.')]
+export const routeDeletedResponses = [deletedShape('rte', 'The route is deleted. Messages it received remain.')]
 export const routeConfirmationsResponses: ResponseShape[] = [
   {
     status: 202,

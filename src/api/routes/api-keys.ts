@@ -178,7 +178,7 @@ export function apiKeyOperations(deps: {
       path: '/v1/api-keys/:key_id',
       summary: 'Revoke an API key',
       description:
-        'Takes effect immediately; the record is kept. The calling key must be able to grant every permission of the revoked key: `manage` cannot revoke an `admin` key.',
+        'Takes effect immediately; the record remains. The calling key must be able to grant every permission of the revoked key: `manage` cannot revoke an `admin` key.',
       responses: async () => (await import('../responses/api-keys.ts')).apiKeyRevokedResponses,
       load: loadGrantable,
       async handle({ resource, now }) {

@@ -25,7 +25,7 @@ export function auditLogOperations({ store }: { store: Pick<Store, 'auditLog'> }
       path: '/v1/audit-log',
       summary: 'List audit log entries',
       description:
-        'Every management operation is recorded, including rejected ones. Entries are written in the same transaction as the change and kept for one year. Sending and reading are not recorded here; see the messages for sending.',
+        'Every management operation is recorded, including rejected ones. Postrider writes an entry in the same transaction as the change and keeps it for one year. Sending and reading are not recorded here; see the messages for sending.',
       responses: async () => (await import('../responses/audit-log.ts')).auditLogResponses,
       query: listQuery,
       async handle({ key, organizationId, query }) {

@@ -209,7 +209,7 @@ export function domainOperations(deps: {
       method: 'POST',
       path: '/v1/domains/:domain_id/rotate-dkim',
       summary: 'Rotate DKIM keys',
-      description: 'Creates two new keys. They sign once their records are found in DNS; then the old keys retire.',
+      description: 'Creates two new keys. They sign once their records are in DNS; then the old keys retire.',
       responses: async () => (await import('../responses/domains.ts')).domainResponses,
       refusals: ['invalid_state'],
       body: noBody,

@@ -58,7 +58,7 @@ export function explainOperations(deps: ExplainDeps): Operation[] {
       path: '/v1/explain',
       summary: 'Explain delivery to an address',
       description:
-        'Describes what would happen to a live message to this address now, and why. With a test key, the answer uses DNS and the suppressions of test keys only. `site` covers all organizations on this server: for replies to other organizations, only the reply class is shown.',
+        'Describes what would happen to a live message to this address now, and why. With a test key, the answer uses DNS and the suppressions of test keys only. `site` covers all organizations on this server: for replies to other organizations, it shows only the reply class.',
       responses: async () => (await import('../responses/explain.ts')).addressExplainedResponses,
       query: z.strictObject({ to: emailAddress }),
       async handle(call) {

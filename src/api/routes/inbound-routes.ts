@@ -101,7 +101,7 @@ export function inboundRouteOperations(deps: InboundRouteDeps): Operation[] {
       path: '/v1/inbound-routes',
       summary: 'Create an inbound route',
       description:
-        'The response contains the signing secret, which is shown only once. If several routes match a recipient, the one with the highest `priority` wins; then address before pattern before domain before catch-all. `a+tag@d` falls back to `a@d`. `authentication`: `none` accepts all mail and reports the results, `dmarc` rejects mail that the author domain’s DMARC policy rejects, `require_pass` rejects mail that does not pass DMARC. Forwards count as sending. A forward target outside the organization’s verified domains is `pending` until its owner confirms it; Postrider emails the confirmation link now.',
+        'The response contains the signing secret, which is shown only once. If several routes match a recipient, the one with the highest `priority` wins; then address before pattern before domain before catch-all. `a+tag@d` falls back to `a@d`. With `authentication`, `none` accepts all mail and reports the results. `dmarc` rejects mail that the author domain’s DMARC policy rejects. `require_pass` rejects mail that does not pass DMARC. Forwards count as sending. A forward target outside the organization’s verified domains is `pending` until its owner confirms it; Postrider emails the confirmation link now.',
       responses: async () => (await import('../responses/inbound-routes.ts')).routeCreatedResponses,
       refusals: ['quota_exceeded'],
       example: {
@@ -183,7 +183,7 @@ export function inboundRouteOperations(deps: InboundRouteDeps): Operation[] {
       method: 'DELETE',
       path: '/v1/inbound-routes/:route_id',
       summary: 'Delete an inbound route',
-      description: 'Messages it received are kept. Pending webhook deliveries fail.',
+      description: 'Messages it received remain. Pending webhook deliveries fail.',
       responses: async () => (await import('../responses/inbound-routes.ts')).routeDeletedResponses,
       load,
       async handle({ resource }) {

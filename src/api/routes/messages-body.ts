@@ -225,7 +225,7 @@ function readHeaders(headers: unknown, context: Context): [string, string][] {
   for (const [name, value] of entries) {
     const fault =
       checks.headerNameFault(name) ??
-      (seen.has(name.toLowerCase()) ? 'is given more than once' : null) ??
+      (seen.has(name.toLowerCase()) ? 'must appear only once' : null) ??
       (typeof value === 'string' ? checks.headerValueFault(value) : 'must be a string')
     if (fault !== null) refuse(context, [name], fault)
     seen.add(name.toLowerCase())

@@ -91,7 +91,7 @@ export function sendOperations({ store, clock, submission, watch, waiting = crea
     unaudited: 'sends',
     summary: 'Send up to 500 messages',
     description:
-      'Each message has its own result; a rejected message does not affect the others. All accepted messages are stored before the response. A large batch is stored in several steps: if a step fails, its messages have the error `unavailable`. `Idempotency-Key` applies to the whole batch, so retrying it sends nothing twice.',
+      'Each message has its own result; a rejected message does not affect the others. All accepted messages are stored before the response. A large batch is stored in several steps. If a step fails, its messages have the error `unavailable`. `Idempotency-Key` applies to the whole batch, so retrying it sends nothing twice.',
     responses: async () => (await import('../responses/messages.ts')).batchResponses,
     example: { messages: [EXAMPLE] },
     body: batchBody,

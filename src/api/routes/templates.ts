@@ -154,7 +154,7 @@ export function templateOperations(deps: {
       path: '/v1/templates/:template_id',
       summary: 'Update a template',
       description:
-        'Changed content becomes a new version, which applies to all messages sent afterwards. Only the fields you send change. Concurrent edits to different fields merge; for the same field the last write wins. Previous content is kept as versions.',
+        'Changed content becomes a new version, which applies to all messages sent afterwards. Only the fields you send change. Concurrent edits to different fields merge; for the same field the last write wins. Previous content remains as versions.',
       responses: async () => (await import('../responses/templates.ts')).templateResponses,
       refusals: ['conflict', 'quota_exceeded', 'template_error'],
       example: { subject: 'Welcome, {{ name }}' },
@@ -170,7 +170,7 @@ export function templateOperations(deps: {
       method: 'DELETE',
       path: '/v1/templates/:template_id',
       summary: 'Delete a template',
-      description: 'Deletes all its versions. Messages already created from it are kept.',
+      description: 'Deletes all its versions. Messages already created from it remain.',
       responses: async () => (await import('../responses/templates.ts')).templateDeletedResponses,
       load,
       async handle({ resource }) {
