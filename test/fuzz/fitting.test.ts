@@ -109,21 +109,21 @@ const CANNOT_SAY: [why: string, is: (told: Told) => boolean][] = [
     ({ message, value }) => /ISO 8601/.test(message) && !isWithinYears(value),
   ],
   ['how a time stands to the present', says(/must be in the future|must be at most 30 days ahead/)],
-  ['how two times stand to each other', says(/must be later than from|must not be more than \d+ \w+ apart/)],
+  ['how two times stand to each other', says(/must be later than from|must be at most \d+ \w+ apart/)],
   [
     'rules over several fields',
     says(
-      /or text is required|^subject is required|together with html or text|are for a template|csv or suppressions is needed/,
+      /^Provide html(?:,| or) text|^subject is required|combined with html or text|requires template_id|Provide either csv/,
     ),
   ],
-  ['the sum over to, cc and bcc', says(/must name at most 50 recipients/)],
+  ['the sum over to, cc and bcc', says(/must have at most 50 recipients|must contain at most 50 addresses/)],
   [
     'what there is',
     says(
-      /names no (?:domain|plan|template|event)|must be one of free, starter|which is no domain here|is none of this template|is no target of this route/,
+      /does not match any (?:domain|configured plan|template|stored event)|must be one of free, starter|is not a domain of this organization|does not exist for this template|is not a target of this route/,
     ),
   ],
-  ['what a list gave out', says(/^cursor (?:is not one that|belongs to a list)/)],
+  ['what a list gave out', says(/^cursor is invalid for this list|^This cursor belongs to a list/)],
   ['the domain of the record', ({ id, field }) => field === 'tracking.host' && /^domains_/.test(id)],
   ['which names the public registers', says(/not a public suffix/)],
   ['which addresses are public', says(/is not a public address$/)],
@@ -135,7 +135,7 @@ const CANNOT_SAY: [why: string, is: (told: Told) => boolean][] = [
   ],
   [
     'networks of IPv6: there is a format for one address only',
-    ({ message, value }) => /an address or a network/.test(message) && `${value}`.includes(':'),
+    ({ message, value }) => /an IP address or a network/.test(message) && `${value}`.includes(':'),
   ],
   ['the grammar of templates', says(/is not a valid template/)],
 ]
