@@ -8,7 +8,8 @@ export interface Listener {
   /** Binds (port 0 allowed) → the bound address; with a certificate it uses TLS 1.2 or later. Throws if the address is
    *  in use. */
   open(at: Address, certificate?: Certificate): Address
-  /** Applies to new TLS connections. Open ones finish their request and are asked to reconnect; none is lost. */
+  /** Applies to new TLS connections. Accepted ones stay until they are idle for too long, and are asked to reconnect with
+   *  their next response. Connections that wait to be accepted at that moment are reset. */
   useCertificate(certificate: Certificate): void
   /** Peer address of a request, also for another listener of this process; null without a socket. */
   addressOf(request: Request): string | null
@@ -38,9 +39,9 @@ export function createListener(options: {
   let server: Server | null = null
   let bound: Address | null = null
   let certificate: Certificate | undefined
-  /** Not listening, with open connections; closed as soon as they are idle. */
+  /** Not listening, with open connections. */
   const leaving = new Set<Server>()
-  /** Of those, the ones with an earlier certificate. */
+  /** Of those, the ones with an earlier certificate whose idle connections stay for now. */
   const replaced = new Set<Server>()
   let unwatch = () => {}
 
@@ -99,7 +100,9 @@ export function createListener(options: {
         void shut(open)
       }
     }
-    for (const each of leaving) if (each.pendingRequests === 0) void each.stop(true)
+    for (const each of leaving) {
+      if (each.pendingRequests === 0 && (supply === 'short' || !replaced.has(each))) void each.stop(true)
+    }
     if (supply === 'ample' && server === null && bound !== null) {
       try {
         server = serveAlone(bound)
@@ -127,6 +130,7 @@ export function createListener(options: {
       server = serve(bound)
       replaced.add(old)
       void shut(old)
+      setTimeout(() => replaced.delete(old), (options.idleSeconds + 5) * 1000).unref()
     },
     addressOf: (request) => standing()[0]?.requestIP(request)?.address ?? null,
     close: async () => {

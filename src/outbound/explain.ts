@@ -171,7 +171,7 @@ function whyBounced({ smtpResponse, bounceType }: Delivery, last: Attempt | null
   const cause = (report ?? last)?.cause
   const rule = cause ? `, classified as ${cause.class} (rule ${cause.rule})` : ''
   const kind = bounceType === 'hard' ? 'permanently' : 'softly; the address itself is not the cause'
-  const said = `${smtpResponse ?? 'No reply was stored'}${meant(smtpResponse)}${rule}.`
+  const said = `Reason: ${smtpResponse ?? 'no reply was stored'}${meant(smtpResponse)}${rule}.`
   if (report === null) return [`The message bounced ${kind}. ${said}`]
   const from = report.reporter === null ? '' : ` from ${report.reporter}`
   return [

@@ -79,7 +79,7 @@ test(
 
     world.sink.answer = '250 ok'
     server = await world.serve()
-    expect(readFileSync(at('log'), 'utf8')).toMatch(/held since a restore.*"deliveries":\d+/)
+    expect(readFileSync(at('log'), 'utf8')).toMatch(/on hold since a restore.*"deliveries":\d+/)
     expect(await (await world.api('GET', `/v1/messages/${someId}/content?part=raw`)).text()).toBe(raw)
     const fresh = new Map<string, string>()
     await sendUntilAcknowledged(world, 'fresh', fresh)

@@ -68,7 +68,7 @@ test('of a message that is no longer kept nothing is told', async () => {
   const gone = room.verp.encode('dlv_01kq7000000000000000000000', 'bounce')
   const { ids } = await room.delivered(['nobody@dest.example'])
   await room.take(DSN, [gone, room.verp.encode(ids[0]!, 'bounce')])
-  expect(room.seen.logged.join()).toContain('no longer kept')
+  expect(room.seen.logged.join()).toContain('no longer stored')
   expect((await room.delivery(ids[0]!)).status).toBe('bounced')
 })
 

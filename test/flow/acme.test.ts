@@ -106,7 +106,7 @@ test('from the self-signed one to the first, the next, and the same after a rest
 
   // The key of the account is sealed, that of the certificate in one file for its owner; neither is in the log.
   expect(readdirSync(server.dataDir)).toContain('acme-certificate.pem')
-  expect(lines.filter((line) => line.includes('certificate issued'))).toHaveLength(2)
+  expect(lines.filter((line) => line.includes('"message":"certificate issued"'))).toHaveLength(2)
   expect(lines.join('')).not.toContain('PRIVATE KEY')
 }, 30_000)
 

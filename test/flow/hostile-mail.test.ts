@@ -43,7 +43,7 @@ test('a mail that keeps its thread is tried twice and bounces soft, and others a
   expect(attempts.filter(({ duration_ms }: { duration_ms: number }) => duration_ms > 0).length).toBeLessThanOrEqual(3)
 
   const { recipients } = await server.read(`/v1/messages/${body.id}/explain`)
-  expect(words(recipients[0])).toContain('took longer than a mail may take')
+  expect(words(recipients[0])).toContain('Reason: the message took too long to prepare')
   expect(recipients[0].suppressions).toEqual([])
   expect(remote.mails.length).toBe(1)
 })

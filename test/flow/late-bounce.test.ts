@@ -148,7 +148,7 @@ describe('of mail that the remote server took', () => {
     const [explained] = (await server.read(`/v1/messages/${id}/explain`)).recipients
     expect(explained).toMatchObject({ bounce_class: 'no_mailbox', rule: 'user-unknown' })
     expect(explained.explanation[0]).toStartWith(
-      'The remote server accepted the mail. A report from mx.hosts.example, ',
+      'The remote server accepted the message. A report from mx.hosts.example, ',
     )
     expect(explained.explanation[0]).toContain('(rule user-unknown)')
   })

@@ -97,7 +97,7 @@ describe('tokens', () => {
     const run = fc.property(
       fc.oneof(edited, binary, fc.constantFrom(null, '', 'Bearer ', `bearer   ${key}`)),
       (header) => {
-        expect(() => auth.authenticate(header, 0, () => '')).toThrow('a valid API key is needed')
+        expect(() => auth.authenticate(header, 0, () => '')).toThrow('Missing or invalid API key')
         expect(asked.splice(0).every((bytes) => bytes === 32)).toBe(true)
       },
     )

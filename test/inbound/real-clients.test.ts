@@ -149,7 +149,7 @@ describeWithPeers('swaks on port 25', () => {
     const { body } = await postedBy('info', async () => {
       const said = await swaks(address, '--from', 'ann@quiet.example', '--to', everybody, '--body', 'to some')
       expect(said.output).toMatch(/550 5\.1\.1 .*nobody@/)
-      expect(said.output).toMatch(/550 5\.7\.1 .*user@one\.remote\.example.* do not relay/)
+      expect(said.output).toMatch(/550 5\.7\.1 .*user@one\.remote\.example.* relaying denied/)
       expect(said.exitCode).toBe(0)
     })
     expect(body.to).toEqual([`info@${DOMAIN}`])
