@@ -80,7 +80,7 @@ describe('a machine that runs the server', () => {
       const exposed = await command('config', 'print')
       expect(exposed).toMatchObject({ code: 2, stdout: '' })
       expect(exposed.stderr).toContain(
-        `delivery.smarthost_file: expected a file that only its owner can read: chmod 600 `,
+        `delivery.smarthost_file: expected a file that only its owner can read. Run: chmod 600 `,
       )
 
       chmodSync(join(place.folder, 'relay'), 0o600)
@@ -137,7 +137,7 @@ describe('a machine that runs the server', () => {
       const { POSTRIDER_HOSTNAME: _, ...nameless } = env
       const refused = await (await startWith(nameless, 'serve')).ended
       expect(refused.code).toBe(2)
-      expect(refused.stderr).toStartWith('environment: hostname: expected a host name')
+      expect(refused.stderr).toStartWith('environment: hostname: expected a hostname')
     },
     LIMIT_MS,
   )
