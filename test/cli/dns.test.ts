@@ -83,7 +83,7 @@ describe('dns', () => {
       expect(await hints()).toMatchObject({ ok: true })
 
       publish(of('dkim'), of('dkim').value.slice(0, 255))
-      zone.set(of('spf').name, 'TXT', ['v=spf1 include:_spf.context.example -all'])
+      zone.set(of('spf').name, 'TXT', ['v=spf1 include:_spf.office.example -all'])
       zone.set(of('dmarc').name, 'TXT', ['v=DMARC1; p=reject'])
       zone.remove(of('return_path').name, 'MX')
       zone.set(`${of('return_path').name}.${NAME}`, 'MX', [{ preference: 10, exchange: 'mail.example.com' }])

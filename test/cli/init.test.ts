@@ -143,7 +143,7 @@ describe('init', () => {
         expect(stdout).toMatch(/^Checking this machine\n/)
         expect(stdout).toMatch(/✗ outbound port 25 +outbound port 25 is blocked/)
         expect(stdout).toContain('postrider init --smarthost')
-        expect(stdout).toContain('Cloudflare: leave the proxy off')
+        expect(stdout).toContain('Cloudflare: disable the proxy')
         expect(stdout.indexOf('outbound port 25')).toBeLessThan(stdout.indexOf('✓ wrote'))
         const needed = stdout.split('\n').filter((line) => /^\d+ +yes +/.test(line))
         expect(needed.length).toBeLessThanOrEqual(6)

@@ -166,10 +166,10 @@ describe('from a server', () => {
     const other = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response('hello') })
     undo.push(() => other.stop(true))
     const cases: [string, string, string | undefined, string][] = [
-      [`http://127.0.0.1:${port}`, 'svc_live_no', undefined, 'the server answers 401: Missing or invalid API key'],
-      [`http://127.0.0.1:${port}/v1/`, api.own.keys.send.value, undefined, 'the server answers 403: this key lacks'],
-      [`http://127.0.0.1:${port}`, api.own.keys.read.value, 'evt_0', 'the server answers 400: after names no event'],
-      [`http://127.0.0.1:${other.port}`, api.own.keys.read.value, undefined, 'what answers there tells no events'],
+      [`http://127.0.0.1:${port}`, 'svc_live_no', undefined, 'the server answered 401: Missing or invalid API key'],
+      [`http://127.0.0.1:${port}/v1/`, api.own.keys.send.value, undefined, 'the server answered 403: This key lacks'],
+      [`http://127.0.0.1:${port}`, api.own.keys.read.value, 'evt_0', 'the server answered 400: after'],
+      [`http://127.0.0.1:${other.port}`, api.own.keys.read.value, undefined, 'not a Postrider server'],
     ]
     for (const [url, key, after, message] of cases) {
       const source = collect(fromServer({ url: new URL(url), key, types: null, after }, worldOf().world))

@@ -54,7 +54,7 @@ describe('where is that mail?', () => {
       expect((await json('explain', '--to', 'ann@example.net')).refused_with).toBe('domain_not_verified')
       expect(await text('message', 'resend', id)).toMatch(/^msg_\w{26} is bounced\n$/)
       await expectRefused(1, 'Only messages that are not yet sent can be cancelled.', 'message', 'cancel', id)
-      const nowhere = 'message: there is no message msg_x; postrider message list shows the newest'
+      const nowhere = 'message: no message msg_x. List recent messages with: postrider message list'
       await expectRefused(1, nowhere, 'message', 'show', 'msg_x')
     },
     LIMIT_MS,
