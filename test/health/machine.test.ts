@@ -220,8 +220,8 @@ describe('certificate', () => {
   })
 
   test.each<[string, Partial<AuthorityCertificate>, string, string]>([
-    ['none yet', {}, 'warn', 'certificate not issued yet'],
-    ['none, and why', { trouble: 'no A record' }, 'fail', 'certificate not issued yet: no A record'],
+    ['none yet', {}, 'warn', 'no certificate issued yet'],
+    ['none, and why', { trouble: 'no A record' }, 'fail', 'no certificate issued yet: no A record'],
     ['one', { held: held(60) }, 'pass', 'certificate for 1 name, valid for 60 more days'],
     ['one that is not renewed', { held: held(10) }, 'warn', 'valid for 10 more days'],
     ['one, and why there is no next', { held: held(20), trouble: 'too many' }, 'warn', 'but: too many'],
