@@ -28,7 +28,10 @@ export const BANNED: readonly Banned[] = [
   { pattern: /\b(?:is|are|was|were) told\b/gi, use: 'use "receives", "reports" or "shows"' },
   { pattern: /\b(?:tells?|says?) (?:of|what|whether|when|where|which|who)\b/gi, use: 'use "reports" or "shows"' },
   { pattern: /\blives\b/gi, use: 'use "is" or "stores"' },
-  { pattern: /\b(?:purse|errand|bell|manners|plea|doors?|obstacle|affair)s?\b/gi, use: 'use the word of the field' },
+  {
+    pattern: /\b(?:workBudget|errand|bell|manners|plea|doors?|obstacle|affair)s?\b/gi,
+    use: 'use the word of the field',
+  },
   { pattern: /\bhand(?:s|ed)? in\b/gi, use: 'use "send" or "submit"' },
   { pattern: /\bin clear\b/gi, use: 'use "unencrypted" or "plain HTTP"' },
   { pattern: /\bmails\b/gi, use: 'use "messages"' },

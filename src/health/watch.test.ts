@@ -5,7 +5,7 @@ import { createHealthWatch } from './watch.ts'
 
 const NOW = 1_795_262_400_000
 
-describe('the watch over a house that runs', () => {
+describe('health checks of a running server', () => {
   const watch = () => {
     const lines: string[] = []
     const clock = { now: () => NOW, sleep: async () => {} }

@@ -8,7 +8,7 @@ export interface Health {
   checks: readonly CheckResult[]
 }
 
-/** The checks of a house that runs: what was found last, and a look now. Nothing of it is kept over a restart. */
+/** The health checks of a running server: the last results, and a run now. Results are not kept over a restart. */
 export interface HealthWatch {
   /** Null before the first look has ended. */
   latest(): Health | null

@@ -2,12 +2,12 @@ import type { WallClock } from '../os/clock.ts'
 import type { Log } from '../os/log.ts'
 import { createLoop, type Loop } from '../os/loop.ts'
 
-/** Work that keeps the house in order and that nobody waits for. */
+/** Periodic work that no request waits for. */
 export interface Task {
   name: string
   everyMs: number
   /** The first turn comes so long after the start, or after `everyMs` where it is not said: a rare task must have its turn
-   *  also in a house that is restarted often. */
+   *  also on a server that restarts often. */
   firstMs?: number
   /** It removes what is old. Its time is then the wall's or the steady one, whichever is earlier: a clock set wrong must
    *  not make everything old at once. */

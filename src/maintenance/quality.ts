@@ -12,13 +12,13 @@ const HOUR_MS = 3_600_000
  *  told before stays told. */
 export async function watchQuality(
   now: number,
-  house: {
+  deps: {
     store: Pick<Store, 'quality' | 'domains'>
     mintId: MintId
     settings: QualityThresholds & { windowHours: number }
   },
 ): Promise<boolean> {
-  const { store, mintId, settings } = house
+  const { store, mintId, settings } = deps
   const windowMs = settings.windowHours * HOUR_MS
   const firing = Map.groupBy(await store.quality.firing(), ({ domainId }) => domainId)
   const ids = new Set([...(await store.quality.domainsWithOutcomes(windowMs, now)), ...firing.keys()])

@@ -96,7 +96,7 @@ test('a changed plan counts from the next pass on', async () => {
   expect(told.slice(0, 3)).toEqual(['org_a 30 60', 'org_b 7 60', 'org_d 30 60'])
 })
 
-test('while the house is busy it pauses after each step, and leaves the files alone', async () => {
+test('while the server is busy it pauses after each step, and leaves the files alone', async () => {
   const { clock, told, state, loop } = world({ steps: 3 })
   state.isBusy = true
   loop.start()
@@ -131,6 +131,6 @@ test('a step has three milliseconds, and less after one whose commit took long',
   expect(slow.records).toEqual([3, 2, 1, 1, 1])
 })
 
-test('the first pass comes a minute after the start, so that a house that is restarted often removes as well', () => {
+test('the first pass comes a minute after the start, so a server that restarts often also removes records', () => {
   expect(world({ steps: 1 }).task).toMatchObject({ firstMs: MINUTE, everyMs: 10 * MINUTE })
 })

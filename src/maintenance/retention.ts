@@ -18,25 +18,25 @@ const UNSUBSCRIBABLE_MS = 60 * DAY_MS
 const PRUNE = 100
 
 /** Plans → the task that removes what they no longer keep and gives the disk space back. A pass goes from organization
- *  to organization in steps of some milliseconds; while the house is busy it pauses after each, so that mail comes
+ *  to organization in steps of some milliseconds; while the server is busy it pauses after each, so that mail comes
  *  first and removing still keeps up; space is given back when it is not.
  *
  *  What a new plan does not keep goes with the next pass. An organization whose plan is no longer configured keeps
  *  everything: a name lost from a file must not cost anybody's mail. */
-export function createRetention(house: {
+export function createRetention(deps: {
   store: Pick<Store, 'organizations' | 'retention'>
   plans: (name: string) => Pick<Plan, 'retentionDays'> | undefined
   isBusy: () => boolean
   clock: Pick<Clock, 'now'>
 }): Task {
-  const { retention, organizations } = house.store
-  const pace = createPace(house.clock)
+  const { retention, organizations } = deps.store
+  const pace = createPace(deps.clock)
   /** Of the pass under way. */
   let left: Expiring[] | null = null
 
   const begin = async (now: number): Promise<Expiring[]> =>
     (await organizations.list()).flatMap(({ id, plan }) => {
-      const days = house.plans(plan)?.retentionDays ?? UNLIMITED
+      const days = deps.plans(plan)?.retentionDays ?? UNLIMITED
       return days === UNLIMITED ? [] : [{ organizationId: id, before: now - days * DAY_MS }]
     })
 
@@ -50,7 +50,7 @@ export function createRetention(house: {
     }
     if ((await retention.pruneUnsubscribables(unsubscribableSince, PRUNE)) === PRUNE) return true
     // Space that is not given back now is used again.
-    if (house.isBusy()) return false
+    if (deps.isBusy()) return false
     if (await pace(retention.giveBack)) return true
     await retention.truncateLog()
     return false
@@ -63,7 +63,7 @@ export function createRetention(house: {
     firstMs: FIRST_PASS_MS,
     run: async (now) => {
       left ??= await begin(now)
-      if (await step(now, left[0])) return house.isBusy() ? PAUSE_MS : true
+      if (await step(now, left[0])) return deps.isBusy() ? PAUSE_MS : true
       left = null
       return false
     },

@@ -6,7 +6,7 @@ import { silentLog } from '../os/log.ts'
 import { systemRandom } from '../os/random.ts'
 import { openStore } from '../storage/sqlite/open.ts'
 import type { Store } from '../storage/store.ts'
-import { chores } from './tasks.ts'
+import { maintenanceTasks } from './tasks.ts'
 
 const NOW = Date.UTC(2026, 10, 21)
 const MINUTE = 60_000
@@ -40,15 +40,15 @@ function tasks(options: { answers?: Record<string, unknown>; isBusy?: boolean } 
   const given = recording(
     {
       refreshPolicies: (_now: number) => {},
-      tellTls: async (_now: number) => {},
-      lookAtHealth: () => {},
+      sendTlsReports: async (_now: number) => {},
+      runHealthChecks: () => {},
       flushUses: async () => {},
-      tendCertificate: () => {},
+      renewCertificateIfDue: () => {},
       wakeWebhooks: () => {},
     },
     '',
   )
-  const made = chores({
+  const made = maintenanceTasks({
     ...given,
     store: recording(store, ''),
     clock,
@@ -76,15 +76,15 @@ const CALLS: Record<string, unknown[][]> = {
   'search index': [['indexForSearch']],
   'idempotency keys': [['idempotency.prune', NOW - DAY, 20]],
   'mta-sts policies': [['refreshPolicies', NOW]],
-  health: [['lookAtHealth']],
-  certificate: [['tendCertificate']],
+  health: [['runHealthChecks']],
+  certificate: [['renewCertificateIfDue']],
   'audit log': [['auditLog.prune', NOW - 366 * DAY, 100]],
   'operator sessions': [['sessions.prune', NOW, 100]],
   'stored bytes': [['usage.countSome']],
   'stored bytes from the beginning': [['usage.beginCount']],
   'usage of past days': [['usage.prune', NOW, 100]],
   'forward targets that never answered': [['forwardTargets.prune', NOW - 30 * DAY, 100]],
-  'tls reports': [['tellTls', NOW]],
+  'tls reports': [['sendTlsReports', NOW]],
   retention: [
     ['organizations.list'],
     ['retention.pruneUnsubscribables', NOW - 60 * DAY, 100],

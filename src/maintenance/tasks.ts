@@ -11,8 +11,8 @@ import type { Task } from './loop.ts'
 import { watchQuality } from './quality.ts'
 import { createRetention } from './retention.ts'
 
-/** Everything the house does by itself now and then: what, how often, and how much at once. */
-export function chores(house: {
+/** The table of periodic tasks: name, interval, and the work of one run. */
+export function maintenanceTasks(deps: {
   store: Store
   clock: Clock
   mintId: MintId
@@ -26,33 +26,33 @@ export function chores(house: {
   /** Begins to fetch MTA-STS policies again before they end; not waited for, since servers may be slow. */
   refreshPolicies: (now: number) => void
   /** Writes down the TLS sessions that were counted, and begins to report those of days that are over. */
-  tellTls: (now: number) => Promise<void>
+  sendTlsReports: (now: number) => Promise<void>
   /** Begins to look whether all is well; not waited for, since it asks the world. */
-  lookAtHealth: () => void
+  runHealthChecks: () => void
   /** Writes down when keys were last used. */
   flushUses: () => Promise<void>
   /** Begins to get a certificate where one is needed; not waited for. */
-  tendCertificate: () => void
+  renewCertificateIfDue: () => void
   wakeWebhooks: () => void
   /** There is work that somebody waits for. */
   isBusy: () => boolean
 }): Task[] {
-  const { store, mintId, isBusy } = house
+  const { store, mintId, isBusy } = deps
   return [
-    { name: 'key uses', everyMs: 10_000, run: () => house.flushUses().then(() => false) },
+    { name: 'key uses', everyMs: 10_000, run: () => deps.flushUses().then(() => false) },
     {
       name: 'domains',
       everyMs: MINUTE_MS,
       run: async (now) => {
         // Other tasks wait meanwhile, so it is a few domains a turn.
-        return (await checkDueDomains(now, house)) ? 5_000 : false
+        return (await checkDueDomains(now, deps)) ? 5_000 : false
       },
     },
     {
       name: 'quality',
       everyMs: QUALITY_MS,
       run: async (now) => {
-        if (await watchQuality(now, { store, mintId, settings: house.quality })) house.wakeWebhooks()
+        if (await watchQuality(now, { store, mintId, settings: deps.quality })) deps.wakeWebhooks()
         return false
       },
     },
@@ -78,7 +78,7 @@ export function chores(house: {
       name: 'mta-sts policies',
       everyMs: MINUTE_MS,
       run: async (now) => {
-        house.refreshPolicies(now)
+        deps.refreshPolicies(now)
         return false
       },
     },
@@ -87,7 +87,7 @@ export function chores(house: {
       everyMs: 60 * MINUTE_MS,
       firstMs: MINUTE_MS,
       run: async () => {
-        house.lookAtHealth()
+        deps.runHealthChecks()
         return false
       },
     },
@@ -96,7 +96,7 @@ export function chores(house: {
       everyMs: MINUTE_MS,
       firstMs: 1_000,
       run: async () => {
-        house.tendCertificate()
+        deps.renewCertificateIfDue()
         return false
       },
     },
@@ -137,8 +137,8 @@ export function chores(house: {
       everyMs: 60 * MINUTE_MS,
       run: async (now) => (await store.forwardTargets.prune(now - UNANSWERED_MS, 100)) === 100,
     },
-    { name: 'tls reports', everyMs: MINUTE_MS, run: (now) => house.tellTls(now).then(() => false) },
-    createRetention(house),
+    { name: 'tls reports', everyMs: MINUTE_MS, run: (now) => deps.sendTlsReports(now).then(() => false) },
+    createRetention(deps),
   ]
 }
 

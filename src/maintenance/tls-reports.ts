@@ -16,11 +16,11 @@ export interface TlsReports {
   send(now: number): Promise<void>
 }
 
-/** `from` is an address at a verified domain of the house: reports by mail are accepted in its organization, like any
+/** `from` is an address at a verified domain of this server: reports by mail are accepted in its organization, like any
  *  other mail; '' = nobody is told, and what was counted while it was another is forgotten. A domain that asks for none is
  *  forgotten; trouble with its DNS is waited out for two days. A report that is lost on its way is not sent again; one
  *  that a crash repeats has the same id. */
-export function createTlsReports(house: {
+export function createTlsReports(deps: {
   store: Pick<Store, 'tlsSessions' | 'mtaSts' | 'domains'>
   resolver: Pick<Resolver, 'txt'>
   submit: Submission['submit']
@@ -29,19 +29,19 @@ export function createTlsReports(house: {
   from: string
   log: Log
 }): TlsReports {
-  const { store, resolver, log } = house
+  const { store, resolver, log } = deps
   let after = START
   let isSending = false
 
   /** `later` keeps what was counted. */
   const report = async (due: { domain: string; day: number }, now: number): Promise<'done' | 'later'> => {
-    if (house.from === '') return 'done'
+    if (deps.from === '') return 'done'
     const txt = await resolver.txt(`_smtp._tls.${due.domain}`)
     if (txt.kind === 'temporary') return now - due.day < PATIENCE_MS ? 'later' : 'done'
     const places = txt.kind === 'records' ? readTlsRpt(txt.records) : []
     if (places.length === 0) return 'done'
     const counts = await store.tlsSessions.of(due.domain, due.day)
-    const made = tlsReport(due, counts, await store.mtaSts.get(due.domain), house.reporter)
+    const made = tlsReport(due, counts, await store.mtaSts.get(due.domain), deps.reporter)
     for (const place of places) {
       await bring(place, due.domain, made).catch((error) =>
         log.warn('TLS report not sent', { domain: due.domain, error }),
@@ -53,7 +53,7 @@ export function createTlsReports(house: {
   const bring = async (place: string, domain: string, made: ReturnType<typeof tlsReport>): Promise<void> => {
     if (place.toLowerCase().startsWith('https:')) {
       const headers = { 'Content-Type': 'application/tlsrpt+gzip' }
-      const answer = await house.post(place, { headers, body: made.gzipped, timeoutMs: POST_MS })
+      const answer = await deps.post(place, { headers, body: made.gzipped, timeoutMs: POST_MS })
       if (answer.kind !== 'answered' || answer.status >= 300) log.info('TLS report rejected', { domain })
       return
     }
@@ -61,14 +61,14 @@ export function createTlsReports(house: {
   }
 
   const mail = async (to: string, domain: string, made: ReturnType<typeof tlsReport>): Promise<void> => {
-    const [sender, recipient] = [parseMailbox(house.from), parseMailbox(to)]
+    const [sender, recipient] = [parseMailbox(deps.from), parseMailbox(to)]
     const own = sender === null ? null : await store.domains.findByName(sender.domain)
     if (sender === null || own === null) throw new Error('reports.from must be at a verified domain of this server')
     if (recipient === null) throw new Error('the domain publishes an invalid address for reports')
-    const { submitter } = house.reporter
+    const { submitter } = deps.reporter
     const bytes = tlsReportMail({ ...made, from: sender.address, to: recipient.address, domain, submitter })
     const key = { id: REPORT_AUTHOR, organizationId: own.organizationId, domainId: own.id, mode: 'live' as const }
-    await house.submit(
+    await deps.submit(
       { key, source: 'smtp' },
       {
         ...PLAIN,

@@ -141,7 +141,7 @@ function faultsOf(expr: string): string[] {
   return found
 }
 
-/** A house's worth of metrics, with nothing behind it. */
+/** All metrics of a server, with empty sources. */
 function everything() {
   const metrics = createMetrics({ allowedNetworks: [], dataDir: '/nowhere', startedAt: 0 })
   metrics.mail(createMailLog(silentLog))

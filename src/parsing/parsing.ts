@@ -23,12 +23,12 @@ export interface Parsing {
 export function createParsing(run: (job: ParsingJob) => Promise<ParsingAnswer>): Parsing {
   const ask = async <K extends ParsingJob['kind']>(
     job: Extract<ParsingJob, { kind: K }>,
-    purse?: WorkBudget,
+    workBudget?: WorkBudget,
   ): Promise<ParsingAnswers[K]> => {
     const answer = await run(job).catch((error) => {
       throw refusalFor(error, job.kind)
     })
-    if (purse !== undefined) purse.left -= answer.work
+    if (workBudget !== undefined) workBudget.left -= answer.work
     if ('done' in answer) return answer.done as ParsingAnswers[K]
     if ('reply' in answer) throw new SmtpReply(answer.reply.code, answer.reply.enhanced, answer.reply.text)
     throw new Refusal(answer.refused.reason, answer.refused.message, answer.refused.extra)
@@ -46,8 +46,8 @@ export function createParsing(run: (job: ParsingJob) => Promise<ParsingAnswer>):
     templateEngine: {
       parse: (texts, owner) => ask({ kind: 'template_parse', owner, texts }),
       preview: (texts, variables, owner) => ask({ kind: 'template_preview', owner, texts, variables }),
-      fill: (template, variables, owner, purse) =>
-        ask({ kind: 'template_fill', owner, template, variables, workLeft: purse?.left ?? null }, purse),
+      fill: (template, variables, owner, workBudget) =>
+        ask({ kind: 'template_fill', owner, template, variables, workLeft: workBudget?.left ?? null }, workBudget),
     },
     readAuthor: (head, recipients, owner) => ask({ kind: 'author_mail', owner, head, recipients }),
     readList: (text, format, mostRefused, owner) => ask({ kind: 'suppression_list', owner, text, format, mostRefused }),

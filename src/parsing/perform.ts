@@ -15,7 +15,7 @@ import type { Bytes, FilledTemplate, ParsingAnswer, ParsingAnswers, ParsingJob, 
 export function createPerform(): (job: ParsingJob) => ParsingAnswer {
   const parsedOf = createParsedTemplates()
 
-  const perform = (job: ParsingJob, purse: WorkBudget): ParsingAnswers[keyof ParsingAnswers] => {
+  const perform = (job: ParsingJob, workBudget: WorkBudget): ParsingAnswers[keyof ParsingAnswers] => {
     switch (job.kind) {
       case 'stored':
         return storedPart(ownBytes(job.content), job.want)
@@ -26,7 +26,7 @@ export function createPerform(): (job: ParsingJob) => ParsingAnswer {
       case 'template_preview':
         return previewTemplate(job.texts, job.variables)
       case 'template_fill':
-        return fillTemplate(parsedOf(job.template), job.variables, purse)
+        return fillTemplate(parsedOf(job.template), job.variables, workBudget)
       case 'author_mail':
         return readAuthorRequest(ownBytes(job.head), job.recipients)
       case 'suppression_list':
@@ -36,10 +36,10 @@ export function createPerform(): (job: ParsingJob) => ParsingAnswer {
 
   return (job) => {
     const given = (job.kind === 'template_fill' ? job.workLeft : null) ?? Number.MAX_SAFE_INTEGER
-    const purse = { left: given }
-    const work = () => given - purse.left
+    const workBudget = { left: given }
+    const work = () => given - workBudget.left
     try {
-      const done = perform(job, purse)
+      const done = perform(job, workBudget)
       return { done, work: work() }
     } catch (thrown) {
       if (thrown instanceof SmtpReply) {

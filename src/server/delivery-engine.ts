@@ -182,7 +182,7 @@ function createLoop(
     random: deps.random,
     mintId: deps.mintId,
     verp: deps.verp,
-    ownParts: deps.recipientParts,
+    recipientParts: deps.recipientParts,
     workerId: deps.workerId,
     settings: {
       retryScheduleSeconds: delivery.retryScheduleSeconds,

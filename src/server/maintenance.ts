@@ -4,7 +4,7 @@ import type { Config } from '../config/load.ts'
 import { createHealthWatch, type HealthWatch } from '../health/watch.ts'
 import type { NetworkLimits } from '../inbound/network-limits.ts'
 import { createMaintenance } from '../maintenance/loop.ts'
-import { chores } from '../maintenance/tasks.ts'
+import { maintenanceTasks } from '../maintenance/tasks.ts'
 import { createTlsReports } from '../maintenance/tls-reports.ts'
 import type { Engines as Gauges } from '../metrics/engines.ts'
 import type { WallClock } from '../os/clock.ts'
@@ -67,7 +67,7 @@ export function openMaintenance(config: Config, deps: MaintenanceDeps): Loop {
   return createMaintenance({
     clock,
     log,
-    tasks: chores({
+    tasks: maintenanceTasks({
       store,
       clock: clock.steady,
       mintId,
@@ -77,16 +77,16 @@ export function openMaintenance(config: Config, deps: MaintenanceDeps): Loop {
       hostname: config.hostname,
       mtaSts: publishedMtaSts(config),
       quality: config.quality,
-      tellTls: async (now) => {
+      sendTlsReports: async (now) => {
         await delivery.flushTls()
         void reports.send(now)
       },
       flushUses: api.auth.flushUses,
       refreshPolicies: delivery.refreshPolicies,
-      lookAtHealth: () => {
+      runHealthChecks: () => {
         health.look().catch((error) => log.warn('health checks failed to run', { error }))
       },
-      tendCertificate: () => {
+      renewCertificateIfDue: () => {
         certificates?.renewIfDue().catch((error) => log.error('certificate maintenance failed', { error }))
       },
       wakeWebhooks: webhooks.wake,

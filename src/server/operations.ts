@@ -181,7 +181,7 @@ function messageOperationsOf(deps: OperationsDeps, submission: Submission): Oper
       watch: deps.watchMessage,
       compose: deps.compose,
       storedMail: parsing.storedMail,
-      ownParts: deps.recipientParts,
+      recipientParts: deps.recipientParts,
       wakeOutbound: deps.wakeOutbound,
     }),
     ...analyzeOperations({ store, clock, render: submission.render, analyze: parsing.analyze }),

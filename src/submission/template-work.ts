@@ -80,7 +80,7 @@ export class BoundedEmitter implements Emitter {
 
 /** Value → its text as Liquid writes it: '' for nil, the elements of an array in sequence. */
 export function spell(value: unknown, context: Context): string {
-  pay(value, context)
+  charge(value, context)
   return textOf(value)
 }
 
@@ -113,13 +113,13 @@ function paidFilter(name: string, apply: Apply): Apply {
   return function (value, ...given) {
     const context = this.context as Context
     context.memoryLimit.use(price)
-    pay(value, context)
+    charge(value, context)
     for (const [index, argument] of given.entries()) {
       if (index < addsFrom) requireShort(argument, name)
-      else pay(argument, context)
+      else charge(argument, context)
     }
     const made = leniently(context, () => toValueSync(apply.call(this, value, ...given)))
-    pay(made, context)
+    charge(made, context)
     return made
   }
 }
@@ -138,7 +138,7 @@ function leniently<T>(context: Context, look: () => T): T {
 function paidOperator(name: string, compare: Apply): Apply {
   return function* (...operands): Generator<unknown, unknown, unknown> {
     const context = operands.at(-1)
-    if (context instanceof Context) for (const operand of operands.slice(0, -1)) pay(operand, context)
+    if (context instanceof Context) for (const operand of operands.slice(0, -1)) charge(operand, context)
     if (name === 'contains') requireShort(operands[1], name)
     return yield compare.apply(this, operands)
   }
@@ -151,18 +151,18 @@ function requireShort(argument: unknown, name: string): void {
   if (!isShort) throw new Error(`${name} accepts no argument of more than ${MAX_ARGUMENT} characters, and no array`)
 }
 
-function pay(value: unknown, context: Context): void {
+function charge(value: unknown, context: Context): void {
   const limit = context.memoryLimit
   if (typeof value === 'string') limit.use(value.length)
   else if (Array.isArray(value)) {
     for (const element of value) {
       limit.use(STEP)
-      pay(element, context)
+      charge(element, context)
     }
   } else if (typeof value === 'object' && value !== null && isPlain(value)) {
     for (const key of Object.keys(value)) {
       limit.use(STEP + key.length)
-      pay((value as Record<string, unknown>)[key], context)
+      charge((value as Record<string, unknown>)[key], context)
     }
   }
 }

@@ -12,7 +12,7 @@ import { answering, createDeliveryLoop, type DeliveryLoop, type Written } from '
  *  row over a day; its deliveries wait. */
 export type WebhookLoop = DeliveryLoop
 
-/** What the scheduler needs of the house, and its settings. */
+/** Dependencies and settings of the scheduler. */
 export interface WebhookLoopOptions {
   store: Pick<Store, 'webhooks' | 'webhookDeliveries'>
   post: Post

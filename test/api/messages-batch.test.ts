@@ -85,7 +85,7 @@ test('a batch with a test key plays out each message', async () => {
 })
 
 // threat: malformed-requests
-test('templates of a batch are paid from one purse: what is beyond it is refused, mail without a template goes', async () => {
+test('templates of a batch are paid from one workBudget: what is beyond it is refused, mail without a template goes', async () => {
   const html = '{% for i in (1..100000) %}{{ a | slugify: "latin" }}{% endfor %}'
   const texts = { subject: 'x', html, text: null }
   const { organizationId } = server

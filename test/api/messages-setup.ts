@@ -56,7 +56,7 @@ export async function openMessageApi(
   const messageWaiters = createNotifier(clock.sleep)
   const verp = createVerp(systemRandom.bytes(32))
   const trackingSecret = systemRandom.bytes(32)
-  const ownParts = createRecipientParts({ verp, secret: trackingSecret, publicUrl: () => PUBLIC_URL })
+  const recipientParts = createRecipientParts({ verp, secret: trackingSecret, publicUrl: () => PUBLIC_URL })
   const woken = { outbound: 0, webhooks: 0 }
   const compose: Compose = async (content, signingKeys, signedAt, recipientParts = NO_RECIPIENT_PARTS) =>
     Buffer.concat(preparer.prepareNow({ content, signingKeys, signedAt, recipientParts }))
@@ -84,7 +84,7 @@ export async function openMessageApi(
     clock,
     submission,
     compose,
-    ownParts: () => ownParts,
+    recipientParts: () => recipientParts,
     watch: messageWaiters.wait,
     ...wakes,
   })

@@ -61,7 +61,11 @@ export async function openContractWorld() {
   })
   const preparer = createPreparer()
   const verp = createVerp(random.bytes(32))
-  const ownParts = createRecipientParts({ verp, secret: random.bytes(32), publicUrl: () => 'https://mail.example.com' })
+  const recipientParts = createRecipientParts({
+    verp,
+    secret: random.bytes(32),
+    publicUrl: () => 'https://mail.example.com',
+  })
   const compose: Compose = async (content, signingKeys, signedAt, recipientParts = NO_RECIPIENT_PARTS) =>
     Buffer.concat(preparer.prepareNow({ content, signingKeys, signedAt, recipientParts }))
   const deps = {
@@ -73,7 +77,7 @@ export async function openContractWorld() {
     freshResolver: silentResolver,
     compose,
     parsing: parsingHere(),
-    recipientParts: () => ownParts,
+    recipientParts: () => recipientParts,
     publicUrl: () => 'https://mail.example.com',
     forwardLinks: () => createForwardLinks(new Uint8Array(32)),
     eventStream: createEventStream({ events: store.events, clock, lookMs: 1_000 }),

@@ -21,7 +21,10 @@ test(
     await json('org', 'create', 'One', '--plan', 'enterprise')
     await json('org', 'create', 'Two')
     const refused = await run('domain', 'add', 'MAIL.example.com.', '--org', 'One')
-    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('This host name belongs to the server itself')])
+    expect([refused.code, refused.stderr]).toEqual([
+      1,
+      expect.stringContaining('This host name belongs to the server itself'),
+    ])
     const own = await json('domain', 'add', 'mail.example.com', '--org', 'One', '--server-name')
     expect(own).toMatchObject({ name: 'mail.example.com', status: 'pending' })
 

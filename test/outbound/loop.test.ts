@@ -115,7 +115,7 @@ async function world(
     random: { bytes: systemRandom.bytes, fraction: () => 0.5 },
     mintId,
     verp: createVerp(new Uint8Array(32)),
-    ownParts: () => NO_RECIPIENT_PARTS,
+    recipientParts: () => NO_RECIPIENT_PARTS,
     workerId: 'w1',
     settings: {
       retryScheduleSeconds: [60, 300, 900],

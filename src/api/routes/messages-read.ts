@@ -21,11 +21,11 @@ export interface ReadDeps {
   /** Composes and signs like delivery. */
   compose: Compose
   storedMail: StoredMail
-  ownParts: () => RecipientPartsOf | Promise<RecipientPartsOf>
+  recipientParts: () => RecipientPartsOf | Promise<RecipientPartsOf>
 }
 
 /** Reads messages within the scope of the key (scope.ts). */
-export function readOperations({ store, compose, storedMail, ownParts }: ReadDeps): Operation[] {
+export function readOperations({ store, compose, storedMail, recipientParts }: ReadDeps): Operation[] {
   const load = loadMessage({ store })
   const record = async (message: Message) => messageRecord(message, await store.messages.deliveries(message.id))
 
@@ -102,7 +102,7 @@ export function readOperations({ store, compose, storedMail, ownParts }: ReadDep
     const [first] = await store.messages.deliveries(message.id)
     if (first === undefined) return NO_RECIPIENT_PARTS
     const sender = { returnPathHost: domain.returnPathHost, trackingHost: trackingHostOf(domain) }
-    return (await ownParts())(first.id, message, sender)
+    return (await recipientParts())(first.id, message, sender)
   }
 
   const events = operation({

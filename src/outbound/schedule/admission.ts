@@ -13,7 +13,7 @@ export interface Admission {
   look: Look
   /** Begins a claim. Nothing counts before `commit`; a draft whose claim failed is dropped. */
   draft(): Draft
-  /** Connections at once to the site, in the whole house, and mails over each. */
+  /** Concurrent connections to the destination, over all organizations, and messages over each. */
   connectionsOf(way: Way): Connections
   /** `reached`: somebody answered for the domain. */
   ended(grant: Grant, ending: { outcome: Outcome; reached: boolean; startedAt: number }): void

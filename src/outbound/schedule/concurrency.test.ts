@@ -125,7 +125,7 @@ describe('a site', () => {
 })
 
 describe('all sites together', () => {
-  test('in trouble get a quarter of the house, unknown ones a half, of which a backlog gets the half', () => {
+  test('in trouble get a quarter of the deliveries in flight, unknown ones a half, of which a backlog gets the half', () => {
     const allowance = open({}, 40)
     const fill = (isFresh: boolean, from: number) => {
       for (let i = from; ; i++) {

@@ -5,7 +5,7 @@ import type { SiteState } from './destination-state.ts'
 import { learn, minuteLeft, newStanding, type Standing } from './reputation.ts'
 
 /** How many deliveries of a site may be under way, by how it has behaved (standing.ts): one that takes mail gets enough
- *  to keep its connections fed, any other a delivery a connection. All unknown sites together get half of the house
+ *  to keep its connections fed, any other a delivery a connection. All unknown sites together get half of all deliveries in flight
  *  and all in trouble a quarter, so that dead and slow ones, however many, leave room. */
 export interface Allowance {
   /** How many more may start, or what they wait for. `isFresh`: not overdue for long. Of the unknown sites' share a

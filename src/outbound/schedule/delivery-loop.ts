@@ -60,7 +60,7 @@ const PAUSE_OF_RETRY = 0.8
 /** Between tries to record an outcome while the store cannot write. */
 const RECORD_AGAIN_MS = 1_000
 
-export function createOutboundLoop(house: {
+export function createOutboundLoop(deps: {
   store: Pick<Store, 'deliveries' | 'messages'>
   /** Null = it was not tried after all. */
   attempt: (job: AttemptJob) => Promise<AttemptResult | null>
@@ -72,7 +72,7 @@ export function createOutboundLoop(house: {
   random: Random
   mintId: MintId
   verp: Verp
-  ownParts: RecipientPartsOf
+  recipientParts: RecipientPartsOf
   workerId: string
   settings: {
     retryScheduleSeconds: readonly number[]
@@ -97,7 +97,7 @@ export function createOutboundLoop(house: {
   mailLog: MailLog
   memory?: Memory
 }): OutboundLoop {
-  const { store, clock, settings, log } = house
+  const { store, clock, settings, log } = deps
   /** Blockers that may be gone and of which the store was not told yet. */
   const freed = new Set<string>()
   const leaps = createLeaps(clock)
@@ -107,7 +107,7 @@ export function createOutboundLoop(house: {
     shares,
     sites: createSites({
       shares,
-      resolver: house.resolver,
+      resolver: deps.resolver,
       smarthost: settings.smarthost?.host ?? null,
       now: clock.now,
       onKnown: (blockers) => {
@@ -138,16 +138,16 @@ export function createOutboundLoop(house: {
       log.error('message failed: it exceeded the CPU limit or ended its thread twice', {
         message_id: messageId,
       })
-      house.onPoisonous?.()
+      deps.onPoisonous?.()
     },
     onWait: (organizationId) => {
       log.error('mail of one organization delayed for up to 10 min: its messages ended several threads', {
         organization_id: organizationId,
       })
-      house.onOrganizationWaits?.()
+      deps.onOrganizationWaits?.()
     },
   })
-  const contents = createLargeContents(store.deliveries, clock, house.memory ?? ampleMemory)
+  const contents = createLargeContents(store.deliveries, clock, deps.memory ?? ampleMemory)
 
   const tick = async (): Promise<number | null> => {
     await followTheClock()
@@ -178,7 +178,7 @@ export function createOutboundLoop(house: {
     return slots.free() === 0 ? null : store.deliveries.nextDueAt(admission.look, clock.now())
   }
 
-  const leaseFrom = (now: number) => ({ worker: house.workerId, until: now + LEASE_MS })
+  const leaseFrom = (now: number) => ({ worker: deps.workerId, until: now + LEASE_MS })
 
   /** Once a second: what expires while its site is paused or full does not wait for that to end. */
   const endExpired = async () => {
@@ -233,7 +233,7 @@ export function createOutboundLoop(house: {
     const attempted = contents.during(claim, grant.way.site, leaving.signal, async (content) => {
       // The content goes over to a thread; what a rehearsal needs of it is looked at before.
       const reactions = claim.message.mode === 'test' ? await reactionsTo(claim, content) : []
-      const attempted = await house.attempt(toJob(claim, content, grant))
+      const attempted = await deps.attempt(toJob(claim, content, grant))
       return attempted === null ? null : { ...attempted, reactions }
     })
     return attempted.catch((error) => {
@@ -248,7 +248,7 @@ export function createOutboundLoop(house: {
     const { id, attempts: attempt } = delivery
     admission.returned(grant)
     await store.deliveries
-      .release([{ id, attempt, worker: house.workerId }], dueAt)
+      .release([{ id, attempt, worker: deps.workerId }], dueAt)
       .catch((error) => log.error('delivery not released, waiting until its lease expires', { delivery_id: id, error }))
   }
 
@@ -256,7 +256,7 @@ export function createOutboundLoop(house: {
   const reactionsTo = async ({ delivery, message }: ClaimedDelivery, content: Uint8Array) => {
     const reactions = simulate(delivery.email).then
     if (!reactions.includes('clicked')) return reactions.map((reaction) => ({ reaction, html: null }))
-    const html = await house.storedMail.part(content, 'html', message.organizationId).catch((error) => {
+    const html = await deps.storedMail.part(content, 'html', message.organizationId).catch((error) => {
       log.warn('test message unreadable', { delivery_id: delivery.id, error })
       return null
     })
@@ -273,11 +273,11 @@ export function createOutboundLoop(house: {
     messageId: message.id,
     attempt: delivery.attempts,
     recipient: delivery.email,
-    returnPath: `${house.verp.encode(delivery.id, 'bounce')}@${returnPathHost}`,
+    returnPath: `${deps.verp.encode(delivery.id, 'bounce')}@${returnPathHost}`,
     content,
     signingKeys: isForwarded(message) ? [] : signingKeys.map((key) => ({ domain: domainName, ...key })),
     signedAt: message.scheduledAt ?? message.createdAt,
-    recipientParts: house.ownParts(delivery.id, message, { returnPathHost, trackingHost }),
+    recipientParts: deps.recipientParts(delivery.id, message, { returnPathHost, trackingHost }),
     requireTls: message.requireTls,
     mtaSts: null,
     route: { destination: way.site, mx: way.mx, ...admission.connectionsOf(way) },
@@ -293,13 +293,13 @@ export function createOutboundLoop(house: {
       ladderSeconds: settings.retryScheduleSeconds,
       maxAgeSeconds: settings.maxAgeSeconds,
       expiresAt: message.expiresAt,
-      random: house.random,
+      random: deps.random,
     })
     return verdictOf(outcome, delivery.softBounceTold, next)
   }
 
   const toRecord = (claim: ClaimedDelivery, tried: Tried, verdict: Verdict): DeliveryRecord =>
-    recordOf(claim, tried, verdict, { worker: house.workerId, now: clock.now(), mintId: house.mintId })
+    recordOf(claim, tried, verdict, { worker: deps.workerId, now: clock.now(), mintId: deps.mintId })
 
   /** The try has happened and cannot be taken back, so its outcome must be written, however long the store refuses;
    *  only the end of a shutdown's grace ends it, after one last try. */
@@ -307,7 +307,7 @@ export function createOutboundLoop(house: {
     for (;;) {
       try {
         const state = await store.deliveries.record(record)
-        house.written(record.deliveryId)
+        deps.written(record.deliveryId)
         if (state === 'lease_lost')
           return log.warn('delivery result discarded: lease expired', { delivery_id: record.deliveryId })
         break
@@ -317,9 +317,9 @@ export function createOutboundLoop(house: {
         await clock.sleep(RECORD_AGAIN_MS, giveUp.signal)
       }
     }
-    publish(record, house.mailLog)
-    house.onChange(record.messageId)
-    house.wakeWebhooks()
+    publish(record, deps.mailLog)
+    deps.onChange(record.messageId)
+    deps.wakeWebhooks()
   }
 
   return {

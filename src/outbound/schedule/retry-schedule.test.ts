@@ -4,7 +4,7 @@ import { makeConfig } from '../../config/load.ts'
 import type { Random } from '../../os/random.ts'
 import { nextAttempt } from './retry-schedule.ts'
 
-// The schedule as it stands in the config, so that the golden table shows what a new house does.
+// The schedule as it stands in the config, so that the golden table shows what a new server does.
 const { retryScheduleSeconds: RETRY_LADDER_SECONDS, maxAgeSeconds: MAX_AGE_SECONDS } = makeConfig({
   hostname: 'mail.example.com',
 }).delivery
@@ -21,7 +21,7 @@ const base = {
   random: noJitter,
 }
 
-test('the printed ladder is the golden one', () => {
+test('the printed schedule matches the golden file', () => {
   const golden = readFileSync(new URL('../../../test/golden/retry-schedule.txt', import.meta.url), 'utf8')
   expect(printedLadder()).toBe(golden)
 })

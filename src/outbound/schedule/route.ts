@@ -19,20 +19,20 @@ export type WayShown = { site: string } & (
  *  as an attempt, without a connection. Rejects only when `mtaStsOf` does. */
 export async function findWay(
   domain: string,
-  house: {
+  deps: {
     resolver: Resolver
     random: Random
     settings: Pick<WorkerSettings, 'smarthost' | 'deliveryPort'>
     mtaStsOf: (domain: string) => MtaSts | null | Promise<MtaSts | null>
   },
 ): Promise<WayShown> {
-  const { resolver, random, settings } = house
+  const { resolver, random, settings } = deps
   if (settings.smarthost !== null) {
     const { host } = settings.smarthost
     return { kind: 'smarthost', host, site: siteOfHost(host) }
   }
   const asked = isAddressLiteral(domain) ? null : resolver.mx(domain)
-  const [mx, mtaSts] = await Promise.all([asked, house.mtaStsOf(domain)])
+  const [mx, mtaSts] = await Promise.all([asked, deps.mtaStsOf(domain)])
   const site = siteOf(domain, mx)
   const route = mx === null ? await findHosts(domain, resolver, random) : routeOf(domain, mx, random)
   if (route.kind === 'nowhere') {

@@ -1,4 +1,4 @@
-/** What waits, over all organizations, for whoever watches the house. */
+/** Queue sizes over all organizations, for metrics and health checks. */
 export interface Queues {
   /** By queue, at `now` (ms UTC). Other work has its turns meanwhile, so what moves while it is counted may be missed or
    *  counted twice. */

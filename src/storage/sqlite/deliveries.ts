@@ -59,7 +59,7 @@ const RELEASE = `update deliveries set attempts = attempts - 1, worker = null, n
     last_attempt_at = (select max(a.started_at) from attempts a where a.delivery_number = deliveries.number)
   where id = ? and worker = ? and attempts = ? returning queue`
 // An attempt that was counted and left no record saw its process die. Twice that means: try again at once; from the
-// third on a message that kills its process waits, 5 s, 20 s, 45 s, so that the house is up in between.
+// third on a message that kills its process waits, 5 s, 20 s, 45 s, so that the server runs in between.
 const FOREIGN = `update deliveries set worker = null, next_attempt_at = ? + (
     select 5000 * max(0, deliveries.attempts - count(*) - 2) * max(0, deliveries.attempts - count(*) - 2)
     from attempts a where a.delivery_number = deliveries.number)

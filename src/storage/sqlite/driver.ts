@@ -24,7 +24,7 @@ const INCREMENTAL = 2
  *  later. What stands behind a plus is not noted. test/storage/prepared.test.ts holds it for what mail asks on its way. */
 export type Connection = BetterSqlite.Database
 
-/** A path → an open connection with the house's pragmas; `:memory:` for tests. Throws what the driver throws. */
+/** A path → an open connection with our pragmas; `:memory:` for tests. Throws what the driver throws. */
 export function connect(file: string, options: { busyTimeoutMs: number; readonly?: boolean }): Connection {
   const db = new Database(file, { timeout: options.busyTimeoutMs, readonly: options.readonly ?? false })
   // The file may come from a backup of anybody's: its triggers, views and expressions may not call what has effects

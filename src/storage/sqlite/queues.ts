@@ -12,7 +12,7 @@ interface Entry {
 }
 const BEFORE_ALL: Entry = { key: '', at: 0, number: 0 }
 
-/** Counts along the due indexes, which hold nothing but what waits: a quiet house has little to count, and a million
+/** Counts along the due indexes, which hold nothing but what waits: an idle server has little to count, and a million
  *  entries are counted in turns with everybody else's work. */
 export function sqliteQueues(db: Connection): Queues {
   const deliveries = counted(db, 'deliveries', 'queue')

@@ -1,7 +1,7 @@
 import { StoreUnavailable } from '../store.ts'
 import type { Connection } from './driver.ts'
 
-/** All writing of the house passes here. Changes share one transaction and one fsync with those that came in the same turn
+/** All writes pass here. Changes share one transaction and one fsync with those that came in the same turn
  *  of the event loop, and in the turns behind it for as long as each brings more (group commit): at 50 connections that is
  *  more than ten times the speed of a commit each, and no slower for one.
  *
