@@ -59,7 +59,7 @@ export interface Exception {
 export const LOOPS: readonly LoopException[] = [
   {
     file: 'src/net/limiters/keyed-semaphore.ts',
-    code: 'room.waiting.shift()',
+    code: 'holders.waiting.shift()',
     why: 'as many wait as there are delivery slots',
   },
   {
