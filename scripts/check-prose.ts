@@ -5,6 +5,7 @@ import { Glob } from 'bun'
 import { createProgram } from '../src/cli/program.ts'
 import { isSection, root } from '../src/config/paths.ts'
 import type { OpenSection, Section } from '../src/config/schema.ts'
+import { openApiDocument } from './openapi-document.ts'
 import {
   errorMessages,
   fromCommands,
@@ -15,7 +16,6 @@ import {
   type Passage,
   plainPassage,
 } from './prose/extract.ts'
-import { openApiDocument } from './prose/openapi.ts'
 import { faultsIn } from './prose/rules.ts'
 import { ACCEPTED_TEXTS, COVERED } from './prose/words.ts'
 

@@ -12,7 +12,7 @@ const FEW_DAYS = 14
 export function checkDisk({ dataDir, minFreeBytes }: Installation, { now }: CheckDeps): Verdict {
   const { bavail, blocks, bsize, ffree, files } = statfsSync(nearest(dataDir))
   const free = bavail * bsize
-  // As storage/sqlite/room.ts: at most a tenth of the disk is kept free.
+  // As storage/sqlite/disk-reserve.ts: at most a tenth of the disk is kept free.
   const reserve = Math.min(minFreeBytes, (blocks * bsize) / 10)
   const advice = `Free space under ${dataDir}, or reduce retention_days of the plans.`
   if (free < reserve) return fail(`${size(free)} free; new mail is rejected below ${size(reserve)}`, advice)

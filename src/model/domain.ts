@@ -1,4 +1,4 @@
-/** A sending domain, its DKIM keys and what DNS last said about it (contract §5). */
+/** A sending domain, its DKIM keys and what DNS last said about it. */
 export interface Domain {
   id: string
   organizationId: string
@@ -38,7 +38,7 @@ export function isReadyToSend({ status, provedBy }: Pick<Domain, 'status' | 'pro
   return status === 'verified' && provedBy === 'dkim'
 }
 
-/** Whether the organization has proved by DNS that it controls the name (contract §7, Ownership). Only an owned domain
+/** Whether the organization has proved by DNS that it controls the name. Only an owned domain
  *  receives, forwards and tracks mail, publishes an MTA-STS policy and gets a certificate. `requireVerified`: the config's
  *  `sending.require_verified_domain`; where it is false, for trying out on one's own machine, a claim is enough. */
 export function isOwned({ status }: Pick<Domain, 'status'>, requireVerified: boolean): boolean {

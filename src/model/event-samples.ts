@@ -1,8 +1,7 @@
 import type { EventType } from './event.ts'
 import { iso } from './event.ts'
 
-/** Kind of event and time → the `data` of a sample of it, with every field that a real one has (interface.md
- *  "Envelope", contract §4) and `test: true`. The addresses are reserved for examples (RFC 2606, RFC 5737). */
+/** Event type and time → the `data` of a sample event: every field that a real one has, and `test: true`. The addresses are reserved for examples (RFC 2606, RFC 5737). */
 export function sampleData(type: EventType, at: number): Record<string, unknown> {
   const general = type === 'quality.alert' ? {} : GENERAL
   return { ...general, ...fieldsOf(type, iso(at), at), test: true }

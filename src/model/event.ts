@@ -1,7 +1,7 @@
 import type { BounceType, Outcome } from './delivery.ts'
 import type { Message, Mode } from './message.ts'
 
-/** The kinds of event of interface.md "Webhook subscription events". */
+/** The event types that a webhook can subscribe to. */
 export const EVENT_TYPES = [
   'message.delivered',
   'message.bounced',
@@ -26,7 +26,7 @@ export interface Event {
   body: string
 }
 
-/** Kind, facts and time → the event with its envelope (interface.md "Envelope"). */
+/** Type, data and time → the event with its JSON envelope: `id`, `type`, `timestamp`, `data`. */
 export function createEvent(event: Omit<Event, 'body'>, data: Record<string, unknown>): Event {
   const timestamp = iso(event.createdAt)
   return { ...event, body: JSON.stringify({ id: event.id, type: event.type, timestamp, data }) }
@@ -63,7 +63,7 @@ export function messageEvent(
   )
 }
 
-/** What an attempt's outcome has to tell (contract §4 a–d) → fields of each kind of event, in order.
+/** Outcome of an attempt → the fields of each event that reports it, in order.
  *  `bounceNow` says that a deferral is also the first soft bounce of this delivery. */
 export function outcomeEvents(
   outcome: Outcome,
@@ -104,7 +104,7 @@ function bounced(type: BounceType, code: string, message: string, at: string, wi
   }
 }
 
-/** Milliseconds UTC → ISO 8601 with milliseconds and `Z`, the only form on the wire (contract §1). */
+/** Milliseconds UTC → ISO 8601 with milliseconds and `Z`, the only time format of the API and of events. */
 export function iso(at: number): string {
   return new Date(at).toISOString()
 }

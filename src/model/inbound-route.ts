@@ -1,4 +1,4 @@
-/** What happens to mail from the world, by recipient (contract §5). */
+/** Decides by recipient what happens to inbound mail. */
 export interface InboundRoute {
   id: string
   organizationId: string

@@ -68,7 +68,7 @@ export function isFinal(status: DeliveryStatus): boolean {
   return status !== 'scheduled' && status !== 'queued' && status !== 'deferred'
 }
 
-/** States of all deliveries → state of the message (contract §3): the common one if they agree; while
+/** States of all deliveries → state of the message: the common one if they agree; while
  *  any is open, `deferred` if one of the open ones is, else `queued` or `scheduled`; `partial` when all
  *  are final but differ. No delivery at all counts as `suppressed`. */
 export function messageStatus(statuses: readonly DeliveryStatus[]): MessageStatus {

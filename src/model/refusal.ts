@@ -1,4 +1,4 @@
-/** An expected "no" to a caller; api/errors.ts makes it JSON, the SMTP rooms make it a reply.
+/** An expected refusal. The API turns it into a JSON error (api/errors.ts), the SMTP listeners into a reply.
  *  `message` and `details` are shown to the caller: no secret, no path, nothing of another organization. */
 export class Refusal extends Error {
   readonly reason: RefusalReason

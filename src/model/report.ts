@@ -1,6 +1,6 @@
 import type { Cause } from './delivery.ts'
 
-/** What the world told about a delivery after it was over: a DSN, a complaint, an automatic answer, a plea to stop. */
+/** A report about a delivery that has ended: a DSN, a complaint, an automatic reply or an unsubscribe request. */
 export interface Report {
   kind: ReportKind
   receivedAt: number

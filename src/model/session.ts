@@ -1,4 +1,4 @@
-/** The operator of the appliance, signed in with a browser. Whoever has its token is the operator. */
+/** A dashboard session of the operator. Its token grants all of the operator's rights. */
 export interface Session {
   id: string
   createdAt: number
@@ -20,5 +20,5 @@ export function sessionEnd(createdAt: number, seenAt: number): number {
   return Math.min(createdAt + LONGEST_MS, seenAt + UNUSED_MS)
 }
 
-/** How long a link waits for whoever asked for it. */
+/** Lifetime of a sign-in link. */
 export const LINK_MS = 30 * 60_000

@@ -36,7 +36,7 @@ export interface WebhookDeps extends WebhookDeliveryDeps {
   checkUrl: (url: string) => string | null
 }
 
-/** `/v1/webhooks`: who is told of which events, and what became of it (contract §4). */
+/** `/v1/webhooks`: endpoints, their events and their deliveries. */
 export function webhookOperations(deps: WebhookDeps): Operation[] {
   const { store, random, mintId, wakeWebhooks } = deps
   const url = endpointUrl(deps.checkUrl).describe('Must use `https` and a public address.')

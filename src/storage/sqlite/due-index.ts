@@ -13,10 +13,10 @@ export interface DueIndex {
   offer(key: string, at: number): void
   /** The key's next due time is now exactly `at`; null = nothing waits. */
   set(key: string, at: number | null): void
-  /** The key that has been due longest at `now` and has room, taken off the dueIndex (give it back with set);
+  /** The key that has been due longest at `now` and has room, taken off the index (give it back with set);
    *  null when there is none. */
   take(now: number, look: IndexLook): string | null
-  /** The earliest due time among keys with room, or the end of an blocker; null when there is neither. Keys that are
+  /** The earliest due time among keys with room, or the end of a blocker; null when there is neither. Keys that are
    *  due after `now` count without being looked at. */
   nextAt(look: IndexLook, now?: number): number | null
   /** Takes the keys off that a claim may take something of, longest due first, by what `look` says of each and on the

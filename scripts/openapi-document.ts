@@ -1,9 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { makeConfig } from '../../src/config/load.ts'
-import { silentLog } from '../../src/os/log.ts'
-import { startServer } from '../../src/server/server.ts'
+import { makeConfig } from '../src/config/load.ts'
+import { silentLog } from '../src/os/log.ts'
+import { startServer } from '../src/server/server.ts'
 
 /** Starts a server and returns the OpenAPI document that it serves. */
 export async function openApiDocument(): Promise<unknown> {
