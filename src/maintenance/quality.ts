@@ -66,7 +66,7 @@ function ended(
   return { ...alert, ...measured, windowHours, state: 'resolved', resolvedAt: now }
 }
 
-/** contract §4. Both events of an alert say when it was triggered; when it ended is the second one's own time. */
+/** Both events of an alert contain the time of its start; the timestamp of the second is the time of its end. */
 function alertEvent(id: string, alert: QualityAlert, now: number) {
   const { organizationId, domainId } = alert
   return createEvent(

@@ -142,10 +142,10 @@ export function maintenanceTasks(deps: {
   ]
 }
 
-/** contract §6: quality is looked at every 15 s. */
+/** Interval of the quality checks. */
 const QUALITY_MS = 15_000
 const MINUTE_MS = 60_000
 /** A confirmation link works for 7 days; who asks again then is asked anew. */
 const UNANSWERED_MS = 30 * 24 * 60 * MINUTE_MS
-/** contract §3: an Idempotency-Key is kept 24 h. */
+/** Lifetime of an Idempotency-Key: 24 h. */
 const IDEMPOTENCY_MS = 24 * 60 * MINUTE_MS

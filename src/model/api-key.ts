@@ -1,6 +1,6 @@
 import type { Mode } from './message.ts'
 
-/** A key an application presents; only its SHA-256 is stored (contract §2). */
+/** A key an application presents; only its SHA-256 is stored. */
 export interface ApiKey {
   id: string
   organizationId: string

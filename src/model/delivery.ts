@@ -29,7 +29,7 @@ export interface Delivery {
   clicks: number
   machineOpens: number
   machineClicks: number
-  /** A soft bounce was already told while the delivery goes on (contract §4 b: only the first time). */
+  /** A soft bounce was already reported while the delivery continues; only the first one is. */
   softBounceTold: boolean
 }
 
@@ -72,7 +72,7 @@ export const UNTRIED = {
 export type RecipientType = 'to' | 'cc' | 'bcc'
 export type BounceType = 'hard' | 'soft'
 
-/** What one attempt meant (contract §4 a–d); decided in outbound/outcome.ts and nowhere else. */
+/** Outcome of one attempt; only outbound/outcome.ts decides it. */
 export type Outcome =
   | { kind: 'delivered'; reply: Reply }
   /** To be tried again. `aboutRecipient`: the reply speaks of this mailbox (x.1.z, x.2.z). */

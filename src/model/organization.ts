@@ -1,4 +1,4 @@
-/** Owner of domains, keys, webhooks, messages and suppressions; made by the operator (contract §2). */
+/** Owner of domains, keys, webhooks, messages and suppressions; created by the operator. */
 export interface Organization {
   id: string
   name: string

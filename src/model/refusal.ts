@@ -30,7 +30,7 @@ export interface FieldFault {
   message: string
 }
 
-/** Every `error.code` of the documents (interface.md "Error codes", contract §1). */
+/** Every `error.code` of the API. */
 export type RefusalReason =
   | 'unauthorized'
   | 'forbidden'

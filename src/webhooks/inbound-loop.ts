@@ -10,7 +10,7 @@ import { signInbound } from './sign.ts'
 import { judge, type Verdict } from './verdict.ts'
 
 /** The scheduler of inbound deliveries: delivery-loop.ts over the mail that routes owe to their endpoints, each one
- *  mail as a flat JSON body with three headers (contract §4, last lines).
+ *  mail as a flat JSON body with three headers.
  *
  *  An attempt goes by the route as it is then: its URL, its secret, and whether it wants attachments. A route that is
  *  disabled, or no longer posts, keeps its deliveries waiting. An answer of 410 is a failure like any other: somebody

@@ -9,8 +9,7 @@ import type { InboundMessage } from '../model/inbound-message.ts'
  *  of each attachment, in their order. Anything but one for each means that they could not be read: `attachments_data`
  *  is an empty array then, `attachments` still tells what came, and the raw mail has it all (`GET …/raw`).
  *
- *  `from` and `message_id` are empty when the mail has none, and so are `text_body` and `html_body`. Throws nothing.
- *  interface.md "Inbound received delivery", contract §5. */
+ *  `from` and `message_id` are empty when the mail has none, and so are `text_body` and `html_body`. Throws nothing. */
 export function inboundPayload(
   message: InboundMessage,
   parsed: ParsedMail,

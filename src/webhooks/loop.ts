@@ -93,6 +93,6 @@ const factsOf = (claim: ClaimedWebhookDelivery) => ({
   attempt: claim.attempt,
 })
 
-/** contract §4 "100 failed deliveries in a row over at least 24 h" */
+/** A webhook is paused after 100 failed deliveries in a row over at least 24 h. */
 const HOPELESS_FAILURES = 100
 const HOPELESS_MS = 86_400_000

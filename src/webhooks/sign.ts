@@ -5,10 +5,10 @@ import type { Random } from '../os/random.ts'
 /** What the signature of a received request is worth. */
 export type SignatureVerdict = 'valid' | 'malformed' | 'stale' | 'mismatch'
 
-/** How far `t` may be from the receiver's clock (interface.md "Webhook signature timestamp tolerance"). */
+/** Largest difference between `t` and the receiver's clock. */
 export const TOLERANCE_SECONDS = 300
 
-/** A new signing secret, of a webhook or an inbound route: `whsec_` + base64 of 32 random bytes (contract §4). */
+/** A new signing secret, of a webhook or an inbound route: `whsec_` + base64 of 32 random bytes. */
 export function mintSigningSecret(random: Random): string {
   return `${SECRET_PREFIX}${Buffer.from(random.bytes(32)).toString('base64')}`
 }
@@ -17,7 +17,7 @@ export function mintSigningSecret(random: Random): string {
  *  time of the attempt, not of the event. Two verifiers are served: the customer's `X-Service-Signature`, keyed with
  *  the whole secret string, and Standard Webhooks, keyed with the bytes that its base64 part stands for. While an old
  *  secret is in its grace both headers carry two signatures, the present secret's first.
- *  Source: interface.md "Request headers and signature", the Standard Webhooks specification "Signature scheme". */
+ *  Source: the Standard Webhooks specification "Signature scheme". */
 export function signEnveloped(request: {
   secrets: WebhookSecrets
   eventId: string
@@ -46,8 +46,8 @@ export function signResend(request: Parameters<typeof signEnveloped>[0]): Record
   return { ...headers, ...Object.fromEntries(svix) }
 }
 
-/** One attempt of an inbound delivery → its headers (contract §4, last line): the customer's form once more, under
- *  the names of the inbound family, so that one verifier serves both. `secret` is the route's. */
+/** One attempt of an inbound delivery → its headers. The signature also appears under
+ *  the header names for inbound mail, so that one verifier serves both. `secret` is the route's. */
 export function signInbound(request: {
   secret: string
   body: string | Uint8Array

@@ -3,7 +3,7 @@ import type { ZoneRecord } from '../../src/cli/try/zone-server.ts'
 import { type Cue, type Move, type RawMx, startRawMx } from '../support/remote-mx.ts'
 import { type Json, startTestServer, type TestServer } from '../support/server.ts'
 
-/** What the world says to the first attempt, and what is told of it (contract §4 a–d). */
+/** Replies to the first attempt, and the events they cause. */
 
 interface Case {
   says: string

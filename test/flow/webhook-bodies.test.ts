@@ -4,7 +4,7 @@ import { type RawMx, startRawMx } from '../support/remote-mx.ts'
 import { START, startTestServer, type TestServer } from '../support/server.ts'
 import { customerAccepts } from '../support/verify.ts'
 
-/** What is posted of each kind of event, to the letter: interface.md "Envelope" and contract §4. Only ids are replaced,
+/** What is posted of each kind of event, to the letter. Only ids are replaced,
  *  as they are new each time. */
 
 const GOLDEN = new URL('../golden/webhook-bodies.txt', import.meta.url)

@@ -8,7 +8,7 @@ import type { ReceivedRequest } from './receiver.ts'
 
 /** What the other side checks, written from the documents and without our signing code. */
 
-/** interface.md "Request headers and signature": `<t>.<raw body>`, HMAC-SHA256 with the whole secret, lower-case hex,
+/** Signature of a webhook request: `<t>.<raw body>`, HMAC-SHA256 with the whole secret, lower-case hex,
  *  constant time, five minutes. `now` in ms. */
 export function customerAccepts(request: ReceivedRequest, secret: string, now: number): boolean {
   const parts = /^t=(\d+),v1=([0-9a-f]{64})$/.exec(request.headers['x-service-signature'] ?? '')

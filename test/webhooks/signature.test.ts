@@ -9,7 +9,7 @@ beforeEach(async () => {
 })
 afterEach(() => bench.end())
 
-/** The receiver's side of interface.md, "Request headers and signature", word for word and without our code:
+/** A receiver's verification, written without our code:
  *  parse t and v1, rebuild the signed string from the raw body, HMAC-SHA256, compare in constant time, five minutes. */
 function customerAccepts(request: ReceivedRequest, secret: string, now: number): boolean {
   const parts = request.headers['x-service-signature']!.split(',').map((part) => part.split('=') as [string, string])

@@ -6,11 +6,11 @@ export interface Verdict {
   status: DeliveryStatus
   /** Null once final. */
   nextAttemptAt: number | null
-  /** The outcome as events tell it: a deferral that is given up becomes a soft bounce (contract §4 c). */
+  /** The outcome that events report: a deferral that is given up becomes a soft bounce. */
   told: Outcome
-  /** This is the first soft bounce of a delivery that goes on (contract §4 b). */
+  /** The first soft bounce of a delivery that continues. */
   bounceNow: boolean
-  /** The address does not exist or takes no mail: no more mail to it (contract §4 d). */
+  /** The address does not exist or accepts no mail, so it is suppressed. */
   suppresses: boolean
 }
 

@@ -1,4 +1,4 @@
-/** An answer kept beside what it tells of, so that a repeated request gets the same bytes (contract §3). */
+/** A response stored in the same transaction as its change, so that a repeated request gets the same bytes. */
 export interface Remember {
   organizationId: string
   /** SHA-256 of the Idempotency-Key. */
