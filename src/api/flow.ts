@@ -8,19 +8,19 @@ import type { Random } from '../os/random.ts'
 import type { Store } from '../storage/store.ts'
 import type { HeavyWork } from '../submission/heavy-work.ts'
 import type { IdempotencyKeys } from '../submission/idempotency.ts'
-import { type Audit, createAudit } from './audit.ts'
-import type { Auth } from './auth.ts'
-import { type Authentication, type Caller, createAuthentication } from './authentication.ts'
-import { createCall } from './call.ts'
+import { createAudit } from './audit.ts'
+import { type Auth, type Caller, createAuthentication } from './authentication.ts'
 import { headersOf, STATUS_OF, toBody, toRefusal, unavailable } from './errors.ts'
 import { type Exchange, openExchange, send, withRequestId } from './exchange.ts'
 import { createIdempotency } from './idempotency.ts'
 import { createLargeResponses } from './large-responses.ts'
+import { isAudited } from './operation.ts'
+import { createCall } from './perform.ts'
 import type { PlaintextGuard } from './plaintext-guard.ts'
 import { type RateLimit, writeRateHeaders } from './rate-limit.ts'
 import { JSON_TYPE } from './rendered-response.ts'
 import { createRequestBodies } from './request-body.ts'
-import { type RespondDeps, respond } from './respond.ts'
+import { type RespondDeps, respond, respondAudited } from './respond.ts'
 import { type Params, type Route, requireMethod } from './route-table.ts'
 import type { OperatorSessions } from './sessions.ts'
 
@@ -59,8 +59,8 @@ export interface Flow {
   drain(): Promise<void>
 }
 
-/** Serves every request, in this order: authenticate, rate limit, method, audit (here); permission, body, idempotency
- *  (respond.ts); resource, query and body, operation (perform.ts).
+/** Serves every request, in this order: authenticate, rate limit, method (here); audit, permission, body, idempotency
+ *  (respond.ts); resource, query and body, operation (perform.ts). No later step calls back into this file.
  *
  *  Nothing of a request is read before its key is known to be valid, and its body only after the permission is checked. A
  *  request that fails at any step changes nothing. A change is durable before its response is sent, so a client that
@@ -111,8 +111,6 @@ export function createFlow(options: FlowOptions): Flow {
 
 /** What the steps of a request use. */
 interface Steps extends RespondDeps, Pick<FlowOptions, 'clock' | 'memory' | 'peerOf' | 'plaintextGuard' | 'rateLimit'> {
-  authentication: Authentication
-  audit: Audit
   isStopping: () => boolean
 }
 
@@ -163,10 +161,10 @@ async function handle(
   takeRate(caller, now, { rateLimit: steps.rateLimit, exchange })
   const operation = requireMethod(route, route.operations.get(request.method))
   exchange.operation = operation
-  const isStillValid = () => steps.authentication.isStillValid(request)
-  const call = createCall(request, params, caller.key, exchange.requestId, now, isStillValid)
-  const origin = () => steps.authentication.originOf(request, caller.key)
-  return steps.audit(operation, call, origin, () => respond({ request, operation, call, exchange }, steps))
+  const { requestId } = exchange
+  const call = createCall(request, params, { key: caller.key, requestId, now }, steps.authentication)
+  const asked = { request, operation, call, exchange }
+  return isAudited(operation) ? respondAudited(asked, steps) : respond(asked, steps)
 }
 
 async function servePage(

@@ -1,5 +1,7 @@
-import { unauthorized } from './auth.ts'
+import type { ApiKey } from '../model/api-key.ts'
+import { type Authentication, unauthorized } from './authentication.ts'
 import type { ApiResponse, Call, MakeRemember, Operation } from './operation.ts'
+import type { Params } from './route-table.ts'
 
 /** What the request says; each part is parsed only at its step. */
 export interface OperationInput {
@@ -7,6 +9,29 @@ export interface OperationInput {
   /** A promise for large bodies. */
   body: () => unknown
   remember: MakeRemember
+}
+
+/** Request and caller → the handler's input. */
+export function createCall(
+  request: Request,
+  params: Params,
+  { key, requestId, now }: { key: ApiKey; requestId: string; now: number },
+  authentication: Pick<Authentication, 'isStillValid'>,
+): Call {
+  // A segment that cannot be decoded becomes null and matches nothing.
+  for (const name in params) params[name] ??= ''
+  return {
+    key,
+    organizationId: key.organizationId,
+    requestId,
+    now,
+    params,
+    headers: request.headers,
+    get signal() {
+      return request.signal
+    },
+    holds: () => authentication.isStillValid(request),
+  }
 }
 
 /** Runs an operation whose permission was checked: loads the resource in the path, parses query and body, then calls the

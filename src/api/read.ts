@@ -105,7 +105,7 @@ function checkHeaders(headers: Headers, isText: boolean): void {
 
 const NO_BYTES = new Uint8Array(0)
 const UTF8 = new TextDecoder('utf-8', { fatal: true })
-/** These never wait (large-bodies.ts). */
+/** These never wait (request-body.ts). */
 export const SMALL_BYTES = 256 * 1024
 const LONGEST_UPLOAD_MS = 300_000 // 25 MiB at 90 KB/s
 const DEEPEST = 64

@@ -1,5 +1,7 @@
 import { type ApiKey, allows } from '../model/api-key.ts'
 import { Refusal } from '../model/refusal.ts'
+import type { Audit } from './audit.ts'
+import type { Authentication } from './authentication.ts'
 import { begin, type Exchange, send } from './exchange.ts'
 import type { Idempotency } from './idempotency.ts'
 import type { LargeResponse, LargeResponses } from './large-responses.ts'
@@ -20,6 +22,8 @@ export interface OperationRequest {
 }
 
 export interface RespondDeps {
+  authentication: Authentication
+  audit: Audit
   sessions: Pick<OperatorSessions, 'requireTenant'>
   requestBodies: RequestBodies
   largeResponses: LargeResponses
@@ -47,6 +51,13 @@ export async function respond(asked: OperationRequest, deps: RespondDeps): Promi
     body.release()
     large.leave()
   }
+}
+
+/** The same for an operation that the audit log records. */
+export function respondAudited(asked: OperationRequest, deps: RespondDeps): Promise<Response> {
+  const { request, operation, call } = asked
+  const origin = () => deps.authentication.originOf(request, call.key)
+  return deps.audit(operation, call, origin, () => respond(asked, deps))
 }
 
 async function runOperation(asked: OperationRequest, body: RequestBody, large: LargeResponse): Promise<Response> {

@@ -64,7 +64,7 @@ export function createWaiting(limits: WaitingLimits = LIMITS): Waiting {
 const NOTHING = { count: 0, bytes: 0 }
 
 /** An application worker waits for one message at a time. Waiting bodies keep their memory reservation
- *  (large-bodies.ts, 64 MiB in total), of which they may use a quarter. */
+ *  (request-body.ts, 64 MiB in total), of which they may use a quarter. */
 const LIMITS: WaitingLimits = {
   perKey: 50,
   perOrganization: 100,

@@ -262,7 +262,7 @@ test('a key whose domain was deleted keeps its record, with no domain name', asy
 })
 
 test('key values are spread evenly over base62', async () => {
-  const { mintKeyValue } = await import('../../src/api/auth.ts')
+  const { mintKeyValue } = await import('../../src/api/authentication.ts')
   const { createTestRandom } = await import('../support/api.ts')
   const random = createTestRandom()
   const counts = new Map<string, number>()

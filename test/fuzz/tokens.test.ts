@@ -1,6 +1,6 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import fc from 'fast-check'
-import { createAuth, mintKeyValue } from '../../src/api/auth.ts'
+import { createAuth, mintKeyValue } from '../../src/api/authentication.ts'
 import { feedCursor, pageRequest, pageResponse } from '../../src/api/page.ts'
 import { createTrackingLinks } from '../../src/mail/tracking-link.ts'
 import { createVerp } from '../../src/mail/verp.ts'

@@ -1,4 +1,4 @@
-import { hashKeyValue, keyPrefix, mintKeyValue } from '../../src/api/auth.ts'
+import { hashKeyValue, keyPrefix, mintKeyValue } from '../../src/api/authentication.ts'
 import type { ApiKey } from '../../src/model/api-key.ts'
 import type { Random } from '../../src/os/random.ts'
 import { systemRandom } from '../../src/os/random.ts'

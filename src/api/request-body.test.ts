@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test'
 import { createFakeClock } from '../../test/support/fake-clock.ts'
 import { createMemory } from '../os/memory.ts'
-import { createLargeBodies } from './large-bodies.ts'
 import { readBytes } from './read.ts'
+import { createLargeBodies } from './request-body.ts'
 
 const MIB = 2 ** 20
 const LIMIT_BYTES = 37 * MIB
