@@ -1,4 +1,4 @@
-/** CSS or HTML colour → `#rrggbb`, so that two can be compared; null for none, for one that lets its ground through and
+/** CSS or HTML colour → `#rrggbb`, so that two can be compared; null for none, for one that lets its background through and
  *  for one we do not know. Never throws. */
 export function colourOf(text: string): string | null {
   const written = text.trim()

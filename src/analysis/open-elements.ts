@@ -21,11 +21,11 @@ export class OpenElements<S> {
   /** Taken away by the end of what they stood in; a late end tag makes them misnested. By name. */
   private readonly cutOff = new Map<string, HtmlTag[]>()
 
-  constructor(private readonly ground: S) {}
+  constructor(private readonly root: S) {}
 
   /** What holds for text that comes now. */
   get state(): S {
-    return this.stack.at(-1)?.state ?? this.ground
+    return this.stack.at(-1)?.state ?? this.root
   }
 
   has(name: string): boolean {

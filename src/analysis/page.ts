@@ -20,7 +20,7 @@ export interface Page {
   visibleText: string
   /** `display: none`, no size and the like. */
   hiddenText: string
-  /** In the colour of its ground. */
+  /** In the colour of its background. */
   sameColourText: string
   css: UsedCss
   hasStyleInBody: boolean
@@ -99,10 +99,10 @@ export function readPage(html: string): Page {
         return
       }
       const text = decodeEntities(source.slice(start, end))
-      const { isHidden: isDropped, isSizeless, colour, ground } = elements.state
+      const { isHidden: isDropped, isSizeless, colour, background } = elements.state
       const isHidden = isDropped || isSizeless
       if (isHidden) texts.hidden += text
-      else if (colour !== null && colour === ground) texts.sameColour += text
+      else if (colour !== null && colour === background) texts.sameColour += text
       else {
         texts.visible += text
         hasVisibleText ||= text.trim() !== ''

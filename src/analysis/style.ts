@@ -9,11 +9,11 @@ export interface Look {
   isSizeless: boolean
   /** Colour of the text as `#rrggbb`; null when nobody set it. */
   colour: string | null
-  /** The ground behind it; null when it cannot be known. */
-  ground: string | null
+  /** The background behind it; null when it cannot be known. */
+  background: string | null
 }
 
-export const PLAIN_LOOK: Look = { isHidden: false, isSizeless: false, colour: null, ground: '#ffffff' }
+export const PLAIN_LOOK: Look = { isHidden: false, isSizeless: false, colour: null, background: '#ffffff' }
 
 /** Style sheets of a page, style attributes included: what is used, not where. */
 export class UsedCss {
@@ -42,18 +42,18 @@ export class UsedCss {
   }
 }
 
-/** Look around a tag, and the tag → look within it. `sheetColours` says that a style sheet sets grounds: then nobody
+/** Look around a tag, and the tag → look within it. `sheetColours` says that a style sheet sets backgrounds: then nobody
  *  knows what stands behind an element with a class. */
-export function lookWithin(around: Look, tag: HtmlTag, own: Map<string, string> | null, sheetColours: boolean): Look {
+export function lookWithin(outer: Look, tag: HtmlTag, own: Map<string, string> | null, sheetColours: boolean): Look {
   const attributes = own === null && tag.attributes.length === 0 ? null : tag
-  if (attributes === null) return tag.name === 'a' && around.colour !== null ? { ...around, colour: null } : around
+  if (attributes === null) return tag.name === 'a' && outer.colour !== null ? { ...outer, colour: null } : outer
   const colour = own?.get('color') ?? (tag.name === 'font' ? attributeOf(tag, 'color') : undefined)
   return {
-    isHidden: around.isHidden || attributeOf(tag, 'hidden') !== undefined || (own !== null && hides(own)),
-    isSizeless: sizeless(own) ?? around.isSizeless,
+    isHidden: outer.isHidden || attributeOf(tag, 'hidden') !== undefined || (own !== null && hides(own)),
+    isSizeless: sizeless(own) ?? outer.isSizeless,
     // A link has a colour of its own.
-    colour: colour === undefined ? (tag.name === 'a' ? null : around.colour) : colourOf(colour),
-    ground: groundWithin(around.ground, tag, own, sheetColours),
+    colour: colour === undefined ? (tag.name === 'a' ? null : outer.colour) : colourOf(colour),
+    background: backgroundWithin(outer.background, tag, own, sheetColours),
   }
 }
 
@@ -62,8 +62,8 @@ export function attributeOf(tag: HtmlTag, name: string): string | undefined {
   return tag.attributes.find((attribute) => attribute.name === name)?.value
 }
 
-function groundWithin(
-  around: string | null,
+function backgroundWithin(
+  outer: string | null,
   tag: HtmlTag,
   own: Map<string, string> | null,
   sheetColours: boolean,
@@ -72,9 +72,9 @@ function groundWithin(
   if (image !== undefined && image !== 'none') return null
   if (attributeOf(tag, 'background') !== undefined) return null
   const set = own?.get('background-color') ?? own?.get('background') ?? attributeOf(tag, 'bgcolor')
-  if (set !== undefined) return set === 'transparent' || set === 'none' ? around : colourOf(set)
+  if (set !== undefined) return set === 'transparent' || set === 'none' ? outer : colourOf(set)
   const isStyled = sheetColours && (attributeOf(tag, 'class') !== undefined || attributeOf(tag, 'id') !== undefined)
-  return isStyled ? null : around
+  return isStyled ? null : outer
 }
 
 function hides(own: Map<string, string>): boolean {

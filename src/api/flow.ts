@@ -39,7 +39,7 @@ export interface FlowOptions {
   /** True if the operator can sign in with a browser. */
   hasSessions: boolean
   rateLimit: RateLimit
-  once: IdempotencyKeys
+  idempotencyKeys: IdempotencyKeys
   heavyWork: HeavyWork
   log: Log
   memory: Memory
@@ -133,7 +133,7 @@ function createSteps(options: FlowOptions, isStopping: () => boolean): Steps {
       clock,
     }),
     audit: createAudit({ auditLog: options.store.auditLog, mintId, log }),
-    idempotency: createIdempotency({ once: options.once, random: options.random }),
+    idempotency: createIdempotency({ idempotencyKeys: options.idempotencyKeys, random: options.random }),
     requestBodies: createRequestBodies({
       clock: clock.steady,
       memory,

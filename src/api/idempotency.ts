@@ -17,7 +17,7 @@ export interface KeyedRequest {
 }
 
 export interface Idempotency {
-  /** Runs `work` once for all requests with the same key and returns its response to the others.
+  /** Runs `work` idempotencyKeys for all requests with the same key and returns its response to the others.
    *
    *  The store method that makes the change stores the response in the same transaction: if it is missing after a
    *  crash, the change did not happen. Only 2xx responses are stored; after anything else the next waiting request
@@ -33,12 +33,18 @@ export interface Idempotency {
 }
 
 /** Idempotency keys and random → Idempotency. */
-export function createIdempotency({ once, random }: { once: IdempotencyKeys; random: Random }): Idempotency {
+export function createIdempotency({
+  idempotencyKeys,
+  random,
+}: {
+  idempotencyKeys: IdempotencyKeys
+  random: Random
+}): Idempotency {
   return {
     async run(request, work) {
       const { call, idempotencyKey } = request
       const { organizationId, now } = call
-      const { answer, replayed } = await once.run(
+      const { answer, replayed } = await idempotencyKeys.run(
         {
           ...{ organizationId, idempotencyKey, header: 'Idempotency-Key', requestHash: hashOf(request), now },
           mode: call.key.mode,
@@ -68,7 +74,7 @@ export function createIdempotency({ once, random }: { once: IdempotencyKeys; ran
       const rendered = render(answer)
       remembered = { answer, rendered }
       const plain = Buffer.from(rendered.body)
-      const body = request.operation.secretResponse ? seal(plain, request, random) : plain
+      const body = request.operation.secretResponse ? encrypt(plain, request, random) : plain
       return { ...head, status: answer.status, body }
     }
     const answer = await work(remember)
@@ -99,27 +105,27 @@ function hashOf({ operation, call, body }: KeyedRequest): Buffer {
 }
 
 function replay(known: Remember, request: KeyedRequest): Rendered {
-  const body = request.operation.secretResponse ? open(known.body, request) : new Uint8Array(known.body)
+  const body = request.operation.secretResponse ? decrypt(known.body, request) : new Uint8Array(known.body)
   return { status: known.status, body, contentType: JSON_TYPE, headers: undefined }
 }
 
 /** Response with a secret → nonce, AES-256-GCM ciphertext, tag. The key is derived from the Idempotency-Key, of which
  *  only a hash is stored, so the disk alone does not reveal the secret (RFC 5869 for the key, NIST SP 800-38D). */
-function seal(plain: Uint8Array, request: KeyedRequest, random: Random): Uint8Array {
+function encrypt(plain: Uint8Array, request: KeyedRequest, random: Random): Uint8Array {
   const nonce = random.bytes(NONCE_BYTES)
-  const cipher = createCipheriv('aes-256-gcm', sealKey(request), nonce)
+  const cipher = createCipheriv('aes-256-gcm', responseKey(request), nonce)
   return Buffer.concat([nonce, cipher.update(plain), cipher.final(), cipher.getAuthTag()])
 }
 
-function open(sealed: Uint8Array, request: KeyedRequest): Uint8Array<ArrayBuffer> {
-  const bytes = Buffer.from(sealed)
-  const decipher = createDecipheriv('aes-256-gcm', sealKey(request), bytes.subarray(0, NONCE_BYTES))
+function decrypt(encrypted: Uint8Array, request: KeyedRequest): Uint8Array<ArrayBuffer> {
+  const bytes = Buffer.from(encrypted)
+  const decipher = createDecipheriv('aes-256-gcm', responseKey(request), bytes.subarray(0, NONCE_BYTES))
   decipher.setAuthTag(bytes.subarray(-TAG_BYTES))
   const text = decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES))
   return new Uint8Array(Buffer.concat([text, decipher.final()]))
 }
 
-function sealKey({ idempotencyKey, call }: KeyedRequest): Uint8Array {
+function responseKey({ idempotencyKey, call }: KeyedRequest): Uint8Array {
   const key = hkdfSync('sha256', idempotencyKey, call.organizationId, 'postrider remembered answer', 32)
   return new Uint8Array(key)
 }

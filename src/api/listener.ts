@@ -33,7 +33,7 @@ export function createListener(options: {
   refuseHost?: (request: Request) => Response
   maxBodyBytes: number
   idleSeconds: number
-  watch: (tell: (supply: Supply) => void) => () => void
+  watch: (onSupply: (supply: Supply) => void) => () => void
   onShut: () => void
 }): Listener {
   let server: Server | null = null
@@ -60,9 +60,9 @@ export function createListener(options: {
   }
 
   const { refuseHost = plainRefusal } = options
-  const gate = createTurnLimiter()
+  const turns = createTurnLimiter()
   const answer = (request: Request) => {
-    if (!isBadHost(request.headers.get('host'))) return gate.enter(() => options.fetch(request))
+    if (!isBadHost(request.headers.get('host'))) return turns.enter(() => options.fetch(request))
     const response = refuseHost(request)
     response.headers.set('connection', 'close') // an attacker on the network may have read it
     return response

@@ -16,7 +16,7 @@ import { documentPages } from './documents.ts'
 import { createFlow } from './flow.ts'
 import { healthPages } from './health.ts'
 import type { Operation } from './operation.ts'
-import { createOwnSite, LOOPBACK_SITE, type SiteOptions } from './own-site.ts'
+import { createOwnOrigin, LOOPBACK_ORIGIN, type OriginOptions } from './own-origin.ts'
 import type { PlaintextGuard } from './plaintext-guard.ts'
 import { createRateLimit, type RateLimit } from './rate-limit.ts'
 import { type CompatApi, createRoutes, type Page } from './route-table.ts'
@@ -43,13 +43,13 @@ export interface ApiOptions {
   /** True if the operator can sign in with a browser; the default. */
   hasSessions?: boolean
   /** Host names for browsers; none by default. */
-  site?: SiteOptions
+  origin?: OriginOptions
   log: Log
   /** HSTS max-age in seconds for HTTPS responses; 0: not sent. */
   hstsSeconds?: number
   /** Reports the file descriptor supply until the returned function is called; while it is short, no connections are
    *  accepted. */
-  watchDescriptors?: (tell: (supply: Supply) => void) => () => void
+  watchDescriptors?: (onSupply: (supply: Supply) => void) => () => void
   /** Memory budget for large bodies and responses; while it is short, keys are not even looked up. Unlimited by
    *  default. */
   memory?: Memory
@@ -64,7 +64,7 @@ export interface ApiOptions {
 }
 
 export interface Api {
-  /** Binds (port 0 allowed) and returns the bound address; with a certificate for HTTPS. Call it once for each.
+  /** Binds (port 0 allowed) and returns the bound address; with a certificate for HTTPS. Call it idempotencyKeys for each.
    *  Rejects if the address is in use. */
   listen(address: { host: string; port: number }, certificate?: Certificate): Promise<{ host: string; port: number }>
   /** Applies to new HTTPS connections. */
@@ -76,7 +76,7 @@ export interface Api {
   /** Key lookup, rate limits and idempotency keys, shared with SMTP submission. */
   readonly auth: Auth
   readonly rateLimit: RateLimit
-  readonly once: IdempotencyKeys
+  readonly idempotencyKeys: IdempotencyKeys
   /** Rejects new requests with 503, lets those in progress finish for at most `withinMs`, then closes all connections. */
   stop(withinMs: number): Promise<void>
 }
@@ -89,17 +89,27 @@ export function createApi(options: ApiOptions): Api {
     peerOf: (request: Request) => sockets.peerOf(request),
     isTls: (request: Request) => sockets.isTls(request),
   }
-  const site = createOwnSite(options.site ?? LOOPBACK_SITE, connection)
-  const sessions = createSessions(store, site)
+  const origin = createOwnOrigin(options.origin ?? LOOPBACK_ORIGIN, connection)
+  const sessions = createSessions(store, origin)
   const rateLimit = createRateLimit({ organizations: store.organizations, plans: options.plans })
-  const once = createIdempotencyKeys({ records: store.idempotency, clock: clock.steady })
+  const idempotencyKeys = createIdempotencyKeys({ records: store.idempotency, clock: clock.steady })
   const { peerOf } = connection
-  const flow = createFlow({ ...options, memory, auth, sessions, hasSessions, rateLimit, once, heavyWork, peerOf })
+  const flow = createFlow({
+    ...options,
+    memory,
+    auth,
+    sessions,
+    hasSessions,
+    rateLimit,
+    idempotencyKeys,
+    heavyWork,
+    peerOf,
+  })
 
   const pages = [
     ...healthPages({ store, isReady: options.isReady, isStopping: flow.isStopping }),
     ...documentPages(options.operations, VERSION),
-    ...(hasSessions ? sessionPages({ ...options, sessions, site }) : []),
+    ...(hasSessions ? sessionPages({ ...options, sessions, ownOrigin: origin }) : []),
     ...(options.pages ?? []),
   ]
   const routes = createRoutes(options.operations, pages, options.compatApis)
@@ -117,7 +127,7 @@ export function createApi(options: ApiOptions): Api {
     underWay: flow.underWay,
     auth: { ...auth, flushUses },
     rateLimit,
-    once,
+    idempotencyKeys,
     async stop(withinMs) {
       const idle = flow.drain()
       const closed = sockets.close()

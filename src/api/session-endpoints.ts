@@ -10,7 +10,7 @@ import type { Log } from '../os/log.ts'
 import type { Random } from '../os/random.ts'
 import type { Store } from '../storage/store.ts'
 import { VERSION } from '../version.ts'
-import type { OwnSite } from './own-site.ts'
+import type { OwnOrigin } from './own-origin.ts'
 import { hashPassword, verifyPassword } from './password.ts'
 import { parseBody, readBytes } from './read.ts'
 import { JSON_TYPE, PERSONAL } from './rendered-response.ts'
@@ -41,9 +41,9 @@ export function sessionPages(options: {
   mintId: MintId
   log: Log
   clientAddress: ClientAddress
-  site: OwnSite
+  ownOrigin: OwnOrigin
 }): Page[] {
-  const { store, sessions, clock, random, mintId, log, clientAddress, site } = options
+  const { store, sessions, clock, random, mintId, log, clientAddress, ownOrigin } = options
   const limit = createSignInLimit()
 
   const addressOf = (request: Request, peer: () => string | null) =>
@@ -62,7 +62,7 @@ export function sessionPages(options: {
   }
   /** What changes something is asked for by our own page alone. */
   const requireOwnPage = (request: Request) => {
-    site.requireOwnPage(request)
+    ownOrigin.requireOwnPage(request)
     if (!isIntended(request.headers)) throw new Refusal('forbidden', 'X-Operator is required')
   }
   const bodyOf = async <T>(request: Request, schema: z.ZodType<T>): Promise<T> => {
@@ -111,10 +111,14 @@ export function sessionPages(options: {
     const opened = await audited('sessions_create', session, address, Object.keys(body), open)
     if (opened === 'unknown') {
       log.warn('sign-in rejected', { by: Object.keys(body)[0], ip_address: address })
-      throw new Refusal('unauthorized', 'token' in body ? DEAD_LINK : 'Wrong password, or no password is set.')
+      throw new Refusal('unauthorized', 'token' in body ? INVALID_LINK : 'Wrong password, or no password is set.')
     }
     log.info('signed in', { session_id: session.id, ip_address: address })
-    return json(await describe(session), { 'set-cookie': cookie(token, MOST_SECONDS, site.isSecure(request)) }, 201)
+    return json(
+      await describe(session),
+      { 'set-cookie': cookie(token, MOST_SECONDS, ownOrigin.isSecure(request)) },
+      201,
+    )
   }
 
   async function setPassword(request: Request, peer: () => string | null): Promise<Response> {
@@ -141,7 +145,7 @@ export function sessionPages(options: {
     requireOwnPage(request)
     const end = () => store.sessions.end(session.id)
     await audited('sessions_delete', session, addressOf(request, peer), [], end)
-    return json({ id: session.id, deleted: true }, { 'set-cookie': cookie('', 0, site.isSecure(request)) })
+    return json({ id: session.id, deleted: true }, { 'set-cookie': cookie('', 0, ownOrigin.isSecure(request)) })
   }
 
   async function describe({ id, createdAt, endsAt }: Session) {
@@ -166,7 +170,7 @@ export function sessionPages(options: {
   ]
 }
 
-const DEAD_LINK = 'This link has expired or was already used. Create a new one with postrider login-link.'
+const INVALID_LINK = 'This link has expired or was already used. Create a new one with postrider login-link.'
 const MOST_BODY_BYTES = 4_096
 const MOST_SECONDS = 30 * 86_400 // as long as a session can last (model/session.ts)
 

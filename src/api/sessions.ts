@@ -8,11 +8,11 @@ import type { Store } from '../storage/store.ts'
 import { base62 } from './base62.ts'
 import type { Operation } from './operation.ts'
 import { operatorKey } from './operator.ts'
-import type { OwnSite } from './own-site.ts'
+import type { OwnOrigin } from './own-origin.ts'
 
 /** The operator's browser. A request acts in a session when it has the cookie, no `Authorization`, and one of the headers
  *  `X-Organization` and `X-Operator`, which no form and no link can bring along; SameSite=Strict keeps the cookie from
- *  other sites' requests, and host, `Origin` and `Sec-Fetch-Site` must be those of our own pages (own-site.ts). */
+ *  other sites' requests, and host, `Origin` and `Sec-Fetch-Site` must be those of our own pages (own-origin.ts). */
 export interface OperatorSessions {
   /** The session a request acts in; null when it does not, so that it needs a key. Throws 403 for one that another site
    *  had made. */
@@ -34,17 +34,17 @@ export interface OperatorSessions {
 export const SECURE_PREFIX = '__Host-'
 export const SESSION_COOKIE = 'postrider_session'
 
-/** Store and site → its sessions. */
+/** Store and ownOrigin → its sessions. */
 export function createSessions(
   store: Pick<Store, 'sessions' | 'organizations' | 'domains'>,
-  site: OwnSite,
+  ownOrigin: OwnOrigin,
 ): OperatorSessions {
   let seen = new Map<string, { id: string; at: number; endsAt: number }>()
 
   const ofCookie = (request: Request, now: number): Session | null => {
-    const token = cookieToken(request.headers.get('cookie'), site.isMaybeClear(request))
+    const token = cookieToken(request.headers.get('cookie'), ownOrigin.isMaybeClear(request))
     if (token === null) return null
-    site.requireKnownHost(request)
+    ownOrigin.requireKnownHost(request)
     const session = store.sessions.findByToken(hashToken(token))
     if (session === null) return null
     const { id, createdAt } = session
@@ -60,7 +60,7 @@ export function createSessions(
       const { headers } = request
       if (headers.get('authorization') || !isIntended(headers)) return null
       const session = ofCookie(request, now)
-      if (session !== null) site.requireOwnPage(request)
+      if (session !== null) ownOrigin.requireOwnPage(request)
       return session
     },
     keyOf: ({ headers }, now) =>

@@ -12,28 +12,28 @@ export interface SignInLimit {
 export function createSignInLimit(): SignInLimit {
   const dueAt = new Map<string, number>()
 
-  const waitMs = (name: string, { everyMs, burst }: Pace, now: number) =>
+  const waitMs = (name: string, { everyMs, burst }: RateRule, now: number) =>
     Math.max(0, (dueAt.get(name) ?? 0) - everyMs * (burst - 1) - now)
-  const count = (name: string, { everyMs }: Pace, now: number) =>
+  const count = (name: string, { everyMs }: RateRule, now: number) =>
     dueAt.set(name, Math.max(now, dueAt.get(name) ?? 0) + everyMs)
 
   return {
     take(kind, address, now) {
       if (dueAt.size > MOST_ADDRESSES) for (const [name, at] of dueAt) if (at <= now) dueAt.delete(name)
-      const paces: [string, Pace][] = [[clientOf(address), ONE]]
-      if (kind === 'password') paces.push(['all', ALL])
-      const wait = Math.max(...paces.map(([name, pace]) => waitMs(name, pace, now)))
+      const rules: [string, RateRule][] = [[clientOf(address), ONE]]
+      if (kind === 'password') rules.push(['all', ALL])
+      const wait = Math.max(...rules.map(([name, rule]) => waitMs(name, rule, now)))
       if (wait > 0) return Math.ceil(wait / 1000)
-      for (const [name, pace] of paces) count(name, pace, now)
+      for (const [name, rule] of rules) count(name, rule, now)
       return 0
     },
   }
 }
 
-interface Pace {
+interface RateRule {
   everyMs: number
   burst: number
 }
-const ONE: Pace = { everyMs: 6_000, burst: 10 }
-const ALL: Pace = { everyMs: 2_000, burst: 30 }
+const ONE: RateRule = { everyMs: 6_000, burst: 10 }
+const ALL: RateRule = { everyMs: 2_000, burst: 30 }
 const MOST_ADDRESSES = 10_000

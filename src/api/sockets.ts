@@ -11,7 +11,7 @@ export interface SocketsOptions extends Pick<Flow, 'serve' | 'fail'> {
   routes: Route[]
   limits: { bodyBytes: number }
   hstsSeconds?: number
-  watchDescriptors?: (tell: (supply: Supply) => void) => () => void
+  watchDescriptors?: (onSupply: (supply: Supply) => void) => () => void
   /** Called when file descriptors are short. */
   endStreams: () => void
   log: Log

@@ -11,10 +11,10 @@ export function openStream(options: {
   holds: () => boolean
   signal: AbortSignal
   clock: Clock
-  onTold: (count: number) => void
+  onSent: (count: number) => void
   onEnd: () => void
 }): { body: ReadableStream<Uint8Array>; end: () => void } {
-  const { follower, holds, signal, clock, onTold, onEnd } = options
+  const { follower, holds, signal, clock, onSent, onEnd } = options
   let controller: ReadableStreamDefaultController<Uint8Array>
   let isEnded = false
   let askedAt = clock.now()
@@ -53,7 +53,7 @@ export function openStream(options: {
   }
 
   const sayEvents = (events: readonly Event[]) => {
-    onTold(events.length)
+    onSent(events.length)
     saidId = events.at(-1)!.id
     return events.map(toText).join('')
   }

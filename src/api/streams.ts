@@ -60,14 +60,14 @@ export function createStreams({
   return {
     open: ({ keyId, organizationId, follow, ...reader }) => {
       requireRoom({ keyId, organizationId })
-      const onTold = (count: number) => {
+      const onSent = (count: number) => {
         delivered += count
       }
       const stream = openStream({
         ...reader,
         follower: follow(),
         clock,
-        onTold,
+        onSent,
         onEnd: () => open.delete(stream.end),
       })
       open.set(stream.end, { keyId, organizationId })

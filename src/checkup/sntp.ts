@@ -31,8 +31,8 @@ export function askTime(
       const receivedAt = now()
       if (packet.length < PACKET_BYTES || !packet.subarray(24, 32).equals(token)) return
       const isInStep = packet[0]! >> 6 !== 3 && packet[1]! >= 1 && packet[1]! <= 15 && (packet[0]! & 7) === SERVER
-      const [heardAt, answeredAt] = [stamp(packet, 32), stamp(packet, 40)]
-      end(isInStep ? Math.round((sentAt - heardAt + (receivedAt - answeredAt)) / 2) : null)
+      const [serverReceivedAt, answeredAt] = [stamp(packet, 32), stamp(packet, 40)]
+      end(isInStep ? Math.round((sentAt - serverReceivedAt + (receivedAt - answeredAt)) / 2) : null)
     })
     socket.connect(server.port, server.address, () => {
       sentAt = now()

@@ -33,7 +33,7 @@ export async function importSuppressions(file: string, options: Options): Promis
     })
     const means = {
       ...{ organizationId, store, random: systemRandom, now: systemClock.now(), isDryRun: options.dryRun === true },
-      tell: (number: number, message: string, isBad: boolean) =>
+      onLine: (number: number, message: string, isBad: boolean) =>
         printError(`${reader.noun} ${number}: ${isBad ? '' : 'skipped: '}${sanitize(message)}`),
     }
     const work = () => importReadings(readings(reader, file), means)

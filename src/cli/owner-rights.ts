@@ -67,11 +67,11 @@ export function requireSafePath(path: string): void {
 }
 
 const ROOT: Owner = { uid: 0, gid: 0 }
-const EVERYBODY_WRITES = 0o002
+const WORLD_WRITABLE = 0o002
 const STICKY = 0o1000
 
 const isSafe = ({ uid, mode }: Stats, owner: number) =>
-  (uid === 0 || uid === owner) && ((mode & EVERYBODY_WRITES) === 0 || (mode & STICKY) !== 0)
+  (uid === 0 || uid === owner) && ((mode & WORLD_WRITABLE) === 0 || (mode & STICKY) !== 0)
 
 /** If the process is root: switches to the user until the returned function is called. */
 function actAs({ uid, gid }: Owner): () => void {

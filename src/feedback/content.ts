@@ -9,7 +9,7 @@ import {
 } from '../mail/bounce-author.ts'
 import { noticeText, readBounceNotice, SUBJECT_ONLY, UNPROVED } from '../mail/bounce-notice.ts'
 import { diagnosticText } from '../mail/delivery-status.ts'
-import { type Dsn, type FormDsn, readDsn, surroundings } from '../mail/dsn.ts'
+import { type Dsn, type FormDsn, readDsn, reportContext } from '../mail/dsn.ts'
 import { saysAway } from '../mail/failure-words.ts'
 import { UNSUBSCRIBE_SUBJECT } from '../mail/list-unsubscribe.ts'
 import { contentOf, leavesOf, type MimePart, readParts } from '../mail/mime-parts.ts'
@@ -26,7 +26,7 @@ export type ReportContent =
   /** Written by a person, or by a program that unsubscribes. */
   | { kind: 'other'; unclassified: Unclassified }
   /** Reading it exceeded its time twice. */
-  | { kind: 'unread' }
+  | { kind: 'unreadable' }
 
 /** The stored part of a mail that no reader recognized. */
 export interface Unclassified {
@@ -102,7 +102,7 @@ function isPersonal(mail: MimePart): boolean {
 /** Only a notice from a mail system with the null return path may suppress. */
 function proved(notice: FormDsn, isProved: boolean, mail: MimePart): Dsn {
   const form = isProved || notice.form === SUBJECT_ONLY ? notice.form : UNPROVED
-  return { ...notice, form, ...surroundings(mail, notice.recipients) }
+  return { ...notice, form, ...reportContext(mail, notice.recipients) }
 }
 
 /** Mail with bare CR line ends → the part that is read, with LF instead; other mail unchanged. */

@@ -13,7 +13,7 @@ import { type FeedbackAddress, recognizeAddress } from './address.ts'
 import type { JudgeReply } from './bounce.ts'
 import { deliveryTaggedIn } from './complaint.ts'
 import type { ReportContent } from './content.ts'
-import { isPlea, judgeReport, unsubscribedFields } from './judge.ts'
+import { isUnsubscribeRequest, judgeReport, unsubscribedFields } from './judge.ts'
 import type { Judgement } from './judgement.ts'
 
 export type { FeedbackAddress } from './address.ts'
@@ -69,12 +69,12 @@ export function createFeedback(deps: {
     return deliveryId === null ? [] : [{ kind: 'complaints', deliveryId }]
   }
 
-  const tell = async (mail: ReportMail, content: ReportContent, concern: Concern, digest: Uint8Array) => {
+  const record = async (mail: ReportMail, content: ReportContent, concern: Concern, digest: Uint8Array) => {
     const { kind, deliveryId } = concern
     for (let turn = 0; turn < MAX_TURNS; turn++) {
       const subject = await store.deliveries.get(deliveryId)
       if (subject === null) {
-        if (isPlea(content, kind) && (await stop(deliveryId, mail.receivedAt))) return
+        if (isUnsubscribeRequest(content, kind) && (await stop(deliveryId, mail.receivedAt))) return
         return log.info('report ignored: delivery no longer stored', { delivery_id: deliveryId })
       }
       if (subject.message.mode === 'test') return log.info('report ignored: test message', { delivery_id: deliveryId })
@@ -83,7 +83,7 @@ export function createFeedback(deps: {
         return log.info('report ignored: limit per delivery reached', { delivery_id: deliveryId })
       const written = await store.deliveries.recordLate(toRecord(mail, subject, judgement, digest))
       if (written === 'changed') continue // an attempt ended in between: apply the report to the new state
-      if (written === 'recorded') tellOthers(subject, judgement)
+      if (written === 'recorded') notify(subject, judgement)
       return
     }
     throw new Error(`delivery ${deliveryId} changes faster than its report can be written`)
@@ -129,7 +129,7 @@ export function createFeedback(deps: {
     return record
   }
 
-  const tellOthers = ({ delivery, message }: Subject, { report, event }: Judgement) => {
+  const notify = ({ delivery, message }: Subject, { report, event }: Judgement) => {
     deps.mailLog.reported({ message: message.id, delivery: delivery.id, kind: report.kind, status: report.status })
     if (event === null) return
     deps.wakeWebhooks()
@@ -140,10 +140,10 @@ export function createFeedback(deps: {
     recognize: (local) => recognizeAddress(local, verp),
     take: async (mail) => {
       const { content, digest } = mail
-      if (content.kind === 'unread') log.warn('report unreadable', { address: mail.remoteAddress })
+      if (content.kind === 'unreadable') log.warn('report unreadable', { address: mail.remoteAddress })
       const concerns = concernsOf(content, mail.recipients)
       if (concerns.length === 0) log.info('report ignored: no known return path', { address: mail.remoteAddress })
-      for (const concern of concerns) await tell(mail, content, concern, digest)
+      for (const concern of concerns) await record(mail, content, concern, digest)
     },
   }
 }

@@ -23,18 +23,18 @@ export function judgeReport(
       return judgeDsn(content.dsn, delivery, receivedAt, judgeReply)
     case 'auto_reply':
       return onlyKept({ kind: 'auto_reply' })
-    case 'unread':
+    case 'unreadable':
       return onlyKept({ kind: 'other' })
     case 'notice':
       return onlyKept({ kind: 'other', diagnostic: content.unclassified.excerpt })
     case 'other':
-      if (isPlea(content, addressKind)) return unsubscribed(receivedAt)
+      if (isUnsubscribeRequest(content, addressKind)) return unsubscribed(receivedAt)
       return onlyKept({ kind: 'other', diagnostic: content.unclassified.excerpt })
   }
 }
 
 /** RFC 2369 §3.2: the mail itself is the request, whatever its text, unless a mail system wrote it. */
-export function isPlea(content: ReportContent, addressKind: FeedbackAddress['kind']): boolean {
+export function isUnsubscribeRequest(content: ReportContent, addressKind: FeedbackAddress['kind']): boolean {
   return content.kind === 'other' && addressKind === 'unsubscribe'
 }
 

@@ -27,7 +27,7 @@ export function createHealthWatch(options: {
   let latest: Health | null = null
   let underWay: Promise<Health> | null = null
 
-  const tell = (before: readonly CheckResult[], after: readonly CheckResult[]) => {
+  const logChanges = (before: readonly CheckResult[], after: readonly CheckResult[]) => {
     const rankOf = (name: string) => RANK[before.find((check) => check.name === name)?.status ?? 'pass']
     for (const { name, status, message, advice } of after) {
       if (RANK[status] > rankOf(name))
@@ -37,7 +37,7 @@ export function createHealthWatch(options: {
   }
   const look = async (): Promise<Health> => {
     const checks = await run()
-    tell(latest?.checks ?? [], checks)
+    logChanges(latest?.checks ?? [], checks)
     latest = { checkedAt: now(), hasNoFailure: hasNoFailure(checks), checks }
     return latest
   }

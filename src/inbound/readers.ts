@@ -154,7 +154,7 @@ export function createReaders(options: {
       const answer = await tried({ kind: 'report', jobId: ++lastJobId, raw: readable(raw), returnPath }, raw)
       if (typeof answer !== 'string' && answer.kind === 'report')
         return { content: answer.content, digest: answer.digest }
-      return { content: { kind: 'unread' }, digest: await digestOf(raw) }
+      return { content: { kind: 'unreadable' }, digest: await digestOf(raw) }
     },
     attachments: async (raw) => {
       try {

@@ -14,11 +14,11 @@ export type { Dsn, DsnRecipient, FormDsn } from './dsn-content.ts'
 export function readDsn(raw: Uint8Array): Dsn | null {
   const mail = readParts(raw)
   const found = statusPart(mail) ?? statusFields(mail) ?? readBounceText(mail)
-  return found && { ...found, ...surroundings(mail, found.recipients) }
+  return found && { ...found, ...reportContext(mail, found.recipients) }
 }
 
 /** Text around the recipients of a report. */
-export function surroundings(
+export function reportContext(
   mail: MimePart,
   recipients: readonly DsnRecipient[],
 ): Pick<Dsn, 'isAfterRecipient' | 'words'> {

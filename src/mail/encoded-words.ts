@@ -15,11 +15,11 @@ export function decodeWords(value: string, budget: WordBudget = { left: Number.P
     if (!isCharset(charset)) continue // unknown: it stays in the surrounding text
     const piece = { isBase64: /b/i.test(word[2]!), text: word[3]! }
     const between = value.slice(end, word.index)
-    const isNeighbour = run !== null && between.trim() === ''
-    if (isNeighbour && run!.charset === charset) {
+    const isAdjacent = run !== null && between.trim() === ''
+    if (isAdjacent && run!.charset === charset) {
       run!.pieces.push(piece)
     } else {
-      decoded += textOf(run) + (isNeighbour ? '' : between)
+      decoded += textOf(run) + (isAdjacent ? '' : between)
       run = { charset, pieces: [piece] }
     }
     end = word.index + word[0].length

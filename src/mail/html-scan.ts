@@ -39,7 +39,7 @@ export interface HtmlVisitor {
  *  that hide an end tag */
 export function scanHtml(html: string, visit: HtmlVisitor): void {
   let textFrom = 0
-  const tellText = (end: number) => {
+  const emitText = (end: number) => {
     if (end > textFrom) visit.text?.(textFrom, end)
     textFrom = end
   }
@@ -48,15 +48,15 @@ export function scanHtml(html: string, visit: HtmlVisitor): void {
     const next = html.charCodeAt(open + 1)
     const isClose = next === SLASH
     if (isLetter(isClose ? html.charCodeAt(open + 2) : next)) {
-      tellText(open)
+      emitText(open)
       const tag = readTag(html, open, isClose)
       if (tag === null) break
       visit.tag?.(tag)
       textFrom = tag.end
       open = isClose ? tag.end : afterRawText(html, tag)
-      tellText(open)
+      emitText(open)
     } else if (next === BANG || next === QUERY || (isClose && open + 2 < html.length)) {
-      tellText(open)
+      emitText(open)
       textFrom = comments.after(open)
       visit.comment?.(open, textFrom)
       open = textFrom
@@ -64,7 +64,7 @@ export function scanHtml(html: string, visit: HtmlVisitor): void {
       open++
     }
   }
-  tellText(html.length)
+  emitText(html.length)
 }
 
 const SPACES = new Set([9, 10, 12, 13, 32])

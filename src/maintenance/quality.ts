@@ -22,7 +22,7 @@ export async function watchQuality(
   const windowMs = settings.windowHours * HOUR_MS
   const firing = Map.groupBy(await store.quality.firing(), ({ domainId }) => domainId)
   const ids = new Set([...(await store.quality.domainsWithOutcomes(windowMs, now)), ...firing.keys()])
-  let hasTold = false
+  let hasEvents = false
 
   for (const id of ids) {
     const domain = await store.domains.get(id)
@@ -34,15 +34,16 @@ export async function watchQuality(
       if (judgement === 'raise' && domain !== null) {
         const { organizationId, name } = domain
         const alert = newAlert(mintId('alr'), { organizationId, domainId: id, domain: name }, measured, settings, now)
-        hasTold = (await store.quality.raise(alert, alertEvent(mintId('evt'), alert, now))) === 'raised' || hasTold
+        hasEvents = (await store.quality.raise(alert, alertEvent(mintId('evt'), alert, now))) === 'raised' || hasEvents
       }
       if (judgement === 'resolve' && current !== undefined) {
         const alert = ended(current, measured, settings, now)
-        hasTold = (await store.quality.resolve(alert, alertEvent(mintId('evt'), alert, now))) === 'resolved' || hasTold
+        hasEvents =
+          (await store.quality.resolve(alert, alertEvent(mintId('evt'), alert, now))) === 'resolved' || hasEvents
       }
     }
   }
-  return hasTold
+  return hasEvents
 }
 
 const NOTHING: QualityFigures = { sent: 0, hardBounced: 0, delivered: 0, complained: 0 }

@@ -30,7 +30,7 @@ export function createRetention(deps: {
   clock: Pick<Clock, 'now'>
 }): Task {
   const { retention, organizations } = deps.store
-  const pace = createPace(deps.clock)
+  const runSteps = createStepRunner(deps.clock)
   /** Of the pass under way. */
   let left: Expiring[] | null = null
 
@@ -45,13 +45,13 @@ export function createRetention(deps: {
     const unsubscribableSince = now - UNSUBSCRIBABLE_MS
     if (organization !== undefined) {
       const request = { ...organization, unsubscribableSince }
-      if (!(await pace((timeIsUp) => retention.remove({ ...request, timeIsUp })))) left?.shift()
+      if (!(await runSteps((timeIsUp) => retention.remove({ ...request, timeIsUp })))) left?.shift()
       return true
     }
     if ((await retention.pruneUnsubscribables(unsubscribableSince, PRUNE)) === PRUNE) return true
     // Space that is not given back now is used again.
     if (deps.isBusy()) return false
-    if (await pace(retention.giveBack)) return true
+    if (await runSteps(retention.giveBack)) return true
     await retention.truncateLog()
     return false
   }
@@ -76,7 +76,7 @@ interface Expiring {
 }
 
 /** Gives each step its time, which shrinks when what a step wrote took long to commit, and grows back. */
-function createPace(clock: Pick<Clock, 'now'>) {
+function createStepRunner(clock: Pick<Clock, 'now'>) {
   let givenMs = STEP_MS
   return async <T>(run: (timeIsUp: () => boolean) => Promise<T>): Promise<T> => {
     // Counts from when the store begins, since a step may wait for its turn.

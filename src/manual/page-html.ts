@@ -15,9 +15,9 @@ type Pages = ReadonlyMap<string, ManualPage>
 export function pageHtml(page: ManualPage, contents: typeof CONTENTS, pages: Pages, assets: Assets): string {
   const order = [...pages.keys()]
   const at = order.indexOf(page.topic)
-  const neighbour = (topic: string | undefined, label: string, rel: string) =>
+  const pageLink = (topic: string | undefined, label: string, rel: string) =>
     topic === undefined ? '' : `<a rel="${rel}" href="${topic}">${label}: ${escapeHtml(pages.get(topic)!.title)}</a>`
-  const foot = [neighbour(order[at - 1], 'Previous', 'prev'), neighbour(order[at + 1], 'Next', 'next')]
+  const foot = [pageLink(order[at - 1], 'Previous', 'prev'), pageLink(order[at + 1], 'Next', 'next')]
   return documentHtml({
     title: `${page.title} · Postrider manual`,
     main: `${page.html}<nav class="turn" aria-label="Neighbouring pages">${foot.join(' ')}</nav>`,

@@ -42,14 +42,14 @@ export interface RoutedAddress {
 export interface RouteChoice {
   route: InboundRoute
   by: RouteMatch['type']
-  /** The route knows `a@d`; spoken was `a+tag@d`. */
+  /** The route has `a@d`; spoken was `a+tag@d`. */
   viaBareAddress: boolean
 }
 
 /** What is to be said of one route and one address. */
 export interface WeighedRoute {
   route: InboundRoute
-  /** It is enabled and knows the address, be it first or not. */
+  /** It is enabled and has the address, be it first or not. */
   matches: boolean
   /** It is the one that gets the mail. */
   takes: boolean
@@ -140,8 +140,8 @@ function fits(match: RouteMatch, { domain, exact, bare }: Forms): 'exact' | 'bar
   if (!isFor(match, domain)) return null
   if (match.type === 'catch_all' || match.type === 'domain') return 'exact'
   const wanted = foldLocalPart(match.value.slice(0, match.value.lastIndexOf('@')))
-  const knows = (local: string) => (match.type === 'address' ? wanted === local : matchesPattern(wanted, local))
-  return knows(exact) ? 'exact' : bare !== null && knows(bare) ? 'bare' : null
+  const matchesLocal = (local: string) => (match.type === 'address' ? wanted === local : matchesPattern(wanted, local))
+  return matchesLocal(exact) ? 'exact' : bare !== null && matchesLocal(bare) ? 'bare' : null
 }
 
 /** `*` any run, `?` one character. Only the last star is ever reconsidered, so the work is at most the product of both

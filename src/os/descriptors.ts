@@ -44,11 +44,11 @@ export type Supply = 'short' | 'scarce' | 'ample'
 
 /** Reports the supply ten times a second on a real timer, whatever clock the server uses. Reports nothing without a limit.
  *  Does not keep the process alive. Returns what stops it. */
-export function watchDescriptors({ limit, used }: Descriptors, tell: (supply: Supply) => void): () => void {
+export function watchDescriptors({ limit, used }: Descriptors, onSupply: (supply: Supply) => void): () => void {
   if (limit === Number.POSITIVE_INFINITY) return () => {}
   const timer = setInterval(() => {
     const share = used() / limit
-    tell(share > 7 / 8 ? 'short' : share < 3 / 4 ? 'ample' : 'scarce')
+    onSupply(share > 7 / 8 ? 'short' : share < 3 / 4 ? 'ample' : 'scarce')
   }, EVERY_MS)
   timer.unref()
   return () => clearInterval(timer)

@@ -107,7 +107,7 @@ export function createSupervisor<State>(options: SupervisorOptions<State>): Supe
     }
     runners.push(watched)
     runner.onMessage((message) => {
-      if (!runners.includes(watched) || marked.hear(message)) return
+      if (!runners.includes(watched) || marked.accepts(message)) return
       if ((message as { kind?: unknown }).kind === 'ready' && !watched.isReady) {
         watched.isReady = true
         watched.stillMs = 0

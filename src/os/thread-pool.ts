@@ -121,7 +121,7 @@ export function createThreadPool<Job, Answer>(options: ThreadPoolOptions<Job>): 
     settingsOf: () => options.settings,
     isBusy: ({ tasks }) => tasks.size > 0,
     onMayStart: () => assign(),
-    onMessage: (runner, message) => hear(runner, message as PoolAnswer),
+    onMessage: (runner, message) => onAnswer(runner, message as PoolAnswer),
     onEnd: (runner, { cause, culprit, wasReady }) => {
       const tasks = [...runner.state.tasks.values()]
       for (const task of tasks) release(runner.state, task)
@@ -143,7 +143,7 @@ export function createThreadPool<Job, Answer>(options: ThreadPoolOptions<Job>): 
     },
   })
 
-  const hear = (runner: Supervised<State<Job>>, message: PoolAnswer) => {
+  const onAnswer = (runner: Supervised<State<Job>>, message: PoolAnswer) => {
     if (message.kind !== 'answer' && message.kind !== 'failed') return
     const task = runner.state.tasks.get(message.id)
     if (task === undefined) return
@@ -204,19 +204,19 @@ export function createThreadPool<Job, Answer>(options: ThreadPoolOptions<Job>): 
     if (ownerOf !== undefined && waiting.length > 1) waiting = inTurn(waiting, ({ job }) => ownerOf(job), served)
     for (let at = 0; at < waiting.length; ) {
       const task = waiting[at]!
-      const runner = hasRoom(task) ? runnerFor(task) : null
+      const runner = fitsMemory(task) ? runnerFor(task) : null
       if (runner === null) at++
       else {
         waiting.splice(at, 1)
         give(runner, task)
       }
       // Nobody has hands free, and only suspects and large jobs may pass one another.
-      if (runner === null && !task.isSuspect && hasRoom(task)) break
+      if (runner === null && !task.isSuspect && fitsMemory(task)) break
     }
   }
 
-  const hasRoom = ({ bytes }: Task<Job>) =>
-    bytes <= largeBytes || largeUnderWay === 0 || largeUnderWay + bytes <= LARGE_ROOM * largeBytes
+  const fitsMemory = ({ bytes }: Task<Job>) =>
+    bytes <= largeBytes || largeUnderWay === 0 || largeUnderWay + bytes <= MAX_LARGE_FACTOR * largeBytes
 
   const runnerFor = (task: Task<Job>): Supervised<State<Job>> | null => {
     const shared = supervisor.runners.filter(isShared)
@@ -340,7 +340,7 @@ const MOST_OWNERS = 10_000
 const MOST_FAULTS = 2
 const MOST_FAILED_STARTS = 4
 /** Large jobs together may be so many times `largeBytes`. */
-const LARGE_ROOM = 32
+const MAX_LARGE_FACTOR = 32
 /** So many bytes cost a runner as much as one job more. */
 const BYTES_A_JOB = 100_000
 

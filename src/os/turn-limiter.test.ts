@@ -4,9 +4,9 @@ import { createTurnLimiter } from './turn-limiter.ts'
 test('what comes in a turn that has been long waits for a later one, in the order of coming', async () => {
   let now = 0
   const begun: string[] = []
-  const gate = createTurnLimiter(() => now)
+  const turns = createTurnLimiter(() => now)
   const enter = (name: string, ms: number) =>
-    gate.enter(() => {
+    turns.enter(() => {
       begun.push(name)
       now += ms
       return name
@@ -22,16 +22,16 @@ test('what comes in a turn that has been long waits for a later one, in the orde
 
 test('what throws rejects, and the next one has its turn', async () => {
   let now = 0
-  const gate = createTurnLimiter(() => now)
-  gate.enter(() => {
+  const turns = createTurnLimiter(() => now)
+  turns.enter(() => {
     now += 10
   })
   const failed = Promise.resolve(
-    gate.enter(() => {
+    turns.enter(() => {
       throw new Error('bad')
     }),
   )
-  const next = gate.enter(() => 'next')
+  const next = turns.enter(() => 'next')
   expect(failed).rejects.toThrow('bad')
   expect(await next).toBe('next')
 })

@@ -64,7 +64,7 @@ export interface Marked {
   /** Payload of the first message. */
   readonly board: SharedArrayBuffer | null
   /** Handles a message of a runner without shared memory; true if it was one of these. */
-  hear(message: unknown): boolean
+  accepts(message: unknown): boolean
   beat(): number
   /** CPU time of its thread in ms; null if the system does not report it. */
   cpuMs(): number | null
@@ -78,7 +78,7 @@ export function createMarked(sharesMemory: boolean): Marked {
     const cells = new Int32Array(board)
     return {
       board,
-      hear: () => false,
+      accepts: () => false,
       beat: () => Atomics.load(cells, BEAT),
       job: () => Atomics.load(cells, JOB) || null,
       cpuMs: () => cpuMsOf(Atomics.load(cells, THREAD)),
@@ -88,7 +88,7 @@ export function createMarked(sharesMemory: boolean): Marked {
   let current: number | null = null
   return {
     board: null,
-    hear: (message) => {
+    accepts: (message) => {
       const { kind, job } = message as { kind?: unknown; job?: unknown }
       if (kind !== 'beat' && kind !== 'at_work') return false
       beats++

@@ -88,7 +88,7 @@ export function createWeb(config: Config, deps: WebDeps): Web {
     clientAddress,
     ...(http.behindProxy && { plaintextGuard: createPlaintextGuard({ isTrusted, publicUrl }) }),
     hasSessions: http.dashboard,
-    site: { hostNames, publicUrl, isBehindProxy: http.behindProxy, isTrusted },
+    origin: { hostNames, publicUrl, isBehindProxy: http.behindProxy, isTrusted },
     log: deps.log,
     hstsSeconds: http.hstsSeconds,
     watchDescriptors: watch,

@@ -361,7 +361,7 @@ async function openListeners(
     submission: createSubmissionHandler({
       submission: application.submission,
       readAuthor: engines.parsing.readAuthor,
-      once: web.api.once,
+      idempotencyKeys: web.api.idempotencyKeys,
       clock,
       login: (password, now, address) => web.api.auth.authenticate(`Bearer ${password}`, now, () => address),
       takeRate: web.api.rateLimit.take,

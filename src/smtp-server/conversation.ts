@@ -31,7 +31,7 @@ const STRESSED_TOLERANCE = { errors: 3, junk: 10 }
 export class Conversation<R> extends SMTPConnection implements Due {
   dueAt: number
   readonly client: SmtpSession
-  readonly #around: ListenerContext<R>
+  readonly #context: ListenerContext<R>
   readonly #onGone: (conversation: Conversation<R>) => void
   #transaction: Transaction<R> | null = null
   /** A command is being answered, or DATA is being received. */
@@ -52,7 +52,7 @@ export class Conversation<R> extends SMTPConnection implements Due {
     onClosed: (conversation: Conversation<R>) => void,
   ) {
     super(server, socket, options)
-    this.#around = context
+    this.#context = context
     this.#onGone = onClosed
     this.client = { id: this.id, remoteAddress: this.remoteAddress, helo: '', tls: tlsOf(socket), protocol: 'SMTP' }
     this.#waitsSince = context.clock.steady.now()
@@ -62,7 +62,7 @@ export class Conversation<R> extends SMTPConnection implements Due {
 
   /** Runs before the greeting. Throws what the handler throws. */
   async begin(): Promise<void> {
-    await this.#around.handler.onConnect?.(this.client)
+    await this.#context.handler.onConnect?.(this.client)
   }
 
   /** TLS is established: discard everything the client sent before. RFC 3207 §4.2 */
@@ -75,7 +75,7 @@ export class Conversation<R> extends SMTPConnection implements Due {
 
   /** Resolves when the handler accepts user and password. Throws SmtpReply. */
   async login(user: string, password: string): Promise<void> {
-    const { loginThrottle, handler, log } = this.#around
+    const { loginThrottle, handler, log } = this.#context
     this.#gone ??= new AbortController()
     const ask = async () => handler.onLogin?.(this.client, { user, password })
     try {
@@ -101,7 +101,7 @@ export class Conversation<R> extends SMTPConnection implements Due {
 
   /** Closes the connection to make room for another client. */
   evict(): void {
-    this.say(REPLIES.giveWay)
+    this.say(REPLIES.closingIdle)
     this._socket.destroySoon()
   }
 
@@ -109,7 +109,7 @@ export class Conversation<R> extends SMTPConnection implements Due {
   shortenDeadline(): void {
     if (this.dueAt === Number.POSITIVE_INFINITY) return
     this.dueAt = Math.min(this.dueAt, this.#waitsSince + this.#idleMs())
-    this.#around.deadlines.nearer(this)
+    this.#context.deadlines.nearer(this)
   }
 
   /** Sends 421, then closes the socket. */
@@ -127,7 +127,7 @@ export class Conversation<R> extends SMTPConnection implements Due {
   expire(): void {
     if (this._upgrading) this._socket.destroy()
     else
-      this.say(this._dataStream && this.#around.clock.steady.now() >= this.#dataUntil ? REPLIES.tooSlow : REPLIES.idle)
+      this.say(this._dataStream && this.#context.clock.steady.now() >= this.#dataUntil ? REPLIES.tooSlow : REPLIES.idle)
   }
 
   say(reply: SmtpReply): void {
@@ -156,7 +156,7 @@ export class Conversation<R> extends SMTPConnection implements Due {
   override _onClose(): void {
     super._onClose()
     this.#gone?.abort()
-    this.#around.deadlines.remove(this)
+    this.#context.deadlines.remove(this)
     this.#onGone(this)
   }
 
@@ -177,7 +177,7 @@ export class Conversation<R> extends SMTPConnection implements Due {
     this.#answer(command)
       .then(
         (reply) => reply && this.say(reply),
-        (thrown) => this.say(replyTo(thrown, this.#around.log)),
+        (thrown) => this.say(replyTo(thrown, this.#context.log)),
       )
       .finally(() => {
         this.#rest()
@@ -193,7 +193,7 @@ export class Conversation<R> extends SMTPConnection implements Due {
     if (!this._ready) return REPLIES.tooEarly
     if (/^(OPTIONS|GET|HEAD|POST|PUT|DELETE|TRACE|CONNECT) .* HTTP\/\d/i.test(command.toString('latin1')))
       return REPLIES.http
-    const tolerance = this.#around.stress.isOn() ? STRESSED_TOLERANCE : TOLERANCE
+    const tolerance = this.#context.stress.isOn() ? STRESSED_TOLERANCE : TOLERANCE
     if (this.#errors >= tolerance.errors) return REPLIES.tooManyErrors
     return this.#junk >= tolerance.junk ? REPLIES.tooMuchJunk : null
   }
@@ -262,7 +262,7 @@ export class Conversation<R> extends SMTPConnection implements Due {
     this.hostNameAppearsAs = name
     this.client.helo = name
     this.client.protocol = this._transmissionType()
-    const { settings, handler } = this.#around
+    const { settings, handler } = this.#context
     const features = [
       'PIPELINING',
       '8BITMIME',
@@ -278,9 +278,9 @@ export class Conversation<R> extends SMTPConnection implements Due {
 
   async #mail(rest: string): Promise<SmtpReply> {
     if (!this.client.helo) return REPLIES.helloFirst
-    if (this.#around.handler.onLogin && !this.session.user) return REPLIES.loginFirst
+    if (this.#context.handler.onLogin && !this.session.user) return REPLIES.loginFirst
     if (this.#transaction !== null) return REPLIES.nestedMail
-    this.#transaction = await beginTransaction(rest, this.client, this.#around, this._transmissionType())
+    this.#transaction = await beginTransaction(rest, this.client, this.#context, this._transmissionType())
     return new SmtpReply(250, '2.1.0', 'sender ok')
   }
 
@@ -288,11 +288,11 @@ export class Conversation<R> extends SMTPConnection implements Due {
     if (this.#transaction === null) return this.client.helo ? REPLIES.mailFirst : REPLIES.helloFirst
     try {
       const before = this.#transaction.recipients.length
-      await addRecipient(this.#transaction, rest, this.client, this.#around)
+      await addRecipient(this.#transaction, rest, this.client, this.#context)
       const taken = new SmtpReply(250, '2.1.5', 'recipient ok')
       return this.#transaction?.recipients.length === before ? this.#idleTalk(taken) : taken
     } catch (thrown) {
-      const reply = this.#noted(replyTo(thrown, this.#around.log))
+      const reply = this.#noted(replyTo(thrown, this.#context.log))
       // a 4yz is not an error, but does not advance the transaction
       return reply === REPLIES.tooManyRecipients ? this.#idleTalk(reply) : reply
     }
@@ -302,12 +302,12 @@ export class Conversation<R> extends SMTPConnection implements Due {
     const transaction = this.#transaction
     if (transaction === null) return this.client.helo ? REPLIES.mailFirst : REPLIES.helloFirst
     if (transaction.recipients.length === 0) return REPLIES.recipientFirst
-    if (this.#around.memory.isShort()) return this.#noted(REPLIES.noMemory)
+    if (this.#context.memory.isShort()) return this.#noted(REPLIES.noMemory)
     const parser = this._parser
     if (!parser) return null
     const stream = parser.startDataMode()
     this._dataStream = stream
-    const { clock, settings } = this.#around
+    const { clock, settings } = this.#context
     const { dataMs } = settings.limits
     this.#dataEndsAt = clock.steady.now() + dataMs
     this.#dataUntil = clock.steady.now() + Math.min(this.#idleMs(), dataMs)
@@ -319,7 +319,7 @@ export class Conversation<R> extends SMTPConnection implements Due {
       },
       onWhole: () => this.#waitForUs(),
     }
-    takeMail(transaction, stream, this.client, this.#around, progress)
+    takeMail(transaction, stream, this.client, this.#context, progress)
       .then((reply) => {
         this._dataStream = false
         this.#transaction = null
@@ -349,7 +349,7 @@ export class Conversation<R> extends SMTPConnection implements Due {
   }
 
   async #auth(line: Buffer): Promise<SmtpReply | null> {
-    if (!this.#around.handler.onLogin) return REPLIES.notImplemented
+    if (!this.#context.handler.onLogin) return REPLIES.notImplemented
     if (!this.client.helo) return REPLIES.helloFirst
     if (!this.#mayLogIn()) return REPLIES.tlsFirst
     if (this.#transaction !== null) return REPLIES.notNow
@@ -360,7 +360,7 @@ export class Conversation<R> extends SMTPConnection implements Due {
   #mayLogIn(): boolean {
     if (this.secure) return true
     const client = clientOf(this.client.remoteAddress)
-    return !this.#around.settings.loginNeedsTls && (client.startsWith('127.') || this.client.remoteAddress === '::1')
+    return !this.#context.settings.loginNeedsTls && (client.startsWith('127.') || this.client.remoteAddress === '::1')
   }
 
   /** Counts a command that does not advance a transaction. */
@@ -370,7 +370,7 @@ export class Conversation<R> extends SMTPConnection implements Due {
   }
 
   #noted(reply: SmtpReply): SmtpReply {
-    const { mailLog, name } = this.#around
+    const { mailLog, name } = this.#context
     mailLog?.refused({ door: name, address: this.client.remoteAddress, reply: lineOf(reply) })
     return reply
   }
@@ -380,18 +380,18 @@ export class Conversation<R> extends SMTPConnection implements Due {
     if (this._closing || this._closed) return
     this.#busy = Boolean(this._dataStream)
     this.#waitForClient()
-    this.#around.deadlines.nearer(this)
-    if (this.#around.stopping()) this.endWhenIdle()
+    this.#context.deadlines.nearer(this)
+    if (this.#context.stopping()) this.endWhenIdle()
   }
 
   #waitForClient(): void {
-    this.#waitsSince = this.#around.clock.steady.now()
+    this.#waitsSince = this.#context.clock.steady.now()
     const idleAt = this.#waitsSince + this.#idleMs()
     this.dueAt = this._dataStream ? Math.min(idleAt, this.#dataUntil) : idleAt
   }
 
   #idleMs(): number {
-    const { settings, stress } = this.#around
+    const { settings, stress } = this.#context
     return stress.isOn() ? settings.limits.stressedIdleMs : settings.limits.idleMs
   }
 
@@ -401,7 +401,7 @@ export class Conversation<R> extends SMTPConnection implements Due {
 
   /** An error in this class or in the library: closes this connection and keeps the process running. */
   #broken(thrown: unknown): void {
-    this.#around.log.error('SMTP connection failed', { error: thrown })
+    this.#context.log.error('SMTP connection failed', { error: thrown })
     this._socket.destroy()
   }
 }

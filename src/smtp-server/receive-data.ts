@@ -6,7 +6,7 @@ import type { SpooledMail } from './spool.ts'
 
 /** The client disconnected before the end of DATA: there is no mail and no one to answer. */
 export class ClientDisconnected extends Error {
-  override name = 'ClientGone'
+  override name = 'ClientDisconnected'
 }
 
 /** DATA, dots unstuffed → its size in bytes; its content goes to `mail`. Reads to the end even after an error, because

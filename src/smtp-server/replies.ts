@@ -6,7 +6,7 @@ import { SmtpReply } from './reply.ts'
 export const REPLIES = {
   tooManyConnections: new SmtpReply(421, '4.7.0', 'too many connections, try again later'),
   tooManyOfNetwork: new SmtpReply(421, '4.7.0', 'too many connections from your network, try again later'),
-  giveWay: new SmtpReply(421, '4.3.2', 'too many connections, closing idle ones'),
+  closingIdle: new SmtpReply(421, '4.3.2', 'too many connections, closing idle ones'),
   tooEarly: new SmtpReply(421, '4.7.0', 'command sent before the greeting'),
   http: new SmtpReply(421, '4.7.0', 'this is not an HTTP server'),
   tooManyErrors: new SmtpReply(421, '4.7.0', 'too many errors'),

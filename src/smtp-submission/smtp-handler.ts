@@ -19,17 +19,17 @@ export interface SubmissionHandlerDeps {
   /** Parses the author's headers in another thread. */
   readAuthor: ReadAuthor
   /** Shared with the API. */
-  once: IdempotencyKeys
+  idempotencyKeys: IdempotencyKeys
   clock: Clock
   /** API key value and client address → the key; records the use as the API does. Throws `unauthorized` for a key that
    *  is unknown, revoked, expired or not allowed from this address. */
   login: (password: string, now: number, address: string) => ApiKey
   /** Counts one request against the plan of the key, in the same windows as the API. */
-  takeRate: (key: ApiKey, now: number) => RateTaken
+  takeRate: (key: ApiKey, now: number) => RateResult
 }
 
 /** Whether the key may send another request now, and its plan's limit. */
-export interface RateTaken {
+export interface RateResult {
   allowed: boolean
   /** Per minute. */
   limit: number
@@ -46,7 +46,7 @@ export interface RateTaken {
 export function createSubmissionHandler({
   submission,
   readAuthor,
-  once,
+  idempotencyKeys,
   clock,
   login,
   takeRate,
@@ -101,7 +101,7 @@ export function createSubmissionHandler({
 
     const { idempotencyKey } = read
     if (idempotencyKey === null) return submit()
-    const { answer } = await once.run(
+    const { answer } = await idempotencyKeys.run(
       {
         organizationId: key.organizationId,
         mode: key.mode,

@@ -49,7 +49,7 @@ const PLAIN = createEngine(spell)
 /** Text → parsed text; with `html`, output is escaped unless its last filter is `raw`. Throws TemplateFault. */
 export function parseText(source: string, kind: 'html' | 'plain'): ParsedText {
   const engine = kind === 'html' ? HTML : PLAIN
-  return faultsTold(() => {
+  return withTemplateFaults(() => {
     const parser = new BoundedParser(engine)
     const nodes = parser.parse(source)
     return { nodes, engine, weight: source.length + parser.nodes * NODE_BYTES, variables: variablesOf(engine, nodes) }
@@ -70,7 +70,7 @@ export function createFilling(
     const context = new BoundedContext(scope, engine.options, { sync: true }, { ...paid, liquid: engine })
     if (paid === null && workBudget !== undefined) chargeTo(workBudget, context)
     paid ??= context
-    return faultsTold(() => engine.renderSync(nodes, context) as string)
+    return withTemplateFaults(() => engine.renderSync(nodes, context) as string)
   }
 }
 
@@ -140,7 +140,7 @@ function variablesOf(engine: Liquid, nodes: Node[]): string[] {
 }
 
 /** Any error inside is the template's fault, a stack overflow included. */
-function faultsTold<T>(work: () => T): T {
+function withTemplateFaults<T>(work: () => T): T {
   try {
     return work()
   } catch (error) {

@@ -33,7 +33,7 @@ export interface ImportMeans {
   /** Counts only. */
   isDryRun: boolean
   /** Receives every record that is not imported. */
-  tell: (number: number, message: string, isBad: boolean) => void
+  onLine: (number: number, message: string, isBad: boolean) => void
 }
 
 /** Imports a list: readings → suppressions, some hundred per transaction, in list order. After a crash the written ones
@@ -63,16 +63,16 @@ export async function importReadings(readings: AsyncIterable<Reading[]>, means: 
         if (fault === null) batch.push(suppressionOf(reading.entry, means))
         else {
           result.bad++
-          means.tell(reading.number, fault, true)
+          means.onLine(reading.number, fault, true)
         }
         if (batch.length >= BATCH) await flush()
         if (result.limit !== null) return result
       } else if ('fault' in reading) {
         result.bad++
-        means.tell(reading.number, reading.fault, true)
+        means.onLine(reading.number, reading.fault, true)
       } else {
         result.passedOver++
-        means.tell(reading.number, reading.passedOver, false)
+        means.onLine(reading.number, reading.passedOver, false)
       }
     }
   }

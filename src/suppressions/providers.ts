@@ -17,7 +17,7 @@ export type Said =
 
 export interface Provider {
   name: ProviderName
-  knows: (columns: ReadonlySet<string>) => boolean
+  recognizes: (columns: ReadonlySet<string>) => boolean
   read: (row: Row, kind: ListKind | null) => Said
 }
 
@@ -37,19 +37,19 @@ export const PROVIDERS: readonly Provider[] = [
   {
     // GET /message-streams/<id>/suppressions/dump
     name: 'postmark',
-    knows: (columns) => columns.has('emailaddress') && columns.has('suppressionreason'),
+    recognizes: (columns) => columns.has('emailaddress') && columns.has('suppressionreason'),
     read: ({ emailaddress: email = '', suppressionreason = '', origin = '', createdat }) => {
       const reason = POSTMARK[suppressionreason]
       if (reason === undefined) return { fault: `has an unknown SuppressionReason: ${suppressionreason}` }
-      const isOwnWish = reason === 'manual' && origin === 'Recipient'
+      const isByRecipient = reason === 'manual' && origin === 'Recipient'
       const evidence = `Postmark: ${suppressionreason}${origin && `, origin ${origin}`}`
-      return { email, reason: isOwnWish ? 'unsubscribe' : reason, at: parseTime(createdat), evidence }
+      return { email, reason: isByRecipient ? 'unsubscribe' : reason, at: parseTime(createdat), evidence }
     },
   },
   {
     // GET /suppressions
     name: 'resend',
-    knows: (columns) => columns.has('email') && columns.has('origin'),
+    recognizes: (columns) => columns.has('email') && columns.has('origin'),
     read: ({ email = '', origin = '', sourceid = '', createdat }) => {
       const reason = RESEND[origin]
       if (reason === undefined) return { fault: `has an unknown origin: ${origin}` }
@@ -59,7 +59,7 @@ export const PROVIDERS: readonly Provider[] = [
   {
     // GET /v3/<domain>/bounces, /unsubscribes, /complaints
     name: 'mailgun',
-    knows: (columns) => columns.has('address'),
+    recognizes: (columns) => columns.has('address'),
     read: (row, kind) => {
       const { address: email = '', code = '', error = '', createdat } = row
       const own = 'code' in row || 'error' in row ? 'hard_bounce' : mailgunKind(row)
@@ -75,7 +75,7 @@ export const PROVIDERS: readonly Provider[] = [
   {
     // GET /v3/suppression/bounces, /spam_reports, /unsubscribes, /invalid_emails, /blocks
     name: 'sendgrid',
-    knows: (columns) => columns.has('email') && columns.has('created'),
+    recognizes: (columns) => columns.has('email') && columns.has('created'),
     read: (row, kind) => {
       const { email = '', reason: words = '', status = '', created } = row
       const own = 'ip' in row ? 'complaint' : 'status' in row || 'reason' in row ? 'hard_bounce' : null

@@ -139,8 +139,8 @@ type Read = (row: Row, kind: ListKind | null) => Said
 
 /** Columns → how to read a record, or why that is impossible. */
 function readerFor(columns: ReadonlySet<string>, { provider }: ListFormat): Read | string {
-  const found = PROVIDERS.find(({ name, knows }) => (provider === null ? knows(columns) : name === provider))
-  if (found?.knows(columns)) return found.read
+  const found = PROVIDERS.find(({ name, recognizes }) => (provider === null ? recognizes(columns) : name === provider))
+  if (found?.recognizes(columns)) return found.read
   if (provider !== null) return `The columns do not match an export of ${provider}: ${[...columns].join(', ')}`
   return isOwn(columns) ? readOwn : `No column with addresses found among ${[...columns].join(', ')}. Name it email.`
 }

@@ -19,13 +19,13 @@ const isKnownHost = createKnownHosts(() => HOST_NAMES)
 let made: TestApi
 const ports = { http: 0, https: 0 }
 beforeAll(async () => {
-  const site = {
+  const origin = {
     hostNames: HOST_NAMES,
     publicUrl: () => PUBLIC,
     isBehindProxy: false,
     isTrusted: createNetworks(['127.0.0.1/32']),
   }
-  made = await createTestApi({ site, pages: dashboardPages(dashboardFiles, isKnownHost) })
+  made = await createTestApi({ origin, pages: dashboardPages(dashboardFiles, isKnownHost) })
   const certificate = await selfSignedCertificate({ names: ['mail.example.com'], now: Date.now() })
   ports.http = (await made.api.listen({ host: '127.0.0.1', port: 0 })).port
   ports.https = (await made.api.listen({ host: '127.0.0.1', port: 0 }, certificate)).port

@@ -4,7 +4,7 @@ import { MAIL, openMessageApi } from './messages-setup.ts'
 /** What a tenant did with batches that are mostly refusals: answers larger than requests, kept for a day, and a request that
  *  never ended. */
 
-async function withHouse<T>(
+async function withServer<T>(
   plan: Parameters<typeof openMessageApi>[0],
   work: (server: Awaited<ReturnType<typeof openMessageApi>>) => Promise<T>,
 ): Promise<T> {
@@ -22,7 +22,7 @@ const UNKNOWN_FIELDS = Object.fromEntries(Array.from({ length: 200 }, (_, at) =>
 test(
   'a batch that is refused whole and whose answer no longer fits the stored bytes ends',
   () =>
-    withHouse({ plan: { storedBytes: 3000 } }, async (server) => {
+    withServer({ plan: { storedBytes: 3000 } }, async (server) => {
       const messages = Array.from({ length: 40 }, (_, at) => ({ ...MAIL, to: 'no address', subject: `${at}` }))
       const answer = await server.ask('POST', '/v1/messages/batch', { messages }, keyed('full'))
       expect(answer.status).toBe(202)
@@ -39,7 +39,7 @@ test(
 test(
   'a batch of good messages in a store that is full ends, with a refusal for each',
   () =>
-    withHouse({ plan: { storedBytes: 3000 } }, async (server) => {
+    withServer({ plan: { storedBytes: 3000 } }, async (server) => {
       await server.send(MAIL)
       const messages = Array(500).fill(MAIL)
       const answer = await server.ask('POST', '/v1/messages/batch', { messages }, keyed('full'))
@@ -53,7 +53,7 @@ test(
 test(
   'messages that fit go, though the answer needs room beside them',
   () =>
-    withHouse({ plan: { storedBytes: 40_000 } }, async (server) => {
+    withServer({ plan: { storedBytes: 40_000 } }, async (server) => {
       const answer = await server.ask('POST', '/v1/messages/batch', { messages: Array(100).fill(MAIL) }, keyed('tight'))
       const accepted = answer.body.data.filter((each: { id?: string }) => each.id !== undefined).length
       expect([answer.status, accepted > 0, accepted < 30]).toEqual([202, true, true])
@@ -69,7 +69,7 @@ test(
 test(
   'a batch of faults is answered with less than half a megabyte, however long its field names are',
   () =>
-    withHouse({}, async (server) => {
+    withServer({}, async (server) => {
       const messages = Array(500).fill({ ...MAIL, ...UNKNOWN_FIELDS })
       const answer = await server.ask('POST', '/v1/messages/batch', { messages }, keyed('faults'))
       expect([answer.status, answer.text.length < 512 * 1024]).toEqual([202, true])
@@ -82,7 +82,7 @@ test(
 
 // threat: malformed-requests
 test('a field name that a request made up is cut in its refusal', () =>
-  withHouse({}, async (server) => {
+  withServer({}, async (server) => {
     const answer = await server.send({
       ...MAIL,
       ['n'.repeat(100_000)]: 1,
@@ -93,7 +93,7 @@ test('a field name that a request made up is cut in its refusal', () =>
 
 // threat: tenant-object-limits
 test('a list is asked with at most 20 conditions on metadata', () =>
-  withHouse({}, async (server) => {
+  withServer({}, async (server) => {
     const query = (count: number) => Array.from({ length: count }, (_, at) => `metadata[k${at}]=v`).join('&')
     expect((await server.ask('GET', `/v1/messages?${query(20)}`)).status).toBe(200)
     const answer = await server.ask('GET', `/v1/messages?${query(500)}`)

@@ -106,7 +106,7 @@ test('behind https the cookie is for https and for this very host alone', async 
     isBehindProxy: true,
     isTrusted: () => false,
   }
-  made = await createTestApi({ site })
+  made = await createTestApi({ origin: site })
   await addLink()
   const answer = await post({ token: LINK })
   expect(answer.headers.get('set-cookie')).toMatch(

@@ -47,15 +47,15 @@ test('the library of Standard Webhooks and we believe the same requests', async 
   const headers = { 'webhook-id': 'evt_1', 'webhook-timestamp': `${t}`, 'webhook-signature': signature }
   expect(await unwrap(BODY, headers, SECRET)).toEqual(JSON.parse(BODY))
 
-  const house = signEnveloped({
+  const signed = signEnveloped({
     secrets: { secret: OTHER, previous: { secret: SECRET, expiresAt: t * 1_000 + 1 } },
     eventId: 'evt_1',
     body: BODY,
     attempt: 1,
     now: t * 1_000,
   })
-  expect(theirs.verify(BODY, house)).toEqual(JSON.parse(BODY))
-  expect(await unwrap(BODY, pick(house, /^webhook-/), SECRET)).toEqual(JSON.parse(BODY))
+  expect(theirs.verify(BODY, signed)).toEqual(JSON.parse(BODY))
+  expect(await unwrap(BODY, pick(signed, /^webhook-/), SECRET)).toEqual(JSON.parse(BODY))
 })
 
 test('headers as frameworks have them, and bodies as text or bytes', async () => {

@@ -54,7 +54,7 @@ export async function openFeedback(wrap: (deliveries: Store['deliveries']) => St
       for (const claimed of await claim(store)) await store.deliveries.record(recordOf(claimed))
       return made
     },
-    /** What the house at the end of DATA hands over: mail to `addresses`, each of them recognised. */
+    /** What the SMTP handler passes on at the end of DATA: mail to `addresses`, each of them recognised. */
     take: (
       mail: Uint8Array | string,
       addresses: string[],

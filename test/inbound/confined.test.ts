@@ -200,7 +200,7 @@ describe.skipIf(PROBED.kind !== 'confined')('a mail over which readers end', () 
     const readers = hostileReaders({ limits: { computeMs: 500 } })
     const { raw } = doing('loop')
     await expect(readers.report({ raw, returnPath: '' })).rejects.toThrow('451 4.3.0')
-    expect((await readers.report({ raw, returnPath: '' })).content).toEqual({ kind: 'unread' })
+    expect((await readers.report({ raw, returnPath: '' })).content).toEqual({ kind: 'unreadable' })
   }, 120_000)
 
   test('ends up in the store with the reason, after one deferral', async () => {

@@ -51,7 +51,7 @@ test('a mail that was sent on once does not come in again', async () => {
 test('a mail that another installation sent on after us does not come in again', async () => {
   await setup.send(['ann@sealing.test'], MAIL.replace('Subject: ', 'Subject: second '))
   const byUs = await sentOn()
-  const byTheOther = `X-Service-Loop: of-another-house\r\nReceived: from a by b; ${new Date(START).toUTCString()}\r\n${byUs}`
+  const byTheOther = `X-Service-Loop: of-another-server\r\nReceived: from a by b; ${new Date(START).toUTCString()}\r\n${byUs}`
   await expect(setup.send(['bo@sealing.test'], byTheOther)).rejects.toThrow('554 5.4.6')
 })
 

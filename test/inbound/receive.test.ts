@@ -15,7 +15,7 @@ afterEach(async () => {
   for (const setup of open.splice(0)) await setup.store.close()
 })
 
-async function house(options?: Parameters<typeof createInboundSetup>[0]): Promise<InboundSetup> {
+async function openSetup(options?: Parameters<typeof createInboundSetup>[0]): Promise<InboundSetup> {
   const setup = await createInboundSetup(options)
   open.push(setup)
   return setup
@@ -39,7 +39,7 @@ async function messages({ store, organization }: InboundSetup) {
 
 describe('a mail', () => {
   test('to one route is kept with all that is known of it, and owed to the endpoint', async () => {
-    const setup = await house()
+    const setup = await openSetup()
     const route = await setup.addRoute({ type: 'address', value: 'info@ours.test' }, { action: WEBHOOK })
     const text = await setup.send(['Info+tag@ours.test'])
 
@@ -77,7 +77,7 @@ describe('a mail', () => {
   })
 
   test('is read with its envelope', async () => {
-    const setup = await house()
+    const setup = await openSetup()
     await setup.addRoute({ type: 'domain', value: 'ours.test' })
     await setup.send(['a@ours.test', 'b@ours.test'], MAIL, { returnPath: null })
     expect(setup.jobs).toMatchObject([
@@ -99,7 +99,7 @@ describe('a mail', () => {
   })
 
   test('to two routes becomes one message for each, with its recipients', async () => {
-    const setup = await house()
+    const setup = await openSetup()
     const info = await setup.addRoute({ type: 'address', value: 'info@ours.test' }, { action: WEBHOOK })
     const rest = await setup.addRoute({ type: 'catch_all', value: null })
     const to = ['x@ours.test', 'info@ours.test', 'y@ours.test', 'info+1@ours.test', 'x@ours.test']
@@ -116,14 +116,14 @@ describe('a mail', () => {
   })
 
   test('for a store-only route wakes no delivery loop', async () => {
-    const setup = await house()
+    const setup = await openSetup()
     await setup.addRoute({ type: 'domain', value: 'ours.test' })
     await setup.send(['a@ours.test'])
     expect(setup.told.map((line) => line.split(' ')[0])).toEqual(['received'])
   })
 
   test('for postmaster or abuse is stored where no route takes it, once for each domain', async () => {
-    const setup = await house()
+    const setup = await openSetup()
     const other = await setup.addDomain('second.test')
     const info = await setup.addRoute({ type: 'address', value: 'info@ours.test' }, { action: WEBHOOK })
     await setup.addRoute({ type: 'address', value: 'x@second.test' })
@@ -145,7 +145,7 @@ describe('a mail', () => {
   // threat: unreadable-mail
   // threat: parser-exhaustion
   test('that cannot be read is stored with the reason', async () => {
-    const setup = await house()
+    const setup = await openSetup()
     await setup.addRoute({ type: 'domain', value: 'ours.test' }, { action: WEBHOOK })
     setup.findings.parseError = 'too many parts'
     setup.findings.head = { from: '', fromHeader: '', subject: '', messageId: '' }
@@ -156,7 +156,7 @@ describe('a mail', () => {
 
 describe('a report to a return path', () => {
   test('goes to feedback and is not inbound mail', async () => {
-    const setup = await house()
+    const setup = await openSetup()
     await setup.addRoute({ type: 'catch_all', value: null })
     const to = [`${setup.keyed(DELIVERY)}@bounces.ours.test`, 'complaints@bounces.ours.test']
     expect(await setup.send(to, MAIL, { returnPath: null })).toBe('report accepted')
@@ -174,7 +174,7 @@ describe('a report to a return path', () => {
   })
 
   test('is answered only when feedback has stored it', async () => {
-    const setup = await house({ take: () => Promise.reject(new StoreUnavailable('disk full')) })
+    const setup = await openSetup({ take: () => Promise.reject(new StoreUnavailable('disk full')) })
     await expect(setup.send(['complaints@bounces.ours.test'])).rejects.toThrow(StoreUnavailable)
   })
 })
@@ -185,12 +185,12 @@ describe('a mail loop', () => {
     [{ loop: LOOP_TAG }, '554 5.4.6 mail loop detected: this server has already forwarded this message'],
     [{ loop: `other\n${LOOP_TAG}` }, '554 5.4.6 mail loop detected: this server has already forwarded this message'],
     [{ hops: 51 }, '554 5.4.6 mail loop detected: 51 hops'],
-    [{ loop: 'of-another-house' }, '250'],
+    [{ loop: 'of-another-server' }, '250'],
     [{ loop: `${LOOP_TAG}x` }, '250'],
     [{ hops: 50 }, '250'],
   ]
   test.each(cases)('%j: %s', async (head, expected) => {
-    const setup = await house()
+    const setup = await openSetup()
     await setup.addRoute({ type: 'domain', value: 'ours.test' }, { action: WEBHOOK })
     setup.findings.head = head
     expect(await answer(setup.send(['a@ours.test']))).toStartWith(expected)
@@ -220,7 +220,7 @@ describe('the proof that a route wants', () => {
     ['require_pass', 'temperror', 'none', LATER],
   ]
   test.each(cases)('under %s, with DMARC %s and p=%s: %s', async (authentication, dmarc, dmarcPolicy, expected) => {
-    const setup = await house()
+    const setup = await openSetup()
     await setup.addRoute({ type: 'domain', value: 'ours.test' }, { authentication, action: WEBHOOK })
     Object.assign(setup.findings, { verdicts: { ...PASSED, dmarc }, dmarcPolicy })
     expect(await answer(setup.send(['a@ours.test']))).toStartWith(expected)
@@ -228,7 +228,7 @@ describe('the proof that a route wants', () => {
   })
 
   test('is named with the reason, in one line', async () => {
-    const setup = await house()
+    const setup = await openSetup()
     await setup.addRoute({ type: 'domain', value: 'ours.test' }, { authentication: 'require_pass' })
     setup.findings.verdicts = { ...PASSED, dmarc: 'none' }
     expect(await answer(setup.send(['a@ours.test']))).toEndWith(': DMARC result of the author domain is none')
@@ -247,7 +247,7 @@ describe('the reply', () => {
   test('waits for the commit', async () => {
     const { promise: gate, resolve: release } = Promise.withResolvers<void>()
     const { promise: asked, resolve: ask } = Promise.withResolvers<void>()
-    const setup = await house({
+    const setup = await openSetup({
       wrapStore: withAccept(async (given, store) => {
         ask()
         await gate
@@ -277,7 +277,7 @@ describe('the reply', () => {
   ]
   test.each(faults)("is the listener's when there is %s: nothing is kept and nobody is woken", async (_, make) => {
     const fault = make()
-    const setup = await house({ wrapStore: withAccept(() => Promise.reject(fault)) })
+    const setup = await openSetup({ wrapStore: withAccept(() => Promise.reject(fault)) })
     await setup.addRoute({ type: 'domain', value: 'ours.test' }, { action: WEBHOOK })
     const thrown = await setup.send(['a@ours.test']).catch((error: unknown) => error)
     expect(thrown === fault).toBe(true)
@@ -286,7 +286,7 @@ describe('the reply', () => {
   })
 
   test('is 250 for a route that was removed since RCPT: the mail is kept and nothing is owed', async () => {
-    const setup = await house()
+    const setup = await openSetup()
     const route = await setup.addRoute({ type: 'domain', value: 'ours.test' }, { action: WEBHOOK })
     const open = async () => {
       await setup.store.inboundRoutes.remove(route.id)

@@ -7,7 +7,7 @@ import { type Certificate, selfSignedCertificate } from '../../src/net/tls/certi
 import type { SigningKey } from '../../src/outbound/job.ts'
 import { startBlackHole } from '../support/black-hole.ts'
 import { startRawMx, startRemoteMx } from '../support/remote-mx.ts'
-import { CONTENT, house, job, keep, publish } from './setup.ts'
+import { CONTENT, createOutboundSetup, job, keep, publish } from './setup.ts'
 
 let certificate: Certificate
 const SIGNING: SigningKey[] = []
@@ -27,7 +27,7 @@ beforeAll(async () => {
 
 test('a mail arrives at a real server byte for byte, twice signed, over TLS, and says how it went', async () => {
   const mx = keep(await startRemoteMx({ tls: certificate }))
-  const { zone, resolver, attempt } = await house({
+  const { zone, resolver, attempt } = await createOutboundSetup({
     settings: { deliveryPort: mx.port },
     ca: certificate.certificatePem,
   })
@@ -69,7 +69,7 @@ test('a mail arrives at a real server byte for byte, twice signed, over TLS, and
 
 test('two mails to one domain ask the DNS once and use one connection', async () => {
   const mx = keep(await startRawMx())
-  const { zone, attempt } = await house({ settings: { deliveryPort: mx.port } })
+  const { zone, attempt } = await createOutboundSetup({ settings: { deliveryPort: mx.port } })
   publish(zone, { 'mx1.remote.test': ['127.0.0.1'] })
   await attempt(job())
   await attempt(job())
@@ -100,7 +100,7 @@ for (const [what, when, took, outcome] of ON_FIRST) {
     const mx = keep(
       await startRawMx({ script: (at, _line, connection) => (at === cue && connection === 1 ? move : null) }),
     )
-    const { zone, attempt } = await house({ settings: { deliveryPort: mx.port } })
+    const { zone, attempt } = await createOutboundSetup({ settings: { deliveryPort: mx.port } })
     publish(zone, { 'mx1.remote.test': ['127.0.0.1'], 'mx2.remote.test': ['127.0.0.1'] })
     const result = await attempt(job())
     expect(result.outcome).toMatchObject(outcome)
@@ -111,7 +111,7 @@ for (const [what, when, took, outcome] of ON_FIRST) {
 
 test('when all hosts are in trouble the last reply is told rather than a later refused connection', async () => {
   const mx = keep(await startRawMx({ script: (cue) => (cue === 'RCPT' ? '450 4.7.1 greylisted' : null) }))
-  const { zone, attempt } = await house({ settings: { deliveryPort: mx.port } })
+  const { zone, attempt } = await createOutboundSetup({ settings: { deliveryPort: mx.port } })
   publish(zone, { 'mx1.remote.test': ['127.0.0.1'], 'mx2.remote.test': ['127.9.9.9'] })
   const { outcome, attempt: record } = await attempt(job())
   expect(outcome).toMatchObject({ kind: 'deferred', code: '4.7.1', message: '450 4.7.1 greylisted' })
@@ -121,7 +121,7 @@ test('when all hosts are in trouble the last reply is told rather than a later r
 
 test('at most five connections are tried, and hosts without address cost none', async () => {
   const mx = keep(await startRawMx({ script: (cue) => (cue === 'CONNECT' ? '421 busy' : null) }))
-  const { zone, attempt } = await house({ settings: { deliveryPort: mx.port } })
+  const { zone, attempt } = await createOutboundSetup({ settings: { deliveryPort: mx.port } })
   const hosts = Array.from({ length: 9 }, (_, i) => [`mx${i}.remote.test`, i < 2 ? [] : ['127.0.0.1']] as const)
   publish(zone, Object.fromEntries(hosts.map(([name, addresses]) => [name, [...addresses]])))
   expect((await attempt(job())).outcome).toMatchObject({ kind: 'deferred', code: '421' })
@@ -132,7 +132,7 @@ test('at most five connections are tried, and hosts without address cost none', 
 test('servers that never speak cannot hold an attempt beyond its time', async () => {
   const mx = keep(await startRawMx({ script: (cue) => (cue === 'CONNECT' ? { do: 'hang' } : null) }))
   const timeouts = { attemptMs: 1_000, greetingMs: 600 }
-  const { zone, attempt } = await house({ settings: { deliveryPort: mx.port }, timeouts })
+  const { zone, attempt } = await createOutboundSetup({ settings: { deliveryPort: mx.port }, timeouts })
   publish(zone, {
     'mx1.remote.test': ['127.0.0.1'],
     'mx2.remote.test': ['127.0.0.1'],
@@ -148,7 +148,10 @@ test('servers that never speak cannot hold an attempt beyond its time', async ()
 
 test('a black hole costs the time for connecting, of each of its hosts', async () => {
   const hole = keep(await startBlackHole())
-  const { zone, attempt } = await house({ settings: { deliveryPort: hole.port }, timeouts: { connectMs: 80 } })
+  const { zone, attempt } = await createOutboundSetup({
+    settings: { deliveryPort: hole.port },
+    timeouts: { connectMs: 80 },
+  })
   publish(zone, { 'mx1.remote.test': ['127.0.0.1'], 'mx2.remote.test': ['127.0.0.1'] })
   const { outcome, attempt: record } = await attempt(job())
   expect(outcome).toMatchObject({ kind: 'deferred', code: '4.4.1', cause: { rule: 'timeout:connect' } })
@@ -159,7 +162,7 @@ test('a black hole costs the time for connecting, of each of its hosts', async (
 // RFC 5321 §5.1 forbids it to those who publish, not to follow it to those who send.
 test('an MX that is an alias leads to the host behind it', async () => {
   const mx = keep(await startRawMx())
-  const { zone, attempt } = await house({ settings: { deliveryPort: mx.port } })
+  const { zone, attempt } = await createOutboundSetup({ settings: { deliveryPort: mx.port } })
   zone.set('remote.test', 'MX', [{ preference: 10, exchange: 'mail.remote.test' }])
   zone.set('mail.remote.test', 'CNAME', ['host.provider.test'])
   zone.set('host.provider.test', 'A', ['127.0.0.1'])
@@ -169,7 +172,7 @@ test('an MX that is an alias leads to the host behind it', async () => {
 })
 
 test('where there is no host nothing is connected to, and the transcript says why', async () => {
-  const { zone, attempt } = await house({ settings: { allowPrivateDestinations: false } })
+  const { zone, attempt } = await createOutboundSetup({ settings: { allowPrivateDestinations: false } })
   publish(zone, { 'mx1.remote.test': ['127.0.0.1'] })
   zone.set('null.test', 'MX', [{ preference: 0, exchange: '.' }])
   const inner = await attempt(job())
@@ -188,7 +191,7 @@ test('a smarthost gets every mail, with login, whatever the recipient domain say
   const login = { user: 'relay', password: 'secret' }
   const mx = keep(await startRemoteMx({ tls: certificate, login }))
   const smarthost = { host: 'relay.sender.test', port: mx.port, implicitTls: false, ...login }
-  const { zone, attempt } = await house({ settings: { smarthost, allowPrivateDestinations: false } })
+  const { zone, attempt } = await createOutboundSetup({ settings: { smarthost, allowPrivateDestinations: false } })
   zone.set('relay.sender.test', 'A', ['127.0.0.1'])
   const { outcome, attempt: record } = await attempt(job({ recipient: 'a@nowhere.test' }))
   expect(outcome.kind).toBe('delivered')
@@ -199,12 +202,12 @@ test('a smarthost gets every mail, with login, whatever the recipient domain say
 
 test('a smarthost that has no address defers: that is the operator, not the recipient', async () => {
   const smarthost = { host: 'relay.sender.test', port: 25, implicitTls: false, user: null, password: null }
-  const { attempt } = await house({ settings: { smarthost } })
+  const { attempt } = await createOutboundSetup({ settings: { smarthost } })
   expect((await attempt(job())).outcome).toMatchObject({ kind: 'deferred', code: '4.4.4' })
 })
 
 test('test mail is composed and signed and goes nowhere', async () => {
-  const { zone, attempt } = await house()
+  const { zone, attempt } = await createOutboundSetup()
   const outcomes = [1, 2].map((number) =>
     attempt(job({ sandbox: true, recipient: 'defer@remote.test', attempt: number, signingKeys: SIGNING })),
   )
@@ -213,7 +216,7 @@ test('test mail is composed and signed and goes nowhere', async () => {
 })
 
 test('a mail that cannot be composed bounces soft with 5.6.0, one damaged in the store too', async () => {
-  const { zone, attempt } = await house()
+  const { zone, attempt } = await createOutboundSetup()
   zone.set('remote.test', 'A', ['127.0.0.1'])
   const broken = packContent({ ...CONTENT, messageId: 'no brackets\r\n' })
   for (const content of [broken, new Uint8Array(20)]) {
@@ -225,7 +228,7 @@ test('a mail that cannot be composed bounces soft with 5.6.0, one damaged in the
 test('a bug inside defers the delivery and is told', async () => {
   const bugs: unknown[] = []
   const mx = keep(await startRawMx())
-  const { zone, attempt } = await house({
+  const { zone, attempt } = await createOutboundSetup({
     settings: { deliveryPort: mx.port },
     onBug: (_job, error) => bugs.push(error),
   })

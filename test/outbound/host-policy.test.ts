@@ -7,7 +7,7 @@ import type { AttemptJob } from '../../src/outbound/job.ts'
 import { peerKey, peerOf } from '../../src/outbound/smtp/peer.ts'
 import { daneProblem, usableTlsa } from '../../src/outbound/tls/dane.ts'
 import { startRawMx } from '../support/remote-mx.ts'
-import { house, job, keep, publish } from './setup.ts'
+import { createOutboundSetup, job, keep, publish } from './setup.ts'
 
 const fixture = (name: string) => readFileSync(new URL(`../fixtures/tls/${name}.pem`, import.meta.url), 'utf8')
 const leafPem = fixture('leaf')
@@ -79,7 +79,7 @@ test('one record that fits is enough, and records SMTP cannot use are no records
 async function remote(options: { records?: TlsaRecord[]; unsigned?: string[]; trusted?: string[]; ca?: string } = {}) {
   const mx = keep(await startRawMx({ tls: TLS }))
   const trustedDnsServers = options.trusted ?? ['127.0.0.1/32']
-  const made = await house({ settings: { deliveryPort: mx.port, trustedDnsServers }, ca: options.ca })
+  const made = await createOutboundSetup({ settings: { deliveryPort: mx.port, trustedDnsServers }, ca: options.ca })
   publish(made.zone, { [HOST]: ['127.0.0.1'] })
   const owner = `_${mx.port}._tcp.${HOST}`
   if (options.records) made.zone.set(owner, 'TLSA', options.records)
@@ -148,7 +148,9 @@ test('TLSA records that SMTP cannot use demand encryption and no more', async ()
   expect(outcome.kind).toBe('delivered')
   expect(facts).toMatchObject({ tlsPolicy: 'dane', tlsVerified: false, tlsVersion: 'TLSv1.3' })
   const plain = keep(await startRawMx())
-  const clear = await house({ settings: { deliveryPort: plain.port, trustedDnsServers: ['127.0.0.1/32'] } })
+  const clear = await createOutboundSetup({
+    settings: { deliveryPort: plain.port, trustedDnsServers: ['127.0.0.1/32'] },
+  })
   publish(clear.zone, { [HOST]: ['127.0.0.1'] })
   clear.zone.set(`_${plain.port}._tcp.${HOST}`, 'TLSA', [tlsa(1, 0, 1, root)])
   for (const name of ['remote.test', HOST, `_${plain.port}._tcp.${HOST}`]) clear.zone.signed.add(name)
@@ -215,7 +217,7 @@ test('DANE goes before MTA-STS, for better and for worse', async () => {
 
 test('that TLS was found broken at a host lets no mail with a policy go there in clear', async () => {
   const mx = keep(await startRawMx({ tls: TLS, script: (cue) => (cue === 'STARTTLS' ? '454 4.7.0 no' : null) }))
-  const { zone, attempt } = await house({ settings: { deliveryPort: mx.port } })
+  const { zone, attempt } = await createOutboundSetup({ settings: { deliveryPort: mx.port } })
   publish(zone, { [HOST]: ['127.0.0.1'] })
   expect((await attempt(job())).attempt).toMatchObject({ outcome: 'delivered', tlsVersion: null })
   expect((await attempt(job({ mtaSts: policy('enforce', HOST) }))).outcome).toMatchObject({ code: '4.7.4' })
@@ -269,14 +271,14 @@ test.each([
   ['breaks the handshake', TLS, { do: 'drop' as const }, 'validation-failure'],
 ])('a server that %s is told as such, although the mail went in clear', async (_what, tls, move, failure) => {
   const mx = keep(await startRawMx({ tls, script: (cue) => (cue === 'STARTTLS' ? move : null) }))
-  const { zone, attempt } = await house({ settings: { deliveryPort: mx.port } })
+  const { zone, attempt } = await createOutboundSetup({ settings: { deliveryPort: mx.port } })
   publish(zone, { [HOST]: ['127.0.0.1'] })
   expect(await attempt(job())).toMatchObject({ outcome: { kind: 'delivered' }, tlsSessions: [{ failure }] })
 })
 
 test('a connection that ended before TLS could begin is no session', async () => {
   const mx = keep(await startRawMx({ tls: TLS, script: (cue) => (cue === 'CONNECT' ? '421 busy' : null) }))
-  const { zone, attempt } = await house({ settings: { deliveryPort: mx.port } })
+  const { zone, attempt } = await createOutboundSetup({ settings: { deliveryPort: mx.port } })
   publish(zone, { [HOST]: ['127.0.0.1'] })
   expect((await attempt(job())).tlsSessions).toEqual([])
 })

@@ -55,7 +55,7 @@ export const job = (more: Partial<AttemptJob> = {}): AttemptJob => ({
 })
 
 /** Zone, resolver, transport and attempter as a worker has them; `servers` are ports by host name. */
-export async function house(
+export async function createOutboundSetup(
   options: {
     settings?: Partial<WorkerSettings>
     timeouts?: Partial<Timeouts>

@@ -7,78 +7,78 @@ import { NOW, startListener } from './setup.ts'
 // threat: slow-clients-and-floods
 // threat: smtp-listener-limits
 test('answers 421 to one connection too many from an address and accepts the next when one has closed', async () => {
-  const house = await startListener({ limits: { connectionsPerAddress: 2 } })
-  const first = await house.connect()
-  const second = await house.connect()
-  const third = await house.connect()
+  const smtp = await startListener({ limits: { connectionsPerAddress: 2 } })
+  const first = await smtp.connect()
+  const second = await smtp.connect()
+  const third = await smtp.connect()
   expect(await third.reply()).toBe('421 4.7.0 too many connections, try again later')
   expect(await third.reply()).toBe('(closed)')
   expect(await first.reply()).toStartWith('220')
   expect(await second.reply()).toStartWith('220')
-  expect(house.listener.connections()).toBe(2)
+  expect(smtp.listener.connections()).toBe(2)
   first.destroy()
-  await house.nobodyLeft(1)
-  expect(await (await house.connect()).reply()).toStartWith('220')
-  await house.stop()
+  await smtp.nobodyLeft(1)
+  expect(await (await smtp.connect()).reply()).toStartWith('220')
+  await smtp.stop()
 })
 
 // threat: memory-exhaustion
 test('starts no mail and accepts no connection while memory is short, and recovers', async () => {
   let isShort = false
   const memory = { ...ampleMemory, isShort: () => isShort, mayHold: (_use: string, bytes: number) => bytes < 1e6 }
-  const house = await startListener({ memory })
-  const client = await (await house.connect()).hello()
+  const smtp = await startListener({ memory })
+  const client = await (await smtp.connect()).hello()
   const tooMuch = '452 4.3.1 insufficient memory for a message of this size, try again later'
   expect(await client.say('MAIL FROM:<a@b.example> SIZE=1000000')).toBe(tooMuch)
   expect(await client.say('MAIL FROM:<a@b.example> SIZE=999999')).toStartWith('250')
   expect(await client.say('RCPT TO:<c@d.example>')).toStartWith('250')
   isShort = true
   expect(await client.say('DATA')).toBe(tooMuch)
-  const second = await house.connect()
+  const second = await smtp.connect()
   expect(await second.reply()).toBe('421 4.3.2 server busy, try again later')
   expect(await second.reply()).toBe('(closed)')
   isShort = false
   expect(await client.say('DATA')).toStartWith('354')
   expect(await client.say('.')).toStartWith('250')
-  expect(await (await house.connect()).reply()).toStartWith('220')
-  await house.stop()
+  expect(await (await smtp.connect()).reply()).toStartWith('220')
+  await smtp.stop()
 })
 
 test('a rejected client holds no descriptor for long; further ones are closed without a reply', async () => {
-  const house = await startListener({ limits: { connections: 1 } })
-  const first = await house.connect()
+  const smtp = await startListener({ limits: { connections: 1 } })
+  const first = await smtp.connect()
   expect(await first.reply()).toStartWith('220')
-  const heard = await Promise.all(Array.from({ length: 60 }, () => heardBy(house.port)))
+  const heard = await Promise.all(Array.from({ length: 60 }, () => heardBy(smtp.port)))
   expect(heard.filter((reply) => reply.startsWith('421')).length).toBe(16)
   expect(heard.filter((reply) => reply === '').length).toBe(44)
-  await house.stop()
+  await smtp.stop()
 })
 
 test('closes a client that never completes a command after the idle time', async () => {
-  const house = await startListener({ limits: { idleMs: 60_000 } })
-  const silent = await (await house.connect()).hello()
-  const dripping = await (await house.connect()).hello()
-  const talking = await (await house.connect()).hello()
+  const smtp = await startListener({ limits: { idleMs: 60_000 } })
+  const silent = await (await smtp.connect()).hello()
+  const dripping = await (await smtp.connect()).hello()
+  const talking = await (await smtp.connect()).hello()
   for (let second = 0; second < 59; second++) {
     dripping.write('N')
-    await house.clock.advance(1_000)
+    await smtp.clock.advance(1_000)
     if (second % 20 === 0) expect(await talking.say('NOOP')).toStartWith('250')
   }
-  await house.clock.advance(1_100)
+  await smtp.clock.advance(1_100)
   expect(await silent.reply()).toBe('421 4.4.2 idle timeout')
   expect(await dripping.reply()).toBe('421 4.4.2 idle timeout')
   expect(await dripping.reply()).toBe('(closed)')
   expect(await talking.say('NOOP')).toStartWith('250')
-  await house.nobodyLeft(1)
-  await house.stop()
+  await smtp.nobodyLeft(1)
+  await smtp.stop()
 })
 
 // threat: slow-clients-and-floods
 // threat: smtp-listener-limits
 test('a mail that drips or stops is cut at the idle time, and one that comes on at its own deadline', async () => {
-  const house = await startListener({ limits: { idleMs: 60_000, dataMs: 150_000, messageBytes: 10_000_000 } })
+  const smtp = await startListener({ limits: { idleMs: 60_000, dataMs: 150_000, messageBytes: 10_000_000 } })
   const start = async () => {
-    const client = await (await house.connect()).hello()
+    const client = await (await smtp.connect()).hello()
     await client.envelope()
     return client
   }
@@ -91,47 +91,47 @@ test('a mail that drips or stops is cut at the idle time, and one that comes on 
     if (passedMs < 60_000) dripping.write('Subject: drip\r\n')
     steady.write(line.repeat(500))
     await new Promise((resolve) => setTimeout(resolve, 30))
-    await house.clock.advance(30_000)
+    await smtp.clock.advance(30_000)
     if (passedMs < 60_000) continue
-    await house.nobodyLeft(1) // the steady one
+    await smtp.nobodyLeft(1) // the steady one
   }
-  await house.clock.advance(200)
+  await smtp.clock.advance(200)
   expect(await stopped.reply()).toBe('421 4.4.2 idle timeout')
   expect(await dripping.reply()).toBe('421 4.4.2 message transfer timed out')
   expect(await steady.reply()).toBe('421 4.4.2 message transfer timed out')
-  await house.nobodyLeft()
-  expect(house.taken).toEqual([])
-  await house.stop()
+  await smtp.nobodyLeft()
+  expect(smtp.taken).toEqual([])
+  await smtp.stop()
 })
 
 test('a client that never begins its handshake after STARTTLS is cut too', async () => {
-  const house = await startListener({ limits: { idleMs: 60_000 } })
-  const client = await (await house.connect()).hello()
+  const smtp = await startListener({ limits: { idleMs: 60_000 } })
+  const client = await (await smtp.connect()).hello()
   await client.say('STARTTLS')
-  await house.clock.advance(60_200)
+  await smtp.clock.advance(60_200)
   expect(await client.reply()).toBe('(closed)') // in clear there is nothing left to say
-  await house.nobodyLeft()
-  await house.stop()
+  await smtp.nobodyLeft()
+  await smtp.stop()
 })
 
 test('the handler’s time does not count as the client’s idle time', async () => {
   const asked = Promise.withResolvers<(as: string) => void>()
-  const house = await startListener({
+  const smtp = await startListener({
     door: { onRecipient: () => new Promise(asked.resolve) },
     limits: { idleMs: 1_000 },
   })
-  const client = await (await house.connect()).hello()
+  const client = await (await smtp.connect()).hello()
   await client.say('MAIL FROM:<s@sender.example>')
   const reply = client.say('RCPT TO:<a@test.example>')
   const answer = await asked.promise
-  await house.clock.advance(5_000)
+  await smtp.clock.advance(5_000)
   answer('a')
   expect(await reply).toBe('250 2.1.5 recipient ok')
-  await house.stop()
+  await smtp.stop()
 })
 
 test('wrong passwords delay further wrong ones on all connections of the address, and no correct one', async () => {
-  const house = await startListener({
+  const smtp = await startListener({
     door: {
       onLogin: async (_session, { password }) => {
         if (password !== 'right') throw new SmtpReply(535, '5.7.8', 'wrong user or password')
@@ -140,16 +140,16 @@ test('wrong passwords delay further wrong ones on all connections of the address
     settings: { loginNeedsTls: false },
   })
   const token = (password: string) => `AUTH PLAIN ${Buffer.from(`\0anna\0${password}`).toString('base64')}`
-  const one = await (await house.connect()).hello()
-  const two = await (await house.connect()).hello()
+  const one = await (await smtp.connect()).hello()
+  const two = await (await smtp.connect()).hello()
   /** How many milliseconds the answer takes. */
   const waited = async (client: typeof one, password: string, expected: string) => {
-    const from = house.clock.now()
-    const naps = house.clock.naps().length
+    const from = smtp.clock.now()
+    const naps = smtp.clock.naps().length
     const reply = client.say(token(password))
-    await house.clock.untilNapping(naps + 1)
-    const until = house.clock.naps().find((nap) => nap > from)!
-    await house.clock.advance(until - from)
+    await smtp.clock.untilNapping(naps + 1)
+    const until = smtp.clock.naps().find((nap) => nap > from)!
+    await smtp.clock.advance(until - from)
     expect(await reply).toBe(expected)
     return until - from
   }
@@ -160,57 +160,57 @@ test('wrong passwords delay further wrong ones on all connections of the address
   // the third wrong one on one connection
   expect(await waited(one, 'x', '421 4.7.0 too many failed logins')).toBe(4_000)
   expect(await one.reply()).toBe('(closed)')
-  await house.clock.advance(600_000) // more than idle: all are gone, and forgotten
-  const later = await (await house.connect()).hello()
+  await smtp.clock.advance(600_000) // more than idle: all are gone, and forgotten
+  const later = await (await smtp.connect()).hello()
   expect(await later.say(token('x'))).toBe('535 5.7.8 wrong user or password')
   expect(await waited(later, 'x', '535 5.7.8 wrong user or password')).toBe(1_000)
-  expect(house.refused.map(({ reply }) => reply)).toContain('535 5.7.8 wrong user or password')
-  await house.stop()
+  expect(smtp.refused.map(({ reply }) => reply)).toContain('535 5.7.8 wrong user or password')
+  await smtp.stop()
 })
 
 test('stopping lets a mail end with its 250 and closes idle connections at once', async () => {
-  const house = await startListener()
-  const idle = await (await house.connect()).hello()
-  const sending = await (await house.connect()).hello()
+  const smtp = await startListener()
+  const idle = await (await smtp.connect()).hello()
+  const sending = await (await smtp.connect()).hello()
   await sending.envelope()
   sending.write('Subject: under way\r\n')
-  const stopped = house.listener.stop(10_000)
+  const stopped = smtp.listener.stop(10_000)
   expect(await idle.reply()).toBe('421 4.3.2 server shutting down, try again later')
   expect(await idle.reply()).toBe('(closed)')
   expect(await sending.say('\r\nx\r\n.')).toBe('250 2.0.0 taken as 1')
   expect(await sending.reply()).toBe('421 4.3.2 server shutting down, try again later')
   await stopped
-  expect(house.clock.now()).toBe(NOW) // no grace was needed
-  expect(house.taken.length).toBe(1)
-  expect(house.connect()).rejects.toThrow()
-  await house.stop()
+  expect(smtp.clock.now()).toBe(NOW) // no grace was needed
+  expect(smtp.taken.length).toBe(1)
+  expect(smtp.connect()).rejects.toThrow()
+  await smtp.stop()
 })
 
 test('stopping waits for an unfinished mail no longer than its limit', async () => {
-  const house = await startListener()
-  const sending = await (await house.connect()).hello()
+  const smtp = await startListener()
+  const sending = await (await smtp.connect()).hello()
   await sending.envelope()
-  const stopped = house.listener.stop(10_000)
-  await house.clock.advance(10_000)
+  const stopped = smtp.listener.stop(10_000)
+  await smtp.clock.advance(10_000)
   await stopped
   expect(await sending.reply()).toBe('421 4.3.2 server shutting down, try again later')
   expect(await sending.reply()).toBe('(closed)')
-  expect(house.taken).toEqual([])
-  await house.stop()
+  expect(smtp.taken).toEqual([])
+  await smtp.stop()
 })
 
 test('the next client gets a changed certificate without a pause', async () => {
   const { selfSignedCertificate } = await import('../../src/net/tls/certificate.ts')
-  const house = await startListener({ settings: { tls: 'implicit' } })
+  const smtp = await startListener({ settings: { tls: 'implicit' } })
   const nameShown = async () => {
-    const client = await house.connect()
+    const client = await smtp.connect()
     await client.reply()
     return (client.socket as import('node:tls').TLSSocket).getPeerCertificate().subject.CN
   }
   expect(await nameShown()).toBe('mx.test.example')
-  house.listener.useCertificate(await selfSignedCertificate({ names: ['other.test.example'], now: Date.now() }))
+  smtp.listener.useCertificate(await selfSignedCertificate({ names: ['other.test.example'], now: Date.now() }))
   expect(await nameShown()).toBe('other.test.example')
-  await house.stop()
+  await smtp.stop()
 })
 
 /** What a client hears that keeps its side open. */

@@ -1,11 +1,11 @@
 import { afterAll, expect, test } from 'bun:test'
 import { CERTIFICATE, startListener } from './setup.ts'
 
-const house = await startListener()
-afterAll(() => house.stop())
+const smtp = await startListener()
+afterAll(() => smtp.stop())
 
 test('passes a mail on as sent and answers with the handler’s text', async () => {
-  const client = await house.connect()
+  const client = await smtp.connect()
   expect(await client.reply()).toBe('220 mx.test.example ESMTP')
   expect(await client.say('EHLO client.example')).toBe(
     [
@@ -22,7 +22,7 @@ test('passes a mail on as sent and answers with the handler’s text', async () 
   expect(await client.say('RCPT TO:<Anna@TEST.example>')).toBe('250 2.1.5 recipient ok')
   expect(await client.say('DATA')).toBe('354 end data with <CRLF>.<CRLF>')
   expect(await client.say('Subject: hi\r\n\r\n..dots\r\n.')).toBe('250 2.0.0 taken as 1')
-  expect(house.taken[0]).toEqual({
+  expect(smtp.taken[0]).toEqual({
     from: 's@sender.example',
     to: ['Anna@test.example'],
     raw: 'Subject: hi\r\n\r\n.dots\r\n',
@@ -35,7 +35,7 @@ test('passes a mail on as sent and answers with the handler’s text', async () 
 })
 
 test('forgets everything at STARTTLS and reports TLS in the session', async () => {
-  const client = await (await house.connect()).hello()
+  const client = await (await smtp.connect()).hello()
   await client.say('MAIL FROM:<clear@sender.example>')
   expect(await client.say('STARTTLS')).toBe('220 2.0.0 Ready to start TLS')
   await client.startTls()
@@ -43,8 +43,8 @@ test('forgets everything at STARTTLS and reports TLS in the session', async () =
   expect(await client.say('EHLO secret.example')).not.toContain('STARTTLS')
   expect(await client.say('STARTTLS')).toBe('503 5.5.1 TLS already active')
   expect(await client.mail('Subject: x\r\n\r\nx\r\n')).toStartWith('250 2.0.0 ')
-  expect(house.taken.at(-1)).toMatchObject({ helo: 'secret.example', protocol: 'ESMTPS', from: 's@sender.example' })
-  expect(house.taken.at(-1)!.tls).toMatch(/^TLSv1\.3 TLS_\w+$/)
+  expect(smtp.taken.at(-1)).toMatchObject({ helo: 'secret.example', protocol: 'ESMTPS', from: 's@sender.example' })
+  expect(smtp.taken.at(-1)!.tls).toMatch(/^TLSv1\.3 TLS_\w+$/)
 })
 
 test('the protocol names TLS, login and UTF-8 where used', async () => {
@@ -73,20 +73,20 @@ test('the protocol names TLS, login and UTF-8 where used', async () => {
 })
 
 test('HELO is SMTP, and an address that is taken is an error of listen', async () => {
-  const client = await house.connect()
+  const client = await smtp.connect()
   await client.reply()
   await client.say('HELO old.example')
   await client.mail('Subject: x\r\n')
-  expect(house.taken.at(-1)).toMatchObject({ protocol: 'SMTP', helo: 'old.example' })
+  expect(smtp.taken.at(-1)).toMatchObject({ protocol: 'SMTP', helo: 'old.example' })
   const { createSmtpListener } = await import('../../src/smtp-server/listener.ts')
   const { LIMITS } = await import('../../src/smtp-server/settings.ts')
   const { createLog } = await import('../../src/os/log.ts')
-  const log = createLog({ clock: house.clock, level: 'error', format: 'json', write: () => {} })
+  const log = createLog({ clock: smtp.clock, level: 'error', format: 'json', write: () => {} })
   const limits = { messageBytes: 1, connections: 1, connectionsPerAddress: 1, ...LIMITS }
   const other = createSmtpListener(
-    { hostname: 'x', tls: 'starttls', certificate: CERTIFICATE, loginNeedsTls: true, spoolDir: house.spoolDir, limits },
+    { hostname: 'x', tls: 'starttls', certificate: CERTIFICATE, loginNeedsTls: true, spoolDir: smtp.spoolDir, limits },
     { onRecipient: async () => null, onMail: async () => '' },
-    { name: 'other', clock: house.clock, log },
+    { name: 'other', clock: smtp.clock, log },
   )
-  expect(other.listen({ host: '127.0.0.1', port: house.port })).rejects.toThrow('EADDRINUSE')
+  expect(other.listen({ host: '127.0.0.1', port: smtp.port })).rejects.toThrow('EADDRINUSE')
 })

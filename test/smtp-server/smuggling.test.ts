@@ -3,8 +3,8 @@
 import { afterAll, expect, test } from 'bun:test'
 import { startListener } from './setup.ts'
 
-const house = await startListener()
-afterAll(() => house.stop())
+const smtp = await startListener()
+afterAll(() => smtp.stop())
 
 const ENDS = [
   '\n.\n',
@@ -46,7 +46,7 @@ const CUTS: Record<string, (text: string) => string[]> = {
 for (const [how, cut] of Object.entries(CUTS)) {
   // threat: smtp-smuggling
   test.concurrent(`no forged end of mail lets a second mail in: ${how}`, async () => {
-    const client = await (await house.connect()).hello()
+    const client = await (await smtp.connect()).hello()
     for (const end of ENDS) {
       expect(await client.envelope()).toStartWith('354')
       for (const piece of cut(`Subject: first\r\n\r\nfirst${end}${SMUGGLED}\r\n.\r\n`)) {
@@ -57,16 +57,16 @@ for (const [how, cut] of Object.entries(CUTS)) {
       expect([end, reply]).toEqual([end, expect.stringMatching(/^(250 2\.0\.0 taken|550 5\.5\.2|550 5\.6\.0)/)])
       expect([end, await client.say('NOOP')]).toEqual([end, '250 2.0.0 ok'])
     }
-    expect(house.taken.map((mail) => mail.from)).not.toContain('evil@sender.example')
-    expect(house.taken.every((mail) => mail.raw.startsWith('Subject: first'))).toBe(true)
-    expect(house.taken.every((mail) => !/(^|[^\r])\n|\r([^\n]|$)|\0/.test(mail.raw))).toBe(true)
+    expect(smtp.taken.map((mail) => mail.from)).not.toContain('evil@sender.example')
+    expect(smtp.taken.every((mail) => mail.raw.startsWith('Subject: first'))).toBe(true)
+    expect(smtp.taken.every((mail) => !/(^|[^\r])\n|\r([^\n]|$)|\0/.test(mail.raw))).toBe(true)
   })
 }
 
 // threat: smtp-smuggling
 test('a bare LF ends no command, so no hidden command gets in behind it', async () => {
-  const client = await (await house.connect()).hello()
-  const before = house.taken.length
+  const client = await (await smtp.connect()).hello()
+  const before = smtp.taken.length
   for (const sly of [SMUGGLED.replaceAll('\r\n', '\n'), `NOOP\n${SMUGGLED.replaceAll('\r\n', '\n')}\n.\nQUIT`]) {
     const text = Buffer.from(`${sly}\r\n`)
     for (const pieces of [[text], Array.from(text, (byte) => Uint8Array.of(byte))]) {
@@ -75,13 +75,13 @@ test('a bare LF ends no command, so no hidden command gets in behind it', async 
       expect(await client.say('RCPT TO:<a@test.example>')).toBe('503 5.5.1 send MAIL first')
     }
   }
-  expect(house.taken.length).toBe(before)
+  expect(smtp.taken.length).toBe(before)
 })
 
 // threat: smtp-smuggling
 test('never answers under TLS what a client sent before in cleartext', async () => {
-  const client = await (await house.connect()).hello()
-  const before = house.taken.length
+  const client = await (await smtp.connect()).hello()
+  const before = smtp.taken.length
   client.write('STARTTLS\r\nEHLO injected.example\r\nMAIL FROM:<evil@sender.example>\r\nRSET\r\n')
   expect(await client.reply()).toBe('220 2.0.0 Ready to start TLS')
   await client.startTls()
@@ -89,5 +89,5 @@ test('never answers under TLS what a client sent before in cleartext', async () 
   expect(await client.say('RCPT TO:<a@test.example>')).toBe('503 5.5.1 send EHLO first')
   expect(await client.say('EHLO honest.example')).toStartWith('250-mx.test.example')
   expect(await client.say('RCPT TO:<a@test.example>')).toBe('503 5.5.1 send MAIL first')
-  expect(house.taken.length).toBe(before)
+  expect(smtp.taken.length).toBe(before)
 })

@@ -176,31 +176,31 @@ test('a full disk is 452, after the whole mail has been read', async () => {
 })
 
 test('a mail of 25 MB comes through a file whole, dots and all', async () => {
-  const house = await startListener()
-  const client = await (await house.connect()).hello()
+  const smtp = await startListener()
+  const client = await (await smtp.connect()).hello()
   const line = `..${'x'.repeat(73)}\r\n`
   const count = Math.floor((25 * MiB) / (line.length - 1)) - 1
   expect(await client.mail(`\r\n${line.repeat(count)}`)).toBe('250 2.0.0 taken as 1')
-  expect(house.taken[0]!.raw === `\r\n${line.slice(1).repeat(count)}`).toBe(true)
-  expect(house.taken[0]!.sizeBytes).toBe(2 + (line.length - 1) * count)
-  await house.stop()
+  expect(smtp.taken[0]!.raw === `\r\n${line.slice(1).repeat(count)}`).toBe(true)
+  expect(smtp.taken[0]!.sizeBytes).toBe(2 + (line.length - 1) * count)
+  await smtp.stop()
 }, 20_000)
 
 test('a broken spool is 451 and the connection lives on; small mails still come in', async () => {
-  const house = await startListener({ settings: { spoolDir: dir } })
+  const smtp = await startListener({ settings: { spoolDir: dir } })
   rmSync(dir, { recursive: true })
-  const client = await (await house.connect()).hello()
+  const client = await (await smtp.connect()).hello()
   expect(await client.mail(`\r\n${`${'x'.repeat(70)}\r\n`.repeat(20_000)}`)).toBe(
     '451 4.3.0 internal error, try again later',
   )
   expect(await client.mail('\r\nsmall\r\n')).toBe('250 2.0.0 taken as 1')
-  await house.stop()
+  await smtp.stop()
 })
 
 test('a handler that holds a mail delays the next one’s memory, not its sender', async () => {
   let letGo = () => {}
   const order: string[] = []
-  const house = await startListener({
+  const smtp = await startListener({
     limits: { memoryBytes: 3 * MiB },
     door: {
       onMail: async (mail) => {
@@ -213,8 +213,8 @@ test('a handler that holds a mail delays the next one’s memory, not its sender
     },
   })
   const body = `\r\n${`${'x'.repeat(70)}\r\n`.repeat(28_000)}`
-  const one = await (await house.connect()).hello()
-  const two = await (await house.connect()).hello()
+  const one = await (await smtp.connect()).hello()
+  const two = await (await smtp.connect()).hello()
   const first = one.mail(body)
   while (order.length === 0) await Bun.sleep(5)
   const second = two.mail(body)
@@ -223,5 +223,5 @@ test('a handler that holds a mail delays the next one’s memory, not its sender
   letGo()
   expect(await Promise.all([first, second])).toEqual(['250 2.0.0 taken', '250 2.0.0 taken'])
   expect(order.map((line) => line.slice(0, 4))).toEqual(['read', 'done', 'read', 'done'])
-  await house.stop()
+  await smtp.stop()
 })

@@ -4,27 +4,27 @@ import { connect } from 'node:net'
 import { SmtpReply } from '../../src/smtp-server/reply.ts'
 import { startListener } from './setup.ts'
 
-const house = await startListener()
-afterAll(() => house.stop())
+const smtp = await startListener()
+afterAll(() => smtp.stop())
 
 test('a client that resets, closes or half-closes its connection inside of DATA leaves no mail and no connection', async () => {
   for (const leave of ['reset', 'destroy', 'end'] as const) {
-    const client = await (await house.connect()).hello()
+    const client = await (await smtp.connect()).hello()
     await client.envelope()
     client.write(`Subject: half\r\n\r\n${'x'.repeat(2 ** 20)}\r\n.`) // up to the dot, which ends nothing yet
     if (leave === 'end') client.socket.end()
     else client[leave]()
-    await house.nobodyLeft()
+    await smtp.nobodyLeft()
   }
-  expect(house.taken).toEqual([])
-  expect(readdirSync(house.spoolDir)).toEqual([])
-  expect(house.logged).toEqual([])
+  expect(smtp.taken).toEqual([])
+  expect(readdirSync(smtp.spoolDir)).toEqual([])
+  expect(smtp.logged).toEqual([])
 })
 
 // threat: smtp-listener-limits
 test('resets at once, port scans and garbage instead of TLS end nothing but their own connection', async () => {
   const secure = await startListener({ settings: { tls: 'implicit' } })
-  for (const at of [house, secure]) {
+  for (const at of [smtp, secure]) {
     const scans = Array.from({ length: 20 }, (_, index) => {
       return new Promise<void>((resolve) => {
         const socket = connect(at.port, '127.0.0.1', () => {
@@ -51,25 +51,25 @@ test('resets at once, port scans and garbage instead of TLS end nothing but thei
 })
 
 test('garbage instead of the handshake after STARTTLS ends that connection', async () => {
-  const client = await (await house.connect()).hello()
+  const client = await (await smtp.connect()).hello()
   await client.say('STARTTLS')
   client.write('MAIL FROM:<s@sender.example>\r\nthis is no handshake\r\n'.repeat(50))
   await client.closed()
-  await house.nobodyLeft()
-  expect(house.logged).toEqual([])
+  await smtp.nobodyLeft()
+  expect(smtp.logged).toEqual([])
 })
 
 // threat: smtp-listener-limits
 test('refuses TLS 1.1', async () => {
-  const client = await (await house.connect()).hello()
+  const client = await (await smtp.connect()).hello()
   await client.say('STARTTLS')
   // a ClientHello of TLS 1.1 that offers one old suite
   const body = Buffer.concat([Buffer.from('0302', 'hex'), Buffer.alloc(32, 7), Buffer.from('000002002f0100', 'hex')])
   const hello = Buffer.concat([Buffer.from([1, 0, 0, body.length]), body])
   client.write(Buffer.concat([Buffer.from([22, 3, 1, 0, hello.length]), hello]))
   await client.closed()
-  await house.nobodyLeft()
-  expect(house.logged).toEqual([])
+  await smtp.nobodyLeft()
+  expect(smtp.logged).toEqual([])
 })
 
 test('a handler’s reply replaces the greeting; a handler’s error is 421 and one log line', async () => {

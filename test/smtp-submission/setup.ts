@@ -18,7 +18,7 @@ export async function openRelay(options: Parameters<typeof openMessageApi>[0] = 
   const door = createSubmissionHandler({
     ...parsingHere(),
     submission,
-    once: api.once,
+    idempotencyKeys: api.idempotencyKeys,
     clock,
     login: (password, now, address) => api.auth.authenticate(`Bearer ${password}`, now, () => address),
     takeRate: (key, now) => api.rateLimit.take(key, now),

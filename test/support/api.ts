@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Operation } from '../../src/api/operation.ts'
-import type { SiteOptions } from '../../src/api/own-site.ts'
+import type { OriginOptions } from '../../src/api/own-origin.ts'
 import type { PlaintextGuard } from '../../src/api/plaintext-guard.ts'
 import type { Page } from '../../src/api/route-table.ts'
 import { apiKeyOperations } from '../../src/api/routes/api-keys.ts'
@@ -119,7 +119,7 @@ export async function createTestApi(
     log?: Log
     isReady?: () => string | null
     health?: HealthWatch
-    site?: SiteOptions
+    origin?: OriginOptions
     hasSessions?: boolean
     plaintextGuard?: PlaintextGuard
     watchDescriptors?: Parameters<typeof createApi>[0]['watchDescriptors']
@@ -205,7 +205,7 @@ export async function createTestApi(
     limits: { bodyBytes: options.bodyBytes ?? 65_536 },
     clientAddress: (peer, forwardedFor) => forwardedFor ?? peer ?? '',
     log: options.log ?? silentLog,
-    site: options.site,
+    origin: options.origin,
     hasSessions: options.hasSessions,
     plaintextGuard: options.plaintextGuard,
     hstsSeconds: options.hstsSeconds,

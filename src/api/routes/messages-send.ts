@@ -107,8 +107,8 @@ export function sendOperations({ store, clock, submission, watch, waiting = crea
         else requests.push(invalid(faults.slice(0, Math.max(1, Math.min(MAX_MESSAGE_FAULTS, faultsLeft)))))
         faultsLeft -= faults === null ? 0 : Math.min(MAX_MESSAGE_FAULTS, faults.length)
       }
-      const answer = (fates: SubmissionResult[]) => batchResponse(fates, call.requestId)
-      const remember = (fates: SubmissionResult[]) => call.remember(answer(fates))
+      const answer = (results: SubmissionResult[]) => batchResponse(results, call.requestId)
+      const remember = (results: SubmissionResult[]) => call.remember(answer(results))
       return answer(await submission.submitBatch(authorOf(call), requests, remember, call.parts))
     },
   })
@@ -120,12 +120,12 @@ export function sendOperations({ store, clock, submission, watch, waiting = crea
     const gone = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
     for (;;) {
       const leftMs = endsAt - clock.steady.now()
-      const rung = leftMs > 0 ? watch(message.id, leftMs) : null
+      const outcome = leftMs > 0 ? watch(message.id, leftMs) : null
       const recipients = await store.messages.deliveries(message.id)
       const status = messageStatus(recipients.map((recipient) => recipient.status))
       const present = { message: { ...message, status }, recipients }
-      if (rung === null || isOver(present) || signal.aborted) return present
-      await Promise.race([rung, gone])
+      if (outcome === null || isOver(present) || signal.aborted) return present
+      await Promise.race([outcome, gone])
     }
   }
 
@@ -156,7 +156,7 @@ function sendAnswer(accepted: Accepted, waitMs: number | null): ApiResponse {
   return { status: 200, body, headers: { 'preference-applied': `wait=${waitMs / 1000}` } }
 }
 
-function batchResponse(fates: readonly SubmissionResult[], requestId: string): ApiResponse {
-  const data = fates.map((fate) => (fate instanceof Refusal ? toBody(fate, requestId) : acceptedRecord(fate)))
+function batchResponse(results: readonly SubmissionResult[], requestId: string): ApiResponse {
+  const data = results.map((result) => (result instanceof Refusal ? toBody(result, requestId) : acceptedRecord(result)))
   return { status: 202, body: { data } }
 }

@@ -81,13 +81,13 @@ export function suppressionListOperations(deps: {
         const { readings, leftOut } = await readList(text, format, MOST_ERRORS, organizationId)
         const errors: { number: number; message: string }[] = []
         let untold = leftOut.bad + leftOut.passedOver
-        const tell = (number: number, message: string) => {
+        const onLine = (number: number, message: string) => {
           if (errors.length < MOST_ERRORS) errors.push({ number, message })
           else untold++
         }
         const { domainId } = await withoutOnlyDomain(scopeOf(key), store)
         const mode = modeOfRecords(key)
-        const means = { organizationId, mode, domainId, store, random, now, isDryRun, tell }
+        const means = { organizationId, mode, domainId, store, random, now, isDryRun, onLine }
         const result = await importReadings(inPieces(readings), means)
         const { added, alreadyThere, passedOver, bad, limit } = result
         if (limit !== null) throw limitRefusal(limit, now, { added })

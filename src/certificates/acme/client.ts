@@ -15,7 +15,7 @@ export interface AcmeClient {
   /** Creates an account, or finds the one of this key. RFC 8555 §7.3 */
   openAccount(contact: string | null): Promise<void>
   /** Sends a signed request that changes something. */
-  tell(url: string, payload: object): Promise<Answer>
+  post(url: string, payload: object): Promise<Answer>
   /** Sends an unsigned GET. */
   get(url: string): Promise<Answer>
   /** Reads a resource by a signed request (POST-as-GET). */
@@ -71,18 +71,18 @@ export async function openClient(directoryUrl: string, signer: Signer, deps: Acm
     return { ...answer, retryAfterMs: retrySeconds === null ? null : Math.min(retrySeconds * 1000, LONGEST_WAIT_MS) }
   }
 
-  const patiently = async (once: () => Promise<Exchange>): Promise<Exchange> => {
+  const withRetry = async (ask: () => Promise<Exchange>): Promise<Exchange> => {
     for (let tries = 1; ; tries++) {
-      const heard = await once()
-      const isSilence = heard.kind === 'no_answer' || (heard.kind === 'answered' && heard.status >= 500)
-      if (!isSilence || tries === MAX_TRIES) return heard
+      const answer = await ask()
+      const isSilence = answer.kind === 'no_answer' || (answer.kind === 'answered' && answer.status >= 500)
+      if (!isSilence || tries === MAX_TRIES) return answer
       await clock.sleep(tries * AGAIN_MS, deps.signal)
     }
   }
 
   const nonce = async (): Promise<string> => {
     // The authority has probably dropped a nonce that was kept for long.
-    if (nonces.length === 0) await patiently(() => exchange(directory.newNonce, {}, null)).then(required)
+    if (nonces.length === 0) await withRetry(() => exchange(directory.newNonce, {}, null)).then(required)
     const fresh = nonces.pop()
     if (fresh === undefined) throw new OrderFailure('the authority gives no nonce')
     return fresh
@@ -91,24 +91,24 @@ export async function openClient(directoryUrl: string, signer: Signer, deps: Acm
   const signed = async (url: string, payload: object | '', accept: string): Promise<Exchange> => {
     for (let tries = 1; ; tries++) {
       const body = signer.sign(payload, { url, nonce: await nonce(), account })
-      const heard = await exchange(url, { 'Content-Type': 'application/jose+json', Accept: accept }, body)
-      if (!isBadNonce(heard) || tries === MAX_TRIES) return heard
+      const answer = await exchange(url, { 'Content-Type': 'application/jose+json', Accept: accept }, body)
+      if (!isBadNonce(answer) || tries === MAX_TRIES) return answer
     }
   }
 
-  const directory = read(DIRECTORY, required(await patiently(() => exchange(directoryUrl, {}, null))).text)
+  const directory = read(DIRECTORY, required(await withRetry(() => exchange(directoryUrl, {}, null))).text)
 
   return {
     directory,
     openAccount: async (contact) => {
-      const wishes = { termsOfServiceAgreed: true, ...(contact === null ? {} : { contact: [`mailto:${contact}`] }) }
-      const { location } = required(await signed(directory.newAccount, wishes, JSON_TYPE))
+      const request = { termsOfServiceAgreed: true, ...(contact === null ? {} : { contact: [`mailto:${contact}`] }) }
+      const { location } = required(await signed(directory.newAccount, request, JSON_TYPE))
       if (location === null) throw new OrderFailure('the authority gives the account no address')
       account = location
     },
-    get: async (url) => required(await patiently(() => exchange(url, {}, null))),
-    tell: async (url, payload) => required(await signed(url, payload, JSON_TYPE)),
-    look: async (url, accept = JSON_TYPE) => required(await patiently(() => signed(url, '', accept))),
+    get: async (url) => required(await withRetry(() => exchange(url, {}, null))),
+    post: async (url, payload) => required(await signed(url, payload, JSON_TYPE)),
+    look: async (url, accept = JSON_TYPE) => required(await withRetry(() => signed(url, '', accept))),
   }
 }
 
@@ -135,12 +135,12 @@ export function excerpt(text: string): string {
 }
 
 /** A successful response; otherwise an OrderFailure with the authority's text and the names it concerns. */
-function required(heard: Exchange): Answer {
-  if (heard.kind === 'blocked') throw new OrderFailure(`the authority cannot be asked: ${heard.reason}`)
-  if (heard.kind === 'no_answer') throw new OrderFailure(`the authority does not answer: ${heard.error}`)
-  const { status, text, retryAfterMs, headers } = heard
+function required(answer: Exchange): Answer {
+  if (answer.kind === 'blocked') throw new OrderFailure(`the authority cannot be asked: ${answer.reason}`)
+  if (answer.kind === 'no_answer') throw new OrderFailure(`the authority does not answer: ${answer.error}`)
+  const { status, text, retryAfterMs, headers } = answer
   if (status < 300 && text !== null) return { text, location: headers.location ?? null, retryAfterMs }
-  const problem = problemOf(heard)
+  const problem = problemOf(answer)
   const detail = problem?.detail || `status ${status}`
   const isLimit = status === 429 || status === 503 || problem?.type.endsWith(':rateLimited') === true
   const subproblems = problem?.subproblems ?? []
@@ -151,8 +151,8 @@ function required(heard: Exchange): Answer {
   })
 }
 
-function isBadNonce(heard: Exchange): boolean {
-  return heard.kind === 'answered' && heard.status === 400 && problemOf(heard)?.type === BAD_NONCE
+function isBadNonce(answer: Exchange): boolean {
+  return answer.kind === 'answered' && answer.status === 400 && problemOf(answer)?.type === BAD_NONCE
 }
 
 function problemOf({ text }: { text: string | null }): z.output<typeof PROBLEM> | null {

@@ -29,8 +29,8 @@ export async function orderCertificate(
 
   const identifiers = names.map((value) => ({ type: 'dns', value }))
   const replaced = client.directory.renewalInfo && deps.replaces ? certificateId(deps.replaces) : null
-  const wish = { identifiers, ...(replaced !== null && { replaces: replaced }) }
-  const made = await client.tell(client.directory.newOrder, wish)
+  const request = { identifiers, ...(replaced !== null && { replaces: replaced }) }
+  const made = await client.post(client.directory.newOrder, request)
   const order = read(ORDER, made.text)
   const orderUrl = made.location
   if (orderUrl === null) throw new OrderFailure('the authority gives the order no address')
@@ -46,7 +46,7 @@ export async function orderCertificate(
   if (proved.status !== 'ready') throw failed('the order', proved)
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const csr = certificateRequest(names, { privateKey, publicKey }).toString('base64url')
-  await client.tell(order.finalize, { csr })
+  await client.post(order.finalize, { csr })
   const done = await watch(orderUrl, ORDER, (status) => status === 'ready' || status === 'processing')
   if (done.status !== 'valid' || done.certificate === undefined) throw failed('the order', done)
 
@@ -96,7 +96,7 @@ async function prove(
         throw new OrderFailure(`the authority does not take HTTP-01 for ${excerpt(name)}`, { refusedNames: [name] })
       }
       hide.push(by.show(challenge.token, by.signer.keyAuthorization(challenge.token)))
-      await by.client.tell(challenge.url, {})
+      await by.client.post(challenge.url, {})
       asked.push(url)
     }
     const refused: { name: string; detail: string }[] = []

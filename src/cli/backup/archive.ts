@@ -27,19 +27,19 @@ export interface HashedFile {
   sha256: string
 }
 
-/** Writes manifest, small files and database; calls `pace` every few megabytes. Rejects if writing fails. */
+/** Writes manifest, small files and database; calls `yieldDisk` every few megabytes. Rejects if writing fails. */
 export async function writeArchive(
   to: WriteStream,
   content: { manifest: Manifest; small: readonly SmallFile[]; database: string },
-  pace: () => void,
+  yieldDisk: () => void,
 ): Promise<void> {
   const compress = createZstdCompress({
     params: { [constants.ZSTD_c_compressionLevel]: LEVEL, [constants.ZSTD_c_checksumFlag]: 1 },
   })
-  await pipeline(Readable.from(tarOf(content, pace), { objectMode: false }), compress, to)
+  await pipeline(Readable.from(tarOf(content, yieldDisk), { objectMode: false }), compress, to)
 }
 
-async function* tarOf({ manifest, small, database }: Parameters<typeof writeArchive>[1], pace: () => void) {
+async function* tarOf({ manifest, small, database }: Parameters<typeof writeArchive>[1], yieldDisk: () => void) {
   const at = Date.parse(manifest.made_at) / 1000
   const manifestFile = { name: MANIFEST_FILE, bytes: Buffer.from(`${JSON.stringify(manifest, null, 2)}\n`) }
   for (const { name, bytes } of [manifestFile, ...small]) {
@@ -55,7 +55,7 @@ async function* tarOf({ manifest, small, database }: Parameters<typeof writeArch
     unpaced += chunk.length
     if (unpaced < PACED_BYTES) continue
     unpaced = 0
-    pace()
+    yieldDisk()
   }
   yield tarPadding(bytes)
   yield tarEnd()

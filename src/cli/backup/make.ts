@@ -14,9 +14,9 @@ import { print, printError } from '../print.ts'
 import { hashOf, writeArchive } from './archive.ts'
 import { type SmallFile, smallFiles } from './contents.ts'
 import { DATABASE, FORMAT, type Manifest } from './manifest.ts'
-import { createPace } from './pace.ts'
 import { mb, openStagingDir, requireFreeSpace, type StagingDir, sync } from './staging-dir.ts'
 import { dropOld, type Target, targetOf } from './target.ts'
+import { createWritePacing } from './write-pacing.ts'
 
 /** Makes a backup, whether or not the server runs.
  *
@@ -71,7 +71,7 @@ async function copy({ dataDir }: Config, to: string, target: Target): Promise<Co
   // Space for the copy and for the archive, which is at most slightly larger.
   requireFreeSpace(target.stagingParent, found.size * (target.file === null ? 1 : 2), 'The backup')
   const handle = openSync(to, 'wx', 0o600)
-  const copying = copyDatabase(source, to, createPace(handle)).finally(() => closeSync(handle))
+  const copying = copyDatabase(source, to, createWritePacing(handle)).finally(() => closeSync(handle))
   return copying.catch((thrown: unknown) => {
     const code = thrown instanceof Error && 'code' in thrown ? String(thrown.code) : ''
     if (!/^SQLITE_(FULL|IOERR)/.test(code)) throw thrown
@@ -118,7 +118,7 @@ async function write(
   const draft = join(staging.folder, 'archive')
   const handle = openSync(draft, 'wx', 0o600)
   try {
-    await writeArchive(createWriteStream('', { fd: handle, autoClose: false }), content, createPace(handle))
+    await writeArchive(createWriteStream('', { fd: handle, autoClose: false }), content, createWritePacing(handle))
     fsyncSync(handle)
   } finally {
     closeSync(handle)

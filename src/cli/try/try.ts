@@ -4,8 +4,8 @@ import { colorsFor, print, printJson } from '../print.ts'
 import { untilSignal } from '../until-signal.ts'
 import { describeTryOut, formatCall, formatInbound, formatMail, recordOf } from './format.ts'
 import { freePorts } from './free-port.ts'
-import { runOnce } from './once.ts'
 import { openTryOut, type TryOut, type TryPorts } from './open.ts'
+import { runOnce } from './single-run.ts'
 
 interface Options {
   once?: true

@@ -67,9 +67,9 @@ interface DnsQuestion {
 /** `isFinal`: this server has spoken and will not say anything else. */
 type Failure = { kind: 'temporary'; reason: string; isFinal: boolean }
 type ServerReply = Exclude<Reply, { kind: 'temporary' }> | Failure
-type Exchange = (server: Server, question: DnsQuestion, query: Buffer, timeoutMs: number) => Promise<Heard>
+type Exchange = (server: Server, question: DnsQuestion, query: Buffer, timeoutMs: number) => Promise<Received>
 /** A message that answers the question, or why none came. */
-type Heard = DecodedPacket | Failure
+type Received = DecodedPacket | Failure
 
 const UDP_PAYLOAD_BYTES = 1232 // fits every path without fragments: DNS Flag Day 2020
 const RCODES: Record<number, string> = { 1: 'FORMERR', 2: 'SERVFAIL', 4: 'NOTIMP', 5: 'REFUSED' } // RFC 1035 §4.1.1
@@ -87,15 +87,15 @@ function newQuestion(name: string, type: RecordType, random: Random): DnsQuestio
 
 /** UDP first, TCP when the answer did not fit, without EDNS when the server cannot read it (RFC 6891 §7). */
 async function askServer(server: Server, question: DnsQuestion, deadline: number, timeoutMs: number) {
-  const exchange = async (speak: Exchange, hasEdns: boolean): Promise<Heard> => {
+  const exchange = async (speak: Exchange, hasEdns: boolean): Promise<Received> => {
     const leftMs = Math.min(timeoutMs, deadline - performance.now())
     if (leftMs <= 0) return temporary('timeout')
     return speak(server, question, encodeQuery(question, hasEdns), leftMs)
   }
-  let heard = await exchange(overUdp, true)
-  if (isMessage(heard) && isFormatError(heard)) heard = await exchange(overUdp, false)
-  if (isMessage(heard) && heard.flag_tc) heard = await exchange(overTcp, true)
-  return isMessage(heard) ? judge(heard) : heard
+  let received = await exchange(overUdp, true)
+  if (isMessage(received) && isFormatError(received)) received = await exchange(overUdp, false)
+  if (isMessage(received) && received.flag_tc) received = await exchange(overTcp, true)
+  return isMessage(received) ? judge(received) : received
 }
 
 function encodeQuery({ id, name, type }: DnsQuestion, hasEdns: boolean): Buffer {
@@ -109,7 +109,7 @@ function encodeQuery({ id, name, type }: DnsQuestion, hasEdns: boolean): Buffer 
   })
 }
 
-const isMessage = (heard: Heard): heard is DecodedPacket => !('kind' in heard)
+const isMessage = (received: Received): received is DecodedPacket => !('kind' in received)
 const rcodeOf = (message: DecodedPacket) => (message.flags ?? 0) & 0xf
 const isFormatError = (message: DecodedPacket) => rcodeOf(message) === 1 || rcodeOf(message) === 4
 const temporary = (reason: string, isFinal = false): Failure => ({ kind: 'temporary', reason, isFinal })
@@ -132,7 +132,7 @@ function judge(message: DecodedPacket): ServerReply {
 const overUdp: Exchange = ({ host, port }, question, query, timeoutMs) =>
   new Promise((resolve) => {
     const socket = dgram.createSocket(net.isIP(host) === 6 ? 'udp6' : 'udp4')
-    const end = (heard: Heard) => {
+    const end = (received: Received) => {
       clearTimeout(timer)
       socket.removeAllListeners('message')
       try {
@@ -140,13 +140,13 @@ const overUdp: Exchange = ({ host, port }, question, query, timeoutMs) =>
       } catch {
         // closed by its own error
       }
-      resolve(heard)
+      resolve(received)
     }
     const timer = setTimeout(() => end(temporary('timeout')), timeoutMs)
     socket.on('error', () => end(temporary('no server answers')))
     socket.on('message', (bytes) => {
-      const heard = hear(bytes, question)
-      if (heard) end(heard)
+      const received = receive(bytes, question)
+      if (received) end(received)
     })
     // Connected, so that the kernel drops what comes from elsewhere and tells us of a closed port.
     socket.connect(port, host, () => socket.send(query))
@@ -156,10 +156,10 @@ const overTcp: Exchange = ({ host, port }, question, query, timeoutMs) =>
   new Promise((resolve) => {
     const socket = net.connect(port, host)
     const takeMessages = framedMessages()
-    const end = (heard: Heard) => {
+    const end = (received: Received) => {
       clearTimeout(timer)
       socket.destroy()
-      resolve(heard)
+      resolve(received)
     }
     const timer = setTimeout(() => end(temporary('timeout')), timeoutMs)
     socket.on('error', () => end(temporary('no server answers over TCP')))
@@ -167,14 +167,14 @@ const overTcp: Exchange = ({ host, port }, question, query, timeoutMs) =>
     socket.on('connect', () => socket.write(frameMessage(query)))
     socket.on('data', (bytes) => {
       for (const message of takeMessages(bytes as Buffer)) {
-        const heard = hear(message, question)
-        if (heard) return end(heard)
+        const received = receive(message, question)
+        if (received) return end(received)
       }
     })
   })
 
 /** Bytes → the answer to our question, a failure when it is ours but unreadable, null when it is not ours. */
-function hear(bytes: Buffer, question: DnsQuestion): Heard | null {
+function receive(bytes: Buffer, question: DnsQuestion): Received | null {
   if (bytes.length < 12 || bytes.readUInt16BE() !== question.id) return null
   if (!isCheap(bytes)) return temporary('answer too large', true)
   try {

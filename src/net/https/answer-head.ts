@@ -120,10 +120,10 @@ function finished(status: number, isOld: boolean, fields: readonly Field[]): Ans
   }
   const framed = framingOf(status, fields)
   if (typeof framed === 'string') return { fault: framed }
-  const wishes = list(headers.get('connection'))
+  const connectionOptions = list(headers.get('connection'))
   const keepsAlive = isOld
-    ? wishes.includes('keep-alive') && framed.framing.kind !== 'chunked'
-    : !wishes.includes('close')
+    ? connectionOptions.includes('keep-alive') && framed.framing.kind !== 'chunked'
+    : !connectionOptions.includes('close')
   return { status, headers, ...framed, keepsAlive }
 }
 

@@ -2,45 +2,45 @@ import { expect, test } from 'bun:test'
 import { createKeyedSemaphore } from './keyed-semaphore.ts'
 
 test('who finds no place waits in the order of coming, and other keys do not wait for them', async () => {
-  const gate = createKeyedSemaphore()
+  const semaphore = createKeyedSemaphore()
   const entered: string[] = []
   const enter = async (name: string, key: string) => {
-    await gate.enter(key, 2)
+    await semaphore.enter(key, 2)
     entered.push(name)
   }
   const all = ['a', 'b', 'c', 'd'].map((name) => enter(name, 'slow'))
   await enter('e', 'fast')
   expect(entered).toEqual(['a', 'b', 'e'])
-  gate.leave('slow')
+  semaphore.leave('slow')
   await all[2]
   expect(entered).toEqual(['a', 'b', 'e', 'c'])
-  gate.leave('slow')
+  semaphore.leave('slow')
   await Promise.all(all)
   expect(entered.at(-1)).toBe('d')
 })
 
 test('a limit that falls lets nobody in before enough have left, and one that grows lets in who waited', async () => {
-  const gate = createKeyedSemaphore()
-  for (let i = 0; i < 3; i++) expect(gate.enter('k', 3)).toBeUndefined()
+  const semaphore = createKeyedSemaphore()
+  for (let i = 0; i < 3; i++) expect(semaphore.enter('k', 3)).toBeUndefined()
   let entered = 0
-  const enter = (limit: number) => gate.enter('k', limit)?.then(() => entered++)
+  const enter = (limit: number) => semaphore.enter('k', limit)?.then(() => entered++)
   const first = enter(1)
-  gate.leave('k')
-  gate.leave('k')
+  semaphore.leave('k')
+  semaphore.leave('k')
   await Promise.resolve()
   expect(entered).toBe(0)
-  gate.leave('k')
+  semaphore.leave('k')
   await first
   expect(entered).toBe(1)
   const [second, third] = [enter(1), enter(1)]
-  expect(gate.enter('k', 4)).toBeUndefined()
+  expect(semaphore.enter('k', 4)).toBeUndefined()
   await Promise.all([second, third])
 })
 
 test('a place given back without anybody waiting is free again', () => {
-  const gate = createKeyedSemaphore()
+  const semaphore = createKeyedSemaphore()
   for (let i = 0; i < 3; i++) {
-    expect(gate.enter('k', 1)).toBeUndefined()
-    gate.leave('k')
+    expect(semaphore.enter('k', 1)).toBeUndefined()
+    semaphore.leave('k')
   }
 })

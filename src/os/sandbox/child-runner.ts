@@ -88,7 +88,7 @@ export function startChild(options: ChildOptions): ChildRunner {
   void keepBeginning(child.stderr, said, () => end('it wrote too much to stderr'))
   memory = watchMemory(child.pid, options.memoryBytes, () => end('it held too much memory'))
 
-  const hear = (message: unknown) => {
+  const onMessage = (message: unknown) => {
     if (typeof message !== 'object' || message === null) return listener(message)
     const { kind, confinement: held } = message as Partial<ConfinedMessage>
     if (kind === 'confined') return confinement.resolve(confinementOf(held))
@@ -99,7 +99,7 @@ export function startChild(options: ChildOptions): ChildRunner {
   channel = openChannel({
     fd: ours,
     maxBytes: options.maxMessageBytes,
-    onMessage: hear,
+    onMessage,
     onEnd: (reason) => end(reason),
     sendFile: (fd) => passReadOnly(ourFiles, fd),
     onFrame: traffic.frame,

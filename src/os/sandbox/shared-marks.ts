@@ -8,8 +8,8 @@ import type { MarkMessage } from '../work-board.ts'
 export interface SharedMarks {
   /** To be passed to the child. */
   readonly fd: number
-  /** Begins to look. `tell` gets a mark whenever there is a new one. */
-  watch(tell: (message: MarkMessage) => void): void
+  /** Begins to look. `onMark` gets a mark whenever there is a new one. */
+  watch(onMark: (message: MarkMessage) => void): void
   /** Gives back memory and descriptor. Twice is harmless. */
   stop(): void
 }
@@ -25,14 +25,14 @@ export function createSharedMarks(): SharedMarks {
   let isStopped = false
   return {
     fd,
-    watch: (tell) => {
+    watch: (onMark) => {
       let seen = 0
       timer = setInterval(() => {
         const beat = Atomics.load(cells, BEAT)
         if (beat === seen) return
         seen = beat
         const job = Atomics.load(cells, JOB)
-        tell(job > 0 ? { kind: 'at_work', job } : { kind: 'beat' })
+        onMark(job > 0 ? { kind: 'at_work', job } : { kind: 'beat' })
       }, LOOK_MS)
       timer.unref()
     },

@@ -15,9 +15,9 @@ export interface Copied {
 
 /** A database, in use or not, → a copy in `to`, as it was at one moment: everything committed before the call is in it. One
  *  read transaction holds that moment, so writers go on and what they write meanwhile waits in the log. `to` is not there, or
- *  empty. `pace` is called between two steps, to leave the disk to those whose fsync somebody waits for. Throws what the
+ *  empty. `yieldDisk` is called between two steps, to leave the disk to those whose fsync somebody waits for. Throws what the
  *  driver throws: SQLITE_FULL without room for the copy. StoreDamaged for a log that SQLite would quietly cut off. */
-export async function copyDatabase(file: string, to: string, pace: () => void): Promise<Copied> {
+export async function copyDatabase(file: string, to: string, yieldDisk: () => void): Promise<Copied> {
   requireFiles(file)
   const db = connect(file, { busyTimeoutMs: PATIENCE_MS })
   const logBytes = () => statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0
@@ -27,7 +27,7 @@ export async function copyDatabase(file: string, to: string, pace: () => void): 
     db.exec('begin')
     db.prepare('select count(*) from sqlite_schema').get()
     const progress = () => {
-      pace()
+      yieldDisk()
       return STEP_PAGES
     }
     await db.backup(to, { progress })

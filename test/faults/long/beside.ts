@@ -1,7 +1,7 @@
 import { type Crashable, until } from '../setup.ts'
 import { openConnection } from '../smtp-client.ts'
 import { missingFrom, unless } from './fault.ts'
-import { type Seen, watch } from './witness.ts'
+import { type Seen, watch } from './observer.ts'
 
 /** Healthy traffic, alone or beside an attacker: one tenant that sends and one stranger whose mail comes in. */
 
@@ -38,7 +38,7 @@ export async function healthyTraffic(
   world: Crashable,
   { pid, smtpPort, run, forMs }: { pid: number; smtpPort: number; run: string; forMs: number },
 ): Promise<Healthy> {
-  const witness = await watch(world, pid)
+  const observer = await watch(world, pid)
   const sentAt = new Map<string, number>()
   const accepted = new Set<string>()
   const inboundMs: number[] = []
@@ -87,7 +87,7 @@ export async function healthyTraffic(
     inbound: timesOf(inboundMs),
     lost: missingFrom(accepted, world.sink.mails),
     refused,
-    seen: await witness.stop(),
+    seen: await observer.stop(),
   }
 }
 

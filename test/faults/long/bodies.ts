@@ -1,7 +1,7 @@
 import { exitOf, makeCrashable } from '../setup.ts'
 import { type Fault, unless } from './fault.ts'
 import { largeMessage, otherAnswers, postUntilTaken } from './large.ts'
-import { stallsOf, watch, wordsOf } from './witness.ts'
+import { stallsOf, watch, wordsOf } from './observer.ts'
 
 const BODY_BYTES = 24_000_000
 const MOST_MB = 512
@@ -18,11 +18,11 @@ export const bodies: Fault = {
     try {
       const server = await world.serve()
       const before = await stallsOf(world)
-      const witness = await watch(world, server.pid!)
+      const observer = await watch(world, server.pid!)
       // To nowhere: who counts the time here must not be busy with taking the mail in.
       const body = largeMessage('you@nowhere.example', BODY_BYTES)
       const came = await Promise.all(Array.from({ length: count }, () => postUntilTaken(world, body)))
-      const seen = await witness.stop()
+      const seen = await observer.stop()
       const stalls = await stallsOf(world, before)
       server.kill('SIGTERM')
       const code = await exitOf(server)

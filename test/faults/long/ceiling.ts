@@ -4,7 +4,7 @@ import { type Fault, unless } from './fault.ts'
 import { STORE, storedCount } from './inbound.ts'
 import { deliverUntilTaken, largeMail, largeMessage, otherAnswers, postUntilTaken } from './large.ts'
 import { makeMemoryGroup } from './memory-group.ts'
-import { stallsOf, watch, wordsOf } from './witness.ts'
+import { stallsOf, watch, wordsOf } from './observer.ts'
 
 const BODY_BYTES = 24_000_000
 const MAIL_BYTES = 25_000_000
@@ -28,7 +28,7 @@ export const ceiling: Fault = {
     try {
       const server = await world.serve(group?.around)
       await world.api('POST', '/v1/inbound-routes', STORE)
-      const witness = await watch(world, server.pid!, CEILING_MB)
+      const observer = await watch(world, server.pid!, CEILING_MB)
       const mail = largeMail(MAIL_BYTES, FILM)
       const tokens = Array.from({ length: count }, (_, i) => `large${i}`)
       const end = new AbortController()
@@ -45,7 +45,7 @@ export const ceiling: Fault = {
       const takenMails = handedIn.filter(({ isTaken }) => isTaken).length
       const hasAll = () => takenTokens.every((token) => world.sink.mails.has(token))
       await until('the last delivery', () => hasAll() || server.signalCode !== null)
-      const seen = await witness.stop()
+      const seen = await observer.stop()
       const isAlive = server.signalCode === null
       const stalls = isAlive ? await stallsOf(world) : { worstUnderMs: 0, over100: 0 }
       const kept = isAlive ? await storedCount(world) : 0

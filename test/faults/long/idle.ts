@@ -26,8 +26,8 @@ export const idle: Fault = {
       const socket = connect({ port: to, host: '127.0.0.1' })
       sockets.push(socket)
       socket.on('error', () => {})
-      if (to === port) await heard(socket, '', /^220 /)
-      if (says !== '') await heard(socket, says, answer)
+      if (to === port) await report(socket, '', /^220 /)
+      if (says !== '') await report(socket, says, answer)
     }
     const both = async () => {
       await open(port, 'EHLO client.example\r\n', /^250 /m)
@@ -64,7 +64,7 @@ export const idle: Fault = {
 }
 
 /** Resolves when the answer was there; says its line at once. Rejects when the connection ended before. */
-function heard(socket: Socket, says: string, answer: RegExp): Promise<void> {
+function report(socket: Socket, says: string, answer: RegExp): Promise<void> {
   return new Promise((resolve, reject) => {
     let text = ''
     const hear = (chunk: Buffer) => {

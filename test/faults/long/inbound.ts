@@ -2,7 +2,7 @@ import { freePort } from '../../support/free-port.ts'
 import { exitOf, makeCrashable } from '../setup.ts'
 import { type Fault, unless } from './fault.ts'
 import { deliverUntilTaken, largeMail, otherAnswers } from './large.ts'
-import { stallsOf, watch, wordsOf } from './witness.ts'
+import { stallsOf, watch, wordsOf } from './observer.ts'
 
 const MAIL_BYTES = 25_000_000
 const MOST_MB = 768
@@ -22,10 +22,10 @@ export const inbound: Fault = {
       const server = await world.serve()
       await world.api('POST', '/v1/inbound-routes', STORE)
       const before = await stallsOf(world)
-      const witness = await watch(world, server.pid!)
+      const observer = await watch(world, server.pid!)
       const mail = largeMail(MAIL_BYTES, { isFilm: true })
       const came = await Promise.all(Array.from({ length: count }, () => deliverUntilTaken(port, mail)))
-      const seen = await witness.stop()
+      const seen = await observer.stop()
       const stalls = await stallsOf(world, before)
       const kept = await storedCount(world)
       server.kill('SIGTERM')

@@ -31,7 +31,7 @@ export function largeMail(sizeBytes: number, options: { isFilm?: boolean } = {})
 /** 57 bytes in base64, and the end of the line. */
 const LINE_BYTES = 78
 
-/** What was heard on the way to the last answer. */
+/** What was report on the way to the last answer. */
 export interface Came {
   /** 202 or 250; anything else is what could not be. */
   isTaken: boolean

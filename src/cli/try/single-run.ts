@@ -23,8 +23,8 @@ export async function runOnce(options: {
 }): Promise<number> {
   const { ports, json, startedAt, colors, log } = options
   const stages: Stage[] = []
-  const reached = (name: string, isGood: boolean, told: string, ms: number | null = null) => {
-    stages.push({ name, ok: isGood, told, ms })
+  const reached = (name: string, isGood: boolean, detail: string, ms: number | null = null) => {
+    stages.push({ name, ok: isGood, detail, ms })
     if (!json) print(line(stages.at(-1)!, colors))
   }
   if (!json) print(`${colors.bold(`Postrider ${VERSION}`)}, one message end to end. Nothing leaves this machine.\n`)
@@ -48,7 +48,12 @@ export async function runOnce(options: {
   }
   const isGood = stages.every((stage) => stage.ok)
   const tookMs = systemClock.now() - startedAt
-  if (json) printJson({ ok: isGood, took_ms: tookMs, stages })
+  if (json)
+    printJson({
+      ok: isGood,
+      took_ms: tookMs,
+      stages: stages.map(({ name, ok, detail, ms }) => ({ name, ok, told: detail, ms })),
+    })
   else
     print(
       `\n${isGood ? colors.good('All stages passed in') : colors.bad('Some stages failed after')} ${seconds(tookMs)}.`,
@@ -59,11 +64,11 @@ export async function runOnce(options: {
 interface Stage {
   name: string
   ok: boolean
-  told: string
+  detail: string
   /** Duration of this stage, if measured. */
   ms: number | null
 }
-type Reached = (name: string, isGood: boolean, told: string, ms?: number | null) => void
+type Reached = (name: string, isGood: boolean, detail: string, ms?: number | null) => void
 
 /** Usually 100 ms; the limit allows for a busy machine. */
 const STAGE_LIMIT_MS = 5_000
@@ -113,13 +118,13 @@ async function checkWebhook(
 ): Promise<void> {
   const call = await within(delivered, 0)
   if (call === null) {
-    const told = `no message.delivered event arrived at ${tryOut.webhook.url} within ${seconds(STAGE_LIMIT_MS)}`
-    return reached('webhook', false, told)
+    const detail = `no message.delivered event arrived at ${tryOut.webhook.url} within ${seconds(STAGE_LIMIT_MS)}`
+    return reached('webhook', false, detail)
   }
   const isOurs = call.data.message_id === id
   const isSigned = call.serviceSignature === 'valid' && call.standardSignature === 'valid'
-  const told = `${call.type} ${isOurs ? '' : 'of a different message '}for ${call.data.to}, ${formatSignatures(call, colors)}`
-  reached('webhook', isOurs && isSigned, told, call.at - sentAt)
+  const detail = `${call.type} ${isOurs ? '' : 'of a different message '}for ${call.data.to}, ${formatSignatures(call, colors)}`
+  reached('webhook', isOurs && isSigned, detail, call.at - sentAt)
 }
 
 /** The promise's value, or null after the time limit. */
@@ -160,9 +165,9 @@ function acceptedWords(sent: { status: number; body: Json }, id: string): string
   return `expected 202, got ${sent.status}: ${sent.body.error?.message ?? 'no reason given'}`
 }
 
-function line({ name, ok, told, ms }: Stage, colors: Colors): string {
+function line({ name, ok, detail, ms }: Stage, colors: Colors): string {
   const mark = ok ? colors.good('✓') : colors.bad('✗')
-  return `  ${mark} ${name.padEnd(11)} ${told}${ms === null ? '' : colors.dim(`  ${seconds(ms)}`)}`
+  return `  ${mark} ${name.padEnd(11)} ${detail}${ms === null ? '' : colors.dim(`  ${seconds(ms)}`)}`
 }
 
 const plainIf = (json: boolean, colors: Colors): Colors =>

@@ -3,7 +3,7 @@ import { fdatasyncSync } from 'node:fs'
 /** Called after every few megabytes written to `handle`: syncs them to disk, then sleeps as long as the write took. A single
  *  large sync at the end would delay the server's next fsync (200 MB on ext4: up to 160 ms). Blocks the thread, so use it
  *  only in a process that does nothing else. */
-export function createPace(handle: number): () => void {
+export function createWritePacing(handle: number): () => void {
   let since = performance.now()
   return () => {
     fdatasyncSync(handle)

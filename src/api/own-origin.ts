@@ -3,7 +3,7 @@ import { createKnownHosts } from '../net/host-header.ts'
 
 /** How browsers reach this server, to protect requests that authenticate with a cookie: host names, TLS, and page
  *  origins. */
-export interface OwnSite {
+export interface OwnOrigin {
   /** True if the browser uses HTTPS, with us or with a trusted proxy. */
   isSecure(request: Request): boolean
   /** True if plaintext is acceptable: from a browser on this machine, or if HTTPS is not used at all. */
@@ -18,7 +18,7 @@ export interface OwnSite {
   requireOwnPage(request: Request): void
 }
 
-export interface SiteOptions {
+export interface OriginOptions {
   /** The hostname and other names under which the operator signs in; the name in `publicUrl` is always included. */
   hostNames: readonly string[]
   publicUrl: () => string
@@ -29,18 +29,18 @@ export interface SiteOptions {
 }
 
 /** For an API without browsers. */
-export const LOOPBACK_SITE: SiteOptions = {
+export const LOOPBACK_ORIGIN: OriginOptions = {
   hostNames: [],
   publicUrl: () => 'http://localhost',
   isBehindProxy: false,
   isTrusted: () => false,
 }
 
-/** Names, proxies and connection facts → OwnSite. */
-export function createOwnSite(
-  { hostNames, publicUrl, isBehindProxy, isTrusted }: SiteOptions,
+/** Names, proxies and connection facts → OwnOrigin. */
+export function createOwnOrigin(
+  { hostNames, publicUrl, isBehindProxy, isTrusted }: OriginOptions,
   connection: { peerOf: (request: Request) => string | null; isTls: (request: Request) => boolean },
-): OwnSite {
+): OwnOrigin {
   const publicHost = () => URL.parse(publicUrl())?.hostname ?? ''
   const isKnown = createKnownHosts(() => [...hostNames, publicHost()])
   const isKnownHost = ({ headers }: Request) => isKnown(headers.get('host'))

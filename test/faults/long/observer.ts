@@ -14,22 +14,22 @@ export interface Seen {
   isKilled: boolean
 }
 
-export interface Witness {
+export interface Observer {
   /** Looks no more. */
   stop(): Promise<Seen>
 }
 
 /** Watches a process every 20 ms, and asks it for what has nothing to do with the load. With `ceilingMb` it kills it, as the
  *  kernel would, as soon as more than that is resident. */
-export async function watch(world: Crashable, pid: number, ceilingMb = Number.POSITIVE_INFINITY): Promise<Witness> {
+export async function watch(world: Crashable, pid: number, ceilingMb = Number.POSITIVE_INFINITY): Promise<Observer> {
   const worker = new Worker(import.meta.url)
-  const heard = () =>
+  const report = () =>
     new Promise<Seen>((resolve) => worker.addEventListener('message', ({ data }) => resolve(data), { once: true }))
   worker.postMessage({ pid, url: `http://127.0.0.1:${world.port}/healthz`, ceilingMb } satisfies Task)
   return {
     stop: async () => {
       worker.postMessage('stop')
-      const seen = await heard()
+      const seen = await report()
       worker.terminate()
       return seen
     },
