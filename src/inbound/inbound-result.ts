@@ -73,7 +73,7 @@ export interface FileToRead {
 /** Mail in memory is copied to the reader; mail in a file is read there. */
 export type RawMail = Uint8Array<ArrayBuffer> | FileToRead
 
-/** A reader job. `jobId` identifies it in the reader's requests (reader-requests.ts). */
+/** A reader job. `jobId` identifies it in the reader's requests (reader.ts). */
 export type ReaderJob =
   | ({ kind: 'mail'; raw: RawMail } & Omit<ReadingJob, 'raw'>)
   /** Mail to one of our return paths. */

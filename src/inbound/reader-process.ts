@@ -1,5 +1,5 @@
 import { serveConfined } from '../os/sandbox/child-side.ts'
-import { readerInside } from './reader-inside.ts'
+import { readerInside } from './reader.ts'
 import { warmUp } from './warm-up.ts'
 
 /** A reader process; `args` belong to os/sandbox/child-side.ts. Loads and exercises all code before the process drops

@@ -7,7 +7,7 @@ import { deleteOldest } from '../os/delete-oldest.ts'
 import type { Runner } from '../os/runner.ts'
 import { isAnswerTo } from './answer-check.ts'
 import type { ReaderAnswer, ReaderJob, Seal } from './inbound-result.ts'
-import type { RequestReply } from './reader-requests.ts'
+import type { RequestReply } from './reader.ts'
 import { isSealText } from './seal-text.ts'
 
 /** Limits on requests from readers to the main thread. */

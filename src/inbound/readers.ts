@@ -62,7 +62,7 @@ export const READING_LIMITS = {
   idleMs: 60_000,
 }
 
-/** `start` creates a reader process or thread that runs only inbound/reader-inside.ts. The first mail starts the first
+/** `start` creates a reader process or thread that runs only inbound/reader.ts. The first mail starts the first
  *  one. */
 export function createReaders(options: {
   start: () => Runner

@@ -10,7 +10,7 @@ import {
 import type { ArcResult } from '../model/inbound-message.ts'
 import { createBodyHashes } from './body-hashes.ts'
 import { bounded } from './bounded-head.ts'
-import { feed } from './dkim-verification.ts'
+import { feed } from './checks.ts'
 import type { SealName } from './inbound-result.ts'
 
 /** Canonical header text → its signature (RSA, PKCS#1 v1.5 over SHA-256). Rejects when the key is unusable. */

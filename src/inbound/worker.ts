@@ -1,4 +1,4 @@
-import { readerInside } from './reader-inside.ts'
+import { readerInside } from './reader.ts'
 
 /** A reader thread, used where no confined process is available. */
 declare const self: Worker

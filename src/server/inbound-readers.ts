@@ -7,7 +7,7 @@ import { type Confinement, restartRestricted } from '../os/sandbox/confine.ts'
 import { threadRunner } from '../os/thread-pool.ts'
 import { startReaderThread } from '../threads.ts'
 
-/** Starts readers of inbound mail (inbound/reader-inside.ts): a child process of this program without access to files or
+/** Starts readers of inbound mail (inbound/reader.ts): a child process of this program without access to files or
  *  network, or a thread if such a process cannot be started. */
 
 /** First argument of the child process, before and after it restarted itself with its rights dropped. */

@@ -1,11 +1,12 @@
 import type { Readable } from 'node:stream'
 import type { ListenerContext } from './context.ts'
 import { parseSpokenPath } from './envelope-address.ts'
-import { checkMailParameters, checkRecipientParameters } from './parameters.ts'
-import { ClientDisconnected, receiveData } from './receive-data.ts'
+import { checkMailParameters, checkRecipientParameters, tooLarge } from './parameters.ts'
 import { REPLIES, replyTo } from './replies.ts'
 import { SmtpReply } from './reply.ts'
+import { createScan } from './scan.ts'
 import type { EnvelopeAddress, SmtpSession } from './session.ts'
+import type { SpooledMail } from './spool.ts'
 
 /** One mail transaction, from MAIL to the end of DATA. */
 export interface Transaction<R> {
@@ -89,7 +90,50 @@ export async function takeMail<R>(
   }
 }
 
+/** DATA, dots unstuffed → its size in bytes; its content goes to `mail`. Reads to the end even after an error, because
+ *  the client reads no reply before; after the first error it stores nothing. Calls `onPiece` with the byte count of
+ *  each piece. Rejects at the end: with SmtpReply for mail that is not acceptable, with a disk error, or with
+ *  ClientDisconnected. */
+export async function receiveData(
+  stream: Readable,
+  mail: Pick<SpooledMail, 'write' | 'discard'>,
+  options: { messageBytes: number; onPiece: (bytes: number) => void },
+): Promise<number> {
+  const scan = createScan()
+  let sizeBytes = 0
+  let fault: unknown = null
+  try {
+    for await (const piece of stream as AsyncIterable<Uint8Array>) {
+      options.onPiece(piece.length)
+      sizeBytes += piece.length
+      if (fault !== null) continue
+      fault = scan.feed(piece) ?? overSize(sizeBytes, options.messageBytes) ?? (await failureOf(mail.write(piece)))
+      if (fault !== null) await mail.discard()
+    }
+  } catch {
+    throw new ClientDisconnected() // only the end of the socket breaks this stream
+  }
+  if (!stream.readableEnded) throw new ClientDisconnected()
+  fault ??= scan.end()
+  if (fault !== null) throw fault
+  return sizeBytes
+}
+
+const overSize = (sizeBytes: number, messageBytes: number): SmtpReply | null =>
+  sizeBytes > messageBytes ? tooLarge(messageBytes) : null
+
+const failureOf = (writing: Promise<void>): Promise<unknown> =>
+  writing.then(
+    () => null,
+    (error: unknown) => error ?? new Error('the spool failed'),
+  )
+
 /** RFC 6531 §4.3: ESMTPSA → UTF8SMTPSA. */
 function protocolOf(plain: string, utf8: boolean): string {
   return utf8 ? plain.replace(/^E?SMTP/, 'UTF8SMTP') : plain
+}
+
+/** The client disconnected before the end of DATA: there is no mail and no one to answer. */
+class ClientDisconnected extends Error {
+  override name = 'ClientDisconnected'
 }

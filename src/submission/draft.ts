@@ -1,4 +1,6 @@
-import type { MailContent } from '../mail/content.ts'
+import { dateTime } from '../mail/compose.ts'
+import { type MailContent, packContent } from '../mail/content.ts'
+import { packMime } from '../mail/mime-content.ts'
 import { type RecipientType, SANDBOX, UNTRIED } from '../model/delivery.ts'
 import type { Domain } from '../model/domain.ts'
 import type { DeliveryStatus, Message } from '../model/message.ts'
@@ -6,9 +8,53 @@ import type { MintId } from '../os/ids.ts'
 import type { NewDelivery } from '../storage/store.ts'
 import { MAX_EXPIRES_SECONDS } from './checks.ts'
 import type { Recipient } from './recipients.ts'
-import type { Author, SubmissionRequest } from './request.ts'
+import type { Author, FinishedMail, SubmissionRequest } from './request.ts'
+import { requireSize, requireWhole } from './requirements.ts'
 
-/** An accepted request → its records. All three functions are pure except for ids. */
+/** A permitted request → its stored mail and its records. All functions are pure except for ids. */
+
+/** The stored form of a request and the facts for its record. */
+export interface StoredContent {
+  /** Packed by mail/content.ts or mail/mime-content.ts. */
+  packed: Uint8Array
+  /** As submitted, plus added fields. */
+  sizeBytes: number
+  /** With angle brackets. */
+  messageId: string
+  /** Null if there is none; undefined for a finished mail, which must be parsed for it. */
+  html?: string | null
+}
+
+/** Message id and request → the stored mail: fields to compose, or the finished mail. Refuses with
+ *  payload_too_large. */
+export function storedContent(
+  id: string,
+  request: SubmissionRequest,
+  recipients: Recipient[],
+  settings: { messageBytes: number },
+  now: number,
+): StoredContent {
+  if (request.mime !== null) return finishedContent(id, request.mime, request.from.mailbox.domain, settings, now)
+  const content = fixContent(id, request, recipients, now)
+  const sizeBytes = requireSize(content, settings)
+  return { packed: packContent(content), sizeBytes, messageId: content.messageId, html: content.html }
+}
+
+/** The two fields that a submission server may add. RFC 6409 §8.2, §8.3 */
+function finishedContent(
+  id: string,
+  mime: FinishedMail,
+  domain: string,
+  settings: { messageBytes: number },
+  now: number,
+): StoredContent {
+  const messageId = mime.messageId ?? messageIdOf(id, domain)
+  const date = mime.hasDate ? '' : `Date: ${dateTime(now)}\r\n`
+  const missing = date + (mime.messageId === null ? `Message-ID: ${messageId}\r\n` : '')
+  const bytes = missing === '' ? mime.bytes : Buffer.concat([Buffer.from(missing), mime.bytes])
+  const sizeBytes = requireWhole(bytes.byteLength, settings)
+  return { packed: packMime(bytes), sizeBytes, messageId }
+}
 
 /** Message id and request → the mail, with everything variable fixed (Date, Message-ID, boundaries, derived text), so
  *  that every attempt gives the same bytes. Scheduled mail carries its due date. */

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync, readlinkSync, writeSync } from 'node:fs'
-import { readerInside } from '../../src/inbound/reader-inside.ts'
+import { readerInside } from '../../src/inbound/reader.ts'
 import { warmUp } from '../../src/inbound/warm-up.ts'
 import { serveConfined } from '../../src/os/sandbox/child-side.ts'
 import { restartRestricted } from '../../src/os/sandbox/confine.ts'

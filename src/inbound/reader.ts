@@ -1,7 +1,90 @@
+import { createHash } from 'node:crypto'
+import { closeSync, readSync } from 'node:fs'
+import { readReport } from '../feedback/content.ts'
+import { parseAttachments } from '../mail/parse.ts'
 import type { LookupType } from '../net/dns/lookup-types.ts'
 import type { Lookup, Resolver } from '../net/dns/resolver.ts'
-import type { Clock } from '../os/clock.ts'
+import { type Clock, systemClock } from '../os/clock.ts'
 import { deleteOldest } from '../os/delete-oldest.ts'
+import { type JobContext, servePool } from '../os/pool-worker.ts'
+import { BUG_CHARACTERS } from './answer-check.ts'
+import type { RawMail, ReaderAnswer, ReaderJob, ReaderSettings } from './inbound-result.ts'
+import { LARGE_BYTES, readMail } from './read.ts'
+
+/** The inside of a reader thread or process: takes jobs, posts answers, and requests DNS and signatures from the main
+ *  thread. Returns the message handler. Handles many mails at once, since each waits for DNS. */
+export function readerInside(post: (message: unknown, transfer?: ArrayBuffer[]) => void): (message: unknown) => void {
+  const requests = createRequests(post, systemClock.steady)
+  const takeJob = servePool<ReaderJob, ReaderAnswer>(post, (job, context, settings) =>
+    perform(job, context, settings as ReaderSettings, requests).finally(() => tidyAfter(job.raw.byteLength)),
+  )
+  return (message) => {
+    if (!requests.onReply(message)) takeJob(message)
+  }
+}
+
+async function perform(
+  job: ReaderJob,
+  context: JobContext,
+  settings: ReaderSettings,
+  requests: Requests,
+): Promise<ReaderAnswer> {
+  const raw = wholeOf(job.raw)
+  switch (job.kind) {
+    case 'mail': {
+      const bugs: string[] = []
+      const result = await readMail(
+        { ...job, raw },
+        {
+          settings,
+          resolver: requests.resolver(job.jobId, context.working),
+          clock: systemClock,
+          sign: (seal, text) => requests.sign(job.jobId, seal, text),
+          onWork: context.working,
+          onBug: (error) => bugs.push(textOf(error)),
+        },
+      )
+      context.handOver(...[result.raw, result.parsed, ...result.forwards].map(({ buffer }) => buffer))
+      return { kind: 'mail', result, bugs }
+    }
+    case 'report':
+      return {
+        kind: 'report',
+        content: readReport(raw, job.returnPath),
+        digest: new Uint8Array(createHash('sha256').update(raw).digest()),
+      }
+    case 'attachments': {
+      // Stored mail has three more fields than the mail that was parsed; its parts are the same.
+      const contents = await parseAttachments(raw, new Promise(() => {}))
+      return { kind: 'attachments', contents }
+    }
+  }
+}
+
+/** Reads the file from its start, whatever its current position. In a process the descriptor is ours to close. Throws a
+ *  disk error. */
+function wholeOf(raw: RawMail | Uint8Array): Uint8Array<ArrayBuffer> {
+  if (raw instanceof Uint8Array) return raw as Uint8Array<ArrayBuffer>
+  try {
+    const whole = new Uint8Array(raw.byteLength)
+    for (let at = 0; at < whole.length; ) {
+      const bytesRead = readSync(raw.fd, whole, at, whole.length - at, at)
+      if (bytesRead === 0) throw new Error(`a mail of ${whole.length} bytes ends after ${at}`)
+      at += bytesRead
+    }
+    return whole
+  } finally {
+    if (Bun.isMainThread) closeSync(raw.fd)
+  }
+}
+
+/** Collects a large mail's garbage before the next mail, in a later turn when nothing refers to it. */
+function tidyAfter(byteLength: number): void {
+  if (byteLength > LARGE_BYTES) setImmediate(() => Bun.gc(true))
+}
+
+const textOf = (error: unknown) =>
+  (error instanceof Error ? (error.stack ?? error.message) : String(error)).slice(0, BUG_CHARACTERS)
 
 /** Requests from a reader to the main thread, which has the network and the keys. Each names its job, so that the main
  *  thread can apply that job's limits (reader-services.ts). */
@@ -21,7 +104,7 @@ export interface RequestReply {
 type OmitFromEach<T, Key extends PropertyKey> = T extends unknown ? Omit<T, Key> : never
 
 /** The reader's side of these requests. */
-export interface Requests {
+interface Requests {
   /** Handles a message; true if it was a reply. */
   onReply(message: unknown): boolean
   /** A DNS resolver for mailauth. Calls `onReply` before the waiting code continues. */
@@ -32,7 +115,7 @@ export interface Requests {
 
 /** `clock` limits how long DNS answers are cached; without the cache, lookups were a third of the cost of a small
  *  mail. */
-export function createRequests(post: (message: ReaderRequest) => void, clock: Clock): Requests {
+function createRequests(post: (message: ReaderRequest) => void, clock: Clock): Requests {
   const open = new Map<number, (value: unknown) => void>()
   let lastId = 0
   const remembered = new Map<string, { found: Lookup<never>; until: number }>()
