@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { scanCss } from './css-scan.ts'
 
 /** What a scan tells, in its order. */
-function told(css: string, isInsideBlock = false): string[] {
+function parsed(css: string, isInsideBlock = false): string[] {
   const pieces: string[] = []
   scanCss(
     css,
@@ -30,11 +30,11 @@ for (const [css, ...pieces] of [
   ['/* never closed p{a:b}'],
   ['}}p{a:b}', 'select p', 'a = b'],
 ] as const) {
-  test(`a sheet ${JSON.stringify(css)} tells ${pieces.length} things`, () => expect(told(css)).toEqual([...pieces]))
+  test(`a sheet ${JSON.stringify(css)} tells ${pieces.length} things`, () => expect(parsed(css)).toEqual([...pieces]))
 }
 
 test('an attribute is read as what stands inside a block', () => {
-  expect(told('color:red;;margin : 0 auto ; broken; background:url(a;b)', true)).toEqual([
+  expect(parsed('color:red;;margin : 0 auto ; broken; background:url(a;b)', true)).toEqual([
     'color = red',
     'margin = 0 auto',
     'background = url(a;b)',
@@ -44,7 +44,7 @@ test('an attribute is read as what stands inside a block', () => {
 test('any text is read without an error', () => {
   const signs = fc.constantFrom(...'{};:()"\'@/* \nab'.split(''), '/*', '*/', 'url(')
   fc.assert(
-    fc.property(fc.array(fc.oneof(signs, fc.string())), (parts) => void told(parts.join(''))),
+    fc.property(fc.array(fc.oneof(signs, fc.string())), (parts) => void parsed(parts.join(''))),
     { numRuns: 1000 },
   )
 })

@@ -38,7 +38,7 @@ export function createAudit({ auditLog, mintId, log }: { auditLog: AuditLog; min
   const refusals = createCounts(HOUR_MS, FIXED_LIMITS.refusalsPerHour)
   const changes = createCounts(DAY_MS, FIXED_LIMITS.changesPerDay)
   /** Deletions are always allowed, so that nobody can block the revocation of a key. */
-  const requireRoom = (
+  const requireChangeQuota = (
     { method }: Pick<Operation, 'method'>,
     { organizationId, now }: AuditedCall,
     { actor }: Origin,
@@ -59,7 +59,7 @@ export function createAudit({ auditLog, mintId, log }: { auditLog: AuditLog; min
     const entry = (outcome: AuditOutcome) => entryOf(id, operation.id, call, from, outcome)
     const note: AuditNote = { isKept: false, entry: () => entry('done') }
     const audited = async () => {
-      requireRoom(operation, call, from)
+      requireChangeQuota(operation, call, from)
       return work()
     }
     const result = await auditLog.during(note, audited).catch(async (thrown: unknown) => {

@@ -112,7 +112,7 @@ export function createListener(options: {
     }
   }
 
-  const standing = () => [...(server === null ? [] : [server]), ...leaving]
+  const servers = () => [...(server === null ? [] : [server]), ...leaving]
 
   return {
     open: (at, given) => {
@@ -132,14 +132,14 @@ export function createListener(options: {
       void shut(old)
       setTimeout(() => replaced.delete(old), (options.idleSeconds + 5) * 1000).unref()
     },
-    addressOf: (request) => standing()[0]?.requestIP(request)?.address ?? null,
+    addressOf: (request) => servers()[0]?.requestIP(request)?.address ?? null,
     close: async () => {
       bound = null
       unwatch()
-      await Promise.all(standing().map((each) => each.stop(false)))
+      await Promise.all(servers().map((each) => each.stop(false)))
     },
     cut: async () => {
-      await Promise.all(standing().map((each) => each.stop(true)))
+      await Promise.all(servers().map((each) => each.stop(true)))
     },
   }
 }

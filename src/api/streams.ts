@@ -42,7 +42,7 @@ export function createStreams({
   let delivered = 0
   let isClosed = false
 
-  const requireRoom = ({ keyId, organizationId }: Pick<Reader, 'keyId' | 'organizationId'>) => {
+  const requireCapacity = ({ keyId, organizationId }: Pick<Reader, 'keyId' | 'organizationId'>) => {
     if (isClosed) throw unavailable('This server is shutting down. Try again in a few seconds.')
     const present = [...open.values()]
     requireFewer(present.filter((each) => each.keyId === keyId).length, maxPerKey, 'of a key')
@@ -59,7 +59,7 @@ export function createStreams({
 
   return {
     open: ({ keyId, organizationId, follow, ...reader }) => {
-      requireRoom({ keyId, organizationId })
+      requireCapacity({ keyId, organizationId })
       const onSent = (count: number) => {
         delivered += count
       }

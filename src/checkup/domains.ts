@@ -20,9 +20,9 @@ const REPORTED_MS = 37 * 86_400_000
 async function newestDomains(store: Pick<Store, 'organizations' | 'domains'>): Promise<Domain[]> {
   const found: Domain[] = []
   for (const { id } of await store.organizations.list()) {
-    const room = MOST_DOMAINS - found.length
-    if (room === 0) break
-    found.push(...(await store.domains.list(id, { limit: room, after: null })).records)
+    const left = MOST_DOMAINS - found.length
+    if (left === 0) break
+    found.push(...(await store.domains.list(id, { limit: left, after: null })).records)
   }
   return found
 }

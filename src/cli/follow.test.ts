@@ -15,7 +15,7 @@ function delivery(email: string, status: DeliveryStatus, change: Partial<Deliver
     nextAttemptAt: null,
     machineOpens: 0,
     machineClicks: 0,
-    softBounceTold: false,
+    isSoftBounceReported: false,
   }
   const fixed = { id: email, messageId: 'msg_1', position: 0, type: 'to' as const, queue: 'x' }
   return { ...fixed, ...UNTRIED, ...none, email, status, ...change }

@@ -196,10 +196,10 @@ level = "verbose"`
   ]
   test.each(wrong)('with %s is refused', (line, key, found) => {
     const text = line.startsWith('hostname') ? line : HOST + line
-    const told = faultsOf(text)
-    expect(told).toStartWith(`config.toml:${text.split('\n').length}: ${key}: expected `)
-    expect(told).toEndWith(`, found ${found}`)
-    expect(told.split('\n')).toHaveLength(1)
+    const reported = faultsOf(text)
+    expect(reported).toStartWith(`config.toml:${text.split('\n').length}: ${key}: expected `)
+    expect(reported).toEndWith(`, found ${found}`)
+    expect(reported.split('\n')).toHaveLength(1)
   })
 
   test('takes IPv6 addresses, port 0, localhost and international names', () => {
@@ -419,10 +419,10 @@ describe('a smarthost', () => {
     'smtp://user:100%@relay.example.net',
     'smtp://user:p#ss@relay.example.net',
     'smtps://:465',
-  ])('written %s is refused and its text is not told', (text) => {
-    const told = faultsOf(HOST, { POSTRIDER_DELIVERY_SMARTHOST: text })
-    expect(told).toEndWith('or "" for none, found a value that is hidden because it is secret')
-    expect(told).not.toContain(text)
+  ])('written %s is refused and its text is not reported', (text) => {
+    const reported = faultsOf(HOST, { POSTRIDER_DELIVERY_SMARTHOST: text })
+    expect(reported).toEndWith('or "" for none, found a value that is hidden because it is secret')
+    expect(reported).not.toContain(text)
   })
 
   test('is read from a file, from its folder, without the line end', () => {

@@ -97,7 +97,7 @@ export function createFeedback(deps: {
     const fields = unsubscribedFields(at)
     const event = messageEvent(mintId('evt'), 'message.unsubscribed', message, kept.email, at, fields)
     const suppressed = suppressionOf(mintId('sup'), 'unsubscribe', message, kept.email, at)
-    if ((await store.deliveries.recordUnsubscribable(deliveryId, event, suppressed)) === 'told') {
+    if ((await store.deliveries.recordUnsubscribable(deliveryId, event, suppressed)) === 'recorded') {
       deps.mailLog.reported({ message: kept.messageId, delivery: deliveryId, kind: 'unsubscribe', status: null })
       deps.wakeWebhooks()
     }

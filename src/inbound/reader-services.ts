@@ -90,7 +90,7 @@ export function withServices(
     void signedWith(key, text).then((signature) => reply(id, signature))
   }
 
-  const forget = (id: number) => {
+  const remove = (id: number) => {
     const served = jobs.get(id)
     if (served === undefined) return
     jobs.delete(id)
@@ -109,12 +109,12 @@ export function withServices(
         const served = jobs.get(id as number)
         if (served === undefined) return breach('an answer to a job that it does not have')
         if (!isAnswerTo(served.job, answer as ReaderAnswer)) return breach('an answer that cannot be one')
-        forget(id as number)
+        remove(id as number)
         return listener(message)
       }
       case 'failed':
         if (!jobs.has(id as number) || typeof error !== 'string') return breach('a failure of no job')
-        forget(id as number)
+        remove(id as number)
         return listener({ kind, id, error: error.slice(0, 4_000) })
       case 'ready':
       case 'beat':

@@ -61,8 +61,8 @@ const READ: [string, Parameters<typeof report>][] = [
 ]
 
 describe('a feedback report', () => {
-  test.each(READ)('of %s is read', (name, told) => {
-    expect(readFeedbackReport(fixtures.get(name)!)).toEqual(report(...told))
+  test.each(READ)('of %s is read', (name, described) => {
+    expect(readFeedbackReport(fixtures.get(name)!)).toEqual(report(...described))
   })
 
   test('has a line in this table for every fixture', () => {

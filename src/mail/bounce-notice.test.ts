@@ -8,7 +8,7 @@ function notice(subject: string, text: string) {
 }
 
 /** Of the entry that names the address. */
-function told(address: string | null, subject: string, text: string) {
+function described(address: string | null, subject: string, text: string) {
   const found = notice(subject, text)
   const entry = found?.recipients.find(({ finalRecipient }) => finalRecipient === address)
   return entry && { action: entry.action, status: entry.status, diagnostic: entry.diagnostic }
@@ -47,17 +47,17 @@ describe('a notice of unknown form', () => {
       'The recipient name is not recognized',
     ],
   ])('gives each address the reason %s', (_, text, status, diagnostic) => {
-    expect(told('ann@dest.example', 'Notice', text)).toEqual({ action: 'failed', status, diagnostic })
+    expect(described('ann@dest.example', 'Notice', text)).toEqual({ action: 'failed', status, diagnostic })
   })
 
   test('separates recipients with different reasons', () => {
     const text = 'Could not deliver:\nann@dest.example: 550 5.1.1 unknown\nbob@dest.example: 552 5.2.2 mailbox full\n'
-    expect(told('ann@dest.example', 'Notice', text)?.status).toBe('5.1.1')
-    expect(told('bob@dest.example', 'Notice', text)?.status).toBe('5.2.2')
+    expect(described('ann@dest.example', 'Notice', text)?.status).toBe('5.1.1')
+    expect(described('bob@dest.example', 'Notice', text)?.status).toBe('5.2.2')
   })
 
   test('that names no recipient has one entry for the recipient of the return path', () => {
-    expect(told(null, 'Mail failure', 'This mailbox is full.\n')).toEqual({
+    expect(described(null, 'Mail failure', 'This mailbox is full.\n')).toEqual({
       action: 'failed',
       status: null,
       diagnostic: 'This mailbox is full.',
@@ -80,7 +80,7 @@ describe('a notice of unknown form', () => {
 
   test('that announces a retry is a delay', () => {
     const text = 'This is a warning message only.\nann@dest.example: 421 host not reachable\n'
-    expect(told('ann@dest.example', 'Notice', text)?.action).toBe('delayed')
+    expect(described('ann@dest.example', 'Notice', text)?.action).toBe('delayed')
   })
 
   test('ends at the copy of the mail', () => {

@@ -68,7 +68,7 @@ function recipientsIn(listed: string, form: Form, action: DsnRecipient['action']
     const said = match![2]?.replace(/^[ \t]+/, '')
     if (said) words.push(said)
   }
-  return Array.from(found, ([address, own]) => told(address, own.join('\n'), form, action))
+  return Array.from(found, ([address, own]) => recipientRecord(address, own.join('\n'), form, action))
 }
 
 const LONGEST_LINE = 1_000
@@ -77,10 +77,10 @@ function failedRecipients(mail: MimePart, listed: string, form: Form, action: Ds
   const addresses = failedAddresses(mail).slice(0, MAX_RECIPIENTS)
   // With several recipients, the reply cannot be assigned.
   const words = addresses.length === 1 ? listed : ''
-  return addresses.map((address) => told(address, words, form, action))
+  return addresses.map((address) => recipientRecord(address, words, form, action))
 }
 
-function told(address: string, words: string, form: Form, action: DsnRecipient['action']): DsnRecipient {
+function recipientRecord(address: string, words: string, form: Form, action: DsnRecipient['action']): DsnRecipient {
   const own = words.slice(0, 8_000).trim()
   const reply = replyIn(own, form) ?? REPLY_LINES.exec(own)?.[0] ?? own
   const diagnostic = diagnosticText(reply.split(/\n\s*\n/, 1)[0]!)

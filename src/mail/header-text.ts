@@ -19,11 +19,11 @@ export function foldField(name: string, tokens: readonly string[]): string {
  *  characters and line ends become a space. RFC 2047 */
 export function textField(name: string, text: string): string {
   const clean = withoutControls(text)
-  const room = LINE - name.length - 2
+  const width = LINE - name.length - 2
   const isPlain = PRINTABLE.test(clean) && !/=\?|^ | $| {2}/.test(clean)
   const words = clean.split(' ')
-  if (isPlain && words.every((word) => word.length <= room)) return foldField(name, words)
-  return foldField(name, encodedWords(clean, room))
+  if (isPlain && words.every((word) => word.length <= width)) return foldField(name, words)
+  return foldField(name, encodedWords(clean, width))
 }
 
 /** Mailboxes → address header field; '' for none. Names are encoded words unless plain ASCII; an address with a UTF-8
@@ -60,17 +60,17 @@ export function customField(name: string, value: string): string {
  *  text, which stays readable in logs, else B. Lone surrogates become U+FFFD. RFC 2047 §2, §4, §5 */
 export function encodedWords(text: string, maxLength: number): string[] {
   const points = Array.from(text.toWellFormed())
-  const room = Math.max(Math.min(maxLength, 75) - '=?UTF-8?Q??='.length, 12)
+  const width = Math.max(Math.min(maxLength, 75) - '=?UTF-8?Q??='.length, 12)
   const sizeBytes = Buffer.byteLength(text)
   const plain = points.filter((point) => point === ' ' || Q_SAFE.test(point)).length // one byte each; others take three
   if (plain + 3 * (sizeBytes - plain) <= sizeBytes * 1.8) {
     const quoted = points.map((point) => (Q_SAFE.test(point) ? point : point === ' ' ? '_' : percent(point, '=')))
-    return pack(quoted, quoted, room).map((part) => `=?UTF-8?Q?${part}?=`)
+    return pack(quoted, quoted, width).map((part) => `=?UTF-8?Q?${part}?=`)
   }
   const sizes = points.map((point) =>
     point < '\x80' ? '.' : point < '\u0800' ? '..' : point.length > 1 ? '....' : '...',
   )
-  return pack(points, sizes, Math.floor(room / 4) * 3).map(
+  return pack(points, sizes, Math.floor(width / 4) * 3).map(
     (part) => `=?UTF-8?B?${Buffer.from(part).toString('base64')}?=`,
   )
 }
@@ -101,16 +101,16 @@ const Q_SAFE = /^[A-Za-z0-9!*+\-/]$/ // RFC 2047 §5 (3): characters allowed in 
 const ATTR_CHAR = /^[A-Za-z0-9!#$&+.^_`{|}~-]$/ // RFC 2231 §7
 
 /** Display name → tokens of a phrase. RFC 5322 §3.2.5, RFC 2047 §5 (3). */
-function phrase(name: string, room: number): string[] {
+function phrase(name: string, width: number): string[] {
   const clean = withoutControls(name)
   const isPlain = PRINTABLE.test(clean) && !/=\?|^ | $| {2}/.test(clean)
   if (isPlain && ATOMS.test(clean)) {
     const words = clean.split(' ')
-    if (words.every((word) => word.length <= room)) return words
-  } else if (isPlain && clean.length <= room - 8) {
+    if (words.every((word) => word.length <= width)) return words
+  } else if (isPlain && clean.length <= width - 8) {
     return [`"${clean.replace(/["\\]/g, '\\$&')}"`]
   }
-  return encodedWords(clean, room)
+  return encodedWords(clean, width)
 }
 
 /** Splits at single spaces; a run of spaces stays inside its word, so that unfolding gives the same value. */
@@ -125,14 +125,14 @@ function percent(point: string, sign: string): string {
   return text
 }
 
-/** Joins neighbours into parts whose measures together fit `room`; at least one part. */
-function pack(items: readonly string[], measures: readonly string[], room: number): string[] {
+/** Joins neighbours into parts whose measures together fit `width`; at least one part. */
+function pack(items: readonly string[], measures: readonly string[], width: number): string[] {
   const parts: string[] = []
   let part = ''
   let used = 0
   for (const [index, item] of items.entries()) {
     const size = measures[index]!.length
-    if (used + size > room && part !== '') {
+    if (used + size > width && part !== '') {
       parts.push(part)
       part = ''
       used = 0

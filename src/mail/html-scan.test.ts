@@ -4,7 +4,7 @@ import { decodeAttribute, decodeEntities } from './html-entities.ts'
 import { type HtmlTag, scanHtml } from './html-scan.ts'
 
 /** What a scan tells, each piece as it stands in the HTML. */
-function told(html: string): string[] {
+function reported(html: string): string[] {
   const pieces: string[] = []
   scanHtml(html, {
     tag: ({ kind, start, end }) => pieces.push(`${kind} ${html.slice(start, end)}`),
@@ -51,7 +51,7 @@ describe('HTML is cut where a browser cuts it', () => {
     ['x<a href', ['text x', 'text <a href']],
     ['<o:p>&nbsp;</o:p>', ['open <o:p>', 'text &nbsp;', 'close </o:p>']],
   ] as const) {
-    test(`${JSON.stringify(html)} is ${pieces.length} pieces`, () => expect(told(html)).toEqual([...pieces]))
+    test(`${JSON.stringify(html)} is ${pieces.length} pieces`, () => expect(reported(html)).toEqual([...pieces]))
   }
 })
 

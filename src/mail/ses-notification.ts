@@ -40,7 +40,7 @@ function bounce(json: Json): SesNotification | null {
   const recipients = listed.filter((each) => stringOf(recordOf(each).emailAddress) !== null)
   if (recipients.length === 0) return null
   const isPermanent = said.bounceType === 'Permanent'
-  const told = recipients.map(recordOf).map((each): DsnRecipient => {
+  const records = recipients.map(recordOf).map((each): DsnRecipient => {
     const said = stringOf(each.status)
     const status = /^[45]\.\d{1,3}\.\d{1,3}$/.test(said ?? '') ? said!.slice(1) : '.0.0'
     return {
@@ -52,7 +52,7 @@ function bounce(json: Json): SesNotification | null {
       remoteMta: null,
     }
   })
-  return { kind: 'bounce', dsn: { form: 'amazon-sns', reportingMta: stringOf(said.reportingMTA), recipients: told } }
+  return { kind: 'bounce', dsn: { form: 'amazon-sns', reportingMta: stringOf(said.reportingMTA), recipients: records } }
 }
 
 /** The object at the start of the text: mail programs break its long lines with a line end and a blank, and SNS appends

@@ -21,7 +21,7 @@ afterEach(async () => {
   for (const step of undo.splice(0).reverse()) await step()
 })
 
-async function world() {
+async function open() {
   const zone = await startZone()
   undo.push(() => zone.stop())
   const clock = createFakeClock(START)
@@ -37,7 +37,7 @@ async function world() {
   await store.domains.create(domain, -1)
   const read = async () => (await store.domains.get(domain.id))!
   const us = { store, resolver, hostname: HOSTNAME, mintId, log: silentLog }
-  return { zone, store, resolver, clock, mintId, domain, read, tend: (now: number) => checkDueDomains(now, us) }
+  return { zone, store, resolver, clock, mintId, domain, read, check: (now: number) => checkDueDomains(now, us) }
 }
 
 function publish(zone: Zone, domain: Domain): void {
@@ -51,53 +51,53 @@ function unpublish(zone: Zone, domain: Domain): void {
 }
 
 test('a domain whose records appear is verified without anybody asking', async () => {
-  const { zone, read, tend } = await world()
-  await tend(START + 60_000)
+  const { zone, read, check } = await open()
+  await check(START + 60_000)
   expect((await read()).status).toBe('pending')
   publish(zone, await read())
-  await tend(START + 420_000)
+  await check(START + 420_000)
   expect(await read()).toMatchObject({ status: 'verified', verifiedAt: START + 420_000 })
 })
 
 test('a verified domain is looked at daily, and one bad answer does not stop its mail', async () => {
-  const { zone, read, tend } = await world()
+  const { zone, read, check } = await open()
   publish(zone, await read())
-  await tend(START)
+  await check(START)
   zone.queries.length = 0
-  await tend(START + DAY / 2)
+  await check(START + DAY / 2)
   expect(zone.queries).toEqual([])
   unpublish(zone, await read())
-  await tend(START + DAY)
+  await check(START + DAY)
   expect(await read()).toMatchObject({ status: 'verified', missingSince: START + DAY, provedBy: 'dkim' })
   publish(zone, await read())
-  await tend(START + DAY + HOUR)
+  await check(START + DAY + HOUR)
   expect(await read()).toMatchObject({ status: 'verified', missingSince: null })
 })
 
 test('a domain that was never set up is left alone after a week', async () => {
-  const { zone, read, tend } = await world()
-  await tend(START)
-  await tend(START + 7 * DAY + 1)
+  const { zone, read, check } = await open()
+  await check(START)
+  await check(START + 7 * DAY + 1)
   publish(zone, await read())
   zone.queries.length = 0
-  await tend(START + 9 * DAY)
+  await check(START + 9 * DAY)
   expect([(await read()).status, zone.queries.length]).toEqual(['pending', 0])
 })
 
 test('after a rotation the new keys sign once they are seen, and the old ones go a week later', async () => {
-  const { zone, store, read, tend } = await world()
+  const { zone, store, read, check } = await open()
   publish(zone, await read())
-  await tend(START)
+  await check(START)
   const old = (await read()).dkim.map((key) => key.selector)
   await store.domains.addDkimKeys((await read()).id, await mintDkimKeys('pending', START + DAY, systemRandom))
-  await tend(START + DAY)
+  await check(START + DAY)
   expect((await read()).dkim.map((key) => key.state)).toEqual(['active', 'active', 'pending', 'pending'])
   publish(zone, await read())
-  await tend(START + 2 * DAY)
+  await check(START + 2 * DAY)
   expect((await read()).dkim.map((key) => key.state)).toEqual(['retiring', 'retiring', 'active', 'active'])
-  await tend(START + 8 * DAY)
+  await check(START + 8 * DAY)
   expect((await read()).dkim).toHaveLength(4)
-  await tend(START + 9 * DAY)
+  await check(START + 9 * DAY)
   const left = (await read()).dkim.map((key) => key.selector)
   expect([left.length, left.some((selector) => old.includes(selector))]).toEqual([2, false])
 })

@@ -10,7 +10,7 @@ const DAY = 86_400_000
 const MINUTE = 60_000
 
 /** A store in which each organization has `steps` of work a pass; a record takes `recordMs`, a commit `commitMs`. */
-function world({ steps = 1, recordMs = 0, commitMs = 0 } = {}) {
+function open({ steps = 1, recordMs = 0, commitMs = 0 } = {}) {
   const clock = createFakeClock(START)
   let now = START
   const organizations = [
@@ -19,7 +19,7 @@ function world({ steps = 1, recordMs = 0, commitMs = 0 } = {}) {
     { id: 'org_c', name: 'C', plan: 'gone', createdAt: START },
     { id: 'org_d', name: 'D', plan: 'month', createdAt: START },
   ]
-  const told: string[] = []
+  const calls: string[] = []
   const records: number[] = []
   const left = new Map<string, number>()
   const state = { isBusy: false, fails: false }
@@ -39,19 +39,19 @@ function world({ steps = 1, recordMs = 0, commitMs = 0 } = {}) {
       work(timeIsUp)
       const todo = (left.get(organizationId) ?? steps) - 1
       left.set(organizationId, todo === 0 ? steps : todo)
-      told.push(`${organizationId} ${(clock.now() - before) / DAY} ${(clock.now() - unsubscribableSince) / DAY}`)
+      calls.push(`${organizationId} ${(clock.now() - before) / DAY} ${(clock.now() - unsubscribableSince) / DAY}`)
       return todo > 0
     },
     pruneUnsubscribables: async (before) => {
-      told.push(`prune ${(clock.now() - before) / DAY}`)
+      calls.push(`prune ${(clock.now() - before) / DAY}`)
       return 0
     },
     giveBack: async () => {
-      told.push('give back')
+      calls.push('give back')
       return false
     },
     truncateLog: async () => {
-      told.push('truncate')
+      calls.push('truncate')
     },
   }
   const days: Record<string, number> = { week: 7, month: 30, ever: -1 }
@@ -63,54 +63,54 @@ function world({ steps = 1, recordMs = 0, commitMs = 0 } = {}) {
   })
   // The first pass comes a minute after the start; here it keeps the pace of all.
   const loop = createMaintenance({ clock, log: silentLog, tasks: [{ ...task, firstMs: task.everyMs }] })
-  return { clock, organizations, told, records, state, task, loop }
+  return { clock, organizations, calls, records, state, task, loop }
 }
 
 test('a pass removes what each plan no longer keeps, then gives back the space', async () => {
-  const { clock, told, loop } = world({ steps: 2 })
+  const { clock, calls, loop } = open({ steps: 2 })
   loop.start()
   await clock.advance(10 * MINUTE)
   await loop.stop()
   const steps = ['org_a 7 60', 'org_a 7 60', 'org_d 30 60', 'org_d 30 60']
-  expect(told).toEqual([...steps, 'prune 60', 'give back', 'truncate'])
+  expect(calls).toEqual([...steps, 'prune 60', 'give back', 'truncate'])
 })
 
 test('an organization that is kept for ever, or whose plan is not configured, loses nothing', async () => {
-  const { clock, told, loop } = world()
+  const { clock, calls, loop } = open()
   loop.start()
   await clock.advance(30 * MINUTE)
   await loop.stop()
-  expect(told.filter((each) => /org_[bc]/.test(each))).toEqual([])
-  expect(told.filter((each) => each === 'truncate')).toHaveLength(3)
+  expect(calls.filter((each) => /org_[bc]/.test(each))).toEqual([])
+  expect(calls.filter((each) => each === 'truncate')).toHaveLength(3)
 })
 
 test('a changed plan counts from the next pass on', async () => {
-  const { clock, organizations, told, loop } = world()
+  const { clock, organizations, calls, loop } = open()
   loop.start()
   await clock.advance(10 * MINUTE)
   organizations[0]!.plan = 'month'
   organizations[1]!.plan = 'week'
-  told.length = 0
+  calls.length = 0
   await clock.advance(10 * MINUTE)
   await loop.stop()
-  expect(told.slice(0, 3)).toEqual(['org_a 30 60', 'org_b 7 60', 'org_d 30 60'])
+  expect(calls.slice(0, 3)).toEqual(['org_a 30 60', 'org_b 7 60', 'org_d 30 60'])
 })
 
 test('while the server is busy it pauses after each step, and leaves the files alone', async () => {
-  const { clock, told, state, loop } = world({ steps: 3 })
+  const { clock, calls, state, loop } = open({ steps: 3 })
   state.isBusy = true
   loop.start()
   await clock.advance(10 * MINUTE)
-  expect(told).toHaveLength(1)
+  expect(calls).toHaveLength(1)
   await clock.advance(99)
-  expect(told).toHaveLength(2)
+  expect(calls).toHaveLength(2)
   await clock.advance(1000)
   await loop.stop()
-  expect(told.slice(6)).toEqual(['prune 60'])
+  expect(calls.slice(6)).toEqual(['prune 60'])
 })
 
 test('a pass that fails goes on where it stood', async () => {
-  const { clock, told, state, loop } = world({ steps: 2 })
+  const { clock, calls, state, loop } = open({ steps: 2 })
   state.isBusy = true
   loop.start()
   await clock.advance(10 * MINUTE)
@@ -119,18 +119,18 @@ test('a pass that fails goes on where it stood', async () => {
   state.fails = false
   await clock.advance(10 * MINUTE)
   await loop.stop()
-  expect(told.map((each) => each.split(' ')[0])).toEqual(['org_a', 'org_a', 'org_d', 'org_d', 'prune'])
+  expect(calls.map((each) => each.split(' ')[0])).toEqual(['org_a', 'org_a', 'org_d', 'org_d', 'prune'])
 })
 
 test('a step has three milliseconds, and less after one whose commit took long', async () => {
-  const quick = world({ steps: 3, recordMs: 1 })
+  const quick = open({ steps: 3, recordMs: 1 })
   for (let step = 0; step < 3; step++) await quick.task.run(START)
   expect(quick.records).toEqual([3, 3, 3])
-  const slow = world({ steps: 6, recordMs: 1, commitMs: 6 })
+  const slow = open({ steps: 6, recordMs: 1, commitMs: 6 })
   for (let step = 0; step < 5; step++) await slow.task.run(START)
   expect(slow.records).toEqual([3, 2, 1, 1, 1])
 })
 
 test('the first pass comes a minute after the start, so a server that restarts often also removes records', () => {
-  expect(world({ steps: 1 }).task).toMatchObject({ firstMs: MINUTE, everyMs: 10 * MINUTE })
+  expect(open({ steps: 1 }).task).toMatchObject({ firstMs: MINUTE, everyMs: 10 * MINUTE })
 })

@@ -30,7 +30,7 @@ export interface Delivery {
   machineOpens: number
   machineClicks: number
   /** A soft bounce was already reported while the delivery continues; only the first one is. */
-  softBounceTold: boolean
+  isSoftBounceReported: boolean
 }
 
 /** The destination of test mail: no domain can be called so, and DNS is asked nothing. */

@@ -122,8 +122,8 @@ test('every route is told why it takes the mail or does not', () => {
     domain('a.test', { name: 'low', priority: -5 }),
     address('a@a.test', { name: 'younger' }),
   ]
-  const told = weighRoutes(routes, at('a+tag@a.test'))
-  expect(told.map(({ route, matches, takes, why }) => [route.name, matches, takes, why])).toEqual([
+  const reported = weighRoutes(routes, at('a+tag@a.test'))
+  expect(reported.map(({ route, matches, takes, why }) => [route.name, matches, takes, why])).toEqual([
     ['exact', true, true, 'accepts the mail: the address is a+tag@a.test'],
     [
       'bare',

@@ -18,12 +18,12 @@ test('each leap is told once, and small corrections once they add up', () => {
   expect([leaps.look(), leaps.look()]).toEqual([2 * HOUR, 0])
   clock.leap(-2 * HOUR)
   expect(leaps.look()).toBe(-2 * HOUR)
-  const told: number[] = []
+  const reported: number[] = []
   for (let second = 0; second < 100; second++) {
     clock.leap(second % 2 === 0 ? 1_000 : -1_000)
-    told.push(leaps.look())
+    reported.push(leaps.look())
   }
-  expect(told.every((byMs) => byMs === 0)).toBe(true)
+  expect(reported.every((byMs) => byMs === 0)).toBe(true)
   for (let second = 0; second < 12; second++) clock.leap(1_000)
   expect(leaps.look()).toBe(12_000)
 })

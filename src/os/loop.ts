@@ -22,7 +22,7 @@ export function createLoop(options: {
   const { clock, idleMs, tick, onError } = options
   let stopped = false
   let woken = false
-  let nap: AbortController | null = null
+  let pause: AbortController | null = null
   let isCalled = false
   let turnedAt: number | null = null
   let running: Promise<void> | null = null
@@ -37,10 +37,10 @@ export function createLoop(options: {
       })
       turnedAt = null
       if (stopped || woken) continue
-      nap = new AbortController()
+      pause = new AbortController()
       const waitMs = nextAt === null ? idleMs : Math.min(idleMs, Math.max(0, nextAt - clock.now()))
-      await clock.sleep(waitMs, nap.signal)
-      nap = null
+      await clock.sleep(waitMs, pause.signal)
+      pause = null
     }
   }
 
@@ -50,17 +50,17 @@ export function createLoop(options: {
     },
     wake: () => {
       woken = true
-      if (nap === null || isCalled) return
+      if (pause === null || isCalled) return
       isCalled = true
       setImmediate(() => {
         isCalled = false
-        nap?.abort()
+        pause?.abort()
       })
     },
     turningMs: () => (turnedAt === null ? 0 : performance.now() - turnedAt),
     stop: async () => {
       stopped = true
-      nap?.abort()
+      pause?.abort()
       await running
     },
   }

@@ -33,14 +33,14 @@ describe('notifySystemd', () => {
 describe('feedWatchdog', () => {
   const fed = () => {
     const { promise, resolve } = Promise.withResolvers<string>()
-    return { told: promise, notify: resolve }
+    return { received: promise, notify: resolve }
   }
 
   test('tells that the main thread turns, where systemd asked this process for it', async () => {
     for (const env of [{ WATCHDOG_USEC: '2000' }, { WATCHDOG_USEC: '2000', WATCHDOG_PID: `${process.pid}` }]) {
-      const { told, notify } = fed()
+      const { received, notify } = fed()
       const stop = feedWatchdog(env, notify)
-      expect(await told).toBe('WATCHDOG=1')
+      expect(await received).toBe('WATCHDOG=1')
       stop()
     }
   })
@@ -49,9 +49,9 @@ describe('feedWatchdog', () => {
     const none = [{}, { WATCHDOG_USEC: '' }, { WATCHDOG_USEC: '0' }, { WATCHDOG_USEC: 'soon' }]
     const others = { WATCHDOG_USEC: '2000', WATCHDOG_PID: `${process.pid + 1}` }
     const silent = [...none, others].map((env) => feedWatchdog(env, () => expect.unreachable()))
-    const { told, notify } = fed()
+    const { received, notify } = fed()
     const stop = feedWatchdog({ WATCHDOG_USEC: '20000' }, notify) // a longer period: the others would have been first
-    await told
+    await received
     for (const each of [stop, ...silent]) each()
   })
 })

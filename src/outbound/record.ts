@@ -46,7 +46,7 @@ export function recordOf(
     status: verdict.status,
     nextAttemptAt: verdict.nextAttemptAt,
     smtpResponse: response,
-    softBounceTold: verdict.bounceNow,
+    isSoftBounceReported: verdict.bounceNow,
     opens: reactions.filter(({ reaction }) => reaction === 'opened').length,
     clicks: reactions.filter(({ reaction }) => reaction === 'clicked').length,
     events: events.map(({ type, fields }, i) => messageEvent(ids[i]!, type, message, delivery.email, now, fields)),

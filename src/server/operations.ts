@@ -214,7 +214,7 @@ function explainOperationsOf(deps: OperationsDeps): Operation[] {
         mtaStsOf: deps.mtaStsOf,
       }),
     stateOfSite: deps.destinationState,
-    standing: createSendingEligibility({
+    sendingEligibility: createSendingEligibility({
       store,
       settings: { requireVerifiedDomain: config.sending.requireVerifiedDomain },
       planOf: planOf(config, store),

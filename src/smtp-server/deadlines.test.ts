@@ -5,8 +5,11 @@ import { createDeadlines } from './deadlines.ts'
 test('expires each entry once, when due, with one timer for all', async () => {
   const clock = createFakeClock(0)
   const deadlines = createDeadlines(clock)
-  const told: string[] = []
-  const due = (name: string, dueAt: number) => ({ dueAt, expire: () => void told.push(`${name} at ${clock.now()}`) })
+  const reported: string[] = []
+  const due = (name: string, dueAt: number) => ({
+    dueAt,
+    expire: () => void reported.push(`${name} at ${clock.now()}`),
+  })
   const a = due('a', 5_000)
   const b = due('b', 3_000)
   const never = due('never', Number.POSITIVE_INFINITY)
@@ -16,14 +19,14 @@ test('expires each entry once, when due, with one timer for all', async () => {
   deadlines.remove(removed)
   b.dueAt = 6_000 // later needs no word
   await clock.advance(5_500)
-  expect(told).toEqual(['a at 5000'])
+  expect(reported).toEqual(['a at 5000'])
   never.dueAt = 5_700
   deadlines.nearer(never)
   await clock.advance(10_000)
-  expect(told).toEqual(['a at 5000', 'never at 5700', 'b at 6000'])
+  expect(reported).toEqual(['a at 5000', 'never at 5700', 'b at 6000'])
   expect(clock.naps()).toEqual([])
   deadlines.add(due('late', 60_000))
   deadlines.stop()
   await clock.advance(60_000)
-  expect(told.length).toBe(3)
+  expect(reported.length).toBe(3)
 })

@@ -20,15 +20,15 @@ export interface Deadlines {
 /** Clock → Deadlines without entries. Each entry expires once, at most LATE_MS late, and is removed. */
 export function createDeadlines(clock: Clock): Deadlines {
   const all = new Set<Due>()
-  let nap: { until: number; end: AbortController } | null = null
+  let pause: { until: number; end: AbortController } | null = null
   let stopped = false
 
   const sleepUntil = async (until: number) => {
     const end = new AbortController()
-    nap = { until, end }
+    pause = { until, end }
     await clock.sleep(Math.max(until - clock.now(), LATE_MS), end.signal)
-    if (nap?.end !== end) return // a newer sleep has replaced this one
-    nap = null
+    if (pause?.end !== end) return // a newer sleep has replaced this one
+    pause = null
     sweep()
   }
 
@@ -46,8 +46,8 @@ export function createDeadlines(clock: Clock): Deadlines {
 
   const nearer = (due: Due) => {
     if (stopped || due.dueAt === Number.POSITIVE_INFINITY || !all.has(due)) return
-    if (nap !== null && nap.until <= due.dueAt) return
-    const before = nap
+    if (pause !== null && pause.until <= due.dueAt) return
+    const before = pause
     void sleepUntil(due.dueAt)
     before?.end.abort()
   }
@@ -61,8 +61,8 @@ export function createDeadlines(clock: Clock): Deadlines {
     nearer,
     stop: () => {
       stopped = true
-      const before = nap
-      nap = null
+      const before = pause
+      pause = null
       before?.end.abort()
       all.clear()
     },

@@ -18,7 +18,7 @@ export const LOGIN = {
   firstWaitMs: 1_000,
   longestWaitMs: 30_000,
   /** After this time without a failure the delay starts over. */
-  forgetMs: 600_000,
+  resetMs: 600_000,
   /** Failed logins before a connection is closed. */
   perConnection: 3,
 }
@@ -32,7 +32,7 @@ export function createLoginThrottle(clock: Clock): LoginThrottle {
   const clients = new Map<string, Client>()
 
   const clientAt = (address: string): Client => {
-    forgetOld()
+    deleteExpired()
     const key = clientOf(address)
     const known = clients.get(key)
     if (known !== undefined) return known
@@ -43,8 +43,8 @@ export function createLoginThrottle(clock: Clock): LoginThrottle {
 
   /** Removes clients without waiters and without a recent failure. A Map keeps insertion order and a failure moves its
    *  client to the end, so this usually inspects one entry. */
-  const forgetOld = () => {
-    const before = clock.now() - LOGIN.forgetMs
+  const deleteExpired = () => {
+    const before = clock.now() - LOGIN.resetMs
     for (const [key, client] of clients) {
       if (client.waiting > 0 || client.lastAt > before) break
       clients.delete(key)
@@ -59,7 +59,7 @@ export function createLoginThrottle(clock: Clock): LoginThrottle {
     client.waiting++
     try {
       await before
-      if (client.lastAt <= clock.now() - LOGIN.forgetMs) client.failures = 0
+      if (client.lastAt <= clock.now() - LOGIN.resetMs) client.failures = 0
       const waitMs = client.notBefore - clock.now()
       if (waitMs > 0) await clock.sleep(waitMs, disconnected)
     } finally {

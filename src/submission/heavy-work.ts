@@ -58,7 +58,7 @@ export function createHeavyWork(clock: Clock): HeavyWork {
         return await turn
       } finally {
         line.waiting--
-        if (lines.size > MAX_LINES) forgetIdle(lines)
+        if (lines.size > MAX_LINES) deleteIdle(lines)
       }
     },
   }
@@ -66,7 +66,7 @@ export function createHeavyWork(clock: Clock): HeavyWork {
 
 const MAX_LINES = 1_000
 
-function forgetIdle(lines: Map<string, Line>): void {
+function deleteIdle(lines: Map<string, Line>): void {
   for (const [id, { waiting }] of lines) if (waiting === 0) lines.delete(id)
 }
 

@@ -103,12 +103,12 @@ export function createIdempotencyKeys({
   /** Waits for the other request to end; throws at `until` or when the client disconnects. */
   async function waitFor(other: InFlight, until: number, request: IdempotencyRequest): Promise<void> {
     const { signal } = request
-    const nap = new AbortController()
-    const leave = () => nap.abort()
+    const pause = new AbortController()
+    const leave = () => pause.abort()
     signal?.addEventListener('abort', leave, { once: true })
-    await Promise.race([other.ended, clock.sleep(until - clock.now(), nap.signal)])
+    await Promise.race([other.ended, clock.sleep(until - clock.now(), pause.signal)])
     signal?.removeEventListener('abort', leave)
-    nap.abort()
+    pause.abort()
     if (signal?.aborted || clock.now() >= until) throw inProgress(request)
   }
 }

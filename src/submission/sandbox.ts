@@ -24,7 +24,7 @@ export function playOut(
 ): Outcomes {
   const at = message.createdAt
   const played: Outcomes = { deliveries: [], attempts: [], events: [] }
-  const told: { type: EventType; to: string; fields: Record<string, unknown> }[] = []
+  const events: { type: EventType; to: string; fields: Record<string, unknown> }[] = []
 
   for (const [position, { mailbox, type, folded }] of recipients.entries()) {
     const { outcomes, then, suppressed: asSuppressed } = simulate(mailbox.address)
@@ -49,17 +49,17 @@ export function playOut(
         bounceNow: outcome.kind === 'deferred' && outcome.aboutRecipient && index === 0,
       }
       played.attempts.push({ deliveryId: delivery.id, attempt: madeBelieve(outcome, attempt, at, delivery.email) })
-      told.push(...outcomeEvents(outcome, facts).map((event) => ({ ...event, to: delivery.email })))
+      events.push(...outcomeEvents(outcome, facts).map((event) => ({ ...event, to: delivery.email })))
     }
     if (delivery.status !== 'delivered') continue
     delivery.opens = then.filter((reaction) => reaction === 'opened').length
     delivery.clicks = then.filter((reaction) => reaction === 'clicked').length
-    told.push(...then.map((reaction) => ({ ...reactionEvent(reaction, at, html), to: delivery.email })))
+    events.push(...then.map((reaction) => ({ ...reactionEvent(reaction, at, html), to: delivery.email })))
   }
 
   // Ids of one millisecond are unordered; sorting keeps the events in order for clients that sort by id.
-  const ids = told.map(() => mintId('evt')).sort()
-  played.events = told.map(({ type, to, fields }, i): Event => messageEvent(ids[i]!, type, message, to, at, fields))
+  const ids = events.map(() => mintId('evt')).sort()
+  played.events = events.map(({ type, to, fields }, i): Event => messageEvent(ids[i]!, type, message, to, at, fields))
   return played
 }
 

@@ -1,6 +1,6 @@
 import type { Mode } from '../model/message.ts'
 import { invalid, Refusal } from '../model/refusal.ts'
-import type { StandingTemplate, Store } from '../storage/store.ts'
+import type { Store, TemplateRef } from '../storage/store.ts'
 import type { Preview } from './preview.ts'
 import type { Rendered, TemplateTexts } from './render.ts'
 import type { SubmissionRequest } from './request.ts'
@@ -26,14 +26,14 @@ export interface StoredTemplates {
   /** A template reference → its current version. Test messages may use live templates, but live messages may not use
    *  test templates, which a test key created. Refuses with `validation_error` an unknown or test template, with
    *  `forbidden` one of another organization. */
-  require(user: TemplateUser, idOrAlias: string): StandingTemplate
+  require(user: TemplateUser, idOrAlias: string): TemplateRef
   /** Renders that version. Refuses with `template_error`. */
-  fill(template: StandingTemplate, variables: Record<string, unknown>): Promise<Rendered>
+  fill(template: TemplateRef, variables: Record<string, unknown>): Promise<Rendered>
   /** Request with a template → the request with its content. A subject in the request replaces the template's, which is
    *  then not rendered; without either, `validation_error`. */
   fillIn(
     request: SubmissionRequest,
-    template: StandingTemplate,
+    template: TemplateRef,
     variables: Record<string, unknown>,
     workBudget?: WorkBudget,
   ): Promise<SubmissionRequest>
@@ -60,7 +60,7 @@ export function createStoredTemplates({
   const kept = new Map<string, TemplateTexts>()
   let keptCharacters = 0
 
-  const textsOf = async (key: string, { id, version }: StandingTemplate): Promise<TemplateTexts> => {
+  const textsOf = async (key: string, { id, version }: TemplateRef): Promise<TemplateTexts> => {
     const known = kept.get(key)
     if (known !== undefined) {
       kept.delete(key)
@@ -85,7 +85,7 @@ export function createStoredTemplates({
 
   return {
     require: ({ organizationId, mode }, idOrAlias) => {
-      const found = store.templates.standing(organizationId, idOrAlias, mode)
+      const found = store.templates.current(organizationId, idOrAlias, mode)
       if (found === null) throw unknownTemplate()
       if (found.organizationId === organizationId) {
         if (found.mode === 'live' || mode === 'test') return found

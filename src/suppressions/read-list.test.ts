@@ -12,7 +12,7 @@ function read(text: string, format: Partial<ListFormat> = {}, size = text.length
   return [...readings, ...reader.end()]
 }
 /** Each reading in a line. */
-const told = (...given: Parameters<typeof read>) =>
+const parsed = (...given: Parameters<typeof read>) =>
   read(...given).map((reading) => {
     if ('fault' in reading) return `${reading.number} ${reading.fault}`
     if ('passedOver' in reading) return `${reading.number} passed over: ${reading.passedOver}`
@@ -74,7 +74,7 @@ const lists: [name: string, text: string, format: Partial<ListFormat>, expected:
     ['2 a@x.example complaint 2015-09-30T22:12:05.000Z SendGrid: complaint'],
   ],
   [
-    'SendGrid unsubscribes, told by their name',
+    'SendGrid unsubscribes, identified by their name',
     'email,created\na@x.example,2015-09-30 22:12:05\n',
     { kind: 'unsubscribe' },
     ['2 a@x.example unsubscribe 2015-09-30T22:12:05.000Z SendGrid: unsubscribe'],
@@ -138,8 +138,8 @@ const lists: [name: string, text: string, format: Partial<ListFormat>, expected:
   ['nothing', ' \n', {}, []],
 ]
 test.each(lists)('%s', (_, text, format, expected) => {
-  expect(told(text, format)).toEqual(expected)
-  for (const size of [1, 2, 7]) expect(told(text, format, size)).toEqual(expected)
+  expect(parsed(text, format)).toEqual(expected)
+  for (const size of [1, 2, 7]) expect(parsed(text, format, size)).toEqual(expected)
 })
 
 test('reports a bad line by its number and continues', () => {
@@ -156,7 +156,7 @@ test('reports a bad line by its number and continues', () => {
     '"Ann <g@x.example>",manual',
     'h@x.example,manual',
   ].join('\n')
-  expect(told(text)).toEqual([
+  expect(parsed(text)).toEqual([
     '2 a@x.example manual - -',
     '3 has no email address',
     '4 has 1 fields; the header has 2',
@@ -192,10 +192,10 @@ test('a quote before nothing but line ends costs no more than what can be kept',
 test('an object that is nested without end does not stop the list', () => {
   const deep = `{"email":"a@x.example","evidence":${'['.repeat(30_000)}${']'.repeat(30_000)}}`
   const text = `[${deep},{"email":"b@x.example","evidence":[["said"]]}]`
-  expect(told(text)).toEqual(['1 is nested more than 8 levels deep', '2 b@x.example manual - said'])
+  expect(parsed(text)).toEqual(['1 is nested more than 8 levels deep', '2 b@x.example manual - said'])
 })
 
-test('an object that is no JSON or too long, and a list that ends early, are told', () => {
+test('an object that is no JSON or too long, and a list that ends early, are reported', () => {
   const long = `{"email":"a@x.example","reason":"manual","evidence":"${'x'.repeat(70_000)}"}`
   const text = `[{"email":"a@x.example",},${long},{"email":"b@x.example","evidence":"}]\\""},{"email":"c@x`
   const expected = [
@@ -204,8 +204,8 @@ test('an object that is no JSON or too long, and a list that ends early, are tol
     '3 b@x.example manual - }]"',
     '4 the list ends unexpectedly',
   ]
-  expect(told(text)).toEqual(expected)
-  expect(told(text, {}, 1_000)).toEqual(expected)
+  expect(parsed(text)).toEqual(expected)
+  expect(parsed(text, {}, 1_000)).toEqual(expected)
 })
 
 // threat: formulas-and-terminal-controls

@@ -54,7 +54,7 @@ export function createEngagement(deps: {
     })
     const { kind } = fact
     const record = { deliveryId, kind, machine: visitor.machine, event, suppression: null, now: at }
-    if ((await deliveries.recordEngagement(record)) === 'told') deps.wakeWebhooks()
+    if ((await deliveries.recordEngagement(record)) === 'recorded') deps.wakeWebhooks()
   }
   const countOrLog = (deliveryId: string, fact: Fact, visit: Visit) =>
     count(deliveryId, fact, visit).catch((error) => {
@@ -88,10 +88,10 @@ export function createEngagement(deps: {
       })
       const suppression = suppressionOf(mintId('sup'), 'unsubscribe', message, email, at)
       const { machine } = visitor
-      const told = found.isKept
+      const result = found.isKept
         ? await deliveries.recordEngagement({ deliveryId, kind: 'unsubscribed', machine, event, suppression, now: at })
         : await deliveries.recordUnsubscribable(deliveryId, event, suppression)
-      if (told === 'told') deps.wakeWebhooks()
+      if (result === 'recorded') deps.wakeWebhooks()
       return true
     },
   }

@@ -195,11 +195,11 @@ describe('what a test key makes', () => {
 
     const template = { name: 'T', alias: 'reset', subject: 'x', text: 'x' }
     const test = (await ask('POST', '/v1/templates', { key, body: template })).body
-    expect(store.templates.standing(organization.id, 'reset', 'live')).toBeNull()
+    expect(store.templates.current(organization.id, 'reset', 'live')).toBeNull()
     const live = (await ask('POST', '/v1/templates', { body: template })).body // its alias is free
     expect([test.mode, live.mode]).toEqual(['test', 'live'])
-    expect(store.templates.standing(organization.id, 'reset', 'live')?.id).toBe(live.id)
-    expect(store.templates.standing(organization.id, 'reset', 'test')?.id).toBe(test.id)
+    expect(store.templates.current(organization.id, 'reset', 'live')?.id).toBe(live.id)
+    expect(store.templates.current(organization.id, 'reset', 'test')?.id).toBe(test.id)
   })
 
   // threat: key-beyond-its-mode

@@ -131,7 +131,7 @@ async function openDoor(door: SmtpHandler<unknown>): Promise<Pick<Door, 'port' |
     },
   )
   const { port } = await listener.listen({ host: '127.0.0.1', port: 0 })
-  const running = setInterval(() => void clock.advance(2 * LOGIN.forgetMs), 5)
+  const running = setInterval(() => void clock.advance(2 * LOGIN.resetMs), 5)
   stops.unshift(async () => {
     clearInterval(running)
     await listener.stop(0)

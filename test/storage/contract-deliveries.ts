@@ -59,7 +59,7 @@ export function deliveryPromises(holds: Holds): void {
     await found(store, records)
     const { message } = await accept(store, records.accepted())
     const bounceNow = {
-      softBounceTold: true,
+      isSoftBounceReported: true,
       attempt: attempt({ tlsVersion: null, tlsCipher: null, outcome: 'deferred' }),
     }
     await store.deliveries.record(recordOf((await claim(store))[0]!, DEFERRED, bounceNow))
@@ -67,7 +67,7 @@ export function deliveryPromises(holds: Holds): void {
     expect((await store.messages.deliveries(message.id))[0]).toMatchObject({
       status: 'deferred',
       nextAttemptAt: START + 60_000,
-      softBounceTold: true,
+      isSoftBounceReported: true,
       tls: null,
       bounceType: null,
     })
@@ -75,7 +75,7 @@ export function deliveryPromises(holds: Holds): void {
     expect(await claim(store, { now: START + 59_999 })).toEqual([])
     const [again] = await claim(store, { now: START + 60_000 })
     await store.deliveries.record(recordOf(again!, DEFERRED, { nextAttemptAt: START + 90_000 }))
-    expect((await store.messages.deliveries(message.id))[0]!.softBounceTold).toBe(true)
+    expect((await store.messages.deliveries(message.id))[0]!.isSoftBounceReported).toBe(true)
     expect(await store.messages.attempts(message.id)).toHaveLength(2)
   })
 

@@ -52,7 +52,14 @@ export function messagePromises(holds: Holds): void {
     expect(await store.messages.get(id)).toEqual(accepted.message)
     expect([...(await store.messages.content(id))!]).toEqual([...accepted.content])
     const deliveries = await store.messages.deliveries(id)
-    const fresh = { messageId: id, mxHost: null, tls: null, softBounceTold: false, machineOpens: 0, machineClicks: 0 }
+    const fresh = {
+      messageId: id,
+      mxHost: null,
+      tls: null,
+      isSoftBounceReported: false,
+      machineOpens: 0,
+      machineClicks: 0,
+    }
     const queue = queueOf('dest.example', accepted.message.organizationId)
     expect(deliveries).toEqual(accepted.deliveries.map(({ destination: _, ...part }) => ({ ...part, ...fresh, queue })))
   })

@@ -227,19 +227,19 @@ export function retentionPromises(holds: Holds): void {
     const others = [two!, ...[plain, test, tooOld].map((each) => each.deliveries[0]!.id)]
     for (const id of others) expect(await store.deliveries.unsubscribable(id)).toBeNull()
 
-    const plea = () =>
+    const unsubscribeRequest = () =>
       [records.event({ type: 'message.unsubscribed' }), records.suppression({ email: kept.email })] as const
-    expect(await store.deliveries.recordUnsubscribable(one!, ...plea())).toBe('told')
-    expect(await store.deliveries.recordUnsubscribable(one!, ...plea())).toBe('known')
+    expect(await store.deliveries.recordUnsubscribable(one!, ...unsubscribeRequest())).toBe('recorded')
+    expect(await store.deliveries.recordUnsubscribable(one!, ...unsubscribeRequest())).toBe('known')
     const [suppression] = await store.suppressions.find(ORGANIZATION, kept.email)
     await store.suppressions.remove([suppression!.id])
-    expect(await store.deliveries.recordUnsubscribable(one!, ...plea())).toBe('told')
+    expect(await store.deliveries.recordUnsubscribable(one!, ...unsubscribeRequest())).toBe('recorded')
     expect(await eventIds(store)).toHaveLength(2)
 
     expect(await store.retention.pruneUnsubscribables(START + 5, 9)).toBe(0)
     expect(await store.retention.pruneUnsubscribables(START + 6, 9)).toBe(1)
     expect(await store.deliveries.unsubscribable(one!)).toBeNull()
-    expect(await store.deliveries.recordUnsubscribable(one!, ...plea())).toBe('unknown')
+    expect(await store.deliveries.recordUnsubscribable(one!, ...unsubscribeRequest())).toBe('unknown')
   })
 
   holds('a cursor whose message is gone goes on with what is older', async (store, records) => {

@@ -362,7 +362,7 @@ export function recordOf(
     status,
     nextAttemptAt: status === 'deferred' ? START + 60_000 : null,
     smtpResponse: outcome.kind === 'delivered' ? '250 2.0.0 ok' : outcome.message,
-    softBounceTold: false,
+    isSoftBounceReported: false,
     events: [],
     suppression: null,
     now: START + 1000,

@@ -179,7 +179,7 @@ describe('unsubscribing', () => {
         unsubscribable: async () => left,
         recordUnsubscribable: async (...all) => {
           told.push(all)
-          return told.length === 1 ? 'told' : 'known'
+          return told.length === 1 ? 'recorded' : 'known'
         },
       }),
     })

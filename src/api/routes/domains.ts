@@ -110,7 +110,7 @@ export function domainOperations(deps: {
         const planned = newDomain({ id: mintId('dom'), organizationId, name: body.name }, now, [])
         const tracking = { ...planned.tracking, ...trackingChange(body.tracking, planned) }
         await requireFree({ ...planned, tracking }, isOwnName)
-        const limit = await requireRoom(organizationId, now)
+        const limit = await requireDomainQuota(organizationId, now)
         const domain = { ...planned, tracking, dkim: await keysFor(body.name, now) }
         const answer = answerOf(domain, 201)
         const result = await store.domains.create(domain, limit, remember(answer))
@@ -246,7 +246,7 @@ export function domainOperations(deps: {
   }
 
   /** The plan's limit; throws 422 if it is reached. */
-  async function requireRoom(organizationId: string, now: number): Promise<number> {
+  async function requireDomainQuota(organizationId: string, now: number): Promise<number> {
     const organization = await store.organizations.get(organizationId)
     const plan = organization === null ? undefined : deps.plans(organization.plan)
     const limit = plan?.domains ?? LIMIT_WITHOUT_PLAN

@@ -22,13 +22,13 @@ export interface ExplainDeps {
   /** State of a destination; null if no delivery engine runs. */
   stateOfSite: (site: string) => Known['site']
   /** Why the key's domain cannot send at present. */
-  standing: SendingEligibility
+  sendingEligibility: SendingEligibility
   settings: Known['settings']
 }
 
 /** The state of mail and its next step, as sentences and as data. */
 export function explainOperations(deps: ExplainDeps): Operation[] {
-  const { store, wayTo, stateOfSite, standing, settings } = deps
+  const { store, wayTo, stateOfSite, sendingEligibility, settings } = deps
 
   /** `way` is null where nothing more will be tried. Suppressions count for the domain that sends. */
   const known = async (
@@ -67,7 +67,7 @@ export function explainOperations(deps: ExplainDeps): Operation[] {
         const isTest = scope.mode === 'test'
         const [facts, refusal] = await Promise.all([
           known(to, call.key, wayTo(domainOf(to)), call.now, isTest ? ['test'] : ['live']),
-          isTest ? null : standing(call.key, call.now),
+          isTest ? null : sendingEligibility(call.key, call.now),
         ])
         const isWelcome = facts.suppressions.length === 0 && !(facts.way?.kind === 'nowhere' && facts.way.isFinal)
         const body = {

@@ -31,8 +31,8 @@ export function readOperations({ store, compose, storedMail, recipientParts }: R
 
   /** An alias resolves to its current template; a deleted template can be filtered by ID. */
   const templateOf = (name: string | undefined, { organizationId, mode }: ApiKey) => {
-    const standing = name === undefined ? null : store.templates.standing(organizationId, name, mode)
-    return standing === null ? (name ?? null) : requireOwned(standing, organizationId, 'template').id
+    const template = name === undefined ? null : store.templates.current(organizationId, name, mode)
+    return template === null ? (name ?? null) : requireOwned(template, organizationId, 'template').id
   }
 
   const list = operation({

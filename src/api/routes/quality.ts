@@ -58,7 +58,7 @@ export function qualityOperations(deps: {
   ]
 }
 
-interface Standing {
+interface DomainQuality {
   domain: Domain
   figures: QualityFigures
   firing: QualityAlert[]
@@ -67,7 +67,7 @@ interface Standing {
 }
 
 function toWire(
-  { domain, figures, firing, ended }: Standing,
+  { domain, figures, firing, ended }: DomainQuality,
   settings: QualityThresholds & { windowHours: number; stopSending: boolean },
 ) {
   return {

@@ -129,9 +129,9 @@ async function checkWebhook(
 
 /** The promise's value, or null after the time limit. */
 async function within<T>(promise: Promise<T>, limitMs = STAGE_LIMIT_MS): Promise<T | null> {
-  const nap = new AbortController()
-  const value = await Promise.race([promise, systemClock.sleep(limitMs, nap.signal).then(() => null)])
-  nap.abort()
+  const pause = new AbortController()
+  const value = await Promise.race([promise, systemClock.sleep(limitMs, pause.signal).then(() => null)])
+  pause.abort()
   return value
 }
 

@@ -128,8 +128,8 @@ function refusalOf({ code, message, field, details, errors }: Wire): Refusal {
 
 /** Adds the index of the email in the batch. */
 function placed({ reason, message, field, details, faults }: Refusal, index: number): Refusal {
-  const told = faults?.map((fault) => fault.message).join('; ') ?? message
-  return new Refusal(reason, `emails[${index}]: ${told}`, { field, details })
+  const detail = faults?.map((fault) => fault.message).join('; ') ?? message
+  return new Refusal(reason, `emails[${index}]: ${detail}`, { field, details })
 }
 
 function isComplaint({ id }: Wire, ours: Ours): Promise<boolean> {

@@ -4,8 +4,8 @@ import { notSupported } from './not-supported.ts'
 /** Our refusal → Resend's `{statusCode, name, message}`. Names are those of its package's types; `message` is ours,
  *  because it says what to do. */
 export function refuse(refusal: Refusal, request: Request): { status: number; body: unknown } {
-  const told = ANSWERED_FIRST.has(refusal.reason) ? null : notSupported(pathOf(request))
-  if (told !== null) return { status: 404, body: { statusCode: 404, name: 'not_found', message: told } }
+  const unsupported = ANSWERED_FIRST.has(refusal.reason) ? null : notSupported(pathOf(request))
+  if (unsupported !== null) return { status: 404, body: { statusCode: 404, name: 'not_found', message: unsupported } }
   const [status, name] = nameOf(refusal, request)
   return { status, body: { statusCode: status, name, message: messageOf(refusal, request) } }
 }

@@ -45,16 +45,16 @@ test('an event whose message is gone, or never was, is told all the same', () =>
   }
 })
 
-const bounces: [type: string, code: string, told: object][] = [
+const bounces: [type: string, code: string, reported: object][] = [
   ['hard', '5.1.1', { type: 'Permanent', subType: 'General' }],
   ['soft', '4.2.2', { type: 'Transient', subType: 'MailboxFull' }],
   ['soft', '5.3.4', { type: 'Transient', subType: 'MessageTooLarge' }],
   ['soft', '5.6.0', { type: 'Transient', subType: 'ContentRejected' }],
   ['soft', '421', { type: 'Transient', subType: 'General' }],
 ]
-test.each(bounces)('a %s bounce %s', (bounce_type, bounce_code, told) => {
+test.each(bounces)('a %s bounce %s', (bounce_type, bounce_code, reported) => {
   const { data } = posted('message.bounced', { bounce_type, bounce_code })
-  expect(data.bounce).toEqual({ ...told, message: '550 5.1.1 no such mailbox' })
+  expect(data.bounce).toEqual({ ...reported, message: '550 5.1.1 no such mailbox' })
 })
 
 test('a click says link, time and reader', () => {

@@ -62,7 +62,7 @@ function createIdle() {
   const kept = new Map<Connection, { key: string; timer: ReturnType<typeof setTimeout> }>()
   let isClosed = false
 
-  const forget = (connection: Connection) => {
+  const remove = (connection: Connection) => {
     const entry = kept.get(connection)
     if (entry === undefined) return
     clearTimeout(entry.timer)
@@ -76,14 +76,14 @@ function createIdle() {
     /** The one used last: the others may then end. */
     take: (key: string): Connection | null => {
       const connection = byKey.get(key)?.at(-1) ?? null
-      if (connection !== null) forget(connection)
+      if (connection !== null) remove(connection)
       return connection
     },
     keep: (key: string, connection: Connection) => {
       if (isClosed) return connection.close()
       const timer = setTimeout(connection.close, CONNECT_LIMITS.idleMs)
       timer.unref()
-      connection.onUnusable = () => forget(connection)
+      connection.onUnusable = () => remove(connection)
       kept.set(connection, { key, timer })
       byKey.set(key, [...(byKey.get(key) ?? []), connection])
       if (kept.size > CONNECT_LIMITS.idleConnections) kept.keys().next().value!.close()

@@ -95,7 +95,7 @@ export function createFairQueue(limits: FairQueueLimits, now: () => number): Fai
     if (now() - job.since > limits.longestWaitMs) {
       job.skip()
       unpark(group)
-      forget(client, group)
+      deleteIdle(client, group)
       return
     }
     running++
@@ -120,11 +120,11 @@ export function createFairQueue(limits: FairQueueLimits, now: () => number): Fai
     group.running--
     unpark(group)
     rotate(client)
-    forget(client, group)
+    deleteIdle(client, group)
     startWaiting()
   }
 
-  const forget = (client: Client, group: Group) => {
+  const deleteIdle = (client: Client, group: Group) => {
     if (client.running === 0 && client.lanes.size === 0) clients.delete(client.name)
     if (group.running === 0 && group.lanes === 0) groups.delete(group.name)
   }

@@ -78,18 +78,18 @@ export function createMemoryBudget(options: {
 
   const reserve: MemoryBudget['reserve'] = async (ownerId, sizeBytes, withinMs, signal, order) => {
     const { promise, resolve } = Promise.withResolvers<Release | null>()
-    const nap = new AbortController()
+    const pause = new AbortController()
     const isAhead = order === 'ahead'
     const next: Waiting = { ownerId, sizeBytes: Math.max(1, sizeBytes), enter: resolve, isAhead, since: clock.now() }
     waiting.splice(isAhead ? waiting.findLastIndex((other) => other.isAhead) + 1 : waiting.length, 0, next)
     admit()
     if (!waiting.includes(next)) return promise
-    const leave = () => nap.abort()
+    const leave = () => pause.abort()
     signal.addEventListener('abort', leave, { once: true })
     if (signal.aborted) leave()
     void promise.then(leave)
-    if (arePassing) void clock.sleep(PASSED_MS + MINUTE_MS, nap.signal).then(admit)
-    await clock.sleep(withinMs, nap.signal)
+    if (arePassing) void clock.sleep(PASSED_MS + MINUTE_MS, pause.signal).then(admit)
+    await clock.sleep(withinMs, pause.signal)
     signal.removeEventListener('abort', leave)
     if (waiting.includes(next)) {
       waiting = waiting.filter((other) => other !== next)

@@ -295,7 +295,7 @@ export function createOutboundLoop(deps: {
       expiresAt: message.expiresAt,
       random: deps.random,
     })
-    return verdictOf(outcome, delivery.softBounceTold, next)
+    return verdictOf(outcome, delivery.isSoftBounceReported, next)
   }
 
   const toRecord = (claim: ClaimedDelivery, tried: Tried, verdict: Verdict): DeliveryRecord =>

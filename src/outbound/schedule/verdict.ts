@@ -16,7 +16,7 @@ export interface Verdict {
 
 /** Outcome, whether a soft bounce was told before, and the next time by the schedule (null = given up) → Verdict.
  *  Never throws. */
-export function verdictOf(outcome: Outcome, softBounceTold: boolean, nextAttemptAt: number | null): Verdict {
+export function verdictOf(outcome: Outcome, isSoftBounceReported: boolean, nextAttemptAt: number | null): Verdict {
   switch (outcome.kind) {
     case 'delivered':
       return { status: 'delivered', nextAttemptAt: null, told: outcome, bounceNow: false, suppresses: false }
@@ -31,7 +31,7 @@ export function verdictOf(outcome: Outcome, softBounceTold: boolean, nextAttempt
         const told: Outcome = { kind: 'bounced', bounceType: 'soft', code, message: `gave up: ${message}`, cause }
         return { status: 'bounced', nextAttemptAt: null, told, bounceNow: false, suppresses: false }
       }
-      const bounceNow = outcome.kind === 'deferred' && outcome.aboutRecipient && !softBounceTold
+      const bounceNow = outcome.kind === 'deferred' && outcome.aboutRecipient && !isSoftBounceReported
       return { status: 'deferred', nextAttemptAt, told: outcome, bounceNow, suppresses: false }
     }
   }

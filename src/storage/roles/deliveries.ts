@@ -56,11 +56,11 @@ export interface Deliveries extends ClaimQueue<ClaimedDelivery, DeliveryClaimReq
   /** An open, a click or an unsubscription. Counted on the delivery, people and machines apart, and told: of each kind
    *  of opens and clicks 100 times, so that nobody fills the disk by loading a pixel; of unsubscriptions once, and again
    *  when the suppression had been taken back. A suppression that is there already stays. */
-  recordEngagement(record: EngagementRecord): Promise<'told' | 'counted' | 'unknown'>
+  recordEngagement(record: EngagementRecord): Promise<'recorded' | 'counted' | 'unknown'>
   /** What is kept of a delivery that retention removed while its recipient may still ask to stop; null when nothing is. */
   unsubscribable(id: string): Promise<Unsubscribable | null>
   /** The recipient of such a delivery asked to stop: told once, and again when the suppression had been taken back. */
-  recordUnsubscribable(id: string, event: Event, suppression: Suppression): Promise<'told' | 'known' | 'unknown'>
+  recordUnsubscribable(id: string, event: Event, suppression: Suppression): Promise<'recorded' | 'known' | 'unknown'>
   /** Of all recipients of a message, oldest first. */
   reports(messageId: string): Promise<{ email: string; report: Report }[]>
 }
@@ -102,7 +102,7 @@ export interface DeliveryRecord {
   nextAttemptAt: number | null
   smtpResponse: string | null
   /** This record also tells the first soft bounce of a delivery that goes on. */
-  softBounceTold: boolean
+  isSoftBounceReported: boolean
   /** Opens and clicks that came with it: those of test mail. None when left out. */
   opens?: number
   clicks?: number

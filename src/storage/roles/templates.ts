@@ -14,7 +14,7 @@ export interface Templates {
   /** What may be sent under an id, whoever's it is, or an alias of the organization: which template, and which version
    *  of it stands. An alias names a live template, for test mail a test one if there is one. Synchronous and cheap:
    *  asked for at every message. */
-  standing(organizationId: string, idOrAlias: string, mode?: Mode): StandingTemplate | null
+  current(organizationId: string, idOrAlias: string, mode?: Mode): TemplateRef | null
   /** Without `html` and `text`: a page of whole ones may be fifty megabytes. */
   list(organizationId: string, page: RecordsRequest): Promise<Page<ListedTemplate>>
   /** Changes what is given; content is given whole and becomes the next version when a text of it differs from the
@@ -36,6 +36,6 @@ export interface Templates {
   remove(id: string): Promise<void>
 }
 
-export type StandingTemplate = Pick<Template, 'id' | 'organizationId' | 'version' | 'mode'>
+export type TemplateRef = Pick<Template, 'id' | 'organizationId' | 'version' | 'mode'>
 
 export type ListedTemplate = Omit<Template, 'html' | 'text'>

@@ -203,7 +203,7 @@ export function sqliteDeliveries(
           isBounce ? outcome.code : null,
           attempt.mxHost,
           attempt.tlsVersion === null ? null : `${attempt.tlsVersion} ${attempt.tlsCipher ?? ''}`.trim(),
-          Number(record.softBounceTold),
+          Number(record.isSoftBounceReported),
           record.opens ?? 0,
           record.clicks ?? 0,
           row.number,

@@ -13,7 +13,7 @@ const COUNT = `update deliveries set opens = opens + ?, clicks = clicks + ?, mac
 const UNSUBSCRIBE = 'update deliveries set unsubscribed_at = ? where number = ?'
 
 /** Writes what a recipient did, inside a change. */
-export type EngageInside = (record: EngagementRecord) => 'told' | 'counted' | 'unknown'
+export type EngageInside = (record: EngagementRecord) => 'recorded' | 'counted' | 'unknown'
 
 export function engageInside(
   db: Connection,
@@ -36,13 +36,13 @@ export function engageInside(
       if (row.unsubscribedAt !== null && !isNew) return 'counted'
       unsubscribe.run(now, row.number)
       append(event)
-      return 'told'
+      return 'recorded'
     }
     const [people, machines] = kind === 'opened' ? [row.opens, row.machineOpens] : [row.clicks, row.machineClicks]
     countOne(row, kind, machine)
     if (people + machines >= FIXED_LIMITS.eventsOfEngagement) return 'counted'
     append(event, { isRepeat: people > 0 })
-    return 'told'
+    return 'recorded'
   }
 }
 

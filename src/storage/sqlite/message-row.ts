@@ -61,15 +61,19 @@ export const DELIVERY_COLUMNS = `d.number, d.id, m.id as messageId, d.position, 
   d.delivered_at as deliveredAt, d.smtp_response as smtpResponse, d.bounce_type as bounceType,
   d.bounce_code as bounceCode, d.mx_host as mxHost, d.tls, d.opens, d.clicks,
   d.machine_opens as machineOpens, d.machine_clicks as machineClicks,
-  d.soft_bounce_told as softBounceTold`
+  d.soft_bounce_told as isSoftBounceReported`
 
-export type DeliveryRow = Omit<Delivery, 'softBounceTold'> & {
+export type DeliveryRow = Omit<Delivery, 'isSoftBounceReported'> & {
   number: number
   worker: string | null
-  softBounceTold: number
+  isSoftBounceReported: number
 }
 
 /** While an attempt is under way the next time is the end of its lease, which is nobody's business: null. */
-export function toDelivery({ number: _, worker, softBounceTold, ...row }: DeliveryRow): Delivery {
-  return { ...row, nextAttemptAt: worker === null ? row.nextAttemptAt : null, softBounceTold: softBounceTold === 1 }
+export function toDelivery({ number: _, worker, isSoftBounceReported, ...row }: DeliveryRow): Delivery {
+  return {
+    ...row,
+    nextAttemptAt: worker === null ? row.nextAttemptAt : null,
+    isSoftBounceReported: isSoftBounceReported === 1,
+  }
 }

@@ -2,7 +2,7 @@ import type { Mode } from '../../model/message.ts'
 import { UNLIMITED } from '../../model/organization.ts'
 import { templateStoredBytes } from '../../model/stored-bytes.ts'
 import type { Template, TemplateContent, TemplateVersion } from '../../model/template.ts'
-import type { ListedTemplate, StandingTemplate, Templates } from '../store.ts'
+import type { ListedTemplate, TemplateRef, Templates } from '../store.ts'
 import type { Connection } from './driver.ts'
 import type { RememberInside } from './idempotency.ts'
 import { rangeOf, toPage } from './page.ts'
@@ -21,8 +21,8 @@ const ADD_VERSION = `insert into template_versions (template_id, version, create
   values (?, ?, ?, ?, ?, ?, ?)`
 const GET = `${WHOLE} where t.id = ?`
 const FIND_BY_ALIAS = `${WHOLE} where t.organization_id = ? and t.alias = ? and t.mode = ?`
-const STANDING = 'select id, organization_id as organizationId, version, mode from templates where id = ?'
-const STANDING_BY_ALIAS = `select id, organization_id as organizationId, version, mode from templates
+const CURRENT = 'select id, organization_id as organizationId, version, mode from templates where id = ?'
+const CURRENT_BY_ALIAS = `select id, organization_id as organizationId, version, mode from templates
   where organization_id = ? and alias = ? and mode = ?`
 const LIST = `select ${HEAD}, v.subject, v.variables ${WITH_CONTENT}
   where t.organization_id = ? and t.id < ? and t.created_at >= ? and t.created_at < ? order by t.id desc limit ?`
@@ -53,8 +53,8 @@ export function sqliteTemplates(
   const addVersion = db.prepare(ADD_VERSION)
   const get = db.prepare<unknown[], Row<Template>>(GET)
   const findByAlias = db.prepare<unknown[], Row<Template>>(FIND_BY_ALIAS)
-  const standing = db.prepare<unknown[], StandingTemplate>(STANDING)
-  const standingByAlias = db.prepare<unknown[], StandingTemplate>(STANDING_BY_ALIAS)
+  const current = db.prepare<unknown[], TemplateRef>(CURRENT)
+  const currentByAlias = db.prepare<unknown[], TemplateRef>(CURRENT_BY_ALIAS)
   const list = db.prepare<unknown[], Row<ListedTemplate>>(LIST)
   const update = db.prepare(UPDATE)
   const version = db.prepare<unknown[], Row<TemplateVersion>>(VERSION)
@@ -70,12 +70,12 @@ export function sqliteTemplates(
     alias: string | null,
   ) => {
     if (alias === null) return false
-    const holder = standingByAlias.get(organizationId, alias, mode)
+    const holder = currentByAlias.get(organizationId, alias, mode)
     return holder !== undefined && holder.id !== id
   }
   const byAlias = (organizationId: string, alias: string, mode: Mode) =>
-    standingByAlias.get(organizationId, alias, mode) ??
-    (mode === 'test' ? standingByAlias.get(organizationId, alias, 'live') : undefined)
+    currentByAlias.get(organizationId, alias, mode) ??
+    (mode === 'test' ? currentByAlias.get(organizationId, alias, 'live') : undefined)
   const keep = (of: { id: string; organizationId: string }, number: number, content: TemplateContent, now: number) => {
     const { subject, variables, html, text } = content
     const added = addVersion.run(of.id, number, now, subject, JSON.stringify(variables), html, text)
@@ -108,10 +108,10 @@ export function sqliteTemplates(
     count: async (organizationId) => count.get(organizationId) as number,
     get: async (id) => find(id),
     findByAlias: async (organizationId, alias, mode = 'live') => toRecord(findByAlias.get(organizationId, alias, mode)),
-    standing: (organizationId, idOrAlias, mode = 'live') => {
+    current: (organizationId, idOrAlias, mode = 'live') => {
       reading.begin()
-      const found = standing.get(idOrAlias) ?? byAlias(organizationId, idOrAlias, mode)
-      return (found as StandingTemplate | undefined) ?? null
+      const found = current.get(idOrAlias) ?? byAlias(organizationId, idOrAlias, mode)
+      return (found as TemplateRef | undefined) ?? null
     },
     list: async (organizationId, page) =>
       toPage(list.all(organizationId, ...rangeOf(page)), page, (row) => toRecord(row)!),
@@ -146,7 +146,7 @@ export function sqliteTemplates(
       let isLeft = true
       while (isLeft) {
         isLeft = await writer.write(() => {
-          const present = standing.get(id)
+          const present = current.get(id)
           if (present === undefined) return false
           if (removeSome(present, present.version - 1)) return true
           removeSome(present, present.version)

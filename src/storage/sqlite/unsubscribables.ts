@@ -26,7 +26,7 @@ export function sqliteUnsubscribables(
         const isNew = suppress(suppression)
         if (told.run(id).changes === 0 && !isNew) return 'known'
         append(event)
-        return 'told'
+        return 'recorded'
       }),
   }
 }
