@@ -1,6 +1,6 @@
 import type { HealthWatch } from '../health/watch.ts'
 import type { SuppressionReason } from '../model/suppression.ts'
-import type { Post } from '../net/https/requests.ts'
+import type { PostResult } from '../net/https/requests.ts'
 import type { MailLog } from '../os/mail-log.ts'
 import { ampleMemory, type Memory } from '../os/memory.ts'
 import { watchStalls } from '../os/stalls.ts'
@@ -17,12 +17,13 @@ import { gaugeQueues } from './queues.ts'
 import { createRegistry, type Family } from './registry.ts'
 import { type AnsweredRequest, countRequests } from './requests.ts'
 
-/** Metrics of the server. Counters wrap existing calls (mail facts, posts, responses, commits); gauges query the engines on
+/** Metrics of the server. Counters wrap existing calls or see their results (mail facts, posts, responses, commits); gauges query the engines on
  *  each scrape. Values restart at zero, and only the queue gauges read the store's tables. */
 export interface Metrics {
   /** Wraps a MailLog and counts its facts. */
   mail(log: MailLog): MailLog
-  posts(kind: 'webhook' | 'inbound', post: Post): Post
+  /** Returns what records the result of each request of this kind. */
+  posts(kind: 'webhook' | 'inbound'): (result: PostResult) => void
   answered(request: AnsweredRequest): void
   pools: PoolMetrics
   /** Records the duration of a transaction. */

@@ -3,7 +3,7 @@ import type { PostResult } from '../net/https/requests.ts'
 import { countPosts } from './posts.ts'
 import { createRegistry } from './registry.ts'
 
-test('posts are counted by kind and answer, and answered as they were', async () => {
+test('posts are counted by kind and answer', () => {
   const registry = createRegistry()
   const answers: PostResult[] = [
     { kind: 'answered', status: 204, retryAfterSeconds: null, excerpt: '', durationMs: 20 },
@@ -11,14 +11,8 @@ test('posts are counted by kind and answer, and answered as they were', async ()
     { kind: 'no_answer', error: 'timeout', durationMs: 30_000 },
     { kind: 'blocked', reason: 'private', durationMs: 1 },
   ]
-  for (const answer of answers) {
-    const post = countPosts(createRegistry())('webhook', async () => answer)
-    expect(await post('https://a.example/', { headers: {}, body: '', timeoutMs: 1 })).toBe(answer)
-  }
-  const posts = countPosts(registry)
-  for (const answer of answers) {
-    await posts('inbound', async () => answer)('https://a.example/', { headers: {}, body: '', timeoutMs: 1 })
-  }
+  const count = countPosts(registry)('inbound')
+  for (const answer of answers) count(answer)
   for (const answer of ['2xx', '5xx', 'no_answer', 'blocked']) {
     expect(registry.text()).toContain(`postrider_post_seconds_count{kind="inbound",answer="${answer}"} 1\n`)
   }

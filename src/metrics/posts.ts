@@ -1,23 +1,19 @@
-import type { Post } from '../net/https/requests.ts'
+import type { PostResult } from '../net/https/requests.ts'
 import type { Registry } from './registry.ts'
 
 /** Seconds; the default timeout is 30. */
 const POST_BOUNDS = [0.01, 0.05, 0.1, 0.5, 1, 5, 15, 30]
 
-/** Wraps a Post and records its duration by response: `2xx` etc., `no_answer` or `blocked`. */
-export function countPosts(registry: Registry): (kind: 'webhook' | 'inbound', post: Post) => Post {
+/** Records the duration of requests by response: `2xx` etc., `no_answer` or `blocked`. */
+export function countPosts(registry: Registry): (kind: 'webhook' | 'inbound') => (result: PostResult) => void {
   const posts = registry.histogram(
     'postrider_post_seconds',
     'Duration of requests to webhook and inbound endpoints, by response class.',
     POST_BOUNDS,
     ['kind', 'answer'],
   )
-  return (kind, post) => async (url, request) => {
-    const result = await post(url, request)
-    posts(result.durationMs / 1000, [
-      kind,
-      result.kind === 'answered' ? `${Math.floor(result.status / 100)}xx` : result.kind,
-    ])
-    return result
+  return (kind) => (result) => {
+    const answer = result.kind === 'answered' ? `${Math.floor(result.status / 100)}xx` : result.kind
+    posts(result.durationMs / 1000, [kind, answer])
   }
 }

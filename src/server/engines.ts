@@ -141,7 +141,7 @@ function createWebhooks(config: Config, deps: EnginesDeps): DeliveryLoop {
   const { clock, random, log, userAgent, metrics } = deps
   return createWebhookLoop({
     store,
-    post: metrics.posts('webhook', postBy(deps.https.endpoints, clock.steady)),
+    post: postBy(deps.https.endpoints, clock.steady, metrics.posts('webhook')),
     clock,
     random,
     log,
@@ -217,7 +217,7 @@ function createInboundPosts(config: Config, deps: EnginesDeps, readers: Readers)
   const { clock, random, log, memory, userAgent, metrics } = deps
   return createInboundLoop({
     store,
-    post: metrics.posts('inbound', postBy(deps.https.endpoints, clock.steady)),
+    post: postBy(deps.https.endpoints, clock.steady, metrics.posts('inbound')),
     attachments: readers.attachments,
     clock,
     random,

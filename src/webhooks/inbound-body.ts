@@ -1,11 +1,12 @@
 import { type ParsedMail, unpackParsed, unpackRaw } from '../mail/inbound-content.ts'
+import { iso } from '../model/event.ts'
+import type { InboundMessage } from '../model/inbound-message.ts'
 import { createMemoryBudget, type MemoryBudget } from '../net/limiters/memory-budget.ts'
 import type { Clock } from '../os/clock.ts'
 import { createGcTrigger } from '../os/gc-trigger.ts'
 import type { Log } from '../os/log.ts'
 import type { Memory } from '../os/memory.ts'
 import { type ClaimedInboundDelivery, type Store, StoreUnavailable } from '../storage/store.ts'
-import { inboundPayload } from './inbound-payload.ts'
 
 /** What is to be posted for a claim. `leave` gives its room back once the request is over, to be called once.
  *  `not_now`: too much is under way, or we are stopping. `gone`: retention has dropped the mail. `damaged`: what is
@@ -25,7 +26,7 @@ export interface InboundBodies {
 /** How long a large body may wait for its turn. */
 export const LONGEST_WAIT_MS = 60_000
 
-/** Store and reader of attachments → bodies of claims, as inbound-payload.ts writes them.
+/** Store and reader of attachments → bodies of claims, as `inboundPayload` writes them.
  *
  *  A body of more than 256 KiB waits for its part of `roomBytes`, and such bodies are made one after the other: while
  *  one is made the mail is there several times over, packed, raw, decoded and as JSON. Smaller ones wait for nothing.
@@ -135,3 +136,54 @@ function tidy(sizeBytes: number): void {
 }
 
 const nothing = () => {}
+
+/** A mail that came in → the JSON that its route's endpoint is posted: flat, without an envelope, in the order of the
+ *  document. The same mail gives the same bytes at every attempt, as long as the route asks for the same.
+ *
+ *  `contents`: null when the route does not ask for attachments, and `attachments_data` is not there then. Else base64
+ *  of each attachment, in their order. Anything but one for each means that they could not be read: `attachments_data`
+ *  is an empty array then, `attachments` still tells what came, and the raw mail has it all (`GET …/raw`).
+ *
+ *  `from` and `message_id` are empty when the mail has none, and so are `text_body` and `html_body`. Throws nothing. */
+export function inboundPayload(
+  message: InboundMessage,
+  parsed: ParsedMail,
+  contents: readonly string[] | null,
+): string {
+  const { verdicts } = message
+  return JSON.stringify({
+    event: 'inbound',
+    timestamp: iso(message.receivedAt),
+    from: message.from,
+    to: message.to,
+    subject: message.subject,
+    message_id: message.messageIdHeader,
+    text_body: parsed.textBody,
+    html_body: parsed.htmlBody,
+    headers: parsed.headers,
+    attachments: attachmentList(parsed),
+    ...(contents === null ? {} : { attachments_data: attachmentContents(parsed, contents) }),
+    spf_result: verdicts.spf,
+    dkim_result: verdicts.dkim,
+    dmarc_result: verdicts.dmarc,
+    sender_ip: message.senderIp,
+  })
+}
+
+/** What a mail brought along, without the content. `size` is in bytes, decoded. */
+export function attachmentList({ attachments }: ParsedMail) {
+  return attachments.map(({ filename, contentType, sizeBytes }) => ({
+    filename,
+    content_type: contentType,
+    size: sizeBytes,
+  }))
+}
+
+function attachmentContents({ attachments }: ParsedMail, contents: readonly string[]) {
+  if (contents.length !== attachments.length) return []
+  return attachments.map(({ filename, contentType }, at) => ({
+    filename,
+    content_type: contentType,
+    content: contents[at],
+  }))
+}

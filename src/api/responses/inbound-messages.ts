@@ -125,7 +125,7 @@ export const redeliverResponses: ResponseShape[] = [
   { status: 202, description: 'The new delivery.', schema: delivery, example: deliveryExample },
 ]
 
-/** Payload of a `webhook` route: flat, without an envelope (webhooks/inbound-payload.ts builds it). */
+/** Payload of a `webhook` route: flat, without an envelope (webhooks/inbound-body.ts builds it). */
 export const inboundReceived = z
   .strictObject({
     event: z.literal('inbound'),

@@ -4,9 +4,10 @@ import type { Lookup, Resolver } from '../dns/resolver.ts'
 import { type PostTarget, parsePostTarget } from '../webhook-url.ts'
 import { excerptOf } from './answer-excerpt.ts'
 import type { Answer } from './answer-reader.ts'
+import { type Connection, type Exchanged, openConnection, type WireRequest } from './connection.ts'
+import { createIdleConnections } from './idle-connections.ts'
 import { CONNECT_LIMITS } from './limits.ts'
 import { requestHead } from './request-bytes.ts'
-import { createSender, type Outcome, type Sender } from './send.ts'
 
 /** One request, in a form that can be sent to a thread. */
 export interface ExchangeJob {
@@ -154,4 +155,55 @@ function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T | 'abort
     signal.addEventListener('abort', onAbort, { once: true })
     work.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort))
   })
+}
+
+/** One request, and whom the certificate must name. */
+interface SendRequest extends WireRequest {
+  target: Pick<PostTarget, 'host' | 'port'>
+}
+
+/** `not_connected`: no byte of the request has gone out, another address may be tried. */
+type Outcome =
+  | { kind: 'answered'; answer: Answer }
+  | { kind: 'no_answer'; error: string }
+  | { kind: 'not_connected'; error: string }
+
+interface Sender {
+  /** Never rejects. */
+  send(ip: string, request: SendRequest, connectMs: number): Promise<Outcome>
+  /** Closes the connections that wait for a request; those under way close after it. */
+  close(): void
+}
+
+/** Trust (null: in clear) → Sender. With `keepsAlive` a connection is kept for the next request to the same host at the same
+ *  address. A kept connection that the peer closes before a byte of the answer is replaced once by a fresh one: RFC 9110
+ *  §9.2.2 leaves that to us, and our receivers must expect a POST twice anyway. */
+function createSender(trust: tls.SecureContext | null, keepsAlive: boolean): Sender {
+  const idle = createIdleConnections()
+
+  const over = async (connection: Connection, key: string, request: SendRequest): Promise<Exchanged> => {
+    const exchanged = await connection.exchange(request)
+    if (connection.isUsable()) {
+      if (keepsAlive) idle.keep(key, connection)
+      else connection.close()
+    }
+    return exchanged
+  }
+
+  return {
+    send: async (ip, request, connectMs) => {
+      const { target, signal } = request
+      const key = `${target.host} ${ip} ${target.port}`
+      const kept = idle.take(key)
+      if (kept !== null) {
+        const exchanged = await over(kept, key, request)
+        if (exchanged.kind !== 'closed_unused') return exchanged
+      }
+      const opened = await openConnection({ ip, port: target.port, host: target.host, trust }, connectMs, signal)
+      if (opened.kind !== 'open') return opened
+      const exchanged = await over(opened.connection, key, request)
+      return exchanged.kind === 'closed_unused' ? { kind: 'no_answer', error: 'connection closed' } : exchanged
+    },
+    close: idle.close,
+  }
 }

@@ -1,6 +1,6 @@
 import type { Clock } from '../../os/clock.ts'
 import { EXCERPT_BYTES, retryAfterSeconds } from './answer-excerpt.ts'
-import { createExchange, type Exchange, type ExchangeOptions } from './exchange.ts'
+import { createExchange, type Exchange, type ExchangeOptions, type ExchangeResult } from './exchange.ts'
 
 export { checkWebhookUrl } from '../webhook-url.ts'
 
@@ -42,22 +42,14 @@ export interface PostOptions extends RequestOptions {
 
 /** A way to do requests → POSTs with an answer of 4 KiB. `timeoutMs` covers everything up to the end of the answer, on the
  *  machine's own timer even under a test clock. Content-Length, Host and Accept-Encoding are ours, User-Agent unless given.
- *  `body` must not be touched afterwards: a large one is handed over. Rejects only on headers that HTTP cannot carry. */
-export function postBy(exchange: Exchange, clock: Clock): Post {
+ *  `body` must not be touched afterwards: a large one is handed over. `onResult` sees each result. Rejects only on headers that HTTP cannot carry. */
+export function postBy(exchange: Exchange, clock: Clock, onResult: (result: PostResult) => void = () => {}): Post {
   return async (url, { headers, body, timeoutMs }) => {
     const startedAt = clock.now()
     const asked = { url, method: 'POST', headers, body, maxBytes: EXCERPT_BYTES, timeoutMs, as: 'excerpt' } as const
-    const result = await exchange(asked)
-    if (result.kind === 'blocked') return { ...result, durationMs: 0 }
-    const durationMs = clock.now() - startedAt
-    if (result.kind === 'no_answer') return { ...result, durationMs }
-    return {
-      kind: 'answered',
-      status: result.status,
-      retryAfterSeconds: retryAfterSeconds(result.headers['retry-after'], startedAt),
-      excerpt: result.text ?? '',
-      durationMs,
-    }
+    const result = postResult(await exchange(asked), startedAt, clock.now())
+    onResult(result)
+    return result
   }
 }
 
@@ -89,3 +81,16 @@ export const createGet = (options: RequestOptions): Get =>
 /** Requests of either kind from this thread. */
 export const createAsk = (options: RequestOptions): Ask =>
   askBy(createExchange({ ...options, keepsAlive: false }).exchange)
+
+function postResult(result: ExchangeResult, startedAt: number, endedAt: number): PostResult {
+  if (result.kind === 'blocked') return { ...result, durationMs: 0 }
+  const durationMs = endedAt - startedAt
+  if (result.kind === 'no_answer') return { ...result, durationMs }
+  return {
+    kind: 'answered',
+    status: result.status,
+    retryAfterSeconds: retryAfterSeconds(result.headers['retry-after'], startedAt),
+    excerpt: result.text ?? '',
+    durationMs,
+  }
+}

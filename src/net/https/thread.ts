@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto'
 import type { Clock } from '../../os/clock.ts'
 import type { Log } from '../../os/log.ts'
 import type { Runner } from '../../os/runner.ts'
-import { createSupervisor, type PoolEvent, type Supervised } from '../../os/supervisor.ts'
+import { createSupervisor, type PoolEvent, type Supervised, type Supervisor } from '../../os/supervisor.ts'
 import type { Exchange, ExchangeJob, ExchangeResult } from './exchange.ts'
 import { BATCHING } from './limits.ts'
 import type { Probe, ProbeJob } from './probe.ts'
@@ -46,11 +46,7 @@ export interface HttpsThread {
   stop(): void
 }
 
-/** → HttpsThread. The thread starts with the first request, and ends after a minute without one. One that computes for longer
- *  than a second without a turn of its event loop is ended and replaced, and so is one that dies: the requests that it had
- *  get no answer (`no_answer` with a phrase) and are never sent again from here, since nobody can say which of them went out.
- *  Throws on a `ca` that is no certificate. */
-export function createHttpsThread<Kind extends string>(options: {
+export interface HttpsThreadOptions<Kind extends string = string> {
   start: () => Runner
   kinds: Readonly<Record<Kind, HttpsKind>>
   log: Log
@@ -59,97 +55,68 @@ export function createHttpsThread<Kind extends string>(options: {
   computeMs?: number
   idleMs?: number
   onEvent?: (event: PoolEvent) => void
-}): Omit<HttpsThread, 'exchange'> & { exchange(kind: Kind): Exchange } {
-  const { log, clock, computeMs = COMPUTE_MS, idleMs = IDLE_MS } = options
+}
+
+/** → HttpsThread. The thread starts with the first request, and ends after a minute without one. One that computes for longer
+ *  than a second without a turn of its event loop is ended and replaced, and so is one that dies: the requests that it had
+ *  get no answer (`no_answer` with a phrase) and are never sent again from here, since nobody can say which of them went out.
+ *  Throws on a `ca` that is no certificate. */
+export function createHttpsThread<Kind extends string>(
+  options: HttpsThreadOptions<Kind>,
+): Omit<HttpsThread, 'exchange'> & { exchange(kind: Kind): Exchange } {
   for (const { ca } of Object.values<HttpsKind>(options.kinds)) if (ca !== undefined) new X509Certificate(ca)
-  const stopped = new AbortController()
-  let current: Supervised<State> | null = null
-  const waiting: Task[] = []
-  let unsent: Task[] = []
-  let lastId = 0
-  let isSweepPlanned = false
-
-  const supervisor = createSupervisor<State>({
-    name: 'https',
-    start: options.start,
-    computeMs,
-    settingsOf: () => ({ kinds: options.kinds }) satisfies HttpsSettings,
-    clock,
-    log,
-    onEvent: options.onEvent,
-    isBusy: ({ tasks }) => tasks.size > 0,
-    onMessage: (runner, message) => receive(runner.state, message as FromHttpsThread),
-    onEnd: (runner, { culprit }) => {
-      if (current === runner) current = null
-      for (const task of runner.state.tasks.values()) {
-        log.warn('request aborted, its thread ended', { host: hostOf(task), culprit: task.id === culprit })
-        task.interrupt(task.id === culprit ? 'answer took too long to read' : 'interrupted')
-      }
-      runner.state.tasks.clear()
-    },
-    onTick: (passedMs) => {
-      for (const task of current?.state.tasks.values() ?? []) {
-        task.leftMs -= passedMs
-        if (task.leftMs > 0) continue
-        current!.state.tasks.delete(task.id)
-        task.interrupt('timeout')
-      }
-    },
-    onMayStart: () => {
-      for (const task of waiting.splice(0)) give(task)
-    },
-  })
-
-  const receive = (state: State, message: FromHttpsThread) => {
-    if (message.kind !== 'results') return
-    for (const each of message.results) {
-      const task = state.tasks.get(each.id)
-      state.tasks.delete(each.id)
-      if ('failed' in each) task?.reject(new TypeError(each.failed))
-      else task?.resolve(each.result)
-    }
-    state.idleSince = clock.now()
-    if (state.tasks.size === 0) planSweep()
+  const requests = new ThreadRequests(options)
+  return {
+    exchange: (kind) => (exchange) =>
+      requests.run<ExchangeResult>({ kind, exchange }, exchange.timeoutMs, (error) => ({ kind: 'no_answer', error })),
+    probe: (probe) => requests.run<string | null>({ kind: null, probe }, probe.timeoutMs, () => null),
+    state: () => requests.state(),
+    stop: () => requests.stop(),
   }
+}
 
-  const give = (task: Task) => {
-    if (stopped.signal.aborted) return task.interrupt('interrupted')
-    if (current === null && !supervisor.mayStart()) return void waiting.push(task)
-    current ??= supervisor.start({ tasks: new Map(), idleSince: clock.now() })
-    current.state.tasks.set(task.id, task)
-    if (unsent.length === 0) {
-      if (current.state.tasks.size < BATCHING.few) setImmediate(flush)
-      else setTimeout(flush, BATCHING.waitMs)
-    }
-    unsent.push(task)
-  }
+/** The requests in the thread, and the thread while there is one. */
+class ThreadRequests {
+  readonly #clock: Clock
+  readonly #log: Log
+  readonly #idleMs: number
+  readonly #supervisor: Supervisor<State>
+  readonly #stopped = new AbortController()
+  readonly #waiting: Task[] = []
+  #current: Supervised<State> | null = null
+  #unsent: Task[] = []
+  #lastId = 0
+  #isSweepPlanned = false
 
-  const flush = () => {
-    const tasks = unsent.filter(({ id }) => current?.state.tasks.has(id))
-    unsent = []
-    const buffers = tasks.flatMap(({ sent }) => handedOver(sent))
-    if (tasks.length > 0) current!.send({ kind: 'jobs', jobs: tasks.map(({ sent }) => sent) }, buffers)
-    supervisor.watch()
-  }
-
-  const planSweep = () => {
-    if (isSweepPlanned || stopped.signal.aborted) return
-    isSweepPlanned = true
-    void clock.sleep(idleMs, stopped.signal).then(() => {
-      isSweepPlanned = false
-      if (current === null || stopped.signal.aborted) return
-      const { tasks, idleSince } = current.state
-      if (tasks.size === 0 && clock.now() - idleSince >= idleMs) return supervisor.end(current, 'idle', null)
-      if (tasks.size === 0) planSweep()
+  constructor(options: HttpsThreadOptions) {
+    const { log, clock, computeMs = COMPUTE_MS, idleMs = IDLE_MS } = options
+    this.#clock = clock
+    this.#log = log
+    this.#idleMs = idleMs
+    this.#supervisor = createSupervisor<State>({
+      name: 'https',
+      start: options.start,
+      computeMs,
+      settingsOf: () => ({ kinds: options.kinds }) satisfies HttpsSettings,
+      clock,
+      log,
+      onEvent: options.onEvent,
+      isBusy: ({ tasks }) => tasks.size > 0,
+      onMessage: (runner, message) => this.#receive(runner.state, message as FromHttpsThread),
+      onEnd: (runner, { culprit }) => this.#threadEnded(runner, culprit),
+      onTick: (passedMs) => this.#tick(passedMs),
+      onMayStart: () => {
+        for (const task of this.#waiting.splice(0)) this.#give(task)
+      },
     })
   }
 
-  const run = <Result>(work: Work, timeoutMs: number, noAnswer: (error: string) => Result): Promise<Result> =>
-    new Promise((resolve, reject) => {
-      lastId = lastId === MOST_ID ? 1 : lastId + 1
-      const sent = { id: lastId, ...work } as SentJob
-      give({
-        id: lastId,
+  run<Result>(work: Work, timeoutMs: number, noAnswer: (error: string) => Result): Promise<Result> {
+    return new Promise((resolve, reject) => {
+      this.#lastId = this.#lastId === MOST_ID ? 1 : this.#lastId + 1
+      const sent = { id: this.#lastId, ...work } as SentJob
+      this.#give({
+        id: this.#lastId,
         sent,
         leftMs: timeoutMs + SPARE_MS,
         resolve: (result) => resolve(result as Result),
@@ -157,21 +124,90 @@ export function createHttpsThread<Kind extends string>(options: {
         interrupt: (error) => resolve(noAnswer(error)),
       })
     })
+  }
 
-  return {
-    exchange: (kind) => (exchange) =>
-      run<ExchangeResult>({ kind, exchange }, exchange.timeoutMs, (error) => ({ kind: 'no_answer', error })),
-    probe: (probe) => run<string | null>({ kind: null, probe }, probe.timeoutMs, () => null),
-    state: () => ({
-      runners: supervisor.runners.length,
-      waiting: waiting.length,
-      underWay: current?.state.tasks.size ?? 0,
-    }),
-    stop: () => {
-      stopped.abort()
-      for (const task of waiting.splice(0)) task.interrupt('interrupted')
-      supervisor.stop()
-    },
+  state() {
+    return {
+      runners: this.#supervisor.runners.length,
+      waiting: this.#waiting.length,
+      underWay: this.#current?.state.tasks.size ?? 0,
+    }
+  }
+
+  stop(): void {
+    this.#stopped.abort()
+    for (const task of this.#waiting.splice(0)) task.interrupt('interrupted')
+    this.#supervisor.stop()
+  }
+
+  #give(task: Task): void {
+    if (this.#stopped.signal.aborted) task.interrupt('interrupted')
+    else if (this.#current === null && !this.#supervisor.mayStart()) this.#waiting.push(task)
+    else this.#send(task)
+  }
+
+  #send(task: Task): void {
+    this.#current ??= this.#supervisor.start({ tasks: new Map(), idleSince: this.#clock.now() })
+    const { tasks } = this.#current.state
+    tasks.set(task.id, task)
+    if (this.#unsent.length === 0) {
+      if (tasks.size < BATCHING.few) setImmediate(() => this.#flush())
+      else setTimeout(() => this.#flush(), BATCHING.waitMs)
+    }
+    this.#unsent.push(task)
+  }
+
+  #flush(): void {
+    const tasks = this.#unsent.filter(({ id }) => this.#current?.state.tasks.has(id))
+    this.#unsent = []
+    const buffers = tasks.flatMap(({ sent }) => handedOver(sent))
+    if (tasks.length > 0) this.#current!.send({ kind: 'jobs', jobs: tasks.map(({ sent }) => sent) }, buffers)
+    this.#supervisor.watch()
+  }
+
+  #receive(state: State, message: FromHttpsThread): void {
+    if (message.kind !== 'results') return
+    for (const each of message.results) {
+      const task = state.tasks.get(each.id)
+      state.tasks.delete(each.id)
+      if ('failed' in each) task?.reject(new TypeError(each.failed))
+      else task?.resolve(each.result)
+    }
+    state.idleSince = this.#clock.now()
+    if (state.tasks.size === 0) this.#planSweep()
+  }
+
+  #threadEnded(runner: Supervised<State>, culprit: number | null): void {
+    if (this.#current === runner) this.#current = null
+    for (const task of runner.state.tasks.values()) {
+      const isCulprit = task.id === culprit
+      this.#log.warn('request aborted, its thread ended', { host: hostOf(task), culprit: isCulprit })
+      task.interrupt(isCulprit ? 'answer took too long to read' : 'interrupted')
+    }
+    runner.state.tasks.clear()
+  }
+
+  #tick(passedMs: number): void {
+    const tasks = this.#current?.state.tasks ?? NO_TASKS
+    for (const task of tasks.values()) {
+      task.leftMs -= passedMs
+      if (task.leftMs > 0) continue
+      tasks.delete(task.id)
+      task.interrupt('timeout')
+    }
+  }
+
+  #planSweep(): void {
+    if (this.#isSweepPlanned || this.#stopped.signal.aborted) return
+    this.#isSweepPlanned = true
+    void this.#clock.sleep(this.#idleMs, this.#stopped.signal).then(() => {
+      this.#isSweepPlanned = false
+      if (this.#current === null || this.#stopped.signal.aborted) return
+      const { tasks, idleSince } = this.#current.state
+      if (tasks.size > 0) return
+      if (this.#clock.now() - idleSince >= this.#idleMs) this.#supervisor.end(this.#current, 'idle', null)
+      else this.#planSweep()
+    })
   }
 }
 
@@ -191,6 +227,8 @@ interface State {
   tasks: Map<number, Task>
   idleSince: number
 }
+
+const NO_TASKS: Map<number, Task> = new Map()
 
 /** An ordinary answer takes well under a millisecond; the built-in roots are read once, in up to 100 ms. */
 const COMPUTE_MS = 1_000
