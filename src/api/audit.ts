@@ -3,6 +3,7 @@ import { FIXED_LIMITS, nextDay } from '../model/limits.ts'
 import { Refusal } from '../model/refusal.ts'
 import type { MintId } from '../os/ids.ts'
 import type { Log } from '../os/log.ts'
+import { fieldOf, isRecord } from '../os/records.ts'
 import type { AuditLog, AuditNote } from '../storage/store.ts'
 import { toRefusal } from './errors.ts'
 import { type Call, isAudited, type Operation } from './operation.ts'
@@ -119,7 +120,7 @@ function entryOf(id: string, action: string, call: AuditedCall, from: Origin, ou
 const ID = /^[a-z]{3}_[0-9a-z]{26}$/
 
 function idOf(record: unknown): string | null {
-  const id = (record as { id?: unknown } | null | undefined)?.id
+  const id = fieldOf(record, 'id')
   return typeof id === 'string' && ID.test(id) ? id : null
 }
 
@@ -134,8 +135,7 @@ function fieldNames(body: unknown, before = ''): string[] {
   if (typeof body !== 'object' || body === null) return []
   return Object.entries(body).flatMap(([name, value]) => {
     if (value === undefined) return []
-    const isRecord = typeof value === 'object' && value !== null && !Array.isArray(value)
-    const inner = isRecord ? fieldNames(value, `${before}${name}.`) : []
+    const inner = isRecord(value) ? fieldNames(value, `${before}${name}.`) : []
     return inner.length > 0 ? inner : [`${before}${name}`]
   })
 }

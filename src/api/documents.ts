@@ -60,7 +60,7 @@ function policyOf(html: string): string {
     html
       .split(`<${tag}>`)
       .slice(1)
-      .map((rest) => `'sha256-${hash('sha256', rest.split(`</${tag}>`, 1)[0]!, 'base64')}'`)
+      .map((rest) => `'sha256-${hash('sha256', rest.slice(0, rest.indexOf(`</${tag}>`)), 'base64')}'`)
   return [
     "default-src 'none'",
     "connect-src 'self'",

@@ -84,13 +84,12 @@ const EQUALS = 0x3d
 /** `path` is the remaining path; null outside it, where placeholders become texts again. */
 function putBack(value: unknown, path: readonly string[] | null, extracted: ReadonlyMap<string, Uint8Array>): void {
   if (typeof value !== 'object' || value === null) return
-  const step = path?.[0]
-  const entries = value as Record<string, unknown>
-  for (const key in entries) {
-    const entry = entries[key]
-    const isOnPath = Array.isArray(value) ? step === '*' : step === key
+  const [step, ...rest] = path ?? []
+  const isList = Array.isArray(value)
+  for (const [key, entry] of Object.entries(value)) {
+    const inner = path !== null && step === (isList ? '*' : key) ? rest : null
     const bytes = typeof entry === 'string' ? extracted.get(entry) : undefined
-    if (bytes === undefined) putBack(entry, isOnPath ? path!.slice(1) : null, extracted)
-    else entries[key] = isOnPath && path!.length === 1 ? bytes : Buffer.from(bytes).toString('base64')
+    if (bytes === undefined) putBack(entry, inner, extracted)
+    else Reflect.set(value, key, inner?.length === 0 ? bytes : Buffer.from(bytes).toString('base64'))
   }
 }

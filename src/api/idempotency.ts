@@ -68,18 +68,17 @@ export function createIdempotency({
     head: RecordHead,
     work: (remember: MakeRemember) => Promise<ApiResponse>,
   ): Promise<Rendered> {
-    let remembered: { answer: ApiResponse; rendered: Rendered } | null = null
+    const renderedOf = new Map<ApiResponse, Rendered>()
     const remember: MakeRemember = (answer) => {
       if (answer.status < 200 || answer.status > 299) return undefined
       const rendered = render(answer)
-      remembered = { answer, rendered }
+      renderedOf.set(answer, rendered)
       const plain = Buffer.from(rendered.body)
       const body = request.operation.secretResponse ? encrypt(plain, request, random) : plain
       return { ...head, status: answer.status, body }
     }
     const answer = await work(remember)
-    const kept = remembered as { answer: ApiResponse; rendered: Rendered } | null
-    return kept?.answer === answer ? kept.rendered : render(answer)
+    return renderedOf.get(answer) ?? render(answer)
   }
 }
 

@@ -1,4 +1,5 @@
 import { Refusal } from '../model/refusal.ts'
+import { lastEntry } from '../net/client-address.ts'
 import { createKnownHosts } from '../net/host-header.ts'
 
 /** How browsers reach this server, to protect requests that authenticate with a cookie: host names, TLS, and page
@@ -58,7 +59,7 @@ export function createOwnOrigin(
     const peer = forwarded === null ? null : connection.peerOf(request)
     if (forwarded === null || peer === null || !isTrusted(peer)) return null
     // The last entry comes from the proxy that connects to us.
-    return forwarded.split(',').at(-1)!.trim().toLowerCase() === 'https' ? 'https' : 'http'
+    return lastEntry(forwarded).toLowerCase() === 'https' ? 'https' : 'http'
   }
   const isPublicSecure = () => publicUrl().startsWith('https:')
 

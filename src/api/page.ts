@@ -75,5 +75,5 @@ function readCursor(cursor: string, direction: number): string {
 }
 
 function directionOf(cursor: string): number {
-  return CURSOR.test(cursor) ? Buffer.from(cursor, 'base64url')[0]! : 0
+  return CURSOR.test(cursor) ? (Buffer.from(cursor, 'base64url')[0] ?? 0) : 0
 }

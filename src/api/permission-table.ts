@@ -138,9 +138,11 @@ export const PERMISSION_TABLE = {
 /** Every operation that has a row. */
 export type OperationId = keyof typeof PERMISSION_TABLE
 
+const ROWS = new Map<string, AccessRule>(Object.entries(PERMISSION_TABLE))
+
 /** Name of an operation → its row; undefined when there is none. */
 export function accessOf(id: string): AccessRule | undefined {
-  return Object.hasOwn(PERMISSION_TABLE, id) ? PERMISSION_TABLE[id as OperationId] : undefined
+  return ROWS.get(id)
 }
 
 /** A row → the sentences that follow from it, for the description of an operation. */

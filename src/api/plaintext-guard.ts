@@ -1,4 +1,5 @@
 import { Refusal } from '../model/refusal.ts'
+import { lastEntry } from '../net/client-address.ts'
 import { requestTarget } from '../net/request-target.ts'
 
 /** Behind a TLS proxy: handles requests that reached the proxy without TLS. */
@@ -18,7 +19,7 @@ export function createPlaintextGuard(options: {
     turnAway(request, peer, isPage) {
       const forwarded = request.headers.get('x-forwarded-proto')
       // The last entry comes from the proxy that connects to us.
-      if (forwarded === null || forwarded.split(',').at(-1)!.trim().toLowerCase() !== 'http') return null
+      if (forwarded === null || lastEntry(forwarded).toLowerCase() !== 'http') return null
       if (peer === null || !options.isTrusted(peer)) return null
       if (!isPage) throw new Refusal('forbidden', 'This API requires HTTPS. Replace the key: it was sent unencrypted.')
       const { pathname, search } = requestTarget(request)

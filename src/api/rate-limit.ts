@@ -54,7 +54,7 @@ export function createRateLimit(options: {
   const moveToSuccessor = (id: string, rotatedTo: string): string => {
     successors.set(id, rotatedTo)
     let successor = rotatedTo
-    for (let hops = 0; hops < MAX_CHAIN && successors.has(successor); hops++) successor = successors.get(successor)!
+    for (let hops = 0; hops < MAX_CHAIN; hops++) successor = successors.get(successor) ?? successor
     const spent = windows.get(id)
     if (spent === undefined) return successor
     windows.delete(id)

@@ -1,3 +1,4 @@
+import type { z } from 'zod'
 import { type FieldFault, invalid, Refusal } from '../model/refusal.ts'
 import type { Clock } from '../os/clock.ts'
 import { shapeFault } from './json-shape.ts'
@@ -47,7 +48,8 @@ export async function readBytes(
     else chunks.push(chunk.value)
   }
   if (whole !== null) return whole.subarray(0, size)
-  return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size)
+  const [only] = chunks
+  return only !== undefined && chunks.length === 1 ? only : Buffer.concat(chunks, size)
 }
 
 /** Bytes and headers → validated body, or 400 with every fault. The content type must be `application/json`, the bytes
@@ -59,16 +61,27 @@ export function parseBody(
   bytes: Uint8Array,
   put?: (value: unknown) => void,
 ): unknown {
-  if (operation.body === undefined) return undefined
+  const { body } = operation
+  return body === undefined ? undefined : parseAs(body, operation, request, bytes, put)
+}
+
+/** The same for the schema of a body. */
+export function parseAs<T>(
+  schema: z.ZodType<T>,
+  { bodyOptional, textField }: Pick<Operation, 'bodyOptional' | 'textField'>,
+  request: Request,
+  bytes: Uint8Array,
+  put?: (value: unknown) => void,
+): T {
   if (bytes.byteLength === 0) {
-    if (operation.bodyOptional) return checked(operation.body, {}, 'body')
+    if (bodyOptional) return checked(schema, {}, 'body')
     throw notABody('This request needs a JSON body.')
   }
-  const isText = operation.textField !== undefined && isOfType(request.headers, operation.textField.contentType)
-  checkHeaders(request.headers, isText)
-  const value = isText ? { [operation.textField!.field]: decode(bytes) } : parseJson(bytes)
+  const text = textField !== undefined && isOfType(request.headers, textField.contentType) ? textField : null
+  checkHeaders(request.headers, text !== null)
+  const value = text === null ? parseJson(bytes) : { [text.field]: decode(bytes) }
   put?.(value)
-  return checked(operation.body, value, 'body')
+  return checked(schema, value, 'body')
 }
 
 /** Query string → validated query, or 400 that names every unknown, repeated and invalid parameter. */
@@ -149,21 +162,14 @@ function isOfType(headers: Headers, type: string): boolean {
 function isDeeperThan(value: unknown, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return false
   if (levels === 0) return true
-  if (Array.isArray(value)) return value.some((entry) => isDeeperThan(entry, levels - 1))
-  for (const key in value) if (isDeeperThan((value as Record<string, unknown>)[key], levels - 1)) return true
-  return false
+  return Object.values(value).some((entry) => isDeeperThan(entry, levels - 1))
 }
 
 /** `known`: faults found earlier. */
-function checked(
-  schema: NonNullable<Operation['body']>,
-  value: unknown,
-  root: 'body' | 'query',
-  known: FieldFault[] = [],
-): unknown {
+function checked<T>(schema: z.ZodType<T>, value: unknown, root: 'body' | 'query', known: FieldFault[] = []): T {
   const result = check(schema, value, root)
+  if (result.faults === null && known.length === 0) return result.value
   const faults = [...known, ...(result.faults ?? [])]
-  if (faults.length === 0) return result.value
   throw invalid(faults.slice(0, MOST_FAULTS))
 }
 

@@ -206,7 +206,7 @@ function fieldsAt(schema: z.core.$ZodType, path: Path): string[] {
   switch (def.type) {
     case 'object':
       if (part === undefined) return Object.keys(def.shape)
-      return Object.hasOwn(def.shape, part) ? fieldsAt(def.shape[String(part)]!, rest) : []
+      return Object.entries(def.shape).flatMap(([name, field]) => (name === part ? fieldsAt(field, rest) : []))
     case 'array':
       return part === undefined ? [] : fieldsAt(def.element, rest)
     case 'union':

@@ -12,7 +12,7 @@ import type { Store } from '../storage/store.ts'
 import { VERSION } from '../version.ts'
 import type { OwnOrigin } from './own-origin.ts'
 import { hashPassword, verifyPassword } from './password.ts'
-import { parseBody, readBytes } from './read.ts'
+import { parseAs, readBytes } from './read.ts'
 import { JSON_TYPE, PERSONAL } from './rendered-response.ts'
 import type { Page } from './route-table.ts'
 import { hashToken, isIntended, mintToken, type OperatorSessions, SECURE_PREFIX, SESSION_COOKIE } from './sessions.ts'
@@ -67,7 +67,7 @@ export function sessionPages(options: {
   }
   const bodyOf = async <T>(request: Request, schema: z.ZodType<T>): Promise<T> => {
     const bytes = await readBytes(request, MOST_BODY_BYTES, clock.steady, async () => {})
-    return parseBody({ body: schema }, request, bytes) as T
+    return parseAs(schema, {}, request, bytes)
   }
   /** Runs `work`, and records any change in the audit log in the same transaction. */
   const audited = <T>(action: string, session: Session, address: string, fields: string[], work: () => Promise<T>) => {

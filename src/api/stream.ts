@@ -54,7 +54,7 @@ export function openStream(options: {
 
   const sayEvents = (events: readonly Event[]) => {
     onSent(events.length)
-    saidId = events.at(-1)!.id
+    saidId = events.at(-1)?.id ?? saidId
     return events.map(toText).join('')
   }
 

@@ -34,6 +34,9 @@ export interface Endpoint<Q = any, B = any> {
   handle: (call: ExternalCall<Q, B>, ours: Ours) => Promise<unknown>
 }
 
+/** The part of a call that says which record is meant. */
+export type Named = Pick<ExternalCall<unknown, unknown>, 'params'>
+
 export interface ExternalCall<Q, B> {
   key: Pick<ApiKey, 'domainId' | 'mode' | 'expiresAt' | 'allowedNetworks'>
   params: Record<string, string>

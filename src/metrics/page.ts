@@ -1,5 +1,5 @@
 import { Refusal } from '../model/refusal.ts'
-import type { ClientAddress } from '../net/client-address.ts'
+import { type ClientAddress, lastEntry } from '../net/client-address.ts'
 import { canonicalIp, createNetworks } from '../net/ip.ts'
 import { EXPOSITION_TYPE, type Registry } from './registry.ts'
 
@@ -55,5 +55,5 @@ export function metricsPage(
 /** Whether the header names a client but the proxy is not trusted, so that `address` is that of the proxy. */
 function isForAnother(address: string, peer: string, forwardedFor: string | null): boolean {
   if (forwardedFor === null || address !== peer) return false
-  return canonicalIp(forwardedFor.split(',').at(-1)!.trim()) !== peer
+  return canonicalIp(lastEntry(forwardedFor)) !== peer
 }

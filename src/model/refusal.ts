@@ -49,7 +49,7 @@ export type RefusalReason =
 
 /** Faults of single fields → one refusal that names them all, the first as `field`. */
 export function invalid(faults: FieldFault[]): Refusal {
-  const first = faults[0]
-  const message = faults.length === 1 ? first!.message : `${faults.length} fields are invalid`
+  const [first, ...others] = faults
+  const message = first !== undefined && others.length === 0 ? first.message : `${faults.length} fields are invalid`
   return new Refusal('validation_error', message, { field: first?.field, faults })
 }

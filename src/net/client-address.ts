@@ -11,9 +11,8 @@ export type ClientAddress = (peer: string | null, forwardedFor: string | null) =
 export function createClientAddress(isTrusted: (ip: string) => boolean): ClientAddress {
   return (peer, forwardedFor) => {
     let address = peer === null ? '' : (canonicalIp(peer) ?? '')
-    const hops = forwardedFor?.split(',') ?? []
-    while (hops.length > 0 && address !== '' && isTrusted(address)) {
-      const before = addressOf(hops.pop()!.trim())
+    for (const hop of forwardedFor?.split(',').reverse() ?? []) {
+      const before = address !== '' && isTrusted(address) ? addressOf(hop.trim()) : null
       if (before === null) break
       address = before
     }
@@ -25,4 +24,9 @@ export function createClientAddress(isTrusted: (ip: string) => boolean): ClientA
 function addressOf(hop: string): string | null {
   if (isIP(hop) !== 0) return canonicalIp(hop)
   return canonicalIp(parseHostPort(hop)?.host ?? '')
+}
+
+/** `X-Forwarded-*` header → its last entry, which the proxy that connects to us has added. Empty is ''. */
+export function lastEntry(header: string): string {
+  return header.slice(header.lastIndexOf(',') + 1).trim()
 }

@@ -1,4 +1,4 @@
-import type { Call, Operation } from '../api/operation.ts'
+import type { Call, MakeRemember, Operation } from '../api/operation.ts'
 import { cursorAfter } from '../api/page.ts'
 import { perform } from '../api/perform.ts'
 import type { CompatApi } from '../api/route-table.ts'
@@ -58,7 +58,7 @@ function requireSame(operation: Operation, permission: Operation['permission']):
 async function ask<T>(
   operation: Operation,
   { params = {}, query = {}, body, page, names = {} }: Said,
-  call: Call & { remember: (answer: { status: number; body: unknown }) => unknown },
+  call: Call & { remember: MakeRemember },
   toExternal: (body: unknown) => T,
 ): Promise<T> {
   // One transaction, so that an error in `toExternal` leaves nothing stored.
@@ -67,7 +67,7 @@ async function ask<T>(
     const answer = await perform(operation, own, {
       query: () => operation.query && checked(operation.query, { ...query, ...pageQuery(page) }, 'query'),
       body: () => operation.body && checked(operation.body, body ?? {}, 'body'),
-      remember: (made) => call.remember({ status: 200, body: toExternal(made.body) }) as never,
+      remember: (made) => call.remember({ status: 200, body: toExternal(made.body) }),
     })
     return toExternal(answer.body)
   } catch (thrown) {
@@ -91,11 +91,11 @@ function checked(schema: NonNullable<Operation['body']>, value: unknown, root: '
 /** Renames the fields of a refusal to the names that the caller used. */
 function renamed(refusal: Refusal, names: Record<string, string>): Refusal {
   const rename = ({ field, message }: FieldFault): FieldFault => {
-    const ours = Object.keys(names).find(
-      (name) => field === name || field.startsWith(`${name}.`) || field.startsWith(`${name}[`),
+    const renaming = Object.entries(names).find(
+      ([name]) => field === name || field.startsWith(`${name}.`) || field.startsWith(`${name}[`),
     )
-    if (ours === undefined) return { field, message }
-    const theirs = names[ours]! + field.slice(ours.length)
+    if (renaming === undefined) return { field, message }
+    const theirs = renaming[1] + field.slice(renaming[0].length)
     return { field: theirs, message: message.startsWith(field) ? theirs + message.slice(field.length) : message }
   }
   const { reason, message, field, details, faults, retryAfterSeconds } = refusal

@@ -1,7 +1,7 @@
 import { decodeWords, type HeaderField } from '../mail/header-fields.ts'
 import type { Metadata } from '../model/message.ts'
 import { type FieldFault, invalid } from '../model/refusal.ts'
-import { idempotencyKeyFault, MAX_TAGS, metadataFaults, tagFault } from '../submission/checks.ts'
+import { idempotencyKeyFault, isMetadata, MAX_TAGS, metadataFaults, tagFault } from '../submission/checks.ts'
 
 /** Options that API callers pass beside the mail, read from headers for SMTP clients. */
 export interface ServiceHeaders {
@@ -34,10 +34,10 @@ export function readServiceHeaders(fields: readonly HeaderField[]): ServiceHeade
   if (tags.length > MAX_TAGS) refuse(TAGS, `must name at most ${MAX_TAGS} tags`)
   else for (const [index, tag] of tags.entries()) refuse(`${TAGS}[${index}]`, tagFault(tag))
 
-  const metadata = parsed(read(METADATA) ?? '{}')
-  if (metadata === NOT_JSON) refuse(METADATA, 'must be a JSON object')
-  else
-    for (const { key, fault } of metadataFaults(metadata)) refuse(key === null ? METADATA : `${METADATA}.${key}`, fault)
+  const given = parsed(read(METADATA) ?? '{}')
+  const metadata = isMetadata(given) ? given : {}
+  if (given === NOT_JSON) refuse(METADATA, 'must be a JSON object')
+  else for (const { key, fault } of metadataFaults(given)) refuse(key === null ? METADATA : `${METADATA}.${key}`, fault)
 
   const idempotencyKey = read(IDEMPOTENCY_HEADER)
   if (idempotencyKey !== null) refuse(IDEMPOTENCY_HEADER, idempotencyKeyFault(idempotencyKey))
@@ -46,7 +46,7 @@ export function readServiceHeaders(fields: readonly HeaderField[]): ServiceHeade
   if (unsubscribe === undefined) refuse(UNSUBSCRIBE, 'must be yes or no')
 
   if (faults.length > 0) throw invalid(faults)
-  return { tags, metadata: metadata as Metadata, idempotencyKey, unsubscribe: unsubscribe === true }
+  return { tags, metadata, idempotencyKey, unsubscribe: unsubscribe === true }
 }
 
 const TAGS = 'X-Service-Tags'

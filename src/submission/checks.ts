@@ -1,5 +1,7 @@
 import { isComposedHeader } from '../mail/compose.ts'
+import type { Metadata } from '../model/message.ts'
 import { hasInvisible } from '../net/visible-text.ts'
+import { isRecord } from '../os/records.ts'
 
 /** Validity of each field of a submission, for API and SMTP. A check returns the fault as a predicate for the field
  *  name (`must be …`), or null; none throws. Sizes are UTF-8 bytes. Numbers marked "ours" are our own choice; the
@@ -74,16 +76,16 @@ export function tagFault(tag: string): string | null {
 
 /** Metadata of any type → its faults, each with its key or null for the whole; [] if it is valid Metadata. */
 export function metadataFaults(metadata: unknown): { key: string | null; fault: string }[] {
-  if (typeof metadata !== 'object' || metadata === null || Array.isArray(metadata)) {
-    return [{ key: null, fault: 'must be an object' }]
-  }
+  if (!isRecord(metadata)) return [{ key: null, fault: 'must be an object' }]
   // JSON has no infinity, but 1e999 parses to one and would be written as null.
   const faults: { key: string | null; fault: string }[] = Object.entries(metadata)
     .filter(([, value]) => !VALUE_TYPES.has(typeof value) || value === Infinity || value === -Infinity)
     .map(([key]) => ({ key, fault: 'must be a string, a number or a boolean' }))
-  const fault = metadataFault(metadata as Record<string, unknown>)
+  const fault = metadataFault(metadata)
   return fault === null ? faults : [...faults, { key: null, fault }]
 }
+
+export const isMetadata = (metadata: unknown): metadata is Metadata => metadataFaults(metadata).length === 0
 
 /** Metadata whose values are strings, numbers and booleans. */
 export function metadataFault(metadata: Record<string, unknown>): string | null {

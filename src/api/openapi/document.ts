@@ -1,4 +1,4 @@
-import type { RefusalReason } from '../../model/refusal.ts'
+import { keysOf } from '../../os/records.ts'
 import { STATUS_OF } from '../errors.ts'
 import type { Operation } from '../operation.ts'
 import { errorSchema, MEANING } from '../responses/error.ts'
@@ -43,9 +43,7 @@ export async function openApiDocument(operations: readonly Operation[], version:
 }
 
 function intro(): string {
-  const errors = (Object.keys(STATUS_OF) as RefusalReason[]).map(
-    (code) => `| \`${code}\` | ${STATUS_OF[code]} | ${MEANING[code]} |`,
-  )
+  const errors = keysOf(STATUS_OF).map((code) => `| \`${code}\` | ${STATUS_OF[code]} | ${MEANING[code]} |`)
   return [...INTRO, '', '| Code | Status | Meaning |', '|---|---|---|', ...errors].join('\n')
 }
 

@@ -35,7 +35,7 @@ async function operationOf(operation: Operation, isAlias: boolean, schemas: Sche
     'x-permission': forOperator ? 'operator' : permission,
     ...(forOperator ? { security: [{ session: [] }] } : {}),
     parameters: [...pathParameters(operation), ...queryParameters(operation, schemas), ...headerParameters(operation)],
-    ...(body === undefined ? {} : { requestBody: bodyOf(operation, schemas) }),
+    ...(body === undefined ? {} : { requestBody: bodyOf(operation, schemas.ofRequest(body), schemas) }),
     responses: { ...successes(operation, responses, schemas), ...refusals(operation) },
   }
 }
@@ -94,8 +94,7 @@ function headerParameters({ idempotent, canWait }: Operation): Json[] {
   return named.map((name) => ({ $ref: `#/components/parameters/${name}` }))
 }
 
-function bodyOf({ body, bodyOptional, bodyName, example, textField }: Operation, schemas: Schemas): Json {
-  const schema = schemas.ofRequest(body!)
+function bodyOf({ bodyOptional, bodyName, example, textField }: Operation, schema: Json, schemas: Schemas): Json {
   return {
     required: !bodyOptional,
     content: {

@@ -38,7 +38,7 @@ export const POSTED_TAG = 'Webhook requests'
 
 /** Operation → the name of its group, or the path segment if it has none. */
 export function tagOf({ path }: Pick<Operation, 'path'>): string {
-  const word = path.split('/')[2]!
+  const [, , word = ''] = path.split('/')
   return RESOURCES.find(({ words }) => words.includes(word))?.name ?? word
 }
 

@@ -1,11 +1,12 @@
 import { z } from 'zod'
-import { CATEGORIES, type Category, type Code, FINDING_KINDS } from '../../analysis/codes.ts'
+import { CATEGORIES, FINDING_KINDS } from '../../analysis/codes.ts'
+import { keysOf } from '../../os/records.ts'
 import type { ResponseShape } from '../operation.ts'
 import { count } from './fields.ts'
 
 /** Response of `/v1/messages/analyze`, and the table of finding codes. */
 
-const CODES = Object.keys(FINDING_KINDS) as [Code, ...Code[]]
+const CODES = keysOf(FINDING_KINDS)
 const LINK_CODES = CODES.filter((code) => code.startsWith('link_'))
 const text = z.string().nullable()
 
@@ -17,7 +18,7 @@ const analysis = z
       z.strictObject({
         code: z.enum(CODES),
         severity: z.enum(['error', 'warning', 'info']),
-        category: z.enum(Object.keys(CATEGORIES) as [Category, ...Category[]]),
+        category: z.enum(keysOf(CATEGORIES)),
         message: z.string().describe('What is wrong and how to fix it.'),
         field: z.string(),
         penalty: z.number(),

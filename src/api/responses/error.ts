@@ -1,10 +1,11 @@
 import { z } from 'zod'
 import type { RefusalReason } from '../../model/refusal.ts'
+import { keysOf } from '../../os/records.ts'
 import { STATUS_OF } from '../errors.ts'
 
 /** Schema of every error (errors.ts builds it), and the meaning of each code. */
 
-const CODES = Object.keys(STATUS_OF) as [RefusalReason, ...RefusalReason[]]
+const CODES = keysOf(STATUS_OF)
 
 export const errorSchema = z
   .strictObject({

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { EVENT_TYPES, type EventType } from '../../model/event.ts'
 import { sampleData } from '../../model/event-samples.ts'
 import { QUALITY_METRICS } from '../../model/quality.ts'
+import { tableOf } from '../../os/records.ts'
 import type { ResponseShape } from '../operation.ts'
 import { count, EXAMPLE_TIME, exampleId, id, metadata, mode, pageShape, time, timeOrNull } from './fields.ts'
 
@@ -61,18 +62,16 @@ const DATA: Record<EventType, z.ZodRawShape> = {
 }
 
 /** Event type → schema of its envelope. */
-export const EVENT_SCHEMAS = Object.fromEntries(
-  EVENT_TYPES.map((type) => {
-    const test = z.literal(true).optional().describe('True for a sample event from `POST …/test`.')
-    const envelope = z.strictObject({
-      id: id('evt').describe('Identical on every attempt and replay. Use it to process each event once.'),
-      type: z.literal(type),
-      timestamp: time,
-      data: z.strictObject({ ...DATA[type], test }),
-    })
-    return [type, envelope.meta({ id: nameOf(type) })]
-  }),
-) as unknown as Record<EventType, z.ZodObject>
+export const EVENT_SCHEMAS = tableOf(EVENT_TYPES, (type) => {
+  const test = z.literal(true).optional().describe('True for a sample event from `POST …/test`.')
+  const envelope = z.strictObject({
+    id: id('evt').describe('Identical on every attempt and replay. Use it to process each event once.'),
+    type: z.literal(type),
+    timestamp: time,
+    data: z.strictObject({ ...DATA[type], test }),
+  })
+  return envelope.meta({ id: nameOf(type) })
+})
 
 /** `message.delivered` → an example event. */
 export function eventExample(type: EventType) {

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { QUALITY_METRICS } from '../../model/quality.ts'
+import { tableOf } from '../../os/records.ts'
 import type { ResponseShape } from '../operation.ts'
 import { count, EXAMPLE_TIME, exampleId, id, pageShape, time, timeOrNull } from './fields.ts'
 
@@ -23,9 +24,7 @@ const COUNTED = [
 ] as const
 const RATES = ['delivery_rate', 'bounce_rate', 'complaint_rate', 'open_rate', 'click_rate'] as const
 
-function each<Name extends string, T>(names: readonly Name[], value: T): Record<Name, T> {
-  return Object.fromEntries(names.map((name) => [name, value])) as Record<Name, T>
-}
+const each = <Name extends string, T>(names: readonly Name[], value: T) => tableOf(names, () => value)
 
 const counts = each(COUNTED, count)
 const countsExample = { ...each(COUNTED, 0), accepted: 100, delivered: 98, bounced: 2, hard_bounced: 2 }

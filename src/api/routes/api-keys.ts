@@ -4,6 +4,7 @@ import { iso } from '../../model/event.ts'
 import { withinLimit } from '../../model/limits.ts'
 import { invalid, Refusal } from '../../model/refusal.ts'
 import { canonicalNetwork } from '../../net/ip.ts'
+import { pathParameter } from '../../net/path-parameter.ts'
 import type { MintId } from '../../os/ids.ts'
 import type { Random } from '../../os/random.ts'
 import type { Store } from '../../storage/store.ts'
@@ -66,8 +67,8 @@ export function apiKeyOperations(deps: {
   mintId: MintId
 }): Operation[] {
   const { store, random, mintId } = deps
-  const load = async ({ params, key }: Call) =>
-    requireWithin(await store.apiKeys.get(params.key_id!), scopeOf(key), 'API key')
+  const load = async (call: Call) =>
+    requireWithin(await store.apiKeys.get(pathParameter(call, 'key_id')), scopeOf(call.key), 'API key')
   /** The key in the path, if the caller could have created it. */
   const loadGrantable = async (call: Call) => {
     const key = await load(call)

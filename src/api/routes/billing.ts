@@ -58,7 +58,11 @@ export function billingOperations(deps: {
     }
   }
   /** The organization of a key is never deleted. */
-  const organizationOf = async (id: string) => (await store.organizations.get(id))!
+  const organizationOf = async (id: string): Promise<Organization> => {
+    const organization = await store.organizations.get(id)
+    if (organization === null) throw new Error(`organization ${id} does not exist`)
+    return organization
+  }
 
   return [
     operation({

@@ -12,12 +12,15 @@ import { characters, label, recordsQuery } from '../schema.ts'
 
 const createBody = z.strictObject({
   target: characters(2_000)
-    .refine((text) => blockedTarget(text) !== null, {
-      error: 'must be a host such as evil.example, or a URL that starts with https://',
-    })
     .meta({
       ...BLOCKED_TARGET,
       description: 'A host, including its subdomains, or a URL, including every URL that starts with it.',
+    })
+    .transform((text, context) => {
+      const target = blockedTarget(text)
+      if (target !== null) return target
+      context.addIssue('must be a host such as evil.example, or a URL that starts with https://')
+      return z.NEVER
     }),
   reason: label(200).describe('For the operator. Recipients do not see it.'),
 })
@@ -53,7 +56,7 @@ export function blockedLinkOperations(deps: { store: Pick<Store, 'blockedLinks'>
       example: { target: 'phishing.example', reason: 'reported by a recipient' },
       body: createBody,
       async handle({ body: { target, reason }, now, remember }) {
-        const link = { id: mintId('blk'), ...blockedTarget(target)!, reason, createdAt: now } // already validated by the schema
+        const link = { id: mintId('blk'), ...target, reason, createdAt: now }
         const answer = { status: 201, body: blockedLinkRecord(link) }
         remember(answer) // the audit log records what is created
         const result = await store.blockedLinks.add(link)

@@ -14,6 +14,7 @@ import { limitRefusal } from '../../model/limits.ts'
 import { type Plan, UNLIMITED } from '../../model/organization.ts'
 import { invalid, Refusal } from '../../model/refusal.ts'
 import type { Resolver } from '../../net/dns/resolver.ts'
+import { pathParameter } from '../../net/path-parameter.ts'
 import type { MintId } from '../../os/ids.ts'
 import type { Random } from '../../os/random.ts'
 import type { Store } from '../../storage/store.ts'
@@ -77,8 +78,8 @@ export function domainOperations(deps: {
   mtaSts?: OwnMtaSts | null
 }): Operation[] {
   const { store, random, mintId, resolver, hostname, serverNames, requireVerified, mtaSts = null } = deps
-  const load = async ({ params, organizationId }: Call) =>
-    requireOwned(await store.domains.get(params.domain_id!), organizationId, 'domain')
+  const load = async (call: Call) =>
+    requireOwned(await store.domains.get(pathParameter(call, 'domain_id')), call.organizationId, 'domain')
   /** Changing a domain requires its own key or `admin`. A domain that was never verified has no mail yet, so any
    *  managing key of the organization may change it. */
   const loadChanged = async (call: Call) => {

@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import type { EventStream, Start } from '../../event-stream/event-stream.ts'
-import { EVENT_TYPES, type EventType } from '../../model/event.ts'
+import { EVENT_TYPES } from '../../model/event.ts'
 import { invalid, Refusal } from '../../model/refusal.ts'
+import { isOneOf } from '../../os/records.ts'
 import type { Store } from '../../storage/store.ts'
 import { type Call, type Operation, operation } from '../operation.ts'
 import { characters } from '../schema.ts'
@@ -14,8 +15,7 @@ const types = z
   .max(400)
   .transform((text, context) => {
     const given = [...new Set(text.split(',').map((each) => each.trim()))]
-    const isType = (each: string): each is EventType => (EVENT_TYPES as readonly string[]).includes(each)
-    if (given.every(isType)) return given
+    if (given.every((each) => isOneOf(EVENT_TYPES, each))) return given
     context.addIssue({ code: 'custom', message: `must be some of ${EVENT_TYPES.join(', ')}` })
     return z.NEVER
   })

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { EventStream } from '../../event-stream/event-stream.ts'
 import { EVENT_TYPES, type Event } from '../../model/event.ts'
 import { invalid } from '../../model/refusal.ts'
+import { pathParameter } from '../../net/path-parameter.ts'
 import type { Store } from '../../storage/store.ts'
 import { type Operation, operation } from '../operation.ts'
 import { feedCursor, feedResponse, pageRequest, pageResponse } from '../page.ts'
@@ -69,7 +70,8 @@ export function eventOperations(deps: {
       path: '/v1/events/:event_id',
       summary: 'Retrieve an event',
       responses: async () => (await import('../responses/events.ts')).eventResponses,
-      load: async ({ params, key }) => requireWithin(shared(await events.get(params.event_id!)), scopeOf(key), 'event'),
+      load: async (call) =>
+        requireWithin(shared(await events.get(pathParameter(call, 'event_id'))), scopeOf(call.key), 'event'),
       handle: async ({ resource }) => ({ status: 200, body: toWire(resource) }),
     }),
   ]

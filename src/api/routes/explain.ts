@@ -99,7 +99,7 @@ export function explainOperations(deps: ExplainDeps): Operation[] {
         const isHeld = await store.held.isHeld(message.id)
         const recipients = await Promise.all(
           deliveries.map(async (delivery) => {
-            const way = open.includes(delivery) ? ways.get(domainOf(delivery.email))! : null
+            const way = (open.includes(delivery) && ways.get(domainOf(delivery.email))) || null
             const facts = await known(delivery.email, message, way, now, modesOf(message, key))
             const last = attempts.findLast(({ email }) => email === delivery.email)?.attempt ?? null
             const words = recipientWords(delivery, message, last, bouncedBy(delivery, last, reports), facts)

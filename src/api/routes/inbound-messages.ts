@@ -3,6 +3,7 @@ import { unpackParsed, unpackRaw } from '../../mail/inbound-content.ts'
 import type { InboundMessage } from '../../model/inbound-message.ts'
 import { FIXED_LIMITS } from '../../model/limits.ts'
 import { Refusal } from '../../model/refusal.ts'
+import { pathParameter } from '../../net/path-parameter.ts'
 import type { MintId } from '../../os/ids.ts'
 import type { InboundFilter, Store } from '../../storage/store.ts'
 import { requireOwned } from '../errors.ts'
@@ -22,8 +23,10 @@ export interface InboundMessageDeps {
 
 /** `/v1/inbound-messages`: received messages, their status, and redelivery. */
 export function inboundMessageOperations({ store, mintId, wakeInbound }: InboundMessageDeps): Operation[] {
-  const load = async ({ params, key }: Call) =>
-    requireLive(await store.inbound.get(params.inbound_message_id!), scopeOf(key), 'inbound message')
+  const load = async (call: Call) => {
+    const message = await store.inbound.get(pathParameter(call, 'inbound_message_id'))
+    return requireLive(message, scopeOf(call.key), 'inbound message')
+  }
   const record = async (message: InboundMessage) => inboundRecord(message, await inboundStatus(message, store))
 
   return [
@@ -116,7 +119,8 @@ export function inboundMessageOperations({ store, mintId, wakeInbound }: Inbound
         }
         wakeInbound()
         const deliveries = await store.inboundDeliveries.ofMessage(resource.id)
-        return { status: 202, body: deliveryRecord(deliveries.find((delivery) => delivery.id === id)!) }
+        const [queued] = deliveries.filter((delivery) => delivery.id === id).map(deliveryRecord)
+        return { status: 202, body: queued }
       },
     }),
   ]

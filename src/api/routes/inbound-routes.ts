@@ -7,6 +7,7 @@ import { type InboundRoute, isReservedMailbox, type RouteMatch, weighRoutes } fr
 import { withinLimit } from '../../model/limits.ts'
 import { invalid, Refusal } from '../../model/refusal.ts'
 import { suppressionKey } from '../../model/suppression.ts'
+import { pathParameter } from '../../net/path-parameter.ts'
 import type { MintId } from '../../os/ids.ts'
 import type { Random } from '../../os/random.ts'
 import type { Store } from '../../storage/store.ts'
@@ -66,9 +67,9 @@ export function inboundRouteOperations(deps: InboundRouteDeps): Operation[] {
     return { ...route, domainId: domainOfMatch(route.match) === own?.name ? domainId : null }
   }
   const reachOf = async ({ key }: Pick<Call, 'key'>) => withoutOnlyDomain(scopeOf(key), store)
-  const load = async ({ params, key }: Call) => {
-    const scope = await reachOf({ key })
-    const route = await store.inboundRoutes.get(params.route_id!)
+  const load = async (call: Call) => {
+    const scope = await reachOf(call)
+    const route = await store.inboundRoutes.get(pathParameter(call, 'route_id'))
     return requireLive(await placed(route, scope), scope, 'inbound route')
   }
 

@@ -2,6 +2,7 @@ import type { Attempt, Delivery } from '../../model/delivery.ts'
 import { iso } from '../../model/event.ts'
 import type { Message } from '../../model/message.ts'
 import type { Report } from '../../model/report.ts'
+import { pathParameter } from '../../net/path-parameter.ts'
 import type { Store } from '../../storage/store.ts'
 import type { Accepted } from '../../submission/accept.ts'
 import type { Call } from '../operation.ts'
@@ -9,8 +10,8 @@ import { requireWithin, scopeOf } from '../scope.ts'
 
 /** The message in the path, if the key can access it; otherwise 404 or 403. */
 export function loadMessage({ store }: { store: Pick<Store, 'messages'> }) {
-  return async ({ params, key }: Call): Promise<Message> =>
-    requireWithin(await store.messages.get(params.message_id!), scopeOf(key), 'message')
+  return async (call: Call): Promise<Message> =>
+    requireWithin(await store.messages.get(pathParameter(call, 'message_id')), scopeOf(call.key), 'message')
 }
 
 /** Message with its deliveries → its record. */

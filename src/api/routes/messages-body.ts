@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { type Mailbox, parseMailbox } from '../../mail/address.ts'
 import { typeByName } from '../../mail/file-name.ts'
 import type { Metadata } from '../../model/message.ts'
+import { isRecord } from '../../os/records.ts'
 import * as checks from '../../submission/checks.ts'
 import { MAX_RECIPIENTS } from '../../submission/recipients.ts'
 import type { Addresses, SubmissionRequest } from '../../submission/request.ts'
@@ -222,30 +223,27 @@ function readHeaders(headers: unknown, context: Context): [string, string][] {
   const entries = Object.entries(headers)
   if (entries.length > checks.MAX_HEADERS) refuse(context, [], `must have at most ${checks.MAX_HEADERS} entries`)
   const seen = new Set<string>()
-  for (const [name, value] of entries) {
+  return entries.flatMap(([name, value]): [string, string][] => {
     const fault =
       checks.headerNameFault(name) ??
       (seen.has(name.toLowerCase()) ? 'must appear only once' : null) ??
       (typeof value === 'string' ? checks.headerValueFault(value) : 'must be a string')
     if (fault !== null) refuse(context, [name], fault)
     seen.add(name.toLowerCase())
-  }
-  return entries as [string, string][]
+    return typeof value === 'string' ? [[name, value]] : []
+  })
 }
 
 function readMetadata(metadata: unknown, context: Context): Metadata {
+  if (checks.isMetadata(metadata)) return metadata
   for (const { key, fault } of checks.metadataFaults(metadata)) refuse(context, key === null ? [] : [key], fault)
-  return metadata as Metadata
+  return z.NEVER
 }
 
 function readContentId(given: string, context: Context): string {
   const contentId = /^<(.*)>$/s.exec(given)?.[1] ?? given
   const fault = checks.contentIdFault(contentId)
   return fault === null ? contentId : refuse(context, [], fault)
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function refuse(context: Context, path: PropertyKey[], message: string): never {

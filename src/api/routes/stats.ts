@@ -3,6 +3,7 @@ import { iso } from '../../model/event.ts'
 import { INTERVALS, type Interval, type Period, periodsOf } from '../../model/period.ts'
 import { invalid } from '../../model/refusal.ts'
 import { type Counts, keptDelivered, noCounts, sentOf, share } from '../../model/stats.ts'
+import { keysOf } from '../../os/records.ts'
 import type { StatsFilter, Store } from '../../storage/store.ts'
 import { requireOwned } from '../errors.ts'
 import { type Operation, operation } from '../operation.ts'
@@ -66,7 +67,7 @@ export function statsOperations(deps: { store: Pick<Store, 'stats' | 'domains'> 
                 periods,
               )
         const totals = counts.reduce(sum, noCounts())
-        const data = periods.map(({ from }, at) => ({ period_start: iso(from), ...toWire(counts[at]!) }))
+        const data = periods.map(({ from }, at) => ({ period_start: iso(from), ...toWire(counts[at] ?? noCounts()) }))
         return { status: 200, body: { data, totals: { ...toWire(totals), ...ratesOf(totals) } } }
       },
     }),
@@ -85,7 +86,7 @@ function requirePeriods(asked: z.infer<typeof query>, now: number): Period[] {
 }
 
 function sum(total: Counts, counts: Counts): Counts {
-  for (const name of Object.keys(total) as (keyof Counts)[]) total[name] += counts[name]
+  for (const name of keysOf(total)) total[name] += counts[name]
   return total
 }
 

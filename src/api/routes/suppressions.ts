@@ -3,6 +3,7 @@ import { iso } from '../../model/event.ts'
 import { withinLimit } from '../../model/limits.ts'
 import { invalid, Refusal } from '../../model/refusal.ts'
 import { SUPPRESSION_REASONS, type Suppression, suppressionKey } from '../../model/suppression.ts'
+import { pathParameter } from '../../net/path-parameter.ts'
 import { isId, type MintId } from '../../os/ids.ts'
 import type { Store } from '../../storage/store.ts'
 import { type Call, type Operation, operation } from '../operation.ts'
@@ -36,28 +37,27 @@ export function suppressionOperations(deps: {
 }): Operation[] {
   const { store, mintId } = deps
   /** Suppressions of an address that the key can see: of its domain and of the whole organization. */
-  const loadSeen = async ({ params, key }: Call): Promise<Suppression[]> => {
-    const scope = scopeOf(key)
-    const name = params.id_or_email!
+  const loadSeen = async (call: Call): Promise<OneOrMore<Suppression>> => {
+    const scope = scopeOf(call.key)
+    const name = pathParameter(call, 'id_or_email')
     if (!name.includes('@')) {
       const found = isId('sup', name) ? await store.suppressions.get(name) : null
       requireWithin(found === null ? null : seenAs(found, scope), scope, 'suppression')
-      return [found!]
+      if (found !== null) return [found]
     }
     const all = await store.suppressions.find(scope.organizationId, suppressionKey(name))
-    const seen = all.filter((each) => isWithin(scope, seenAs(each, scope)))
-    if (seen.length === 0) throw new Refusal('not_found', 'No such suppression. Check the ID or address.')
-    return seen
+    const [first, ...others] = all.filter((each) => isWithin(scope, seenAs(each, scope)))
+    if (first === undefined) throw new Refusal('not_found', 'No such suppression. Check the ID or address.')
+    return [first, ...others]
   }
 
   /** Suppressions of an address that the key can remove. Organization-wide ones require `admin`, unless the
    *  organization has only the key's domain. */
-  const loadChanged = async (call: Call): Promise<Suppression[]> => {
+  const loadChanged = async (call: Call): Promise<OneOrMore<Suppression>> => {
     const seen = await loadSeen(call)
     const scope = await withoutOnlyDomain(scopeOf(call.key), store)
-    const own = seen.filter((each) => isWithin(scope, each))
-    if (own.length === 0) requireWithin(seen[0]!, scope, 'suppression')
-    return own
+    const [first, ...others] = seen.filter((each) => isWithin(scope, each))
+    return first === undefined ? [requireWithin(seen[0], scope, 'suppression')] : [first, ...others]
   }
 
   return [
@@ -150,9 +150,11 @@ function seenAs(suppression: Suppression, { domainId }: Scope): Suppression {
 }
 
 /** The organization-wide suppression of an address, else the first. */
-function widest(suppressions: Suppression[]): Suppression {
-  return suppressions.find(({ domainId }) => domainId === null) ?? suppressions[0]!
+function widest(suppressions: OneOrMore<Suppression>): Suppression {
+  return suppressions.find(({ domainId }) => domainId === null) ?? suppressions[0]
 }
+
+type OneOrMore<T> = [T, ...T[]]
 
 /** Suppression → its record. */
 export function suppressionRecord(suppression: Suppression) {

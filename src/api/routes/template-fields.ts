@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { aliasFault } from '../../model/template.ts'
 import { isId } from '../../os/ids.ts'
+import { isRecord } from '../../os/records.ts'
 import { TEMPLATE_NAME } from '../patterns.ts'
 
 /** Request fields that refer to templates. */
@@ -16,17 +17,20 @@ export const templateVariables = z
   .unknown()
   .meta({ type: 'object', additionalProperties: true })
   .transform((value, context): Record<string, unknown> => {
+    if (!isRecord(value)) return refused('must be an object', context)
     const fault = variablesFault(value)
-    if (fault === null) return value as Record<string, unknown>
-    context.addIssue({ code: 'custom', message: fault })
-    return z.NEVER
+    return fault === null ? value : refused(fault, context)
   })
 
 const MAX_VARIABLE_BYTES = 64 * 1024
 const MAX_LEVELS = 20
 
-function variablesFault(value: unknown): string | null {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return 'must be an object'
+function refused(message: string, context: z.RefinementCtx): never {
+  context.addIssue({ code: 'custom', message })
+  return z.NEVER
+}
+
+function variablesFault(value: Record<string, unknown>): string | null {
   if (isDeep(value, MAX_LEVELS)) return `must have at most ${MAX_LEVELS} levels`
   const bytes = Buffer.byteLength(JSON.stringify(value))
   return bytes > MAX_VARIABLE_BYTES ? `must be at most ${MAX_VARIABLE_BYTES} bytes of JSON` : null

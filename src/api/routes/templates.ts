@@ -3,6 +3,7 @@ import { iso } from '../../model/event.ts'
 import { withinLimit } from '../../model/limits.ts'
 import { invalid, Refusal } from '../../model/refusal.ts'
 import { aliasFault, type Template, type TemplateContent, type TemplateVersion } from '../../model/template.ts'
+import { pathParameter } from '../../net/path-parameter.ts'
 import { isId, type MintId } from '../../os/ids.ts'
 import type { ListedTemplate, Store } from '../../storage/store.ts'
 import { bodyFault } from '../../submission/checks.ts'
@@ -23,8 +24,9 @@ export function templateOperations(deps: {
   templateEngine: TemplateEngine
 }): Operation[] {
   const { store, mintId, templateEngine } = deps
-  const load = async ({ params, organizationId, key }: Call): Promise<Template> => {
-    const name = params.template_id!
+  const load = async (call: Call): Promise<Template> => {
+    const { organizationId, key } = call
+    const name = pathParameter(call, 'template_id')
     const found = isId('tpl', name)
       ? await store.templates.get(name)
       : await store.templates.findByAlias(organizationId, name, modeOfRecords(key))
@@ -70,7 +72,7 @@ export function templateOperations(deps: {
       const changed = store.templates.update(id, present.version, { ...given({ alias, name }), content }, now)
       const result = withinLimit(await changed, now)
       if (result.kind === 'updated') return result.template
-      if (result.kind === 'conflict') throw aliasTaken(alias!)
+      if (result.kind === 'conflict') throw aliasTaken(alias)
     }
   }
 
@@ -107,7 +109,7 @@ export function templateOperations(deps: {
         }
         const answer = { status: 201, body: toWire(template) }
         const result = withinLimit(await store.templates.create(template, remember(answer)), now)
-        if (result === 'conflict') throw aliasTaken(template.alias!)
+        if (result === 'conflict') throw aliasTaken(template.alias)
         return answer
       },
     }),
@@ -240,7 +242,10 @@ export function templateOperations(deps: {
 
 const alias = z
   .string()
-  .refine((text) => aliasFault(text) === null, aliasFault('')!)
+  .superRefine((text, context) => {
+    const fault = aliasFault(text)
+    if (fault !== null) context.addIssue({ code: 'custom', message: fault })
+  })
   .meta(ALIAS)
 const subject = z
   .string()
@@ -286,7 +291,7 @@ function given<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], un
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never
 }
 
-function aliasTaken(alias: string): Refusal {
+function aliasTaken(alias: string | null | undefined): Refusal {
   return new Refusal('conflict', `Another template already has the alias ${alias}.`, { field: 'alias' })
 }
 

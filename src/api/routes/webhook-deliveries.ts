@@ -4,6 +4,7 @@ import { FIXED_LIMITS } from '../../model/limits.ts'
 import type { PostAttempt } from '../../model/post-attempt.ts'
 import { invalid, Refusal } from '../../model/refusal.ts'
 import type { Webhook, WebhookDelivery } from '../../model/webhook.ts'
+import { pathParameter } from '../../net/path-parameter.ts'
 import type { Store } from '../../storage/store.ts'
 import { type Call, type Operation, operation } from '../operation.ts'
 import { pageRequest, pageResponse } from '../page.ts'
@@ -37,7 +38,7 @@ export function webhookDeliveryOperations(
 ): Operation[] {
   const load = async (call: Call) => {
     const webhook = await loadWebhook(call)
-    const delivery = await store.webhookDeliveries.get(call.params.delivery_id!)
+    const delivery = await store.webhookDeliveries.get(pathParameter(call, 'delivery_id'))
     if (delivery === null || delivery.webhookId !== webhook.id) throw noSuchDelivery()
     return delivery
   }

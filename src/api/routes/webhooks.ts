@@ -4,6 +4,7 @@ import { sampleData } from '../../model/event-samples.ts'
 import { monthOf, withinLimit } from '../../model/limits.ts'
 import { Refusal } from '../../model/refusal.ts'
 import { WEBHOOK_FORMATS, type Webhook } from '../../model/webhook.ts'
+import { pathParameter } from '../../net/path-parameter.ts'
 import type { MintId } from '../../os/ids.ts'
 import type { Random } from '../../os/random.ts'
 import type { Store } from '../../storage/store.ts'
@@ -41,8 +42,8 @@ export function webhookOperations(deps: WebhookDeps): Operation[] {
   const { store, random, mintId, wakeWebhooks } = deps
   const url = endpointUrl(deps.checkUrl).describe('Must use `https` and a public address.')
   const reachOf = ({ key }: Pick<Call, 'key'>) => withoutOnlyDomain(scopeOf(key), store)
-  const load = async ({ params, key }: Call) =>
-    requireWithin(await store.webhooks.get(params.webhook_id!), await reachOf({ key }), 'webhook')
+  const load = async (call: Call) =>
+    requireWithin(await store.webhooks.get(pathParameter(call, 'webhook_id')), await reachOf(call), 'webhook')
 
   return [
     operation({

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { iso } from '../../model/event.ts'
-import { type Endpoint, endpoint, type Wire } from '../external-api.ts'
+import { pathParameter } from '../../net/path-parameter.ts'
+import { type Endpoint, endpoint, type Named, type Wire } from '../external-api.ts'
 import { list, listQuery } from './list.ts'
 import { repeatedId, requireSameId } from './repeated-id.ts'
 
@@ -51,9 +52,10 @@ export const apiKeyEndpoints: Endpoint[] = [
     path: '/api-keys/:id',
     operation: 'api_keys_update',
     body: changed,
-    handle: ({ params, body: { name, ...repeated } }, ours) => {
-      requireSameId(params, repeated)
-      const said = { params: { key_id: params.id! }, body: { name } }
+    handle: (call, ours) => {
+      const { name, ...repeated } = call.body
+      requireSameId(call.params, repeated)
+      const said = { ...named(call), body: { name } }
       return ours.ask('api_keys_update', said, ({ id }) => ({ object: 'api_key', id }))
     },
   }),
@@ -62,8 +64,8 @@ export const apiKeyEndpoints: Endpoint[] = [
     method: 'DELETE',
     path: '/api-keys/:id',
     operation: 'api_keys_revoke',
-    handle: ({ params }, ours) =>
-      ours.ask('api_keys_revoke', { params: { key_id: params.id! } }, ({ id }) => ({
+    handle: (call, ours) =>
+      ours.ask('api_keys_revoke', named(call), ({ id }) => ({
         object: 'api_key',
         id,
         deleted: true,
@@ -71,4 +73,5 @@ export const apiKeyEndpoints: Endpoint[] = [
   }),
 ]
 
+const named = (call: Named) => ({ params: { key_id: pathParameter(call, 'id') } })
 const recordOf = ({ id, name, created_at, last_used_at }: Wire) => ({ id, name, created_at, last_used_at })

@@ -1,6 +1,7 @@
 import { getDomain } from 'tldts'
 import { z } from 'zod'
-import { type Endpoint, endpoint, type Ours, type Wire } from '../external-api.ts'
+import { pathParameter } from '../../net/path-parameter.ts'
+import { type Endpoint, endpoint, type Named, type Ours, type Wire } from '../external-api.ts'
 import { list, listQuery } from './list.ts'
 import { repeatedId, requireSameId } from './repeated-id.ts'
 
@@ -61,8 +62,8 @@ export const domainEndpoints: Endpoint[] = [
     method: 'GET',
     path: '/domains/:id',
     operation: 'domains_get',
-    handle: ({ params }, ours) =>
-      ours.ask('domains_get', named(params), (domain) => ({ object: 'domain', ...wholeOf(domain) })),
+    handle: (call, ours) =>
+      ours.ask('domains_get', named(call), (domain) => ({ object: 'domain', ...wholeOf(domain) })),
   }),
   endpoint({
     id: 'domains_update',
@@ -70,10 +71,11 @@ export const domainEndpoints: Endpoint[] = [
     path: '/domains/:id',
     operation: 'domains_update',
     body: changed,
-    async handle({ params, body: { id, ...body } }, ours) {
-      requireSameId(params, { id })
-      const name = body.tracking_subdomain === undefined ? '' : await nameOf(params, ours)
-      const said = { ...named(params), body: { tracking: trackingOf(body, name) }, names: NAMES }
+    async handle(call, ours) {
+      const { id, ...body } = call.body
+      requireSameId(call.params, { id })
+      const name = body.tracking_subdomain === undefined ? '' : await nameOf(call, ours)
+      const said = { ...named(call), body: { tracking: trackingOf(body, name) }, names: NAMES }
       return ours.ask('domains_update', said, briefly)
     },
   }),
@@ -82,22 +84,21 @@ export const domainEndpoints: Endpoint[] = [
     method: 'DELETE',
     path: '/domains/:id',
     operation: 'domains_delete',
-    handle: ({ params }, ours) =>
-      ours.ask('domains_delete', named(params), ({ id }) => ({ object: 'domain', id, deleted: true })),
+    handle: (call, ours) =>
+      ours.ask('domains_delete', named(call), ({ id }) => ({ object: 'domain', id, deleted: true })),
   }),
   endpoint({
     id: 'domains_verify',
     method: 'POST',
     path: '/domains/:id/verify',
     operation: 'domains_verify',
-    handle: ({ params }, ours) => ours.ask('domains_verify', named(params), briefly),
+    handle: (call, ours) => ours.ask('domains_verify', named(call), briefly),
   }),
 ]
 
-const named = (params: Record<string, string>) => ({ params: { domain_id: params.id! } })
+const named = (call: Named) => ({ params: { domain_id: pathParameter(call, 'id') } })
 const briefly = ({ id }: Wire) => ({ object: 'domain', id })
-const nameOf = (params: Record<string, string>, ours: Ours): Promise<string> =>
-  ours.ask('domains_get', named(params), ({ name }) => name)
+const nameOf = (call: Named, ours: Ours): Promise<string> => ours.ask('domains_get', named(call), ({ name }) => name)
 
 function trackingOf(body: Omit<z.infer<typeof changed>, 'id'>, name: string) {
   const { open_tracking: opens, click_tracking: clicks, tracking_subdomain: label } = body

@@ -75,8 +75,8 @@ function bytesOf(content: unknown): Uint8Array | null {
   const bytes = new Uint8Array(numbers.length)
   for (let at = 0; at < numbers.length; at++) {
     const number: unknown = numbers[at]
-    if (!Number.isInteger(number) || (number as number) < 0 || (number as number) > 255) return null
-    bytes[at] = number as number
+    if (typeof number !== 'number' || !Number.isInteger(number) || number < 0 || number > 255) return null
+    bytes[at] = number
   }
   return bytes
 }

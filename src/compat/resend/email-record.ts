@@ -23,11 +23,11 @@ const listOf = (addresses: string | string[] | null) => (typeof addresses === 's
 function lastEvent({ status, recipients }: Wire): string {
   if (recipients.some(({ clicks }: Wire) => clicks > 0)) return 'clicked'
   if (recipients.some(({ opens }: Wire) => opens > 0)) return 'opened'
-  if (status !== 'partial') return LAST_EVENTS[status as keyof typeof LAST_EVENTS]
+  if (status !== 'partial') return LAST_EVENTS[status] ?? status
   return recipients.some((recipient: Wire) => recipient.status === 'bounced') ? 'bounced' : 'delivered'
 }
 
-const LAST_EVENTS = {
+const LAST_EVENTS: Record<string, string> = {
   scheduled: 'scheduled',
   queued: 'queued',
   deferred: 'delivery_delayed',

@@ -1,6 +1,7 @@
 import { z } from 'zod'
-import { invalid, Refusal, type RefusalReason } from '../../model/refusal.ts'
-import { type Endpoint, endpoint, type Ours, type Wire } from '../external-api.ts'
+import { invalid, Refusal } from '../../model/refusal.ts'
+import { pathParameter } from '../../net/path-parameter.ts'
+import { type Endpoint, endpoint, type Named, type Ours, type Wire } from '../external-api.ts'
 import { email, messageOf, timeOf } from './email-body.ts'
 import { headOf } from './email-record.ts'
 import { list, listQuery } from './list.ts'
@@ -54,10 +55,9 @@ export const emailEndpoints: Endpoint[] = [
     method: 'GET',
     path: '/emails/:id',
     operation: 'messages_get',
-    async handle({ params }, ours) {
-      const named = { params: { message_id: params.id! } }
-      const message = await ours.ask('messages_get', named, (body) => body)
-      const content = await ours.ask('messages_content', named, textsOf).catch(notKept)
+    async handle(call, ours) {
+      const message = await ours.ask('messages_get', named(call), (body) => body)
+      const content = await ours.ask('messages_content', named(call), textsOf).catch(notKept)
       const { html, text } = content
       const tags = Object.entries(message.metadata).map(([name, value]) => ({ name, value: String(value) }))
       return { object: 'email', ...headOf(message, await isComplaint(message, ours)), html, text, tags }
@@ -69,9 +69,10 @@ export const emailEndpoints: Endpoint[] = [
     path: '/emails/:id',
     operation: 'messages_update',
     body: change,
-    handle: ({ params, body: { scheduled_at: at, ...repeated }, now }, ours) => {
-      requireSameId(params, repeated)
-      const said = { params: { message_id: params.id! }, body: { scheduled_at: timeOf(at, now) } }
+    handle: (call, ours) => {
+      const { scheduled_at: at, ...repeated } = call.body
+      requireSameId(call.params, repeated)
+      const said = { ...named(call), body: { scheduled_at: timeOf(at, call.now) } }
       return ours.ask('messages_update', said, ({ id }) => ({ object: 'email', id }))
     },
   }),
@@ -80,11 +81,11 @@ export const emailEndpoints: Endpoint[] = [
     method: 'POST',
     path: '/emails/:id/cancel',
     operation: 'messages_cancel',
-    handle: ({ params }, ours) =>
-      ours.ask('messages_cancel', { params: { message_id: params.id! } }, ({ id }) => ({ object: 'email', id })),
+    handle: (call, ours) => ours.ask('messages_cancel', named(call), ({ id }) => ({ object: 'email', id })),
   }),
 ]
 
+const named = (call: Named) => ({ params: { message_id: pathParameter(call, 'id') } })
 const idOf = ({ id }: Wire) => ({ id })
 
 /** `strict`: one invalid email rejects the whole batch, in one transaction. Otherwise the valid ones are sent and
@@ -110,12 +111,12 @@ async function sendBatch(emails: unknown[], isStrict: boolean, now: number, ours
     'messages_batch',
     { body: { messages }, names: { messages: 'emails' } },
     ({ data }: { data: Wire[] }) => {
-      const failed = data.flatMap(({ error }, at) => (error === undefined ? [] : [{ index: places[at]!, error }]))
+      const failed = data.flatMap(({ error }, at) => (error === undefined ? [] : [{ index: places[at] ?? at, error }]))
       const first = failed[0]
       if (isStrict && first !== undefined) throw placed(refusalOf(first.error), first.index) // then nothing is stored
       const sent = data.filter(({ error }) => error === undefined).map(idOf)
       if (isStrict) return { data: sent }
-      const refused = failed.map(({ index, error }) => ({ index, message: error.message as string }))
+      const refused = failed.map(({ index, error }) => ({ index, message: String(error.message) }))
       return { data: sent, errors: [...errors, ...refused].sort((a, b) => a.index - b.index) }
     },
   )
@@ -123,7 +124,7 @@ async function sendBatch(emails: unknown[], isStrict: boolean, now: number, ours
 
 /** Error of one message in a batch → its refusal. */
 function refusalOf({ code, message, field, details, errors }: Wire): Refusal {
-  return new Refusal(code as RefusalReason, message, { field, details, faults: errors })
+  return new Refusal(code, message, { field, details, faults: errors })
 }
 
 /** Adds the index of the email in the batch. */

@@ -1,4 +1,4 @@
-import type { EventType } from '../../model/event.ts'
+import { EVENT_TYPES, type EventType } from '../../model/event.ts'
 import type { Message } from '../../model/message.ts'
 import type { Wire } from '../external-api.ts'
 
@@ -12,7 +12,7 @@ const NAMES: Partial<Record<EventType, string>> = {
   'message.opened': 'email.opened',
   'message.clicked': 'email.clicked',
 }
-const OURS = new Map(Object.entries(NAMES).map(([ours, theirs]) => [theirs, ours as EventType]))
+const OURS = new Map(EVENT_TYPES.flatMap((ours) => (NAMES[ours] === undefined ? [] : [[NAMES[ours], ours]])))
 
 export const RESEND_EVENTS = [...OURS.keys()]
 

@@ -50,7 +50,8 @@ async function pageAfter(
       }),
     ),
   )
-  if (pages.length === 1) return pages[0]!
+  const [only, ...others] = pages
+  if (only !== undefined && others.length === 0) return only
   const records = pages.flatMap((page) => page.records).sort(newestFirst)
   return { records: records.slice(0, limit), hasMore: records.length > limit || pages.some(({ hasMore }) => hasMore) }
 }

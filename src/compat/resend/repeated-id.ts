@@ -1,13 +1,11 @@
 import { z } from 'zod'
 import { invalid } from '../../model/refusal.ts'
+import { tableOf } from '../../os/records.ts'
 
 /** The ID of the path, repeated in the body of a PATCH: Resend's Python client sends its whole argument, including
  *  `id` or `webhook_id`. */
 export function repeatedId<const Name extends string>(...names: Name[]) {
-  return Object.fromEntries(names.map((name) => [name, z.string().optional()])) as Record<
-    Name,
-    z.ZodOptional<z.ZodString>
-  >
+  return tableOf(names, () => z.string().optional())
 }
 
 /** Throws 422 if the body contains a different ID than the path. */

@@ -10,8 +10,9 @@ const SPAN = /^in (?:(\d{1,5})|an?) ?(s|secs?|seconds?|m|mins?|minutes?|h|hrs?|h
 const SECONDS: Record<string, number> = { s: 1, m: 60, h: 3600, d: 86_400, w: 604_800 }
 
 function parseSpan(words: string, now: number): number | null {
-  const match = SPAN.exec(words)
-  return match === null ? null : now + Number(match[1] ?? 1) * SECONDS[match[2]![0]!]! * 1000
+  const [, count = 1, unit = ''] = SPAN.exec(words) ?? []
+  const seconds = SECONDS[unit.charAt(0)]
+  return seconds === undefined ? null : now + Number(count) * seconds * 1000
 }
 
 const DAY =

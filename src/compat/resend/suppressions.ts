@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { parseMailbox } from '../../mail/address.ts'
 import { Refusal } from '../../model/refusal.ts'
+import { pathParameter } from '../../net/path-parameter.ts'
 import { type Endpoint, endpoint, type Ours, type Wire } from '../external-api.ts'
 import { list, listQuery } from './list.ts'
 
@@ -60,7 +61,7 @@ export const suppressionEndpoints: Endpoint[] = [
     operation: 'suppressions_delete',
     body: removedBatch,
     handle: async ({ body: { emails, ids } }, ours) => {
-      const removed = await all(emails ?? ids!, (name) => remove(name, ours).catch(notThere))
+      const removed = await all(emails ?? ids ?? [], (name) => remove(name, ours).catch(notThere))
       return { data: onceEach(removed.filter((record) => record !== null)) }
     },
   }),
@@ -88,7 +89,7 @@ export const suppressionEndpoints: Endpoint[] = [
     method: 'DELETE',
     path: '/suppressions/:id_or_email',
     operation: 'suppressions_delete',
-    handle: ({ params }, ours) => remove(params.id_or_email!, ours),
+    handle: (call, ours) => remove(pathParameter(call, 'id_or_email'), ours),
   }),
 ]
 

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { type Endpoint, endpoint, type Wire } from '../external-api.ts'
+import { pathParameter } from '../../net/path-parameter.ts'
+import { type Endpoint, endpoint, type Named, type Wire } from '../external-api.ts'
 import { ourEvent, RESEND_EVENTS, resendEvent } from './events.ts'
 import { list, listQuery } from './list.ts'
 import { repeatedId, requireSameId } from './repeated-id.ts'
@@ -45,8 +46,8 @@ export const webhookEndpoints: Endpoint[] = [
     method: 'GET',
     path: '/webhooks/:id',
     operation: 'webhooks_get',
-    handle: ({ params }, ours) =>
-      ours.ask('webhooks_get', named(params), (webhook) => ({
+    handle: (call, ours) =>
+      ours.ask('webhooks_get', named(call), (webhook) => ({
         object: 'webhook',
         ...recordOf(webhook),
         signing_secret: null, // shown once here, when it is made
@@ -58,10 +59,11 @@ export const webhookEndpoints: Endpoint[] = [
     path: '/webhooks/:id',
     operation: 'webhooks_update',
     body: changed,
-    handle: ({ params, body: { endpoint: url, events, status, ...repeated } }, ours) => {
-      requireSameId(params, repeated)
+    handle: (call, ours) => {
+      const { endpoint: url, events, status, ...repeated } = call.body
+      requireSameId(call.params, repeated)
       const said = { url, events: events?.map(ourEvent), status: status && OUR_STATUS[status] }
-      return ours.ask('webhooks_update', { ...named(params), body: said, names: NAMES }, briefly)
+      return ours.ask('webhooks_update', { ...named(call), body: said, names: NAMES }, briefly)
     },
   }),
   endpoint({
@@ -69,19 +71,19 @@ export const webhookEndpoints: Endpoint[] = [
     method: 'DELETE',
     path: '/webhooks/:id',
     operation: 'webhooks_delete',
-    handle: ({ params }, ours) =>
-      ours.ask('webhooks_delete', named(params), (webhook) => ({ ...briefly(webhook), deleted: true })),
+    handle: (call, ours) =>
+      ours.ask('webhooks_delete', named(call), (webhook) => ({ ...briefly(webhook), deleted: true })),
   }),
   endpoint({
     id: 'webhooks_rotate_secret',
     method: 'POST',
     path: '/webhooks/:id/signing-secret/rotate',
     operation: 'webhooks_rotate_secret',
-    handle: ({ params }, ours) => ours.ask('webhooks_rotate_secret', named(params), withSecret),
+    handle: (call, ours) => ours.ask('webhooks_rotate_secret', named(call), withSecret),
   }),
 ]
 
-const named = (params: Record<string, string>) => ({ params: { webhook_id: params.id! } })
+const named = (call: Named) => ({ params: { webhook_id: pathParameter(call, 'id') } })
 const briefly = ({ id }: Wire) => ({ object: 'webhook', id })
 const withSecret = ({ id, secret }: Wire) => ({ object: 'webhook', id, signing_secret: secret })
 
