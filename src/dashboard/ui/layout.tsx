@@ -6,7 +6,7 @@ import { ConfirmDialog } from './kit/dialog.tsx'
 import { KeyHelp, openKeyHelp } from './kit/keys.tsx'
 import { Choice, Segments } from './kit/pieces.tsx'
 import { href, mayLeave, place } from './kit/router.ts'
-import { mode, organization, session, switchOrganization, type Theme, theme } from './kit/state.ts'
+import { mode, organization, session, switchOrganization, theme } from './kit/state.ts'
 import { attempt, Toasts } from './kit/toast.tsx'
 import { PAGES, type PageEntry } from './pages.ts'
 
@@ -54,7 +54,7 @@ export function Layout({ page, children }: { page: PageEntry | null; children: C
             ))}
           </div>
           <div class="foot">
-            <Choice name="Theme" value={theme.value} options={THEMES} onChange={(id) => (theme.value = id as Theme)} />
+            <Choice name="Theme" value={theme.value} options={THEMES} onChange={(id) => (theme.value = id)} />
             <a href="/manual/" target="_blank" rel="noreferrer">
               Manual
             </a>
@@ -106,11 +106,13 @@ const THEMES = [
 function Organizations() {
   const [round, setRound] = useState(0)
   const all = session.value?.organizations ?? []
-  if (all.length === 0) return <span class="muted">No organizations yet</span>
-  if (all.length === 1) return <strong class="break">{all[0]!.name}</strong>
+  const [first, ...others] = all
+  if (first === undefined) return <span class="muted">No organizations yet</span>
+  if (others.length === 0) return <strong class="break">{first.name}</strong>
   const options = all.map(({ id, name }) => [id, name] as const)
   const choose = async (id: string) => {
-    if (await mayLeave()) switchOrganization(all.find((each) => each.id === id)!)
+    const chosen = all.find((each) => each.id === id)
+    if (chosen !== undefined && (await mayLeave())) switchOrganization(chosen)
     else setRound(round + 1) // renders the previous choice again
   }
   const { id = '' } = organization.value ?? {}

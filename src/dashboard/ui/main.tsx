@@ -78,4 +78,5 @@ function NotFound() {
 startState()
 startRouter()
 startKeys(PAGES.filter((page): page is PageEntry & KeyedPage => page.key !== undefined))
-render(<App />, document.getElementById('app')!)
+const root = document.getElementById('app')
+if (root !== null) render(<App />, root)

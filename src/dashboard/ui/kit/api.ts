@@ -76,7 +76,7 @@ export async function request(method: string, path: string, options: CallOptions
 }
 
 async function errorOf(response: Response): Promise<ApiError> {
-  const { error } = (await response.json().catch(() => ({}))) as Json
+  const { error }: Json = await response.json().catch(() => ({}))
   if (response.status === 401 && session.peek()) session.value = null
   const fields = Object.fromEntries((error?.errors ?? []).map((each: Json) => [each.field, each.message]))
   if (error?.field !== undefined) fields[error.field] ??= error.message

@@ -151,17 +151,23 @@ export function Check({
 export function valuesOf(form: HTMLFormElement): Values {
   const values: Values = Object.create(null)
   for (const control of form.elements) {
-    const { name, type, value } = control as HTMLInputElement
-    if (name === '') continue
+    if (!isControl(control) || control.name === '') continue
+    const { name, type, value, dataset } = control
+    const isChecked = control instanceof HTMLInputElement && control.checked
     if (type === 'checkbox') {
-      const { checked, dataset } = control as HTMLInputElement
-      if (dataset.list !== 'true') values[name] = checked
-      else values[name] = [...(values[name] ?? []), ...(checked ? [value] : [])]
+      if (dataset.list !== 'true') values[name] = isChecked
+      else values[name] = [...(values[name] ?? []), ...(isChecked ? [value] : [])]
     } else if (type === 'radio') {
-      if ((control as HTMLInputElement).checked) values[name] = value
+      if (isChecked) values[name] = value
     } else if (value !== '') values[name] = type === 'number' ? Number(value) : value
   }
   return values
 }
+
+const isControl = (control: Element) =>
+  control instanceof HTMLInputElement ||
+  control instanceof HTMLSelectElement ||
+  control instanceof HTMLTextAreaElement ||
+  control instanceof HTMLButtonElement
 
 const isField = (form: HTMLFormElement | null, name: string) => form?.elements.namedItem(name) != null

@@ -27,9 +27,9 @@ export function startKeys(all: readonly KeyedPage[]): void {
   pages = all
   document.addEventListener('keydown', (event) => {
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return
-    const target = event.target as HTMLElement
+    const { target } = event
     if (document.querySelector('dialog[open]') !== null) return
-    if (target.matches('input, textarea, select, [contenteditable]')) {
+    if (target instanceof HTMLElement && target.matches('input, textarea, select, [contenteditable]')) {
       if (event.key === 'Escape') target.blur()
       return
     }
@@ -80,9 +80,9 @@ function act(event: KeyboardEvent): void {
 /** Focuses the next or previous row. */
 function walk(step: number): void {
   const rows = [...document.querySelectorAll<HTMLElement>('main [data-row]')]
-  if (rows.length === 0) return
   const at = rows.findIndex((row) => row.contains(document.activeElement))
-  const next = rows[Math.min(rows.length - 1, Math.max(0, at === -1 ? 0 : at + step))]!
+  const next = rows[Math.min(rows.length - 1, Math.max(0, at === -1 ? 0 : at + step))]
+  if (next === undefined) return
   const within = next.matches('a, button') ? next : next.querySelector<HTMLElement>('a, button')
   ;(within ?? next).focus()
   next.scrollIntoView({ block: 'nearest' })

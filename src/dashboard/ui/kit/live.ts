@@ -24,7 +24,7 @@ export function useEvents(query: Record<string, string | undefined>, onEvent: (e
         const headers: Record<string, string> = last === null ? {} : { 'last-event-id': last }
         const { body } = await request('GET', '/v1/events/stream', { query, headers, signal })
         setConnected(true)
-        for await (const { id, data } of messagesOf(body!)) {
+        for await (const { id, data } of messagesOf(body)) {
           last = id ?? last
           latest.current(JSON.parse(data))
         }
@@ -57,8 +57,11 @@ export function useEvents(query: Record<string, string | undefined>, onEvent: (e
 const RECONNECT_MS = 3_000
 
 /** Parses server-sent events (HTML Living Standard §9.2), as far as the server uses them. */
-async function* messagesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<{ id: string | null; data: string }> {
-  const reader = body.pipeThrough(new TextDecoderStream() as never).getReader() as ReadableStreamDefaultReader<string>
+async function* messagesOf(
+  body: ReadableStream<Uint8Array<ArrayBuffer>> | null,
+): AsyncGenerator<{ id: string | null; data: string }> {
+  if (body === null) return
+  const reader = body.pipeThrough(new TextDecoderStream()).getReader()
   for (let text = ''; ; ) {
     const { value, done } = await reader.read()
     if (done) return

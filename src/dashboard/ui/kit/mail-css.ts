@@ -33,7 +33,7 @@ export function createCleanCss(isRemote: boolean, onRemote: () => void): CleanCs
   const declarations = (style: CSSStyleDeclaration): Declarations => {
     const made = { plain: '', remote: '' }
     for (let at = 0; at < style.length; at++) {
-      const name = style[at]!
+      const name = style.item(at)
       if (name.startsWith('--')) continue // the parser does not check its value
       const value = cleanValue(style.getPropertyValue(name), IMAGE_PROPERTIES.has(name))
       if (value === null) continue
@@ -50,12 +50,12 @@ export function createCleanCss(isRemote: boolean, onRemote: () => void): CleanCs
     if (!value.includes('(')) return value
     let isClean = true
     const clean = value.replace(CALL, (call, quoted?: string, name?: string, parenthesis?: string) => {
-      if (name === undefined && quoted === undefined) return call // a string
       if (name !== undefined) {
         isClean &&= parenthesis === '' || FUNCTIONS.has(name.toLowerCase())
         return call
       }
-      const url = mayHaveImage ? urlOf(quoted!) : null
+      if (quoted === undefined) return call // a string
+      const url = mayHaveImage ? urlOf(quoted) : null
       isClean &&= url !== null
       return url === null ? call : `url("${url}")`
     })

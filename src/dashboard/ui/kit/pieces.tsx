@@ -94,9 +94,9 @@ export function Tabs<T extends string>({
     if (step === undefined) return
     event.preventDefault()
     const at = tabs.findIndex(([tab]) => tab === chosen)
-    const next = tabs[(at + step + tabs.length) % tabs.length]!
-    onChoose(next[0])
-    list.current?.querySelector<HTMLElement>(`[data-tab="${next[0]}"]`)?.focus()
+    const [next] = tabs[(at + step + tabs.length) % tabs.length] ?? [chosen]
+    onChoose(next)
+    list.current?.querySelector<HTMLElement>(`[data-tab="${next}"]`)?.focus()
   }
   return (
     <div>
@@ -185,19 +185,23 @@ export function Filters({
 }
 
 /** `<Choice name="Status" value={status} options={[['', 'Any status'], …]} onChange={…} />` */
-export function Choice({
+export function Choice<Value extends string>({
   name,
   value,
   options,
   onChange,
 }: {
   name: string
-  value: string
-  options: readonly (readonly [value: string, label: string])[]
-  onChange: (value: string) => void
+  value: Value
+  options: readonly (readonly [value: Value, label: string])[]
+  onChange: (value: Value) => void
 }) {
+  const choose = (chosen: string) => {
+    const option = options.find(([id]) => id === chosen)
+    if (option !== undefined) onChange(option[0])
+  }
   return (
-    <select aria-label={name} value={value} onChange={(event) => onChange(event.currentTarget.value)}>
+    <select aria-label={name} value={value} onChange={(event) => choose(event.currentTarget.value)}>
       {options.map(([id, label]) => (
         <option key={id} value={id} selected={id === value}>
           {label}

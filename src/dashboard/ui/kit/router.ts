@@ -65,10 +65,11 @@ export function match(pattern: string, path: string): Record<string, string> | n
   if (wanted.length !== given.length) return null
   const params: Record<string, string> = {}
   for (const [at, part] of wanted.entries()) {
+    const value = given[at] ?? ''
     if (!part.startsWith(':')) {
-      if (part !== given[at]) return null
-    } else if (!/^[\w-]+$/.test(given[at]!)) return null
-    else params[part.slice(1)] = given[at]!
+      if (part !== value) return null
+    } else if (!/^[\w-]+$/.test(value)) return null
+    else params[part.slice(1)] = value
   }
   return params
 }
@@ -88,7 +89,7 @@ export function startRouter(): void {
   document.addEventListener('click', (event) => {
     if (event.defaultPrevented || event.button !== 0) return
     if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return
-    const link = (event.target as Element).closest?.('a[href]') as HTMLAnchorElement | null
+    const link = event.target instanceof Element ? event.target.closest<HTMLAnchorElement>('a[href]') : null
     if (link === null || link.target !== '' || link.hasAttribute('download')) return
     if (link.origin !== window.location.origin || !`${link.pathname}/`.startsWith(`${BASE}/`)) return
     if (link.hash !== '') return

@@ -41,7 +41,8 @@ export function Table<T>({
   const { data, error, isLoading, reload } = loaded
   const rows = sorted === null ? data : sort(data, columns[sorted.at]?.by, sorted.isUp)
   const open = (row: T, event: MouseEvent | KeyboardEvent) => {
-    if (link === undefined || (event.target as Element).closest('a, button, input, select, summary')) return
+    if (link === undefined) return
+    if (event.target instanceof Element && event.target.closest('a, button, input, select, summary')) return
     if (window.getSelection()?.toString()) return // text of the row is selected
     go(...placeOf(link(row)))
   }

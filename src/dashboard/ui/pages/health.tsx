@@ -121,8 +121,8 @@ function groupsOf(checks: Json[]): [string, Json[]][] {
     name,
     checks.filter((check) => names.includes(check.name)),
   ])
-  const others = checks.filter(({ name }) => !known.includes(name))
-  return [...groups, ['Other', others] as [string, Json[]]]
+  groups.push(['Other', checks.filter(({ name }) => !known.includes(name))])
+  return groups
     .filter(([, all]) => all.length > 0)
     .map(([name, all]) => [name, all.toSorted((a, b) => ORDER.indexOf(a.status) - ORDER.indexOf(b.status))])
 }

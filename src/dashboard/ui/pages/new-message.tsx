@@ -54,7 +54,11 @@ const recipientsIn = (written: string) => written.split(',').map((each) => each.
 
 /** Sends as the domain of the From address. */
 async function send(values: Values, domains: Json[]): Promise<void> {
-  const name = String(values.from).replace(/>\s*$/, '').split('@').at(-1)!.trim().toLowerCase()
+  const from = String(values.from).replace(/>\s*$/, '')
+  const name = from
+    .slice(from.lastIndexOf('@') + 1)
+    .trim()
+    .toLowerCase()
   const domain = domains.find((each) => each.name === name)
   if (domain === undefined) {
     throw new ApiError(0, 'validation_error', '', { from: `${name} is not a domain of this organization` })

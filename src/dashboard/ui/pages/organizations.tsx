@@ -6,7 +6,7 @@ import { when } from '../kit/format.ts'
 import { useLoad, usePages } from '../kit/load.ts'
 import { Empty, Head } from '../kit/pieces.tsx'
 import { go } from '../kit/router.ts'
-import { type OrganizationOption, organization, switchOrganization } from '../kit/state.ts'
+import { organization, switchOrganization } from '../kit/state.ts'
 import { type Column, Pager, Table } from '../kit/table.tsx'
 import { toast } from '../kit/toast.tsx'
 import { limitsText, type Plan } from './organizations/limits.ts'
@@ -46,7 +46,7 @@ export default function OrganizationsPage() {
               type="button"
               class="tiny"
               onClick={() => {
-                switchOrganization(row as OrganizationOption)
+                switchOrganization(row)
                 go('/')
               }}
             >

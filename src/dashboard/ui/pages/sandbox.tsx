@@ -31,7 +31,7 @@ export default function Sandbox() {
         <div class="inbox">
           <div class="stack tight">
             <ol class="card" aria-label="Messages">
-              {data!.map((message) => (
+              {data?.map((message) => (
                 <Row key={message.id} message={message} isChosen={message === chosen} />
               ))}
             </ol>
@@ -47,8 +47,8 @@ export default function Sandbox() {
                 From {chosen.from} to {chosen.recipients.map(({ email }: Json) => email).join(', ')}
               </p>
               <div class="row">
-                {[...new Set(chosen.recipients.map(({ status }: Json) => status as string))].map((status) => (
-                  <Chip key={`${status}`} word={`${status}`} />
+                {[...new Set<string>(chosen.recipients.map(({ status }: Json) => status))].map((status) => (
+                  <Chip key={status} word={status} />
                 ))}
                 <span class="muted small">{when(chosen.created_at)}</span>
               </div>

@@ -51,7 +51,7 @@ function Fields({ of: route = NEW }: { of?: Json }) {
         {(control) => <Select of={MATCHES} control={control} chosen={match} onChange={setMatch} />}
       </Field>
       {match !== 'catch_all' && (
-        <Field name="match.value" label={MATCH_LABELS[match]!} hint={MATCH_HINTS[match]}>
+        <Field name="match.value" label={MATCH_LABELS[match] ?? ''} hint={MATCH_HINTS[match]}>
           {(control) => (
             <input
               key={match}

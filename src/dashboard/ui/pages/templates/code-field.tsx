@@ -59,7 +59,7 @@ export function CodeField({
             {fault.message}
           </span>
           {fault.line !== null && (
-            <button type="button" class="tiny" onClick={() => select(area.current!, fault)}>
+            <button type="button" class="tiny" onClick={() => area.current && select(area.current, fault)}>
               Jump to line {fault.line}
             </button>
           )}

@@ -42,18 +42,15 @@ export function variablesOf(typed: Readonly<Record<string, string>>): Record<str
 /** `a.b[0]["c d"]` → `a`, `b`, `0`, `c d`. */
 const partsOf = (name: string) => name.match(/[^.[\]"']+/g) ?? []
 
-function put(all: Record<string, unknown>, path: string[], value: unknown): void {
-  let at = all
-  for (const [index, part] of path.entries()) {
-    if (part === '__proto__') return
-    if (index === path.length - 1) {
-      at[part] = value
-      return
-    }
-    const isList = /^\d+$/.test(path[index + 1]!)
-    if (typeof at[part] !== 'object' || at[part] === null) at[part] = isList ? [] : {}
-    at = at[part] as Record<string, unknown>
-  }
+function put(all: object, path: readonly string[], value: unknown): void {
+  const [part, ...rest] = path
+  if (part === undefined || part === '__proto__') return
+  const [next] = rest
+  const known: unknown = Reflect.get(all, part)
+  const isInner = typeof known === 'object' && known !== null
+  const made = next === undefined ? value : isInner ? known : /^\d+$/.test(next) ? [] : {}
+  Reflect.set(all, part, made)
+  if (typeof made === 'object' && made !== null) put(made, rest, value)
 }
 
 function meant(text: string): unknown {
