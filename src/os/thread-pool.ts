@@ -1,9 +1,17 @@
 import type { Clock } from './clock.ts'
 import type { Log, LogFields } from './log.ts'
+import { createOwnerTurns } from './owner-turns.ts'
 import type { JobMessage, PoolAnswer } from './pool-worker.ts'
-import { createRepeatOffenders } from './repeat-offenders.ts'
+import { createRepeatOffenders, type RepeatOffenders } from './repeat-offenders.ts'
 import type { Runner } from './runner.ts'
-import { createSupervisor, type EndCause, type PoolEvent, type Supervised } from './supervisor.ts'
+import {
+  createSupervisor,
+  type EndCause,
+  type PoolEvent,
+  type RunnerEnd,
+  type Supervised,
+  type Supervisor,
+} from './supervisor.ts'
 
 export { type Runner, threadRunner } from './runner.ts'
 export type { EndCause, PoolEvent } from './supervisor.ts'
@@ -103,190 +111,61 @@ interface State<Job> {
   idleSince: number
 }
 
+/** Options → a pool whose runners start with its jobs. */
 export function createThreadPool<Job, Answer>(options: ThreadPoolOptions<Job>): ThreadPool<Job, Answer> {
-  const { name, count, perRunner, totalMs, idleMs, clock, log } = options
-  const { sizeOf = () => 0, largeBytes = Number.POSITIVE_INFINITY, describe = () => ({}), onEvent, ownerOf } = options
-  const served = new Map<string, number>()
-  const offenders = createRepeatOffenders(clock)
-  let waiting: Task<Job>[] = []
-  let lastId = 0
-  let turns = 0
-  let largeUnderWay = 0
-  let failedStarts = 0
-  let isSweepPlanned = false
-  const stopped = new AbortController()
-
-  const supervisor = createSupervisor<State<Job>>({
-    ...options,
-    settingsOf: () => options.settings,
-    isBusy: ({ tasks }) => tasks.size > 0,
-    onMayStart: () => assign(),
-    onMessage: (runner, message) => onAnswer(runner, message as PoolAnswer),
-    onEnd: (runner, { cause, culprit, wasReady }) => {
-      const tasks = [...runner.state.tasks.values()]
-      for (const task of tasks) release(runner.state, task)
-      if (cause === 'idle') return
-      failedStarts = wasReady ? 0 : failedStarts + 1
-      if (cause === 'stopped') for (const task of tasks) task.reject(new PoolStopped())
-      else takeBack(tasks, cause, culprit, wasReady)
-      if (failedStarts >= MOST_FAILED_STARTS) {
-        for (const task of waiting.splice(0)) task.reject(new JobFailed('no thread could be started'))
-      }
-      assign()
-    },
-    onTick: (passedMs) => {
-      for (const runner of [...supervisor.runners]) {
-        for (const task of runner.state.tasks.values()) task.spentMs += passedMs
-        const late = runner.state.tasks.values().find(({ spentMs }) => spentMs >= totalMs)
-        if (late !== undefined && runner.isReady) supervisor.end(runner, 'over_budget', late.id)
-      }
-    },
-  })
-
-  const onAnswer = (runner: Supervised<State<Job>>, message: PoolAnswer) => {
-    if (message.kind !== 'answer' && message.kind !== 'failed') return
-    const task = runner.state.tasks.get(message.id)
-    if (task === undefined) return
-    release(runner.state, task)
-    if (message.kind === 'answer') task.resolve(message.answer as never)
-    else task.reject(new JobFailed(message.error))
-    if (runner.state.isApart && runner.state.tasks.size === 0) {
-      if (supervisor.runners.filter(isShared).length < count) runner.state.isApart = false
-      else supervisor.end(runner, 'idle', null)
-    }
-    assign()
-    if (runner.state.tasks.size === 0) planSweep()
+  const pool = new Pool(options)
+  return {
+    run: (job, how) => pool.run<Answer>(job, how),
+    state: () => pool.state(),
+    stop: async () => pool.stop(),
   }
+}
 
-  /** The jobs of a runner that ended: the one that had it is tried once more, alone, and then given up; when nobody said
-   *  which, each of them alone. The others go first in the queue and are none the worse. */
-  const takeBack = (tasks: Task<Job>[], cause: EndCause, culprit: number | null, wasReady: boolean) => {
-    const isKnown = tasks.length === 1 || tasks.some(({ id }) => id === culprit)
-    const again: Task<Job>[] = []
-    for (const task of tasks) {
-      const isCulprit = wasReady && isKnown && (tasks.length === 1 || task.id === culprit)
-      if (isCulprit) blame(task)
-      task.isSuspect ||= isCulprit || (wasReady && !isKnown)
-      if (task.isAbandoned) continue
-      if (task.faults >= MOST_FAULTS || (isCulprit && task.transfer.length > 0)) giveUp(task, cause)
-      else if (task.transfer.length > 0) task.reject(new JobFailed('the thread ended that had the job'))
-      else again.push(task)
-    }
-    waiting = [...again, ...waiting]
-  }
+class Pool<Job> {
+  readonly #options: ThreadPoolOptions<Job>
+  readonly #supervisor: Supervisor<State<Job>>
+  readonly #offenders: RepeatOffenders
+  readonly #turns = createOwnerTurns()
+  readonly #stopped = new AbortController()
+  #waiting: Task<Job>[] = []
+  #lastId = 0
+  #largeUnderWay = 0
+  #failedStarts = 0
+  #isSweepPlanned = false
 
-  const blame = (task: Task<Job>) => {
-    task.faults++
-    if (ownerOf === undefined || !offenders.add(ownerOf(task.job))) return
-    const facts = { pool: name, ...describe(task.job) }
-    log.error('jobs of one organization limited to one at a time for 10 min: they ended several threads', facts)
-    onEvent?.({ kind: 'owner_apart', pool: name })
-    for (const each of waiting) each.isSuspect ||= isOffender(each.job)
-  }
-
-  const isOffender = (job: Job) => ownerOf !== undefined && offenders.leftMs(ownerOf(job)) > 0
-
-  const giveUp = (task: Task<Job>, cause: EndCause) => {
-    log.error('job failed: it ended its thread again', { pool: name, cause, ...describe(task.job) })
-    onEvent?.({ kind: 'poisonous_job', pool: name })
-    task.reject(new PoisonousJob(cause))
-  }
-
-  const release = (state: State<Job>, task: Task<Job>) => {
-    state.tasks.delete(task.id)
-    state.bytes -= task.bytes
-    if (task.bytes > largeBytes) largeUnderWay -= task.bytes
-    state.idleSince = clock.now()
-  }
-
-  /** Hands out what waits, in order; what cannot go yet lets the others pass. */
-  const assign = () => {
-    if (ownerOf !== undefined && waiting.length > 1) waiting = inTurn(waiting, ({ job }) => ownerOf(job), served)
-    for (let at = 0; at < waiting.length; ) {
-      const task = waiting[at]!
-      const runner = fitsMemory(task) ? runnerFor(task) : null
-      if (runner === null) at++
-      else {
-        waiting.splice(at, 1)
-        give(runner, task)
-      }
-      // Nobody has hands free, and only suspects and large jobs may pass one another.
-      if (runner === null && !task.isSuspect && fitsMemory(task)) break
-    }
-  }
-
-  const fitsMemory = ({ bytes }: Task<Job>) =>
-    bytes <= largeBytes || largeUnderWay === 0 || largeUnderWay + bytes <= MAX_LARGE_FACTOR * largeBytes
-
-  const runnerFor = (task: Task<Job>): Supervised<State<Job>> | null => {
-    const shared = supervisor.runners.filter(isShared)
-    if (task.isSuspect) {
-      return shared.length < supervisor.runners.length ? null : start(true)
-    }
-    const best = shared.reduce<Supervised<State<Job>> | null>(
-      (least, each) => (least === null || load(each.state) < load(least.state) ? each : least),
-      null,
-    )
-    if ((best === null || best.state.tasks.size > 0) && shared.length < count) {
-      const started = start(false)
-      if (started !== null) return started
-    }
-    return best !== null && best.state.tasks.size < perRunner ? best : null
-  }
-
-  const start = (isApart: boolean) => {
-    if (!supervisor.mayStart()) return null
-    return supervisor.start({ tasks: new Map(), bytes: 0, isApart, idleSince: clock.now() })
-  }
-
-  const give = (runner: Supervised<State<Job>>, task: Task<Job>) => {
-    task.spentMs = 0
-    if (ownerOf !== undefined) {
-      if (served.size > MOST_OWNERS) served.clear()
-      served.set(ownerOf(task.job), ++turns)
-    }
-    runner.state.tasks.set(task.id, task)
-    runner.state.bytes += task.bytes
-    if (task.bytes > largeBytes) largeUnderWay += task.bytes
-    try {
-      runner.send({ kind: 'job', id: task.id, job: task.job } satisfies JobMessage, task.transfer)
-    } catch (error) {
-      // What cannot be sent to a thread, as a function or a buffer that was handed over before.
-      release(runner.state, task)
-      task.reject(new JobFailed(String(error)))
-    }
-    supervisor.watch()
-  }
-
-  const planSweep = () => {
-    if (idleMs === undefined || isSweepPlanned || stopped.signal.aborted) return
-    isSweepPlanned = true
-    void clock.sleep(idleMs, stopped.signal).then(() => {
-      isSweepPlanned = false
-      const since = clock.now() - idleMs
-      for (const runner of [...supervisor.runners]) {
-        if (runner.state.tasks.size === 0 && runner.state.idleSince <= since) supervisor.end(runner, 'idle', null)
-      }
-      if (supervisor.runners.length > 0) planSweep()
+  constructor(options: ThreadPoolOptions<Job>) {
+    this.#options = options
+    this.#offenders = createRepeatOffenders(options.clock)
+    this.#supervisor = createSupervisor<State<Job>>({
+      ...options,
+      settingsOf: () => options.settings,
+      isBusy: ({ tasks }) => tasks.size > 0,
+      onMayStart: () => this.#assign(),
+      onMessage: (runner, message) => this.#onAnswer(runner, message as PoolAnswer),
+      onEnd: (runner, end) => this.#onEnd(runner.state, end),
+      onTick: (passedMs) => this.#onTick(passedMs),
     })
   }
 
-  const run = (job: Job, { transfer = [], signal }: { transfer?: ArrayBuffer[]; signal?: AbortSignal } = {}) =>
-    new Promise<Answer>((resolve, reject) => {
-      if (stopped.signal.aborted) return reject(new PoolStopped())
+  run<Answer>(
+    job: Job,
+    { transfer = [], signal }: { transfer?: ArrayBuffer[]; signal?: AbortSignal } = {},
+  ): Promise<Answer> {
+    return new Promise((resolve, reject) => {
+      if (this.#stopped.signal.aborted) return reject(new PoolStopped())
       if (signal?.aborted) return reject(signal.reason)
       const abandon = () => {
         task.isAbandoned = true
-        waiting = waiting.filter((each) => each !== task)
+        this.#waiting = this.#waiting.filter((each) => each !== task)
         reject(signal?.reason)
       }
       const task: Task<Job> = {
-        id: nextId(),
+        id: this.#nextId(),
         job,
-        bytes: sizeOf(job),
+        bytes: this.#options.sizeOf?.(job) ?? 0,
         transfer,
         faults: 0,
-        isSuspect: isOffender(job),
+        isSuspect: this.#isOffender(job),
         spentMs: 0,
         isAbandoned: false,
         resolve: (answer) => {
@@ -299,44 +178,202 @@ export function createThreadPool<Job, Answer>(options: ThreadPoolOptions<Job>): 
         },
       }
       signal?.addEventListener('abort', abandon, { once: true })
-      waiting.push(task)
-      assign()
+      this.#waiting.push(task)
+      this.#assign()
     })
+  }
+
+  state(): PoolState {
+    const { runners } = this.#supervisor
+    const underWay = runners.reduce((sum, { state }) => sum + state.tasks.size, 0)
+    return { runners: runners.length, waiting: this.#waiting.length, underWay }
+  }
+
+  stop(): void {
+    this.#stopped.abort()
+    for (const task of this.#waiting.splice(0)) task.reject(new PoolStopped())
+    this.#supervisor.stop()
+  }
+
+  // ── handing out ──
+
+  /** Hands out what waits, in order; what cannot go yet lets the others pass. */
+  #assign(): void {
+    const { ownerOf } = this.#options
+    if (ownerOf !== undefined && this.#waiting.length > 1) {
+      this.#waiting = this.#turns.inTurn(this.#waiting, ({ job }) => ownerOf(job))
+    }
+    for (let at = 0; at < this.#waiting.length; ) {
+      const task = this.#waiting[at]!
+      const runner = this.#fitsMemory(task) ? this.#runnerFor(task) : null
+      if (runner === null) at++
+      else {
+        this.#waiting.splice(at, 1)
+        this.#give(runner, task)
+      }
+      // Nobody has hands free, and only suspects and large jobs may pass one another.
+      if (runner === null && !task.isSuspect && this.#fitsMemory(task)) break
+    }
+  }
+
+  #fitsMemory({ bytes }: Task<Job>): boolean {
+    const largeBytes = this.#largeBytes()
+    const underWay = this.#largeUnderWay
+    return bytes <= largeBytes || underWay === 0 || underWay + bytes <= MAX_LARGE_FACTOR * largeBytes
+  }
+
+  #largeBytes(): number {
+    return this.#options.largeBytes ?? Number.POSITIVE_INFINITY
+  }
+
+  #runnerFor(task: Task<Job>): Supervised<State<Job>> | null {
+    const { count, perRunner } = this.#options
+    const shared = this.#supervisor.runners.filter(isShared)
+    if (task.isSuspect) {
+      return shared.length < this.#supervisor.runners.length ? null : this.#start(true)
+    }
+    const best = shared.reduce<Supervised<State<Job>> | null>(
+      (least, each) => (least === null || load(each.state) < load(least.state) ? each : least),
+      null,
+    )
+    if ((best === null || best.state.tasks.size > 0) && shared.length < count) {
+      const started = this.#start(false)
+      if (started !== null) return started
+    }
+    return best !== null && best.state.tasks.size < perRunner ? best : null
+  }
+
+  #start(isApart: boolean): Supervised<State<Job>> | null {
+    if (!this.#supervisor.mayStart()) return null
+    return this.#supervisor.start({ tasks: new Map(), bytes: 0, isApart, idleSince: this.#options.clock.now() })
+  }
+
+  #give(runner: Supervised<State<Job>>, task: Task<Job>): void {
+    const { ownerOf } = this.#options
+    task.spentMs = 0
+    if (ownerOf !== undefined) this.#turns.took(ownerOf(task.job))
+    runner.state.tasks.set(task.id, task)
+    runner.state.bytes += task.bytes
+    if (task.bytes > this.#largeBytes()) this.#largeUnderWay += task.bytes
+    try {
+      runner.send({ kind: 'job', id: task.id, job: task.job } satisfies JobMessage, task.transfer)
+    } catch (error) {
+      // What cannot be sent to a thread, as a function or a buffer that was handed over before.
+      this.#release(runner.state, task)
+      task.reject(new JobFailed(String(error)))
+    }
+    this.#supervisor.watch()
+  }
+
+  #release(state: State<Job>, task: Task<Job>): void {
+    state.tasks.delete(task.id)
+    state.bytes -= task.bytes
+    if (task.bytes > this.#largeBytes()) this.#largeUnderWay -= task.bytes
+    state.idleSince = this.#options.clock.now()
+  }
+
+  // ── what runners report ──
+
+  #onAnswer(runner: Supervised<State<Job>>, message: PoolAnswer): void {
+    if (message.kind !== 'answer' && message.kind !== 'failed') return
+    const { state } = runner
+    const task = state.tasks.get(message.id)
+    if (task === undefined) return
+    this.#release(state, task)
+    if (message.kind === 'answer') task.resolve(message.answer as never)
+    else task.reject(new JobFailed(message.error))
+    if (state.isApart && state.tasks.size === 0) {
+      if (this.#supervisor.runners.filter(isShared).length < this.#options.count) state.isApart = false
+      else this.#supervisor.end(runner, 'idle', null)
+    }
+    this.#assign()
+    if (state.tasks.size === 0) this.#planSweep()
+  }
+
+  #onEnd(state: State<Job>, { cause, culprit, wasReady }: RunnerEnd): void {
+    const tasks = [...state.tasks.values()]
+    for (const task of tasks) this.#release(state, task)
+    if (cause === 'idle') return
+    this.#failedStarts = wasReady ? 0 : this.#failedStarts + 1
+    if (cause === 'stopped') for (const task of tasks) task.reject(new PoolStopped())
+    else this.#takeBack(tasks, cause, culprit, wasReady)
+    if (this.#failedStarts >= MOST_FAILED_STARTS) {
+      for (const task of this.#waiting.splice(0)) task.reject(new JobFailed('no thread could be started'))
+    }
+    this.#assign()
+  }
+
+  #onTick(passedMs: number): void {
+    for (const runner of [...this.#supervisor.runners]) {
+      for (const task of runner.state.tasks.values()) task.spentMs += passedMs
+      const late = runner.state.tasks.values().find(({ spentMs }) => spentMs >= this.#options.totalMs)
+      if (late !== undefined && runner.isReady) this.#supervisor.end(runner, 'over_budget', late.id)
+    }
+  }
+
+  // ── jobs that end their runner ──
+
+  /** The jobs of a runner that ended: the one that had it is tried once more, alone, and then given up; when nobody said
+   *  which, each of them alone. The others go first in the queue and are none the worse. */
+  #takeBack(tasks: Task<Job>[], cause: EndCause, culprit: number | null, wasReady: boolean): void {
+    const isKnown = tasks.length === 1 || tasks.some(({ id }) => id === culprit)
+    const again: Task<Job>[] = []
+    for (const task of tasks) {
+      const isCulprit = wasReady && isKnown && (tasks.length === 1 || task.id === culprit)
+      if (isCulprit) this.#blame(task)
+      task.isSuspect ||= isCulprit || (wasReady && !isKnown)
+      if (task.isAbandoned) continue
+      if (task.faults >= MOST_FAULTS || (isCulprit && task.transfer.length > 0)) this.#giveUp(task, cause)
+      else if (task.transfer.length > 0) task.reject(new JobFailed('the thread ended that had the job'))
+      else again.push(task)
+    }
+    this.#waiting = [...again, ...this.#waiting]
+  }
+
+  #blame(task: Task<Job>): void {
+    const { name: pool, ownerOf, describe, log, onEvent } = this.#options
+    task.faults++
+    if (ownerOf === undefined || !this.#offenders.add(ownerOf(task.job))) return
+    const facts = { pool, ...describe?.(task.job) }
+    log.error('jobs of one organization limited to one at a time for 10 min: they ended several threads', facts)
+    onEvent?.({ kind: 'owner_apart', pool })
+    for (const each of this.#waiting) each.isSuspect ||= this.#isOffender(each.job)
+  }
+
+  #isOffender(job: Job): boolean {
+    const { ownerOf } = this.#options
+    return ownerOf !== undefined && this.#offenders.leftMs(ownerOf(job)) > 0
+  }
+
+  #giveUp(task: Task<Job>, cause: EndCause): void {
+    const { name: pool, describe, log, onEvent } = this.#options
+    log.error('job failed: it ended its thread again', { pool, cause, ...describe?.(task.job) })
+    onEvent?.({ kind: 'poisonous_job', pool })
+    task.reject(new PoisonousJob(cause))
+  }
+
+  /** Ends runners that had no job for `idleMs`. */
+  #planSweep(): void {
+    const { idleMs, clock } = this.#options
+    if (idleMs === undefined || this.#isSweepPlanned || this.#stopped.signal.aborted) return
+    this.#isSweepPlanned = true
+    void clock.sleep(idleMs, this.#stopped.signal).then(() => {
+      this.#isSweepPlanned = false
+      const since = clock.now() - idleMs
+      for (const runner of [...this.#supervisor.runners]) {
+        if (runner.state.tasks.size === 0 && runner.state.idleSince <= since) this.#supervisor.end(runner, 'idle', null)
+      }
+      if (this.#supervisor.runners.length > 0) this.#planSweep()
+    })
+  }
 
   /** From 1, within the 32 bits of the board (work-board.ts). */
-  const nextId = () => {
-    lastId = lastId === 2 ** 31 - 1 ? 1 : lastId + 1
-    return lastId
-  }
-
-  return {
-    run,
-    state: () => ({
-      runners: supervisor.runners.length,
-      waiting: waiting.length,
-      underWay: supervisor.runners.reduce((sum, { state }) => sum + state.tasks.size, 0),
-    }),
-    async stop() {
-      stopped.abort()
-      for (const task of waiting.splice(0)) task.reject(new PoolStopped())
-      supervisor.stop()
-    },
+  #nextId(): number {
+    this.#lastId = this.#lastId === 2 ** 31 - 1 ? 1 : this.#lastId + 1
+    return this.#lastId
   }
 }
 
-/** Tasks in the order they came → the same with one of each owner after the other, who was served longest ago first. */
-function inTurn<T>(tasks: T[], ownerOf: (task: T) => string, served: ReadonlyMap<string, number>): T[] {
-  const byOwner = Map.groupBy(tasks, ownerOf)
-  if (byOwner.size < 2) return tasks
-  const queues = [...byOwner].sort(([a], [b]) => (served.get(a) ?? 0) - (served.get(b) ?? 0)).map(([, queue]) => queue)
-  const ordered: T[] = []
-  for (let round = 0; ordered.length < tasks.length; round++) {
-    for (const queue of queues) if (round < queue.length) ordered.push(queue[round]!)
-  }
-  return ordered
-}
-
-const MOST_OWNERS = 10_000
 const MOST_FAULTS = 2
 const MOST_FAILED_STARTS = 4
 /** Large jobs together may be so many times `largeBytes`. */
