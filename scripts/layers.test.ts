@@ -104,7 +104,7 @@ describe('layers', () => {
   })
 })
 
-test('files that import each other are reported once, by the path of the circle', () => {
+test('reports files that import each other once, by the path of the cycle', () => {
   const files = new Map([
     ['mail/a.ts', "import type { B } from './b.ts'\nimport { d } from './d.ts'"],
     ['mail/b.ts', "import { c } from '../os/c.ts'"],

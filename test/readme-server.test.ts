@@ -78,7 +78,7 @@ describe('the setup of a server', () => {
     )
   }
 
-  test('one mail came, to whom it was for', () => {
+  test('one mail arrived at its recipient', () => {
     expect(remote.mails.map(({ rcptTo }) => rcptTo)).toEqual([['you@elsewhere.example']])
   })
 

@@ -89,7 +89,7 @@ describe('the code of README and manual', () => {
   }
 
   test.skipIf(curl === null)(
-    'the events of all that reached the receiver, by way of the try-out',
+    'the receiver gets the events of all messages, through the try-out',
     async () => {
       for (const type of ['message.bounced', 'message.delivered', 'message.clicked']) await receiver.says(type)
     },
@@ -99,7 +99,7 @@ describe('the code of README and manual', () => {
   const runtimes = { Bun: process.execPath, Node: Bun.which('node') }
   for (const [name, runtime] of Object.entries(runtimes)) {
     test.skipIf(runtime === null)(
-      `on ${name} the receiver takes genuine calls and answers 401 to all others`,
+      `on ${name} the receiver accepts genuine calls and answers 401 to all others`,
       async () => {
         const own = startReceiver(runtime!, await freePort())
         await own.says('waiting on port')
@@ -121,7 +121,7 @@ describe('the code of README and manual', () => {
 
   for (const [name, runtime] of Object.entries(runtimes)) {
     test.skipIf(runtime === null)(
-      `on ${name} the client sends, waits, lists and is told what is wrong`,
+      `on ${name} the client sends, waits, lists and reports errors`,
       () => {
         const [API, KEY] = ['API', 'KEY'].map((variable) => valueIn(environmentFile, variable))
         const run = Bun.spawnSync([runtime!, 'shop.mjs'], {
@@ -137,7 +137,7 @@ describe('the code of README and manual', () => {
   }
 
   test(
-    'the receiver takes what listen posts, with the secret that is printed',
+    'the receiver accepts what listen posts, with the printed secret',
     async () => {
       const own = startReceiver(process.execPath, await freePort())
       await own.says('waiting on port')
@@ -270,7 +270,7 @@ describe('README and manual', () => {
     expect(wrong).toEqual([])
   })
 
-  test('have pages of a length that people read', () => {
+  test('have pages of at most 249 lines, and a README of at most 200', () => {
     for (const { path, text } of DOCUMENTATION) {
       const most = path === 'README.md' ? 200 : 249
       expect([path, text.split('\n').length - 1 <= most]).toEqual([path, true])

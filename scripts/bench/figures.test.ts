@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { sideBySide } from './figures.ts'
 
-test('figures with columns stand in one table, medians with their spread', () => {
+test('prints figures with columns in one table, medians with their spread', () => {
   const columns = ['A', 'B', 'C']
   const rows = [
     { what: 'sent', columns, values: { A: [30, 10, 20], C: [1_234_567] } },
@@ -17,6 +17,6 @@ test('figures with columns stand in one table, medians with their spread', () =>
   ])
 })
 
-test('without such figures there is no table', () => {
+test('prints no table without such figures', () => {
   expect(sideBySide([{ what: 'alone', values: { this: [1] } }])).toEqual([])
 })

@@ -342,20 +342,20 @@ const CASES: Case[] = [
   ],
 ]
 
-describe('what is found in a mail', () => {
+describe('findings of a mail', () => {
   for (const [what, change, ...codes] of CASES) {
     test(`${what}: ${codes.filter((code) => code !== NO_TEXT).join(', ') || 'nothing'}`, () => {
       expect(codesOf(change)).toEqual(codes.toSorted())
     })
   }
 
-  test('every code there is has its case', () => {
+  test('every code has a case', () => {
     const reached = new Set(CASES.flatMap(([, , ...codes]) => codes))
     expect(Object.keys(FINDING_KINDS).filter((code) => !reached.has(code as Code))).toEqual([])
   })
 })
 
-test('nothing but advice on clients is said of a page of columns as builders of mails make it', () => {
+test('a column layout from an email builder gets client advice only', () => {
   const html = `<!doctype html>
 <html lang="en" xmlns="http://www.w3.org/1999/xhtml" xmlns:v="urn:schemas-microsoft-com:vml">
 <head>
@@ -398,19 +398,19 @@ test('nothing but advice on clients is said of a page of columns as builders of 
 describe('the score', () => {
   test('of a good mail is 100', () => expect(analyze(GOOD)).toMatchObject({ score: 100, verdict: 'good', issues: [] }))
 
-  test('is what the penalties leave, each code once', () => {
+  test('is 100 minus the penalties, each code counted once', () => {
     const { score, verdict, issues } = analyze({ ...GOOD, ...body('<p onclick="x">a</p><p onclick="y">b</p></div>') })
     expect(issues.map(({ penalty }) => penalty)).toEqual([10, 3, 0])
     expect([score, verdict]).toEqual([87, 'bad'])
   })
 
-  test('loses no more to a category than its cap', () => {
+  test('loses at most the cap of each category', () => {
     const all =
       'display:flex;position:absolute;transform:none;filter:none;object-fit:cover;width:calc(1px);--a:1;color:lab(1 1 1)'
     expect(analyze({ ...GOOD, ...css(all) }).score).toBe(100 - CATEGORIES.clients)
   })
 
-  test('of all that is bad is 0', () => {
+  test('of a mail with every fault is 0', () => {
     const html =
       '<script></script><b onclick=x><a href="http://a:b@192.0.2.1">www.bank.com</a><iframe></iframe><img src=x>{{a}}</i><form>'
     const from = { name: 'a@b.com', local: 'noreply', domain: 'shop.example.org' }
@@ -419,14 +419,14 @@ describe('the score', () => {
     expect([bad.score, bad.verdict]).toEqual([0, 'bad'])
   })
 
-  test('without an error is good from 85 and a warning below', () => {
+  test('without an error is good from 85, and a warning below', () => {
     const subject = 'RE: ACT NOW YOU WON!!!'
     expect(analyze({ ...GOOD, subject })).toMatchObject({ score: 79, verdict: 'warning' })
     expect(analyze({ ...GOOD, subject: 'RE: TEA HAS LEFT' })).toMatchObject({ score: 87, verdict: 'good' })
   })
 })
 
-describe('the answer', () => {
+describe('the result', () => {
   test('says what is wrong, where, and what to do', () => {
     const { issues } = analyze({ ...GOOD, ...body('\n<div>\n<b>x</div>\n</i>'), subject: 'TEA AND CAKE' })
     expect(issues).toEqual([
@@ -444,7 +444,7 @@ describe('the answer', () => {
     ])
   })
 
-  test('names the field where a variable stands', () => {
+  test('names the field that contains an unresolved variable', () => {
     const issue = (change: Partial<AnalysisInput>) => analyze({ ...GOOD, ...change }).issues[0]
     expect(issue({ text: `${GOOD.text} {{a}}` })).toMatchObject({ code: 'variables_unresolved', field: 'text' })
     expect(issue({ subject: 'Tea for {{a}}' })).toMatchObject({ code: 'variables_unresolved', field: 'subject' })
@@ -474,7 +474,7 @@ describe('the answer', () => {
     })
   })
 
-  test('is made of codes whose category exists, with sentences that end', () => {
+  test('has a known category for every code, and whole sentences', () => {
     for (const [code, { what, advice, category, penalty, severity }] of Object.entries(FINDING_KINDS)) {
       expect(code).toMatch(/^[a-z0-9]+(?:_[a-z0-9]+)+$/)
       expect(Object.keys(CATEGORIES)).toContain(category)

@@ -30,10 +30,11 @@ for (const [css, ...pieces] of [
   ['/* never closed p{a:b}'],
   ['}}p{a:b}', 'select p', 'a = b'],
 ] as const) {
-  test(`a sheet ${JSON.stringify(css)} tells ${pieces.length} things`, () => expect(parsed(css)).toEqual([...pieces]))
+  test(`the style sheet ${JSON.stringify(css)} has ${pieces.length} pieces`, () =>
+    expect(parsed(css)).toEqual([...pieces]))
 }
 
-test('an attribute is read as what stands inside a block', () => {
+test('an attribute is read like the content of a block', () => {
   expect(parsed('color:red;;margin : 0 auto ; broken; background:url(a;b)', true)).toEqual([
     'color = red',
     'margin = 0 auto',

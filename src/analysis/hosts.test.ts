@@ -27,7 +27,7 @@ test.each([
   ['例え.jp', false],
 ])('%s looks like another name: %p', (name, isOne) => expect(isLookAlike(hostOf(name))).toBe(isOne))
 
-test('hosts are known by their kind', () => {
+test('hosts are classified by kind', () => {
   expect(['192.0.2.1', '0xc0000201', '[2001:db8::1]', 'a.example.org'].map((name) => isIpHost(hostOf(name)))).toEqual([
     true,
     true,

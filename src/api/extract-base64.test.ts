@@ -17,7 +17,7 @@ async function extracted(json: string) {
 }
 
 describe('large base64', () => {
-  test('comes out of the JSON, and goes back as bytes where they are wanted', async () => {
+  test('is taken out of the JSON, and put back as bytes where bytes are expected', async () => {
     const body = {
       subject: 's',
       attachments: [{ filename: 'a', content: LARGE }, { content: 'aGk=' }, { content: LARGE }],
@@ -37,7 +37,7 @@ describe('large base64', () => {
     { attachments: { content: LARGE } },
     { attachments: [[{ content: LARGE }]] },
     { content: [LARGE], attachments: [{ 'x"content': LARGE, '\\content': LARGE }] },
-  ])('is a text again beside the path', async (body) => {
+  ])('is put back as text at any other path', async (body) => {
     const { value } = await extracted(JSON.stringify(body))
     expect(value()).toEqual(body)
   })
@@ -50,7 +50,7 @@ describe('large base64', () => {
     ['with an escape', `${LARGE}\\n`],
     ['with a letter beyond ASCII', `${LARGE.slice(4)}ÁÁ`],
     ['with bits that nothing stands for', `${LARGE.slice(0, -4)}AB==`],
-  ])('stays where it is when it is %s', async (_, content) => {
+  ])('stays in the JSON when it is %s', async (_, content) => {
     const json = `{"attachments":[{"content":"${content}"}]}`
     const { text } = await extracted(json)
     expect(text === json).toBe(true)
@@ -67,7 +67,7 @@ describe('large base64', () => {
     expect(value).toThrow(SyntaxError)
   })
 
-  test('nobody names a text that is not his own', async () => {
+  test('cannot be referenced by the placeholder of another request', async () => {
     const { text } = await extracted(JSON.stringify({ attachments: [{ content: LARGE }] }))
     const mark = JSON.parse(text).attachments[0].content
     const { value } = await extracted(JSON.stringify({ attachments: [{ content: LARGE }, { content: mark }] }))

@@ -32,7 +32,7 @@ describe('the shape of a body', () => {
     expect(faultOf(text)).toBe(expected)
   })
 
-  test('is that of the value, whatever its strings hold', () => {
+  test('is that of the value, whatever its strings contain', () => {
     const depthOf = (value: unknown): number =>
       typeof value !== 'object' || value === null ? 0 : 1 + Math.max(0, ...Object.values(value).map(depthOf))
     fc.assert(

@@ -30,7 +30,7 @@ test('a large response is sent in slices and holds its memory until the client h
 })
 
 // threat: memory-exhaustion
-test('a client that goes away, one that takes over five minutes, and a handler that fails give it back', async () => {
+test('the memory is released when a client disconnects, takes over five minutes, or its handler fails', async () => {
   const { clock, memory, open } = start()
   const gone = open('a')
   await gone.enter(5 * MIB)

@@ -11,7 +11,7 @@ const id = mint('msg')
 const cursorOf = (answer: { body: any }): string => answer.body.next_cursor
 
 describe('a cursor', () => {
-  test('brings back the id it was made from', () => {
+  test('returns the id it was made from', () => {
     const answer = pageResponse({ records: [{ id: 'x' }, { id }], hasMore: true }, (record) => record.id)
     expect(answer.body).toMatchObject({ data: ['x', id], has_more: true })
     expect(pageRequest({ limit: 7, cursor: cursorOf(answer) })).toEqual({ limit: 7, after: id })
@@ -28,7 +28,7 @@ describe('a cursor', () => {
     expect(pageRequest({ limit: 25 })).toEqual({ limit: 25, after: null })
   })
 
-  test('of one direction is no cursor of the other', () => {
+  test('of one direction is invalid in the other', () => {
     const feed = cursorOf(feedResponse({ records: [{ id }], hasMore: true }, (record) => record))
     const page = cursorOf(pageResponse({ records: [{ id }], hasMore: true }, (record) => record))
     expect(feedCursor(feed)).toBe(id)
@@ -47,7 +47,7 @@ describe('a cursor', () => {
     `${Buffer.from(`\x01${id}`).toString('base64url')}=`,
     Buffer.from(`\x01msg_${'-'.repeat(26)}`).toString('base64url'),
   ]
-  test.each(bad)('that nobody gave out (%p) is refused', (cursor) => {
+  test.each(bad)('that the API did not issue (%p) is refused', (cursor) => {
     expect(() => pageRequest({ limit: 25, cursor })).toThrow('cursor is invalid')
   })
 })

@@ -44,7 +44,7 @@ test('large bodies wait for memory, one key gets half of it, and after 20 s the 
   expect(fates.slice(4)).toEqual(['second', 'third: unavailable'])
 })
 
-test('who does not say how much comes is taken for the largest once it is large, and for nothing before', async () => {
+test('a body without an announced size reserves nothing while it is small, and the maximum once it is large', async () => {
   const { clock, read, fates } = start()
   await read('first', 'a', null, MIB)
   await read('small', 'b', null, 200_000)
@@ -57,7 +57,7 @@ test('who does not say how much comes is taken for the largest once it is large,
 })
 
 // threat: memory-exhaustion
-test('what is made of a body has a place of its own: slow senders leave it to those whose bodies are in hand', async () => {
+test('parsed bodies have a separate memory budget, so that slow uploads do not block complete bodies', async () => {
   const { clock, bodies } = start(391_000_000) // 202 MB beside our own, a third of it for what comes in
   const open = (keyId: string) => bodies.open(new Request('http://localhost/'), keyId)
   const [slow, quick, late] = [open('a'), open('b'), open('c')]

@@ -33,7 +33,7 @@ describe('a time', () => {
     '0000-01-01T00:00:00+00:01',
     '9999-12-31T23:59:59-00:01',
   ]
-  test.each(bad)('%p is none', (text) => {
+  test.each(bad)('%p is not a time', (text) => {
     expect(parseIsoTime(text)).toBeNull()
   })
 })
@@ -48,7 +48,7 @@ describe('faults', () => {
   })
   const messages = (value: unknown) => check(schema, value, 'body').faults?.map(({ message }) => message)
 
-  test('are predicates after the name of the field, all of them at once', () => {
+  test('name each field with what it must be, all at once', () => {
     const value = { name: 'longer', to: ['a', 1], deep: [{ kind: 'c', size: 0 }, 5], email: 'Ann <a@b.example>', x: 1 }
     expect(messages(value)).toEqual([
       'name must have at most 5 characters',
@@ -61,7 +61,7 @@ describe('faults', () => {
     ])
   })
 
-  test('say what is missing, and what fits no form at all', () => {
+  test('name missing fields, and values that match no form', () => {
     expect(messages({})).toEqual(['name is required', 'to is required'])
     expect(messages({ name: null, to: 5, map: { k: {} } })).toEqual([
       'name must be a string',
@@ -80,12 +80,12 @@ describe('faults', () => {
     expect(messages(party(6))).toEqual(['name must have at most 5 characters'])
   })
 
-  test('of the value as a whole go by its name', () => {
+  test('of the whole value use its name', () => {
     expect(messages([])).toEqual(['body must be an object'])
     expect(messages('x')).toEqual(['body must be an object'])
   })
 
-  test('name a field once, however much is wrong with it', () => {
+  test('name a field once, whatever is wrong with it', () => {
     const { faults } = check(
       z.strictObject({ name: label(3), n: z.int().min(3) }),
       { name: '\n\n\n\n', n: 1.5 },
@@ -97,14 +97,14 @@ describe('faults', () => {
     ])
   })
 
-  test('name a field that would be a prototype', () => {
+  test('name a field called __proto__ or constructor', () => {
     expect(messages(JSON.parse('{"name":"x","to":"y","__proto__":{"z":1},"constructor":1}'))).toEqual([
       'Unknown field "__proto__".',
       'Unknown field "constructor".',
     ])
   })
 
-  test('keep a sentence of a check’s own', () => {
+  test('keep the message of a custom check', () => {
     const own = z.strictObject({ a: z.string().refine(() => false, 'a and b exclude each other') })
     expect(check(own, { a: '' }, 'body').faults).toEqual([{ field: 'a', message: 'a and b exclude each other' }])
   })

@@ -5,7 +5,7 @@ const tries = (limit: ReturnType<typeof createSignInLimit>, address: string, now
   for (let count = 0; ; count++) if (limit.take('link', address, now) > 0) return count
 }
 
-test('an address has ten tries, and one more every six seconds', () => {
+test('an address has ten attempts, and one more every six seconds', () => {
   const limit = createSignInLimit()
   expect(tries(limit, '192.0.2.1')).toBe(10)
   expect(limit.take('link', '192.0.2.1', 0)).toBe(6)
@@ -13,7 +13,7 @@ test('an address has ten tries, and one more every six seconds', () => {
   expect(tries(limit, '192.0.2.1', 3_600_000)).toBe(10)
 })
 
-test('whoever has a /64 of IPv6 is one, and those who are not known are one too', () => {
+test('addresses of one IPv6 /64 share a limit, and so do unknown addresses', () => {
   const limit = createSignInLimit()
   expect(tries(limit, '2001:db8:1:2::1')).toBe(10)
   expect(tries(limit, '2001:db8:1:2:ffff::9')).toBe(0)
@@ -23,7 +23,7 @@ test('whoever has a /64 of IPv6 is one, and those who are not known are one too'
 })
 
 // threat: sign-in-guessing
-test('passwords are tried thirty times a minute by all addresses together, and links open all the same', () => {
+test('all addresses together have thirty password attempts a minute, and links still work', () => {
   const limit = createSignInLimit()
   const address = (at: number) => `198.51.100.${at}`
   for (let at = 0; at < 30; at++) expect(limit.take('password', address(at), 0)).toBe(0)
@@ -32,7 +32,7 @@ test('passwords are tried thirty times a minute by all addresses together, and l
   expect(limit.take('password', address(99), 2_000)).toBe(0)
 })
 
-test('a refused try costs nothing', () => {
+test('a refused attempt does not count', () => {
   const limit = createSignInLimit()
   tries(limit, '192.0.2.1')
   for (let i = 0; i < 100; i++) limit.take('link', '192.0.2.1', 1_000)

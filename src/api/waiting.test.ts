@@ -4,7 +4,7 @@ import { createWaiting } from './waiting.ts'
 const LIMITS = { perKey: 2, perOrganization: 3, inAll: 5, organizationBytes: 100, allBytes: 300 }
 const of = (keyId: string, organizationId = 'org_a') => ({ keyId, organizationId })
 
-test('a key, an organization and all together have a limit; what ends makes room, once', () => {
+test('a key, an organization and the server have a limit; a request that ends frees its slot once', () => {
   const waiting = createWaiting(LIMITS)
   const first = waiting.begin(of('k1'), 1)!
   expect(waiting.begin(of('k1'), 1)).not.toBeNull()
@@ -21,7 +21,7 @@ test('a key, an organization and all together have a limit; what ends makes room
   expect(waiting.begin(of('k1'), 1)).toBeNull()
 })
 
-test('bytes are limited as well: of an organization, and of all', () => {
+test('an organization and the server have a limit of bytes', () => {
   const waiting = createWaiting({ ...LIMITS, allBytes: 250 })
   expect(waiting.begin(of('k1'), 101)).toBeNull()
   const large = waiting.begin(of('k1'), 100)!

@@ -50,13 +50,13 @@ describe('a time server', () => {
     expect(await ask()).toBe(0)
   })
 
-  test('goes on counting after 2036', async () => {
+  test('gives the right time after 2036', async () => {
     const later = Date.parse('2040-01-01T00:00:00Z')
     says(later)
     expect(await ask()).toBe(NOW - later)
   })
 
-  test('is not believed when it is out of step, answers another question, or nothing', async () => {
+  test('is ignored when it is unsynchronized, answers another request, or does not answer', async () => {
     says(NOW, (packet) => packet.writeUInt8(0xe4, 0))
     expect(await ask()).toBeNull()
     says(NOW, (packet) => packet.writeUInt8(0, 1))

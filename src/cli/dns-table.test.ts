@@ -12,7 +12,7 @@ const RECORD: PublishedRecord = {
   found: ['v=DMARC1; \x1b[2J\x1b]0;title\x07', '\u202egnp.exe\n\u009b31m p=reject; ü'],
 }
 
-test('what a stranger wrote into DNS cannot write on our terminal', () => {
+test('a DNS record cannot control the terminal', () => {
   const note = dnsTable([RECORD]).split('\n').slice(2).join('\n')
   expect(note).toBe(
     '_dmarc.acme.example has a different value: v=DMARC1; \\u001b[2J\\u001b]0;title\\u0007 | \\u202egnp.exe\\u000a\\u009b31m p=reject; ü',

@@ -5,7 +5,7 @@ import { colorsFor } from './print.ts'
 
 const plain = colorsFor({}, false)
 
-test('a line for each check, its names under one another, with what to do below', () => {
+test('prints a line for each check in aligned columns, with the advice below', () => {
   const text = findings(
     [
       { name: 'hostname', ...pass('mail.acme.example is 192.0.2.1') },
@@ -29,7 +29,7 @@ test('a line for each check, its names under one another, with what to do below'
 })
 
 // threat: formulas-and-terminal-controls
-test('what a server or a name in DNS says cannot write on our terminal', () => {
+test('a server’s reply or a DNS name cannot control the terminal', () => {
   const text = findings(
     [{ name: 'hostname', ...fail('mx.example refuses: 554 \x1b[2J\r\u202e', 'Leave \x07one') }],
     plain,

@@ -55,7 +55,7 @@ async function followed(looks: { deliveries: Delivery[]; attempts: { email: stri
   return { status, lines: steps.map((step) => formatStep(step, colorsFor({}, false))) }
 }
 
-test('each attempt is told once, with its host, TLS, reply and what follows', async () => {
+test('prints each attempt once, with its host, TLS, reply and what follows', async () => {
   const first = { email: 'ann@example.net', attempt: attempt(1, 'deferred', '451 4.7.1 later') }
   const second = { email: 'ann@example.net', attempt: attempt(2, 'delivered', '250 ok\x1b[2J', { tlsVersion: null }) }
   const waiting = delivery('ann@example.net', 'deferred', { attempts: 1, nextAttemptAt: AT + 2 * MINUTE })
@@ -72,7 +72,7 @@ test('each attempt is told once, with its host, TLS, reply and what follows', as
   ])
 })
 
-test('an end without an attempt is told too, and a part of it is no delivery', async () => {
+test('prints a recipient that ended without an attempt, and a partial message is not delivered', async () => {
   const tried = { email: 'bob@example.net', attempt: attempt(1, 'deferred', '451 later') }
   const { status, lines } = await followed([
     {

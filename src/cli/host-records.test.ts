@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { hostRecords, UNKNOWN_ADDRESS } from './host-records.ts'
 
-test('the machine has one record a family, of its public addresses, and none in the zone of another domain', () => {
+test('lists one record for each family of public addresses, and none in the zone of another domain', () => {
   const name = 'mail.acme.example'
   const records = (...addresses: string[]) =>
     hostRecords(name, 'acme.example', addresses).map(({ type, value }) => `${type} ${value}`)

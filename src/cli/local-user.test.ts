@@ -5,7 +5,7 @@ const reported = (env: Record<string, string>) => {
   return Bun.spawnSync([process.execPath, '-e', script], { env }).stdout.toString().trim()
 }
 
-test('a user whose name the environment does not tell is its number', () => {
+test('a user without a name in the environment is its number', () => {
   expect(reported({ USER: 'ann' })).toBe('ann')
   expect(reported({})).toMatch(/^(uid \d+|(?!unknown$)[a-z_][\w.-]*)$/)
 })

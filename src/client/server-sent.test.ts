@@ -12,7 +12,7 @@ const EVENTS = [
   { id: 'evt_2', data: 'd' },
 ]
 
-test('events come out whole, however the stream is cut', async () => {
+test('events are complete wherever the stream is split', async () => {
   const bytes = new TextEncoder().encode(STREAM)
   for (const size of [1, 2, 3, 7, 64, bytes.length]) {
     const pauses: number[] = []

@@ -74,7 +74,7 @@ describe('a config file', () => {
     expect(config.log).toEqual({ level: 'info', format: 'auto' })
   })
 
-  test("has the customer's numbers as plans", () => {
+  test('has the default plans', () => {
     const numbers = Object.entries(configOf(HOST).plans).map(([name, plan]) => [name, ...Object.values(plan)])
     expect(numbers).toEqual([
       ['free', 60, 1000, 1, 7, 10, 10, 50, 20, 20, 1000, 1e9, 10_000, 200, 100_000],
@@ -84,7 +84,7 @@ describe('a config file', () => {
     ])
   })
 
-  test('may name a plan of its own, which is as free where it is silent', () => {
+  test('may define a plan, whose missing keys are those of the free plan', () => {
     const { plans } = configOf(`${HOST}[plans.gold]\ndomains = 3\n[plans.constructor]\ndomains = 4\n[plans.empty]`)
     expect(plans.gold).toEqual({ ...plans.free!, domains: 3 })
     expect(plans.constructor as unknown).toEqual({ ...plans.gold, domains: 4 })
@@ -92,13 +92,13 @@ describe('a config file', () => {
     expect(configOf(HOST).plans.constructor).toBeUndefined()
   })
 
-  test('is frozen to the ground', () => {
+  test('is frozen at every depth', () => {
     const config = configOf(`${HOST}delivery.smarthost = "smtp://relay.example.net"`)
     const parts = [config, config.http, config.http.listen, config.plans.free, config.delivery.smarthost]
     expect([...parts, config.delivery.retryScheduleSeconds].every(Object.isFrozen)).toBe(true)
   })
 
-  test('tells every fault at once, each with its line', () => {
+  test('reports all faults at once, each with its line', () => {
     const text = `${HOST}
 [http]
 listen = "8025"
@@ -157,7 +157,7 @@ level = "verbose"`
     )
   })
 
-  test('with a key inside an inline table is faulted at the line of the table', () => {
+  test('with a bad key in an inline table names the line of the table', () => {
     expect(faultsOf(`${HOST}log = { level = "info", formt = "json" }`)).toBe(
       'config.toml:2: log.formt: unknown key. Did you mean log.format?',
     )
@@ -202,7 +202,7 @@ level = "verbose"`
     expect(reported.split('\n')).toHaveLength(1)
   })
 
-  test('takes IPv6 addresses, port 0, localhost and international names', () => {
+  test('accepts IPv6 addresses, port 0, localhost and international names', () => {
     const config = configOf(`hostname = "Müllerin.Example."
 http.listen = "[::1]:0"
 smtp.inbound.listen = "localhost:2525"
@@ -217,21 +217,21 @@ delivery.source_address = "2001:db8::1"`)
     expect(config.delivery.sourceAddress).toBe('2001:db8::1')
   })
 
-  test('means relative paths from its own folder', () => {
+  test('resolves relative paths from its own folder', () => {
     const { config } = readConfig({ text: `${HOST}data_dir = "data"`, file: '/etc/postrider/config.toml', env: {} })
     expect(config?.dataDir).toBe('/etc/postrider/data')
     expect(configOf(HOST, { POSTRIDER_DATA_DIR: 'data' }).dataDir).toBe(resolve('data'))
   })
 })
 
-describe('what must hold between keys', () => {
+describe('rules between keys', () => {
   test('a key without a certificate is refused', () => {
     expect(faultsOf(`${HOST}smtp.key_file = "key.pem"`)).toBe(
       'config.toml:2: smtp.key_file: expected smtp.certificate_file, because smtp.key_file is set',
     )
   })
 
-  test('two listeners on one address are refused, on port 0 or different hosts they are fine', () => {
+  test('two listeners on one address are refused, unless on port 0 or different hosts', () => {
     expect(faultsOf(`${HOST}http.listen = "127.0.0.1:25"`)).toBe(
       'config.toml:2: http.listen: expected different addresses, found smtp.inbound.listen = 0.0.0.0:25 and http.listen = 127.0.0.1:25',
     )
@@ -244,13 +244,13 @@ describe('what must hold between keys', () => {
     expect(faultsOf(`${HOST}http.listen = "192.0.2.1:25"\nsmtp.inbound.listen = "192.0.2.2:25"`)).toBe('')
   })
 
-  test('a share larger than the whole is refused', () => {
+  test('a part larger than its total is refused', () => {
     expect(faultsOf(`${HOST}[webhooks]\nmax_in_flight = 5`)).toBe(
       'config.toml:3: webhooks.max_in_flight: expected max_per_webhook to be at most max_in_flight (5), found 10',
     )
   })
 
-  test('a plan to choose that there is not is refused, and one of your own is a plan', () => {
+  test('a selectable plan must exist, configured or by default', () => {
     const chosen = (name: string) =>
       `${HOST}[billing]\nself_service_plans = ["pro", "${name}"]\n[plans.mine]\ndomains = 3`
     expect(faultsOf(chosen('por'))).toBe(
@@ -259,12 +259,12 @@ describe('what must hold between keys', () => {
     expect(faultsOf(chosen('mine'))).toBe('')
   })
 
-  test('a key that is wrong by itself is not judged again', () => {
+  test('a key that is invalid by itself is not checked again', () => {
     expect(read(`${HOST}webhooks.max_in_flight = "5"`).faults).toHaveLength(1)
   })
 })
 
-describe('an authority of certificates', () => {
+describe('a certificate authority', () => {
   const ACME = `${HOST}tls.mode = "acme"\n`
   const AGREED = `${ACME}tls.acme_agree_terms = true\n`
 
@@ -284,7 +284,7 @@ describe('an authority of certificates', () => {
     expect(faultsOf(text)).toContain(fault)
   })
 
-  test('needs an address of its own to be asked at', () => {
+  test('needs a separate address for its validation requests', () => {
     const text = `${AGREED}http.listen = "0.0.0.0:80"\nhttp.listen_redirect = "0.0.0.0:80"`
     expect(faultsOf(text)).toContain('and http.listen = 0.0.0.0:80')
     expect(faultsOf(`${AGREED}http.listen_redirect = "0.0.0.0:80"`)).toBe('')
@@ -302,7 +302,7 @@ describe('the public address', () => {
     expect(configOf(HOST + line).http.publicUrl).toBe(url)
   })
 
-  test('derived from port 0 takes the port that was bound, a configured one stays', () => {
+  test('uses the bound port when derived from port 0; a configured one stays', () => {
     const bound = { listen: { host: '127.0.0.1', port: 40_001 }, listenTls: null }
     const both = { ...bound, listenTls: { host: '127.0.0.1', port: 40_002 } }
     const inClear = 'http.listen = "127.0.0.1:0"'
@@ -315,7 +315,7 @@ describe('the public address', () => {
 })
 
 describe('the environment', () => {
-  test('wins over the file, with numbers, booleans and lists', () => {
+  test('overrides the file, with numbers, booleans and lists', () => {
     const config = configOf(`${HOST}[delivery]\nport = 2525\nworkers = 3`, {
       POSTRIDER_DELIVERY_PORT: '26',
       POSTRIDER_DELIVERY_ALLOW_PRIVATE_DESTINATIONS: 'true',
@@ -334,16 +334,16 @@ describe('the environment', () => {
     expect(config.plans.gold?.retentionDays).toBe(2)
   })
 
-  test('can be all there is', () => {
+  test('can hold the whole config', () => {
     const { config } = loadConfigFile(null, { POSTRIDER_HOSTNAME: 'mail.example.com' })
     expect(config?.hostname).toBe('mail.example.com')
   })
 
-  test('mends a wrong value of the file', () => {
+  test('corrects a wrong value of the file', () => {
     expect(faultsOf(`${HOST}delivery.port = "x"`, { POSTRIDER_DELIVERY_PORT: '25' })).toBe('')
   })
 
-  test('is told by the name of the variable', () => {
+  test('is named by its variable in a fault', () => {
     expect(faultsOf(HOST, { POSTRIDER_DELIVERY_PORT: 'smtp', POSTRIDER_HTTP_LISTN: 'off' })).toBe(
       [
         'environment: POSTRIDER_HTTP_LISTN: unknown variable. Did you mean POSTRIDER_HTTP_LISTEN?',
@@ -356,7 +356,7 @@ describe('the environment', () => {
     )
   })
 
-  test('may hold our own other names, strangers, and what Kubernetes makes for a service called postrider', () => {
+  test('may contain our other variables, unrelated ones, and those of a Kubernetes service called postrider', () => {
     const kubernetes = {
       POSTRIDER_SERVICE_HOST: '10.0.0.1',
       POSTRIDER_SERVICE_PORT: '8025',
@@ -382,7 +382,7 @@ describe('the environment', () => {
 describe('behind a proxy', () => {
   const faults = (http: string) => faultsOf(`${HOST}[http]\nbehind_proxy = true\n${http}`)
 
-  test('the public address is https, and the listener is for the proxy alone', () => {
+  test('the public address is https, and the listener serves only the proxy', () => {
     expect(faults('')).toContain('expected http.public_url to be the https:// address of the proxy')
     expect(faults('public_url = "http://api.example.com"')).toEndWith('found http://api.example.com')
     const url = 'public_url = "https://api.example.com"\n'
@@ -419,7 +419,7 @@ describe('a smarthost', () => {
     'smtp://user:100%@relay.example.net',
     'smtp://user:p#ss@relay.example.net',
     'smtps://:465',
-  ])('written %s is refused and its text is not reported', (text) => {
+  ])('written %s is refused and its text is not printed', (text) => {
     const reported = faultsOf(HOST, { POSTRIDER_DELIVERY_SMARTHOST: text })
     expect(reported).toEndWith('or "" for none, found a value that is hidden because it is secret')
     expect(reported).not.toContain(text)
@@ -436,7 +436,7 @@ describe('a smarthost', () => {
     expect(fromEnvironment.delivery.smarthost?.host).toBe('relay.example.net')
   })
 
-  test('in the environment hides the file that the config names', () => {
+  test('in the environment overrides the file that the config names', () => {
     const env = { POSTRIDER_DELIVERY_SMARTHOST: 'smtp://relay.example.net' }
     writeFileSync(join(folder, 'other'), 'smtp://other.example', { mode: 0o600 })
     const { config } = readConfig({
@@ -447,7 +447,7 @@ describe('a smarthost', () => {
     expect(config?.delivery.smarthost?.host).toBe('relay.example.net')
   })
 
-  test('in a file that others can read is refused, with the way to mend it', () => {
+  test('in a file that others can read is refused, with the command that corrects it', () => {
     const file = join(folder, 'my secret')
     const faults = () => faultsOf(HOST, { POSTRIDER_DELIVERY_SMARTHOST_FILE: file })
     writeFileSync(file, 'smtp://user:hunter2@relay.example.net')
@@ -459,7 +459,7 @@ describe('a smarthost', () => {
     }
   })
 
-  test('can come from the credentials of systemd, above the file and below the environment', () => {
+  test('can come from systemd credentials, which override the file and not the environment', () => {
     const credentials = mkdtempSync(join(folder, 'credentials-'))
     writeFileSync(join(credentials, 'delivery.smarthost'), 'smtp://given.example\n', { mode: 0o600 })
     writeFileSync(join(credentials, 'of-another-program'), '')
@@ -496,7 +496,7 @@ describe('files', () => {
     expect(formatFaults(loadConfigFile(latin, {}).faults ?? [])).toEndWith('found bytes that are not UTF-8')
   })
 
-  test('that belongs to others says as whom to run', () => {
+  test('that belong to another user name the user to run as', () => {
     const path = join(folder, 'others.toml')
     writeFileSync(path, HOST, { mode: 0 })
     const isRoot = process.getuid!() === 0
@@ -506,13 +506,13 @@ describe('files', () => {
     expect(formatFaults(faults!)).toContain('found one that this user may not read. Run the command as root')
   })
 
-  test('a byte order mark and CRLF line ends do no harm', () => {
+  test('may have a byte order mark and CRLF line ends', () => {
     const windows = join(folder, 'windows.toml')
     writeFileSync(windows, '\ufeffhostname = "mail.example.com"\r\n[http]\r\nlisten = "x"\r\n')
     expect(formatFaults(loadConfigFile(windows, {}).faults ?? [])).toStartWith(`${windows}:3: http.listen: expected`)
   })
 
-  test('that the config names are looked for apart', () => {
+  test('named in the config are checked separately', () => {
     const pem = join(folder, 'chain.pem')
     writeFileSync(pem, '')
     chmodSync(pem, 0o600)
@@ -538,11 +538,11 @@ describe('values made by the program', () => {
 })
 
 describe('the example file', () => {
-  test('is what the schema says (bun scripts/example.ts writes it)', () => {
+  test('matches the schema (bun scripts/example.ts writes it)', () => {
     expect(readFileSync(join(import.meta.dir, '../../config.example.toml'), 'utf8')).toBe(renderExample())
   })
 
-  test('is a valid config, and so it is with every default uncommented', () => {
+  test('is a valid config, also with every default uncommented', () => {
     const example = renderExample()
     const uncommented = example.replaceAll(/^#(\w+ = )/gm, '$1')
     const defaults = makeConfig({ hostname: 'mail.example.com' })
@@ -552,7 +552,7 @@ describe('the example file', () => {
     expect(uncommentedLines).toHaveLength(keysByPath().size)
   })
 
-  test('holds chosen values uncommented', () => {
+  test('contains chosen values uncommented', () => {
     const text = renderExample({
       hostname: 'mx.example.org',
       data_dir: '/srv/"mail"',
@@ -597,7 +597,7 @@ describe('lines of keys', () => {
     })
   })
 
-  test('end where the text is no TOML', () => {
+  test('end where the text is not TOML', () => {
     expect([...linesOfKeys('a = 1\n???\nb = 2')]).toEqual([['a', 1]])
     expect(linesOfKeys('').size).toBe(0)
   })
@@ -611,7 +611,7 @@ describe('suggestions', () => {
     expect(editDistance('kitten', 'sitting')).toBe(3)
   })
 
-  test('are made only when something is near', () => {
+  test('are made only for a similar key', () => {
     expect(nearest('hostnme', ['data_dir', 'hostname'])).toBe('hostname')
     expect(nearest('colour', ['data_dir', 'hostname'])).toBeNull()
   })

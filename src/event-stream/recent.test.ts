@@ -8,7 +8,7 @@ function page(places: number[], upTo = places.at(-1)!, size = 1): Followed {
   return { events: events as Followed['events'], upTo }
 }
 
-test('what is behind a place is there until it has to give way, and then the place is known to be too far behind', () => {
+test('keeps the events after a position until they are evicted, and then reports the position as too old', () => {
   const recent = createRecent(10, { maxEvents: 3, maxCharacters: 100 })
   const placesBehind = (place: number) => recent.behind(place)?.map((event) => event.place) ?? null
   expect([recent.upTo(), placesBehind(10), placesBehind(9)]).toEqual([10, [], null])
@@ -31,7 +31,7 @@ test('what is behind a place is there until it has to give way, and then the pla
   expect([recent.upTo(), placesBehind(22)]).toEqual([40, []])
 })
 
-test('few large events fill it too, and one that is too large is not kept at all', () => {
+test('a few large events fill it too, and one that is too large is not kept', () => {
   const recent = createRecent(0, { maxEvents: 100, maxCharacters: 10 })
   recent.add(page([1, 2, 3], 3, 4))
   expect([recent.behind(0), recent.behind(1)?.length]).toEqual([null, 2])

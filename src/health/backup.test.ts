@@ -32,7 +32,7 @@ test('without a backup, or with an old one, it says what to do', () => {
 })
 
 // threat: links-in-data-directory
-test('what lies in the way of the note is removed, never written to', () => {
+test('removes what occupies the path of the note, and never writes into it', () => {
   const foreign = join(dataDir, 'foreign')
   writeFileSync(foreign, 'of somebody else')
   symlinkSync(foreign, join(dataDir, `${LAST_BACKUP_FILE}.new`))
@@ -41,7 +41,7 @@ test('what lies in the way of the note is removed, never written to', () => {
   expect(checkBackup(dataDir, NOW).status).toBe('pass')
 })
 
-test('what is held since a restore is told', async () => {
+test('reports what is on hold since a restore', async () => {
   const held = (deliveries: number) => ({
     count: async () => ({ deliveries, webhookDeliveries: 0, inboundDeliveries: 0 }),
   })

@@ -31,7 +31,7 @@ describe('health checks of a running server', () => {
     return { health, find, runs: () => runs }
   }
 
-  test('warns of what becomes worse, tells of what becomes better, and of the rest nothing', async () => {
+  test('warn when a result becomes worse, inform when it becomes better, and log nothing else', async () => {
     const { find } = watch()
     expect(await find('pass')).toEqual([])
     expect(await find('warn')).toEqual(['warn disk warn it is warn make room'])
@@ -41,11 +41,11 @@ describe('health checks of a running server', () => {
     expect(await find('fail')).toEqual(['warn disk fail it is fail make room'])
   })
 
-  test('what is wrong from the start is told', async () => {
+  test('log what is wrong from the start', async () => {
     expect(await watch().find('fail')).toEqual(['warn disk fail it is fail make room'])
   })
 
-  test('knows nothing before the first look, and one look serves all who ask at once', async () => {
+  test('have no result before the first run, and one run serves all concurrent callers', async () => {
     const { health, runs } = watch()
     expect(health.latest()).toBeNull()
     const [first, second] = await Promise.all([health.look(), health.look()])

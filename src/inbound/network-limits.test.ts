@@ -56,7 +56,7 @@ test('exempt networks have no limits, and a clock set back returns no quota', ()
 })
 
 // threat: smtp-network-table
-test('forgets the least recently used network when there are too many', () => {
+test('drops the least recently used network when there are too many', () => {
   const { limits } = open()
   for (let n = 0; n < 110_000; n++) {
     if (n % 1000 === 0) limits.mail('192.0.2.1')

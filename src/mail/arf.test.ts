@@ -78,7 +78,7 @@ describe('a feedback report', () => {
     ['2026', null],
     ['never', null],
     ['', null],
-  ])('that arrived %j has an instant', (date, at) => {
+  ])('with the arrival date %j has an instant', (date, at) => {
     const mail = `Content-Type: multipart/report; boundary=b\n\n--b\nContent-Type: message/feedback-report\n\nArrival-Date: ${date}\n--b--\n`
     expect(readFeedbackReport(asMail(mail))?.arrivalAt).toBe(at)
   })

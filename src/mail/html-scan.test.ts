@@ -20,7 +20,7 @@ function tagsOf(html: string): HtmlTag[] {
   return tags
 }
 
-describe('HTML is cut where a browser cuts it', () => {
+describe('HTML is split where a browser splits it', () => {
   for (const [html, pieces] of [
     ['', []],
     ['plain', ['text plain']],
@@ -56,7 +56,7 @@ describe('HTML is cut where a browser cuts it', () => {
 })
 
 describe('a tag', () => {
-  test('tells its name in lower case and whether a slash ends it', () => {
+  test('has its name in lower case, and says whether a slash ends it', () => {
     const seen = tagsOf('<BR/><br / ><img src=a/><TD></Td>').map((tag) => [tag.kind, tag.name, tag.selfClosing])
     expect(seen).toEqual([
       ['open', 'br', true],
@@ -126,12 +126,12 @@ for (const [value, inAttribute, inText] of [
   })
 }
 
-describe('of any text', () => {
+describe('for any text', () => {
   const parts =
     '<|</|>|/>|<!--|-->|--!>|<![if mso]>|<a |href|=|"|\'| |\n|&amp;|&copy|<p>|</p>|<style>|</style|<title>|x|é|😀|<!|<?|</>'
   const hostile = fc.array(fc.oneof(fc.constantFrom(...parts.split('|')), fc.string()), { maxLength: 40 })
 
-  test('the pieces are told in their order and cover it without gap or overlap', () => {
+  test('the pieces come in order and cover it without gap or overlap', () => {
     fc.assert(
       fc.property(hostile, (given) => {
         const html = given.join('')
@@ -148,7 +148,7 @@ describe('of any text', () => {
     )
   })
 
-  test('every value is what stands in the tag at its place', () => {
+  test('every value equals the text at its position in the tag', () => {
     fc.assert(
       fc.property(hostile, (given) => {
         const html = given.join('')

@@ -103,7 +103,7 @@ describe('html', () => {
     )
   })
 
-  test('that is long keeps every word and what parts them', () => {
+  test('that is long keeps every word and the separators', () => {
     const rows = Array.from({ length: 3000 }, (_, n) => n)
     const html = rows.map((n) => `<tr><td>Item ${n}</td><td>f\u00fcr <b>you</b></td></tr>`).join('')
     expect(textFromHtml(html)).toBe(rows.map((n) => `Item ${n} f\u00fcr you`).join('\n'))

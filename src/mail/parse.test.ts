@@ -110,7 +110,7 @@ describe('a mail as the payload shows it', () => {
   })
 
   test.each(['', '\r\n', 'garbage', 'A', '\r\n\r\nbody', 'Content-Type: multipart/mixed; boundary=x\r\n\r\n--x'])(
-    'whatever comes is a mail: %j',
+    'any input is a mail: %j',
     async (raw) => {
       expect((await parsed(Buffer.from(raw))).parseError).toBeNull()
     },
@@ -135,7 +135,7 @@ const PDF = ['Content-Type: application/pdf; name=a.pdf', 'Content-Transfer-Enco
 const UUENCODED = (name: string) => [`begin 644 ${name}`, '#0V%T', '`', 'end']
 const mixed = (...lines: string[]) => mail('Content-Type: multipart/mixed; boundary=b', '', ...lines)
 
-describe('mail as the world sends it: no part is lost', () => {
+describe('real-world mail: no part is lost', () => {
   test.each<[string, Buffer, unknown[]]>([
     [
       'padding behind a delimiter (RFC 2046 §5.1.1)',
@@ -593,7 +593,7 @@ describe('hostile mail', () => {
   })
 
   // threat: parser-exhaustion
-  test('of 2,100 parts what can be read is told, with the reason', async () => {
+  test('with 2,100 parts has the readable ones, with the reason', async () => {
     const parts = '--b\r\nContent-Type: text/plain\r\n\r\nx\r\n'.repeat(2100)
     const { parsed: shown, parseError } = await parsed(
       mail('Subject: many', 'Content-Type: multipart/mixed; boundary=b', '', `${parts}--b--`),
@@ -603,7 +603,7 @@ describe('hostile mail', () => {
     expect(shown.textBody).toStartWith('x')
   })
 
-  test('a header over 1 MiB in front of the body is no hindrance, one in a part is told', async () => {
+  test('may have a header over 1 MiB in front of the body, and reports one in a part', async () => {
     const long = `X-Long: ${'a'.repeat(2_000_000)}`
     const front = await parsed(mail('Content-Type: text/plain', long, '', 'Hello'))
     expect([front.parseError, front.parsed.textBody]).toEqual([null, 'Hello\n'])
@@ -672,7 +672,7 @@ describe('hostile mail', () => {
   })
 
   // threat: parser-exhaustion
-  test('utf-7 and its like are decoded in a small mail and left in a large one', async () => {
+  test('utf-7 and similar charsets are decoded in a small mail and kept in a large one', async () => {
     const small = await parsed(mail('Content-Type: text/plain; charset=utf-7', '', '+AOQ-'))
     expect(small.parsed.textBody).toBe('ä\n')
     for (const charset of [
@@ -710,7 +710,7 @@ describe('hostile mail', () => {
     ],
     ['parts with many fields', () => mixed(`--b\r\n${'a:b\r\n'.repeat(2_400)}\r\nx\r\n`.repeat(1_900))],
     ['parts whose header is garbage', () => mixed(`--b\r\n${'x\r\n'.repeat(4_000)}\r\n`.repeat(1_900))],
-  ])('%s leave the thread to others and end when it is late', async (_, build) => {
+  ])('%s yield the thread and stop at the deadline', async (_, build) => {
     const raw = build()
     let longestMs = 0
     let lastAt = performance.now()

@@ -24,7 +24,7 @@ test.each(['', 'Hello', 'begin', 'begin 644 ', 'begin 644 x', 'to begin 644 x\ne
   },
 )
 
-test('any bytes come back', () => {
+test('any bytes round-trip', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 200 }), (content) => {
       const lines = ['begin 644 x']

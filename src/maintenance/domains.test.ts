@@ -50,7 +50,7 @@ function unpublish(zone: Zone, domain: Domain): void {
   for (const { selector } of domain.dkim) zone.remove(`${selector}._domainkey.${domain.name}`)
 }
 
-test('a domain whose records appear is verified without anybody asking', async () => {
+test('a domain is verified automatically once its records appear', async () => {
   const { zone, read, check } = await open()
   await check(START + 60_000)
   expect((await read()).status).toBe('pending')
@@ -59,7 +59,7 @@ test('a domain whose records appear is verified without anybody asking', async (
   expect(await read()).toMatchObject({ status: 'verified', verifiedAt: START + 420_000 })
 })
 
-test('a verified domain is looked at daily, and one bad answer does not stop its mail', async () => {
+test('a verified domain is checked daily, and one failed answer does not stop its mail', async () => {
   const { zone, read, check } = await open()
   publish(zone, await read())
   await check(START)
@@ -74,7 +74,7 @@ test('a verified domain is looked at daily, and one bad answer does not stop its
   expect(await read()).toMatchObject({ status: 'verified', missingSince: null })
 })
 
-test('a domain that was never set up is left alone after a week', async () => {
+test('a domain that is never set up is not checked after a week', async () => {
   const { zone, read, check } = await open()
   await check(START)
   await check(START + 7 * DAY + 1)
@@ -84,7 +84,7 @@ test('a domain that was never set up is left alone after a week', async () => {
   expect([(await read()).status, zone.queries.length]).toEqual(['pending', 0])
 })
 
-test('after a rotation the new keys sign once they are seen, and the old ones go a week later', async () => {
+test('after a rotation, new keys sign once they are published, and old ones end a week later', async () => {
   const { zone, store, read, check } = await open()
   publish(zone, await read())
   await check(START)

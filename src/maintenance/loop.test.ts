@@ -3,7 +3,7 @@ import { createFakeClock } from '../../test/support/fake-clock.ts'
 import { silentLog } from '../os/log.ts'
 import { createMaintenance } from './loop.ts'
 
-test('each task runs at its own pace, and one that fails stops none of the others', async () => {
+test('each task runs at its own interval, and a failed one stops no other', async () => {
   const clock = createFakeClock(0)
   const ran: string[] = []
   const loop = createMaintenance({
@@ -42,7 +42,7 @@ test('each task runs at its own pace, and one that fails stops none of the other
   ])
 })
 
-test('a task with more to do comes back at once', async () => {
+test('a task with more work runs again at once', async () => {
   const clock = createFakeClock(0)
   let left = 3
   const loop = createMaintenance({
@@ -56,7 +56,7 @@ test('a task with more to do comes back at once', async () => {
   expect(left).toBe(0)
 })
 
-test('a task may have its first turn sooner than its pace says', async () => {
+test('a task may run for the first time earlier than its interval', async () => {
   const clock = createFakeClock(0)
   const ran: number[] = []
   const run = async (now: number) => {

@@ -66,7 +66,7 @@ function open({ steps = 1, recordMs = 0, commitMs = 0 } = {}) {
   return { clock, organizations, calls, records, state, task, loop }
 }
 
-test('a pass removes what each plan no longer keeps, then gives back the space', async () => {
+test('a pass removes what plans no longer keep, and then returns the disk space', async () => {
   const { clock, calls, loop } = open({ steps: 2 })
   loop.start()
   await clock.advance(10 * MINUTE)
@@ -75,7 +75,7 @@ test('a pass removes what each plan no longer keeps, then gives back the space',
   expect(calls).toEqual([...steps, 'prune 60', 'give back', 'truncate'])
 })
 
-test('an organization that is kept for ever, or whose plan is not configured, loses nothing', async () => {
+test('an organization without a retention limit, or whose plan is not configured, loses nothing', async () => {
   const { clock, calls, loop } = open()
   loop.start()
   await clock.advance(30 * MINUTE)
@@ -84,7 +84,7 @@ test('an organization that is kept for ever, or whose plan is not configured, lo
   expect(calls.filter((each) => each === 'truncate')).toHaveLength(3)
 })
 
-test('a changed plan counts from the next pass on', async () => {
+test('a changed plan applies from the next pass', async () => {
   const { clock, organizations, calls, loop } = open()
   loop.start()
   await clock.advance(10 * MINUTE)
@@ -96,7 +96,7 @@ test('a changed plan counts from the next pass on', async () => {
   expect(calls.slice(0, 3)).toEqual(['org_a 30 60', 'org_b 7 60', 'org_d 30 60'])
 })
 
-test('while the server is busy it pauses after each step, and leaves the files alone', async () => {
+test('pauses after each step while the server is busy, and leaves the files alone', async () => {
   const { clock, calls, state, loop } = open({ steps: 3 })
   state.isBusy = true
   loop.start()
@@ -109,7 +109,7 @@ test('while the server is busy it pauses after each step, and leaves the files a
   expect(calls.slice(6)).toEqual(['prune 60'])
 })
 
-test('a pass that fails goes on where it stood', async () => {
+test('a failed pass continues where it stopped', async () => {
   const { clock, calls, state, loop } = open({ steps: 2 })
   state.isBusy = true
   loop.start()
@@ -122,7 +122,7 @@ test('a pass that fails goes on where it stood', async () => {
   expect(calls.map((each) => each.split(' ')[0])).toEqual(['org_a', 'org_a', 'org_d', 'org_d', 'prune'])
 })
 
-test('a step has three milliseconds, and less after one whose commit took long', async () => {
+test('a step has three milliseconds, and less after one with a long commit', async () => {
   const quick = open({ steps: 3, recordMs: 1 })
   for (let step = 0; step < 3; step++) await quick.task.run(START)
   expect(quick.records).toEqual([3, 3, 3])

@@ -92,7 +92,7 @@ const CALLS: Record<string, unknown[][]> = {
   ],
 }
 
-test('every task does its work when its turn comes', async () => {
+test('every task does its work when it is due', async () => {
   const { made, calls } = tasks()
   expect(made.map(({ name }) => name)).toEqual(Object.keys(CALLS))
   for (const { name, run } of made) {
@@ -113,7 +113,7 @@ test('tasks that remove old records take the earlier of both clocks', () => {
   ])
 })
 
-test('tasks come at their own pace, those that a restart must not put off come soon after the start', () => {
+test('tasks run at their own intervals, and those that restarts must not delay run soon after the start', () => {
   const { made } = tasks()
   const paces = made.map(({ name, everyMs, firstMs }) => [name, everyMs / 1000, ...(firstMs ? [firstMs / 1000] : [])])
   expect(paces).toEqual([
@@ -144,7 +144,7 @@ test.each([
   ['operator sessions', 'sessions.prune', 100],
   ['usage of past days', 'usage.prune', 100],
   ['forward targets that never answered', 'forwardTargets.prune', 100],
-])('%s: comes back at once when %s removed all it was asked for', async (name, method, limit) => {
+])('%s: runs again at once when %s removed as much as it was asked for', async (name, method, limit) => {
   const removing = (count: number) => tasks({ answers: { [method]: Promise.resolve(count) } }).run(name)
   expect(await removing(limit)).toBe(true)
   expect(await removing(limit - 1)).toBe(false)
@@ -153,7 +153,7 @@ test.each([
 test.each([
   ['search index', 'indexForSearch'],
   ['stored bytes', 'usage.countSome'],
-])('%s: comes back at once when %s has more to do and the server is idle', async (name, method) => {
+])('%s: runs again at once when %s has more to do and the server is idle', async (name, method) => {
   const answers = { [method]: Promise.resolve(true) }
   expect(await tasks({ answers }).run(name)).toBe(true)
   expect(await tasks({ answers, isBusy: true }).run(name)).toBe(false)

@@ -41,7 +41,7 @@ const asks = (text: string): Lookup<string> => ({
 })
 const NOON = TODAY + DAY / 2
 
-test('a report goes by HTTPS, also where the mail beside it cannot be sent, and goes once', async () => {
+test('a report goes out by HTTPS, also where the mail cannot be sent, and only once', async () => {
   await using w = await world(asks('v=TLSRPTv1; rua=mailto:a@told.test,https://told.test/tls'))
   await w.reports.send(NOON)
   await w.reports.send(NOON)
@@ -64,7 +64,7 @@ test('a report goes by HTTPS, also where the mail beside it cannot be sent, and 
   expect(await w.isLeft()).toBe(false)
 })
 
-test('in the first hour of the day after nothing is told', async () => {
+test('no report is sent in the first hour of the next day', async () => {
   await using w = await world(asks('v=TLSRPTv1; rua=https://told.test/tls'))
   await w.reports.send(TODAY + 59 * 60_000)
   expect(w.posts).toEqual([])
@@ -72,7 +72,7 @@ test('in the first hour of the day after nothing is told', async () => {
   expect(w.posts).toHaveLength(1)
 })
 
-test('a domain that asks for nothing is forgotten, one whose DNS is in trouble waits for two days', async () => {
+test('a domain that asks for no report is dropped, one whose DNS fails waits for two days', async () => {
   for (const [txt, now, isLeft] of [
     [{ kind: 'nxdomain' }, NOON, false],
     [asks('v=spf1 -all'), NOON, false],
@@ -85,7 +85,7 @@ test('a domain that asks for nothing is forgotten, one whose DNS is in trouble w
   }
 })
 
-test('who tells nobody any more forgets what was counted', async () => {
+test('counts are dropped when reports are turned off', async () => {
   await using w = await world(asks('v=TLSRPTv1; rua=https://told.test/tls'), '')
   await w.reports.send(NOON)
   expect([w.posts.length, await w.isLeft()]).toEqual([0, false])

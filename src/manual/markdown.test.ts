@@ -40,7 +40,7 @@ describe('a page of the manual', () => {
     ])
   })
 
-  test('links to other pages by their path on the server, and shows files of the sources as words', () => {
+  test('links to other pages by their path on the server, and shows source files as text', () => {
     expect(page.html).toContain('<a href="tls#renewal">a link</a>')
     expect(page.html).toContain('a source and')
     expect(page.html).toContain('<h2 id="one-code--more">')

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { gaugeEngines, type Site } from './engines.ts'
 import { createRegistry } from './registry.ts'
 
-test('of many sites the fifty busiest have lines, all are counted by state, and all are asked for once', () => {
+test('with many destinations, the fifty busiest have lines, all are counted by state, and all are read once', () => {
   const registry = createRegistry()
   let asked = 0
   const sites = Array.from({ length: 1_000 }, (_, at): Site => {

@@ -11,7 +11,7 @@ const ROOT = join(import.meta.dir, '../..')
 const FAMILIES = everything()
 const NAMES = new Set(FAMILIES.map(({ name }) => name))
 
-test('names begin with ours, end with their unit in base units, and say the type only where it is usual', () => {
+test('names start with our prefix, end with a base unit, and contain the type only where it is usual', () => {
   expect(NAMES.size).toBe(FAMILIES.length)
   for (const { name, type, help } of FAMILIES) {
     expect(name).toMatch(/^(postrider|process)_[a-z][a-z0-9_]*$/)
@@ -51,16 +51,16 @@ const LABELS = [
   'when',
 ]
 
-test('no label is of a user: no address, no message, no organization', () => {
+test('no label contains user data: no address, no message, no organization', () => {
   expect([...new Set(FAMILIES.flatMap(({ labels }) => labels))].toSorted()).toEqual(LABELS)
 })
 
-test('the manual lists each', () => {
+test('the manual lists every metric', () => {
   const page = readFileSync(join(ROOT, 'src/manual/metrics.md'), 'utf8')
   expect([...NAMES].filter((name) => !page.includes(`\`${name}\``))).toEqual([])
 })
 
-test('alerts ask for what is there, for the type that it has, and say what is the matter', () => {
+test('alerts query metrics that exist, by their type, and describe the problem', () => {
   const rules = Bun.YAML.parse(readFileSync(join(ROOT, 'scripts/monitoring/alerts.yaml'), 'utf8')) as {
     groups: {
       rules: { alert: string; expr: string; labels: { severity: string }; annotations: { summary: string } }[]
@@ -76,7 +76,7 @@ test('alerts ask for what is there, for the type that it has, and say what is th
   }
 })
 
-test('the board asks for what is there, of the data source that is chosen, and shows all that is counted', () => {
+test('the dashboard queries metrics that exist, in the chosen data source, and shows every metric', () => {
   const board = JSON.parse(readFileSync(join(ROOT, 'scripts/monitoring/grafana.json'), 'utf8')) as {
     panels: { id: number; type: string; gridPos: Place; targets?: { expr: string; datasource: { uid: string } }[] }[]
     templating: { list: { name: string; type: string }[] }

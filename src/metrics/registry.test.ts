@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { createRegistry } from './registry.ts'
 
-test('buckets add up, and a value on a bound is inside it', () => {
+test('buckets are cumulative, and a value on a bound is inside it', () => {
   const registry = createRegistry()
   const seconds = registry.histogram('wait_seconds', 'Waits.', [0.5, 1])
   for (const value of [0.25, 0.5, 0.75, 7]) seconds(value)
@@ -15,7 +15,7 @@ wait_seconds_count 4
 `)
 })
 
-test('label values are escaped, each combination is a line of its own', () => {
+test('label values are escaped, and each combination is a separate line', () => {
   const registry = createRegistry()
   const count = registry.counter('asked_total', 'Asked.', ['what', 'how'])
   count(['a"b\\c\nd', 'x'])

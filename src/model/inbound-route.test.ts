@@ -66,7 +66,7 @@ describe('a match', () => {
     expect(chooseRoute([only], at(spoken))?.route ?? null).toBe(takes ? only : null)
   })
 
-  test('of a hostile pattern ends soon', () => {
+  test('of a hostile pattern takes little time', () => {
     const hostile = pattern(`${'*a'.repeat(2_000)}b@a.test`)
     expect(chooseRoute([hostile], at(`${'a'.repeat(2_000)}@a.test`))).toBeNull()
   })
@@ -96,21 +96,21 @@ describe('the order', () => {
     }
   })
 
-  test('leaves out what is disabled', () => {
+  test('leaves out disabled routes', () => {
     const rest = catchAll()
     expect(chooseRoute([address('a@a.test', { enabled: false }), rest], at('a@a.test'))?.route).toBe(rest)
     expect(chooseRoute([domain('a.test', { enabled: false })], at('a@a.test'))).toBeNull()
     expect(chooseRoute([], at('a@a.test'))).toBeNull()
   })
 
-  test('tells by what the route matched', () => {
+  test('says what the route matched by', () => {
     expect(chooseRoute([address('a@a.test')], at('a+x@a.test'))).toMatchObject({ by: 'address', viaBareAddress: true })
     expect(chooseRoute([address('a@a.test')], at('A@a.test'))).toMatchObject({ by: 'address', viaBareAddress: false })
     expect(chooseRoute([domain('a.test')], at('a+x@a.test'))).toMatchObject({ by: 'domain', viaBareAddress: false })
   })
 })
 
-test('every route is told why it takes the mail or does not', () => {
+test('every route says why it takes the mail or does not', () => {
   const routes = [
     catchAll({ name: 'rest' }),
     domain('b.test', { name: 'elsewhere', priority: 9 }),

@@ -18,6 +18,6 @@ test.each(CASES)('%ss from %s to before %s', (interval, from, before, starts) =>
   for (const [at, { before }] of periods.slice(0, -1).entries()) expect(before).toBe(periods[at + 1]!.from)
 })
 
-test('more than wanted are not made, but one', () => {
+test('at most one period more than wanted is made', () => {
   expect(periodsOf({ from: 0, before: 8e15 }, 'hour', 5)).toHaveLength(6)
 })

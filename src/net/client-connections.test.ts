@@ -54,7 +54,7 @@ test('a client that opens more connections than its share loses the newest; othe
   await Promise.all([server.stop(true), other.stop(true)])
 })
 
-test('an IPv6 client is its network of 64 bits', async () => {
+test('an IPv6 client is its /64', async () => {
   const server = serve('::1')
   const crowd = await connections(fetchPort(server), 30, '::1', '::1')
   const { closeBeyond } = openClientConnections()
@@ -68,7 +68,7 @@ test('an IPv6 client is its network of 64 bits', async () => {
   await server.stop(true)
 })
 
-test('nobody is looked at before many descriptors are open', async () => {
+test('no client is limited while few descriptors are open', async () => {
   const server = serve()
   const crowd = await connections(fetchPort(server), 100, '127.0.0.2')
   let used = 10
@@ -90,7 +90,7 @@ test('nobody is looked at before many descriptors are open', async () => {
   await server.stop(true)
 })
 
-test('limits by the descriptors that the process may have', () => {
+test('the limit follows the descriptors that the process may have', () => {
   expect(connectionLimits(65_536)).toEqual({ crowdedAt: 4_096, most: 1_024 })
   expect(connectionLimits(1_024)).toEqual({ crowdedAt: 256, most: 64 })
   expect(connectionLimits(Number.POSITIVE_INFINITY)).toEqual({ crowdedAt: 4_096, most: 1_024 })

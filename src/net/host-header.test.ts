@@ -35,11 +35,11 @@ test.each([
   'a%2eb',
   '.',
   `${'a'.repeat(301)}`,
-])('%s is no host', (header) => {
+])('%s is not a host', (header) => {
   expect([hostNameOf(header), isBadHost(header)]).toEqual([null, true])
 })
 
-test('no header and an empty one are no fault', () => {
+test('a missing or empty header is not a fault', () => {
   expect([isBadHost(null), isBadHost('')]).toEqual([false, false])
 })
 

@@ -97,14 +97,14 @@ describe('public unicast', () => {
 
 describe('address guard', () => {
   // threat: webhook-private-addresses
-  test('without allowed networks it lets only public addresses through', () => {
+  test('without allowed networks only public addresses pass', () => {
     const mayConnect = createAddressGuard([])
     expect(mayConnect('8.8.8.8')).toBe(true)
     expect(mayConnect('127.0.0.1')).toBe(false)
     expect(mayConnect('no address')).toBe(false)
   })
 
-  test('an allowed network opens exactly itself, in its IPv4-mapped form too', () => {
+  test('an allowed network permits exactly itself, also in its IPv4-mapped form', () => {
     const mayConnect = createAddressGuard(['127.0.0.0/8', 'fd00::/8'])
     expect(mayConnect('127.0.0.1')).toBe(true)
     expect(mayConnect('::ffff:127.0.0.1')).toBe(true)
@@ -126,7 +126,7 @@ describe('address guard', () => {
   )
 })
 
-test('shorthand forms are no literals', () => {
+test('shorthand forms are not addresses', () => {
   expect(['127.0.0.1', '::1', 'fe80::1'].map(isIpLiteral)).toEqual([true, true, true])
   expect(['127.1', '2130706433', '0x7f.1', 'localhost', ''].map(isIpLiteral)).toEqual([
     false,
@@ -137,7 +137,7 @@ test('shorthand forms are no literals', () => {
   ])
 })
 
-test('host and port are taken apart, and half a pair is null', () => {
+test('host and port are split, and half a pair is null', () => {
   expect(parseHostPort('127.0.0.1:25')).toEqual({ host: '127.0.0.1', port: 25 })
   expect(parseHostPort('[::1]:0')).toEqual({ host: '::1', port: 0 })
   expect(parseHostPort('mx.example:65535')).toEqual({ host: 'mx.example', port: 65535 })
@@ -146,7 +146,7 @@ test('host and port are taken apart, and half a pair is null', () => {
   }
 })
 
-test('an address has one way to be written', () => {
+test('each address is written in one form', () => {
   for (const [text, canonical] of [
     ['192.0.2.1', '192.0.2.1'],
     ['::ffff:192.0.2.1', '192.0.2.1'],
@@ -160,7 +160,7 @@ test('an address has one way to be written', () => {
   }
 })
 
-test('networks hold their addresses, mapped ones too, and nothing else', () => {
+test('networks contain their addresses, mapped ones too, and no others', () => {
   const isWithin = createNetworks(['10.0.0.0/8', '2001:db8::/32'])
   for (const ip of ['10.9.9.9', '::ffff:10.1.1.1', '2001:db8::1']) expect(isWithin(ip)).toBe(true)
   for (const ip of ['11.0.0.1', '2001:db9::1', '::1', '', 'x']) expect(isWithin(ip)).toBe(false)

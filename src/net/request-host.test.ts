@@ -16,7 +16,7 @@ test.each([
   expect(requestHost(header)).toBe(host)
 })
 
-test('a proxy of ours may say what the client asked for, and nobody else', () => {
+test('only our proxy may say what the client asked for', () => {
   const hostOf = createRequestHost((ip) => ip === '10.0.0.1')
   const request = (headers: Record<string, string>) => ({ headers: new Headers(headers) })
   const both = request({ host: 'upstream', 'x-forwarded-host': 'Links.shop.example, other.example' })

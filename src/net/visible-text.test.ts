@@ -19,7 +19,7 @@ const HIDDEN = [
   ],
 ]
 
-test.each(HIDDEN)('%j is found, and shown as what JSON reads back', (character) => {
+test.each(HIDDEN)('%j is detected, and escaped so that JSON reads it back', (character) => {
   const text = `a${character}b`
   expect(hasInvisible(text)).toBe(true)
   for (const shown of [visible(text), visibleLines(text)]) {
@@ -28,13 +28,13 @@ test.each(HIDDEN)('%j is found, and shown as what JSON reads back', (character) 
   }
 })
 
-test('people write in every script, with emoji and joiners', () => {
+test('text in every script, with emoji and joiners, is accepted', () => {
   for (const text of ['Zoë & Söhne', 'شركة', 'می‌خواهم', 'श्री‍', '👩‍👩‍👧 team', '❤️', '日本語', 'a b']) {
     expect([text, hasInvisible(text), visible(text), visibleLines(text)]).toEqual([text, false, text, text])
   }
 })
 
-test('lines and our own colours stay, colours that hide or move do not', () => {
+test('keeps lines and our own colours, and escapes sequences that hide text or move the cursor', () => {
   expect(visibleLines('a\tb\n\x1b[32mok\x1b[39m \x1b[1m\x1b[22m')).toBe('a\tb\n\x1b[32mok\x1b[39m \x1b[1m\x1b[22m')
   expect(visibleLines('\x1b[8mhidden\x1b[2J\x1b]0;t\x07\x1b[38;5;1m')).toBe(
     '\\u001b[8mhidden\\u001b[2J\\u001b]0;t\\u0007\\u001b[38;5;1m',

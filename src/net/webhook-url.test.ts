@@ -70,7 +70,7 @@ test('what the operator allows may be stored', () => {
   expect(checkWebhookUrl('https://10.0.0.1/', onLoopback)).not.toBeNull()
 })
 
-test('a target keeps the query, drops the fragment and speaks A-labels', () => {
+test('a target keeps the query, drops the fragment and has A-labels', () => {
   expect(parsePostTarget('https://Bücher.example.:8443/a%20b?c=d#e')).toEqual({
     host: 'xn--bcher-kva.example',
     port: 8443,

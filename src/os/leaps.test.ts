@@ -4,14 +4,14 @@ import { createLeaps } from './leaps.ts'
 
 const HOUR = 3_600_000
 
-test('a clock that nobody sets never leaps, however long it runs', async () => {
+test('a clock that is never set reports no jump, however long it runs', async () => {
   const clock = createFakeClock(0)
   const leaps = createLeaps(clock)
   await clock.advance(1000 * HOUR)
   expect([leaps.look(), leaps.since(0)]).toEqual([0, 0])
 })
 
-test('each leap is told once, and small corrections once they add up', () => {
+test('each jump is reported once, and small corrections once they add up', () => {
   const clock = createFakeClock(0)
   const leaps = createLeaps(clock)
   clock.leap(2 * HOUR)
@@ -28,7 +28,7 @@ test('each leap is told once, and small corrections once they add up', () => {
   expect(leaps.look()).toBe(12_000)
 })
 
-test('an age is what has passed, whenever it began', async () => {
+test('an age is the time that has passed, whatever the clock was set to', async () => {
   const clock = createFakeClock(0)
   const leaps = createLeaps(clock)
   const begun = [clock.now()]
@@ -44,7 +44,7 @@ test('an age is what has passed, whenever it began', async () => {
   expect(ages).toEqual([4 * HOUR + 3, 3 * HOUR + 2, 2 * HOUR + 1, HOUR])
 })
 
-test('the steady side of the system clock goes on by the millisecond', async () => {
+test('the monotonic clock of the system advances by the millisecond', async () => {
   const { systemClock } = await import('./clock.ts')
   const before = systemClock.steady.now()
   expect(Number.isInteger(before)).toBe(true)

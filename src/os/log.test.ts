@@ -22,14 +22,14 @@ test('a json line is one object of time, level, message and the fields', () => {
   )
 })
 
-test('a text line is for people, and stays one line whatever a field holds', () => {
+test('a text line is readable, and stays one line whatever a field contains', () => {
   expect(logged('text', { id: 'msg_1', reply: '451 4.3.0\nbusy' })).toBe(
     '2026-11-21T09:00:00.000Z info  hello id=msg_1 reply="451 4.3.0\\nbusy"\n',
   )
 })
 
 // threat: terminal-log
-test('nothing in a line acts on the terminal that shows it, and JSON keeps its values', () => {
+test('a line cannot control the terminal that shows it, and JSON keeps its values', () => {
   for (const format of ['text', 'json'] as const) {
     const line = logged(format, { subject: 'a\x9b31m\u202eb\n\x1b]0;t\x07' })
     expect(line).toMatch(/^[ -~]*\n$/)
@@ -38,7 +38,7 @@ test('nothing in a line acts on the terminal that shows it, and JSON keeps its v
   }
 })
 
-test('a field whose name speaks of a secret is struck out', () => {
+test('a field whose name suggests a secret is redacted', () => {
   for (const name of ['secret', 'smarthost_password', 'authorization', 'private_key_pem', 'api_key', 'access_token']) {
     expect(logged('json', { [name]: 'hunter2' })).not.toContain('hunter2')
   }
@@ -50,14 +50,14 @@ test('an error shows its message, stack and cause', () => {
   expect(error.stack).toContain('log.test.ts')
 })
 
-test('what JSON has no form for is still a line', () => {
+test('a value that JSON cannot express still gives a line', () => {
   const circle: Record<string, unknown> = {}
   circle.self = circle
   const line = JSON.parse(logged('json', { big: 10n, circle, not: Number.NaN, none: Number.POSITIVE_INFINITY }))
   expect([line.big, line.not]).toEqual(['10', null])
 })
 
-test('a level below the set one says nothing, and the level can change for all children', () => {
+test('a level below the set one logs nothing, and the level can change for all children', () => {
   const lines: string[] = []
   const clock = { now: () => NOW, sleep: async () => {} }
   const log = createLog({ clock, level: 'warn', format: 'json', write: (line) => lines.push(line) })
@@ -70,7 +70,7 @@ test('a level below the set one says nothing, and the level can change for all c
   ])
 })
 
-test('auto is text for somebody who looks, and JSON for programs; the journal gets priorities, and has times itself', () => {
+test('auto is text on a terminal and JSON for programs; the journal gets priorities and no times', () => {
   const readers: LogReader[] = ['terminal', 'program', 'journal']
   const lines = (format: LogFormat) => readers.map((reader) => logged(format, { id: 'msg_1' }, reader).trimEnd())
   const text = '2026-11-21T09:00:00.000Z info  hello id=msg_1'
@@ -80,7 +80,7 @@ test('auto is text for somebody who looks, and JSON for programs; the journal ge
   expect(lines('json')).toEqual([json, json, `<6>${json}`])
 })
 
-test('the journal reads where the stream is the one it named', () => {
+test('the format is that of the journal if the stream is the one that systemd named', () => {
   const fd = openSync('/dev/null', 'w')
   const { dev, ino } = fstatSync(fd)
   const reader = (named: string | undefined, isTTY = false) =>

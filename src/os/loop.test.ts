@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { createFakeClock } from '../../test/support/fake-clock.ts'
 import { createLoop, stuckEngine } from './loop.ts'
 
-test('tells for how long its turn has been running, and of none between two turns', async () => {
+test('reports how long the current turn has been running, and nothing between two turns', async () => {
   const turn = Promise.withResolvers<null>()
   const begun = Promise.withResolvers<void>()
   const loop = createLoop({
@@ -26,7 +26,7 @@ test('tells for how long its turn has been running, and of none between two turn
   await loop.stop()
 })
 
-test('an engine is stuck after a minute in one turn, and is named', () => {
+test('an engine counts as stuck after a minute in one turn, and is named', () => {
   const engines = { delivery: { turningMs: () => 0 }, webhook: { turningMs: () => 59_000 } }
   expect(stuckEngine(engines)).toBeNull()
   expect(stuckEngine({ ...engines, inbound: { turningMs: () => 61_000 } })).toBe(

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { createLog } from './log.ts'
 import { createMailLog } from './mail-log.ts'
 
-test('a mail fact is one line that says what happened, to which message, in snake case', () => {
+test('a mail event is one line with what happened, the message, and fields in snake case', () => {
   const lines: string[] = []
   const clock = { now: () => Date.UTC(2026, 10, 21), sleep: async () => {} }
   const log = createLog({ clock, level: 'info', format: 'json', write: (line) => lines.push(line) })

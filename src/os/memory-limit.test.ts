@@ -21,13 +21,13 @@ function limitIn(files: Record<string, string>): number {
 
 const MACHINE = { 'proc/meminfo': 'MemTotal:        1000000 kB\nMemFree: 5 kB\n' }
 
-test('seven eighths of the machine where no group says less, and no limit where nobody says anything', () => {
+test('is seven eighths of the machine without a smaller group limit, and unlimited where both are unknown', () => {
   expect(limitIn({})).toBe(Number.POSITIVE_INFINITY)
   expect(limitIn(MACHINE)).toBe(896_000_000)
   expect(limitIn({ 'proc/7/cgroup': '0::/\n', 'sys/fs/cgroup/memory.max': 'max\n' })).toBe(896_000_000)
 })
 
-test('the unified hierarchy: the least of the group and of those above it, max or high', () => {
+test('of control groups v2 is the smallest of the group and its parents, max or high', () => {
   const files = {
     ...MACHINE,
     'proc/7/cgroup': '0::/system.slice/postrider.service\n',
@@ -40,7 +40,7 @@ test('the unified hierarchy: the least of the group and of those above it, max o
   expect(limitIn({ 'sys/fs/cgroup/system.slice/memory.max': '400000000\n' })).toBe(400_000_000)
 })
 
-test('the earlier hierarchy; and in a container, whose path is that of the host', () => {
+test('of control groups v1 is found too, also in a container with the path of the host', () => {
   const cgroup = '9:cpu,cpuacct:/other\n4:memory:/docker/abc\n0::/\n'
   const unlimited = '9223372036854771712\n'
   const own = 'sys/fs/cgroup/memory/docker/abc/memory.limit_in_bytes'

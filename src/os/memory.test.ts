@@ -45,7 +45,7 @@ function accountOf512() {
 }
 
 // threat: memory-exhaustion
-test('what is large has its place by what it costs, in the order of coming', async () => {
+test('large work reserves memory by its cost, in request order', async () => {
   const { ask, leave, inside, memory } = accountOf512()
   await ask('a mail', 'mail', 25)
   await ask('a request', 'request', 40)
@@ -60,7 +60,7 @@ test('what is large has its place by what it costs, in the order of coming', asy
   expect(memory.refusals()).toBe(0)
 })
 
-test('a body in hand goes before a mail that waits for what its upload has', async () => {
+test('a received body goes before a mail that waits for memory of uploads', async () => {
   const { ask, leave, inside } = accountOf512()
   await ask('upload', 'upload', 24)
   await ask('another', 'upload', 24)
@@ -77,7 +77,7 @@ test('a body in hand goes before a mail that waits for what its upload has', asy
   expect(inside).toEqual(['a mail'])
 })
 
-test('what goes out leaves room for the largest mail', async () => {
+test('outgoing data leaves memory for the largest mail', async () => {
   const { ask, inside, refused, clock, memory } = accountOf512()
   await ask('slow', 'delivery', 9)
   await ask('slow too', 'delivery', 9, 19_000)
@@ -90,7 +90,7 @@ test('what goes out leaves room for the largest mail', async () => {
   expect(memory.refusals()).toBe(2)
 })
 
-test('after twenty seconds what goes out is made, and keeps less however long it takes', async () => {
+test('after twenty seconds outgoing data counts as sent, and reserves less however long it takes', async () => {
   const { ask, leave, inside, clock, memory } = accountOf512()
   await ask('slow', 'delivery', 20)
   await ask('the next', 'answer', 10, 60_000)
@@ -107,7 +107,7 @@ test('after twenty seconds what goes out is made, and keeps less however long it
   expect(clock.naps()).toEqual([])
 })
 
-test('a large delivery is passed by smaller ones, but for one minute of its wait', async () => {
+test('smaller deliveries overtake a large one, except in the last minute of its wait', async () => {
   const { ask, leave, inside, clock } = accountOf512()
   await ask('slow', 'delivery', 2, 600_000)
   await ask('large', 'delivery', 25, 600_000)
@@ -127,7 +127,7 @@ test('a large delivery is passed by smaller ones, but for one minute of its wait
   expect(clock.naps()).toEqual([])
 })
 
-test('a delivery larger than its share goes alone; a mail for which there never is a place is refused at once', async () => {
+test('a delivery larger than its share runs alone; a mail that can never fit is refused at once', async () => {
   const { ask, leave, inside, refused, memory } = accountOf512()
   await ask('a small delivery', 'delivery', 1)
   await ask('a huge one', 'delivery', 100)
@@ -142,7 +142,7 @@ test('a delivery larger than its share goes alone; a mail for which there never 
   expect(refused).toEqual(['a huge mail', 'a huge body'])
 })
 
-test('more is resident than there should be: garbage is collected, and what is large waits for that', async () => {
+test('too much resident memory starts a garbage collection, and large work waits for it', async () => {
   const { ask, resident, inside, refused, collected, clock } = accountOf512()
   resident(310)
   await ask('a mail', 'mail', 25, 5_000)
@@ -158,7 +158,7 @@ test('more is resident than there should be: garbage is collected, and what is l
 })
 
 // threat: memory-exhaustion
-test('nearly all is resident: nothing new is begun until that is over', async () => {
+test('no new work starts while nearly all memory is resident', async () => {
   const { memory, resident, clock, collected } = accountOf512()
   expect(memory.isShort()).toBe(false)
   resident(420)

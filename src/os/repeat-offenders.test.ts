@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { createRepeatOffenders } from './repeat-offenders.ts'
 
-test('five threads within ten minutes make an owner one, until the oldest is ten minutes ago; said once', () => {
+test('five ended threads within ten minutes make a repeat offender, until the oldest is ten minutes old; reported once', () => {
   let now = 0
   const offenders = createRepeatOffenders({ now: () => now })
   const added: boolean[] = []
@@ -16,7 +16,7 @@ test('five threads within ten minutes make an owner one, until the oldest is ten
   expect([offenders.leftMs('a'), offenders.add('a')]).toEqual([0, true])
 })
 
-test('slow ones never become one, and owners without end are not remembered', () => {
+test('slow repetitions never count, and the number of remembered owners is limited', () => {
   let now = 0
   const offenders = createRepeatOffenders({ now: () => now })
   for (let i = 0; i < 20; i++, now += 150_001) expect(offenders.add('slow')).toBe(false)

@@ -44,7 +44,7 @@ test.each([
   expect(await child.exited).toBe(code)
 })
 
-test('SIGHUP reloads and goes on', async () => {
+test('SIGHUP reloads and continues', async () => {
   const { child, until } = start('Promise.resolve()')
   await until('ready')
   child.kill('SIGHUP')
@@ -53,14 +53,14 @@ test('SIGHUP reloads and goes on', async () => {
   expect(await child.exited).toBe(0)
 })
 
-test('a failing end is told by the exit code', async () => {
+test('a failed end sets the exit code', async () => {
   const { child, until } = start('Promise.reject(new Error("no"))')
   await until('ready')
   child.kill('SIGTERM')
   expect(await child.exited).toBe(1)
 })
 
-test('the handlers can be taken away again', async () => {
+test('the handlers can be removed again', async () => {
   const { onSignals } = await import('./signals.ts')
   const before = process.listenerCount('SIGHUP')
   const remove = onSignals({ terminate: async () => {}, reload: () => {}, exit: () => {} })

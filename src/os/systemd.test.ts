@@ -23,7 +23,7 @@ describe('notifySystemd', () => {
     listener.close()
   })
 
-  test('without a socket, or with nobody there, nothing happens', () => {
+  test('without a socket or a receiver, nothing happens', () => {
     expect(notifySystemd('READY=1', '')).toBe(false)
     expect(notifySystemd('READY=1', '/nowhere/notify')).toBe(false)
     expect(notifySystemd('READY=1', `/${'long'.repeat(40)}`)).toBe(false)
@@ -36,7 +36,7 @@ describe('feedWatchdog', () => {
     return { received: promise, notify: resolve }
   }
 
-  test('tells that the main thread turns, where systemd asked this process for it', async () => {
+  test('reports that the main thread responds, if systemd asked this process for it', async () => {
     for (const env of [{ WATCHDOG_USEC: '2000' }, { WATCHDOG_USEC: '2000', WATCHDOG_PID: `${process.pid}` }]) {
       const { received, notify } = fed()
       const stop = feedWatchdog(env, notify)
@@ -45,7 +45,7 @@ describe('feedWatchdog', () => {
     }
   })
 
-  test('tells nothing where systemd did not ask, or asked another process', async () => {
+  test('reports nothing if systemd did not ask, or asked another process', async () => {
     const none = [{}, { WATCHDOG_USEC: '' }, { WATCHDOG_USEC: '0' }, { WATCHDOG_USEC: 'soon' }]
     const others = { WATCHDOG_USEC: '2000', WATCHDOG_PID: `${process.pid + 1}` }
     const silent = [...none, others].map((env) => feedWatchdog(env, () => expect.unreachable()))

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { createTurnLimiter } from './turn-limiter.ts'
 
-test('what comes in a turn that has been long waits for a later one, in the order of coming', async () => {
+test('work that arrives in a long turn waits for a later one, in request order', async () => {
   let now = 0
   const begun: string[] = []
   const turns = createTurnLimiter(() => now)
@@ -20,7 +20,7 @@ test('what comes in a turn that has been long waits for a later one, in the orde
   expect(begun.indexOf('turn')).toBeLessThan(begun.indexOf('d'))
 })
 
-test('what throws rejects, and the next one has its turn', async () => {
+test('a job that throws rejects, and the next one runs', async () => {
   let now = 0
   const turns = createTurnLimiter(() => now)
   turns.enter(() => {

@@ -110,7 +110,7 @@ test('a refusal gives the reply on one line and the rule that classified it', ()
 })
 
 for (const fault of ['network', 'timeout', 'tls', 'protocol', 'login'] as const) {
-  test(`${fault} trouble defers and names the server`, () => {
+  test(`${fault} failure defers and names the server`, () => {
     const outcome = outcomeOf(faultAt('rcpt', { class: fault, code: '4.4.2', message: 'oh' }), MX)
     expect(outcome).toMatchObject({ kind: 'deferred', code: '4.4.2', aboutRecipient: false, message: `${MX}: oh` })
     expect(outcome).toMatchObject({ cause: { rule: `${fault}:rcpt` } })
@@ -189,7 +189,7 @@ describe('a 5yz under which the mailbox may well exist is soft', () => {
   })
 })
 
-describe('a 5yz about the recipient is hard, whatever its address and its links are called', () => {
+describe('a 5yz about the recipient is hard, whatever its address and its links contain', () => {
   test.each([
     '5.1.1 <sbl@x.example> user unknown, host mx blocked',
     '5.1.1 <a@sorbs.example> user unknown',

@@ -15,14 +15,14 @@ test('quotas of one name share their count, each with its own limit', () => {
   expect([allocation.blockedBy(wide), allocation.left()]).toEqual(['pool', 96])
 })
 
-test('the limit of the claim holds without any quota', () => {
+test('the limit of the claim applies without any quota', () => {
   const allocation = createAllocation(2)
   expect(allocation.roomFor([])).toBe(2)
   allocation.took([], 2)
   expect([allocation.roomFor([]), allocation.blockedBy([])]).toEqual([0, null])
 })
 
-test('a share leaves its part of what is free, and one may always start', () => {
+test('a share leaves its part of the free slots, and one delivery may always start', () => {
   const share = (underWay: number, parts: number) => [{ name: 'org', underWay, parts }]
   expect(createAllocation(200).roomFor(share(0, 1))).toBe(100)
   expect(createAllocation(100).roomFor(share(100, 1))).toBe(0)

@@ -27,7 +27,7 @@ const LINE_CHECKS = {
 
 describe('line ends and NUL', () => {
   for (const [name, check] of Object.entries(LINE_CHECKS)) {
-    test(`${name} refuses text that holds one, wherever it stands`, () => {
+    test(`${name} refuses text that contains one anywhere`, () => {
       const place = fc.tuple(fc.string(), fc.constantFrom('\r', '\n', '\0', '\r\n'), fc.string())
       fc.assert(fc.property(place, ([before, end, after]) => check(before + end + after) !== null))
     })
@@ -46,7 +46,7 @@ describe('headers', () => {
     'Feedback-ID',
     'X-Entity-Ref-ID',
     "x!#$%&'*+-.^_`|~",
-  ])('%s may be given', (name) => expect(headerNameFault(name)).toBeNull())
+  ])('%s is allowed', (name) => expect(headerNameFault(name)).toBeNull())
 
   test.each([
     'From',
@@ -73,10 +73,10 @@ describe('headers', () => {
     'Resent-Bcc',
     'X-Service-Signature',
     'Delivered-To',
-  ])('%s belongs to the service', (name) => expect(headerNameFault(name)).toContain('set by Postrider'))
+  ])('%s is reserved for the service', (name) => expect(headerNameFault(name)).toContain('set by Postrider'))
 
   test.each(['', 'X Foo', 'X-Foo:', 'X-Fö', 'X-Foo\r\nBcc', 'X\tY', 'X\x7f', 'a'.repeat(77)])(
-    '%p is no header name',
+    '%p is not a header name',
     (name) => expect(headerNameFault(name)).not.toBeNull(),
   )
 
@@ -94,12 +94,12 @@ test('a subject has 1 to 998 bytes', () => {
     expect(subjectFault(subject)).not.toBeNull()
 })
 
-test('a body may be any sloppy text but not blank, NUL or half a character', () => {
+test('a body may be any markup, but not blank, with NUL or with half a character', () => {
   for (const body of ['<p>hi', '<b><i></b>', 'plain', '<img src=x>']) expect(bodyFault(body)).toBeNull()
   for (const body of ['', ' \r\n\t', '<p>a\0b</p>', '<p>\ud83d</p>']) expect(bodyFault(body)).not.toBeNull()
 })
 
-test('a file name names a file and no folder', () => {
+test('a file name is a file without a folder', () => {
   for (const name of ['a.pdf', 'Rechnung März.pdf', '..a', 'a b', '請求書.pdf']) expect(filenameFault(name)).toBeNull()
   for (const name of ['', '.', '..', 'a/b', '..\\a', '/etc/passwd', 'a\u2028b', 'a\tb', 'ü'.repeat(128)]) {
     expect(filenameFault(name)).not.toBeNull()
@@ -146,7 +146,7 @@ test('metadata has at most 50 keys and 4096 bytes', () => {
   expect(metadataFault({ a: 'x'.repeat(4096 - 7) })).not.toBeNull()
 })
 
-test('metadata is an object of strings, numbers and booleans; each other value is named', () => {
+test('metadata is an object of strings, numbers and booleans; a fault names each other value', () => {
   expect(metadataFaults({ a: 'x', b: 1.5, c: false })).toEqual([])
   for (const whole of [null, [], 'x', 7, undefined]) {
     expect(metadataFaults(whole)).toEqual([{ key: null, fault: 'must be an object' }])
@@ -162,7 +162,7 @@ test('an idempotency key has 1 to 255 printable ASCII characters', () => {
 })
 
 describe('base64', () => {
-  test('what an encoder writes is read, with and without line breaks', () => {
+  test('encoder output is accepted, with and without line breaks', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
         const text = Buffer.from(bytes).toString('base64')
@@ -173,7 +173,7 @@ describe('base64', () => {
     )
   })
 
-  test('any text is read exactly as the strict decoder reads it', () => {
+  test('any text is read exactly as by the strict decoder', () => {
     const alphabet = fc.string({ unit: fc.constantFrom(...'ABab09+/=-_ \n!é'), maxLength: 12 })
     fc.assert(
       fc.property(alphabet, (text) => {

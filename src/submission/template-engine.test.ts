@@ -19,8 +19,8 @@ function faultOf(work: () => unknown): TemplateFault {
   throw new Error('no fault')
 }
 
-describe('what is put in', () => {
-  test('is escaped in html, but for the last filter raw', () => {
+describe('an inserted value', () => {
+  test('is escaped in html, unless the last filter is raw', () => {
     const variables = { name: `<b>"A" & 'B'</b>` }
     expect(html('{{ name }}', variables)).toBe('&lt;b&gt;&#34;A&#34; &amp; &#39;B&#39;&lt;/b&gt;')
     expect(html('{{ name | raw }}', variables)).toBe(variables.name)
@@ -34,31 +34,31 @@ describe('what is put in', () => {
     ['{% assign y = x %}{{ y }}', '&lt;'],
     ['{% liquid echo x %}', '&lt;'],
     ['{% for y in list %}{{ y }}{% endfor %}{{ list }}', '&lt;&lt;'],
-  ])('%p escapes as well', (source, expected) => {
+  ])('is also escaped by %p', (source, expected) => {
     expect(html(source, { x: '<', list: ['<'] })).toBe(expected)
   })
 
-  test('is left alone in plain text', () => {
+  test('is unchanged in plain text', () => {
     expect(plain('{{ name }}', { name: 'A & <B>' })).toBe('A & <B>')
   })
 
-  test('is written as Liquid writes it: nothing for nil, one after the other for an array', () => {
+  test('is written as Liquid writes it: nothing for nil, arrays joined', () => {
     expect(plain('{{ a }}|{{ b }}|{{ c }}|{{ d }}', { a: null, b: [1, null, 'x'], c: 1.5, d: false })).toBe(
       '|1x|1.5|false',
     )
   })
 
-  test('is not [object Object]', () => {
+  test('is never [object Object]', () => {
     expect(faultOf(() => plain('{{ user }}', { user: { name: 'A' } })).message).toContain('use one of its fields')
     expect(plain('{{ user | json }}', { user: { name: 'A' } })).toBe('{"name":"A"}')
   })
 
-  test('is told when a filter cannot take it', () => {
+  test('is a fault when a filter does not accept it', () => {
     const { message } = faultOf(() => plain('{{ user | upcase }}', { user: { toString: 1 } }))
     expect(message).toBe('a filter got a value of an unsupported type')
   })
 
-  test('stays as it was: counting does not change the variables', () => {
+  test('is not changed by a counter', () => {
     const variables = { n: 3 }
     expect(plain('{% increment n %}{% increment n %}', variables)).toBe('34')
     expect(variables).toEqual({ n: 3 })
@@ -91,20 +91,20 @@ describe('a missing variable', () => {
     ['{% if gone %}a{% elsif gone.too %}b{% else %}c{% endif %}', 'c'],
     ['{% unless gone %}a{% endunless %}', 'a'],
     ['{% case gone %}{% when 1 %}a{% else %}b{% endcase %}', 'b'],
-  ])('%p can do without', (source, expected) => expect(plain(source)).toBe(expected))
+  ])('%p works without it', (source, expected) => expect(plain(source)).toBe(expected))
 
-  test('inside of what a filter looks through is taken for nil', () => {
+  test('inside a filtered array counts as nil', () => {
     const items = [{ name: 'b', old: true }, { name: 'a' }]
     expect(plain('{{ items | where: "old" | map: "name" }}{{ items | sort: "name" | map: "name" }}', { items })).toBe(
       'bab',
     )
   })
 
-  test('that is there and null is not missing', () => expect(plain('[{{ a.b }}]', { a: { b: null } })).toBe('[]'))
+  test('is not reported when it is present and null', () => expect(plain('[{{ a.b }}]', { a: { b: null } })).toBe('[]'))
 })
 
 describe('the variables found', () => {
-  test('are those asked for from outside, in the order of the text, once', () => {
+  test('are the external ones, in text order, each once', () => {
     const source = `{{ user.name }}{% assign mine = total %}{{ mine }}
       {% for item in order.items %}{{ item.price }}{{ forloop.index }}{{ currency }}{% endfor %}
       {% if vip == true %}{{ user.name | append: suffix }}{% endif %}{% for i in (1..count) %}{% endfor %}{{ gone | default: other }}`
@@ -122,7 +122,7 @@ describe('the variables found', () => {
   })
 })
 
-describe('a text that is no template', () => {
+describe('an invalid template', () => {
   test.each([
     ['one\n  {{ name ', 2, 3, 'not closed'],
     ['one\ntwo {% if x %}', 2, 5, 'not closed'],
@@ -134,7 +134,7 @@ describe('a text that is no template', () => {
     ['{% render "/etc/passwd" %}', 1, 1, 'cannot include another'],
     ['{% layout "x" %}', 1, 1, 'cannot include another'],
     ['{% block x %}{% endblock %}', 1, 1, 'cannot include another'],
-  ])('%p is told with its place', (source, line, column, message) => {
+  ])('%p is reported with its position', (source, line, column, message) => {
     const fault = faultOf(() => parseText(source, 'html'))
     expect([fault.line, fault.column]).toEqual([line, column])
     expect(fault.message).toContain(message)
@@ -149,11 +149,11 @@ describe('a text that is no template', () => {
     ['ranges in ranges', `{% for i in ${'('.repeat(4000)}1 %}`, 'nested'],
     ['tags', '{{ a }}'.repeat(5001), 'at most'],
     ['one tag', `{% case a %}{% when ${'b,'.repeat(20_000)}b %}{% endcase %}`, 'at most'],
-  ])('%s: past the bound', (_, source, message) => {
+  ])('exceeds a limit: %s', (_, source, message) => {
     expect(faultOf(() => parseText(source, 'html')).message).toContain(message)
   })
 
-  test('is found in a time that grows with its length', () => {
+  test('is rejected in linear time', () => {
     const many = ['{', '{{', '{%', '{% raw %}{% ', '{{ "\\"', '{% comment %}{{a}}', '{{ a | "']
     for (const piece of many) {
       const source = piece.repeat(Math.floor(262_144 / piece.length))
@@ -161,7 +161,7 @@ describe('a text that is no template', () => {
     }
   })
 
-  test('and the variables of the longest that is one as well', () => {
+  test('is parsed in linear time, also the longest valid one', () => {
     const source = `{% if ${'abc == d and '.repeat(1500)} e %}{% endif %}`.repeat(12)
     expect(costMs(() => void parseText(source, 'html'))).toBeLessThan(SLOW_MS)
   })
@@ -234,7 +234,7 @@ describe('a hostile template', () => {
     expect(faultOf(fill(257)).message).toContain('accepts no argument of more than 256 characters')
   })
 
-  test('may add long texts, whose length is paid for', () => {
+  test('may add long texts, whose length is charged', () => {
     const variables = { a: 'x', b: 'n'.repeat(257), none: null }
     const filled = (filter: string) => createFilling(variables)(parseText(`{{ ${filter} }}`, 'plain'))
     expect(filled('a | append: b')).toBe(`x${variables.b}`)
@@ -246,7 +246,7 @@ describe('a hostile template', () => {
     }
   })
 
-  test('pays for all its texts from one budget', () => {
+  test('charges all its texts to one budget', () => {
     const parsed = parseText('{% for i in (1..40000) %}x{% endfor %}', 'plain')
     const fill = createFilling({})
     expect(fill(parsed).length).toBe(40_000)
@@ -254,7 +254,7 @@ describe('a hostile template', () => {
   })
 })
 
-test('a long newsletter is far from the bound', () => {
+test('a long newsletter stays far below the limit', () => {
   const rows = Array.from({ length: 500 }, (_, i) => ({ name: `Item ${i}`, price: i * 1.5, note: '<new>' }))
   const row = '<tr><td>{{ forloop.index }}</td><td>{{ row.name }}</td><td>{{ row.price | round: 2 }}</td></tr>'
   const source = `${'<p>words</p>'.repeat(8000)}{% for row in rows %}${row}{% endfor %}`

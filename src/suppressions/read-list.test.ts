@@ -180,7 +180,7 @@ test('an unclosed quote costs one line, however long the list', () => {
 })
 
 // threat: hostile-suppression-lists
-test('a quote before nothing but line ends costs no more than what can be kept', () => {
+test('a quote before nothing but line ends costs no more than the kept text', () => {
   const readings = read(`email\n"${'\n'.repeat(1_500_000)}a@x.example\n`, {}, 4_096)
   expect(readings).toEqual([
     { number: 2, fault: 'has a quote that is never closed' },
@@ -195,7 +195,7 @@ test('an object that is nested without end does not stop the list', () => {
   expect(parsed(text)).toEqual(['1 is nested more than 8 levels deep', '2 b@x.example manual - said'])
 })
 
-test('an object that is no JSON or too long, and a list that ends early, are reported', () => {
+test('an object that is invalid or too long, and a list that ends early, are reported', () => {
   const long = `{"email":"a@x.example","reason":"manual","evidence":"${'x'.repeat(70_000)}"}`
   const text = `[{"email":"a@x.example",},${long},{"email":"b@x.example","evidence":"}]\\""},{"email":"c@x`
   const expected = [
@@ -214,7 +214,7 @@ test('evidence is one short line', () => {
   expect(reading).toMatchObject({ entry: { evidence: `a [2J ${'b'.repeat(494)}` } })
 })
 
-test('every provider can be named, and none that cannot be read', () => {
+test('every provider that can be read can be named, and no other', () => {
   expect(PROVIDER_NAMES).toEqual(['resend', 'postmark', 'sendgrid', 'mailgun'])
   expect(PROVIDERS.map(({ name }) => name).toSorted()).toEqual([...PROVIDER_NAMES].toSorted())
 })

@@ -50,7 +50,7 @@ async function attempted(
 const answered = (status: number, number = 1, retryAfterSeconds: number | null = null) =>
   attempted({ kind: 'answered', status, retryAfterSeconds, excerpt: 'said so' }, number)
 
-test('the request carries the body as it is, the signature of this attempt and our name', async () => {
+test('the request has the body unchanged, the signature of this attempt and our user agent', async () => {
   const { requests } = await attempted({ kind: 'answered', status: 200 }, 3)
   expect(requests.length).toBe(1)
   const [url, request] = requests[0]!
@@ -85,7 +85,7 @@ test('every 2xx is delivered', async () => {
   }
 })
 
-test('what is not 2xx is tried again, in words that stay the same', async () => {
+test('every other status is retried, with a fixed error text', async () => {
   const table: [number, string][] = [
     [301, 'HTTP 301 (redirects are not followed)'],
     [302, 'HTTP 302 (redirects are not followed)'],
@@ -103,7 +103,7 @@ test('what is not 2xx is tried again, in words that stay the same', async () => 
   }
 })
 
-test('the fifth failure is the last, and an attempt asked for by hand beyond it is a single one', async () => {
+test('the fifth failure is the last, and a manual attempt after it is a single one', async () => {
   expect((await answered(500, 4)).waitSeconds).toBe(7200)
   for (const number of [5, 6, 17]) {
     expect(await answered(500, number)).toMatchObject({ status: 'failed', nextAttemptAt: null })
@@ -112,7 +112,7 @@ test('the fifth failure is the last, and an attempt asked for by hand beyond it 
 })
 
 // threat: flapping-webhook-endpoints
-test('a Retry-After counts with 429 and 503 only', async () => {
+test('Retry-After counts with 429 and 503 only', async () => {
   expect((await answered(429, 1, 90)).waitSeconds).toBe(90)
   expect((await answered(503, 1, 90)).waitSeconds).toBe(90)
   expect((await answered(500, 1, 90)).waitSeconds).toBe(5)
@@ -129,7 +129,7 @@ test('410 pauses the webhook, and the delivery waits for it', async () => {
   expect(await answered(410, 5)).toMatchObject({ status: 'failed', pauseReason: 'The endpoint returned 410 Gone.' })
 })
 
-test('no answer and a refused address are failed attempts without a status', async () => {
+test('no answer and a blocked address are failed attempts without a status', async () => {
   const silent = await attempted({ kind: 'no_answer', error: 'timeout' })
   expect(silent).toMatchObject({ status: 'pending', waitSeconds: 5, pauseReason: null })
   expect(silent.attempt).toMatchObject({ statusCode: null, error: 'timeout', responseExcerpt: null })
@@ -143,7 +143,7 @@ test('an empty answer leaves no excerpt', async () => {
   expect(verdict.attempt.responseExcerpt).toBeNull()
 })
 
-test('an event in another shape is signed as it is posted, and has the headers of Svix too', async () => {
+test('an event in another format is signed as posted, and has the headers of Svix too', async () => {
   const { requests } = await attempted({ kind: 'answered', status: 200 }, 1, 'resend')
   const [, { body, headers }] = requests[0]!
   expect(body).toBe('evt_1 of msg_1 for Resend')

@@ -47,7 +47,7 @@ function bodies(parsed: () => Promise<Uint8Array | null> = async () => storedMai
   return { seen, of: (sizeBytes: number) => made.of(claimOf(sizeBytes), never) }
 }
 
-test('large bodies are made one after the other, small ones side by side', async () => {
+test('large bodies are built one after the other, small ones in parallel', async () => {
   const large = bodies()
   expect((await Promise.all([1, 2, 3].map(() => large.of(300_000)))).map(({ kind }) => kind)).toEqual(
     Array(3).fill('body'),
@@ -58,7 +58,7 @@ test('large bodies are made one after the other, small ones side by side', async
   expect(small.seen.most).toBe(3)
 })
 
-test('one that cannot be made gives its room back and holds up nobody', async () => {
+test('a body that cannot be built releases its memory and delays no other', async () => {
   const answers: (() => Promise<Uint8Array | null>)[] = [
     async () => new Uint8Array(9),
     () => Promise.reject(new StoreUnavailable('disk gone')),
@@ -82,12 +82,12 @@ const message = inboundMessage({
   receivedAt,
 })
 
-test('the body is that of the document, field by field and in its order', () => {
+test('the body matches the documentation, field by field and in order', () => {
   expect(inboundPayload(message, PARSED, null)).toBe(JSON.stringify(golden.plain))
   expect(inboundPayload(message, PARSED, CONTENTS)).toBe(JSON.stringify(golden.with_attachments))
 })
 
-test('a mail without anything has every field all the same', () => {
+test('an empty mail still has every field', () => {
   const empty = { ...message, from: '', to: ['a@own.example'], subject: '', messageIdHeader: '' }
   const body = JSON.parse(inboundPayload(empty, { textBody: '', htmlBody: '', headers: {}, attachments: [] }, []))
   expect(Object.keys(body).sort()).toEqual(Object.keys(golden.with_attachments).sort())
@@ -95,14 +95,14 @@ test('a mail without anything has every field all the same', () => {
   expect([body.attachments, body.attachments_data]).toEqual([[], []])
 })
 
-test('contents that are not one for each attachment are left out', () => {
+test('contents that do not match the attachments are left out', () => {
   for (const contents of [[], ['b2s='], [...CONTENTS, 'b2s=']]) {
     const body = JSON.parse(inboundPayload(message, PARSED, contents))
     expect([body.attachments.length, body.attachments_data]).toEqual([2, []])
   }
 })
 
-test('verdicts are told as they are', () => {
+test('verdicts are passed on unchanged', () => {
   const verdicts = { spf: 'softfail', dkim: 'permerror', dmarc: 'temperror', arc: 'fail' } as const
   expect(JSON.parse(inboundPayload({ ...message, verdicts }, PARSED, null))).toMatchObject({
     spf_result: 'softfail',
@@ -111,7 +111,7 @@ test('verdicts are told as they are', () => {
   })
 })
 
-test('a header named like a property of objects is a header', () => {
+test('a header named like a property of objects is kept', () => {
   const headers = JSON.parse('{"__proto__": "x", "constructor": "y"}')
   expect(inboundPayload(message, { ...PARSED, headers }, null)).toContain(
     '"headers":{"__proto__":"x","constructor":"y"}',

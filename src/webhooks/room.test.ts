@@ -32,7 +32,7 @@ function roomOf(total: number, perKey = 10) {
   return { slots, room, roomAt, fill, ends, start }
 }
 
-test('each organization has at most as many under way as are free', () => {
+test('each organization has at most as many attempts under way as are free', () => {
   const { fill, slots } = roomOf(200)
   expect([fill('q1'), fill('q2')]).toEqual([100, 0])
   expect(slots.free()).toBe(100)
@@ -40,19 +40,19 @@ test('each organization has at most as many under way as are free', () => {
   expect(['aq', 'bq', 'cq', 'dq'].map((name) => many.fill(name))).toEqual([100, 50, 25, 12])
 })
 
-test('of endpoints that were not quick yet a third, and the quick ones of the same organization go on', () => {
+test('endpoints that were not quick yet get a third, and quick ones of the same organization continue', () => {
   const { fill } = roomOf(200)
   expect([fill('a'), fill('aq')]).toEqual([66, 34])
 })
 
-test('whoever has nothing under way may start one, down to the last slot', () => {
+test('an organization with nothing under way may start one, down to the last slot', () => {
   const { fill, slots } = roomOf(1)
   expect([fill('a'), slots.free(), fill('b')]).toEqual([1, 0, 0])
   const three = roomOf(3)
   expect(['a', 'b', 'c', 'd'].map((name) => three.fill(name))).toEqual([1, 1, 1, 0])
 })
 
-test('one claim of several endpoints leaves what each organization must leave, as several claims would', () => {
+test('one claim of several endpoints leaves each organization the same as several claims', () => {
   const { room, slots } = roomOf(200, 100)
   const allocation = createAllocation(slots.free())
   const taken = ['aq1', 'aq2', 'bq1', 'cq1', 'dq1'].map((id) => {
@@ -65,7 +65,7 @@ test('one claim of several endpoints leaves what each organization must leave, a
   expect(taken).toEqual([100, 0, 50, 25, 12])
 })
 
-test('who waits for the share of its organization waits behind one name, which is freed once', async () => {
+test('endpoints that wait for the share of their organization wait behind one blocker, which is freed once', async () => {
   const { room, roomAt, fill, ends } = roomOf(20)
   fill('aq')
   const blocker = roomAt('aq499')

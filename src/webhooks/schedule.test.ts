@@ -23,7 +23,7 @@ test('the waits are those of the golden table', () => {
   }
 })
 
-test('a Retry-After never shortens a wait, and nonsense in it does no harm', () => {
+test('a Retry-After never shortens a wait, and an invalid one is ignored', () => {
   expect(wait(2, 0.5, 0)).toBe('300')
   expect(wait(2, 0.5, -10)).toBe('300')
   expect(wait(2, 1, 301)).toBe('360')

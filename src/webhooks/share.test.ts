@@ -3,7 +3,7 @@ import { createShares } from './share.ts'
 
 const shares = () => createShares({ total: 200, perEndpoint: 10 })
 
-test('a stranger begins with two, a quick endpoint has the full number, a lone slow one too', () => {
+test('a new endpoint starts with two, a quick one has the full number, a lone slow one too', () => {
   const s = shares()
   expect(s.limitOf('a')).toBe(2)
   s.learn('a', 'quick')
@@ -23,14 +23,14 @@ test('slow endpoints share half of the slots, and get more again when others rec
   expect(s.limitOf('slow0')).toBe(10)
 })
 
-test('nobody gets less than one', () => {
+test('every endpoint gets at least one', () => {
   const s = createShares({ total: 1, perEndpoint: 1 })
   s.learn('a', 'slow')
   s.learn('b', 'slow')
   expect(['a', 'b', 'c'].map(s.limitOf)).toEqual([1, 1, 1])
 })
 
-test('the same news twice counts once', () => {
+test('the same result reported twice counts once', () => {
   const s = shares()
   for (let i = 0; i < 100; i++) s.learn('a', 'slow')
   expect(s.limitOf('a')).toBe(10)
@@ -40,7 +40,7 @@ test('the same news twice counts once', () => {
   expect(s.limitOf('b')).toBe(10)
 })
 
-test('past ten thousand endpoints the one not heard of for longest is a stranger again', () => {
+test('beyond ten thousand endpoints the least recently seen one is new again', () => {
   const s = shares()
   for (let i = 0; i < 10_000; i++) s.learn(`w${i}`, 'quick')
   s.learn('w0', 'quick')

@@ -59,7 +59,7 @@ test('either of two signatures is enough, in either place', () => {
   expect(verifySignature(`t=${T},${other},${mine}`, BODY, OTHER, NOW)).toBe('valid')
 })
 
-test('fields of later versions and spaces after commas do no harm', () => {
+test('fields of later versions and spaces after commas are ignored', () => {
   expect(verifySignature(signed().replace(',', ', v0=abc, v2=xyz, '), BODY, SECRET, NOW)).toBe('valid')
 })
 
@@ -68,7 +68,7 @@ test('the inbound header passes the same verifier', () => {
   expect(verifySignature(headers['X-Inbound-Signature']!, BODY, SECRET, NOW)).toBe('valid')
 })
 
-test('what is no signature header is malformed', () => {
+test('an invalid signature header is malformed', () => {
   const hex = 'a'.repeat(64)
   const headers = [
     '',

@@ -36,8 +36,8 @@ const faultsOf = async (body: object) => {
   return answer.body.error.errors.map(({ field }: { field: string }) => field)
 }
 
-describe('a mail is looked at', () => {
-  test('and answered with score, issues, links, figures and what will be sent', async () => {
+describe('an analysis', () => {
+  test('returns score, issues, links, figures and what will be sent', async () => {
     const { name } = made.own.domain
     const html = `<!doctype html><p>${TEXT}</p><p><a href="http://${name}/1">Your order</a></p></div>`
     const { status, body } = await ask({ from, subject: 'Your order has left', html })
@@ -72,7 +72,7 @@ describe('a mail is looked at', () => {
     })
   })
 
-  test('by what DNS last said of its domain', async () => {
+  test('uses the last DNS check of the mail’s domain', async () => {
     const codes = async () => {
       const { body } = await ask({ from, subject: 'Your order has left', text: TEXT })
       return body.issues.map(({ code }: { code: string }) => code)
@@ -103,7 +103,7 @@ describe('a mail is looked at', () => {
     await made.store.domains.recordCheck(id, { status, verifiedAt, checkedAt, findings: [] })
   })
 
-  test('with recipients or without, with everything a send may have', async () => {
+  test('accepts a mail with or without recipients, with every field of a send', async () => {
     const whole = {
       from,
       to: ['a@customer.example', 'b@customer.example'],
@@ -125,7 +125,7 @@ describe('a mail is looked at', () => {
     expect(codes).toContain('header_high_priority')
   })
 
-  test('with an empty part as without it', async () => {
+  test('treats an empty part like a missing one', async () => {
     for (const body of [
       { html: '', text: TEXT },
       { html: `<p>${TEXT}</p>`, text: '' },
@@ -137,7 +137,7 @@ describe('a mail is looked at', () => {
     expect(await faultsOf({ from, html: '', text: '' })).toEqual(['html'])
   })
 
-  test('when it has no subject', async () => {
+  test('accepts a mail without a subject', async () => {
     for (const subject of ['', null, undefined]) {
       const { status, body } = await ask({ from, text: TEXT, subject })
       expect(status).toBe(200)
@@ -146,7 +146,7 @@ describe('a mail is looked at', () => {
     }
   })
 
-  test('as its template makes it', async () => {
+  test('checks the rendered template', async () => {
     const { status, body } = await ask({ from, template_id: 'welcome', variables: { name: 'Ann' } })
     expect(status).toBe(200)
     expect(body.rendered).toEqual({
@@ -159,8 +159,8 @@ describe('a mail is looked at', () => {
   })
 })
 
-describe('refused is', () => {
-  test('a body that a send would not take either, every fault at once', async () => {
+describe('an analysis refuses', () => {
+  test('a body that a send refuses, with every fault at once', async () => {
     expect(await faultsOf({ from, subject: 'x', text: TEXT, htlm: 'x' })).toEqual(['htlm'])
     expect(await faultsOf({ subject: 'a\nb', html: ' ', to: 'nobody' })).toEqual(['from', 'to', 'subject', 'html'])
     expect(await faultsOf({ from, subject: 'x' })).toEqual(['html'])
@@ -183,14 +183,14 @@ describe('refused is', () => {
     expect(status).toBe(403)
   })
 
-  test('a template that is not there, and one that lacks a variable', async () => {
+  test('an unknown template, and one that lacks a variable', async () => {
     expect((await ask({ from, template_id: 'other' })).status).toBe(400)
     const { status, body } = await ask({ from, template_id: 'welcome' })
     expect([status, body.error.code, body.error.details.variable]).toEqual([422, 'template_error', 'name'])
   })
 })
 
-test('hostile HTML is answered', async () => {
+test('hostile HTML gets an answer', async () => {
   for (const html of ['<div>'.repeat(100_000), `<a href="https://a.example/${'x'.repeat(1_000_000)}">x</a>`]) {
     const start = performance.now()
     expect((await ask({ from, subject: 'Your order', html })).status).toBe(200)

@@ -15,7 +15,7 @@ const start = async () => {
 const VALUE = /^svc_live_[0-9A-Za-z]{40}$/
 
 describe('creating a key', () => {
-  test('answers 201 with the record and, this once, the value', async () => {
+  test('answers 201 with the record, and with the value this once', async () => {
     const { ask, own } = await start()
     const body = { name: 'shop', domain_id: own.domain.id, permissions: ['send', 'read'] }
     const answer = await ask('POST', '/v1/api-keys', { body })
@@ -46,7 +46,7 @@ describe('creating a key', () => {
     expect((await ask('GET', '/v1/webhooks', { key })).status).toBe(403)
   })
 
-  test('takes a mode and an end, after which the key is 401', async () => {
+  test('accepts a mode and an expiry, after which the key is 401', async () => {
     const { ask, own, clock } = await start()
     const expires_at = '2026-11-21T13:00:00+01:00' // = START
     const body = { name: 'x', domain_id: own.domain.id, permissions: ['read'], mode: 'test', expires_at }
@@ -124,7 +124,7 @@ test('a repeated creation does not hand an admin key to a key that may not grant
   expect((await ask('POST', '/v1/api-keys', { key: peer, body, headers })).text).toBe(first.text)
 })
 
-test('the list is newest first, page by page, and only of the organization', async () => {
+test('the list is newest first, in pages, and only of the organization', async () => {
   const { ask, addKey, own, clock } = await start()
   const ids = Object.values(own.keys).map(({ record }) => record.id)
   for (let n = 0; n < 3; n++) {
@@ -147,7 +147,7 @@ test('the list is newest first, page by page, and only of the organization', asy
 })
 
 test.each(['x', '', 'AWtleV8wMDAwMDAwMDAwMDAwMDAwMDAwMDAwMDAwMA', 'a'.repeat(42), '%00'.repeat(42)])(
-  'the cursor %p that the list did not give out is 400 or an empty end, never an error',
+  'the cursor %p that the list did not return is 400 or an empty page, never an error',
   async (cursor) => {
     const { ask } = await start()
     const answer = await ask('GET', `/v1/api-keys?cursor=${cursor}`)
@@ -205,7 +205,7 @@ describe('rotating a key', () => {
     expect([body.rotated_to, body.expires_at]).toEqual([answer.body.id, '2026-11-21T12:10:00.000Z'])
   })
 
-  test('without a body takes an hour; with 0 minutes the old key ends at once', async () => {
+  test('without a body ends the old key after an hour; with 0 minutes at once', async () => {
     const api = await start()
     const hour = await rotate(api, api.own.keys.read.record.id)
     expect(hour.body.previous.expires_at).toBe('2026-11-21T13:00:00.000Z')
@@ -213,7 +213,7 @@ describe('rotating a key', () => {
     expect((await api.ask('POST', '/v1/nothing', { key: api.own.keys.send })).status).toBe(401)
   })
 
-  test('never lengthens the life of a key that has an end', async () => {
+  test('never extends the life of a key with an expiry', async () => {
     const api = await start()
     const { record } = await api.addKey(api.own, { expiresAt: START + 60_000 })
     const { body } = await rotate(api, record.id, { grace_period_minutes: 60 })

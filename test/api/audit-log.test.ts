@@ -20,7 +20,7 @@ const createWebhook = (headers: Record<string, string> = {}) =>
   made.ask('POST', '/v1/webhooks', { body: { url: URL, events: ['message.bounced'] }, headers })
 
 describe('the audit log', () => {
-  test('says who did what to what, from where, and what came of it', async () => {
+  test('records who did what to which resource, from where, and with which result', async () => {
     const { body } = await createWebhook(from('192.0.2.77', 'first'))
     await made.ask('PATCH', `/v1/webhooks/${body.id}`, {
       body: { status: 'paused' },
@@ -44,7 +44,7 @@ describe('the audit log', () => {
     expect(changed).toMatchObject({ ip_address: '192.0.2.78', request_id: 'next' })
   })
 
-  test('tells of what was refused, by the code', async () => {
+  test('records refusals with their code', async () => {
     const { keys } = made.own
     const outcomeOf = async (method: string, path: string, options: object) => {
       await made.ask(method, path, options)
@@ -65,7 +65,7 @@ describe('the audit log', () => {
     expect(await outcomeOf('POST', '/v1/webhooks', bad)).toEqual(['webhooks_create', null, 'validation_error'])
   })
 
-  test('names the key that a rotation made, and tells of an answer that was given again', async () => {
+  test('names the key that a rotation created, and marks replayed answers', async () => {
     const { record } = await made.addKey(made.own, { permissions: ['send'] })
     const ask = () =>
       made.ask('POST', `/v1/api-keys/${record.id}/rotate`, { body: {}, headers: { 'idempotency-key': 'once' } })
@@ -76,7 +76,7 @@ describe('the audit log', () => {
     expect((await entries('?limit=1'))[0]).toMatchObject({ action: 'api_keys_rotate', outcome: 'repeated' })
   })
 
-  test('holds no address of a recipient and no value of a field', async () => {
+  test('contains no recipient address and no field value', async () => {
     await made.ask('POST', '/v1/suppressions', { body: { email: 'canary@customer.example' } })
     await made.ask('DELETE', '/v1/suppressions/canary@customer.example')
     await made.ask('DELETE', '/v1/suppressions/canary@customer.example')
@@ -85,7 +85,7 @@ describe('the audit log', () => {
     expect(text).not.toContain('canary')
   })
 
-  test('is found by actor, action, resource and time, and read by admins of the organization only', async () => {
+  test('is filtered by actor, action, resource and time, and read by admins of the organization only', async () => {
     const { body } = await createWebhook()
     await made.clock.advance(1_000)
     const later = await createWebhook()

@@ -26,7 +26,7 @@ async function listen(trusted: string[], isBehindProxy = true) {
 }
 
 describe('behind a proxy', () => {
-  test('a request that came to it in clear is refused with its key, and a page is sent on to https, nowhere else', async () => {
+  test('refuses an API request that reached it in cleartext, and redirects a page to our https only', async () => {
     const ask = await listen(['127.0.0.0/8'])
     for (const proto of ['http', 'HTTP', 'https, http']) {
       const refused = await ask('/v1/messages', proto)
@@ -40,7 +40,7 @@ describe('behind a proxy', () => {
     expect(elsewhere.headers.get('location') ?? `${PUBLIC}/`).toStartWith(`${PUBLIC}/`)
   })
 
-  test('one that came by TLS, or says nothing of it, goes its way', async () => {
+  test('accepts a request that came by TLS or does not say', async () => {
     const ask = await listen(['127.0.0.0/8'])
     for (const proto of ['https', 'http, https', null]) {
       expect((await ask('/docs', proto)).status).toBe(200)
@@ -48,13 +48,13 @@ describe('behind a proxy', () => {
     }
   })
 
-  test('nobody else is believed', async () => {
+  test('ignores the header of any other client', async () => {
     const ask = await listen(['10.0.0.0/8'])
     expect((await ask('/docs', 'http')).status).toBe(200)
     expect((await ask('/v1/messages', 'http')).status).toBe(401)
   })
 
-  test('without a proxy the header means nothing', async () => {
+  test('ignores the header without a configured proxy', async () => {
     const ask = await listen([], false)
     expect((await ask('/docs', 'http')).status).toBe(200)
   })

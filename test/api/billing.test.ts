@@ -43,7 +43,7 @@ const USED = {
 const use = ({ store, own }: TestApi, month: string, count: number) =>
   store.messages.accept([], { organizationId: own.organization.id, month, count, limit: -1 })
 
-test('usage says the plan, its limits and what is used of the month', async () => {
+test('usage shows the plan, its limits and what is used of the month', async () => {
   const server = await start('free')
   await use(server, '2026-10', 900)
   await use(server, '2026-11', 120)
@@ -57,7 +57,7 @@ test('usage says the plan, its limits and what is used of the month', async () =
   })
 })
 
-test('a new month begins with nothing used, also at the turn of the year', async () => {
+test('a new month starts with nothing used, also at the turn of the year', async () => {
   const server = await start()
   await use(server, '2026-11', 7)
   await server.clock.advance(Date.UTC(2026, 11, 31, 23, 59, 59, 999) - START)
@@ -106,7 +106,7 @@ describe('changing the plan', () => {
   const change = (plan: unknown, { ask, own } = made!) =>
     ask('PATCH', '/v1/billing', { key: own.keys.admin, body: { plan } })
 
-  test('works among the plans of self service, and holds at once', async () => {
+  test('works among the plans of self service, and applies at once', async () => {
     const server = await start()
     const { status, body } = await change('free')
     expect([status, body.plan, body.limits]).toEqual([200, 'free', FREE])
@@ -117,7 +117,7 @@ describe('changing the plan', () => {
     expect((await change('enterprise')).body.plan).toBe('enterprise')
   })
 
-  test('is 403 to a plan that only the operator gives', async () => {
+  test('is 403 to a plan that only the operator assigns', async () => {
     const server = await start()
     const { status, body } = await change('internal')
     expect([status, body.error.code, body.error.field]).toEqual([403, 'forbidden', 'plan'])
@@ -130,7 +130,7 @@ describe('changing the plan', () => {
     expect([status, body.error.code, body.error.field]).toEqual([400, 'validation_error', 'plan'])
   })
 
-  test('is 400 for a field that there is not', async () => {
+  test('is 400 for an unknown field', async () => {
     const { ask, own } = await start()
     const body = { plan: 'free', seats: 3 }
     const answer = await ask('PATCH', '/v1/billing', { key: own.keys.admin, body })

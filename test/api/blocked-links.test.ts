@@ -13,7 +13,7 @@ afterEach(() => api.close())
 const asOperator = (method: string, path: string, body?: unknown) =>
   api.ask(method, path, { key: null, headers: operator, body })
 
-test('the operator blocks a target, sees it, and unblocks it; the audit log has both', async () => {
+test('the operator blocks a target, lists it and unblocks it; the audit log has both', async () => {
   const made = await asOperator('POST', '/v1/blocked-links', { target: 'Phishing.Example.', reason: 'reported' })
   expect(made.status).toBe(201)
   expect(made.body).toMatchObject({ kind: 'host', target: 'phishing.example', reason: 'reported' })
@@ -33,7 +33,7 @@ test('the operator blocks a target, sees it, and unblocks it; the audit log has 
   expect(told).toContainEqual(['blocked_links_delete', made.body.id, 'done'])
 })
 
-test('a key can do none of it, and what is no target is 400', async () => {
+test('a key can do none of it, and an invalid target is 400', async () => {
   const body = { target: 'phishing.example', reason: 'x' }
   expect((await api.ask('POST', '/v1/blocked-links', { key: api.own.keys.admin, body })).status).toBe(403)
   expect((await api.ask('GET', '/v1/blocked-links', { key: api.own.keys.admin })).status).toBe(403)
@@ -51,7 +51,7 @@ test('a key can do none of it, and what is no target is 400', async () => {
   }
 })
 
-test('their number has a limit', async () => {
+test('the number of blocked targets is limited', async () => {
   for (let at = 0; at < MOST_BLOCKED_LINKS; at++) {
     const link = {
       id: api.mintId('blk'),

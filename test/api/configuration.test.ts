@@ -7,7 +7,7 @@ beforeAll(async () => {
 })
 afterAll(() => made.close())
 
-test('the operator reads what is configured, and which plans there are', async () => {
+test('the operator reads the configuration and the plans', async () => {
   const headers = { ...(await made.signIn()), 'x-operator': '1' }
   const ask = async (path: string) => (await made.ask('GET', path, { key: null, headers })).body.data
   expect(await ask('/v1/configuration')).toEqual([

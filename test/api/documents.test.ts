@@ -12,7 +12,7 @@ afterAll(() => made.close())
 const get = (path: string, headers: Record<string, string> = {}) => made.ask('GET', path, { key: null, headers })
 
 describe('/openapi.json', () => {
-  test('is given to everybody, and is the same each time', async () => {
+  test('is public, and the same each time', async () => {
     const first = await get('/openapi.json')
     expect(first.status).toBe(200)
     expect(first.headers.get('content-type')).toBe('application/json; charset=utf-8')
@@ -23,7 +23,7 @@ describe('/openapi.json', () => {
     await other.close()
   })
 
-  test('is 304 to whoever has it', async () => {
+  test('is 304 to a client that has it', async () => {
     for (const path of ['/openapi.json', '/docs']) {
       const etag = (await get(path)).headers.get('etag')!
       for (const known of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
@@ -34,7 +34,7 @@ describe('/openapi.json', () => {
     }
   })
 
-  test('names no machine: nothing of it depends on where it runs', async () => {
+  test('names no machine and does not depend on where it runs', async () => {
     const { text } = await get('/openapi.json')
     expect(text).not.toContain('127.0.0.1')
     expect(text).not.toContain('postrider.test')
@@ -44,7 +44,7 @@ describe('/openapi.json', () => {
 describe('/docs', () => {
   const part = (html: string, tag: string) => new RegExp(`<${tag}>([\\s\\S]*?)</${tag}>`).exec(html)![1]!
 
-  test('is one page that runs its own script and style and nothing else', async () => {
+  test('is one page that runs only its own script and style', async () => {
     const { status, text, headers } = await get('/docs')
     expect(status).toBe(200)
     expect(headers.get('content-type')).toBe('text/html; charset=utf-8')
@@ -59,7 +59,7 @@ describe('/docs', () => {
     expect(Buffer.byteLength(text)).toBeLessThan(60_000)
   })
 
-  test('shows every operation of the document, each with all that is folded away in it', async () => {
+  test('shows every operation of the document with all its folded details', async () => {
     const { text } = await get('/docs')
     const { body: document } = await get('/openapi.json')
     const page = await draw(part(text, 'script'), document)

@@ -157,7 +157,7 @@ describe('creating a domain', () => {
     expect([answer.status, answer.body.error.field]).toEqual([400, 'name'])
   })
 
-  test('that is proved is 409, with the same words whoever has it', async () => {
+  test('that is proved is 409, with the same error for every owner', async () => {
     const { ask, own, other, store } = await start()
     await store.domains.recordCheck(other.domain.id, VERIFIED)
     const headers = { 'x-request-id': 'r' }
@@ -231,7 +231,7 @@ describe('verifying', () => {
     ])
   })
 
-  test('another key at our selector is a failure, and shown', async () => {
+  test('another key at our selector is a failure, and is shown', async () => {
     const { ask, zone, own } = await start()
     const path = `/v1/domains/${own.domain.id}`
     const domain = (await ask('GET', path)).body
@@ -245,7 +245,7 @@ describe('verifying', () => {
     ])
   })
 
-  test('a verified domain that loses a record fails after seven days, DNS in trouble changes nothing', async () => {
+  test('a verified domain that loses a record fails after seven days; DNS failures change nothing', async () => {
     const { ask, zone, own, clock } = await start()
     const path = `/v1/domains/${own.domain.id}`
     const domain = (await ask('GET', path)).body
@@ -285,7 +285,7 @@ describe('verifying', () => {
     expect(back.verified_at).toBe('2026-11-28T12:00:01.000Z')
   })
 
-  test('takes another SPF record that lets us pass, another DMARC policy and one of the domain above', async () => {
+  test('accepts another SPF record that permits us, another DMARC policy and one of the parent domain', async () => {
     const { ask, zone } = await start()
     const { body: domain } = await ask('POST', '/v1/domains', { body: { name: 'news.shop.example' } })
     const spfOf = async (...records: string[]) => {
@@ -309,7 +309,7 @@ describe('verifying', () => {
 })
 
 describe('tracking', () => {
-  test('is changed field by field; its host must lie under the domain', async () => {
+  test('is changed field by field; its host must be below the domain', async () => {
     const { ask, zone, own } = await start()
     const path = `/v1/domains/${own.domain.id}`
     const patch = (tracking: unknown) => ask('PATCH', path, { body: { tracking } })
@@ -384,7 +384,7 @@ describe('rotating DKIM keys', () => {
   })
 })
 
-test('a domain is deleted with its keys, unless mail of it is still to be delivered', async () => {
+test('a domain is deleted with its keys, unless it has undelivered mail', async () => {
   const api = await start()
   const { ask, own, store } = api
   const path = `/v1/domains/${own.domain.id}`
@@ -401,7 +401,7 @@ test('a domain is deleted with its keys, unless mail of it is still to be delive
   expect(await store.domains.get(own.domain.id)).toBeNull()
 })
 
-test('a key made on another thread fits the record that is published for it', async () => {
+test('a key made on another thread matches its published record', async () => {
   const { mintDkimKeys } = await import('../../src/domains/keys.ts')
   const [rsa, ed25519] = await mintDkimKeys('active', START, createTestRandom())
   const lengths = [rsa!, ed25519!].map(({ publicKey }) => Buffer.from(publicKey, 'base64').length)

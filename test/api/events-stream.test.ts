@@ -49,7 +49,7 @@ async function tell(api: TestApi, count: number, tenant = api.own) {
   return events.map(({ id }) => id)
 }
 
-test('events come as they are told, in the very bytes that webhooks get, and nothing from before', async () => {
+test('events are sent as they are published, with the bytes that webhooks get, and none from before', async () => {
   const api = await start()
   const [, before] = await tell(api, 2)
   const stream = await open(api.own.keys.read)
@@ -66,7 +66,7 @@ test('events come as they are told, in the very bytes that webhooks get, and not
   expect(stream.ids()).toEqual([event.id, ...later])
 })
 
-test('after, or the last id that a client saw, goes on behind it; an empty one begins with the oldest', async () => {
+test('after, or the last id that a client saw, continues behind that event; an empty one starts with the oldest', async () => {
   const api = await start()
   const ids = await tell(api, 450)
   const key = api.own.keys.read
@@ -84,7 +84,7 @@ test('after, or the last id that a client saw, goes on behind it; an empty one b
   expect(resumed!.ids()).toEqual(later)
 })
 
-test('whoever comes back again and again while events are told misses none and gets none twice', async () => {
+test('a client that reconnects again and again during publishing misses no event and gets none twice', async () => {
   const api = await start()
   const key = api.own.keys.read
   const [first] = await tell(api, 1)
@@ -105,7 +105,7 @@ test('whoever comes back again and again while events are told misses none and g
   expect([...seen, ...last.ids()]).toEqual(wanted)
 })
 
-test('types, message, domain and mode choose, behind a place and live', async () => {
+test('types, message, domain and mode filter past and live events', async () => {
   const api = await start()
   const { own } = api
   const events = [
@@ -139,7 +139,7 @@ test('types, message, domain and mode choose, behind a place and live', async ()
   }
 })
 
-test('a stream that wants little says how far it has come all the same, and never further than it told', async () => {
+test('a stream with few matches still reports its position, and never one beyond what it sent', async () => {
   const api = await start()
   const stream = await open(api.own.keys.read, '?types=message.bounced')
   expect(stream.lastId()).toBe('')
@@ -159,7 +159,7 @@ test('a stream that wants little says how far it has come all the same, and neve
   expect(again.ids()).toEqual([bounced.id])
 })
 
-test('what another process wrote, without a bell, comes with the next look', async () => {
+test('an event of another process, without a notification, is sent after the next poll', async () => {
   const api = await start()
   const stream = await open(api.own.keys.read)
   await tell(api, 1, api.other) // rings for somebody else
@@ -175,7 +175,7 @@ test('what another process wrote, without a bell, comes with the next look', asy
 })
 
 // threat: event-stream-abuse
-test('nothing of another organization is told, and what it owns cannot be named', async () => {
+test('events of another organization are never sent, and its resources are refused as filters', async () => {
   const api = await start()
   const stream = await open(api.own.keys.read, '?after=')
   const [theirs] = await tell(api, 3, api.other)
@@ -188,7 +188,7 @@ test('nothing of another organization is told, and what it owns cannot be named'
   expect((await open(api.own.keys.read, '', { 'last-event-id': theirs! })).status).toBe(403)
 })
 
-test('what cannot be followed is refused', async () => {
+test('invalid filters and positions are refused', async () => {
   const api = await start()
   const nothing = 'evt_00000000000000000000000000'
   const cases: [string, Record<string, string>, number, string | undefined][] = [
@@ -209,7 +209,7 @@ test('what cannot be followed is refused', async () => {
   expect([head.status, head.text, api.streams.underWay()]).toEqual([200, '', 0])
 })
 
-test('a client that went away before it was answered leaves nothing open', async () => {
+test('a client that disconnects before the answer leaves nothing open', async () => {
   const api = await start()
   const gone = new AbortController()
   gone.abort()
@@ -220,7 +220,7 @@ test('a client that went away before it was answered leaves nothing open', async
 })
 
 // threat: event-stream-abuse
-test('a key has so many at once, and all together; who leaves makes room', async () => {
+test('a key and the server have a maximum of streams; one that ends frees its slot', async () => {
   const api = await start({ streams: { maxPerKey: 2, max: 3 } })
   const { read, admin } = api.own.keys
   const first = await open(read)
@@ -237,7 +237,7 @@ test('a key has so many at once, and all together; who leaves makes room', async
 })
 
 // threat: slow-clients-and-floods
-test('keys of an organization leave room for others, however many it makes', async () => {
+test('the keys of an organization leave slots to others, however many keys it creates', async () => {
   const api = await start({ streams: { maxPerOrganization: 2, max: 3 } })
   const { read, admin } = api.own.keys
   await open(read)
@@ -252,7 +252,7 @@ test('keys of an organization leave room for others, however many it makes', asy
 })
 
 // threat: streams-held
-test('some organizations that have all streams leave the others their first one', async () => {
+test('organizations that use all streams leave the others their first one', async () => {
   const api = await start({ streams: { maxPerOrganization: 2, max: 2 } })
   const { read, admin } = api.own.keys
   await open(read)
@@ -262,7 +262,7 @@ test('some organizations that have all streams leave the others their first one'
 })
 
 // threat: event-stream-abuse
-test('a quiet stream says something every 15 seconds, and ends at the first after its key was revoked or expired', async () => {
+test('a quiet stream sends something every 15 seconds, and ends at the first after its key was revoked or expired', async () => {
   const api = await start()
   const [revoked, expiring, good] = await Promise.all([
     api.addKey(api.own, { permissions: ['read'] }),
@@ -322,7 +322,7 @@ function largeEvents(api: TestApi, count: number): Event[] {
 }
 
 // threat: event-stream-abuse
-test('one that does not read costs no memory and holds up nobody, and gets everything once it reads', async () => {
+test('a client that does not read costs no memory, delays no other, and gets everything once it reads', async () => {
   const api = await start()
   const socket = await openUnread(api)
   const quick = await open(api.own.keys.read)
@@ -347,7 +347,7 @@ test('one that does not read costs no memory and holds up nobody, and gets every
   await until('its stream to be closed', () => api.streams.underWay() === 1)
 })
 
-test('the operator’s session follows an organization too, as long as it lasts', async () => {
+test('the operator’s session can read the stream of an organization while the session lasts', async () => {
   const api = await start()
   const { cookie } = await api.signIn()
   const headers = { cookie, 'x-organization': api.own.organization.id }
@@ -366,7 +366,7 @@ test('the operator’s session follows an organization too, as long as it lasts'
   expect(stream.ids()).toEqual([told!])
 })
 
-test('while file descriptors are short streams are ended, and can be gone on with', async () => {
+test('while file descriptors are short, streams end and can be resumed', async () => {
   let tellSupply = (_: 'short' | 'ample') => {}
   const api = await start({
     watchDescriptors: (told) => {

@@ -78,7 +78,7 @@ test('with after the list runs oldest first to its end, by cursor or by the last
   expect(idsOf(await api.ask('GET', `/v1/events?after=${ids[4]}`, { key }))).toEqual([ids[5]!])
 })
 
-test('an after that names nothing, or a cursor of the other direction, is 400', async () => {
+test('an unknown after, or a cursor of the other direction, is 400', async () => {
   const api = await start()
   const key = api.own.keys.read
   for (let n = 0; n < 3; n++) await tell(api, api.own, 'message.delivered')
@@ -106,7 +106,7 @@ test('a filter or an after that names something of another organization is 403',
   }
 })
 
-test('a filter by a domain that is not there is 404', async () => {
+test('a filter by an unknown domain is 404', async () => {
   const { ask, own } = await start()
   expect((await ask('GET', '/v1/events?domain_id=zz', { key: own.keys.read })).status).toBe(404)
 })

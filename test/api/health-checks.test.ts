@@ -16,7 +16,7 @@ afterAll(() => made.close())
 
 const ask = (method: string, path: string) => made.ask(method, path, { key: null, headers: operator })
 
-test('the operator sees what was found last, and can have it looked at now', async () => {
+test('the operator sees the last findings, and can run the checks now', async () => {
   const before = await ask('GET', '/v1/health-checks')
   expect([before.status, before.body]).toEqual([200, { checked_at: null, ok: null, checks: [] }])
   const now = await ask('POST', '/v1/health-checks/run')

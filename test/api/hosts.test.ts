@@ -83,7 +83,7 @@ const cookieOf = ({ headers }: Heard) => headers.get('set-cookie')!.split(';', 1
 for (const scheme of ['http', 'https'] as const) {
   describe(scheme, () => {
     // threat: duplicate-host
-    test('two Host headers are 400, and so is what is no host', async () => {
+    test('two Host headers are 400, and so is an invalid host', async () => {
       const key: [string, string] = ['Authorization', `Bearer ${made.own.keys.manage.value}`]
       for (const hosts of [
         ['a.example', 'b.example'],
@@ -107,7 +107,7 @@ for (const scheme of ['http', 'https'] as const) {
     })
 
     // threat: dns-rebinding
-    test('a host that is none of ours reaches neither sign-in nor session nor dashboard, and works with a key', async () => {
+    test('a foreign host reaches neither sign-in nor session nor dashboard, and works with a key', async () => {
       const cookie: [string, string] = ['Cookie', cookieOf(await signIn(scheme, [host('mail.example.com')]))]
       const organization: [string, string] = ['X-Organization', made.own.organization.id]
       const statusesAt = async (name: string) => [
@@ -153,7 +153,7 @@ for (const scheme of ['http', 'https'] as const) {
     })
 
     // threat: cross-origin-change
-    test('what changes something by cookie comes from a page of ours, by Origin and by Sec-Fetch-Site', async () => {
+    test('a change by cookie must come from our own page, by Origin and by Sec-Fetch-Site', async () => {
       const own = host('mail.example.com')
       const cookie: [string, string] = ['Cookie', cookieOf(await signIn(scheme, [own]))]
       const organization: [string, string] = ['X-Organization', made.own.organization.id]
@@ -195,7 +195,7 @@ for (const scheme of ['http', 'https'] as const) {
     })
 
     // threat: cached-answer
-    test('every answer that depends on who asks is kept by no cache and taken for no other type', async () => {
+    test('an answer that depends on the caller is not cached, and its type is not sniffed', async () => {
       const own = host('mail.example.com')
       const key: [string, string] = ['Authorization', `Bearer ${made.own.keys.admin.value}`]
       const cookie: [string, string] = ['Cookie', cookieOf(await signIn(scheme, [own]))]
@@ -257,7 +257,7 @@ describe('the cookie', () => {
     expect(await setBy('http', host('127.0.0.1:1'), ['Origin', PUBLIC])).toMatch(secure)
   })
 
-  test('in clear opens nothing over HTTPS: another host of the domain may have set it', async () => {
+  test('set in cleartext is ignored over HTTPS: another host of the domain may have set it', async () => {
     const cookie = cookieOf(await signIn('https', [host('mail.example.com')]))
     const plain = cookie.replace('__Host-', '')
     const status = async (scheme: 'http' | 'https', value: string, ...headers: [string, string][]) =>

@@ -48,7 +48,7 @@ const get = (port: number, path = '/healthz') =>
   fetch(`https://127.0.0.1:${port}${path}`, { tls: { ca: one.certificatePem } })
 
 describe('HTTPS', () => {
-  test('answers what HTTP answers beside it, under TLS 1.2 or later, and knows who asks', async () => {
+  test('answers like HTTP beside it, under TLS 1.2 or later, and identifies the caller', async () => {
     const peers: (string | null)[] = []
     const page: Page = {
       method: 'GET',
@@ -68,7 +68,7 @@ describe('HTTPS', () => {
     expect((await get(port)).headers.get('strict-transport-security')).toBeNull()
   })
 
-  test('tells browsers to stay where that is asked for, and HTTP does not', async () => {
+  test('sends HSTS where it is configured, and HTTP does not', async () => {
     const { api, port } = await listen({ hstsSeconds: 3600 })
     const plain = await api.api.listen({ host: '127.0.0.1', port: 0 })
     const header = 'strict-transport-security'

@@ -63,7 +63,7 @@ async function start(gate: () => Promise<void> = async () => {}) {
 }
 
 describe('a request with an Idempotency-Key', () => {
-  test.each(['/v1/plain', '/v1/sealed'])('%s is answered again byte for byte, and done once', async (path) => {
+  test.each(['/v1/plain', '/v1/sealed'])('%s gets the same answer byte for byte, and runs once', async (path) => {
     const { post, runs } = await start()
     const first = await post(path, 'k', { email: 'a@b.example' })
     const again = await post(path, 'k', { email: 'a@b.example' })
@@ -96,7 +96,7 @@ describe('a request with an Idempotency-Key', () => {
   })
 
   // threat: idempotency-key-abuse
-  test('of a test key is in the way of no live request, and shows it nothing', async () => {
+  test('of a test key does not collide with a live request, and shows it nothing', async () => {
     const { post, addKey, own, runs } = await start()
     const sandbox = await addKey(own, { mode: 'test' })
     const squatted = await post('/v1/plain', 'order-1001', { email: 'squatter@b.example' }, { key: sandbox })
@@ -108,7 +108,7 @@ describe('a request with an Idempotency-Key', () => {
   })
 
   // threat: idempotency-key-abuse
-  test('repeats nothing of a resource that is out of the key’s reach', async () => {
+  test('replays nothing of a resource outside the key’s reach', async () => {
     const { post, addKey, own, runs } = await start()
     const elsewhere = await addKey({ ...own, domain: { ...own.domain, id: 'dom_01m7ykx6js1zy8zpzy8z8cwhzy' } })
     const first = await post('/v1/named/theirs', 'k', { email: 'a@b.example' })
@@ -130,7 +130,7 @@ describe('a request with an Idempotency-Key', () => {
     expect(runs).toHaveLength(2)
   })
 
-  test('is forgotten after 24 hours', async () => {
+  test('expires after 24 hours', async () => {
     const { post, clock, runs } = await start()
     await post('/v1/plain', 'k', { email: 'a@b.example' })
     await clock.advance(24 * 3_600_000 - 1)
@@ -140,7 +140,7 @@ describe('a request with an Idempotency-Key', () => {
     expect(runs).toHaveLength(2)
   })
 
-  test('is done again when it failed', async () => {
+  test('runs again when it failed', async () => {
     const { post, runs } = await start()
     const first = await post('/v1/plain', 'k', { email: 'a@b.example', fail: true })
     const second = await post('/v1/plain', 'k', { email: 'a@b.example', fail: true })
@@ -160,22 +160,22 @@ describe('a request with an Idempotency-Key', () => {
   })
 
   // threat: idempotency-key-abuse
-  test.each(['', 'x'.repeat(256), 'tab\tinside', 'ümlaut'])('of a bad form (%p) is 400', async (key) => {
+  test.each(['', 'x'.repeat(256), 'tab\tinside', 'ümlaut'])('that is invalid (%p) is 400', async (key) => {
     const { post, runs } = await start()
     const answer = await post('/v1/plain', key, { email: 'a@b.example' })
     expect([answer.status, answer.body.error.field]).toEqual([400, 'Idempotency-Key'])
     expect(runs).toHaveLength(0)
   })
 
-  test('of 255 printable characters is fine', async () => {
+  test('of 255 printable characters is accepted', async () => {
     const { post } = await start()
     expect((await post('/v1/plain', `!${'~'.repeat(254)}`, { email: 'a@b.example' })).status).toBe(201)
   })
 })
 
-describe('requests that race', () => {
+describe('concurrent requests', () => {
   // threat: idempotency-key-abuse
-  test('a hundred with one key do the work once and get one answer', async () => {
+  test('with one key run once and get one answer, also a hundred of them', async () => {
     const gate = Promise.withResolvers<void>()
     const { post, runs, clock } = await start(() => gate.promise)
     const racing = Array.from({ length: 100 }, () => post('/v1/plain', 'k', { email: 'a@b.example' }))
@@ -188,7 +188,7 @@ describe('requests that race', () => {
     expect(clock.naps()).toEqual([])
   })
 
-  test('one with another body does not wait', async () => {
+  test('do not wait when their body differs', async () => {
     const gate = Promise.withResolvers<void>()
     const { post } = await start(() => gate.promise)
     const first = post('/v1/plain', 'k', { email: 'a@b.example' })
@@ -198,7 +198,7 @@ describe('requests that race', () => {
     expect((await first).status).toBe(201)
   })
 
-  test('one that waits 20 s is 409 request_in_progress', async () => {
+  test('that wait 20 s are 409 request_in_progress', async () => {
     const gate = Promise.withResolvers<void>()
     const { post, clock } = await start(() => gate.promise)
     const first = post('/v1/plain', 'k', { email: 'a@b.example' })
@@ -211,7 +211,7 @@ describe('requests that race', () => {
     expect((await first).status).toBe(201)
   })
 
-  test('when the first fails the others have their turn one after another', async () => {
+  test('run one after another when the first fails', async () => {
     let calls = 0
     let atOnce = 0
     let most = 0

@@ -139,7 +139,7 @@ const read = (api: TestApi, path: string) => api.ask('GET', path, { key: api.own
 const idsOf = ({ body }: { body: { data: { id: string }[] } }) => body.data.map(({ id }) => id)
 
 describe('an inbound message', () => {
-  test('shows its envelope and verdicts, and alone its content too', async () => {
+  test('shows its envelope and verdicts, and on its own page its content too', async () => {
     const api = await start()
     const route = await addRoute(api)
     const { id } = await take(api, route, { parseError: 'too many parts' })
@@ -185,7 +185,7 @@ describe('an inbound message', () => {
     ])
   })
 
-  test('gives out its raw mail, which no browser may guess at', async () => {
+  test('returns its raw mail with a type that no browser may sniff', async () => {
     const api = await start()
     const { id } = await take(api, await addRoute(api))
     const answer = await read(api, `/v1/inbound-messages/${id}/raw`)
@@ -198,7 +198,7 @@ describe('an inbound message', () => {
     })
   })
 
-  test('whose content is no longer kept is still a record', async () => {
+  test('whose content was removed is still a record', async () => {
     const gone = async () => null
     const api = await start({
       wrapStore: (store) => ({ ...store, inbound: { ...store.inbound, raw: gone, parsed: gone } }),
@@ -213,7 +213,7 @@ describe('an inbound message', () => {
     expect([again.status, again.body.error.code]).toEqual([422, 'invalid_state'])
   })
 
-  test('has the status of what is owed: stored, its newest delivery, or the message it became', async () => {
+  test('has the status of its route: stored, its newest delivery, or the message it became', async () => {
     const api = await start()
     const statusOf = async ({ id }: InboundMessage) => (await read(api, `/v1/inbound-messages/${id}`)).body.status
     expect(await statusOf(await take(api, await addRoute(api, STORE)))).toBe('stored')
@@ -269,7 +269,7 @@ describe('an inbound message', () => {
     expect(await find(`route_id=${first.id}`)).toEqual([a.id])
   })
 
-  test('is asked for with filters that are understood, and that are the own', async () => {
+  test('is 400 for an invalid filter and 403 for a resource of another organization', async () => {
     const api = await start()
     const theirs = await addRoute(api, STORE, api.other)
     for (const [query, field] of [
@@ -290,7 +290,7 @@ describe('an inbound message', () => {
     expect((await read(api, '/v1/inbound-messages?domain_id=dom_none')).status).toBe(404)
   })
 
-  test('is one of a list in pages, newest first, of its organization alone', async () => {
+  test('is listed in pages, newest first, for its organization only', async () => {
     const api = await start()
     const route = await addRoute(api)
     const ids: string[] = []
@@ -308,7 +308,7 @@ describe('an inbound message', () => {
 })
 
 describe('deliveries of an inbound message', () => {
-  test('show every attempt, and a redelivery stands before them', async () => {
+  test('show every attempt, and a redelivery before them', async () => {
     const api = await start()
     const route = await addRoute(api)
     const { id } = await take(api, route)
@@ -356,13 +356,13 @@ describe('deliveries of an inbound message', () => {
     expect((await api.ask('POST', `${path}/redeliver`)).status).toBe(202)
   })
 
-  test('are none of a mail that is only stored', async () => {
+  test('are empty for a mail that is only stored', async () => {
     const api = await start()
     const { id } = await take(api, await addRoute(api, STORE))
     expect((await read(api, `/v1/inbound-messages/${id}/deliveries`)).body.data).toEqual([])
   })
 
-  test('are not made anew while one is pending, be it waiting or under way: 422', async () => {
+  test('are not repeated while one is pending, waiting or under way: 422', async () => {
     const api = await start()
     const { id } = await take(api, await addRoute(api))
     const redeliver = () => api.ask('POST', `/v1/inbound-messages/${id}/redeliver`)
@@ -374,7 +374,7 @@ describe('deliveries of an inbound message', () => {
     expect(api.wakes()).toBe(0)
   })
 
-  test('are not made where nothing is owed to an endpoint any more: 422', async () => {
+  test('are not repeated when no endpoint is owed the mail any more: 422', async () => {
     const api = await start()
     const refused = async ({ id }: InboundMessage) => {
       const { status, body } = await api.ask('POST', `/v1/inbound-messages/${id}/redeliver`)

@@ -26,7 +26,7 @@ const fieldsOf = ({ body }: { body: { error: { errors: { field: string }[] } } }
   body.error.errors.map(({ field }) => field)
 
 describe('an inbound route', () => {
-  test('is created with its defaults, and its secret is shown this once', async () => {
+  test('is created with its defaults, and its secret is shown once', async () => {
     const api = await start()
     const answer = await create(api)
     expect(answer.status).toBe(201)
@@ -49,7 +49,7 @@ describe('an inbound route', () => {
     expect(list.body).toEqual({ data: [record], has_more: false, next_cursor: null })
   })
 
-  test('has the secret that signs what it posts', async () => {
+  test('has the secret that signs its posts', async () => {
     const api = await start()
     const { id, secret } = (await create(api)).body
     const { store, own } = api
@@ -87,14 +87,14 @@ describe('an inbound route', () => {
       { config: { url: URL, include_attachments: true } },
     ],
   ]
-  test.each(good)('with %j keeps %j', async (change, kept) => {
+  test.each(good)('with %j stores %j', async (change, kept) => {
     const answer = await create(await start(), change)
     expect(answer.status).toBe(201)
     expect('match' in change ? answer.body.match : answer.body.action).toMatchObject(kept)
     expect(answer.body.action.config).toEqual(kept.config ?? { url: URL, include_attachments: false })
   })
 
-  test('for a domain with letters beyond ASCII is kept under its A-label', async () => {
+  test('for a domain with non-ASCII letters is stored under its A-label', async () => {
     const api = await start()
     await api.ask('POST', '/v1/domains', { body: { name: 'bücher.example' } })
     const body = { name: 'support', match: { type: 'address', value: 'Jürgen@BÜCHER.example' }, action: WEBHOOK }
@@ -164,7 +164,7 @@ describe('an inbound route', () => {
     expect((await api.ask('GET', '/v1/inbound-routes')).body.data).toHaveLength(1)
   })
 
-  test('with an Idempotency-Key is made once, and its secret is shown again', async () => {
+  test('with an Idempotency-Key is created once, and its secret is shown again', async () => {
     const api = await start()
     const options = {
       body: { name: 'support', match: ADDRESS, action: WEBHOOK },
@@ -180,12 +180,12 @@ describe('an inbound route', () => {
     expect((await api.ask('GET', '/v1/inbound-routes')).body.data).toHaveLength(1)
   })
 
-  test('may be there twice for the same match and priority', async () => {
+  test('may exist twice for the same match and priority', async () => {
     const api = await start()
     expect([(await create(api)).status, (await create(api)).status]).toEqual([201, 201])
   })
 
-  test('is changed field by field, match and action whole, and the scheduler is woken', async () => {
+  test('is changed field by field, match and action as a whole, and wakes the scheduler', async () => {
     const api = await start()
     const { secret: _, ...record } = (await create(api)).body
     const patch = (body: unknown) => api.ask('PATCH', `/v1/inbound-routes/${record.id}`, { body })
@@ -217,7 +217,7 @@ describe('an inbound route', () => {
     }
   })
 
-  test('is deleted once', async () => {
+  test('is deleted once, and then is 404', async () => {
     const api = await start()
     const { id } = (await create(api)).body
     const gone = await api.ask('DELETE', `/v1/inbound-routes/${id}`)
@@ -226,7 +226,7 @@ describe('an inbound route', () => {
     expect((await api.ask('GET', '/v1/inbound-routes')).body.data).toEqual([])
   })
 
-  test('is one of a list in pages, newest first, of its organization alone', async () => {
+  test('is listed in pages, newest first, for its organization only', async () => {
     const api = await start()
     const ids: string[] = []
     for (const name of ['a', 'b', 'c']) {
@@ -292,7 +292,7 @@ describe('the test of a route', () => {
     ])
   })
 
-  test('says which other route would, and looks at itself even when it is disabled', async () => {
+  test('says which other route would, and evaluates itself even when it is disabled', async () => {
     const { all, support, off, probe } = await server()
     const asked = (await probe(all.id, { to: 'Support+tag@OWN.example' })).body
     expect([asked.taken_by.id, asked.takes, asked.by, asked.via_bare_address]).toEqual([
@@ -311,7 +311,7 @@ describe('the test of a route', () => {
     })
   })
 
-  test('says that nobody would: no route, no domain here, a return path', async () => {
+  test('says that no route would: none matches, the domain is foreign, or it is a return path', async () => {
     const { api, all, support, probe } = await server()
     await api.ask('DELETE', `/v1/inbound-routes/${all.id}`)
     const nobody = { taken_by: null, takes: false, by: null, via_bare_address: false }
@@ -330,7 +330,7 @@ describe('the test of a route', () => {
     expect(bounce.reason).toStartWith(`${returnPathHost} is a return path`)
   })
 
-  test('refuses what is no mail, and a domain of another organization', async () => {
+  test('refuses an invalid mail, and a domain of another organization', async () => {
     const { support, probe } = await server()
     for (const [body, fields] of [
       [{}, ['to']],

@@ -34,9 +34,9 @@ async function start(change: Parameters<typeof createTestApi>[0] = {}) {
 }
 const LATER = START + 3_600_000
 
-describe('a key never gives more than it has', () => {
+describe('a key never grants more than it has', () => {
   // threat: key-grants-beyond-its-rights
-  test('a sandbox key mints no live key', async () => {
+  test('a sandbox key creates no live key', async () => {
     const { own, addKey, create } = await start()
     for (const permissions of [['manage'], ['admin']] as const) {
       const key = await addKey(own, { mode: 'test', permissions: [...permissions] })
@@ -47,7 +47,7 @@ describe('a key never gives more than it has', () => {
   })
 
   // threat: key-grants-beyond-its-rights
-  test('an expiring key mints none without end, and none that lasts longer', async () => {
+  test('an expiring key creates none without expiry, and none that lasts longer', async () => {
     const { own, addKey, create } = await start()
     const key = await addKey(own, { permissions: ['admin'], expiresAt: LATER })
     const until = (at: number | null) => create(key, { expires_at: at === null ? null : new Date(at).toISOString() })
@@ -58,7 +58,7 @@ describe('a key never gives more than it has', () => {
   })
 
   // threat: key-grants-beyond-its-rights
-  test('an expiring key that rotates itself ends when it would have', async () => {
+  test('an expiring key that rotates itself keeps its expiry', async () => {
     const { own, ask, addKey } = await start()
     const key = await addKey(own, { permissions: ['manage'], expiresAt: LATER })
     const { status, body } = await ask('POST', `/v1/api-keys/${key.record.id}/rotate`, { key })
@@ -66,7 +66,7 @@ describe('a key never gives more than it has', () => {
   })
 
   // threat: key-grants-beyond-its-rights
-  test('a key of some networks mints none of others, and does not widen its own', async () => {
+  test('a key limited to networks creates none for others, and does not widen its own', async () => {
     const { own, ask, addKey, create } = await start()
     const key = await addKey(own, { permissions: ['admin'], allowedNetworks: ['192.0.2.0/24', '2001:db8::/32'] })
     const headers = { 'x-forwarded-for': '192.0.2.7' }
@@ -86,7 +86,7 @@ describe('a key never gives more than it has', () => {
   })
 
   // threat: key-grants-beyond-its-rights
-  test('manage revokes, rotates and changes no admin key', async () => {
+  test('a manage key cannot revoke, rotate or change an admin key', async () => {
     const { own, ask } = await start()
     const { id } = own.keys.admin.record
     const key = own.keys.manage
@@ -101,7 +101,7 @@ describe('a key never gives more than it has', () => {
   })
 
   // threat: key-grants-beyond-its-rights
-  test('manage makes, sees and revokes keys of its own domain only', async () => {
+  test('a manage key creates, sees and revokes keys of its own domain only', async () => {
     const { own, ask, addKey, addSecond, create } = await start()
     const second = await addSecond()
     const other = await addKey(second, { permissions: ['read'] })
@@ -114,7 +114,7 @@ describe('a key never gives more than it has', () => {
   })
 
   // threat: key-grants-beyond-its-rights
-  test('a repeated request gives its secret only to a key of the same domain, end and networks', async () => {
+  test('a replayed request returns its secret only to a key of the same domain, expiry and networks', async () => {
     const { own, ask, addKey, addSecond } = await start()
     const second = await addSecond()
     const body = { name: 'ops', domain_id: own.domain.id, permissions: ['admin'] }
@@ -128,7 +128,7 @@ describe('a key never gives more than it has', () => {
   })
 })
 
-describe('a key of some networks', () => {
+describe('a key limited to networks', () => {
   // threat: stolen-key-used-elsewhere
   test.each([
     ['192.0.2.7', 200],
@@ -138,7 +138,7 @@ describe('a key of some networks', () => {
     ['2001:db9::1', 401],
     ['', 401],
     ['nonsense', 401],
-  ])('is asked from %p: %d, in the words of any bad key', async (address, status) => {
+  ])('from %p is %d, with the error of any bad key', async (address, status) => {
     const { own, ask, addKey } = await start()
     const key = await addKey(own, { permissions: ['read'], allowedNetworks: ['192.0.2.0/24', '2001:db8::/32'] })
     const headers = { 'x-forwarded-for': address }
@@ -150,7 +150,7 @@ describe('a key of some networks', () => {
     expect(words(answer)).toEqual(words(unknown))
   })
 
-  test('shows its networks in one form, takes at most 50, and loses them by null', async () => {
+  test('shows its networks in one form, accepts at most 50, and loses them by null', async () => {
     const { own, ask, create } = await start()
     const given = ['10.1.2.3/8', '192.0.2.1', '2001:DB8:0::/32', '::ffff:198.51.100.0/120', '10.0.0.0/8']
     const { status, body } = await create(own.keys.admin, { allowed_networks: given })
@@ -168,7 +168,7 @@ describe('a key of some networks', () => {
     }
   })
 
-  test('changed while it is in use, counts at once', async () => {
+  test('follows a change of its networks at once', async () => {
     const { own, ask } = await start()
     const { id } = own.keys.read.record
     expect((await ask('GET', '/v1/events', { key: own.keys.read })).status).toBe(200)
@@ -177,9 +177,9 @@ describe('a key of some networks', () => {
   })
 })
 
-describe('what a test key makes', () => {
+describe('resources of a test key', () => {
   // threat: key-beyond-its-mode
-  test('a suppression holds for test messages only, a template for test messages only', async () => {
+  test('a suppression applies to test messages only, a template to test messages only', async () => {
     const { own, ask, addKey, store } = await start()
     const key = await addKey(own, { mode: 'test', permissions: ['manage', 'read'] })
     const email = 'ann@customer.example'
@@ -203,7 +203,7 @@ describe('what a test key makes', () => {
   })
 
   // threat: key-beyond-its-mode
-  test('a webhook gets events of test mail only, and a replay brings no others', async () => {
+  test('a webhook gets events of test mail only, and a replay adds no others', async () => {
     const { own, ask, addKey, store, mintId } = await start()
     const key = await addKey(own, { mode: 'test', permissions: ['manage'] })
     const body = { url: 'https://hooks.example.com/t', events: ['message.delivered'] }
@@ -228,7 +228,7 @@ describe('what a test key makes', () => {
 
 describe('a key without admin, where the organization has two domains', () => {
   // threat: key-beyond-its-domain
-  test('makes a catch-all for its own domain, which takes no mail of the other', async () => {
+  test('creates a catch-all for its own domain, which takes no mail of the other', async () => {
     const { ask, addSecond, own } = await start()
     const body = { name: 'all', match: { type: 'catch_all' }, action: { type: 'store' } }
     const { body: route } = await ask('POST', '/v1/inbound-routes', { body }) // while there is one domain
@@ -240,7 +240,7 @@ describe('a key without admin, where the organization has two domains', () => {
   })
 
   // threat: key-beyond-its-domain
-  test('suppresses for its own domain, and lifts nothing that counts for all', async () => {
+  test('suppresses for its own domain, and removes no suppression that applies to all', async () => {
     const { ask, addSecond, own } = await start()
     const second = await addSecond()
     const mine = await ask('POST', '/v1/suppressions', { body: { email: 'a@x.example' } })
@@ -265,7 +265,7 @@ test('deleting a domain, and its admin keys with it, needs admin', async () => {
   expect(await store.domains.get(own.domain.id)).not.toBeNull()
 })
 
-describe('a key that ends while its request is still coming in', () => {
+describe('a key that ends while its request still arrives', () => {
   /** Asks with a body of two halves; `meanwhile` happens between them. */
   const trickled = async (
     { api, own }: Awaited<ReturnType<typeof start>>,
@@ -290,7 +290,7 @@ describe('a key that ends while its request is still coming in', () => {
   }
 
   // threat: key-grants-beyond-its-rights
-  test('by being revoked mints no key', async () => {
+  test('by being revoked creates no key', async () => {
     const made = await start()
     const key = await made.addKey(made.own, { permissions: ['admin'] })
     const revoke = () => made.store.apiKeys.revoke(key.record.id, START)
@@ -300,7 +300,7 @@ describe('a key that ends while its request is still coming in', () => {
   })
 
   // threat: key-grants-beyond-its-rights
-  test('by its own end, or by other networks, mints no key', async () => {
+  test('by its expiry, or by other networks, creates no key', async () => {
     const made = await start()
     const expiring = await made.addKey(made.own, { permissions: ['admin'], expiresAt: START + 1000 })
     const expires_at = new Date(START + 1000).toISOString()

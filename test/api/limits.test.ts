@@ -35,7 +35,7 @@ const CASES: [name: string, limits: Partial<Plan>, path: string, body: (at: numb
 ]
 
 // threat: tenant-object-limits
-test.each(CASES)('past the plan a request for %s is 422 with the limit', async (name, limits, path, body) => {
+test.each(CASES)('a request for %s beyond the plan is 422 with the limit', async (name, limits, path, body) => {
   const made = await start(limits)
   const { key = made.own.keys.admin } = {}
   const statuses: number[] = []
@@ -65,7 +65,7 @@ test('a template that would pass the stored bytes is refused, and so is a new ve
   expect(renamed.status).toBe(200)
 })
 
-test('an import ends at the limit and says how many were added', async () => {
+test('an import ends at the limit and reports how many were added', async () => {
   const made = await start({ suppressions: 2 })
   const csv = `email\n${['a', 'b', 'c'].map((name) => `${name}@x.example`).join('\n')}\n`
   const { status, body } = await made.ask('POST', '/v1/suppressions/import', {
@@ -76,7 +76,7 @@ test('an import ends at the limit and says how many were added', async () => {
 })
 
 // threat: audit-log-flood
-test('requests that are refused fill the audit log up to a number in an hour', async () => {
+test('refused requests add at most a fixed number of entries an hour to the audit log', async () => {
   const made = await start({})
   const { key } = { key: made.own.keys.admin }
   for (let n = 0; n < FIXED_LIMITS.refusalsPerHour + 20; n++) {
@@ -93,7 +93,7 @@ test('requests that are refused fill the audit log up to a number in an hour', a
 }, 60_000)
 
 // threat: audit-log-flood
-test('changes that succeed fill the audit log up to a number in a day, and what was made can still be removed', async () => {
+test('changes add at most a fixed number of entries a day to the audit log, and deletions continue', async () => {
   const taken: string[] = []
   const audit = createAudit({
     auditLog: { during: (_, work) => work(), put: async ({ outcome }) => void taken.push(outcome) } as AuditLog,

@@ -22,7 +22,7 @@ const LISTS: [string, (n: number) => object][] = [
   ['/v1/organizations', (n) => ({ name: `org ${n}`, plan: 'free' })],
 ]
 
-test.each(LISTS)('%s is narrowed by time, from inclusive, to exclusive, and paged within', async (path, bodyOf) => {
+test.each(LISTS)('%s is filtered by time, from inclusive, to exclusive, in pages', async (path, bodyOf) => {
   const asks = path === '/v1/organizations' ? { key: null, headers: operator } : { key: api.own.keys.admin }
   const ids: string[] = []
   const at: string[] = []
@@ -43,7 +43,7 @@ test.each(LISTS)('%s is narrowed by time, from inclusive, to exclusive, and page
   expect(rest).toMatchObject({ has_more: false, next_cursor: null, data: [{ id: ids[1] }] })
 })
 
-test('a session of the dashboard is listed by time too', async () => {
+test('the sessions of the operator are filtered by time too', async () => {
   const asks = { key: null, headers: operator }
   const after = new Date(api.clock.now() + 1).toISOString()
   expect((await api.ask('GET', `/v1/sessions?created_after=${after}`, asks)).body.data).toEqual([])

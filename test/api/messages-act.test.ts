@@ -22,7 +22,7 @@ const claim = () =>
   })
 
 describe('scheduling', () => {
-  test('a message for later waits until then', async () => {
+  test('a message for later waits until its time', async () => {
     const { status, body } = await server.send({ ...MAIL, scheduled_at: at(DAY), expires_in: 60 })
     expect([status, body.status, body.scheduled_at]).toEqual([202, 'scheduled', at(DAY)])
     const [delivery] = await server.store.messages.deliveries(body.id)
@@ -31,7 +31,7 @@ describe('scheduling', () => {
     expect((await server.store.messages.get(body.id))!.expiresAt).toBe(START + DAY + 60_000)
   })
 
-  test.each([at(0), at(-DAY), '2020-01-01T00:00:00+02:00'])('%s is now', async (scheduled_at) => {
+  test.each([at(0), at(-DAY), '2020-01-01T00:00:00+02:00'])('%s means now', async (scheduled_at) => {
     const { body } = await server.send({ ...MAIL, scheduled_at })
     expect([body.status, body.scheduled_at]).toEqual(['queued', undefined])
   })
@@ -41,7 +41,7 @@ describe('scheduling', () => {
     expect((await server.send({ ...MAIL, scheduled_at: at(30 * DAY + 1) })).status).toBe(400)
   })
 
-  test('a scheduled message can be moved, and the outbound room hears of it', async () => {
+  test('a scheduled message can be moved, and the delivery loop is notified', async () => {
     const { body } = await server.send({ ...MAIL, scheduled_at: at(DAY) })
     const before = server.woken.outbound
     const moved = await patch(body.id, { scheduled_at: at(2 * DAY) })
@@ -71,7 +71,7 @@ describe('scheduling', () => {
 })
 
 describe('cancelling', () => {
-  test.each([{}, { scheduled_at: at(DAY) }])('what waits is cancelled for good: %j', async (when) => {
+  test.each([{}, { scheduled_at: at(DAY) }])('what waits is cancelled permanently: %j', async (when) => {
     const { body } = await server.send({ ...MAIL, ...when, to: ['a@r.example', 'b@r.example'] })
     const answer = await act(body.id, 'cancel')
     expect([answer.status, answer.body.status]).toEqual([200, 'cancelled'])
@@ -85,20 +85,20 @@ describe('cancelling', () => {
     ])
   })
 
-  test('what is under way cannot be cancelled', async () => {
+  test('a delivery under way cannot be cancelled', async () => {
     const { body } = await server.send(MAIL)
     expect((await claim()).map(({ message }) => message.id)).toContain(body.id)
     expect((await act(body.id, 'cancel')).status).toBe(422)
   })
 
-  test('what is over cannot be cancelled', async () => {
+  test('a final delivery cannot be cancelled', async () => {
     const { body } = await server.send(MAIL, { key: server.keys.test })
     expect((await act(body.id, 'cancel')).status).toBe(422)
   })
 })
 
 describe('sending again', () => {
-  test('makes a new message of the same content for the same people', async () => {
+  test('creates a new message with the same content for the same recipients', async () => {
     const mail = {
       ...MAIL,
       to: ['Ann <ann@remote.example>', 'bob@remote.example'],
@@ -136,7 +136,7 @@ describe('sending again', () => {
     expect(message).toMatchObject({ expiresAt: server.clock.now() + 60_000, ...asked })
   })
 
-  test('leaves out who is suppressed by now', async () => {
+  test('leaves out recipients that are suppressed by now', async () => {
     const { body } = await server.send({ ...MAIL, to: ['left@remote.example', 'ann@remote.example'] })
     await server.store.suppressions.add({
       id: server.mintId('sup'),
@@ -163,7 +163,7 @@ describe('sending again', () => {
     expect([live.status, live.body.error.code]).toEqual([422, 'invalid_state'])
   })
 
-  test('a cancelled message may be sent after all, a test message plays out again', async () => {
+  test('works for a cancelled message, and repeats a test message', async () => {
     const { body } = await server.send(MAIL)
     await act(body.id, 'cancel')
     expect((await act(body.id, 'resend')).body.status).toBe('queued')
@@ -172,14 +172,14 @@ describe('sending again', () => {
     expect((await act(rehearsal.body.id, 'resend', { key })).body.status).toBe('bounced')
   })
 
-  test('takes no fields', async () => {
+  test('accepts no fields', async () => {
     const { body } = await server.send(MAIL)
     const answer = await server.ask('POST', `/v1/messages/${body.id}/resend`, { to: 'x@y.example' })
     expect([answer.status, answer.body.error.field]).toEqual([400, 'to'])
   })
 })
 
-test.each(['cancel', 'resend'])('%s of another organization’s message is 403, of none 404', async (what) => {
+test.each(['cancel', 'resend'])('%s of another organization’s message is 403, of an unknown one 404', async (what) => {
   const { body } = await server.send(MAIL)
   expect((await act(body.id, what, { key: server.keys.other })).status).toBe(403)
   expect((await act(server.mintId('msg'), what)).status).toBe(404)

@@ -20,7 +20,7 @@ const UNKNOWN_FIELDS = Object.fromEntries(Array.from({ length: 200 }, (_, at) =>
 
 // threat: tenant-object-limits
 test(
-  'a batch that is refused whole and whose answer no longer fits the stored bytes ends',
+  'a batch of refusals whose answer exceeds the storage limit still ends',
   () =>
     withServer({ plan: { storedBytes: 3000 } }, async (server) => {
       const messages = Array.from({ length: 40 }, (_, at) => ({ ...MAIL, to: 'no address', subject: `${at}` }))
@@ -37,7 +37,7 @@ test(
 
 // threat: tenant-object-limits
 test(
-  'a batch of good messages in a store that is full ends, with a refusal for each',
+  'a valid batch in a full store ends with a refusal for each message',
   () =>
     withServer({ plan: { storedBytes: 3000 } }, async (server) => {
       await server.send(MAIL)
@@ -51,7 +51,7 @@ test(
 
 // threat: tenant-object-limits
 test(
-  'messages that fit go, though the answer needs room beside them',
+  'messages that fit are accepted, though the answer needs storage too',
   () =>
     withServer({ plan: { storedBytes: 40_000 } }, async (server) => {
       const answer = await server.ask('POST', '/v1/messages/batch', { messages: Array(100).fill(MAIL) }, keyed('tight'))
@@ -81,7 +81,7 @@ test(
 )
 
 // threat: malformed-requests
-test('a field name that a request made up is cut in its refusal', () =>
+test('a made-up field name is truncated in its refusal', () =>
   withServer({}, async (server) => {
     const answer = await server.send({
       ...MAIL,
@@ -92,7 +92,7 @@ test('a field name that a request made up is cut in its refusal', () =>
   }))
 
 // threat: tenant-object-limits
-test('a list is asked with at most 20 conditions on metadata', () =>
+test('a list accepts at most 20 conditions on metadata', () =>
   withServer({}, async (server) => {
     const query = (count: number) => Array.from({ length: count }, (_, at) => `metadata[k${at}]=v`).join('&')
     expect((await server.ask('GET', `/v1/messages?${query(20)}`)).status).toBe(200)

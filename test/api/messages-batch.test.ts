@@ -9,7 +9,7 @@ afterAll(() => server.close())
 
 const batch = (messages: unknown, more = {}) => server.ask('POST', '/v1/messages/batch', { messages }, more)
 
-test('each message gets its own result in order, and bad ones stop nobody', async () => {
+test('each message gets its own result in order, and invalid ones affect no other', async () => {
   const answer = await batch([
     MAIL,
     { ...MAIL, to: 'bad', subject: '' },
@@ -37,7 +37,7 @@ test('each message gets its own result in order, and bad ones stop nobody', asyn
   expect(body.data.length).toBe(2)
 })
 
-test('500 messages are accepted in one call and wake the outbound room once', async () => {
+test('500 messages are accepted in one call and wake the delivery loop once', async () => {
   const before = server.woken.outbound
   const answer = await batch(Array.from({ length: 500 }, (_, i) => ({ ...MAIL, subject: `no ${i}` })))
   expect(answer.status).toBe(202)
@@ -50,7 +50,7 @@ test.each([
   [Array(501).fill(MAIL), 'messages'],
   [{}, 'messages'],
   [undefined, 'messages'],
-])('a batch that is none is 400', async (messages, field) => {
+])('an invalid batch is 400', async (messages, field) => {
   const answer = await batch(messages)
   expect([answer.status, answer.body.error.field]).toEqual([400, field])
 })
@@ -60,7 +60,7 @@ test('an unknown field beside messages is 400', async () => {
   expect([answer.status, answer.body.error.field]).toEqual([400, 'from'])
 })
 
-test('when the month does not hold all, the first that fit go', async () => {
+test('beyond the monthly limit, the first messages that fit are accepted', async () => {
   const tight = await openMessageApi({ plan: { messagesPerMonth: 5 } })
   await tight.send(MAIL)
   const to = (count: number) => ({ ...MAIL, to: Array.from({ length: count }, (_, i) => `r${i}@remote.example`) })
@@ -78,14 +78,14 @@ test('when the month does not hold all, the first that fit go', async () => {
   await tight.close()
 })
 
-test('a batch with a test key plays out each message', async () => {
+test('a batch with a test key simulates each message', async () => {
   const messages = ['ann', 'bounce', 'suppressed'].map((name) => ({ ...MAIL, to: `${name}@remote.example` }))
   const { body } = await batch(messages, { key: server.keys.test })
   expect(body.data.map((each: { status: string }) => each.status)).toEqual(['delivered', 'bounced', 'suppressed'])
 })
 
 // threat: malformed-requests
-test('templates of a batch are paid from one workBudget: what is beyond it is refused, mail without a template goes', async () => {
+test('templates of a batch share one work budget: messages beyond it are refused, those without a template accepted', async () => {
   const html = '{% for i in (1..100000) %}{{ a | slugify: "latin" }}{% endfor %}'
   const texts = { subject: 'x', html, text: null }
   const { organizationId } = server

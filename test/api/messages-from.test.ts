@@ -70,7 +70,7 @@ describe('from', () => {
     })
   })
 
-  test('outside the domain is told after a bad body and before an unverified domain', async () => {
+  test('outside the domain is reported after an invalid body and before an unverified domain', async () => {
     const bad = await server.send({ ...MAIL, from: 'a@other.example', subject: '' })
     expect([bad.status, bad.body.error.field]).toEqual([400, 'subject'])
     const foreign = await server.send({ ...MAIL, from: 'a@other.example' }, { key: server.keys.unverified })

@@ -15,7 +15,7 @@ const fresh = () => ({ headers: { 'idempotency-key': `key-${keys++}` } })
 const count = async () => (await server.store.messages.list(everything(), { limit: 100, after: null })).records.length
 
 describe('the same request with the same Idempotency-Key', () => {
-  test('gets the first answer byte for byte, and there is one message', async () => {
+  test('gets the first answer byte for byte, and creates one message', async () => {
     const before = await count()
     const more = fresh()
     const first = await server.send(MAIL, more)
@@ -35,7 +35,7 @@ describe('the same request with the same Idempotency-Key', () => {
     expect((await server.ask('POST', '/v1/send', MAIL, more)).text).toBe(first.text)
   })
 
-  test('waits for the first when they race', async () => {
+  test('waits for the first when they run at once', async () => {
     const before = await count()
     const more = fresh()
     const responses = await Promise.all(Array.from({ length: 20 }, () => server.send(MAIL, more)))
@@ -45,7 +45,7 @@ describe('the same request with the same Idempotency-Key', () => {
     expect(await count()).toBe(before + 1)
   })
 
-  test('gets it after a restart too', async () => {
+  test('gets that answer after a restart too', async () => {
     const dataDir = mkdtempSync(join(tmpdir(), 'postrider-'))
     const first = await openMessageApi({ dataDir })
     const more = { ...fresh(), key: first.keys.live }
@@ -59,7 +59,7 @@ describe('the same request with the same Idempotency-Key', () => {
     rmSync(dataDir, { recursive: true })
   })
 
-  test('does not count against the month twice', async () => {
+  test('counts once against the month', async () => {
     const tight = await openMessageApi({ plan: { messagesPerMonth: 1 } })
     const more = fresh()
     await tight.send(MAIL, more)
@@ -80,7 +80,7 @@ test('the same Idempotency-Key with another body is a conflict', async () => {
   ])
 })
 
-test('a refused request is not remembered', async () => {
+test('a refused request is not stored', async () => {
   const more = fresh()
   expect((await server.send({ ...MAIL, from: 'a@other.example' }, more)).status).toBe(403)
   expect((await server.send({ ...MAIL, subject: '' }, more)).status).toBe(400)
@@ -97,7 +97,7 @@ test('two organizations may use the same key', async () => {
 describe('with Prefer: wait', () => {
   const waiting = () => ({ headers: { 'idempotency-key': `key-${keys++}`, prefer: 'wait=5' } })
 
-  test('a repetition gets what the first call got in the end', async () => {
+  test('a repetition gets the final answer of the first call', async () => {
     const more = waiting()
     const pending = server.send(MAIL, more)
     await server.clock.untilNapping()
@@ -107,7 +107,7 @@ describe('with Prefer: wait', () => {
     expect([first.status, second.status, second.text]).toEqual([200, 200, first.text])
   })
 
-  test('a racing repetition waits as well', async () => {
+  test('a concurrent repetition waits as well', async () => {
     const more = waiting()
     const both = [server.send(MAIL, more), server.send(MAIL, more)]
     await server.clock.untilNapping(2)
@@ -116,7 +116,7 @@ describe('with Prefer: wait', () => {
     expect([first!.status, second!.status, second!.text]).toEqual([200, 200, first!.text])
   })
 
-  test('sandbox mail is remembered as the 200 it was', async () => {
+  test('sandbox mail is stored with its 200', async () => {
     const more = { ...waiting(), key: server.keys.test }
     const first = await server.send(MAIL, more)
     const second = await server.send(MAIL, more)
@@ -124,7 +124,7 @@ describe('with Prefer: wait', () => {
   })
 })
 
-test('a batch is remembered as a whole, refused messages included', async () => {
+test('a batch is stored as a whole, with its refused messages', async () => {
   const more = fresh()
   const messages = [MAIL, { ...MAIL, to: 'bad' }, MAIL]
   const before = await count()
@@ -134,7 +134,7 @@ test('a batch is remembered as a whole, refused messages included', async () => 
   expect(await count()).toBe(before + 2)
 })
 
-test('sending again is remembered', async () => {
+test('sending again is stored', async () => {
   const { body } = await server.send(MAIL)
   const more = fresh()
   const before = await count()
@@ -144,7 +144,7 @@ test('sending again is remembered', async () => {
   expect(await count()).toBe(before + 1)
 })
 
-test('a record that cannot be written takes the message with it', async () => {
+test('when its answer cannot be written, a message is rolled back', async () => {
   const { store, submission } = server
   const key = { id: 'key_x', organizationId: server.organizationId, domainId: server.domainId, mode: 'live' as const }
   const before = await count()

@@ -70,7 +70,7 @@ describe('GET /v1/messages', () => {
     expect((await server.ask('GET', '/v1/messages?domain_id=dom_x')).status).toBe(404)
   })
 
-  test('gives the same records as reading one, page after page', async () => {
+  test('returns the records of the single resource, page after page', async () => {
     const first = await server.ask('GET', '/v1/messages?limit=3')
     expect(first.body.has_more).toBe(true)
     const second = await server.ask('GET', `/v1/messages?limit=3&cursor=${first.body.next_cursor}`)
@@ -98,22 +98,22 @@ describe('GET /v1/messages', () => {
   })
 })
 
-describe('who may read', () => {
+describe('read access', () => {
   const PATHS = ['', '/content', '/events', '/attempts']
-  test.each(PATHS)('%s of another organization is 403, of nobody 404', async (path) => {
+  test.each(PATHS)('%s of another organization is 403, of an unknown one 404', async (path) => {
     const foreign = await server.ask('GET', `/v1/messages/${ids[0]}${path}`, undefined, { key: server.keys.other })
     expect([foreign.status, foreign.body.error.code]).toEqual([403, 'forbidden'])
     const unknown = await server.ask('GET', `/v1/messages/${server.mintId('msg')}${path}`)
     expect([unknown.status, unknown.body.error.code]).toEqual([404, 'not_found'])
   })
 
-  test.each(PATHS)('%s needs the permission read', async (path) => {
+  test.each(PATHS)('%s requires the permission read', async (path) => {
     const key = await server.mintKey('example.com', 'live', ['send', 'manage'])
     expect((await server.ask('GET', `/v1/messages/${ids[0]}${path}`, undefined, { key })).status).toBe(403)
   })
 
   // threat: key-beyond-its-domain
-  test('a key of another domain of the organization sees nothing of it, unless it has admin', async () => {
+  test('a key of another domain of the organization sees nothing of it without admin', async () => {
     const { unverified } = server.keys
     const answer = await server.ask('GET', '/v1/messages', undefined, { key: unverified })
     expect(answer.body.data).toEqual([])
@@ -133,7 +133,7 @@ describe('who may read', () => {
 })
 
 describe('content', () => {
-  test('comes as JSON, with attachments by name and size', async () => {
+  test('is JSON by default, with attachments by name and size', async () => {
     const mail = {
       ...MAIL,
       headers: { 'X-A': 'b' },
@@ -156,13 +156,13 @@ describe('content', () => {
     ['termin.ics', 'text/calendar'],
     ['x.unheard', 'application/octet-stream'],
     ['README', 'application/octet-stream'],
-  ])('an attachment without a type has that of its name: %s', async (filename, type) => {
+  ])('gives an attachment without a type the type of its name: %s', async (filename, type) => {
     const { body } = await server.send({ ...MAIL, attachments: [{ filename, content: '' }] })
     const content = await server.ask('GET', `/v1/messages/${body.id}/content`)
     expect(content.body.attachments).toMatchObject([{ filename, content_type: type }])
   })
 
-  test('html comes as it is, and may neither run nor load nor be sniffed', async () => {
+  test('as html is unchanged, and may not run, load or be sniffed', async () => {
     const html = '<script>alert(1)</script><p>Hi</p>'
     const { body } = await server.send({ ...MAIL, html })
     const answer = await server.ask('GET', `/v1/messages/${body.id}/content?part=html`)
@@ -175,14 +175,14 @@ describe('content', () => {
     expect(answer.headers.get('x-content-type-options')).toBe('nosniff')
   })
 
-  test('text comes as plain text, and is 404 where there is none', async () => {
+  test('as text is plain text, and 404 where there is none', async () => {
     const { body } = await server.send({ ...MAIL, html: undefined, text: 'Grüße' })
     const answer = await server.ask('GET', `/v1/messages/${body.id}/content?part=text`)
     expect([answer.text, answer.headers.get('content-type')]).toEqual(['Grüße', 'text/plain; charset=utf-8'])
     expect((await server.ask('GET', `/v1/messages/${body.id}/content?part=html`)).status).toBe(404)
   })
 
-  test('raw is the signed mail, the same bytes each time, without bcc', async () => {
+  test('as raw is the signed mail, the same bytes each time, without bcc', async () => {
     const { body } = await server.send({ ...MAIL, bcc: 'secret@remote.example' })
     const once = await server.ask('GET', `/v1/messages/${body.id}/content?part=raw`)
     await server.clock.advance(60_000)
@@ -197,7 +197,7 @@ describe('content', () => {
     expect(size_bytes).toBe(MAIL.subject.length + MAIL.html.length)
   })
 
-  test('an attachment comes as bytes that no browser shows, and there is none before the first or behind the last', async () => {
+  test('of an attachment is bytes that no browser shows, and 404 before the first and behind the last', async () => {
     const content = Buffer.from('<script>alert(1)</script>').toString('base64')
     const attachments = [{ filename: 'a.html', content, content_type: 'text/html' }]
     const { body } = await server.send({ ...MAIL, attachments })
@@ -221,7 +221,7 @@ describe('content', () => {
   })
 })
 
-test('events are listed newest first, by kind and page by page', async () => {
+test('events are listed newest first, by kind, in pages', async () => {
   const { body } = await server.send({ ...MAIL, to: 'click@remote.example' }, { key: server.keys.test })
   const path = `/v1/messages/${body.id}/events`
   const first = (await server.ask('GET', `${path}?limit=2`)).body
@@ -233,7 +233,7 @@ test('events are listed newest first, by kind and page by page', async () => {
   expect((await server.ask('GET', `${path}?type=opened`)).status).toBe(400)
 })
 
-test('attempts tell whom, when and every word', async () => {
+test('attempts have recipient, time and the whole conversation', async () => {
   const { body } = await server.ask('GET', `/v1/messages/${ids[3]}/attempts`)
   expect(body).toEqual({
     data: [
@@ -263,7 +263,7 @@ test('attempts tell whom, when and every word', async () => {
   expect((await server.ask('GET', `/v1/messages/${ids[0]}/attempts`)).body.data).toEqual([])
 })
 
-test('beside the attempts stand the reports that came back, newest first, a failure with the rule that matched', async () => {
+test('attempts also list the reports that came back, newest first, a failure with its rule', async () => {
   const { body } = await server.send({ ...MAIL, to: ['ann@remote.example', 'bob@remote.example'] })
   const [, bob] = await server.store.messages.deliveries(body.id)
   const nothing = { reporter: null, status: null, diagnostic: null, cause: null, feedbackType: null }

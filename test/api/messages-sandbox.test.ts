@@ -27,7 +27,7 @@ const OUTCOMES: [name: string, status: string, attempts: number, events: string[
   ['suppressed', 'suppressed', 0, []],
 ]
 
-describe('a test key decides by the local part', () => {
+describe('with a test key the local part decides:', () => {
   test.each(OUTCOMES)('%s@ is %s after %p attempts', async (name, status, attempts, events) => {
     const answer = await send({ to: `${name}@remote.example` })
     const recipient = { email: `${name}@remote.example`, type: 'to', status }
@@ -103,7 +103,7 @@ test('recipients of one message differ, and the message is partial', async () =>
   ])
 })
 
-test('a rehearsal bounce suppresses nobody', async () => {
+test('a simulated bounce suppresses no address', async () => {
   await send({ to: ['bounce@remote.example', 'complain@remote.example', 'unsubscribe@remote.example'] })
   const live = await server.send({
     ...MAIL,
@@ -112,7 +112,7 @@ test('a rehearsal bounce suppresses nobody', async () => {
   expect(live.body.recipients.map((each: { status: string }) => each.status)).toEqual(['queued', 'queued', 'queued'])
 })
 
-test('events wake the webhooks, and nothing wakes the outbound room', async () => {
+test('events wake the webhooks, and nothing wakes the delivery loop', async () => {
   const before = { ...server.woken }
   await send({})
   expect(server.woken).toEqual({ outbound: before.outbound, webhooks: before.webhooks + 1 })

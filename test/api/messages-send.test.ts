@@ -13,7 +13,7 @@ const LONG_ADDRESS_LIST = Array.from({ length: 51 }, (_, i) => `r${i}@remote.exa
 const base64 = (text: string) => Buffer.from(text).toString('base64')
 
 describe('an accepted message', () => {
-  test('is answered with 202 and one entry a recipient', async () => {
+  test('is answered with 202 and one entry for each recipient', async () => {
     const mail = {
       ...MAIL,
       to: ['Ann <ann@Remote.Example>', 'bob@remote.example'],
@@ -41,7 +41,7 @@ describe('an accepted message', () => {
     ])
   })
 
-  test('is durable before the outbound room is woken, and nobody else is', async () => {
+  test('is durable before the delivery loop is woken, and wakes nothing else', async () => {
     const before = { ...server.woken }
     await server.send(MAIL)
     expect(server.woken).toEqual({ outbound: before.outbound + 1, webhooks: before.webhooks })
@@ -142,7 +142,7 @@ describe('an accepted message', () => {
     expect(await textOf({ html: '<img src="https://x.example/a.png">' })).toBeNull()
   })
 
-  test('has no html where that is empty, as if it were missing', async () => {
+  test('treats empty html like missing html', async () => {
     const contentOf = async (mail: object) => {
       const { status, body } = await server.send({ ...MAIL, ...mail })
       expect(status).toBe(202)
@@ -156,7 +156,7 @@ describe('an accepted message', () => {
     expect([both.status, both.body.error.field]).toEqual([400, 'html'])
   })
 
-  test('with 50 recipients goes out, duplicates not counted', async () => {
+  test('may have 50 recipients, duplicates not counted', async () => {
     const fifty = LONG_ADDRESS_LIST.slice(1)
     const answer = await server.send({ ...MAIL, to: fifty.slice(0, 25), cc: fifty.slice(25), bcc: fifty })
     expect([answer.status, answer.body.recipients.length]).toEqual([202, 50])
@@ -168,14 +168,14 @@ describe('an accepted message', () => {
   })
 })
 
-describe('state that stands against a message', () => {
+describe('reasons to refuse a message', () => {
   test('a live key of an unverified domain is 422', async () => {
     const answer = await server.send({ ...MAIL, from: 'a@new.example' }, { key: server.keys.unverified })
     expect([answer.status, answer.body.error.code]).toEqual([422, 'domain_not_verified'])
     expect(answer.body.error.details).toMatchObject({ domain: 'new.example', status: 'pending' })
   })
 
-  test('unless the config relaxes it, or the key is for tests', async () => {
+  test('an unverified domain may send if the config allows it or the key is for tests', async () => {
     const relaxed = await openMessageApi({ requireVerifiedDomain: false })
     const mail = { ...MAIL, from: 'a@new.example' }
     expect((await relaxed.send(mail, { key: relaxed.keys.unverified })).status).toBe(202)
@@ -199,7 +199,7 @@ describe('state that stands against a message', () => {
     await small.close()
   })
 
-  test('a suppressed recipient is answered as such and never tried', async () => {
+  test('a suppressed recipient is reported as such and never tried', async () => {
     await suppress('Gone@remote.example')
     const answer = await server.send({ ...MAIL, to: ['GONE@remote.example', 'ann@remote.example'] })
     expect([answer.status, answer.body.status]).toEqual([202, 'queued'])
@@ -208,7 +208,7 @@ describe('state that stands against a message', () => {
     expect(gone).toMatchObject({ status: 'suppressed', nextAttemptAt: null, attempts: 0 })
   })
 
-  test('a message to suppressed recipients only is suppressed as a whole and wakes nobody', async () => {
+  test('a message to suppressed recipients only is suppressed as a whole and wakes nothing', async () => {
     await suppress('gone2@remote.example')
     const before = { ...server.woken }
     const answer = await server.send({ ...MAIL, to: 'gone2@remote.example' })
@@ -216,7 +216,7 @@ describe('state that stands against a message', () => {
     expect(server.woken).toEqual(before)
   })
 
-  test('a month that is used up is 422 with its numbers, and nothing is written', async () => {
+  test('a used-up month is 422 with its numbers, and nothing is written', async () => {
     const tight = await openMessageApi({ plan: { messagesPerMonth: 3 } })
     expect((await tight.send({ ...MAIL, to: ['a@r.example', 'b@r.example'] })).status).toBe(202)
     const answer = await tight.send({ ...MAIL, to: ['a@r.example', 'b@r.example'] })
@@ -245,7 +245,7 @@ describe('Prefer: wait', () => {
     expect(answer.headers.get('preference-applied')).toBe('wait=10')
   })
 
-  test('answers 200 with the then status when the time is over', async () => {
+  test('answers 200 with the current status at the timeout', async () => {
     const pending = server.send(MAIL, wait)
     await server.clock.untilNapping()
     await server.clock.advance(10_000)
@@ -253,13 +253,13 @@ describe('Prefer: wait', () => {
     expect([answer.status, answer.body.status]).toEqual([200, 'queued'])
   })
 
-  test('answers at once where everything is final already', async () => {
+  test('answers at once if everything is final already', async () => {
     const answer = await server.send(MAIL, { ...wait, key: server.keys.test })
     expect([answer.status, answer.body.status]).toEqual([200, 'delivered'])
   })
 
   // threat: waiting-requests-held
-  test('is ignored for the 51st waiting request of a key: answered at once, and nothing is lost', async () => {
+  test('is ignored for the 51st waiting request of a key, which is answered at once and delivered', async () => {
     const pending = Array.from({ length: 50 }, () => server.send(MAIL, wait))
     await server.clock.untilNapping(50)
     const beyond = await server.send(MAIL, wait)
@@ -272,12 +272,12 @@ describe('Prefer: wait', () => {
     expect((await again).status).toBe(200)
   })
 
-  test('is ignored for a large request, whose body would keep its place in memory', async () => {
+  test('is ignored for a large request, whose body would occupy memory', async () => {
     const large = { ...MAIL, text: 'x'.repeat(9_000_000) }
     for (let at = 0; at < 3; at++) expect((await server.send(large, wait)).status).toBe(202)
   })
 
-  test('is ignored when it is no number of seconds', async () => {
+  test('is ignored when it is not a number of seconds', async () => {
     expect((await server.send(MAIL, { headers: { prefer: 'wait=soon' } })).status).toBe(202)
   })
 })

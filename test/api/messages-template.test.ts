@@ -49,7 +49,7 @@ async function contentOf(id: string) {
 }
 
 describe('a message from a template', () => {
-  test.each(['id', 'alias'] as const)('is named by %s and has what the template becomes', async (by) => {
+  test.each(['id', 'alias'] as const)('is selected by %s and has the rendered content', async (by) => {
     const answer = await server.send({ from, to, template_id: order[by], variables: VARIABLES })
     expect(answer.status).toBe(202)
     expect(await contentOf(answer.body.id)).toEqual({
@@ -61,13 +61,13 @@ describe('a message from a template', () => {
     expect(record).toMatchObject({ template_id: order.id, subject: 'Order 42' })
   })
 
-  test('may have a subject of its own, which is not a template', async () => {
+  test('may have its own subject, which is not a template', async () => {
     const subject = '{{ not.filled }} {%'
     const { body } = await server.send({ from, to, subject, template_id: 'order', variables: VARIABLES })
     expect((await contentOf(body.id)).subject).toBe(subject)
   })
 
-  test('needs one when the template gives none', async () => {
+  test('needs a subject when the template has none', async () => {
     await store('untitled', { text: 'Hi' })
     const bare = await server.send({ from, to, template_id: 'untitled' })
     expect([bare.status, bare.body.error.code, bare.body.error.field]).toEqual([400, 'validation_error', 'subject'])
@@ -81,7 +81,7 @@ describe('a message from a template', () => {
     expect(raw.text).toContain('One & <2>')
   })
 
-  test('is made from the version that stands when it is sent, and stays so', async () => {
+  test('keeps the version that was current when it was sent', async () => {
     const template = await store('versioned', { subject: 'One', text: 'One' })
     const first = await server.send({ from, to, template_id: 'versioned' })
     const content = { subject: 'Two {{ n }}', html: null, text: 'Two', variables: ['n'] }
@@ -91,7 +91,7 @@ describe('a message from a template', () => {
     expect((await contentOf(second.body.id)).subject).toBe('Two 2')
   })
 
-  test('is sent again as it was, though the template has gone', async () => {
+  test('is sent again unchanged, though the template was deleted', async () => {
     const template = await store('gone', { subject: 'Was {{ n }}', text: 'T' })
     const first = await server.send({ from, to, template_id: 'gone', variables: { n: 1 } })
     await server.store.templates.remove(template.id)
@@ -106,7 +106,7 @@ describe('a message from a template', () => {
   })
 
   // threat: key-beyond-its-mode
-  test('of a test key makes no live message, by alias or by id', async () => {
+  test('of a test key is refused for a live message, by alias and by id', async () => {
     const texts = { subject: 'Reset', html: '<p>made by a test key</p>' }
     const template = await store('reset', texts, server.organizationId, 'test')
     for (const template_id of ['reset', template.id]) {
@@ -116,7 +116,7 @@ describe('a message from a template', () => {
     }
   })
 
-  test('takes the whole path in the sandbox too', async () => {
+  test('works in the sandbox too', async () => {
     const mail = { from, to: 'bounce@x.example', template_id: 'order', variables: VARIABLES }
     const { status, body } = await server.send(mail, { key: server.keys.test })
     expect([status, body.status]).toEqual([202, 'bounced'])
@@ -142,7 +142,7 @@ describe('refused:', () => {
     expect(answer.body.error.field).toBe(field)
   })
 
-  test('a template of another organization, by its id; its alias is nobody', async () => {
+  test('a template of another organization by its id; its alias is unknown', async () => {
     const organization = await server.store.organizations.find('other')
     const theirs = await store('theirs', { subject: 'S', text: 'secret' }, organization!.id)
     const answer = await server.send({ from, to, template_id: theirs.id })
@@ -164,13 +164,13 @@ describe('refused:', () => {
     expect(after.body.data.length).toBe(before.body.data.length)
   })
 
-  test('403 for the sender comes before 422 for the template', async () => {
+  test('403 for the sender has precedence over 422 for the template', async () => {
     const answer = await server.send({ from: 'a@else.example', to, template_id: 'order' })
     expect([answer.status, answer.body.error.field]).toEqual([403, 'from'])
   })
 })
 
-test('in a batch each message has its own variables and its own fate', async () => {
+test('in a batch each message has its own variables and its own result', async () => {
   const mail = (variables: object) => ({ from, to, template_id: 'order', variables })
   const messages = [mail({ name: 'A', order: { id: 1 } }), mail({}), mail({ name: 'C', order: { id: 3 } }), MAIL]
   const { status, body } = await server.ask('POST', '/v1/messages/batch', { messages })
@@ -180,7 +180,7 @@ test('in a batch each message has its own variables and its own fate', async () 
   expect(await Promise.all(subjects)).toEqual(['Order 1', 'Order 3', 'Hello'])
 })
 
-test('the list finds messages of a template by id and by alias, and none of an alias that nobody has', async () => {
+test('the list finds messages of a template by id and by alias, and none for an unknown alias', async () => {
   const template = await store('listed', { subject: 'S', text: 'T' })
   const sent = [
     await server.send({ from, to, template_id: 'listed' }),
@@ -194,14 +194,14 @@ test('the list finds messages of a template by id and by alias, and none of an a
   expect((await server.ask('GET', '/v1/messages?template_id=nobody')).body.data).toEqual([])
 })
 
-test('a template can be filled without sending, for who looks at a mail before it is sent', async () => {
+test('a template can be rendered without sending', async () => {
   const use = { idOrAlias: 'order', variables: VARIABLES }
   const sender = { organizationId: server.organizationId, mode: 'live' as const }
   expect(await server.submission.render(sender, use)).toMatchObject({ subject: 'Order 42' })
   await expect(server.submission.render(sender, { ...use, variables: {} })).rejects.toThrow('order is missing')
 })
 
-test('a version is read and understood once for all messages that use it', async () => {
+test('a version is read and parsed once for all messages that use it', async () => {
   const { templates } = server.store
   const template = await store('kept', { subject: 'S', html: '{{ n }}' })
   const read: number[] = []

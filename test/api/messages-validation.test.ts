@@ -111,7 +111,7 @@ describe('a body that is not valid is 400 and names the field', () => {
     expect(await rows()).toBe(before)
   })
 
-  test('a number beyond all numbers in metadata', async () => {
+  test('an infinite number in metadata', async () => {
     const raw = JSON.stringify({ ...MAIL, metadata: { a: 0 } }).replace('"a":0', '"a":1e999')
     const answer = await server.send(undefined, { raw })
     expect([answer.status, answer.body.error.field]).toEqual([400, 'metadata.a'])
@@ -122,7 +122,7 @@ describe('a body that is not valid is 400 and names the field', () => {
     expect([answer.status, answer.body.error.code]).toEqual([400, 'validation_error'])
   })
 
-  test('and one answer names all of them', async () => {
+  test('with all its faults in one answer', async () => {
     const answer = await server.send({
       from: 'x',
       to: ['a@b.example', 'y'],

@@ -48,7 +48,7 @@ test('a name with a control, bidirectional or invisible character is 400 with it
   }
 })
 
-test('a record of before that has such a name is still listed and used', async () => {
+test('an older record with such a name is still listed and used', async () => {
   const key = await made.addKey(made.own, { name: 'old\u202eeman\x9b', permissions: ['manage'] })
   const { status, body } = await made.ask('GET', '/v1/api-keys', { key })
   expect(status).toBe(200)

@@ -158,7 +158,7 @@ const FURTHER: Record<string, () => (Ask & { query?: string })[]> = {
 }
 
 describe('the document', () => {
-  test('is OpenAPI 3.1, and every reference in it leads somewhere', () => {
+  test('is OpenAPI 3.1, and every reference in it resolves', () => {
     expect(document.openapi).toBe('3.1.1')
     const references = [...JSON.stringify(document).matchAll(/"\$ref":"([^"]+)"/g)].map(([, found]) => found!)
     expect(references.length).toBeGreaterThan(100)
@@ -169,7 +169,7 @@ describe('the document', () => {
     expect(unused).toEqual([])
   })
 
-  test('has every operation of the server, by its path, and no other', () => {
+  test('has every operation of the server by its path, and no other', () => {
     const inDocument = read.operations.map(({ method, path }) => `${method} ${path.replace(/\{(\w+)\}/g, ':$1')}`)
     expect(inDocument.toSorted()).toEqual(world.operations.map(({ method, path }) => `${method} ${path}`).toSorted())
     expect(new Set(read.operations.map(({ id }) => id)).size).toBe(read.operations.length)
@@ -190,7 +190,7 @@ describe('the document', () => {
     }
   })
 
-  test('shows examples that are as it says', () => {
+  test('has examples that match their schemas', () => {
     const wrong: string[] = []
     const look = (at: string, content: Json) => {
       for (const [type, { schema, example }] of Object.entries<Json>(content)) {
@@ -209,7 +209,7 @@ describe('the document', () => {
     expect(wrong).toEqual([])
   })
 
-  test('has a webhook for each kind of event and for mail that came in', () => {
+  test('has a webhook for each kind of event and for inbound mail', () => {
     expect(Object.keys(document.webhooks)).toEqual([...EVENT_TYPES, 'inbound.received'])
     const at = Date.UTC(2026, 10, 21)
     const events = EVENT_TYPES.map((type) => ({ type, id: EVENT_ID, timestamp: iso(at), data: sampleData(type, at) }))
@@ -219,7 +219,7 @@ describe('the document', () => {
     }
   })
 
-  test('says of a body what zod says: fields that must be there, and no others', () => {
+  test('requires the fields of a body that zod requires, and allows no others', () => {
     const { schema } = operationOf('messages_send').operation.requestBody.content['application/json']
     expect(read.faultBy(schema, mail())).toBeNull()
     expect(read.faultBy(schema, { ...mail(), form: 'x' })).not.toBeNull()
@@ -229,7 +229,7 @@ describe('the document', () => {
 
 describe('every operation', () => {
   test(
-    'takes the example of the document and answers what it promises',
+    'accepts the example of the document and answers as documented',
     async () => {
       const wrong: string[] = []
       for (const documented of read.operations) {
@@ -250,7 +250,7 @@ describe('every operation', () => {
   )
 
   // threat: actions-without-audit
-  test('that changes something leaves an entry in the audit log, whoever wrote it down; the others say why not', async () => {
+  test('that changes something adds an entry to the audit log; the others state why not', async () => {
     const told = await world.toldOfTheServer()
     for (let query = '?limit=100'; query !== ''; ) {
       const { body } = await ask('GET', `/v1/audit-log${query}`)
@@ -272,7 +272,7 @@ describe('every operation', () => {
     expect([...told].filter((action) => !known.has(action))).toEqual([])
   })
 
-  test('reaches every success that it promises, in each of its forms', () => {
+  test('reaches every documented success in each of its forms', () => {
     const promised = read.operations.flatMap(({ id, operation }) =>
       Object.entries<Json>(operation.responses)
         .filter(([status]) => status < '300')
@@ -284,7 +284,7 @@ describe('every operation', () => {
   })
 
   test(
-    'refuses without a key, without the permission, for nothing, and for what it does not know',
+    'refuses a missing key, a missing permission, an unknown resource and an unknown field',
     async () => {
       for (const documented of read.operations) {
         const { path, operation } = documented
@@ -332,7 +332,7 @@ describe('every operation', () => {
   )
 
   test(
-    'refuses for reasons of its own',
+    'has refusals of its own',
     async () => {
       const { live, unverified, poor } = world.keys
       const refusal = async (id: string, code: string, ids: Ids, options: Ask = {}) => {
@@ -385,7 +385,7 @@ describe('every operation', () => {
   )
 
   test(
-    'refuses when there are too many requests, when the store fails, and when the server goes',
+    'refuses when there are too many requests, when the store fails, and when the server stops',
     async () => {
       await ask('GET', '/v1/usage', { key: world.keys.poor })
       for (const documented of read.operations) await askFor(documented, {}, { key: world.keys.poor })
@@ -407,7 +407,7 @@ describe('every operation', () => {
     LIMIT_MS,
   )
 
-  test('has by now refused with every code that it promises, but for those that other tests reach', () => {
+  test('has refused with every documented code, except those that other tests reach', () => {
     const promised = read.operations.flatMap(({ id, operation }) =>
       Object.entries<Json>(operation.responses)
         .filter(([status]) => status >= '300')

@@ -12,7 +12,7 @@ afterAll(() => made.close())
 const ask = (method: string, path: string, body?: object) =>
   made.ask(method, path, { key: null, headers: operator, body })
 
-test('an organization is made, shown, listed and changed by the operator', async () => {
+test('the operator creates, shows, lists and changes an organization', async () => {
   await made.clock.advance(1_000) // ids of one millisecond have no order
   const { status, body } = await ask('POST', '/v1/organizations', { name: 'New' })
   expect([status, body]).toEqual([
@@ -27,7 +27,7 @@ test('an organization is made, shown, listed and changed by the operator', async
   expect((await ask('PATCH', `/v1/organizations/${body.id}`, {})).body).toEqual(changed.body)
 })
 
-test('a name is somebody’s alone, and a plan is one of those in the config', async () => {
+test('a name belongs to one organization, and a plan must be in the config', async () => {
   expect((await ask('POST', '/v1/organizations', { name: 'own' })).status).toBe(409)
   expect((await ask('PATCH', `/v1/organizations/${made.own.organization.id}`, { name: 'other' })).status).toBe(409)
   expect((await ask('PATCH', `/v1/organizations/${made.own.organization.id}`, { name: 'own' })).status).toBe(200)
@@ -37,13 +37,13 @@ test('a name is somebody’s alone, and a plan is one of those in the config', a
   )
 })
 
-test('of several that ask for a name at once one gets it, and the others hear that it is taken', async () => {
+test('of concurrent requests for a name one succeeds, and the others are a conflict', async () => {
   const asked = Array.from({ length: 8 }, () => ask('POST', '/v1/organizations', { name: 'Wanted' }))
   const statuses = (await Promise.all(asked)).map(({ status }) => status)
   expect(statuses.toSorted()).toEqual([201, 409, 409, 409, 409, 409, 409, 409])
 })
 
-test('what is done to an organization stands in its own audit log', async () => {
+test('changes of an organization are in its own audit log', async () => {
   await ask('PATCH', `/v1/organizations/${made.own.organization.id}`, { plan: 'internal' })
   const { body } = await made.ask('GET', '/v1/audit-log?action=organizations_update', { key: made.own.keys.admin })
   expect(body.data[0]).toMatchObject({

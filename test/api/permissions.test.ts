@@ -16,7 +16,7 @@ const pathOf = (path: string) => path.replace(/:\w+/g, 'none')
 describe('every operation', () => {
   // threat: foreign-resources
   // threat: operator-only-operations
-  test('lets in the keys that hold its permission or admin, and no other', async () => {
+  test('accepts the keys that hold its permission or admin, and no others', async () => {
     const wrong: string[] = []
     for (const { id, method, path, permission, forOperator } of made.operations) {
       for (const held of PERMISSIONS) {
@@ -30,7 +30,7 @@ describe('every operation', () => {
     expect(made.operations.length).toBeGreaterThan(25)
   })
 
-  test('is 401 without a key and 404 for a resource that never was', async () => {
+  test('is 401 without a key and 404 for an unknown resource', async () => {
     const wrong: string[] = []
     const operator = { ...(await made.signIn()), 'x-operator': '1' }
     for (const { id, method, path, forOperator } of made.operations) {
@@ -93,7 +93,7 @@ describe('every operation', () => {
     expect((await ask('GET', '/v1/suppressions/x@elsewhere.example', { key: made.own.keys.admin })).status).toBe(404)
   })
 
-  test('has a name, a summary and a place of its own', () => {
+  test('has its own name, summary and path', () => {
     const { operations } = made
     expect(new Set(operations.map(({ method, path }) => `${method} ${path}`)).size).toBe(operations.length)
     for (const { id, summary, path } of operations) {

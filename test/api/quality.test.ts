@@ -90,7 +90,7 @@ test('a domain without mail has figures of zero and no alerts', async () => {
   ])
 })
 
-test('an alert starts once, ends once when the window has moved on, and is told both times', async () => {
+test('an alert starts once, ends once when the window has moved on, and is published both times', async () => {
   const api = await start()
   const { own, watch, told, read, clock } = api
   await tell(api, own, [...times(3, 'hard'), ...times(2, 'delivered')])
@@ -151,7 +151,7 @@ test('good mail ends an alert before the window does, and bad mail starts anothe
   expect(new Set((await told()).map(({ data }) => data.alert_id)).size).toBe(2)
 })
 
-test('complaints raise an alert of their own', async () => {
+test('complaints raise a separate alert', async () => {
   const api = await start()
   await tell(api, api.own, [...times(5, 'delivered'), 'complained'])
   await api.watch()
@@ -160,7 +160,7 @@ test('complaints raise an alert of their own', async () => {
   expect(event.data).toMatchObject({ metric: 'complaint_rate', value: 0.2, threshold: 0.1, sent: 5, affected: 1 })
 })
 
-test('too little mail, soft bounces, test mail and mail of others raise none', async () => {
+test('too little mail, soft bounces, test mail and other organizations’ mail raise none', async () => {
   const api = await start()
   await tell(api, api.own, times(4, 'hard'))
   await tell(api, api.own, times(50, 'hard'), 'test')
@@ -174,7 +174,7 @@ test('too little mail, soft bounces, test mail and mail of others raise none', a
   expect(await soft.watch()).toBe(false)
 })
 
-test('the alert of a domain that was removed ends', async () => {
+test('the alert of a deleted domain ends', async () => {
   const api = await start()
   await tell(api, api.own, times(5, 'hard'))
   await api.watch()
@@ -186,7 +186,7 @@ test('the alert of a domain that was removed ends', async () => {
   ])
 })
 
-test('where alerts stop mail, it is said', async () => {
+test('the answer says so where alerts stop mail', async () => {
   const api = await start({ stopSending: true })
   await tell(api, api.own, times(5, 'hard'))
   expect((await api.read())[0].sending_stopped).toBe(false)
@@ -194,7 +194,7 @@ test('where alerts stop mail, it is said', async () => {
   expect((await api.read())[0].sending_stopped).toBe(true)
 })
 
-test('domains come in pages, newest first, and those of others not at all', async () => {
+test('domains are listed in pages, newest first, without those of others', async () => {
   const { ask, store, own, other, mintId } = await start()
   const key = own.keys.admin // one without sees its own domain alone
   const second = {

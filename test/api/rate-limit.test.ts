@@ -47,7 +47,7 @@ test('parallel requests, refused ones and unknown paths all count, and never mor
   expect(responses.filter(({ status }) => status !== 429)).toHaveLength(60)
 })
 
-test('every key has a window of its own, and a request without a key spends from none', async () => {
+test('every key has its own window, and a request without a key uses none', async () => {
   const { ask, own } = await start()
   for (let n = 0; n < 61; n++) await ask('GET', '/v1/events', { key: own.keys.read })
   expect((await ask('GET', '/v1/events', { key: own.keys.read })).status).toBe(429)
@@ -73,7 +73,7 @@ test('a rotated key and its successors share one window', async () => {
   expect(passed).toBe(20)
 })
 
-test('an unlimited plan says a limit that nobody reaches; a plan gone from the config is the smallest, at once', async () => {
+test('an unlimited plan reports a limit that no client reaches; without its plan in the config, the smallest applies', async () => {
   const { ask, store, own } = await start('enterprise')
   expect(rates(await ask('GET', '/v1/webhooks'))).toEqual([1e9, 1e9, 60])
   await store.organizations.setPlan(own.organization.id, 'no-such-plan')

@@ -106,7 +106,7 @@ describe('the order of checks', () => {
   })
 
   // threat: bad-api-keys
-  test('every kind of bad key gets the same words', async () => {
+  test('every kind of bad key gets the same error', async () => {
     const { ask, api, addKey, own } = await start()
     const bad = [
       own.keys.read.value.replace('svc_', 'abc_'),
@@ -173,7 +173,7 @@ describe('the order of checks', () => {
     expect((await ask('HEAD', '/v1/fail', { key: own.keys.read })).status).toBe(405)
   })
 
-  test('a path segment is decoded, and one that cannot be is empty', async () => {
+  test('a path segment is decoded, and an invalid one is empty', async () => {
     const { ask, own } = await start()
     const key = own.keys.read
     expect((await ask('GET', '/v1/things/a%40b+c', { key })).body.resource).toBe('a@b+c')
@@ -206,7 +206,7 @@ describe('the body', () => {
   })
 
   // threat: slow-clients-and-floods
-  test('that is megabytes of brackets or of nothings is 400 before it is parsed', async () => {
+  test('that is megabytes of brackets or values is 400 before it is parsed', async () => {
     const { ask, own } = await start({ bodyBytes: 10_000_000 })
     for (const [body, word] of [
       ['['.repeat(9_000_000), 'nested'],
@@ -220,14 +220,14 @@ describe('the body', () => {
     expect((await ask('POST', '/v1/things', { key: own.keys.send, body: large })).status).toBe(201)
   })
 
-  test('may have parameters in its content type, and be 64 deep', async () => {
+  test('may have parameters in its content type, and nest 64 levels deep', async () => {
     const { ask, own } = await start()
     const headers = { 'content-type': 'Application/JSON; charset=utf-8' }
     const body = `{"name":"x","any":${'['.repeat(63)}${']'.repeat(63)}}`
     expect((await ask('POST', '/v1/things', { key: own.keys.send, body, headers })).status).toBe(201)
   })
 
-  test('names every fault at once, unknown fields one by one', async () => {
+  test('with faults names all of them, unknown fields one by one', async () => {
     const { ask, own } = await start()
     const body = { list: [{ content: 1 }, { content: '', extra: 1 }], subjekt: 'x', __proto: 1 }
     const headers = { 'x-request-id': 'r' }
@@ -252,7 +252,7 @@ describe('the body', () => {
     ])
   })
 
-  test('that trickles in for more than five minutes is 400', async () => {
+  test('that takes more than five minutes is 400', async () => {
     const { api, own, clock } = await start()
     let pieces = 0
     const slow = new ReadableStream({
@@ -269,7 +269,7 @@ describe('the body', () => {
   })
 
   // threat: slow-clients-and-floods
-  test('over the limit is 413, announced or not', async () => {
+  test('over the limit is 413, with or without Content-Length', async () => {
     const { ask, api, own } = await start({ bodyBytes: 100 })
     const big = JSON.stringify({ name: 'x'.repeat(200) })
     const announced = await ask('POST', '/v1/things', {
@@ -296,8 +296,8 @@ describe('the body', () => {
   })
 })
 
-describe('whatever is sent', () => {
-  test('bytes that are no request of ours are 400, never 500', async () => {
+describe('any input', () => {
+  test('of bytes that are not a valid request is 400, never 500', async () => {
     const { ask, own } = await start()
     const json = fc.json({ maxDepth: 3 })
     await fc.assert(
@@ -309,7 +309,7 @@ describe('whatever is sent', () => {
     )
   })
 
-  test('paths and queries of any kind are answered in JSON, never 500', async () => {
+  test('of paths and queries is answered in JSON, never 500', async () => {
     const { api, own } = await start()
     const headers = { authorization: `Bearer ${own.keys.read.value}` }
     const part = fc.oneof(
@@ -346,7 +346,7 @@ describe('the query', () => {
   test.each([
     ['/v1/things?q=a&q=b&x=1&y=2', ['q', 'x', 'y']],
     ['/v1/things/1?x=1&y=2', ['x', 'y']],
-  ])('%s names all that is wrong with it', async (path, fields) => {
+  ])('%s has all its faults named', async (path, fields) => {
     const { ask, own } = await start()
     const { errors } = (await ask('GET', path, { key: own.keys.read })).body.error
     expect(errors.map(({ field }: { field: string }) => field)).toEqual(fields)
@@ -359,7 +359,7 @@ describe('the query', () => {
 })
 
 describe('every answer', () => {
-  test('has a request id: the client’s own if it is sane, else a new one', async () => {
+  test('has a request id: the client’s own if valid, else a new one', async () => {
     const { ask } = await start()
     const idOf = async (headers: Record<string, string>) =>
       (await ask('GET', '/healthz', { key: null, headers })).headers.get('x-request-id')
@@ -370,7 +370,7 @@ describe('every answer', () => {
     }
   })
 
-  test('is one line in the log, with the operation and never with the path or the key', async () => {
+  test('is logged in one line with the operation, and never with the path or the key', async () => {
     const lines: string[] = []
     const { ask, own, clock } = await start({ log: lineLog(lines) })
     await ask('GET', '/v1/things/ann@own.example?x=secret', { key: own.keys.read, headers: { 'x-request-id': 'r9' } })
@@ -389,7 +389,7 @@ describe('every answer', () => {
     ])
   })
 
-  test('to a bug is 500 and says nothing of it; the log has the stack', async () => {
+  test('to a bug is 500 without details; the log has the stack', async () => {
     const lines: string[] = []
     const { ask, own } = await start({ log: lineLog(lines) })
     const answer = await ask('POST', '/v1/fail', {
@@ -409,7 +409,7 @@ describe('every answer', () => {
   })
 
   // threat: memory-exhaustion
-  test('while memory is short is 503 with Retry-After; who asks how we are is answered', async () => {
+  test('while memory is short is 503 with Retry-After, except for health checks', async () => {
     const { ask, own } = await start({ memory: { ...ampleMemory, isShort: () => true } })
     const answer = await ask('GET', '/v1/things', { key: own.keys.read })
     expect([answer.status, answer.body.error.code, answer.headers.get('retry-after')]).toEqual([
@@ -464,7 +464,7 @@ describe('health', () => {
 })
 
 describe('on a socket', () => {
-  test('while descriptors are short nobody is let in, who says nothing is cut, and what is asked is answered', async () => {
+  test('while descriptors are short no connection is accepted, idle ones are cut, and requests are answered', async () => {
     const gate = Promise.withResolvers<void>()
     let tell = (_supply: Supply) => {}
     const { api, own } = await start({
@@ -502,7 +502,7 @@ describe('on a socket', () => {
     }
   })
 
-  test('HTTP/1.0 without a Host finds them too, with query and body, and its peer is known', async () => {
+  test('HTTP/1.0 without a Host finds them too, with query and body, and with the client address', async () => {
     const peers: (string | null)[] = []
     const tracked: Page = {
       method: 'GET',
@@ -527,7 +527,7 @@ describe('on a socket', () => {
   })
 
   // threat: malformed-requests
-  test('a body over the limit gets our JSON, also when it is twice the limit or chunked', async () => {
+  test('a body over the limit gets our JSON error, also at twice the limit or in chunks', async () => {
     const { api, own } = await start({ bodyBytes: 20_000 })
     const { port } = await api.listen({ host: '127.0.0.1', port: 0 })
     const big = JSON.stringify({ name: 'x'.repeat(40_000) })
@@ -541,7 +541,7 @@ describe('on a socket', () => {
     }
   })
 
-  test('a body that comes in pieces is taken, and one that breaks off leaves the server well', async () => {
+  test('a body in pieces is accepted, and one that breaks off does no harm', async () => {
     const { api, own } = await start()
     const { port } = await api.listen({ host: '127.0.0.1', port: 0 })
     const body = '{"name":"piece by piece"}'
@@ -554,7 +554,7 @@ describe('on a socket', () => {
     expect([health.status, await health.text()]).toEqual([200, '{"status":"ok"}'])
   })
 
-  test('a body that nobody read is not taken for the next request', async () => {
+  test('an unread body is not parsed as the next request', async () => {
     const { api } = await start()
     const { port } = await api.listen({ host: '127.0.0.1', port: 0 })
     const inner = 'GET /smuggled HTTP/1.1\r\nHost: localhost\r\nX-Request-Id: smuggled\r\n\r\n'
@@ -591,7 +591,7 @@ describe('on a socket', () => {
   ]
   // threat: malformed-requests
   test.each(NO_REQUESTS)(
-    'what is no request (%s) is %s without a word, and nothing behind it is served',
+    'an invalid request (%s) is %s without a body, and nothing behind it is served',
     async (_what, status, bytes) => {
       const { api } = await start()
       const { port } = await api.listen({ host: '127.0.0.1', port: 0 })
@@ -602,7 +602,7 @@ describe('on a socket', () => {
     },
   )
 
-  test('a body beyond what is read to its end for the sake of our answer is 413 without a word', async () => {
+  test('a body too large to read to its end is 413 without a body', async () => {
     const { api, own } = await start({ bodyBytes: 1_000 })
     const { port } = await api.listen({ host: '127.0.0.1', port: 0 })
     const head = `POST /v1/things HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${own.keys.send.value}\r\n`
@@ -621,7 +621,7 @@ describe('on a socket', () => {
     expect(answer).toEndWith('\r\n\r\n')
   })
 
-  test('stop lets the request under way finish and refuses others with 503', async () => {
+  test('stop lets the current request finish and refuses others with 503', async () => {
     const gate = Promise.withResolvers<void>()
     const { api, own, ask } = await start({ gate: gate.promise })
     const { port } = await api.listen({ host: '127.0.0.1', port: 0 })
@@ -640,7 +640,7 @@ describe('on a socket', () => {
   })
 })
 
-test('the use of keys is written down when asked for, and again after a failure', async () => {
+test('key use is written when asked for, and again after a failure', async () => {
   let fails = true
   const { ask, api, store, own, clock } = await start({
     wrapStore: (inner) => ({

@@ -29,7 +29,7 @@ async function signIn(): Promise<string> {
   return cookieOf(await post({ token: LINK }))
 }
 
-describe('a link', () => {
+describe('a sign-in link', () => {
   test('opens a session with a cookie that no script reads and no other site sends', async () => {
     await addLink()
     const answer = await post({ token: LINK }, { 'user-agent': 'Browser/1' })
@@ -47,7 +47,7 @@ describe('a link', () => {
   })
 
   // threat: sign-in-guessing
-  test('that was used, has expired or never was gets the same words', async () => {
+  test('that was used, has expired or never existed gets the same error', async () => {
     await addLink()
     await post({ token: LINK })
     await addLink('X'.repeat(40))
@@ -65,7 +65,7 @@ describe('a link', () => {
   })
 
   // threat: cross-site-requests
-  test('is asked for by our own page alone', async () => {
+  test('is accepted from our own page only', async () => {
     await addLink()
     const { status } = await made.ask('POST', '/session', { key: null, body: { token: LINK } })
     expect(status).toBe(403)
@@ -74,7 +74,7 @@ describe('a link', () => {
   })
 
   // threat: sign-in-guessing
-  test('is asked for ten times a minute by an address, whatever others do', async () => {
+  test('has ten attempts a minute for each address, whatever others do', async () => {
     await addLink()
     const from = { 'x-forwarded-for': '192.0.2.1' }
     for (let i = 0; i < 10; i++) expect((await post({ token: 'none' }, from)).status).toBe(401)
@@ -85,7 +85,7 @@ describe('a link', () => {
     expect((await post({ token: 'none' }, from)).status).toBe(401)
   })
 
-  test('leaves an entry in the audit log with where it was opened', async () => {
+  test('adds an entry to the audit log with the address that opened it', async () => {
     await addLink()
     await post({ token: 'none' })
     await post({ token: LINK }, { 'x-forwarded-for': '192.0.2.9' })
@@ -98,7 +98,7 @@ describe('a link', () => {
   })
 })
 
-test('behind https the cookie is for https and for this very host alone', async () => {
+test('behind https the cookie is valid for https and this very host only', async () => {
   await made.close()
   const site = {
     hostNames: [],
@@ -119,7 +119,7 @@ test('behind https the cookie is for https and for this very host alone', async 
   expect((await made.ask('GET', '/session', as({ cookie: `${tossed}x; ${cookie}` }))).status).toBe(200)
 })
 
-test('where there is no dashboard there is no way in, and a session that is there is worth nothing', async () => {
+test('without a dashboard there is no sign-in, and an existing session is worthless', async () => {
   await made.close()
   made = await createTestApi({ hasSessions: false })
   await addLink()
@@ -145,7 +145,7 @@ describe('a session', () => {
     })
   })
 
-  test('names an organization that is there, one of its domains and a mode that exists', async () => {
+  test('accepts only an existing organization, one of its domains and a known mode', async () => {
     const cookie = await signIn()
     const [own, other] = [made.own.organization.id, made.other.domain.id]
     for (const [headers, status] of [
@@ -165,7 +165,7 @@ describe('a session', () => {
   })
 
   // threat: cross-site-requests
-  test('is worth nothing in a request that another site can make', async () => {
+  test('is ignored in a request that another site can make', async () => {
     const cookie = await signIn()
     const organization = { 'x-organization': made.own.organization.id }
     const status = async (method: string, path: string, headers: Record<string, string>) =>
@@ -184,7 +184,7 @@ describe('a session', () => {
     ).toBeNull()
   })
 
-  test('gives way to a key', async () => {
+  test('yields to a key', async () => {
     const cookie = await signIn()
     const headers = { cookie, 'x-organization': made.other.organization.id }
     const { body } = await made.ask('GET', '/v1/domains', { key: made.own.keys.admin, headers })
@@ -193,7 +193,7 @@ describe('a session', () => {
   })
 
   // threat: sign-in-guessing
-  test('ends after seven days without use, and after thirty whatever its use', async () => {
+  test('ends after seven days without use, and after thirty in any case', async () => {
     const cookie = await signIn()
     const isIn = async () => (await made.ask('GET', '/session', as({ cookie }))).status === 200
     for (let day = 0; day < 24; day += 6) {
@@ -214,7 +214,7 @@ describe('a session', () => {
     expect((await made.ask('GET', '/session', as({ cookie: other }))).status).toBe(401)
   })
 
-  test('is left, and ended from another', async () => {
+  test('is ended by its user, also from another session', async () => {
     const cookie = await signIn()
     const other = await signIn()
     const { session } = (await made.ask('GET', '/session', as({ cookie: other }))).body
@@ -230,7 +230,7 @@ describe('a session', () => {
     expect((await made.ask('GET', '/v1/organizations', as({ cookie, ...OURS }))).status).toBe(401)
   })
 
-  test('has a rate of its own', async () => {
+  test('has a separate rate limit', async () => {
     const cookie = await signIn()
     const headers = { cookie, 'x-organization': made.own.organization.id }
     const first = await made.ask('GET', '/v1/usage', as(headers))
@@ -245,7 +245,7 @@ describe('a password', () => {
   const set = (cookie: string, body: object) =>
     made.ask('POST', '/session/password', { key: null, headers: { cookie, ...OURS }, body })
 
-  test('is set by whoever is signed in, opens from then on, and ends other sessions', async () => {
+  test('is set by a signed-in operator, works from then on, and ends other sessions', async () => {
     expect((await post({ password: PASSWORD })).status).toBe(401)
     const [cookie, other] = [await signIn(), await signIn()]
     expect((await set(cookie, { password: 'short' })).body.error.field).toBe('password')
@@ -257,7 +257,7 @@ describe('a password', () => {
     expect(await made.store.sessions.passwordHash()).toStartWith('$argon2id$')
   })
 
-  test('is changed by whoever knows it', async () => {
+  test('is changed only with the current one', async () => {
     const cookie = await signIn()
     await set(cookie, { password: PASSWORD })
     for (const present of [undefined, 'a wrong one']) {

@@ -57,7 +57,7 @@ const NONE = {
 }
 const NO_RATES = { delivery_rate: 0, bounce_rate: 0, complaint_rate: 0, open_rate: 0, click_rate: 0 }
 
-test('without anything asked for, the last thirty days are there with zeros', async () => {
+test('without parameters the last thirty days are returned, zeros included', async () => {
   const { read } = await start()
   const { data, totals } = await read()
   expect(data).toHaveLength(30)
@@ -66,7 +66,7 @@ test('without anything asked for, the last thirty days are there with zeros', as
   expect(totals).toEqual({ ...NONE, ...NO_RATES })
 })
 
-test('every kind of event is in its period and in the totals, with the rates', async () => {
+test('every kind of event counts in its period and in the totals, with the rates', async () => {
   const api = await start()
   const all: [EventType, object?][] = [
     ...Array.from({ length: 6 }, (): [EventType] => ['message.delivered']),
@@ -105,7 +105,7 @@ test('every kind of event is in its period and in the totals, with the rates', a
   expect(totals).toEqual({ ...today, delivered: 7, ...rates })
 })
 
-describe('what may be asked for', () => {
+describe('filters', () => {
   const CASES: [query: string, delivered: number][] = [
     ['', 3],
     ['?mode=live', 3],
@@ -135,12 +135,12 @@ describe('what may be asked for', () => {
     expect(totals.delivered).toBe(delivered)
   })
 
-  test.each(['zz', 'dom_00000000000000000000000000'])('a domain that is not there (%s) is 404', async (id) => {
+  test.each(['zz', 'dom_00000000000000000000000000'])('an unknown domain (%s) is 404', async (id) => {
     const { ask, own } = await start()
     expect((await ask('GET', `/v1/stats?domain_id=${id}`, { key: own.keys.read })).status).toBe(404)
   })
 
-  test('months have their own lengths', async () => {
+  test('months have their true lengths', async () => {
     const { read } = await start()
     const { data } = await read('?interval=month&from=2024-01-31&to=2024-04-01')
     const starts = ['2024-01-01', '2024-02-01', '2024-03-01'].map((day) => `${day}T00:00:00.000Z`)
@@ -164,7 +164,7 @@ test('accepted and suppressed count recipients', async () => {
   expect((await api.read()).totals).toMatchObject({ accepted: 2, suppressed: 1 })
 })
 
-describe('what is refused', () => {
+describe('refused requests', () => {
   const CASES: [query: string, field: string][] = [
     ['?interval=week', 'interval'],
     ['?interval=hour&from=2026-01-01&to=2026-03-01', 'from'],
@@ -183,7 +183,7 @@ describe('what is refused', () => {
     expect([status, body.error.code, body.error.field]).toEqual([400, 'validation_error', field])
   })
 
-  test('the most periods are answered, one more is not', async () => {
+  test('the maximum number of periods is answered, one more is not', async () => {
     const { ask, key, read } = await start()
     expect((await read('?interval=hour&from=2026-01-01T00:00:00Z&to=2026-02-11T16:00:00Z')).data).toHaveLength(1000)
     const more = await ask('GET', '/v1/stats?interval=hour&from=2026-01-01T00:00:00Z&to=2026-02-11T16:00:01Z', { key })

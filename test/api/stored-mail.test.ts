@@ -46,7 +46,7 @@ afterEach(() => t.close())
 
 for (const path of ['/v1/mail', '/v1/foreign/mail']) {
   // threat: memory-exhaustion
-  test(`what is made of large stored mail has its place until the client has it: ${path}`, async () => {
+  test(`large stored mail reserves memory until the client has it: ${path}`, async () => {
     t = await createTestApi({ memory, operations: () => [mail as Operation, ...foreign] })
     const headers = { authorization: `Bearer ${t.own.keys.read.value}` }
     const response = await t.api.fetch(new Request(`http://localhost${path}`, { headers }))

@@ -17,7 +17,7 @@ const NOTHING = { added: 0, already_there: 0, passed_over: 0, bad: 0, dry_run: f
 const exported = async ({ ask, own }: TestApi) =>
   (await ask('GET', '/v1/suppressions/export', { key: own.keys.read })).text
 
-test('what is exported can be imported again, formulas and foreign reaches included', async () => {
+test('an export can be imported again, with its formulas and with suppressions of other domains', async () => {
   const api = await start()
   const { ask, own, other } = api
   const at = (email: string, more: object = {}) => ({ email, created_at: '2024-02-29T10:00:00Z', ...more })
@@ -53,7 +53,7 @@ test('what is exported can be imported again, formulas and foreign reaches inclu
   expect((await exported(api)).split('\r\n').toSorted()).toEqual(csv.split('\r\n').toSorted())
 })
 
-test('an export of another service keeps reason, day and evidence, and lies in the list by its day', async () => {
+test('an export of another service keeps reason, day and evidence, and is listed by its day', async () => {
   const api = await start()
   const { ask, own } = api
   await ask('POST', '/v1/suppressions', { body: { email: 'now@x.example' } })
@@ -89,7 +89,7 @@ test('a dry run counts what would be added, and writes nothing', async () => {
   expect((await exported(api)).split('\r\n')).toHaveLength(3)
 })
 
-test('the first hundred bad lines are named, and the import is audited once', async () => {
+test('the first hundred bad lines are named, and the import is in the audit log once', async () => {
   const api = await start()
   const { ask, own } = api
   const csv = `email\n${'nobody\n'.repeat(130)}a@x.example\n`
@@ -127,7 +127,7 @@ test.each(bad)('an import of %j names the field', async (body, field) => {
   expect([answer.status, answer.body.error.field]).toEqual([400, field])
 })
 
-test('CSV is taken where it is said, and nowhere else', async () => {
+test('CSV is accepted for imports only, in UTF-8 and with the permission', async () => {
   const { ask, own } = await start()
   const headers = { 'content-type': 'text/csv' }
   expect((await ask('POST', '/v1/suppressions', { body: 'email\n', headers })).body.error.field).toBe('Content-Type')

@@ -13,7 +13,7 @@ const start = async () => {
   return made
 }
 
-test('an address is suppressed, found by id and by address, and let go again', async () => {
+test('an address is suppressed, found by id and by address, and removed', async () => {
   const { ask, own } = await start()
   const answer = await ask('POST', '/v1/suppressions', { body: { email: 'Ann+News@Example.ORG' } })
   const record = {
@@ -38,7 +38,7 @@ test('an address is suppressed, found by id and by address, and let go again', a
   expect((await ask('GET', '/v1/suppressions', { key })).body).toEqual({ data: [], has_more: false, next_cursor: null })
 })
 
-test('an address that is suppressed already is 409 and says by which', async () => {
+test('an address that is suppressed already is 409 and names the suppression', async () => {
   const { ask, own } = await start()
   const first = await ask('POST', '/v1/suppressions', { body: { email: 'a@b.example', reason: 'complaint' } })
   const again = await ask('POST', '/v1/suppressions', { body: { email: 'A@b.example' } })
@@ -48,7 +48,7 @@ test('an address that is suppressed already is 409 and says by which', async () 
   expect((await ask('POST', '/v1/suppressions', { body })).status).toBe(201)
 })
 
-test('by address the widest is shown, and all are removed', async () => {
+test('by address the widest suppression is shown, and all are removed', async () => {
   const { ask, own } = await start()
   await ask('POST', '/v1/suppressions', { body: { email: 'a@b.example', domain_id: own.domain.id } })
   const wide = await ask('POST', '/v1/suppressions', { body: { email: 'a@b.example' } })

@@ -63,7 +63,7 @@ describe('a template', () => {
     }
   })
 
-  test('needs a name and html or text, and nothing else', async () => {
+  test('requires a name and html or text, and nothing else', async () => {
     const { ask } = await start()
     const { status, body } = await ask('POST', '/v1/templates', { body: { name: 'Bare', text: 'Hi' } })
     expect(status).toBe(201)
@@ -80,7 +80,7 @@ describe('a template', () => {
     expect([other.status, other.body.error.details.reason]).toEqual([409, 'idempotency_key_reused'])
   })
 
-  test('of another organization is 403, by its alias unknown', async () => {
+  test('of another organization is 403 by id, and unknown by alias', async () => {
     const { ask, other } = await start()
     const theirs = await ask('POST', '/v1/templates', { body: WELCOME, key: other.keys.manage })
     for (const [method, path, body] of [
@@ -96,14 +96,14 @@ describe('a template', () => {
     expect((await ask('GET', '/v1/templates/welcome', { key: other.keys.manage })).body.name).toBe('Welcome')
   })
 
-  test('needs the permission manage', async () => {
+  test('requires the permission manage', async () => {
     const { ask, own } = await start()
     for (const key of [own.keys.send, own.keys.read]) {
       expect((await ask('POST', '/v1/templates', { body: WELCOME, key })).status).toBe(403)
     }
   })
 
-  test('has an alias of its own: one that is taken is 409', async () => {
+  test('has its own alias: one that is used is 409', async () => {
     const { ask, other } = await start()
     await ask('POST', '/v1/templates', { body: WELCOME })
     const again = await ask('POST', '/v1/templates', { body: { ...WELCOME, name: 'Two' } })
@@ -136,7 +136,7 @@ describe('a bad template', () => {
     expect([answer.status, answer.body.error.code, answer.body.error.field]).toEqual([400, 'validation_error', field])
   })
 
-  test('is told with line and column, and all its texts at once', async () => {
+  test('is reported with line and column, all its texts at once', async () => {
     const { ask } = await start()
     const body = { ...WELCOME, html: '<p>\n  {% if x %}\n</p>', text: '{{ name ' }
     const { status, body: answer } = await ask('POST', '/v1/templates', { body })
@@ -187,7 +187,7 @@ describe('a change', () => {
     expect(rendered.body.html).toBe('<p>A, welcome</p>')
   })
 
-  test('of name and alias is none, nor is nothing', async () => {
+  test('of name and alias, or of nothing, is no new version', async () => {
     const { ask } = await start()
     const { body: first } = await ask('POST', '/v1/templates', { body: WELCOME })
     const path = `/v1/templates/${first.id}`
@@ -196,7 +196,7 @@ describe('a change', () => {
     expect((await ask('PATCH', path, { body: {} })).body).toEqual(renamed.body)
   })
 
-  test('must leave a template', async () => {
+  test('must result in a valid template', async () => {
     const { ask } = await start()
     await ask('POST', '/v1/templates', { body: { ...WELCOME, text: null } })
     const patch = (body: object) => ask('PATCH', '/v1/templates/welcome', { body })
@@ -212,7 +212,7 @@ describe('a change', () => {
     expect((await ask('GET', '/v1/templates/welcome')).body.version).toBe(1)
   })
 
-  test('made by many at once loses none of them', async () => {
+  test('by many clients at once loses none', async () => {
     const { ask } = await start()
     await ask('POST', '/v1/templates', { body: WELCOME })
     const bodies = [{ subject: 'S' }, { html: '<i>H</i>' }, { text: 'T' }]
@@ -222,7 +222,7 @@ describe('a change', () => {
   })
 
   // threat: template-comment-lines
-  test('by many at once understands the texts of each once', async () => {
+  test('by many clients at once parses the texts of each once', async () => {
     const { ask, parsing } = await start()
     await ask('POST', '/v1/templates', { body: WELCOME })
     const before = parsing.parsed
@@ -232,7 +232,7 @@ describe('a change', () => {
     expect((await ask('GET', '/v1/templates/welcome')).body.version).toBe(21)
   })
 
-  test('to one text by many at once keeps each as a version, and the last one stands', async () => {
+  test('of one text by many clients at once keeps each as a version, and the last one is current', async () => {
     const { ask } = await start()
     await ask('POST', '/v1/templates', { body: WELCOME })
     const subjects = ['A', 'B', 'C']
@@ -245,7 +245,7 @@ describe('a change', () => {
   })
 })
 
-test('lists run newest first, page by page, and leave out the texts', async () => {
+test('lists are newest first, in pages, and leave out the texts', async () => {
   const { ask, clock, other } = await start()
   await ask('POST', '/v1/templates', { body: WELCOME, key: other.keys.manage })
   for (const name of ['One', 'Two', 'Three']) {
@@ -271,7 +271,7 @@ test('lists run newest first, page by page, and leave out the texts', async () =
   expect((await ask('GET', '/v1/templates?cursor=x')).status).toBe(400)
 })
 
-test('versions run newest first, page by page', async () => {
+test('versions are newest first, in pages', async () => {
   const { ask } = await start()
   const { body: template } = await ask('POST', '/v1/templates', { body: WELCOME })
   for (const subject of ['Two', 'Three']) await ask('PATCH', '/v1/templates/welcome', { body: { subject } })
@@ -306,7 +306,7 @@ describe('a preview', () => {
     ])
   })
 
-  test('of a template without subject, html or variables needs nothing', async () => {
+  test('of a template without subject, html or variables requires nothing', async () => {
     const { ask } = await start()
     await ask('POST', '/v1/templates', { body: { name: 'Bare', alias: 'bare', text: 'Hi' } })
     const { body } = await ask('POST', '/v1/templates/bare/render')
@@ -332,7 +332,7 @@ describe('a preview', () => {
     expect(body.error.details).toEqual({ ...details, request_id: expect.any(String), ...at(body.error.details) })
   })
 
-  test('of a version that never was is 400, as are variables that are no object, too large or too deep', async () => {
+  test('of an unknown version is 400, and so are variables that are not an object, too large or too deep', async () => {
     const { ask } = await start()
     await ask('POST', '/v1/templates', { body: WELCOME })
     let deep: object = {}
@@ -357,13 +357,13 @@ function at({ line, column }: { line?: number; column?: number }) {
   return line === undefined ? {} : { line, column }
 }
 
-describe('a preview of texts that are still being written', () => {
+describe('a preview of unsaved texts', () => {
   const preview = async (body: object) => {
     const { ask } = made ?? (await start())
     return ask('POST', '/v1/templates/preview', { body })
   }
 
-  test('has what is given, and names in the place of what is not', async () => {
+  test('has the given values, and the names of missing variables in their place', async () => {
     const { status, body } = await preview({
       subject: 'Hi {{ user.name }}',
       html: '<p>{{ user.name }} {{ user.plan }} {{ note | default: "welcome" }} {{ link }}</p>',
@@ -381,7 +381,7 @@ describe('a preview of texts that are still being written', () => {
     ])
   })
 
-  test('tells where a text is no template, and what no word can stand for', async () => {
+  test('reports where a text is invalid, and which variable no sample can replace', async () => {
     const broken = await preview({ html: 'fine\n{{ name', text: 'Hi' })
     expect([broken.status, broken.body.error.field, broken.body.error.details.line]).toEqual([400, 'html', 2])
     const empty = await preview({ subject: 'Hi' })
@@ -394,7 +394,7 @@ describe('a preview of texts that are still being written', () => {
     expect([given.status, given.body.error.details.variable]).toEqual([422, 'user.name'])
   })
 
-  test('ends, whatever the names, and makes nothing', async () => {
+  test('ends with any names, and creates nothing', async () => {
     const odd = await preview({ text: '{{ __proto__.x }}{{ constructor.name }}{{ a.b.c }}{{ a.b }}' })
     expect([200, 422]).toContain(odd.status)
     expect(({} as { x?: unknown }).x).toBeUndefined()

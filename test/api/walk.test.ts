@@ -218,7 +218,7 @@ test('the manual shows the current table of permissions', async () => {
 })
 
 // threat: compatible-api-permissions
-test('every endpoint of the Resend API keeps every kind of key to the records that it reaches', async () => {
+test('every endpoint of the Resend API limits every kind of key to the records that it reaches', async () => {
   const wrong: string[] = []
   for (const { id, method, path, operation } of resend.endpoints) {
     const rule = accessOf(operation)!
@@ -246,7 +246,7 @@ test('every endpoint of the Resend API keeps every kind of key to the records th
 
 // threat: key-beyond-its-mode
 // threat: key-beyond-its-domain
-test('every operation keeps every kind of key to the records that it reaches', async () => {
+test('every operation limits every kind of key to the records that it reaches', async () => {
   const wrong: string[] = []
   for (const documented of operations) {
     const { id, method, path } = documented
@@ -276,7 +276,7 @@ test('every operation keeps every kind of key to the records that it reaches', a
 }, 300_000) // some twenty seconds each where nothing else runs
 
 // threat: bad-api-keys
-test('every operation answers every kind of bad key alike, and does nothing', async () => {
+test('every operation answers every kind of bad key alike, and changes nothing', async () => {
   const expired = (mode: Mode, permission: Permission) =>
     world.mintKey('own', mode, [permission], { expiresAt: world.clock.now() })
   const revoked = (mode: Mode, permission: Permission) =>

@@ -19,7 +19,7 @@ const create = async ({ ask }: TestApi, change: Record<string, unknown> = {}) =>
   ask('POST', '/v1/webhooks', { body: { url: URL, events: ['message.bounced'], ...change } })
 
 describe('a webhook', () => {
-  test('is created active, with its secret shown this once', async () => {
+  test('is created active, and its secret is shown once', async () => {
     const api = await start()
     const answer = await create(api, { description: 'shop' })
     expect(answer.status).toBe(201)
@@ -66,7 +66,7 @@ describe('a webhook', () => {
     expect(answer.body.error.errors.map(({ field }: { field: string }) => field)).toEqual(fields)
   })
 
-  test('with an Idempotency-Key is made once, and its secret is shown again', async () => {
+  test('with an Idempotency-Key is created once, and its secret is shown again', async () => {
     const api = await start()
     const options = { body: { url: URL, events: ['message.bounced'] }, headers: { 'idempotency-key': 'k' } }
     const first = await api.ask('POST', '/v1/webhooks', options)
@@ -106,7 +106,7 @@ describe('a webhook', () => {
     }
   })
 
-  test('is deleted once', async () => {
+  test('is deleted once, and then is 404', async () => {
     const api = await start()
     const { id } = (await create(api)).body
     const gone = await api.ask('DELETE', `/v1/webhooks/${id}`)
@@ -114,7 +114,7 @@ describe('a webhook', () => {
     expect((await api.ask('DELETE', `/v1/webhooks/${id}`)).status).toBe(404)
   })
 
-  test('gets a new secret, and the old one stays in force for the grace period', async () => {
+  test('gets a new secret, and the old one stays valid for the grace period', async () => {
     const api = await start()
     const { id, secret: old } = (await create(api)).body
     const body = { grace_period_minutes: 5 }
@@ -133,7 +133,7 @@ describe('a webhook', () => {
 })
 
 describe('a test event', () => {
-  test.each([...EVENT_TYPES])('%s is queued for this webhook alone, marked as a test', async (type) => {
+  test.each([...EVENT_TYPES])('%s is queued for this webhook only, marked as a test', async (type) => {
     const api = await start()
     const { id } = (await create(api)).body
     await create(api, { events: [...EVENT_TYPES] })
@@ -218,7 +218,7 @@ describe('deliveries', () => {
     expect([webhook.consecutive_failures, webhook.last_failure_at]).toEqual([1, '2026-11-21T12:00:00.000Z'])
   })
 
-  test('are tried once more when asked for, and then wait for their turn', async () => {
+  test('are retried on request, and then wait for their turn', async () => {
     const { api, path } = await failed()
     const [delivery] = (await api.ask('GET', path)).body.data
     await api.clock.advance(1_000)

@@ -8,11 +8,11 @@ test.each([
   ['http://api.example.com', ['mail.example.com', 'more.example.com']],
   ['https://192.0.2.1', ['mail.example.com', 'more.example.com']],
   ['https://[2001:db8::1]', ['mail.example.com', 'more.example.com']],
-])('of the operator, with links that begin with %s', (publicUrl, names) => {
+])('those of the operator, with links that start with %s', (publicUrl, names) => {
   expect(ownNames({ hostname: 'mail.example.com', publicUrl, names: ['more.example.com'] })).toEqual(names)
 })
 
-test('of domains are the hosts that DNS was seen to lead here, and no others', async () => {
+test('those of domains are the hosts that DNS was seen to lead here, and no others', async () => {
   const found = (purpose: Finding['purpose'], name: string, status: Finding['status']): Finding => ({
     purpose,
     name,

@@ -28,7 +28,7 @@ function issued(): string {
   return pem
 }
 
-test('a certificate is called by the identifiers that openssl reads in it', () => {
+test('a certificate is identified by the values that openssl reads in it', () => {
   const pem = issued()
   const file = join(folder, 'certificate.pem')
   writeFileSync(file, pem)
@@ -48,11 +48,11 @@ test('a certificate is called by the identifiers that openssl reads in it', () =
   expect(certificateId(pem)).toBe(`${keyId}.${hex(/serial=([0-9A-F]+)/)}`)
 })
 
-test('one that does not say whose key signed it has no name there', async () => {
+test('a certificate without an authority key identifier has no such id', async () => {
   expect(certificateId((await selfSignedCertificate({ names: ['a.test'], now })).certificatePem)).toBeNull()
 })
 
-test('the authority is asked by that name, and nonsense is none', async () => {
+test('the authority is asked by that id, and an invalid answer is none', async () => {
   const authority = await startAcmeAuthority({ askAt: () => 0, now: Date.now })
   const ask = createAsk({ resolver: silentResolver, mayConnect: () => true, ca: authority.ca, userAgent: 'test' })
   const world = { ask, clock: systemClock, signal: new AbortController().signal }

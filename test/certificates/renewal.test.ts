@@ -88,7 +88,7 @@ const refusing = async () => {
   throw new OrderFailure('the authority says: no')
 }
 
-test('the first comes at once, is kept for its owner alone and is there after a restart', async () => {
+test('the first certificate is fetched at once, readable by its owner only, and kept over a restart', async () => {
   const renewal = await open([HOST, API])
   expect(renewal.certificate()).toBeNull()
   await renewal.renewIfDue()
@@ -101,7 +101,7 @@ test('the first comes at once, is kept for its owner alone and is there after a 
   expect(orders).toHaveLength(1)
 })
 
-test('it is renewed when two thirds of its time are over, again and again', async () => {
+test('a certificate is renewed when two thirds of its lifetime are over, again and again', async () => {
   const renewal = await open()
   await pass(renewal, 200 * DAY_MS, HOUR_MS)
   // A day old already when it comes.
@@ -109,7 +109,7 @@ test('it is renewed when two thirds of its time are over, again and again', asyn
   expect(changes).toBe(4)
 })
 
-test('one of another authority, like a staging environment, is replaced, and shown until then', async () => {
+test('a certificate of another authority, like a staging environment, is replaced, and presented until then', async () => {
   const staging = await open([HOST], 'staging')
   await staging.renewIfDue()
   const real = await open([HOST], 'real')
@@ -121,14 +121,14 @@ test('one of another authority, like a staging environment, is replaced, and sho
   expect(orders).toHaveLength(2)
 })
 
-describe('the wish of the authority', () => {
+describe('renewal information of the authority', () => {
   const within = (from: number, to: number): RenewalWindow => ({
     startsAt: START + from * DAY_MS,
     endsAt: START + to * DAY_MS,
     retryAfterMs: null,
   })
 
-  test('to have it renewed earlier is followed, in the middle of what it says by a coin that stands', async () => {
+  test('for an earlier renewal is followed, at a random moment of its window that does not change', async () => {
     const renewal = await open()
     await renewal.renewIfDue()
     const first = renewal.certificate()
@@ -140,7 +140,7 @@ describe('the wish of the authority', () => {
     expect(replaced).toEqual([undefined, first!.certificatePem])
   })
 
-  test('in the past is one renewal, and not one after the other', async () => {
+  test('with a window in the past gives one renewal, and not one after the other', async () => {
     const renewal = await open()
     await renewal.renewIfDue()
     wish = within(-20, -10)
@@ -148,7 +148,7 @@ describe('the wish of the authority', () => {
     expect(hours()).toEqual([0, 24, 48, 72, 96, 120])
   })
 
-  test('for later, or that cannot be heard, changes nothing', async () => {
+  test('for a later renewal, or without an answer, changes nothing', async () => {
     const renewal = await open()
     wish = within(80, 85)
     await pass(renewal, 30 * DAY_MS, HOUR_MS)
@@ -158,7 +158,7 @@ describe('the wish of the authority', () => {
     expect(lines.filter((line) => line.includes('warn') || line.includes('error'))).toEqual([])
   })
 
-  test('is not told of what was replaced after a failure', async () => {
+  test('names the replaced certificate in the first order only, not in those after a failure', async () => {
     const renewal = await open()
     await renewal.renewIfDue()
     answer = refusing
@@ -183,7 +183,7 @@ describe('failures', () => {
     expect(lines.filter((line) => line.includes('certificate not issued'))).toHaveLength(6)
   })
 
-  test('count before they are made: a process that dies during one has made it', async () => {
+  test('count before they happen: a process that dies during one has made it', async () => {
     answer = () => new Promise(() => {})
     void (await open()).renewIfDue()
     await clock.advance(0)
@@ -196,7 +196,7 @@ describe('failures', () => {
     expect(hours()).toEqual([0, 1])
   })
 
-  test('of our own stopping do not count', async () => {
+  test('caused by our own stop do not count', async () => {
     answer = (_names, signal) =>
       new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(new OrderFailure('stopped'))))
     const renewal = await open()
@@ -217,14 +217,14 @@ describe('failures', () => {
     expect(hours()).toEqual([0, 72, 144])
   })
 
-  test('begin anew with other settings', async () => {
+  test('start again with other settings', async () => {
     answer = refusing
     await pass(await open(), 2 * HOUR_MS)
     await pass(await open([HOST], 'another authority'), 2 * MINUTE_MS)
     expect(hours()).toEqual([0, 1, 2])
   })
 
-  test('leave the certificate before where it is, and it is shown no longer than it holds', async () => {
+  test('leave the previous certificate in place, which is presented until it expires', async () => {
     const renewal = await open()
     await renewal.renewIfDue()
     const first = renewal.certificate()
@@ -242,7 +242,7 @@ describe('failures', () => {
     ['another name', () => made(['other.example.com']), `without ${HOST}`],
     ['nothing that is one', async () => ({ certificatePem: 'nothing', keyPem: 'nothing' }), 'sent no certificate'],
     ['another key', async () => ({ ...(await made([HOST])), keyPem: (await made([HOST])).keyPem }), 'for another key'],
-  ])('a certificate of %s is one', async (_what, given, words) => {
+  ])('include a certificate of %s', async (_what, given, words) => {
     answer = given
     const renewal = await open()
     await pass(renewal, HOUR_MS)
@@ -251,7 +251,7 @@ describe('failures', () => {
     expect(lines.filter((line) => line.includes(words))).not.toBeEmpty()
   })
 
-  test('an unforeseen one is logged whole, and told as a fault of ours', async () => {
+  test('that are unforeseen are logged with the error, and reported as internal', async () => {
     answer = async () => {
       throw new TypeError('undefined is not')
     }
@@ -260,7 +260,7 @@ describe('failures', () => {
     expect((await readStoredCertificate(dataDir, 'settings')).progress.trouble).toBe('internal error; see the log')
   })
 
-  test('a reload does not wait, but for a quarter of an hour', async () => {
+  test('delay a reload by at most a quarter of an hour', async () => {
     answer = refusing
     const renewal = await open()
     await renewal.renewIfDue()
@@ -277,7 +277,7 @@ describe('failures', () => {
 describe('names', () => {
   const elsewhere: Reach = { kind: 'elsewhere', reason: `${API} leads to 192.0.2.1, which is not this machine` }
 
-  test('that lead elsewhere cost no attempt, are told once, and come when they lead here', async () => {
+  test('that lead elsewhere cost no attempt, are logged once, and are added when they lead here', async () => {
     reach[HOST] = { kind: 'elsewhere', reason: `${HOST} has no A or AAAA record` }
     const renewal = await open()
     await pass(renewal, HOUR_MS)
@@ -290,7 +290,7 @@ describe('names', () => {
     expect((await readStoredCertificate(dataDir, 'settings')).progress.trouble).toBeNull()
   })
 
-  test('that can be had are not kept waiting by one that cannot', async () => {
+  test('that are valid do not wait for one that is not', async () => {
     reach[API] = elsewhere
     const renewal = await open([HOST, API])
     await pass(renewal, HOUR_MS)
@@ -300,7 +300,7 @@ describe('names', () => {
     expect(renewal.certificate()?.names).toEqual([HOST, API])
   })
 
-  test('keep their place for a while when they lead elsewhere at a renewal', async () => {
+  test('stay for a while when they lead elsewhere at a renewal', async () => {
     const renewal = await open([HOST, API])
     await renewal.renewIfDue()
     reach[API] = elsewhere
@@ -310,7 +310,7 @@ describe('names', () => {
     expect(orders.map(({ names }) => names)).toEqual([[HOST, API], [HOST]])
   })
 
-  test('behind an address that may be passed on are tried', async () => {
+  test('behind an address that may be forwarded are tried', async () => {
     reach[HOST] = { kind: 'unknown' }
     domainNames = ['links.example.net']
     reach['links.example.net'] = { kind: 'unknown' }
@@ -319,7 +319,7 @@ describe('names', () => {
     expect(renewal.certificate()?.names).toEqual([HOST])
   })
 
-  test('of domains come too, but once a day, and only those that lead here', async () => {
+  test('of domains are added once a day, and only those that lead here', async () => {
     const renewal = await open()
     await renewal.renewIfDue()
     domainNames = ['one.example.net', 'two.example.net', 'away.example.net']
@@ -336,7 +336,7 @@ describe('names', () => {
   })
 
   // threat: certificate-order-disturbed
-  test('of a domain that the authority refuses do not keep the others from theirs', async () => {
+  test('of a domain that the authority refuses do not delay the others', async () => {
     domainNames = ['evil.example.net', 'good.example.net']
     answer = async (names) => {
       if (!names.includes('evil.example.net')) return made(names)
@@ -352,7 +352,7 @@ describe('names', () => {
     expect(renewal.certificate()?.names).toEqual([HOST, 'good.example.net'])
   })
 
-  test('are a hundred at most, the own ones first', async () => {
+  test('are a hundred at most, our own first', async () => {
     domainNames = Array.from({ length: 150 }, (_, at) => `host${at}.example.net`)
     const renewal = await open()
     await renewal.renewIfDue()
@@ -364,7 +364,7 @@ describe('names', () => {
 describe('a clock that is set', () => {
   const TEN_YEARS_MS = 3650 * DAY_MS
 
-  test('ten years ahead and back costs an attempt or two, and nothing waits ten years', async () => {
+  test('ten years ahead and back costs an attempt or two, and no wait of ten years', async () => {
     const renewal = await open()
     await renewal.renewIfDue()
     const first = renewal.certificate()
@@ -382,7 +382,7 @@ describe('a clock that is set', () => {
     expect(changes).toBe(4)
   })
 
-  test('ahead for good gets certificates that have ended, three days apart, and is told so', async () => {
+  test('ahead for good gets expired certificates, three days apart, with a hint in the log', async () => {
     answer = (names) => selfSignedCertificate({ names: [...names], now: START, days: 90 })
     clock.leap(TEN_YEARS_MS)
     const renewal = await open()
@@ -397,7 +397,7 @@ describe('a clock that is set', () => {
   })
 })
 
-test('damaged files are as if there were none', async () => {
+test('damaged files count as missing', async () => {
   await (await open()).renewIfDue()
   writeFileSync(join(dataDir, 'acme-progress.json'), '{"failures": "many"')
   const pem = join(dataDir, 'acme-certificate.pem')

@@ -28,7 +28,7 @@ afterAll(() => place.remove())
 
 describe('backup', () => {
   test(
-    'is one file for its owner alone, which tar reads, with everything that a new machine needs',
+    'is one file for its owner only, which tar reads, with everything that a new machine needs',
     async () => {
       const made = await json('backup', at('one.tar.zst'))
       expect(made).toMatchObject({ file: at('one.tar.zst'), schema: MIGRATIONS.length, with_key: true })
@@ -61,7 +61,7 @@ describe('backup', () => {
   )
 
   test(
-    'into a folder has its time as name, and the oldest go; to standard output nothing else is written',
+    'into a folder has its time as name and removes the oldest; to standard output it writes nothing else',
     async () => {
       const old = ['postrider-20200101T000000Z.tar.zst', 'postrider-20210101T000000Z.tar.zst', 'mine.tar.zst']
       const folder = at('backups/')
@@ -87,7 +87,7 @@ describe('backup', () => {
   )
 
   test(
-    'without its key it asks for it',
+    'without its key needs that key for a restore',
     async () => {
       await json('backup', at('keyless'), '--without-key')
       expect(namesIn(at('keyless'))).not.toContain('seal.key')
@@ -102,7 +102,7 @@ describe('backup', () => {
   )
 
   test(
-    'that finds no room leaves nothing behind',
+    'without disk space leaves nothing behind',
     async () => {
       await json('backup', at('whole'))
       const whole = readFileSync(at('whole'))
@@ -143,7 +143,7 @@ describe('restore', () => {
   }, LIMIT_MS)
 
   test(
-    'puts the backup where there is nothing, with its config, and holds what waited',
+    'puts the backup with its config where there is nothing, and holds what waited',
     async () => {
       const config = at('new/config.toml')
       const text = readFileSync(place.file, 'utf8').replace('data_dir = "data"', `data_dir = "${at('new/data')}"`)
@@ -200,7 +200,7 @@ describe('restore', () => {
   )
 
   test(
-    'refuses a backup whose config has faults, where there is no other',
+    'refuses a backup with a faulty config where there is no other',
     async () => {
       const text = readFileSync(place.file, 'utf8').replace('data_dir =', 'data_dirs =')
       const moved = repacked(at('good'), (name, bytes) => (name === 'config.toml' ? Buffer.from(text) : bytes))
@@ -213,7 +213,7 @@ describe('restore', () => {
   )
 
   test(
-    'asks before it replaces, keeps what was there, and does nothing beside a server',
+    'asks before it replaces, keeps the old data, and refuses beside a server',
     async () => {
       const refused = await run('restore', at('good'))
       expect(refused).toMatchObject({ code: 1, stdout: '' })
@@ -241,7 +241,7 @@ describe('restore', () => {
 
   // threat: hostile-backups
   test(
-    'refuses what is damaged, in whatever way, and changes nothing',
+    'refuses every damaged backup, and changes nothing',
     async () => {
       const refusal = async (file: string) => {
         const { code, stderr, stdout } = await postrider('restore', file, '--to', at('target'))

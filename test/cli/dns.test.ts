@@ -39,7 +39,7 @@ describe('dns', () => {
   }
 
   test(
-    'shows what to publish: numbered, what is needed first; as JSON; as lines for a zone',
+    'shows what to publish: numbered, required records first; as JSON; as zone lines',
     async () => {
       const { stdout } = await dns('show', NAME)
       expect(stdout).toMatch(/^# +REQUIRED +FOUND +TYPE +NAME +VALUE\n1 +yes/)
@@ -61,7 +61,7 @@ describe('dns', () => {
 
   describeWithPeers('another reader of zone files', () => {
     test(
-      'reads from it what is to be published, and no more',
+      'shows zone lines with exactly the records to publish',
       async () => {
         const read = await zoneRecords((await dns('show', NAME, '--zone')).stdout, NAME)
         const expected = records
@@ -77,7 +77,7 @@ describe('dns', () => {
   })
 
   test(
-    'check says of each record what is wrong with it',
+    'check says what is wrong with each record',
     async () => {
       for (const record of records) publish(record)
       expect(await hints()).toMatchObject({ ok: true })
@@ -104,7 +104,7 @@ describe('dns', () => {
   )
 
   test(
-    'with --wait it asks again until all is right',
+    'check --wait repeats until all is right',
     async () => {
       zone.queries.length = 0
       const waiting = await start('dns', 'check', NAME, '--config', place.file, '--wait', '--timeout', '30')
@@ -120,7 +120,7 @@ describe('dns', () => {
   )
 
   test(
-    'the wait has an end, and a domain that is not there is told',
+    'check --wait has a timeout, and an unknown domain is reported',
     async () => {
       const late = await dns('check', NAME, '--wait', '--timeout', '1')
       expect(late.code).toBe(1)

@@ -30,7 +30,7 @@ describe('doctor', () => {
   }
 
   test(
-    'without a config it looks at the machine under the name that is given, and says what is missing',
+    'checks the machine under the given name without a config, and says what is missing',
     async () => {
       const env = { POSTRIDER_DNS_SERVERS: zone.address, POSTRIDER_HEALTH_LOOK_OUTSIDE: 'false' }
       const running = await startWith(env, 'doctor', '--config', place.file, '--domain', 'sender.example', '--json')
@@ -49,7 +49,7 @@ describe('doctor', () => {
   )
 
   test(
-    'beside a running server it looks at everything, and its own ports are no trouble',
+    'checks everything beside a running server, and accepts that server’s own ports',
     async () => {
       const greeter = await startGreeter()
       const port = await freePort()
@@ -79,7 +79,7 @@ describe('doctor', () => {
   )
 
   test(
-    'for people it prints a line each, with what to do below; a store that is damaged is told, not thrown',
+    'prints one line for each check with the advice below; a damaged store is reported, not thrown',
     async () => {
       place.writeConfig()
       await postrider('org', 'create', 'First', '--config', place.file)
@@ -98,7 +98,7 @@ describe('doctor', () => {
   )
 
   test(
-    'no config and no name is a fault of usage',
+    'without config and name is a usage error',
     async () => {
       const refused = await startWith(
         { POSTRIDER_HOSTNAME: '' },

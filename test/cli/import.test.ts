@@ -20,7 +20,7 @@ describe('postrider import suppressions', () => {
   afterAll(() => place.remove())
 
   test(
-    'a list goes in once, each line that is not taken is told by its number',
+    'imports a list once, and reports each refused line by its number',
     async () => {
       const lines = Array.from({ length: 1_200 }, (_, at) => `a${at}@x.example,1443651125,550 unknown user,5.1.1`)
       lines[3] = 'nobody,1443651125,550,5.1.1'
@@ -48,7 +48,7 @@ describe('postrider import suppressions', () => {
   )
 
   test(
-    'the name of a file says what it is a list of, an option says it better, and UTF-16 is read',
+    'detects the provider by the file name, an option overrides it, and UTF-16 is read',
     async () => {
       const text = '\ufeffaddress,created_at\r\nü@x.example,\r\n'
       const file = write('complaints.csv', Buffer.from(text, 'utf16le'))
@@ -67,7 +67,7 @@ describe('postrider import suppressions', () => {
   )
 
   test(
-    'what is no list, or not there, is a line and exit code 1',
+    'reports an invalid or missing list in one line with exit code 1',
     async () => {
       const none = join(place.folder, 'none.csv')
       expect(await bring(none)).toMatchObject({ code: 1, stdout: '', stderr: `${none}: file not found\n` })
@@ -79,7 +79,7 @@ describe('postrider import suppressions', () => {
   )
 
   test(
-    'what is suppressed is listed, and an address gets mail again',
+    'is followed by commands that list suppressions, and let an address get mail again',
     async () => {
       await bring(
         write('left.csv', 'email,reason,created\nleft@y.example,550 5.1.1 gone,1443651125\n'),

@@ -28,7 +28,7 @@ describe('init', () => {
     )
 
   test(
-    'makes config, store, organization, domain and an admin key, and a second run changes nothing',
+    'creates config, store, organization, domain and an admin key, and a second run changes nothing',
     async () => {
       const first = await init('--json', '--org', 'Example')
       expect(first.stderr).toBe('')
@@ -60,7 +60,7 @@ describe('init', () => {
   )
 
   test(
-    'says in words what to do next, and on a second run that nothing was changed',
+    'says what to do next, and on a second run that nothing was changed',
     async () => {
       const first = await init()
       expect(first.stdout).toContain('svc_live_')
@@ -72,7 +72,7 @@ describe('init', () => {
   )
 
   test(
-    'uses a config that is there as it is',
+    'uses an existing config unchanged',
     async () => {
       place.writeConfig()
       const before = readFileSync(place.file, 'utf8')
@@ -85,7 +85,7 @@ describe('init', () => {
   )
 
   test(
-    'leaves no config behind when the store cannot be made',
+    'leaves no config behind when the store cannot be created',
     async () => {
       writeFileSync(place.dataDir, 'not a folder')
       const refused = await init('--json')
@@ -99,7 +99,7 @@ describe('init', () => {
   )
 
   test(
-    'refuses what is no domain, and a host name that is none, before anything is written',
+    'refuses an invalid domain or host name before anything is written',
     async () => {
       const domain = await postrider('init', '--config', place.file, '--domain', 'co.uk', '--data-dir', place.dataDir)
       expect(domain).toMatchObject({ code: 2, stdout: '' })
@@ -113,7 +113,7 @@ describe('init', () => {
     LIMIT_MS,
   )
 
-  describe('with a look at the machine first', () => {
+  describe('with checks of the machine first', () => {
     let zone: Zone
     let env: Record<string, string>
     beforeEach(async () => {
@@ -135,7 +135,7 @@ describe('init', () => {
     const run = async (...more: string[]) => (await startWith(env, ...args('--domain', 'example.com', ...more))).ended
 
     test(
-      'it says what it found and what to do, goes on all the same, and leaves lines for the zone',
+      'prints findings and advice, continues anyway, and leaves zone lines',
       async () => {
         const { code, stdout, stderr } = await run()
         expect(stderr).toBe('')
@@ -156,7 +156,7 @@ describe('init', () => {
     )
 
     test(
-      'as JSON the findings are one more key; a dry run writes nothing',
+      'adds the findings to JSON; a dry run writes nothing',
       async () => {
         const dry = await run('--json', '--dry-run')
         const planned = JSON.parse(dry.stdout)
@@ -177,7 +177,7 @@ describe('init', () => {
     )
 
     test(
-      'on a terminal it asks for what is missing, and for a smarthost where port 25 is blocked',
+      'asks on a terminal for what is missing, and for a smarthost where port 25 is blocked',
       async () => {
         const asked = await onTerminal(env, args(), {
           'Sending domain: ': 'example.com',
@@ -196,7 +196,7 @@ describe('init', () => {
     )
 
     test(
-      'told so, it asks nothing on a terminal either',
+      'asks nothing on a terminal with --no-input',
       async () => {
         const { code, text } = await onTerminal(env, args('--no-input', '--domain', 'example.com'), {})
         expect(code).toBe(0)
@@ -208,7 +208,7 @@ describe('init', () => {
   })
 
   test(
-    'with --https it takes the ports for it, and names the authority',
+    'uses the ports of HTTPS with --https, and names the authority',
     async () => {
       const made = await init('--https', '--contact', 'ops@example.com', '--dry-run', '--skip-checks')
       expect(made.code).toBe(0)
@@ -222,7 +222,7 @@ describe('init', () => {
 
   // threat: smarthost-password-exposed
   test(
-    'a smarthost stands in a file of its own that nobody else can read',
+    'stores a smarthost in a separate file that no other user can read',
     async () => {
       const made = await init('--smarthost', 'smtp://shop:s3cr%40t@smtp.example.net', '--contact', 'ops@example.com')
       expect(made.code).toBe(0)
@@ -237,7 +237,7 @@ describe('init', () => {
 
   // threat: smarthost-password-exposed
   test(
-    'a smarthost that is none, and no domain where nobody can be asked, are faults of usage that write nothing',
+    'an invalid smarthost, and a missing domain without a terminal, are usage errors that write nothing',
     async () => {
       const wrong = await init('--smarthost', 'ftp://shop:s3cret@smtp.example.net')
       expect(wrong.code).toBe(2)

@@ -93,7 +93,7 @@ function worldOf() {
 }
 
 describe('from a server', () => {
-  test('connections that are cut anywhere lose nothing and double nothing', async () => {
+  test('connections that are cut anywhere lose nothing and repeat nothing', async () => {
     const { api, port } = await startApi()
     const cuts = [5, 190, 250, 333, 700, 1_200, 2_000, 90, 9_000, 801, 1_703, 4_444, 640]
     let at = 0
@@ -116,7 +116,7 @@ describe('from a server', () => {
     await until('the stream to be closed', () => api.streams.underWay() === 0)
   })
 
-  test('what is told while it was cut off before the first event comes too, with events before and with none', async () => {
+  test('events published while disconnected before the first event arrive too, with and without earlier events', async () => {
     for (const before of [0, 2]) {
       const { api, port } = await startApi()
       await tell(api, before)
@@ -143,7 +143,7 @@ describe('from a server', () => {
     }
   })
 
-  test('a server that says nothing any more is left and asked again', async () => {
+  test('a silent server is left and asked again', async () => {
     const { api, port } = await startApi()
     const { world, breaks, clock } = worldOf()
     const key = api.own.keys.read.value
@@ -161,7 +161,7 @@ describe('from a server', () => {
     expect(source.ids()).toEqual([...heard, ...ids])
   })
 
-  test('what trying again cannot mend is thrown in the words of the server', async () => {
+  test('a failure that a retry cannot fix is thrown with the message of the server', async () => {
     const { api, port } = await startApi()
     const other = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response('hello') })
     undo.push(() => other.stop(true))
@@ -178,7 +178,7 @@ describe('from a server', () => {
   })
 
   // threat: formulas-and-terminal-controls
-  test('what no server of ours says reaches neither the terminal nor the post', async () => {
+  test('an answer that no Postrider sends reaches neither the terminal nor the post', async () => {
     const said = '{"timestamp":"2026-11-21T12:00:00.000Z","data":{}}'
     const cases = [
       `id: \u001b[2J\nevent: message.delivered\ndata: ${said}`,
@@ -198,7 +198,7 @@ describe('from a server', () => {
     }
   })
 
-  test('a key that is revoked ends it', async () => {
+  test('a revoked key ends it', async () => {
     const { api, port } = await startApi()
     const key = await api.addKey(api.own, { permissions: ['read'] })
     const url = new URL(`http://127.0.0.1:${port}`)
@@ -213,7 +213,7 @@ describe('from a server', () => {
   })
 })
 
-test('beside a server events are read from the store, of one organization, behind any of its events', async () => {
+test('beside a server events are read from the store, of one organization, after any of its events', async () => {
   const { api } = await startApi()
   const first = await tell(api, 3)
   const { world, stop, clock } = worldOf()
@@ -265,7 +265,7 @@ describe('posting', () => {
     return { clock, posted, forwarding: createForwarding({ ...world, to, secret: SECRET, onPosted }) }
   }
 
-  test('an event is signed as a webhook is, and posted until it is taken', async () => {
+  test('an event is signed like a webhook, and posted until it is accepted', async () => {
     const { seen, to } = await startTarget([500, 302])
     const { posted, forwarding, clock } = startForwarding(to)
     await forwarding.take(EVENT)
@@ -285,7 +285,7 @@ describe('posting', () => {
     }
   })
 
-  test('five attempts are made, also where nobody answers', async () => {
+  test('five attempts are made, also where no server listens', async () => {
     const to = new URL('http://127.0.0.1:1/') // no one listens there
     const { posted, forwarding } = startForwarding(to)
     await forwarding.take(EVENT)
@@ -300,7 +300,7 @@ describe('posting', () => {
     expect(posted[0]!.error).not.toBe('')
   })
 
-  test('ten are under way at once, and the eleventh waits', async () => {
+  test('ten run at once, and the eleventh waits', async () => {
     const gate = Promise.withResolvers<void>()
     let open = 0
     const server = Bun.serve({
@@ -329,7 +329,7 @@ describe('posting', () => {
   })
 })
 
-test('what is in clear stays near', () => {
+test('cleartext is allowed to this machine only', () => {
   const near = [
     'https://a.example',
     'http://localhost:3000',

@@ -42,7 +42,7 @@ describe('listen', () => {
   const idsOf = (lines: string[]) => lines.map((line) => JSON.parse(line).id as string)
 
   test(
-    'a server that is killed and comes back loses nothing and doubles nothing',
+    'a killed server that comes back loses nothing and repeats nothing',
     async () => {
       const api = `http://127.0.0.1:${await freePort()}`
       place.writeConfig(api.slice(7))
@@ -79,7 +79,7 @@ describe('listen', () => {
   )
 
   test(
-    'beside the store it needs no key and no server, and posts with a valid signature',
+    'beside the store needs no key and no server, and posts with a valid signature',
     async () => {
       await furnish()
       const posts: { headers: Headers; body: string }[] = []
@@ -131,7 +131,7 @@ describe('listen', () => {
 
   // threat: event-stream-abuse
   test(
-    'what it cannot do is said in one line',
+    'says in one line what it cannot do',
     async () => {
       await furnish()
       const beside = ['--config', place.file]

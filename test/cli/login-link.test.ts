@@ -53,7 +53,7 @@ test(
 )
 
 test(
-  'a link says how to get to a server nobody sits at',
+  'a link comes with the ssh command for a remote server',
   async () => {
     place.writeConfig('127.0.0.1:8025')
     const { code, stdout, stderr } = await postrider('login-link', ...WITH())

@@ -4,7 +4,7 @@ import { LIMIT_MS, postrider, stagingParent } from './command.ts'
 // biome-ignore lint/suspicious/noExplicitAny: records of every kind
 type Json = any
 
-describe('where is that mail?', () => {
+describe('looking up mail', () => {
   const place = stagingParent('[webhooks]\nallowed_private_networks = ["127.0.0.0/8"]\n')
   const run = (...args: string[]) => postrider(...args, '--config', place.file)
   const text = async (...args: string[]) => {
@@ -31,7 +31,7 @@ describe('where is that mail?', () => {
   afterAll(() => place.remove())
 
   test(
-    'messages are listed, shown, explained and sent again',
+    'messages are listed, shown, explained and resent',
     async () => {
       const { id } = bounced
       const listed = await json('message', 'list', '--status', 'bounced')
@@ -75,7 +75,7 @@ describe('where is that mail?', () => {
   )
 
   test(
-    'a webhook is made, and what it is sent can be sent again',
+    'a webhook is created, and its events are replayed',
     async () => {
       const made = await json(
         'webhook',
@@ -107,7 +107,7 @@ describe('where is that mail?', () => {
   )
 
   test(
-    'a webhook is paused, goes on, has another secret, and is removed',
+    'a webhook is paused and resumed, gets another secret, and is deleted',
     async () => {
       const made = await json('webhook', 'create', ...hook)
       const { id } = made

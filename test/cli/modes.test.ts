@@ -9,7 +9,7 @@ const MAIN = join(import.meta.dir, '../../src/main.ts')
 // threat: file-modes
 for (const umask of ['000', '022', '077', '777']) {
   test(
-    `whatever the umask (${umask}), what is made has the same mode and nobody else writes it`,
+    `under umask ${umask} every created file has the same mode, and no other user can write it`,
     async () => {
       const folder = mkdtempSync(join(tmpdir(), 'postrider-modes-'))
       const at = (name: string) => join(folder, name)

@@ -16,7 +16,7 @@ const json = async (...args: string[]) => {
 
 // threat: server-name-claimed
 test(
-  'the server’s own name takes a word of the operator, and a name that several claim is asked for by its id',
+  'the server’s own name needs the operator’s consent, and a name with several claims is selected by id',
   async () => {
     await json('org', 'create', 'One', '--plan', 'enterprise')
     await json('org', 'create', 'Two')
@@ -42,7 +42,7 @@ test(
 )
 
 test(
-  'init of a name that another organization claims makes a domain of its own, and says nothing of the other',
+  'init of a name that another organization claims creates a separate domain, and does not mention the other',
   async () => {
     await json('org', 'create', 'Squatter', '--plan', 'free')
     const squatted = await json('domain', 'add', 'shop.example', '--org', 'Squatter')

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { localUser } from '../../src/cli/local-user.ts'
 import { LIMIT_MS, postrider, stagingParent, startWith } from './command.ts'
 
-describe('the commands that keep records', () => {
+describe('management commands', () => {
   const place = stagingParent()
   const records = (...args: string[]) => postrider(...args, '--config', place.file)
   const json = async (...args: string[]) => {
@@ -45,7 +45,7 @@ describe('the commands that keep records', () => {
   )
 
   test(
-    'what was managed here stands in the audit log, with the local user',
+    'changes by commands are in the audit log, with the local user',
     async () => {
       const { stdout, code } = await records('audit')
       expect(code).toBe(0)
@@ -65,7 +65,7 @@ describe('the commands that keep records', () => {
   )
 
   test(
-    'without the key of the seals every command ends with 2, and with a new one all goes on',
+    'without the encryption key every command ends with 2, and after a rotation all commands work',
     async () => {
       const [key, away] = [join(place.dataDir, 'seal.key'), join(place.folder, 'seal.key')]
       renameSync(key, away)
@@ -149,7 +149,7 @@ describe('the commands that keep records', () => {
   )
 
   test(
-    'a message is refused by the rules of the API, every bad field in a line',
+    'a message is refused by the rules of the API, with a line for every bad field',
     async () => {
       await json('domain', 'add', 'send.example.com', '--org', 'First')
       const send = ['send', '--from', 'Ann <ann@send.example.com>', '--to', 'bob@example.net', '--subject', 'Hello']
@@ -183,7 +183,7 @@ describe('the commands that keep records', () => {
   )
 
   test(
-    'what cannot be understood is usage: exit code 2 and nothing on standard output',
+    'a usage error has exit code 2 and nothing on standard output',
     async () => {
       const wrong: string[][] = [
         ['sevre'],
@@ -202,7 +202,7 @@ describe('the commands that keep records', () => {
   )
 
   test(
-    'version, help and the config commands speak on standard output',
+    'version, help and the config commands print to standard output',
     async () => {
       expect(JSON.parse((await postrider('version', '--json')).stdout)).toMatchObject({ version: '0.1.0' })
       expect((await postrider('version')).stdout).toStartWith('postrider 0.1.0')
@@ -223,7 +223,7 @@ describe('the commands that keep records', () => {
   )
 
   test(
-    'a faulty config is told with every fault, by each command',
+    'every command reports all faults of a config',
     async () => {
       const bad = join(place.folder, 'bad.toml')
       writeFileSync(bad, 'hostnam = "x.example"\n[http]\nlisten = 3\n[log]\nlevel = "loud"\n')
@@ -267,7 +267,7 @@ describe('the commands that keep records', () => {
   )
 
   test(
-    'a config that is not there is one line that says how to make one',
+    'a missing config is one line that says how to create one',
     async () => {
       const missing = join(place.folder, 'missing.toml')
       const refused = await postrider('serve', '--config', missing)

@@ -91,10 +91,10 @@ async function refusal(file: string): Promise<string> {
   return verified.stderr.trim()
 }
 
-describe('a backup of a stranger', () => {
+describe('a backup from a stranger', () => {
   // threat: backup-names
   test(
-    'holds only files that a backup may hold, each once, and says so before anything is written',
+    'may contain only known files, each once, which is checked before anything is written',
     async () => {
       const bytes = Buffer.from('x')
       const named = (name: string) => readingOf(packed(withDatabaseLast([{ name, bytes }])))
@@ -134,7 +134,7 @@ describe('a backup of a stranger', () => {
   )
 
   test(
-    'holds nothing that tar programs would read otherwise than we',
+    'may contain nothing that other tar programs read differently',
     async () => {
       const cert = (head: (block: Buffer) => void): Member => ({ name: 'a.pem', bytes: Buffer.from('x'), head })
       const typed = (type: string) => readingOf(packed(withDatabaseLast([cert((block) => block.write(type, 156))])))
@@ -153,7 +153,7 @@ describe('a backup of a stranger', () => {
 
   // threat: backup-path
   test(
-    'chooses no place: without a config it is asked for one, or somebody at the terminal agrees',
+    'cannot choose the target: without a config the command needs one, or consent at the terminal',
     async () => {
       const config = files
         .get('config.toml')!
@@ -193,7 +193,7 @@ describe('a backup of a stranger', () => {
 
   // threat: backup-schema
   test(
-    'brings no trigger, view, table or index of its own, and leaves none of ours out',
+    'may add no trigger, view, table or index, and omit none of ours',
     async () => {
       const changed = (sql: string) => {
         writeFileSync(at('changed.db'), files.get(DATABASE)!)
@@ -286,7 +286,7 @@ describe.skipIf(!isRoot)('root who restores into the data directory of another u
   }
 
   test(
-    'makes everything theirs, beside it, and follows no link that they put there',
+    'makes every file theirs, beside it, and follows no link that they put there',
     async () => {
       const dataDir = made('foreign')
       symlinkSync(victim(), join(dataDir, 'link'))
@@ -304,7 +304,7 @@ describe.skipIf(!isRoot)('root who restores into the data directory of another u
   )
 
   test(
-    'where the folder above is theirs too works with their rights alone',
+    'works with their rights alone where they own the folder above too',
     async () => {
       const home = made('home')
       mkdirSync(join(home, 'data'))

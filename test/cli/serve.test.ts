@@ -37,7 +37,7 @@ describe('serve', () => {
   }
 
   test(
-    'says once where it listens, answers there, and ends with 0 at SIGTERM and at SIGINT',
+    'prints once where it listens, answers there, and exits 0 at SIGTERM and at SIGINT',
     async () => {
       for (const signal of ['SIGTERM', 'SIGINT'] as const) {
         const server = await serve()
@@ -64,7 +64,7 @@ describe('serve', () => {
   )
 
   test(
-    'tells systemd when it is ready, that it turns, and that it stops',
+    'notifies systemd when it is ready, responds and stops',
     async () => {
       const listener = listenForStates(join(place.folder, 'notify'))
       undo.push(() => listener.close())
@@ -86,7 +86,7 @@ describe('serve', () => {
   )
 
   test(
-    'reading the config again stands in the audit log',
+    'records a config reload in the audit log',
     async () => {
       const server = await serve()
       await server.line
@@ -108,7 +108,7 @@ describe('serve', () => {
   )
 
   test(
-    'a second server on the same data directory ends with 3, and the first goes on',
+    'a second server on the same data directory exits 3, and the first continues',
     async () => {
       const first = await serve()
       const { http } = JSON.parse(await first.line)
@@ -123,7 +123,7 @@ describe('serve', () => {
   )
 
   test(
-    'a port that is taken is one line and exit code 1',
+    'a used port is one line and exit code 1',
     async () => {
       const occupant = createServer().listen(0, '127.0.0.1')
       await once(occupant, 'listening')
@@ -138,7 +138,7 @@ describe('serve', () => {
   )
 
   test(
-    'certificate files that hold none, or another key, are one line and exit code 2',
+    'invalid certificate files, or a key that does not match, are one line and exit code 2',
     async () => {
       const [pem, key] = [join(place.folder, 'cert.pem'), join(place.folder, 'key.pem')]
       const smtp = `certificate_file = "${pem}"\nkey_file = "${key}"\n`
@@ -162,7 +162,7 @@ describe('serve', () => {
   )
 
   test(
-    'a program on this machine may log in to submission in clear',
+    'a program on this machine may log in to submission in cleartext',
     async () => {
       place.writeConfig('127.0.0.1:0', '[smtp.submission]\nlisten = "127.0.0.1:0"\n')
       const init = await postrider('init', '--config', place.file, '--domain', 'example.com', '--skip-checks', '--json')
@@ -179,7 +179,7 @@ describe('serve', () => {
   )
 
   test(
-    'a store that is none is one line and exit code 1',
+    'an invalid store is one line and exit code 1',
     async () => {
       await postrider('org', 'create', 'First', '--config', place.file)
       writeFileSync(join(place.dataDir, 'postrider.db'), Buffer.alloc(8192, 'no database '))
@@ -192,7 +192,7 @@ describe('serve', () => {
   )
 
   test(
-    'a store that a newer version wrote is one line and exit code 1',
+    'a store of a newer version is one line and exit code 1',
     async () => {
       await postrider('org', 'create', 'First', '--config', place.file)
       const db = connect(join(place.dataDir, 'postrider.db'), { busyTimeoutMs: 1000 })
@@ -209,7 +209,7 @@ describe('serve', () => {
   )
 
   test(
-    'a message handed in while no server runs waits for it, and one beside a running server is noticed',
+    'a message submitted while no server runs waits for it, and one beside a running server is noticed',
     async () => {
       const mx = await startRemoteMx()
       undo.push(() => mx.stop())

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import pkg from '../../package.json' with { type: 'json' }
 import { LIMIT_MS, postrider, stagingParent, start, startWith } from './command.ts'
 
-describe('a machine that runs the server', () => {
+describe('commands around a server', () => {
   let place: ReturnType<typeof stagingParent>
   const undo: (() => unknown)[] = []
   beforeEach(() => {
@@ -19,7 +19,7 @@ describe('a machine that runs the server', () => {
   const command = (...args: string[]) => postrider(...args, '--config', place.file)
 
   test(
-    'learns from status and healthcheck whether one runs, where, and what waits',
+    'status and healthcheck report whether one runs, where, and what waits',
     async () => {
       const none = await command('status')
       expect(none).toMatchObject({ code: 1, stdout: '' })
@@ -57,7 +57,7 @@ describe('a machine that runs the server', () => {
   )
 
   test(
-    'a server that was killed is not taken for a running one',
+    'a killed server does not count as running',
     async () => {
       await command('init', '--domain', 'example.com')
       const server = await start('serve', '--config', place.file)
@@ -73,7 +73,7 @@ describe('a machine that runs the server', () => {
   )
 
   test(
-    'sees what is set and where, and no secret',
+    'config print shows what is set and where, and no secret',
     async () => {
       place.writeConfig('127.0.0.1:8026', '[delivery]\nsmarthost_file = "relay"\n[plans.gold]\ndomains = 7\n')
       writeFileSync(join(place.folder, 'relay'), 'smtp://me:hunter2@relay.example')
@@ -110,7 +110,7 @@ describe('a machine that runs the server', () => {
   )
 
   test(
-    'needs no file when all is in the environment',
+    'a config needs no file when all is in the environment',
     async () => {
       const env = {
         POSTRIDER_CONFIG: '',
@@ -143,7 +143,7 @@ describe('a machine that runs the server', () => {
   )
 
   test(
-    'behind a proxy starts only where the world comes by https, whatever the config says of the proxy',
+    'serve --behind-proxy requires a public https address, whatever the config says of the proxy',
     async () => {
       const refused = await command('serve', '--behind-proxy')
       expect(refused).toMatchObject({ code: 2, stdout: '' })
@@ -162,7 +162,7 @@ describe('a machine that runs the server', () => {
   )
 
   test(
-    'gets a unit for this config from the command line',
+    'a unit for this config is printed',
     async () => {
       const { code, stdout } = await command('unit')
       expect(code).toBe(0)

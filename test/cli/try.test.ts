@@ -19,7 +19,7 @@ describe('try', () => {
   }
 
   test(
-    '--once walks one message to the mail server and its event to the webhook, all signatures valid',
+    '--once sends one message to the mail server and its event to the webhook, all signatures valid',
     async () => {
       const walked = await postrider('try', '--once')
       expect(walked.stderr).toBe('')
@@ -35,7 +35,7 @@ describe('try', () => {
   )
 
   test(
-    '--once --json is one object',
+    '--once --json prints one object',
     async () => {
       const walked = await postrider('try', '--once', '--json')
       expect(walked.code).toBe(0)
@@ -47,7 +47,7 @@ describe('try', () => {
   )
 
   test.skipIf(Bun.which('curl') === null)(
-    '--json prints one object whose curl lines work, and then nothing more until SIGTERM ends it with 0',
+    '--json prints one object whose curl lines work, and then nothing until SIGTERM ends it with 0',
     async () => {
       const running = await startJson()
       const record = await running.record
@@ -73,7 +73,7 @@ describe('try', () => {
   )
 
   test(
-    'live mail meets real answers: a domain that does not exist bounces, a mailbox that does not exist too',
+    'live mail gets real answers: an unknown domain bounces, and an unknown mailbox too',
     async () => {
       const running = await startJson()
       const { base_url, live_key } = await running.record
@@ -94,7 +94,7 @@ describe('try', () => {
   )
 
   test(
-    'webhook calls are handed on as they are, and a server that does not answer them is called again',
+    'webhook calls are forwarded unchanged, and a failing server is called again',
     async () => {
       const calls: { header: string; attempt: string; body: string }[] = []
       const second = Promise.withResolvers<void>()
@@ -129,7 +129,7 @@ describe('try', () => {
   )
 
   test(
-    'webhook calls are handed on only to this machine',
+    'webhook calls are forwarded to this machine only',
     async () => {
       for (const url of ['https://localhost:1', 'http://192.0.2.1/', 'http://localhost.example/', 'nonsense']) {
         expect(await postrider('try', '--forward-to', url)).toMatchObject({ code: 2, stdout: '' })
@@ -139,7 +139,7 @@ describe('try', () => {
   )
 
   test(
-    'for people it prints what the lines of the README go by, to paste; Ctrl-C ends it with 130',
+    'prints the lines of the README to paste; Ctrl-C ends it with 130',
     async () => {
       const running = await start('try', '--port', '0')
       undo.push(() => running.kill('SIGKILL'))
@@ -157,7 +157,7 @@ describe('try', () => {
   )
 
   test(
-    'a port that was asked for and is taken is one line and exit code 1',
+    'a requested port that is used is one line and exit code 1',
     async () => {
       const occupant = createServer().listen(0, '127.0.0.1')
       await once(occupant, 'listening')

@@ -18,12 +18,12 @@ function received(options: { body?: string; secret?: string; now?: number; witho
   return call && [call.serviceSignature, call.standardSignature]
 }
 
-describe('what the webhook receiver of the try-out makes of a call', () => {
-  test('both signatures of the sender are valid', () => {
+describe('the webhook receiver of the try-out', () => {
+  test('accepts both signatures of the sender', () => {
     expect(received()).toEqual(['valid', 'valid'])
   })
 
-  test('another secret, another body, an old call and a missing header are each told', () => {
+  test('reports another secret, another body, an old call and a missing header', () => {
     expect(received({ secret: OTHER })).toEqual(['mismatch', 'mismatch'])
     expect(received({ body: `${BODY} ` })).toEqual(['mismatch', 'mismatch'])
     expect(received({ now: NOW + 301_000 })).toEqual(['stale', 'stale'])
@@ -31,7 +31,7 @@ describe('what the webhook receiver of the try-out makes of a call', () => {
     expect(received({ without: 'x-service-signature' })).toEqual(['malformed', 'valid'])
   })
 
-  test('what is no JSON is no call', () => {
+  test('rejects a call that is not JSON', () => {
     expect(received({ body: 'hello' })).toBeNull()
   })
 })

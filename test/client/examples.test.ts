@@ -41,7 +41,7 @@ for (const [file, runtimes] of [
 ] as const) {
   for (const [runtime, command] of runtimes) {
     // threat: forged-webhooks-at-receiver
-    test(`${file} on ${runtime} takes what is genuine, and answers 401 to all else`, async () => {
+    test(`${file} on ${runtime} accepts genuine calls, and answers 401 to all others`, async () => {
       const { post, says } = await start(command, file)
       expect(await post(told.body)).toEqual([204, ''])
       await says('message.bounced')
@@ -52,7 +52,7 @@ for (const [file, runtimes] of [
 }
 
 for (const [runtime, command] of RUNTIMES) {
-  test(`next-route.mjs on ${runtime} does so, too`, async () => {
+  test(`next-route.mjs on ${runtime} does the same`, async () => {
     writeFileSync(join(installed.folder, 'next.mjs'), NEXT)
     const env = { ...environment(), TOLD: JSON.stringify([signatureOf(told), told.body]) }
     const child = Bun.spawn([...command, 'next.mjs'], { cwd: installed.folder, env, stdout: 'pipe', stderr: 'inherit' })

@@ -45,7 +45,7 @@ async function arrived(id: string) {
   return simpleParser(Buffer.from(raw))
 }
 
-test('a mail with everything arrives as it was given', async () => {
+test('a mail with every field arrives as given', async () => {
   const path = join(folder, 'terms.txt')
   writeFileSync(path, 'Terms – all of them')
   const sent = await transport({ headers: { 'X-Shop': 'north' } }).sendMail({
@@ -138,7 +138,7 @@ test('a suppressed address is among the rejected', async () => {
   expect([accepted, rejected]).toEqual([[ANN], ['stop@one.remote.example']])
 })
 
-describe('what is not supported is refused, and nothing is sent', () => {
+describe('unsupported fields are refused, and nothing is sent', () => {
   const cases: [string, SendMailOptions][] = [
     ['raw', { raw: 'From: a\r\n\r\n' }],
     ['envelope', { envelope: { from: FROM, to: ['other@one.remote.example'] } }],
@@ -168,7 +168,7 @@ describe('what is not supported is refused, and nothing is sent', () => {
   }
 })
 
-test('what the API refuses, and files that are not there, come as errors of the send', async () => {
+test('API errors and missing files are errors of the send', async () => {
   const refused = transport().sendMail({ ...MAIL, from: 'shop@elsewhere.example' })
   expect(refused).rejects.toMatchObject({ name: 'ForbiddenError', status: 403 })
   const owned = transport().sendMail({ ...MAIL, list: { unsubscribe: 'https://shop.example/stop' } })
@@ -179,7 +179,7 @@ test('what the API refuses, and files that are not there, come as errors of the 
   expect(ended).rejects.toMatchObject({ name: 'AbortError' })
 })
 
-test('a signal ends a send that is under way', async () => {
+test('a signal aborts a send', async () => {
   const server = await startHostile('hang')
   const slow = createTransport(postriderTransport({ baseUrl: server.url, apiKey: 'svc_live_x' }))
   const caller = new AbortController()
@@ -190,7 +190,7 @@ test('a signal ends a send that is under way', async () => {
   await server.stop()
 })
 
-test('verify tells whether the server knows the key', async () => {
+test('verify reports whether the server accepts the key', async () => {
   expect(await transport().verify()).toBe(true)
   const { id: domain_id } = (await client.domains.list().page()).data[0]!
   const { key } = await client.apiKeys.create({ name: 'shop', domain_id, permissions: ['send'] })

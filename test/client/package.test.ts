@@ -17,7 +17,7 @@ afterAll(async () => {
   await server.stop()
 })
 
-test('it needs nothing of anybody, and its files need nothing but each other', () => {
+test('it has no dependencies, and its files import only each other', () => {
   const folder = join(installed.folder, 'node_modules/postrider')
   const manifest = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
   expect([manifest.name, manifest.version]).toEqual(['postrider', pkg.version])
@@ -37,7 +37,7 @@ test('it needs nothing of anybody, and its files need nothing but each other', (
   expect(links.filter((link) => !filesOf(folder).includes(link))).toEqual([])
 })
 
-test('within the repository it goes by the name of its package', async () => {
+test('it is imported by its package name within the repository', async () => {
   const names = ['postrider/client', 'postrider/client/nodemailer']
   const [client, transport] = await Promise.all(names.map((name) => import(name)))
   expect([typeof client.Postrider, typeof transport.postriderTransport]).toEqual(['function', 'function'])
@@ -136,7 +136,7 @@ client.domains.get()
 })
 
 test.skipIf(Bun.which('npm') === null)(
-  'npm installs it without asking a registry',
+  'npm installs it without a registry',
   () => {
     const folder = installed.folder
     const project = join(folder, 'project')

@@ -45,7 +45,7 @@ async function failureOf(call: Promise<unknown>): Promise<PostriderError> {
   throw new Error('it went well')
 }
 
-describe('what is tried again', () => {
+describe('retries', () => {
   for (const [name, move] of [
     ['a connection that is cut', 'cut'],
     ['an answer that breaks off', 'half'],
@@ -54,7 +54,7 @@ describe('what is tried again', () => {
     ['503', refusal(503, 'unavailable')],
     ['504', { status: 504, headers: { 'content-type': 'text/plain' }, body: '' }],
   ] as [string, Move][]) {
-    test(`a send meets ${name}, and is repeated with the same idempotency key`, async () => {
+    test(`repeat a send after ${name}, with the same idempotency key`, async () => {
       const { client, passes } = await open(move, move, ACCEPTED)
       const call = client.messages.send(MAIL)
       await passes(250)
@@ -67,7 +67,7 @@ describe('what is tried again', () => {
     })
   }
 
-  test('after two repetitions the last failure is thrown, and says under which key it can be called again', async () => {
+  test('end with the last failure after two repetitions, with the idempotency key to call again', async () => {
     const { client, passes } = await open('cut', refusal(500, 'internal_error'), 'cut')
     const failure = failureOf(client.messages.send(MAIL, { idempotencyKey: 'order-7' }))
     await passes(250)
@@ -77,7 +77,7 @@ describe('what is tried again', () => {
     expect(server.heard.map(({ headers }) => headers['idempotency-key'])).toEqual(['order-7', 'order-7', 'order-7'])
   })
 
-  test('429 and 503 are waited out for as long as the server asks, and a little more', async () => {
+  test('wait after 429 and 503 as long as the server asks, and a little more', async () => {
     const { client, passes } = await open(
       refusal(429, 'rate_limited', { retry_after: 3 }),
       { status: 503, headers: { 'retry-after': '2', 'content-type': 'text/plain' }, body: 'stopping' },
@@ -89,7 +89,7 @@ describe('what is tried again', () => {
     expect((await call).id).toBe('msg_1')
   })
 
-  test('a wait beyond the time of the call is not begun', async () => {
+  test('are not begun if the wait exceeds the time of the call', async () => {
     const { client } = await open(refusal(429, 'rate_limited', { retry_after: 10 }), MESSAGE)
     const error = await failureOf(client.messages.get('msg_1'))
     expect(error).toBeInstanceOf(RateLimitedError)
@@ -97,7 +97,7 @@ describe('what is tried again', () => {
     expect(server.heard).toHaveLength(1)
   })
 
-  test('a POST without a key is repeated after 503, which did nothing, and not after a cut, of which nobody knows', async () => {
+  test('repeat a POST without a key after 503, which did nothing, and not after a cut, whose outcome is unknown', async () => {
     const { client, passes } = await open(refusal(503, 'unavailable'), 'cut', MESSAGE)
     const call = failureOf(client.webhooks.test('whk_1', { type: 'message.delivered' }))
     await passes(250)
@@ -114,7 +114,7 @@ describe('what is tried again', () => {
     [422, 'invalid_state'],
     [501, 'no_such_code'],
   ] as const) {
-    test(`${status} is not`, async () => {
+    test(`do not follow ${status}`, async () => {
       const { client } = await open(
         refusal(status, code, { field: 'to', errors: [{ field: 'to', message: 'is bad' }] }),
       )
@@ -125,14 +125,14 @@ describe('what is tried again', () => {
     })
   }
 
-  test('with maxRetries 0 nothing is', async () => {
+  test('are turned off by maxRetries 0', async () => {
     const { client } = await open(refusal(503, 'unavailable'), MESSAGE)
     expect(await failureOf(client.messages.get('msg_1', { maxRetries: 0 }))).toBeInstanceOf(UnavailableError)
   })
 })
 
-describe('time', () => {
-  test('a server that says nothing is left after timeoutMs', async () => {
+describe('timeouts', () => {
+  test('end a call to a silent server after timeoutMs', async () => {
     const { client, clock } = await open('hang')
     const failure = failureOf(client.messages.send(MAIL, { timeoutMs: 1_500 }))
     await server.hears(1)
@@ -143,7 +143,7 @@ describe('time', () => {
     expect(server.heard).toHaveLength(1)
   })
 
-  test('repetitions share the time of the call', async () => {
+  test('cover a call with its repetitions', async () => {
     const { client, clock, passes } = await open('cut', 'hang')
     const failure = failureOf(client.messages.get('msg_1', { timeoutMs: 1_000 }))
     await passes(250)
@@ -152,7 +152,7 @@ describe('time', () => {
     expect(await failure).toBeInstanceOf(TimeoutError)
   })
 
-  test('who waits for the outcome has so much more time', async () => {
+  test('are longer by the wait for an outcome', async () => {
     const { client, clock } = await open('hang')
     const failure = failureOf(client.messages.send(MAIL, { waitSeconds: 20, timeoutMs: 1_000 }))
     await server.hears(1)
@@ -164,7 +164,7 @@ describe('time', () => {
 })
 
 describe('the signal of the caller', () => {
-  test('ends a request that is under way', async () => {
+  test('ends a request', async () => {
     const { client } = await open('hang')
     const caller = new AbortController()
     const failure = failureOf(client.messages.get('msg_1', { signal: caller.signal }))
@@ -184,14 +184,14 @@ describe('the signal of the caller', () => {
     expect(server.heard).toHaveLength(1)
   })
 
-  test('is looked at before anything is sent', async () => {
+  test('is checked before anything is sent', async () => {
     const { client } = await open(MESSAGE)
     expect(await failureOf(client.messages.get('msg_1', { signal: AbortSignal.abort() }))).toBeInstanceOf(AbortError)
     expect(server.heard).toEqual([])
   })
 })
 
-describe('answers that are none', () => {
+describe('invalid answers', () => {
   for (const [name, move, message] of [
     [
       'half JSON',
@@ -231,7 +231,7 @@ describe('answers that are none', () => {
 })
 
 describe('without throwing', () => {
-  test('an answer comes with its request id', async () => {
+  test('an answer has its request id', async () => {
     const { client } = await open(ACCEPTED)
     const { data, error, requestId } = await client.messages.send(MAIL).safe()
     expect([data?.id, error, requestId]).toEqual(['msg_1', null, 'req_ok'])
@@ -246,7 +246,7 @@ describe('without throwing', () => {
 })
 
 // threat: keys-leaked-by-client
-test('the key stands in no error and in nothing that is printed', async () => {
+test('the key is in no error and in nothing that is printed', async () => {
   const { client } = await open(refusal(401, 'unauthorized'))
   const error = await failureOf(client.messages.get('msg_1'))
   const { default: util } = await import('node:util')
@@ -258,7 +258,7 @@ test('the key stands in no error and in nothing that is printed', async () => {
   expect(() => new Postrider({ baseUrl: 'mail.example.com', apiKey: KEY })).toThrow(/^baseUrl/)
 })
 
-test('what cannot be asked is an error of the call, and nothing is sent', async () => {
+test('an invalid call throws, and nothing is sent', async () => {
   const { client } = await open(MESSAGE)
   for (const id of ['', '.', '..', undefined as never, {} as never]) {
     const { error } = await client.messages.get(id).safe()

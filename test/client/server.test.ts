@@ -34,7 +34,7 @@ afterAll(async () => {
 
 const SANDBOX = { ...MAIL, to: 'ann@customer.example' }
 
-test('a mail is sent, waited for, and read back with all that is known of it', async () => {
+test('a mail is sent, waited for, and read back with its whole record', async () => {
   const { id, status } = await live.messages.send(MAIL)
   expect(status).toBe('queued')
   const message = await live.messages.waitFor(id)
@@ -50,7 +50,7 @@ test('a mail is sent, waited for, and read back with all that is known of it', a
   expect((await live.messages.explain(id)).message_id).toBe(id)
 })
 
-test('what is not JSON comes as text or as bytes, empty or not', async () => {
+test('an answer that is not JSON is text or bytes, empty or not', async () => {
   const attachments = ['', 'AP8='].map((content, index) => ({
     filename: `${index}.txt`,
     content,
@@ -63,7 +63,7 @@ test('what is not JSON comes as text or as bytes, empty or not', async () => {
   expect((await sandbox.messages.content(id, { part: 'text' })).trim()).toBe('Hi Ann')
 })
 
-test('the outcome can be waited for in the answer', async () => {
+test('a call can wait for the outcome', async () => {
   const { status } = await live.messages.send(MAIL, { waitSeconds: 5 })
   expect(status).toBe('delivered')
 })
@@ -79,7 +79,7 @@ test('the same key gives the first answer again, and with another body a Conflic
   expect((await sandbox.messages.send(SANDBOX)).id).not.toBe((await sandbox.messages.send(SANDBOX)).id)
 })
 
-test('an answer that is lost on its way costs a repetition and no second mail', async () => {
+test('a lost answer costs a repetition and no second mail', async () => {
   const line = await startLine(server.running().listening.http!)
   const unlucky = new Postrider({
     baseUrl: line.url,
@@ -99,7 +99,7 @@ test('an answer that is lost on its way costs a repetition and no second mail', 
   await line.stop()
 })
 
-test('a list is walked over all its pages, in order, and one page is one page', async () => {
+test('a list is read over all its pages, in order, and one page is one page', async () => {
   const tag = 'pages'
   const sent = await sandbox.messages.batch({
     messages: Array.from({ length: 7 }, () => ({ ...SANDBOX, tags: [tag] })),
@@ -117,7 +117,7 @@ test('a list is walked over all its pages, in order, and one page is one page', 
   expect(await Array.fromAsync(byMetadata)).toHaveLength(7)
 })
 
-test('a batch says of each message what became of it', async () => {
+test('a batch reports the result of each message', async () => {
   const { data } = await sandbox.messages.batch({ messages: [SANDBOX, { ...SANDBOX, to: 'nobody' }] })
   expect(data.map((result) => ('error' in result ? result.error.code : result.status))).toEqual([
     'delivered',
@@ -125,7 +125,7 @@ test('a batch says of each message what became of it', async () => {
   ])
 })
 
-test('events are read on from the last one seen, oldest first', async () => {
+test('events are read after the last one seen, oldest first', async () => {
   const [latest] = (await sandbox.events.list({ limit: 1 }).page()).data
   const sent = await sandbox.messages.batch({
     messages: [1, 2, 3].map(() => ({ ...SANDBOX, to: 'bounce@customer.example' })),
@@ -137,7 +137,7 @@ test('events are read on from the last one seen, oldest first', async () => {
   expect(seen).toEqual(sent.data.map((result) => ('error' in result ? '' : result.id)))
 })
 
-test('what is scheduled is moved and cancelled', async () => {
+test('a scheduled message is moved and cancelled', async () => {
   const at = (hours: number) => new Date(START + hours * 3_600_000).toISOString()
   const { id } = await live.messages.send({ ...MAIL, scheduled_at: at(1) })
   expect((await live.messages.reschedule(id, new Date(START + 7_200_000))).scheduled_at).toBe(at(2))
@@ -147,7 +147,7 @@ test('what is scheduled is moved and cancelled', async () => {
   expect(live.messages.cancel(id)).rejects.toBeInstanceOf(InvalidStateError)
 })
 
-test('a webhook from its creation to its end', async () => {
+test('a webhook is managed from its creation to its deletion', async () => {
   const made = await live.webhooks.create({
     url: server.receiver.url,
     events: ['message.clicked'],
@@ -170,7 +170,7 @@ test('a webhook from its creation to its end', async () => {
   expect(await live.webhooks.delete(made.id)).toEqual({ id: made.id, deleted: true })
 })
 
-test('templates, suppressions, keys, figures', async () => {
+test('templates, suppressions, keys and statistics are managed', async () => {
   await live.templates.create({ name: 'Hi', alias: 'hi', subject: 'Hi {{ name }}', text: 'Hello' })
   expect(await live.templates.render('hi', { variables: { name: 'Ann' } })).toMatchObject({ subject: 'Hi Ann' })
   const { id } = await live.suppressions.create({ email: 'stop@customer.example' })
@@ -191,15 +191,15 @@ test('templates, suppressions, keys, figures', async () => {
   expect(actions).toContain('api_keys_create')
 })
 
-describe('what is refused', () => {
-  test('a bad field, with every field that is', async () => {
+describe('errors', () => {
+  test('of a bad field name every bad field', async () => {
     const { error } = await live.messages.send({ from: `a@${DOMAIN}`, to: 'nobody', subject: 'x\ny', html: 'x' }).safe()
     expect(error).toBeInstanceOf(ValidationError)
     expect(error?.errors.map(({ field }) => field)).toEqual(['to', 'subject'])
     expect(error?.requestId).toMatch(/^req_/)
   })
 
-  test('a sender of somebody else, an id that never was, a key that is none', async () => {
+  test('report a foreign sender, an unknown id and an invalid key', async () => {
     const { error: sender } = await live.messages.send({ ...MAIL, from: 'a@elsewhere.example' }).safe()
     expect(sender).toBeInstanceOf(ForbiddenError)
     const { error: id, requestId } = await live.messages.get('msg_00000000000000000000000000').safe()

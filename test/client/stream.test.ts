@@ -32,7 +32,7 @@ const bounced = async () =>
   (await server.send({ ...MAIL, to: 'bounce@customer.example' }, { authorization: `Bearer ${server.keys.test}` })).body
     .id
 
-test('what happens from now on is told; breaks lose nothing and double nothing', async () => {
+test('new events are yielded; disconnections lose nothing and repeat nothing', async () => {
   await open()
   await bounced() // before: not told
   const seen: string[] = []
@@ -64,7 +64,7 @@ test('what happens from now on is told; breaks lose nothing and double nothing',
   await until('the connection to be closed', () => line.open() === 0)
 })
 
-test('break ends it, after tells where it begins, and a key that is revoked ends it with what the server says', async () => {
+test('break ends it, after sets its start, and a revoked key ends it with the server’s message', async () => {
   await open()
   const first = await bounced()
   const second = await bounced()
@@ -85,7 +85,7 @@ test('break ends it, after tells where it begins, and a key that is revoked ends
   expect(await walk).toBeInstanceOf(UnauthorizedError)
 })
 
-test('where there never was a connection it is given up as any other call is', async () => {
+test('a stream that never connected fails like any other call', async () => {
   const server = await startHostile('cut')
   const still = createFakeClock(0)
   const stranger = new Postrider({ baseUrl: server.url, apiKey: 'svc_test_x', clock: { ...still, random: () => 0.5 } })

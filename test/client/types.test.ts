@@ -17,13 +17,13 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
-test('types and routes are those of the document: after a change run scripts/client-types.ts', () => {
+test('types and routes match the document: after a change run scripts/client-types.ts', () => {
   for (const [name, text] of Object.entries(clientFiles(document))) {
     expect(readFileSync(join(SRC, name), 'utf8')).toBe(text)
   }
 })
 
-test('every operation that a key may ask for is reached by its method and path, and says all that it takes', async () => {
+test('every operation that accepts keys is called by its method and path, with all its parameters', async () => {
   const asked: string[] = []
   const fetch = async (url: string, { method, body, headers }: RequestInit) => {
     const isKeyed = new Headers(headers).has('idempotency-key')

@@ -40,7 +40,7 @@ describe('golden signatures, made with Python', () => {
   }
 })
 
-test('the library of Standard Webhooks and we believe the same requests', async () => {
+test('the Standard Webhooks library and ours accept the same requests', async () => {
   const t = Math.floor(Date.now() / 1_000) // that library has no other clock
   const theirs = new Webhook(SECRET)
   const signature = theirs.sign('evt_1', new Date(t * 1_000), BODY)
@@ -58,7 +58,7 @@ test('the library of Standard Webhooks and we believe the same requests', async 
   expect(await unwrap(BODY, pick(signed, /^webhook-/), SECRET)).toEqual(JSON.parse(BODY))
 })
 
-test('headers as frameworks have them, and bodies as text or bytes', async () => {
+test('headers of every framework, and bodies as text or bytes, are accepted', async () => {
   const lower = Object.fromEntries(Object.entries(signed()).map(([name, value]) => [name.toLowerCase(), value]))
   const lists = Object.fromEntries(Object.entries(standard).map(([name, value]) => [name, [value]]))
   const event = JSON.parse(BODY)
@@ -77,14 +77,14 @@ test('headers as frameworks have them, and bodies as text or bytes', async () =>
   expect(await unwrap(within, signed(), SECRET, at(NOW))).toEqual(event)
 })
 
-test('a mail that came in is told apart by its type', async () => {
+test('an inbound mail is distinguished by its type', async () => {
   const headers = signInbound({ secret: SECRET, body: MAIL, attempt: 1, now: NOW })
   const event: WebhookEvent = await unwrap(MAIL, headers, SECRET, at(NOW))
   if (event.type !== 'inbound.received') throw new Error(event.type)
   expect([event.from, event.text_body]).toEqual(['bob@customer.example', 'grüße'])
 })
 
-test('the types of events are told apart', () => {
+test('types of events are distinguished', () => {
   const told = (event: WebhookEvent): string => {
     switch (event.type) {
       case 'message.bounced':
@@ -100,7 +100,7 @@ test('the types of events are told apart', () => {
   expect(told(JSON.parse(BODY))).toBe('ann@example.org')
 })
 
-describe('what is not believed, and why', () => {
+describe('refused requests and their reason', () => {
   const t = NOW / 1_000
   const hex = ours['X-Service-Signature']!.split('v1=')[1]!
   const own = (value: string) => ({ 'X-Service-Signature': value })
@@ -165,7 +165,7 @@ describe('what is not believed, and why', () => {
 })
 
 // threat: forged-webhooks-at-receiver
-test('whatever comes, it is an event or a WebhookVerificationError', async () => {
+test('any input is an event or a WebhookVerificationError', async () => {
   const t = NOW / 1_000
   const word = fc.oneof(
     fc.string(),

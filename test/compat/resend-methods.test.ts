@@ -237,12 +237,12 @@ function call(name: string, args: unknown[]): Promise<Outcome> {
   return (part[steps.at(-1)!] as (...args: unknown[]) => Promise<Outcome>).call(part, ...args)
 }
 
-test('the walk calls every method of the package', () => {
+test('the tests call every method of the package', () => {
   const walked = [...Object.keys(ANSWERED), ...Object.keys(REFUSED)]
   expect(walked.toSorted()).toEqual(methodsOf(resend, '').toSorted())
 })
 
-describe('is answered:', () => {
+describe('is supported:', () => {
   test.each(Object.keys(ANSWERED))('%s', async (name) => {
     const { data, error } = await ANSWERED[name]!()
     expect({ name, error }).toEqual({ name, error: null })
@@ -261,7 +261,7 @@ describe('is not supported, and the answer says so:', () => {
   })
 })
 
-test('the answer about a method that is not supported needs a key, and only that', async () => {
+test('the answer about an unsupported method requires a key, and only that', async () => {
   const metrics = `${resend.baseUrl}/emails/metrics`
   expect((await fetch(metrics)).status).toBe(401)
   const { data } = await resend.apiKeys.create({ name: 'sender', permission: 'sending_access' })
@@ -269,7 +269,7 @@ test('the answer about a method that is not supported needs a key, and only that
   expect([answer.status, (await answer.json()) as unknown]).toMatchObject([404, { name: 'not_found' }])
 })
 
-test('the table of the manual has each method once, with the status that it gets', async () => {
+test('the table of the manual lists each method once, with the status that it gets', async () => {
   const page = await Bun.file(new URL('../../src/manual/migration.md', import.meta.url)).text()
   const table = page.split('<!-- methods of npm’s resend -->')[1]!.split('<!-- end of the methods -->')[0]!
   const rows = table.split('\n').filter((line) => line.startsWith('| `'))

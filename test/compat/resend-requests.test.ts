@@ -96,7 +96,7 @@ describe('a PATCH repeats the id of the path', () => {
     expect(data.find((key: Json) => key.id === id).name).toBe('new')
   })
 
-  test('and no other', async () => {
+  test('and of no other resource', async () => {
     const { id } = await done(ask('POST', '/emails', { ...MAIL, scheduled_at: 'in 1 hour' }))
     const change = { id: `msg_${'0'.repeat(26)}`, scheduled_at: 'in 2 hours' }
     const { status, body } = await ask('PATCH', `/emails/${id}`, change)
@@ -161,7 +161,7 @@ describe('suppressions', () => {
   const add = (emails: string[]) => ask('POST', '/suppressions/batch/add', { emails })
   const left = async () => (await done(ask('GET', '/suppressions?limit=100'))).data.map(({ email }: Json) => email)
 
-  test('come and go many at once, each counted once', async () => {
+  test('are added and removed in batches, each counted once', async () => {
     const { id } = await done(ask('POST', '/suppressions', { email: a }))
     const { data } = await done(add([a, b, 'B@One.remote.example']))
     expect(data).toEqual([
@@ -182,13 +182,13 @@ describe('suppressions', () => {
     await done(ask('DELETE', `/suppressions/${encodeURIComponent(a)}`))
   })
 
-  test('are added as a whole or not at all when one is no address', async () => {
+  test('are added all or none when one address is invalid', async () => {
     const { status, body } = await add([a, 'nobody'])
     expect([status, body.message]).toEqual([422, 'emails[1] must be an email address'])
     expect(await left()).toEqual([])
   })
 
-  test('stand in the audit log once for a batch, by its operation', async () => {
+  test('are one entry of the audit log for a batch, by its operation', async () => {
     await done(add([a, b]))
     const { data } = await server.read('/v1/audit-log?limit=2')
     expect(data[0]).toMatchObject({ action: 'resend_suppressions_batch_add', fields: ['emails'], outcome: 'done' })
@@ -196,7 +196,7 @@ describe('suppressions', () => {
     await done(ask('POST', '/suppressions/batch/remove', { emails: [a, b] }))
   })
 
-  test('are at most a hundred at once, and named in one way', async () => {
+  test('are at most a hundred at once, and selected by address or by id', async () => {
     const many = Array.from({ length: 101 }, (_, at) => `a${at}@one.remote.example`)
     const bad = [{}, { emails: [] }, { emails: many }, { emails: [a], ids: ['sup_1'] }, { ids: [a] }]
     for (const body of bad) expect((await ask('POST', '/suppressions/batch/remove', body)).status).toBe(422)
@@ -205,7 +205,7 @@ describe('suppressions', () => {
     expect((await done(ask('POST', '/suppressions/batch/remove', { emails: many.slice(1) }))).data).toHaveLength(100)
   })
 
-  test('of the origin `manual` are those by hand and by unsubscribing, page by page', async () => {
+  test('of the origin `manual` are those by hand and by unsubscribing, in pages', async () => {
     const reasons = ['manual', 'unsubscribe', 'hard_bounce', 'unsubscribe', 'manual', 'complaint', 'manual']
     const made = new Map<string, string>()
     for (const [at, reason] of reasons.entries()) {
@@ -231,7 +231,7 @@ describe('suppressions', () => {
   })
 
   // threat: compatible-api-permissions
-  test('of another domain are left out of a batch like those that are not there', async () => {
+  test('of another domain are left out of a batch like missing ones', async () => {
     const { id: other } = (await server.ask('POST', '/v1/domains', { name: 'other.example' })).body
     const theirs = await server.ask('POST', '/v1/suppressions', { email: a, domain_id: other })
     const key = await server.ask('POST', '/v1/api-keys', {

@@ -47,7 +47,7 @@ async function refused(
 }
 
 describe('emails', () => {
-  test('one with everything in it is sent, delivered, and read back as it was', async () => {
+  test('one with every field is sent, delivered, and read back unchanged', async () => {
     const { id } = await data(
       resend.emails.send({
         ...MAIL,
@@ -93,7 +93,7 @@ describe('emails', () => {
     expect((await refused(resend.emails.attachments.list({ emailId: id }))).message).toContain('part=raw')
   })
 
-  test('a scheduled one is moved and called back', async () => {
+  test('a scheduled one is moved and cancelled', async () => {
     const { id } = await data(resend.emails.send({ ...MAIL, scheduledAt: 'in 1 min' }))
     expect(await data(resend.emails.get(id))).toMatchObject({
       last_event: 'scheduled',
@@ -107,7 +107,7 @@ describe('emails', () => {
     expect(await refused(resend.emails.cancel(id))).toMatchObject({ what: '422 validation_error' })
   })
 
-  test('a template is filled in', async () => {
+  test('a template is rendered', async () => {
     const template = { name: 'T', alias: 'welcome', subject: 'Welcome, {{ name }}', html: '<p>{{ name }}</p>' }
     await server.ask('POST', '/v1/templates', template)
     const { to, from } = MAIL
@@ -139,14 +139,14 @@ describe('emails', () => {
     expect((await server.read('/v1/messages')).data.length).toBe(before)
   })
 
-  test('a permissive batch sends what can be sent, and says what cannot', async () => {
+  test('a permissive batch sends the valid emails, and reports the others', async () => {
     const batch = [{ ...MAIL, to: 'nobody' }, MAIL, { ...MAIL, from: 'a@else.example' }]
     const answer = await data(resend.batch.send(batch, { batchValidation: 'permissive' }))
     expect(answer.data).toEqual([{ id: ID('msg') }] as never)
     expect(answer.errors.map(({ index }) => index)).toEqual([0, 2])
   })
 
-  test('the list goes on after a record, and back before one', async () => {
+  test('the list continues after a record, and before one', async () => {
     const page = async (options: Parameters<typeof resend.emails.list>[0]) => {
       const { object, has_more, data: emails } = await data(resend.emails.list(options))
       return { object, has_more, ids: emails.map(({ id }) => id) }
@@ -184,8 +184,8 @@ describe('emails', () => {
   })
 })
 
-describe('whoever asks', () => {
-  test('needs a key of this server, and is told so', async () => {
+describe('a caller', () => {
+  test('without a key of this server gets an error that says so', async () => {
     expect(await refused(withKey('re_123456789').emails.send(MAIL))).toEqual({
       what: '401 invalid_api_key',
       message: expect.stringContaining('svc_live_'),
@@ -196,7 +196,7 @@ describe('whoever asks', () => {
   })
 
   // threat: compatible-api-permissions
-  test('with a sending key sends and does no more', async () => {
+  test('with a sending key can only send', async () => {
     const { token, id } = await data(resend.apiKeys.create({ name: 'sender', permission: 'sending_access' }))
     expect(token).toMatch(/^svc_live_/)
     expect(await data(withKey(token).emails.send(MAIL))).toEqual({ id: ID('msg') })
@@ -248,7 +248,7 @@ describe('whoever asks', () => {
     expect((await data(resend.emails.get(id))).last_event).toBe('bounced')
   })
 
-  test('stands in the audit log as below /v1, and has its rate counted', async () => {
+  test('is in the audit log and counts against the rate as with /v1', async () => {
     const { id } = await data(resend.domains.create({ name: 'audited.example' }))
     const entries = (await server.read('/v1/audit-log?limit=5')).data
     expect(entries[0]).toMatchObject({ action: 'resend_domains_create', resource_id: id, outcome: 'done' })
@@ -256,7 +256,7 @@ describe('whoever asks', () => {
     expect(headers).toMatchObject({ 'ratelimit-limit': expect.any(String), 'x-request-id': ID('req') })
   })
 
-  test('asks for what is not here and is told where to look', async () => {
+  test('gets a hint when an endpoint does not exist', async () => {
     for (const answer of [
       resend.broadcasts.list(),
       resend.contacts.list({ audienceId: 'x' }),
@@ -322,7 +322,7 @@ test('a domain is added, shown with its records, changed, verified and removed',
   expect(await refused(resend.domains.get(id))).toMatchObject({ what: '404 not_found' })
 })
 
-test('an address is suppressed, found and let go again', async () => {
+test('an address is suppressed, found and removed', async () => {
   const email = 'stop@one.remote.example'
   const { id } = await data(resend.suppressions.add({ email }))
   const record = { id, email, origin: 'manual' as const, source_id: null, created_at: NOON }
@@ -342,7 +342,7 @@ test('an address is suppressed, found and let go again', async () => {
 describe('webhooks', () => {
   const EVENTS = ['email.delivered', 'email.bounced', 'email.opened', 'email.clicked', 'email.complained'] as const
 
-  test('what is posted passes the package’s own verification, and has the shape its types promise', async () => {
+  test('posts pass the package’s own verification, and have the shape of its types', async () => {
     const { url: endpoint } = server.receiver
     const made = await data(resend.webhooks.create({ endpoint, events: [...EVENTS, 'email.delivery_delayed'] }))
     expect(made).toEqual({
@@ -416,7 +416,7 @@ describe('webhooks', () => {
     expect(await data(resend.webhooks.remove(id))).toEqual({ object: 'webhook', id, deleted: true })
   })
 
-  test('an event that is never told, and an address that is not public, are refused in words', async () => {
+  test('an event that is never published, and an address that is not public, are refused with an explanation', async () => {
     const sent = await refused(resend.webhooks.create({ endpoint: server.receiver.url, events: ['email.sent'] }))
     expect(sent).toEqual({ what: '422 validation_error', message: expect.stringContaining('email.delivered') })
     const inside = await refused(resend.webhooks.create({ endpoint: 'https://10.0.0.1/', events: ['email.bounced'] }))

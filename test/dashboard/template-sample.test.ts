@@ -26,12 +26,12 @@ test.each([
   expect(variablesOf(typed)).toEqual(expected as never)
 })
 
-test('a name changes nothing but what it names', () => {
+test('__proto__ in a name changes no prototype', () => {
   expect(variablesOf({ '__proto__.x': '1', 'a.__proto__.x': '1' })).toEqual({ a: {} })
   expect(({} as { x?: number }).x).toBeUndefined()
 })
 
-test('faults stand at their text, with their place', () => {
+test('faults are at their text, with their position', () => {
   const told = 'html is not a valid template at line 3, column 5: tag name expected'
   expect(faultsOf(new ApiError(400, 'validation_error', told, { html: told, text: 'text is too long' }))).toEqual({
     texts: {

@@ -20,7 +20,7 @@ const FAULTS: Record<string, ScriptedAnswer> = {
 
 describe('whichever post', () => {
   for (const [what, answer] of Object.entries(FAULTS)) {
-    test(`${what}, it is made once more, and no other`, async () => {
+    test(`${what}, it is posted once more, and no other is`, async () => {
       const { receiver, webhook, clock } = stage.server
       for (let n = 1; n <= TOLD.length + 1; n++) {
         const before = receiver.requests.length

@@ -18,7 +18,7 @@ const MEANS: [fixture: string, feedbackType: string, isComplaint: boolean, isTag
   ['yahoo', 'abuse', true, true],
 ]
 
-test('every complaint of the collection stands in the table', () => {
+test('every complaint of the collection is in the table', () => {
   expect(MEANS.map(([name]) => name)).toEqual([...fixtures.keys()])
 })
 
@@ -78,7 +78,7 @@ test.each([
   ],
   ['a forwarder that rewrote it', (b: string, _: string) => `Return-Path: <SRS0=ab1=XY=${HOST}=${b}@fwd.example>`],
   ['letters all large', (b: string, _: string) => `Return-Path: <${b.toUpperCase()}@${HOST}>`],
-])('at a loop address the reported mail tells whose it is by %s', async (_, headerOf) => {
+])('at a loop address the reported mail gives the delivery by %s', async (_, headerOf) => {
   const room = await openFeedback()
   const { ids } = await room.delivered(['ann@dest.example', 'bob@dest.example'])
   const [b, u] = [room.verp.encode(ids[1]!, 'bounce'), room.verp.encode(ids[1]!, 'unsubscribe')]
@@ -91,7 +91,7 @@ test.each([
   expect(await room.suppressions('bob@dest.example')).toHaveLength(1)
 })
 
-test('a forged tag inside a complaint is nobody, and the next good one still counts', async () => {
+test('a forged tag inside a complaint is ignored, and the next good one still counts', async () => {
   const room = await openFeedback()
   const { message, ids } = await room.delivered(['ann@dest.example'])
   const good = room.verp.encode(ids[0]!, 'bounce')
@@ -105,7 +105,7 @@ test('a forged tag inside a complaint is nobody, and the next good one still cou
   expect(await room.events()).toHaveLength(1)
 })
 
-test('what is no complaint says nothing at a loop address', async () => {
+test('other mail is ignored at a loop address', async () => {
   const room = await openFeedback()
   const { ids } = await room.delivered(['ann@dest.example'])
   const address = room.verp.encode(ids[0]!, 'bounce')
@@ -113,7 +113,7 @@ test('what is no complaint says nothing at a loop address', async () => {
   expect(await room.events()).toEqual([])
 })
 
-test('a broken signature is no complaint of a person', async () => {
+test('a report of a broken signature is not a complaint by a person', async () => {
   const room = await openFeedback()
   const { message, ids } = await room.delivered(['ann@dest.example'])
   await room.take(complaint('Subject: Hello', 'auth-failure'), [room.verp.encode(ids[0]!, 'bounce')])
@@ -121,7 +121,7 @@ test('a broken signature is no complaint of a person', async () => {
   expect(await room.reports(message.id)).toMatchObject([{ kind: 'complaint', feedbackType: 'auth-failure' }])
 })
 
-test('not-spam lifts nothing that was suppressed before', async () => {
+test('not-spam removes no earlier suppression', async () => {
   const room = await openFeedback()
   const { ids } = await room.delivered(['ann@dest.example'])
   const address = room.verp.encode(ids[0]!, 'bounce')
@@ -131,7 +131,7 @@ test('not-spam lifts nothing that was suppressed before', async () => {
   expect(await room.events()).toHaveLength(1)
 })
 
-test('names of any length are cut', async () => {
+test('names of any length are truncated', async () => {
   const room = await openFeedback()
   const { message, ids } = await room.delivered(['ann@dest.example'])
   await room.take(complaint('Subject: Hello', 'x'.repeat(5_000)), [room.verp.encode(ids[0]!, 'bounce')])

@@ -69,7 +69,7 @@ describe.skipIf(!isThere)('reports of the collection', () => {
     expect(part(rows, isRight)).toBeGreaterThanOrEqual(0.92)
   })
 
-  test('that are no bounces become none', () => {
+  test('that are not bounces become none', () => {
     expect(rows.filter(({ expected, found }) => expected === 'none' && found !== 'none')).toEqual([])
   })
 

@@ -42,7 +42,7 @@ const MEANS: [
   ['yahoo', 'gone@yahoo.example', 'failed', ['hard', '554', 'yahoo-no-account']],
 ]
 
-test('every report of the collection stands in the table', () => {
+test('every report of the collection is in the table', () => {
   expect(MEANS.map(([name]) => name).sort()).toEqual([...fixtures.keys()].sort())
 })
 
@@ -131,7 +131,7 @@ test.each([
   await store.close()
 })
 
-test('of a list only what failed for all of it is a failure', async () => {
+test('a list member is failed only if all entries for it failed', async () => {
   const members = (last: string) =>
     dsn({ ...GONE, 'Final-Recipient': 'rfc822; a@other.example' }).replace(
       '--b--',
@@ -143,7 +143,7 @@ test('of a list only what failed for all of it is a failure', async () => {
   expect(await all.delivery(all.id)).toMatchObject({ status: 'bounced', bounceType: 'soft' })
 })
 
-test.each(['relayed', 'delivered', 'expanded'])('%s is kept, and nothing follows', async (action) => {
+test.each(['relayed', 'delivered', 'expanded'])('%s is kept without effect', async (action) => {
   const room = await afterReport(dsn({ Action: action, Status: '2.0.0' }))
   expect(await room.events()).toEqual([])
   expect((await room.delivery(room.id)).status).toBe('delivered')
@@ -151,14 +151,14 @@ test.each(['relayed', 'delivered', 'expanded'])('%s is kept, and nothing follows
   expect(room.seen).toMatchObject({ wakes: 0, changed: [] })
 })
 
-test('whoever the report says it is from, the address it came to decides', async () => {
+test('the address that a report came to decides, whatever sender it names', async () => {
   for (const from of ['bob@dest.example', 'shop@a.example', '<>', 'ceo@bank.example']) {
     const room = await afterReport(dsn(GONE, { from, to: 'someone@else.example' }))
     expect((await room.delivery(room.id)).status).toBe('bounced')
   }
 })
 
-test('the same report twice, at once or later, is one event; another one tells nothing new', async () => {
+test('the same report twice, at once or later, is one event; another one adds nothing', async () => {
   const room = await openFeedback()
   const { message, ids } = await room.delivered(['bob@dest.example'])
   const address = room.verp.encode(ids[0]!, 'bounce')
@@ -182,7 +182,7 @@ test('an address that bounced softly and turns out not to exist is suppressed, w
   expect(await room.suppressions('bob@dest.example')).toHaveLength(1)
 })
 
-test('a mail that perhaps arrived and waits for another try bounces, and is not tried again', async () => {
+test('a mail with an unknown outcome that waits for a retry bounces, and is not retried', async () => {
   const room = await openFeedback()
   const { ids } = await room.queued(['bob@dest.example'])
   await room.take(dsn(GONE), [room.verp.encode(ids[0]!, 'bounce')])

@@ -7,7 +7,7 @@ import { openFeedback, words } from './setup.ts'
 const DSN = loadFixtures('dsn').get('postfix-failed')!
 const COMPLAINT = loadFixtures('arf').get('abuse')!
 
-test('whichever call of the store fails, nothing is half written, and the mail said again ends well', async () => {
+test('a failure of any store call writes nothing half, and the repeated mail succeeds', async () => {
   const failing = { at: 0, calls: 0 }
   const room = await openFeedback((deliveries) => failingAt(deliveries, failing))
   const failed: number[] = []
@@ -38,7 +38,7 @@ test('whichever call of the store fails, nothing is half written, and the mail s
   expect(failed).toEqual([1, 2, 3, 4, 5, 6])
 })
 
-test('an attempt that ends in between is seen: the report is judged by what the delivery is then', async () => {
+test('a report is judged by the state of the delivery after a concurrent attempt', async () => {
   let meanwhile: () => Promise<unknown> = async () => {}
   const room = await openFeedback((deliveries) => ({
     ...deliveries,
@@ -57,13 +57,13 @@ test('an attempt that ends in between is seen: the report is judged by what the 
   expect(await room.store.messages.attempts(message.id)).toHaveLength(1)
 })
 
-test('a delivery that never stands still ends the mail with an error, not with silence', async () => {
+test('a delivery that keeps changing ends the mail with an error, not silently', async () => {
   const room = await openFeedback((deliveries) => ({ ...deliveries, recordLate: async () => 'changed' }))
   const { ids } = await room.delivered(['nobody@dest.example'])
   await expect(room.take(DSN, [room.verp.encode(ids[0]!, 'bounce')])).rejects.toThrow(/changes faster/)
 })
 
-test('of a message that is no longer kept nothing is told', async () => {
+test('nothing is published about a message that is no longer kept', async () => {
   const room = await openFeedback()
   const gone = room.verp.encode('dlv_01kq7000000000000000000000', 'bounce')
   const { ids } = await room.delivered(['nobody@dest.example'])
@@ -72,7 +72,7 @@ test('of a message that is no longer kept nothing is told', async () => {
   expect((await room.delivery(ids[0]!)).status).toBe('bounced')
 })
 
-test('nothing from outside can happen to test mail, whoever knows its addresses', async () => {
+test('nothing from outside affects test mail, whoever has its addresses', async () => {
   const room = await openFeedback()
   const { message, ids } = await room.delivered(['nobody@dest.example'], { mode: 'test' })
   const before = await room.delivery(ids[0]!)

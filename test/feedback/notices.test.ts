@@ -55,16 +55,16 @@ describe('a notice without a delivery-status part', () => {
     expect(await outcome(mailOf('Undeliverable', text))).toEqual([bounceType, rule, isSuppressed])
   })
 
-  test('that says so only in its subject is soft', async () => {
+  test('that reports the failure only in its subject is soft', async () => {
     expect(await outcome(mailOf('Returned mail: User unknown', 'Hello'))).toEqual(['soft', 'subject-only', false])
   })
 
-  test('with the lines of an old Mac is read', async () => {
+  test('with CR line ends is read', async () => {
     const raw = mailOf('Undeliverable', 'ann@dest.example: 550 5.1.1 No such user').replaceAll('\r\n', '\r')
     expect(await outcome(raw)).toEqual(['hard', 'unknown-user', true])
   })
 
-  test('that says neither failed nor delivered is kept with its words, and nothing follows', async () => {
+  test('that says neither failed nor delivered is kept with its text, without effect', async () => {
     const room = await deliveredToAnn()
     await room.take(mailOf('Notice 12', 'The queue was inspected.'), [room.bounce], { returnPath: '' })
     expect(await room.events()).toEqual([])
@@ -83,12 +83,12 @@ describe('a notice without a delivery-status part', () => {
       }),
       '',
     ],
-  ])('from %s is no bounce', async (_, raw, returnPath) => {
+  ])('from %s is not a bounce', async (_, raw, returnPath) => {
     expect((await outcome(raw, returnPath))[0]).toBe('delivered')
   })
 })
 
-describe('a delivery-status part is weighed against the text', () => {
+describe('a delivery-status part is compared with the text', () => {
   test.each([
     [
       'unknown only at DATA',
@@ -145,7 +145,7 @@ describe('a delivery-status part is weighed against the text', () => {
   })
 })
 
-test('a report within a report of a mail system that says nothing itself is read', async () => {
+test('a report within a report that itself says nothing is read', async () => {
   const inner = dsnOf('5.1.1', '550 5.1.1 No such user', '')
   const outer = mailOf(
     'Notice',
@@ -274,13 +274,13 @@ describe('good addresses are not suppressed by', () => {
     expect((await outcome(raw)).at(-1)).toBe(false)
   })
 
-  test('an answer of a postmaster', async () => {
+  test('a reply of a postmaster', async () => {
     const raw = mailOf('Re: problem', 'We saw 550 5.1.1 user unknown. It could not be delivered.')
     expect((await outcome(raw, 'postmaster@mx.example'))[0]).toBe('delivered')
   })
 })
 
-describe('nothing bounces by', () => {
+describe('no bounce comes from', () => {
   test.each([
     [
       'a read receipt',

@@ -33,7 +33,7 @@ test.each([
   ],
   ['a provider without a return path', words({ Subject: '=?utf-8?q?unsubscribe?=', Precedence: 'bulk' }), ''],
   ['nobody can say whom', '', 'ann@dest.example'],
-])('a mail of %s to the unsubscribe address is the plea to stop', async (_, raw, returnPath) => {
+])('a mail of %s to the unsubscribe address unsubscribes', async (_, raw, returnPath) => {
   const room = await deliveredToAnn()
   await room.take(raw, [room.unsubscribe], { returnPath })
   expect(await room.events()).toEqual([STOPPED])
@@ -63,7 +63,7 @@ test.each([
   ['a person', words(), 'ann@dest.example', 'other'],
   ['a person who wants to stop', words({ Subject: 'unsubscribe' }), 'ann@dest.example', 'other'],
   ['nothing at all', '', 'ann@dest.example', 'other'],
-])('%s at the return path is no bounce, and is kept', async (_, raw, returnPath, kind) => {
+])('%s at the return path is not a bounce, and is kept', async (_, raw, returnPath, kind) => {
   const room = await deliveredToAnn()
   await room.take(raw, [room.bounce], { returnPath })
   expect(await room.reports(room.message.id)).toMatchObject([{ kind, receivedAt: LATER, reporter: '192.0.2.9' }])
@@ -72,7 +72,7 @@ test.each([
   expect(room.seen).toMatchObject({ wakes: 0, changed: [] })
 })
 
-test('an address is known in any letter case, and only with its own tag', async () => {
+test('an address is matched in any letter case, and only with its own tag', async () => {
   const { feedback, bounce, unsubscribe, id } = await deliveredToAnn()
   expect(feedback.recognize(bounce.toUpperCase())).toEqual({ kind: 'bounce', deliveryId: id })
   expect(feedback.recognize(unsubscribe)).toEqual({ kind: 'unsubscribe', deliveryId: id })
@@ -81,7 +81,7 @@ test('an address is known in any letter case, and only with its own tag', async 
   expect(feedback.recognize('')).toBeNull()
 })
 
-test('of one kind a delivery keeps fifty reports; other kinds still count', async () => {
+test('a delivery keeps fifty reports of one kind; other kinds still count', async () => {
   const room = await deliveredToAnn()
   for (let n = 0; n < 52; n++) await room.take(words({ Subject: `Away ${n}` }), [room.bounce])
   expect(await room.reports(room.message.id)).toHaveLength(50)
@@ -90,7 +90,7 @@ test('of one kind a delivery keeps fifty reports; other kinds still count', asyn
   expect(await room.events()).toEqual([STOPPED])
 })
 
-test('a plea to stop is heard after its mail was removed, and told without what was in it', async () => {
+test('an unsubscribe request works after its mail was removed, and is published without the mail’s content', async () => {
   const room = await openFeedback()
   const { message, ids } = await room.delivered(['ann@dest.example'], { unsubscribe: true })
   const address = room.verp.encode(ids[0]!, 'unsubscribe')

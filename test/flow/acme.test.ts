@@ -71,7 +71,7 @@ async function next(before: { serialNumber: string }[]) {
   }
 }
 
-test('from the self-signed one to the first, the next, and the same after a restart; nothing that stands is cut', async () => {
+test('the first certificate replaces the self-signed one, then the next; a restart keeps it, and no connection is cut', async () => {
   const { https, httpRedirect } = server.running().listening
   const selfSigned = await shown()
   expect(selfSigned.map(({ issuer }) => issuer)).toEqual([`CN=${HOSTNAME}`, `CN=${HOSTNAME}`])

@@ -59,7 +59,7 @@ for (const [how, set] of SET) {
   })
 
   // threat: clock-changes
-  test(`set ${how}, an endpoint that failed hears again after its wait`, async () => {
+  test(`set ${how}, an endpoint that failed is called again after its wait`, async () => {
     await open([null])
     server.receiver.script(500, 200)
     await server.send()
@@ -80,7 +80,7 @@ for (const [how, set] of SET) {
 }
 
 for (const [how, set] of SET) {
-  test(`set ${how}, what happens before anybody has noticed is told at once`, async () => {
+  test(`set ${how}, events before the change is noticed are published at once`, async () => {
     await open([null])
     await set()
     await server.send({ to: 'bounce@customer.example' }, { authorization: `Bearer ${server.keys.test}` })
@@ -90,7 +90,7 @@ for (const [how, set] of SET) {
 }
 
 // threat: clock-changes
-test('set ten years forward, nothing that is under way is begun a second time', async () => {
+test('set ten years forward, nothing under way is started a second time', async () => {
   await open([{ do: 'hang' }])
   const { body } = await server.send()
   await remote.hears('RCPT TO:<ann@one.remote.example>')
@@ -115,7 +115,7 @@ test('set back, a scheduled mail keeps its date', async () => {
 })
 
 // threat: clock-changes
-test('the grace of a rotated key ends by the clock on the wall', async () => {
+test('the grace of a rotated key ends by the wall clock', async () => {
   await open([null])
   const { body: made } = await server.ask('POST', '/v1/api-keys', {
     name: 'old',
@@ -131,7 +131,7 @@ test('the grace of a rotated key ends by the clock on the wall', async () => {
 })
 
 // threat: clock-changes
-test('set back ten years while the server was closed, a deferred mail waits no longer than a day', async () => {
+test('set back ten years while the server was stopped, a deferred mail waits at most a day', async () => {
   await open(['451 4.3.0 one', null])
   server.clock.leap(YEARS)
   const { body } = await server.send()

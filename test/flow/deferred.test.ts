@@ -30,7 +30,7 @@ const timeline = (events: Json[]) =>
   })
 const messageIds = () => remote.mails.map((mail) => /^Message-ID: (\S+)/m.exec(mail.toString('latin1'))![1])
 
-test('deferred three times, delivered at the fourth attempt, each on its minute', async () => {
+test('deferred three times, delivered at the fourth attempt, each at its minute', async () => {
   await open(['451 4.3.0 one', '451 4.3.0 two', '451 4.3.0 three', null])
   const { body } = await server.send()
   for (let attempt = 1; attempt <= 3; attempt++) {
@@ -59,7 +59,7 @@ test('deferred three times, delivered at the fourth attempt, each on its minute'
   ])
 })
 
-test('deferred until it is given up: one soft bounce at the end of its age, and nobody is suppressed', async () => {
+test('deferred until it is given up: one soft bounce at the maximum age, and no suppression', async () => {
   await open(['451 4.3.0 later'], { delivery: { retry_schedule_seconds: [60, 300, 600], max_age_seconds: 1800 } })
   const { body } = await server.send()
   for (let attempt = 1; ; attempt++) {
@@ -77,7 +77,7 @@ test('deferred until it is given up: one soft bounce at the end of its age, and 
   expect((await server.send()).body.status).toBe('queued')
 })
 
-test('a full mailbox is told as a soft bounce once, however often it is full', async () => {
+test('a full mailbox is published as a soft bounce once, however often it is full', async () => {
   await open(['452 4.2.2 full', '452 4.2.2 full', '452 4.2.2 full', null])
   const { body } = await server.send()
   for (let attempt = 1; attempt <= 3; attempt++) {
@@ -95,7 +95,7 @@ test('a full mailbox is told as a soft bounce once, however often it is full', a
 })
 
 // threat: smtp-connection-resets
-test('lost after the final dot: an unknown outcome, tried again with the same Message-ID and the same bytes', async () => {
+test('lost after the final dot: an unknown outcome, retried with the same Message-ID and the same bytes', async () => {
   await open([{ do: 'drop' }, null], {}, 'DOT')
   const { body } = await server.send()
   await server.tried(body.id, 1)
@@ -108,7 +108,7 @@ test('lost after the final dot: an unknown outcome, tried again with the same Me
   expect(remote.mails[0]!.equals(remote.mails[1]!)).toBe(true)
 })
 
-test('a message that expires while it waits bounces softly and is not tried again', async () => {
+test('a message that expires while it waits bounces softly and is not retried', async () => {
   await open(['451 4.3.0 later'])
   const { body } = await server.send({ expires_in: 200 })
   await server.tried(body.id, 1)
@@ -120,7 +120,7 @@ test('a message that expires while it waits bounces softly and is not tried agai
   expect(remote.heard.filter((line) => line.startsWith('RCPT'))).toHaveLength(2)
 })
 
-test('a deferred message that is cancelled is not tried again', async () => {
+test('a deferred message that is cancelled is not retried', async () => {
   await open(['451 4.3.0 later', null])
   const { body } = await server.send()
   await server.tried(body.id, 1)
@@ -131,7 +131,7 @@ test('a deferred message that is cancelled is not tried again', async () => {
   expect(remote.heard.filter((line) => line.startsWith('RCPT'))).toHaveLength(1)
 })
 
-test('DNS that was broken heals, and the mail goes', async () => {
+test('mail is delivered when broken DNS works again', async () => {
   await open([null], { delivery: { retry_schedule_seconds: [5] } })
   server.zone.set('healing.example', 'MX', [{ preference: 10, exchange: 'mx.hosts.example' }])
   server.zone.fail('healing.example', 'SERVFAIL')
@@ -147,7 +147,7 @@ test('DNS that was broken heals, and the mail goes', async () => {
   expect(message.status).toBe('delivered')
 })
 
-test('of two hosts the second takes the mail when the first is dead or busy', async () => {
+test('the second of two hosts accepts the mail when the first is down or busy', async () => {
   await open([null])
   const second = await startRawMx({ host: '127.0.0.2', port: remote.port })
   server.zone.set('mx2.hosts.example', 'A', ['127.0.0.2'])

@@ -23,7 +23,7 @@ afterEach(async () => {
   await remote.stop()
 })
 
-test('a message is accepted, delivered, told and shown, and all records agree', async () => {
+test('a message is accepted, delivered, published and shown, and all records agree', async () => {
   await open()
   const { status, body: answer } = await server.send()
   expect(status).toBe(202)
@@ -62,7 +62,7 @@ test('a message is accepted, delivered, told and shown, and all records agree', 
   })
 })
 
-test('the remote receives, byte for byte, what the raw view shows, with two signatures that verify', async () => {
+test('the remote server receives the bytes of the raw view, with two signatures that verify', async () => {
   await open()
   const text = '.\r\n..\n.hidden line\nFrom here on\n\n.'
   const { body } = await server.send({
@@ -116,7 +116,7 @@ test('the return path of each recipient names its delivery', async () => {
   expect(named.sort()).toEqual(deliveries.map(({ email, id }) => [`bounces.${DOMAIN}`, [email], id]).sort())
 })
 
-test('fifty recipients of one message each have their own fate', async () => {
+test('fifty recipients of one message have separate results', async () => {
   await open({ script: { rcpt: (address) => (address.startsWith('gone') ? '550 5.1.1 no such user' : null) } })
   const to = Array.from({ length: 50 }, (_, i) => `${i % 10 === 3 ? 'gone' : 'user'}${i}@d${i % 7}.remote.example`)
   const { body } = await server.send({ to: to.slice(0, 20), cc: to.slice(20, 40), bcc: to.slice(40) })
@@ -135,7 +135,7 @@ test('fifty recipients of one message each have their own fate', async () => {
   expect(new Set(server.receiver.requests.map(({ headers }) => headers['webhook-id'])).size).toBe(50)
 })
 
-test('over STARTTLS the attempt says which TLS, and that nobody vouched for the certificate', async () => {
+test('over STARTTLS the attempt records the TLS version and an unverified certificate', async () => {
   const certificate = await selfSignedCertificate({ names: ['mx.hosts.example'], now: Date.now() })
   await open({ tls: certificate })
   const { body } = await server.send()
@@ -146,7 +146,7 @@ test('over STARTTLS the attempt says which TLS, and that nobody vouched for the 
   expect(data[0]).toMatchObject({ tls_version: 'TLSv1.3', tls_cipher: expect.any(String), tls_verified: false })
 })
 
-test('where TLS is required and nobody vouches for the certificate the mail does not go', async () => {
+test('mail that requires TLS is not sent when the certificate is unverified', async () => {
   const certificate = await selfSignedCertificate({ names: ['mx.hosts.example'], now: Date.now() })
   await open({ tls: certificate })
   const { body } = await server.send({ require_tls: true })
@@ -156,7 +156,7 @@ test('where TLS is required and nobody vouches for the certificate the mail does
   expect(await server.store().suppressions.find(server.organizationId, 'ann@one.remote.example')).toEqual([])
 })
 
-test('a caller that waits hears `delivered`, one whose patience ends hears how far it is', async () => {
+test('a waiting caller gets `delivered`, and one whose timeout ends gets the current status', async () => {
   await open({ script: { rcpt: (address) => (address.startsWith('later') ? '451 4.3.0 later' : null) } })
   const waited = await server.send({}, { prefer: 'wait=30' })
   expect([waited.status, waited.body.status]).toEqual([200, 'delivered'])

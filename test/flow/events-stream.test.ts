@@ -28,7 +28,7 @@ async function open(query = '') {
 const follow = (query = '') =>
   openEventStream(`http://${server.running().listening.http}/v1/events/stream${query}`, server.keys.live)
 
-test('what a webhook gets comes out of the stream as soon as it is on the disk, byte for byte', async () => {
+test('the stream sends what a webhook gets as soon as it is on disk, byte for byte', async () => {
   await open()
   const { body } = await server.send({ to: ['ann@one.remote.example', 'bob@two.remote.example'] })
   await server.send({ to: 'bounce@customer.example' }, { authorization: `Bearer ${server.keys.test}` })
@@ -44,7 +44,7 @@ test('what a webhook gets comes out of the stream as soon as it is on the disk, 
   expect(text).toContain('postrider_events_streamed_total 3\n')
 })
 
-test('a thousand and more in many commits come in their order, whole, to two who follow and one who goes away and comes back', async () => {
+test('over a thousand events in many commits arrive in order and complete, for two readers and one that reconnects', async () => {
   await open()
   const other = await follow('?types=message.delivered')
   const mintId = createMintId({ now: () => START, sleep: async () => {} }, systemRandom)

@@ -25,7 +25,7 @@ afterAll(async () => {
 const explain = async (id: string) => (await server.read(`/v1/messages/${id}/explain`)).recipients[0]
 const words = (answer: { explanation: string[] }) => answer.explanation.join(' ')
 
-test('a delivered mail says who took it and at which attempt', async () => {
+test('a delivered mail names the server that accepted it, and the attempt', async () => {
   const { body } = await server.send({ to: 'ann@a.remote.example' })
   await server.ended(body.id)
   const recipient = await explain(body.id)
@@ -33,7 +33,7 @@ test('a delivered mail says who took it and at which attempt', async () => {
   expect(words(recipient)).toContain('accepted the message at 2026-11-21T')
 })
 
-test('a deferred mail says what the server said, what it means, when it is tried next and when it is given up', async () => {
+test('a deferred mail shows the reply, its meaning, the next attempt and the deadline', async () => {
   const { body } = await server.send({ to: 'full@b.remote.example' })
   await server.tried(body.id, 1)
   const recipient = await explain(body.id)
@@ -46,7 +46,7 @@ test('a deferred mail says what the server said, what it means, when it is tried
   expect(words(recipient)).toContain(`(${recipient.meaning})`)
 })
 
-test('a hard bounce names the rule and the suppression, and the address says why nothing would be sent', async () => {
+test('a hard bounce names the rule and the suppression, and the address says why it gets no mail', async () => {
   const { body } = await server.send({ to: 'gone@c.remote.example' })
   await server.ended(body.id)
   const recipient = await explain(body.id)
@@ -63,7 +63,7 @@ test('a hard bounce names the rule and the suppression, and the address says why
   expect(words(await explain(again.body.id))).toContain('was suppressed when the message was accepted')
 })
 
-test('a refusal that is about us says what to do', async () => {
+test('a refusal about our server says what to do', async () => {
   const { body } = await server.send({ to: 'ptr@c.remote.example' })
   await server.ended(body.id)
   const recipient = await explain(body.id)
@@ -75,13 +75,13 @@ test('a refusal that is about us says what to do', async () => {
   expect(words(recipient)).toContain('The address is not suppressed')
 })
 
-test('an address that mail was never sent to says where a mail would go', async () => {
+test('a new address shows where a mail would go', async () => {
   const address = await server.read('/v1/explain?to=new@d.remote.example')
   expect(address).toMatchObject({ to: 'new@d.remote.example', would_send: true, last_message: null, dns_problem: null })
   expect(address.explanation[0]).toBe(`Mail goes to ${address.mx_hosts[0]}.`)
 })
 
-test('a domain that does not exist says so, and nothing of TLS', async () => {
+test('a domain that does not exist is reported, and TLS is left out', async () => {
   server.zone.set('mail-for-nobody.test', 'MX', [{ preference: 0, exchange: '.' }])
   const address = await server.read('/v1/explain?to=x@mail-for-nobody.test')
   expect(address).toMatchObject({ would_send: false, mx_hosts: [] })
@@ -89,7 +89,7 @@ test('a domain that does not exist says so, and nothing of TLS', async () => {
   expect(address.explanation[0]).toContain('Delivery is impossible')
 })
 
-test('what keeps the own domain from sending is said first, with the code that a message would get', async () => {
+test('a reason that stops the own domain comes first, with the code that a message would get', async () => {
   const { store } = server
   const [domain] = (await store().domains.list(server.organizationId, { limit: 1, after: null })).records
   const explained = () => server.read('/v1/explain?to=new@d.remote.example')
@@ -112,7 +112,7 @@ test('what keeps the own domain from sending is said first, with the code that a
   expect(await explained()).toMatchObject({ would_send: true })
 })
 
-test('scheduled, cancelled and sandbox mail are told as such, and nothing is asked of DNS for them', async () => {
+test('scheduled, cancelled and sandbox mail is marked as such, without DNS lookups', async () => {
   const scheduled = await server.send({ to: 'ann@e.remote.example', scheduled_at: '2026-11-25T10:00:00Z' })
   expect(words(await explain(scheduled.body.id))).toContain('is scheduled for 2026-11-25T10:00:00.000Z')
   await server.ask('POST', `/v1/messages/${scheduled.body.id}/cancel`)
@@ -121,7 +121,7 @@ test('scheduled, cancelled and sandbox mail are told as such, and nothing is ask
   expect(await explain(sandbox.body.id)).toMatchObject({ status: 'bounced', mx_hosts: null, suppressions: [] })
 })
 
-test('what suppresses is what counts for the domain that sent, whoever asks', async () => {
+test('the suppressions that apply to the sending domain are shown, whoever asks', async () => {
   const { body } = await server.send({ to: 'ann@f.remote.example' })
   await server.ended(body.id)
   const email = 'ann@f.remote.example'
@@ -142,7 +142,7 @@ test('what suppresses is what counts for the domain that sent, whoever asks', as
   expect(asked.body.recipients[0].suppressions).toMatchObject([{ domain_id }])
 })
 
-test('an address that is none is 400, a message that is none 404', async () => {
+test('an invalid address is 400, an unknown message 404', async () => {
   expect((await server.ask('GET', '/v1/explain?to=nobody')).status).toBe(400)
   expect((await server.ask('GET', '/v1/explain')).status).toBe(400)
   expect((await server.ask('GET', '/v1/messages/msg_01jd5xk3m9q8r7t6v5w4z3y2x1/explain')).status).toBe(404)

@@ -112,7 +112,7 @@ test('a route forwards to a target elsewhere only after its owner pressed the bu
   ])
 })
 
-test('a link confirms nothing when it was made up, is for another address, has expired, or its route is gone', async () => {
+test('a link confirms nothing when it is forged, for another address, expired, or its route is gone', async () => {
   const route = await create(TARGET)
   const [asking] = await remote.received(1)
   const { confirm, stop } = linksIn(asking!.raw.toString())
@@ -156,7 +156,7 @@ test('a target at a verified domain of the organization needs no confirmation, o
 })
 
 // threat: forward-counts-as-sending
-test('three mails to a route with ten targets are thirty of the month and of the day, and end at the limit', async () => {
+test('three mails to a route with ten targets count as thirty in the month and the day, and end at the limit', async () => {
   const targets = Array.from({ length: 10 }, (_, at) => `t${at}@desk.remote.example`)
   const route = await create(...targets)
   for (const email of targets) {

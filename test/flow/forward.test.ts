@@ -23,7 +23,7 @@ afterAll(async () => {
   await remote.stop()
 })
 
-test('a mail from the world is sent on as it is: sealed, never signed in our name, its way back ours', async () => {
+test('an inbound mail is forwarded unchanged: sealed, not signed as ours, with our return path', async () => {
   const to = ['ann@desk.remote.example']
   const route = {
     name: 'desk',

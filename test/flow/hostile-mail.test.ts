@@ -24,7 +24,7 @@ const words = (recipient: { explanation: string[] }) => recipient.explanation.jo
 const hostile = { headers: { 'X-Hostile': 'regex' } }
 
 // threat: hostile-content-holds-delivery
-test('a mail that keeps its thread is tried twice and bounces soft, and others are delivered meanwhile', async () => {
+test('a mail that blocks its thread is tried twice and bounces soft, and others are delivered meanwhile', async () => {
   const { body } = await server.send({ to: ['ann@a.remote.example', 'ben@b.remote.example'], ...hostile })
   const healthy = await server.send({ to: 'carl@c.remote.example' })
   expect(await server.ended(healthy.body.id)).toMatchObject({ status: 'delivered' })
@@ -49,7 +49,7 @@ test('a mail that keeps its thread is tried twice and bounces soft, and others a
 })
 
 // threat: hostile-content-holds-delivery
-test('the raw view of such a mail is refused, and deliveries keep their thread meanwhile', async () => {
+test('the raw view of such a mail is refused, and deliveries continue meanwhile', async () => {
   const { body } = await server.send({ to: 'dora@a.remote.example', scheduled_at: '2026-11-25T12:00:00Z', ...hostile })
   const [delivery] = server.threads()
   const { status, body: answer } = await server.ask('GET', `/v1/messages/${body.id}/content?part=raw`)

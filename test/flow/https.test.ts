@@ -28,7 +28,7 @@ function put({ certificatePem, keyPem }: Certificate): X509Certificate {
   return new X509Certificate(certificatePem)
 }
 
-test('the files of [tls] are shown by HTTPS and SMTP, and read again at a reload; when they end is a gauge', async () => {
+test('HTTPS and SMTP present the files of [tls], a reload reads them again, and a gauge has their expiry', async () => {
   const first = put(await made('first.test'))
   remote = await startRawMx({ script: () => null })
   server = await startTestServer({

@@ -73,7 +73,7 @@ ${raw.toString('latin1').replaceAll('\r\n', '\n')}
 --b--
 `)
 
-describe('of mail that the remote server took', () => {
+describe('of mail that the remote server accepted', () => {
   let remote: RemoteMx
   let server: TestServer
   beforeAll(async () => {
@@ -109,7 +109,7 @@ describe('of mail that the remote server took', () => {
     return data
   }
 
-  test('a report of failure to its return path makes it bounced, tells it, and suppresses', async () => {
+  test('a failure report to its return path makes it bounced, publishes the event, and suppresses', async () => {
     const { id, to, mail } = await delivered()
     expect(await deliver(server, mail.mailFrom, dsnAbout(to))).toStartWith('250 ')
 
@@ -153,7 +153,7 @@ describe('of mail that the remote server took', () => {
     expect(explained.explanation[0]).toContain('(rule user-unknown)')
   })
 
-  test('a notice in no known form bounces it softly, and explain names the rule', async () => {
+  test('a notice of unknown form bounces it softly, and explain names the rule', async () => {
     const { id, to, mail } = await delivered()
     const notice = asMail(`From: postmaster@one.remote.example
 Subject: Mail failure
@@ -168,7 +168,7 @@ Your message to ${to} could not be delivered, since the mailbox is full.
     expect((await server.send({ to })).body.status).toBe('queued')
   })
 
-  test('a complaint, at its return path or at abuse@ beside it, is told with its kind, and suppresses', async () => {
+  test('a complaint, at its return path or at abuse@ beside it, is published with its kind, and suppresses', async () => {
     for (const place of ['return path', 'abuse']) {
       const { id, to, mail } = await delivered()
       const address = place === 'abuse' ? `abuse@${mail.mailFrom.split('@')[1]}` : mail.mailFrom
@@ -181,7 +181,7 @@ Your message to ${to} could not be delivered, since the mailbox is full.
     }
   })
 
-  test('whoever writes to the address of its List-Unsubscribe field gets no more of it', async () => {
+  test('a mail to the address of its List-Unsubscribe field unsubscribes the recipient', async () => {
     const { id, to, mail } = await delivered({ unsubscribe: true })
     const [, address, subject] = /^List-Unsubscribe: <http:[^>]+>, <mailto:([^?]+)\?subject=(\w+)>\r$/m.exec(
       mail.raw.toString(),
@@ -196,7 +196,7 @@ Your message to ${to} could not be delivered, since the mailbox is full.
     expect((await server.send({ to })).body.status).toBe('suppressed')
   })
 
-  test('addresses that we never made are no recipients', async () => {
+  test('addresses that we never issued are not recipients', async () => {
     const { id, to, mail } = await delivered()
     const [local, host] = mail.mailFrom.split('@') as [string, string]
     const forged = `${local.slice(0, -1)}${local.endsWith('0') ? '1' : '0'}@${host}`
@@ -206,7 +206,7 @@ Your message to ${to} could not be delivered, since the mailbox is full.
     expect((await server.read(`/v1/messages/${id}`)).status).toBe('delivered')
   })
 
-  test('of test mail nothing can come back', async () => {
+  test('replies to test mail are accepted without effect', async () => {
     const { body } = await server.send({ unsubscribe: true }, { authorization: `Bearer ${server.keys.test}` })
     const raw = (await server.ask('GET', `/v1/messages/${body.id}/content?part=raw`)).text
     const address = /^List-Unsubscribe: .*<mailto:([^?]+)\?/m.exec(raw)![1]!
@@ -217,11 +217,11 @@ Your message to ${to} could not be delivered, since the mailbox is full.
   })
 })
 
-describe('of mail whose connection was lost behind the final dot', () => {
+describe('of mail whose connection was lost after the final dot', () => {
   let server: TestServer | undefined
   afterEach(() => server?.close())
 
-  test('the report ends it: it is not tried again', async () => {
+  test('the report ends it: it is not retried', async () => {
     const remote = await startRawMx({ script: (cue) => (cue === 'DOT' ? { do: 'drop' } : null) })
     server = await startTestServer({ remote, config: OPEN })
     const { body } = await server.send()

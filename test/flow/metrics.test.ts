@@ -30,7 +30,7 @@ async function value(line: string): Promise<number | undefined> {
   return found === undefined ? undefined : Number(found.slice(line.length))
 }
 
-test('counts what became of mail, and who asked', async () => {
+test('counts the results of mail, and requests', async () => {
   await open()
   for (const to of ['ann@customer.example', 'bounce@customer.example']) {
     await server.send({ to }, { authorization: `Bearer ${server.keys.test}` })
@@ -45,7 +45,7 @@ test('counts what became of mail, and who asked', async () => {
   expect(await value('process_resident_memory_bytes')).toBeGreaterThan(10_000_000)
 })
 
-test('counts attempts by outcome, and knows the site that took the mail', async () => {
+test('counts attempts by outcome and by destination', async () => {
   await open()
   const { body } = await server.send()
   await server.ended(body.id)
@@ -56,7 +56,7 @@ test('counts attempts by outcome, and knows the site that took the mail', async 
   expect(await (await metrics()).text()).toMatch(/^postrider_site_under_way\{site="[a-z.]+"\} 0$/m)
 })
 
-test('tells what waits, and for how long the oldest of it has', async () => {
+test('reports what waits, and the age of the oldest', async () => {
   await open()
   const tomorrow = new Date(server.clock.now() + 86_400_000).toISOString()
   await server.send({ scheduled_at: tomorrow })
@@ -75,7 +75,7 @@ test('counts suppressions by reason, each once', async () => {
   expect(await value('postrider_suppressions_total{reason="manual"}')).toBe(2)
 })
 
-test('every line is one of the format, every family has help and type, and nothing of a user is in it', async () => {
+test('has the right format, help and type for every family, and no user data', async () => {
   await open()
   const { body } = await server.send({ to: 'secret-name@customer.example', subject: 'secret subject' })
   await server.ended(body.id)
@@ -95,7 +95,7 @@ test('every line is one of the format, every family has help and type, and nothi
   expect(text).not.toMatch(/secret|msg_|svc_|@/)
 })
 
-test('is there for the networks that the config names, by the client behind a proxy of ours', async () => {
+test('is served to the networks of the config, by the client address behind our proxy', async () => {
   await open({ metrics: { allowed_networks: ['127.0.0.0/8', '192.0.2.0/24'] } })
   expect((await metrics()).status).toBe(200)
   expect((await metrics({ 'x-forwarded-for': '192.0.2.7' })).status).toBe(200)
@@ -105,19 +105,19 @@ test('is there for the networks that the config names, by the client behind a pr
   expect((await fetch(`http://${server.running().listening.http}/metrics`, { method: 'POST' })).status).toBe(405)
 })
 
-test('behind a proxy that nobody named, nobody is taken for the proxy', async () => {
+test('trusts no proxy that the config does not name', async () => {
   await open({ http: { trusted_proxies: [] } })
   expect((await metrics()).status).toBe(200)
   expect((await metrics({ 'x-forwarded-for': '198.51.100.7' })).status).toBe(404)
   expect((await metrics({ 'x-forwarded-for': '127.0.0.1, 198.51.100.7' })).status).toBe(404)
 })
 
-test('an empty list turns it off', async () => {
+test('is turned off by an empty list', async () => {
   await open({ metrics: { allowed_networks: [] } })
   expect((await metrics()).status).toBe(404)
 })
 
-test('on a listener of its own it is there alone, for the same networks', async () => {
+test('is alone on a separate listener, for the same networks', async () => {
   await open({ metrics: { listen: '127.0.0.1:0' } })
   expect((await metrics()).status).toBe(404)
   const own = `http://${server.running().listening.metrics}`
@@ -141,7 +141,7 @@ test('on a listener of its own it is there alone, for the same networks', async 
   await expect(fetch(`${own}/metrics`)).rejects.toThrow()
 })
 
-test('tells when the last backup was made, once there is one', async () => {
+test('has the time of the last backup, once there is one', async () => {
   await open()
   expect(await value('postrider_backup_last_success_timestamp_seconds')).toBeUndefined()
   noteBackup(server.dataDir, { madeAt: 1_795_262_400_000, bytes: 1, to: 'somewhere' })

@@ -151,7 +151,7 @@ test('a tenant cannot add the server’s names or hosts of another tenant, in an
 })
 
 // threat: unproved-domain-receives
-test('a name that nobody has proved receives nothing, tracks nothing and has no policy host', async () => {
+test('an unproved name receives nothing, tracks nothing and has no policy host', async () => {
   const evil = await addTenant('Evil')
   await evil.ask('POST', '/v1/inbound-routes', catchAll)
   const body = { name: 'victim.example', tracking: { opens: true, clicks: true, host: 'links.victim.example' } }
@@ -234,7 +234,7 @@ test('the ownership record is enough to receive, and the DKIM records are needed
 })
 
 // threat: claim-of-a-name
-test('of two claims the first that is proved owns the name, whose records say which', async () => {
+test('the first of two claims that is proved owns the name, whose records say which', async () => {
   const [a, b] = [await addTenant('A'), await addTenant('B')]
   const { body: first } = await a.ask('POST', '/v1/domains', { name: 'name.example' })
   const { body: second, status } = await b.ask('POST', '/v1/domains', { name: 'NAME.example.' })
@@ -271,7 +271,7 @@ test('of two claims the first that is proved owns the name, whose records say wh
   expect((await b.ask('POST', '/v1/domains', { name: 'name.example' })).status).toBe(409)
 })
 
-test('two that are verified at the same moment are one owner and one failed claim', async () => {
+test('two concurrent verifications give one owner and one failed claim', async () => {
   const [a, b] = [await addTenant('A'), await addTenant('B')]
   const claims = await Promise.all(
     [a, b].map(async (each) => (await each.ask('POST', '/v1/domains', { name: 'race.example' })).body),
@@ -288,7 +288,7 @@ test('two that are verified at the same moment are one owner and one failed clai
 })
 
 // threat: proof-lost
-test('a proof that is lost for seven days ends the ownership, with log, audit entry and health; it comes back by itself', async () => {
+test('a proof lost for seven days ends the ownership, with log, audit entry and health; it returns by itself', async () => {
   const domain = await own()
   await owner()('POST', '/v1/inbound-routes', catchAll)
   await owner()('POST', `/v1/domains/${domain.id}/verify`)
@@ -347,7 +347,7 @@ test('a proof that is lost for seven days ends the ownership, with log, audit en
   expect(stored).toMatchObject({ missingSince: null, provedBy: 'dkim' })
 }, 60_000)
 
-test('mail that waits for its time is not sent in a name that was lost meanwhile', async () => {
+test('scheduled mail is not sent in a name that was lost meanwhile', async () => {
   const at = new Date(server.clock.now() + 60_000).toISOString()
   const { body } = await server.send({ scheduled_at: at })
   unpublish(await own(), 'dkim', 'ownership')
@@ -400,7 +400,7 @@ describe('a click link', () => {
     for (const host of ['links.other.example', `links.${DOMAIN}`]) expect((await at(host, shared)).status).toBe(404)
   })
 
-  test('goes on under an earlier tracking host of its domain, and ends with the ownership', async () => {
+  test('works under an earlier tracking host of its domain, and ends with the ownership', async () => {
     const { path } = await linkOf(`links.${DOMAIN}`)
     const { path: later } = await linkOf(`go.${DOMAIN}`)
     expect([(await at(`links.${DOMAIN}`, path)).status, (await at(`go.${DOMAIN}`, later)).status]).toEqual([302, 302])

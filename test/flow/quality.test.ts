@@ -22,7 +22,7 @@ afterEach(async () => {
 const alerts = (): Json[] =>
   server.receiver.requests.map(({ body }) => JSON.parse(body)).filter(({ type }) => type === 'quality.alert')
 
-test('an alert fires, stops live mail, outlives a restart, and ends when its window has passed', async () => {
+test('an alert starts, stops live mail, survives a restart, and ends when its window has passed', async () => {
   const to = ['gone1', 'gone2', 'gone3', 'ann', 'bob'].map((name) => `${name}@one.remote.example`)
   const sent = await server.send({ to })
   expect(sent.status).toBe(202)
@@ -56,7 +56,7 @@ test('an alert fires, stops live mail, outlives a restart, and ends when its win
   expect((await server.send()).status).toBe(202)
 })
 
-test('what was sent is in the statistics, test mail apart', async () => {
+test('sent mail is in the statistics, test mail separately', async () => {
   const live = await server.send({ to: ['gone1@one.remote.example', 'ann@one.remote.example'], tags: ['receipt'] })
   await server.ended(live.body.id)
   for (const name of ['click', 'bounce', 'suppressed', 'defer', 'complain', 'unsubscribe']) {

@@ -45,14 +45,14 @@ test('twenty equal requests at once are one message', async () => {
   expect(remote.mails).toHaveLength(1)
 })
 
-test('a request with the key of another that was refused is a request of its own', async () => {
+test('a request with the key of a refused one is a new request', async () => {
   await open()
   const key = { 'idempotency-key': 'k' }
   expect((await server.send({ subject: '' }, key)).status).toBe(400)
   expect((await server.send({}, key)).status).toBe(202)
 })
 
-test('stopped while mail is on its way, the server finishes what it began and sends the rest at its next start', async () => {
+test('a server stopped during deliveries finishes what it began and sends the rest at its next start', async () => {
   let slow = true
   await open((cue) => (cue === 'DOT' && slow ? { do: 'hang' } : null), { delivery: { max_per_destination: 2 } })
   const sent: Json[] = []
@@ -69,7 +69,7 @@ test('stopped while mail is on its way, the server finishes what it began and se
   expect(events.map(({ data }: Json) => data.to).sort()).toEqual(sent.map(({ recipients: [to] }) => to.email).sort())
 })
 
-test('stopped in the middle of a burst: every mail arrives once', async () => {
+test('a stop during a burst sends every mail once', async () => {
   await open()
   const answers = Array.from({ length: 40 }, (_, n) => server.send({ to: `user${n}@d${n % 3}.remote.example` }))
   const sent = await Promise.all(answers)
@@ -90,7 +90,7 @@ test('a request that waits for its outcome is answered before the server stops',
   expect([status, body.status]).toEqual([200, 'deferred'])
 })
 
-test('an event whose endpoint was down is posted after a restart, with its id and its place in the count', async () => {
+test('an event whose endpoint was down is posted after a restart, with its id and attempt number', async () => {
   await open()
   server.receiver.script(500)
   const { body } = await server.send()

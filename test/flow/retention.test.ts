@@ -20,7 +20,7 @@ async function daysLater(days: number) {
   await server.clock.advance(PASS)
 }
 
-test('mail is there as long as its plan says, and answers 404 after that', async () => {
+test('mail is available as long as its plan says, and answers 404 after that', async () => {
   remote = await startRawMx({})
   server = await startTestServer({ remote, config: { plans: { enterprise: { retention_days: 3 } } } })
   const sent = (await server.send()).body

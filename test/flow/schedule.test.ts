@@ -18,7 +18,7 @@ afterEach(async () => {
   await remote.stop()
 })
 
-test('a scheduled message waits until its minute, and is dated when it goes', async () => {
+test('a scheduled message waits until its minute, and gets its date when it is sent', async () => {
   const { status, body } = await server.send({ scheduled_at: at(10) })
   expect([status, body.status, body.scheduled_at]).toEqual([202, 'scheduled', at(10)])
   await server.clock.advance(10 * MINUTE - 1)
@@ -30,7 +30,7 @@ test('a scheduled message waits until its minute, and is dated when it goes', as
   expect(remote.mails[0]!.toString()).toContain('Date: Sat, 21 Nov 2026 12:10:00 +0000')
 })
 
-test('a scheduled message that is cancelled never goes', async () => {
+test('a cancelled scheduled message is never sent', async () => {
   const { body } = await server.send({ scheduled_at: at(10), to: ['ann@one.remote.example', 'bob@one.remote.example'] })
   expect((await server.ask('POST', `/v1/messages/${body.id}/cancel`)).status).toBe(200)
   await server.clock.advance(15 * MINUTE)
@@ -41,20 +41,20 @@ test('a scheduled message that is cancelled never goes', async () => {
   expect([again.status, again.body.error.code]).toEqual([422, 'invalid_state'])
 })
 
-test('a scheduled message that is moved forward goes then', async () => {
+test('a scheduled message that is moved forward is sent then', async () => {
   const { body } = await server.send({ scheduled_at: at(30) })
   expect((await server.ask('PATCH', `/v1/messages/${body.id}`, { scheduled_at: at(5) })).status).toBe(200)
   await server.clock.advance(5 * MINUTE)
   expect(await server.ended(body.id)).toMatchObject({ status: 'delivered', scheduled_at: at(5) })
 })
 
-test('what a message may take counts from when it is due', async () => {
+test('the maximum age of a message counts from when it is due', async () => {
   const { body } = await server.send({ scheduled_at: at(10), expires_in: 60 })
   await server.clock.advance(10 * MINUTE)
   expect(await server.ended(body.id)).toMatchObject({ status: 'delivered' })
 })
 
-test('a message that was due while the server was down goes at its next start', async () => {
+test('a message that was due while the server was down is sent at its next start', async () => {
   const { body } = await server.send({ scheduled_at: at(5) })
   await server.stop()
   await server.clock.advance(20 * MINUTE)
@@ -62,7 +62,7 @@ test('a message that was due while the server was down goes at its next start', 
   expect(await server.ended(body.id)).toMatchObject({ status: 'delivered', recipients: [{ delivered_at: at(20) }] })
 })
 
-test('one that expired while the server was down bounces softly without a connection', async () => {
+test('a message that expired while the server was down bounces softly without a connection', async () => {
   const { body } = await server.send({ scheduled_at: at(5), expires_in: 60 })
   await server.stop()
   await server.clock.advance(20 * MINUTE)

@@ -21,7 +21,7 @@ const siteOf = async (to: string) => (await server.read(`/v1/explain?to=${to}`))
 const words = async (to: string) => (await server.read(`/v1/explain?to=${to}`)).explanation.join(' ')
 
 // threat: replies-to-others-shown
-test('a 421 to one domain slows all that share its site, explain says so, and a restart knows nothing of it', async () => {
+test('a 421 to one domain slows all domains of its destination, explain says so, and a restart resets it', async () => {
   const fresh = { name: 'hosts.example', state: 'unknown', connections: 5, lowered_at: null, paused_until: null }
   expect(await siteOf('ann@a.remote.example')).toMatchObject(fresh)
 

@@ -50,7 +50,7 @@ async function handIn(raw: string): Promise<string> {
 }
 
 // threat: tenant-content-holds-main-thread
-test('a Content-ID of 60,000 brackets leaves the main thread free', async () => {
+test('a Content-ID of 60,000 brackets does not block the main thread', async () => {
   const id = await handIn(
     [
       `From: Ann <a@${DOMAIN}>`,
@@ -77,7 +77,7 @@ test('a Content-ID of 60,000 brackets leaves the main thread free', async () => 
 })
 
 // threat: tenant-content-holds-main-thread
-test('an analysis of 1,000 CSS values of 1,990 zeros leaves the main thread free', async () => {
+test('an analysis of 1,000 CSS values of 1,990 zeros does not block the main thread', async () => {
   const css = Array.from({ length: 1_000 }, (_, i) => `a{width:${'0'.repeat(1_985)}${i}}`).join('')
   const body = { from: `a@${DOMAIN}`, subject: 'zeros', html: `<style>${css}</style><p>x</p>` }
   const { result, cpuMs } = await whileWatched(() => server.ask('POST', '/v1/messages/analyze', body))
@@ -86,7 +86,7 @@ test('an analysis of 1,000 CSS values of 1,990 zeros leaves the main thread free
 })
 
 // threat: tenant-content-holds-main-thread
-test('what is read for ever is refused with 422, and others are answered meanwhile', async () => {
+test('content that never finishes reading is refused with 422, and others are answered meanwhile', async () => {
   const { body } = await server.send({
     to: 'ann@a.remote.example',
     scheduled_at: '2026-11-25T12:00:00Z',
@@ -107,7 +107,7 @@ test('what is read for ever is refused with 422, and others are answered meanwhi
   expect((await server.ask('POST', `/v1/messages/${body.id}/cancel`, {})).status).toBe(200)
 })
 
-test('templates are read and filled in threads, and a send with one is what it was', async () => {
+test('templates are parsed and rendered in threads, and a send with one is the same as before', async () => {
   const { body: template } = await server.ask('POST', '/v1/templates', {
     name: 'Order',
     alias: 'order',
@@ -127,7 +127,7 @@ test('templates are read and filled in threads, and a send with one is what it w
   expect([faulty.status, faulty.body.error.code, faulty.body.error.details.line]).toEqual([400, 'validation_error', 1])
 })
 
-test('a click of test mail follows the link of the mail', async () => {
+test('a simulated click follows the link of the test mail', async () => {
   const headers = { authorization: `Bearer ${server.keys.test}` }
   const html = '<a href="https://shop.example/a?b=1&amp;c=2">x</a>'
   const { body } = await server.send({ to: 'click@a.remote.example', html }, headers)

@@ -22,7 +22,7 @@ afterAll(async () => {
 const attemptOf = async (id: string) => (await server.read(`/v1/messages/${id}/attempts`)).data[0]
 const explain = async (id: string) => (await server.read(`/v1/messages/${id}/explain`)).recipients[0]
 
-test('a domain with an MTA-STS policy in force gets no mail over an unproven connection, and explain says so', async () => {
+test('a domain with an enforced MTA-STS policy gets no mail over an unverified connection, and explain says so', async () => {
   server.zone.set('strict.test', 'MX', [{ preference: 0, exchange: 'mx.strict.test' }])
   server.zone.set('mx.strict.test', 'A', ['127.0.0.1'])
   const now = server.clock.now()
@@ -50,7 +50,7 @@ test('a domain with an MTA-STS policy in force gets no mail over an unproven con
   expect(address).toMatchObject({ would_send: true, tls_policy: 'mta_sts' })
 })
 
-test('a host whose TLSA records DNSSEC vouches for is proven by them, without any authority', async () => {
+test('TLSA records under DNSSEC verify a host without any authority', async () => {
   const owner = `_${remote.port}._tcp.mx.signed.test`
   server.zone.set('signed.test', 'MX', [{ preference: 0, exchange: 'mx.signed.test' }])
   server.zone.set('mx.signed.test', 'A', ['127.0.0.1'])
@@ -65,11 +65,11 @@ test('a host whose TLSA records DNSSEC vouches for is proven by them, without an
   expect(address.explanation.join(' ')).toContain('TLSA records (DANE)')
 })
 
-test('a domain that asks nothing is told as such', async () => {
+test('a domain without a policy is reported as such', async () => {
   expect(await server.read('/v1/explain?to=new@d.remote.example')).toMatchObject({ tls_policy: 'none' })
 })
 
-test('DNS is asked for a policy once, along with the MX, and not again for each mail', async () => {
+test('DNS is asked for a policy once, with the MX, and not for each mail', async () => {
   for (const to of ['ann@once.remote.example', 'bob@once.remote.example']) {
     const { body } = await server.send({ to })
     await server.ended(body.id)
@@ -78,7 +78,7 @@ test('DNS is asked for a policy once, along with the MX, and not again for each 
   expect(asked).toMatchObject([{ type: 'TXT' }])
 })
 
-test('the policy of a domain that receives its mail here is published under its name, once DNS was asked', async () => {
+test('a domain that receives its mail here has its policy published, once DNS was checked', async () => {
   const config = {
     http: { listen: '127.0.0.1:0', public_url: 'https://post.sender.example' },
     smtp: { inbound: { listen: '127.0.0.1:0', mta_sts: 'enforce' as const } },

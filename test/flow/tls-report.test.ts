@@ -27,7 +27,7 @@ async function publish(domain: string, rua: string | null): Promise<void> {
   if (rua !== null) server.zone.set(`_smtp._tls.${domain}`, 'TXT', [`v=TLSRPTv1; rua=${rua}`])
 }
 
-test('a domain that asks for it gets a report of yesterday by mail, signed, once; another gets none', async () => {
+test('a domain that asks for it gets one signed report of yesterday by mail; another gets none', async () => {
   await publish('told.test', 'mailto:tls@inbox.remote.example')
   await publish('silent.test', null)
   const now = server.clock.now()

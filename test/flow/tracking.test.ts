@@ -73,7 +73,7 @@ async function hooked(id: string, type: string): Promise<Json[]> {
   return found().map(({ data }) => data)
 }
 
-test('each recipient has links of his own; every other byte is the author’s, and the signatures hold', async () => {
+test('each recipient has separate links; every other byte is the author’s, and the signatures verify', async () => {
   const to = ['ann@one.remote.example', 'bob@two.remote.example']
   const mails = await deliver({ ...FULL, to, unsubscribe: true })
   const base = `http://${server.running().listening.http}`
@@ -97,7 +97,7 @@ test('each recipient has links of his own; every other byte is the author’s, a
   expect(html.text).toBe(HTML)
 })
 
-test('a click goes on to the author’s link and is told to the webhook', async () => {
+test('a click redirects to the author’s link and is published to the webhook', async () => {
   const [mail] = await deliver(FULL)
   const answer = await follow(hrefs(mail!.html)[0]!)
   expect([answer.status, answer.headers.get('location')]).toEqual([302, LINK])
@@ -115,7 +115,7 @@ test('a click goes on to the author’s link and is told to the webhook', async 
   expect(recipients[0]).toMatchObject({ status: 'delivered', clicks: 1, opens: 0 })
 })
 
-test('the pixel is an open, of a person or of a machine', async () => {
+test('the pixel counts as an open, of a person or of a machine', async () => {
   const [mail] = await deliver(FULL)
   const pixel = pixelOf(mail!.html)[1]!
   const answer = await follow(pixel)
@@ -133,7 +133,7 @@ test('the pixel is an open, of a person or of a machine', async () => {
   expect(recipients[0]).toMatchObject({ opens: 1, machine_opens: 1 })
 })
 
-describe('what is tracked', () => {
+describe('tracking applies', () => {
   test.each([
     [{}, {}, false, false],
     [{ opens: true }, {}, true, false],
@@ -149,7 +149,7 @@ describe('what is tracked', () => {
 })
 
 describe('unsubscribing', () => {
-  test('by one click, as RFC 8058 has it, on the domain’s own host; the next mail is suppressed', async () => {
+  test('by one click, as in RFC 8058, works on the domain’s own host; the next mail is suppressed', async () => {
     const host = `links.${DOMAIN}`
     const domainId = await setTracking({ unsubscribe: true, host })
     const before = await deliver({ to: 'eve@one.remote.example' })
@@ -199,7 +199,7 @@ describe('unsubscribing', () => {
   })
 })
 
-test('a forged link is 404 and leads nowhere', async () => {
+test('a forged link is 404 and redirects nowhere', async () => {
   const [mail] = await deliver(FULL)
   const link = hrefs(mail!.html)[0]!
   const evil = `${link.slice(0, link.lastIndexOf('/'))}/${Buffer.from('https://evil.example/').toString('base64url')}`

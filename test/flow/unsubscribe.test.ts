@@ -38,7 +38,7 @@ async function arrived(id: string): Promise<Buffer[]> {
 }
 const fieldsOf = (raw: Buffer) => raw.toString('latin1').match(/^List-Unsubscribe:.*$/gim) ?? []
 
-test('each recipient of such mail has an address of his own, signed; raw is the mail of the first', async () => {
+test('each recipient of such mail has a separate signed address; raw is the mail of the first', async () => {
   const to = ['ann@one.remote.example', 'bob@two.remote.example']
   const { body } = await server.send({ to, unsubscribe: true })
   const mails = await arrived(body.id)
@@ -85,7 +85,7 @@ test.each([
   ['asks for none', { 'X-Service-Unsubscribe': 'no' }, []],
   ['has his own', { 'List-Unsubscribe': OWN }, [OWN]],
   ['asks for it and has his own', { 'X-Service-Unsubscribe': 'yes', 'List-Unsubscribe': OWN }, [OWN]],
-])('an author who speaks SMTP and %s', async (_, headers, expected) => {
+])('mail by SMTP has the field when %s', async (_, headers, expected) => {
   await tracking(true) // counts for the API alone: his mail is his
   const { response } = await handIn(headers)
   const [raw] = await arrived(/msg_\w+/.exec(response)![0])
@@ -95,7 +95,7 @@ test.each([
   expect(raw!.toString()).not.toContain('X-Service')
 })
 
-test('an author who says neither yes nor no is told', async () => {
+test('an X-Service-Unsubscribe that is neither yes nor no is refused', async () => {
   await expect(handIn({ 'X-Service-Unsubscribe': 'maybe' })).rejects.toThrow(
     '550 5.6.0 X-Service-Unsubscribe must be yes or no',
   )

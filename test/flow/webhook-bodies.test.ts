@@ -28,7 +28,7 @@ afterAll(async () => {
   await remote.stop()
 })
 
-test('the bodies are the golden ones, and what the events API shows', async () => {
+test('the bodies equal the golden ones, and those of the events API', async () => {
   const printed: string[] = []
   let posted = 0
   const print = async (title: string, id: string, count: number) => {

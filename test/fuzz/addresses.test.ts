@@ -51,7 +51,7 @@ describe('addresses', () => {
     pieces.map((part) => `${part} <a@d.example>`),
   )
 
-  test('what is read names one recipient, without line ends, and reads the same again', () => {
+  test('that parse name one recipient, without line ends, and round-trip', () => {
     const run = fc.property(text, (given) => {
       const mailbox = parseMailbox(given)
       if (mailbox === null) return

@@ -96,7 +96,7 @@ async function ask(request: ApiRequest): Promise<{ status: number; text: string;
   return { status: response.status, text, fault }
 }
 
-test('every answer is one that the document promises, and never a 5xx', async () => {
+test('every answer is documented, and never a 5xx', async () => {
   const methodOf = new Map(read.operations.map(({ id, method }) => [id, method]))
   const run = fc.asyncProperty(requestsOf(read), async (request) => {
     const { status, text, fault } = await ask(request)

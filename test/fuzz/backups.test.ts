@@ -57,14 +57,14 @@ async function taken(bytes: Buffer): Promise<Map<string, Buffer> | null> {
   }
 }
 
-test('a whole one is taken', async () => {
+test('a complete backup is accepted', async () => {
   const files = await taken(zstdCompressSync(whole))
   expect([...files!]).toEqual(FILES.map(({ name, bytes }) => [name, bytes]))
 })
 
 const changes = fc.array(fc.tuple(fc.nat(whole.length - 1), fc.nat(255)), { minLength: 1, maxLength: 4 })
 
-test('with other bytes in it, it is refused, or what is taken is what was put into it', async () => {
+test('a backup with changed bytes is refused, or what is accepted is what was put into it', async () => {
   const run = fc.asyncProperty(changes, fc.nat(whole.length), async (changed, cut) => {
     const bytes = Buffer.from(whole)
     for (const [at, byte] of changed) bytes[at] = byte
@@ -75,7 +75,7 @@ test('with other bytes in it, it is refused, or what is taken is what was put in
   await fc.assert(run, runs({ target: 'backups', property: 'changed-files' }, 300, 1))
 })
 
-test('with other bytes in what is compressed, too', async () => {
+test('a backup with changed compressed bytes is refused too, or gives what was put into it', async () => {
   const packed = zstdCompressSync(whole)
   const run = fc.asyncProperty(fc.nat(packed.length - 1), fc.integer({ min: 1, max: 255 }), async (at, by) => {
     const bytes = Buffer.from(packed)

@@ -66,7 +66,7 @@ const body = fc.oneof(
 const id = fc.oneof(fc.string({ unit: 'binary', minLength: 1, maxLength: 30 }), fc.constant(`msg_${'0'.repeat(26)}`))
 
 // threat: compatible-api-permissions
-test('any request gets an answer of that service', async () => {
+test('any request gets an answer in the format of that service', async () => {
   const endpoint = fc.constantFrom(...resend.endpoints.filter((each) => each.id !== 'api_keys_remove'))
   const query = fc.dictionary(fc.constantFrom('limit', 'after', 'before', 'origin'), fc.oneof(text, fc.constant('5')), {
     maxKeys: 2,

@@ -10,7 +10,7 @@ setDefaultTimeout(LIMIT_MS)
 const binary = fc.string({ unit: 'binary', maxLength: 400 })
 
 describe('configuration', () => {
-  test('config text is a config or a list of faults, each with words', () => {
+  test('config text is a config or a list of faults, each with a message', () => {
     const value = fc.oneof(
       fc.integer().map(String),
       fc.double({ noNaN: true }).map(String),
@@ -51,7 +51,7 @@ describe('configuration', () => {
     fc.assert(run, runs({ target: 'config', property: 'file' }, 500, 23))
   })
 
-  test('so are variables of the environment', () => {
+  test('environment variables are a config or such a list', () => {
     const name = fc.constantFrom(
       'POSTRIDER_HOSTNAME',
       'POSTRIDER_HTTP_LISTEN',

@@ -141,7 +141,7 @@ async function openDoor(door: SmtpHandler<unknown>): Promise<Pick<Door, 'port' |
 }
 
 for (const name of ['inbound', 'submission'] as const) {
-  test(`${name}: every dialog is answered in order, and nothing is taken that was not said`, async () => {
+  test(`${name}: every dialog is answered in order, and nothing is accepted that was not sent`, async () => {
     const door = name === 'inbound' ? inbound : submission
     await Promise.all(Array.from({ length: LANES }, (_, lane) => tryLane(name, door, lane)))
   })

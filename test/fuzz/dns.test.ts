@@ -97,7 +97,7 @@ const damages = fc.record({
   rcode: fc.constantFrom(0, 0, 0, 0, 3, 1, 2, 5, 15),
 })
 
-test('every lookup ends as one of its kinds', async () => {
+test('every lookup ends with one of its results', async () => {
   const run = fc.asyncProperty(fc.constantFrom(...METHODS), damages, async (method, given) => {
     damage = given
     const lookup = (await resolver[method](method === 'ptr' ? '192.0.2.1' : name)) as Lookup<unknown>
@@ -163,7 +163,7 @@ const piece = fc.constantFrom(
   'ü',
 )
 
-test('policies in DNS and in files are read, or are none', async () => {
+test('policies in DNS and in files are parsed or rejected', async () => {
   const text = fc.array(piece, { maxLength: 14 }).map((pieces) => pieces.join(''))
   const run = fc.asyncProperty(text, async (given) => {
     const policy = readMtaSts(given)

@@ -161,7 +161,7 @@ function valueAt(field: string, { body, path }: FittingRequest): Json {
   return parts.reduce((found, part) => found?.[part], body)
 }
 
-test('a request that fits the document is refused only for what no schema can say', async () => {
+test('a request that matches the document is refused only for reasons that no schema can express', async () => {
   const operations = read.operations.filter(
     ({ path, operation }) =>
       path.startsWith('/v1/') &&
@@ -208,7 +208,7 @@ const CHECKS: Record<string, [said: Json, isAllowed: (text: string) => boolean]>
   NETWORK: [patterns.NETWORK, (text) => canonicalNetwork(text) !== null],
 }
 
-test('no pattern of the document refuses what its check allows, with Unicode mode or without', async () => {
+test('no pattern of the document refuses what its check allows, with or without Unicode mode', async () => {
   const text = fc.oneof(
     fc.constantFrom(...TEXTS),
     fc.tuple(fc.constantFrom(...TEXTS), fc.constantFrom(...TEXTS), fc.nat()).map(([base, put, at]) => {

@@ -52,7 +52,7 @@ function read(list: string, sizes: number[]): Reading[] {
   return [...readings, ...reader.end()]
 }
 
-test('any text is read or told, however it is cut', () => {
+test('any text is read or reported, however it is split', () => {
   const run = fc.property(
     text,
     fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1, maxLength: 9 }),
@@ -71,7 +71,7 @@ test('any text is read or told, however it is cut', () => {
 })
 
 // threat: formulas-and-terminal-controls
-test('what we wrote comes back as it was, and begins no formula', () => {
+test('what we wrote reads back unchanged, and starts no formula', () => {
   const local = fc.stringMatching(/^[=+\-'a-z][a-z0-9+=_'-]{0,12}$/)
   const evidence = fc.string({ unit: 'grapheme', maxLength: 60 })
   const entries = fc.array(fc.record({ local, reason: fc.constantFrom(...SUPPRESSION_REASONS), evidence }), {

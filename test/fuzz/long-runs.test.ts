@@ -143,7 +143,7 @@ const filler = fc.oneof(
   ),
 )
 
-test('each is read soon, whatever is repeated in it', () => {
+test('every parser is fast, whatever is repeated in its text', () => {
   const name = fc.constantFrom(...Object.keys(READERS))
   const run = fc.property(name, ends, filler, ends, (reader, before, repeated, behind) => {
     const text = before + repeated.repeat(LENGTH / repeated.length) + behind

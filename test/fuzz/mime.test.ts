@@ -155,7 +155,7 @@ const raw = fc
   })
 const bytesOf = (text: string) => new Uint8Array(Buffer.from(text, 'latin1'))
 
-test('a mail is read as far as it goes, and its attachments come out as they were counted', async () => {
+test('a mail is read as far as possible, and its attachments match their count', async () => {
   const run = fc.asyncProperty(raw, async (text) => {
     const bytes = bytesOf(text)
     const { parsed, parseError } = await parseMail(bytes, NEVER)
@@ -233,7 +233,7 @@ function resolverOf(said: readonly string[][]): Resolver {
   }
 }
 
-test('a mail is authenticated and read whole, whatever it and the DNS say', async () => {
+test('a mail is authenticated and read whole, whatever it and DNS contain', async () => {
   const sender = fc.constantFrom(
     '',
     'a@bank.test',

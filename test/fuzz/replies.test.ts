@@ -25,7 +25,7 @@ describe('replies of servers', () => {
   )
   const talk = fc.array(line, { maxLength: 12 }).map((lines) => `${lines.join('\r\n')}\r\n`)
 
-  test('are read or are a fault, however they are cut, and a fault stays one', () => {
+  test('are parsed or are a fault, however they are split, and a fault stays one', () => {
     const run = fc.property(
       talk,
       fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1, maxLength: 20 }),
@@ -36,7 +36,7 @@ describe('replies of servers', () => {
     fc.assert(run, runs({ target: 'replies', property: 'cut-anywhere' }, 1_000, 12))
   })
 
-  test('each is classified and has an outcome, told in one printable line', () => {
+  test('are classified with an outcome, in one printable line', () => {
     const run = fc.property(line, fc.constantFrom('greeting', 'mail', 'rcpt', 'data', 'content'), (text, stage) => {
       const parsed = parseReplyLine(text)
       if (parsed === null) return

@@ -62,8 +62,8 @@ const mutated = fc
     return Buffer.from(text, 'latin1')
   })
 
-describe('reports that were damaged', () => {
-  test('are read or are none, and what is read is whole', () => {
+describe('damaged reports', () => {
+  test('are parsed whole or not at all', () => {
     const run = fc.property(mutated, (raw) => {
       const dsn = readDsn(raw)
       if (dsn !== null) expect(dsn.recipients.length).toBeGreaterThan(0)
@@ -83,7 +83,7 @@ describe('reports that were damaged', () => {
     fc.assert(run, runs({ target: 'reports', property: 'damaged' }, 1_500, 31))
   })
 
-  test('have parts that lie within them and fields that lie within the header', () => {
+  test('have parts within their bounds and fields within the header', () => {
     const run = fc.property(mutated, (raw) => {
       const { fields, bodyAt } = readHeaderFields(raw)
       let end = 0
@@ -102,7 +102,7 @@ describe('reports that were damaged', () => {
   })
 })
 
-describe('values from the wild', () => {
+describe('values of damaged mail', () => {
   const piece = fc.oneof(
     fc.constantFrom(
       '"',
@@ -129,7 +129,7 @@ describe('values from the wild', () => {
   )
   const value = fc.array(piece, { maxLength: 25 }).map((pieces) => pieces.join(''))
 
-  test('hold addresses without blanks, brackets or line ends', () => {
+  test('give addresses without blanks, brackets or line ends', () => {
     const run = fc.property(value, (text) => {
       const addresses = addressesOf(text)
       for (const address of addresses) {

@@ -199,7 +199,7 @@ const variables = fc.oneof(
   },
 )
 
-test('each is text or a fault with words', () => {
+test('each template is text or a fault with a message', () => {
   const run = fc.property(source, variables, fc.constantFrom('html', 'plain'), (text, given, kind) => {
     const before = JSON.stringify(given)
     const startedAt = performance.now()

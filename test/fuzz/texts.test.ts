@@ -13,7 +13,7 @@ setDefaultTimeout(LIMIT_MS)
 const binary = fc.string({ unit: 'binary', maxLength: 400 })
 
 describe('other text', () => {
-  test('base64 is what the strict decoder takes, and nothing else', () => {
+  test('base64 is accepted exactly as by the strict decoder', () => {
     const letters = fc.array(fc.constantFrom('A', 'b', '+', '/', '=', '-', '_', '9', '\n', ' ', 'Q', '==', '*'), {
       maxLength: 12,
     })
@@ -32,7 +32,7 @@ describe('other text', () => {
     })
   })
 
-  test('a time is read as the instant it names, or not at all', () => {
+  test('a time is read as its instant, or not at all', () => {
     const digits = fc.stringMatching(/^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)?)?$/)
     const run = fc.property(fc.oneof(digits, binary), (text) => {
       const at = parseIsoTime(text)
@@ -46,7 +46,7 @@ describe('other text', () => {
     )
   })
 
-  test('html of any shape becomes text, soon', () => {
+  test('html of any shape becomes text quickly', () => {
     const piece = fc.constantFrom(
       '<',
       '>',
@@ -80,7 +80,7 @@ describe('other text', () => {
     )
   })
 
-  test('stored content that was damaged is noticed', () => {
+  test('damaged stored content is noticed', () => {
     const run = fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
       expect(() => unpackContent(bytes)).toThrow()
     })

@@ -19,7 +19,7 @@ describe('tokens', () => {
   const verp = createVerp(new Uint8Array(32).fill(7))
   const mintId = createMintId({ now: () => 1_795_262_400_000, sleep: async () => {} }, systemRandom)
 
-  test('a return path comes back in any letter case, and no other text is one', () => {
+  test('a return path round-trips in any letter case, and no other text is one', () => {
     const local = verp.encode(mintId('dlv'), 'bounce')
     const letters = '0123456789abcdefghjkmnpqrstvwxyz-'
     const change = fc.tuple(fc.nat(local.length - 1), fc.constantFrom(...letters))
@@ -37,7 +37,7 @@ describe('tokens', () => {
     )
   })
 
-  test('a cursor that we gave out is read, any other text is refused', () => {
+  test('a cursor of the API is read, any other text is refused', () => {
     const run = fc.property(binary, (text) => {
       expect(() => pageRequest({ limit: 1, cursor: text })).toThrow(Refusal)
       try {
@@ -67,7 +67,7 @@ describe('tokens', () => {
     fc.assert(run, runs({ target: 'tokens', property: 'changed-cursor' }, 1_000, 17))
   })
 
-  test('a link of ours means what it was made for, and no other does', () => {
+  test('a link of ours has the meaning it was made for, and no other does', () => {
     const links = createTrackingLinks(new Uint8Array(32).fill(9), { host: 'links.a.example', organizationId: 'org_1' })
     const id = mintId('dlv')
     const made = [links.open(id), links.unsubscribe(id), links.click(id, 'https://a.example/?b=c&d=\u00fc')]
@@ -83,7 +83,7 @@ describe('tokens', () => {
     fc.assert(run, runs({ target: 'tokens', property: 'links' }, 1_000, 25))
   })
 
-  test('a key that was never made is refused, in one way', () => {
+  test('an unknown key is refused, in one way', () => {
     const asked: number[] = []
     const auth = createAuth({
       findBySecret: (hash: Uint8Array) => {

@@ -45,7 +45,7 @@ const listen = async (host: string) => {
 describe('ports', () => {
   const inbound = (port: number) => ({ listeners: [{ key: 'smtp.inbound.listen', host: '0.0.0.0', port }] })
 
-  test('a real listener is found with the process that has it', async () => {
+  test('a real listener is found with its process', async () => {
     const port = await listen('127.0.0.1')
     const held = heldPorts('/proc')
     const found = held.find((each) => each.port === port)
@@ -59,7 +59,7 @@ describe('ports', () => {
     })
   })
 
-  test('Debian’s exim4, on loopback alone, is known and can be sent away', async () => {
+  test('Debian’s exim4 on loopback is recognized, and the advice is to remove it', async () => {
     const row = (local: string, state: string, inode: number) =>
       `   0: ${local} 00000000:0000 ${state} 00000000:00000000 00:00000000 00000000     0        0 ${inode} 1 0 100 0 0 10 0`
     const proc = files({
@@ -83,7 +83,7 @@ describe('ports', () => {
     })
   })
 
-  test('another address of the same port is nobody’s business; what a server of ours has is well', async () => {
+  test('another address of the same port is ignored, and our own server is accepted', async () => {
     const held = [{ host: '127.0.0.2', port: 2525, holder: { pid: 9, name: 'postrider' } }]
     const at = (host: string) => ({ listeners: [{ key: 'http.listen', host, port: 2525 }] })
     expect(await world.check('ports', { installation: at('127.0.0.1'), world: { held } })).toMatchObject({
@@ -96,7 +96,7 @@ describe('ports', () => {
     expect(await world.check('ports', { installation: served, world: { held } })).toMatchObject({ status: 'pass' })
   })
 
-  test('below 1024 it takes a capability, the unit, or a kernel that does not care', async () => {
+  test('below 1024 a port requires a capability, the unit, or a kernel setting', async () => {
     const check = async (texts: Record<string, string>, units: string[] = []) => {
       const proc = files(texts)
       const there = units.map((unit) => join(proc, unit))
@@ -117,20 +117,20 @@ describe('clock', () => {
     return world.check('clock', { world: { askTime: async () => answers.shift() ?? null } })
   }
 
-  test('right, a little off, wrong; without an answer nobody knows', async () => {
+  test('a right time passes, a slightly wrong one warns, a wrong one fails; no answer is unknown', async () => {
     expect(await clock(40, -20)).toMatchObject({ status: 'pass', message: 'accurate to 0.02 s' })
     expect(await clock(-8_000, -8_100)).toMatchObject({ status: 'warn', message: '8 seconds behind' })
     expect(await clock(7_300_000, 7_300_000)).toMatchObject({ status: 'fail', message: '2 hours ahead' })
     expect(await clock(null, null)).toMatchObject({ status: 'skip' })
   })
 
-  test('one server that lies raises no alarm', async () => {
+  test('one wrong time server raises no alarm', async () => {
     expect(await clock(9_000_000, 12)).toMatchObject({ status: 'pass' })
   })
 })
 
 describe('disk and data directory', () => {
-  test('room beyond the reserve passes; less, or none, does not', async () => {
+  test('space beyond the reserve passes; less, or none, does not', async () => {
     const dataDir = join(files({}), 'not/there/yet')
     expect(await world.check('disk', { installation: { dataDir } })).toMatchObject({ status: 'pass' })
     const greedy = { dataDir, minFreeBytes: 2 ** 50 }
@@ -140,7 +140,7 @@ describe('disk and data directory', () => {
     expect(found.message).toMatch(/\d+ [MG]B free/)
   })
 
-  test('what others could read, or another owner has, is told', async () => {
+  test('files that others can read, or another user owns, are reported', async () => {
     const dataDir = files({ 'postrider.db': '', 'seal.key': '' })
     chmodSync(dataDir, 0o700)
     chmodSync(join(dataDir, 'seal.key'), 0o600)
@@ -158,7 +158,7 @@ describe('disk and data directory', () => {
 })
 
 describe('limits', () => {
-  test('open files: of the server where one runs, else of this shell', async () => {
+  test('open files are those of a running server, else of this shell', async () => {
     const limits = (soft: number, hard: number | string) =>
       `Max open files            ${soft}             ${hard}            files\n`
     const proc = files({ 'self/limits': limits(1024, 1_048_576), '77/limits': limits(256, 256) })
@@ -168,7 +168,7 @@ describe('limits', () => {
     expect(await world.check('open_files')).toMatchObject({ status: 'skip' })
   })
 
-  test('memory that is free enough for a server at work', async () => {
+  test('free memory must be enough for a working server', async () => {
     const check = async (kibibytes: number) =>
       (await world.check('memory', { world: { proc: files({ meminfo: `MemAvailable:  ${kibibytes} kB\n` }) } })).status
     expect(await check(1_000_000)).toBe('pass')
@@ -176,7 +176,7 @@ describe('limits', () => {
     expect(await check(50_000)).toBe('fail')
   })
 
-  test('memory that is enough for the largest mail: by the config, or by the control group of the server', async () => {
+  test('memory must be enough for the largest mail, by the config or the control group of the server', async () => {
     const proc = files({
       meminfo: 'MemTotal: 8000000 kB\nMemAvailable:  5000000 kB\n',
       '77/cgroup': '0::/postrider\n',
@@ -202,7 +202,7 @@ describe('limits', () => {
 describe('certificate', () => {
   const held = (days: number) => ({ names: [HOSTNAME], endsAt: systemClock.now() + days * DAY_MS + 60_000 })
 
-  test('its name and its end are looked at', async () => {
+  test('its name and its expiry are checked', async () => {
     const now = systemClock.now()
     const made = async (names: string[], days: number) =>
       files({ 'certificate.pem': (await selfSignedCertificate({ names, now, days })).certificatePem })
@@ -239,8 +239,8 @@ describe('certificate', () => {
   })
 })
 
-describe('the run of all', () => {
-  test('what takes too long is skipped, what throws is told, and the others are not touched by it', async () => {
+describe('a run of all checks', () => {
+  test('skips a slow check and reports one that throws, and neither affects the others', async () => {
     const checks: Check[] = [
       { name: 'slow', look: () => new Promise(() => {}) },
       {

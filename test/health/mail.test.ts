@@ -21,13 +21,13 @@ describe('deliveries', () => {
   const check = (agoMs: number, sent: number, delivered: number) =>
     checkDelivered(outcomes(agoMs, sent, delivered), START)
 
-  test('the shortest time with mail in it is told', async () => {
+  test('the shortest period with mail in it is reported', async () => {
     expect((await check(0, 10, 9)).message).toBe('9 of 10 delivered in the last hour')
     expect((await check(20 * HOUR_MS, 10, 9)).message).toBe('9 of 10 delivered in the last 24 hours')
     expect(await check(1_000 * HOUR_MS, 10, 9)).toMatchObject({ status: 'skip' })
   })
 
-  test('nothing of what was tried arrived: that fails, unless it was little', async () => {
+  test('fails if nothing arrived, unless little was tried', async () => {
     expect(await check(0, 50, 0)).toMatchObject({ status: 'fail' })
     expect(await check(0, 2, 0)).toMatchObject({ status: 'pass' })
     expect(await check(0, 50, 1)).toMatchObject({ status: 'pass' })
@@ -42,7 +42,7 @@ describe('queue', () => {
     return checkQueue({ queues }, { now: START, isServed })
   }
 
-  test('what is due waits for a moment, for long, or for a server', async () => {
+  test('with due mail waits for a moment, for long, or for a server', async () => {
     expect(await check(0, 0)).toMatchObject({ status: 'pass' })
     expect(await check(5, 30_000)).toMatchObject({ status: 'pass', message: '5 due, 3 later' })
     expect(await check(5, HOUR_MS)).toMatchObject({ status: 'warn' })
@@ -60,7 +60,7 @@ describe('domains', () => {
     missingSince: number | null = null,
   ) => ({ name, wrong, wasVerified, missingSince })
 
-  test('one that lost a record fails, one that never had it is waited for, silence is neither', async () => {
+  test('one that lost a record fails, one that never had it waits, and no answer is neither', async () => {
     expect(await check()).toMatchObject({ status: 'skip' })
     expect(await check(domain([]))).toMatchObject({
       status: 'pass',
@@ -87,7 +87,7 @@ describe('domains', () => {
     })
   })
 
-  test('of many only the first are named', async () => {
+  test('only the first of many are named', async () => {
     const { message } = await check(...Array.from({ length: 9 }, (_, at) => domain(['x'], true, `d${at}.example`)))
     expect(message).toContain('d2.example')
     expect(message).not.toContain('d3.example')
@@ -96,7 +96,7 @@ describe('domains', () => {
 })
 
 describe('store', () => {
-  test('that can be written passes; a full disk says so', async () => {
+  test('that is writable passes; a full disk is reported', async () => {
     expect(await checkStore({ checkWritable: async () => {} })).toMatchObject({ status: 'pass' })
     const full = async () => {
       throw new StoreUnavailable('less of the disk is free than storage.min_free_bytes', { isFull: true })

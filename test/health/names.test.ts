@@ -9,7 +9,7 @@ beforeEach(async () => {
 afterEach(() => world.stop())
 
 describe('hostname', () => {
-  test('the name leads to an address of this machine', async () => {
+  test('that leads to an address of this machine passes', async () => {
     const found = await world.check('hostname')
     expect(found).toEqual({
       name: 'hostname',
@@ -19,7 +19,7 @@ describe('hostname', () => {
     })
   })
 
-  test('a name without an address, or with somebody else’s, fails and says which to publish', async () => {
+  test('without an address, or with a foreign one, fails and says which to publish', async () => {
     world.zone.set(HOSTNAME, 'A', ['11.0.0.1'])
     const foreign = await world.check('hostname')
     expect(foreign).toMatchObject({
@@ -34,7 +34,7 @@ describe('hostname', () => {
     })
   })
 
-  test('behind NAT a public address may be right: nobody here can tell', async () => {
+  test('behind NAT with a public address may be right: this machine cannot verify it', async () => {
     const behindNat = { ownAddresses: () => ['10.0.0.5'] }
     const found = await world.check('hostname', { world: behindNat })
     expect(found).toMatchObject({ status: 'warn' })
@@ -43,7 +43,7 @@ describe('hostname', () => {
     expect(await world.check('hostname', { world: behindNat })).toMatchObject({ status: 'fail' })
   })
 
-  test('a DNS that does not answer is no fault of the name', async () => {
+  test('with a DNS failure is not a fault of the name', async () => {
     for (const name of [HOSTNAME, 'gmail.com']) world.zone.fail(name, 'SERVFAIL')
     expect(await world.check('hostname')).toMatchObject({ status: 'skip' })
     expect(await world.check('reverse_dns_ipv4')).toMatchObject({ status: 'skip' })
@@ -51,7 +51,7 @@ describe('hostname', () => {
 })
 
 describe('reverse DNS', () => {
-  test('agrees, differs but leads back, leads astray, or is missing', async () => {
+  test('agrees, differs but leads back, leads elsewhere, or is missing', async () => {
     const status = async () => (await world.check('reverse_dns_ipv4')).status
     expect(await status()).toBe('pass')
     const name = 'vps44.hosting.example'
@@ -65,7 +65,7 @@ describe('reverse DNS', () => {
     expect(missing.advice).toContain(HOSTNAME)
   })
 
-  test('an IPv6 address without a name: set it, or leave by IPv4 alone', async () => {
+  test('for an IPv6 address without a name advises to set it, or to send by IPv4 only', async () => {
     const both = { ownAddresses: () => [IPV4, IPV6] }
     const found = await world.check('reverse_dns_ipv6', { world: both })
     expect(found.status).toBe('fail')
@@ -75,7 +75,7 @@ describe('reverse DNS', () => {
     expect(await world.check('reverse_dns_ipv6')).toMatchObject({ status: 'skip' })
   })
 
-  test('behind a smarthost nobody sees our address', async () => {
+  test('is skipped behind a smarthost, as are all checks of our address', async () => {
     const installation = { smarthost: { host: 'smtp.example', port: 587 } }
     expect(await world.check('reverse_dns_ipv4', { installation })).toMatchObject({ status: 'skip' })
     expect(await world.check('blocklists', { installation })).toMatchObject({ status: 'skip' })
@@ -87,7 +87,7 @@ describe('blocklists', () => {
   const list = (zone: string, codes: string[], labels = '44.33.22.11') =>
     world.zone.set(`${labels}.${zone}`, 'A', codes)
 
-  test('an address on none of them passes, and each was asked by the address backwards', async () => {
+  test('an address on none of them passes, and each list is asked with the address reversed', async () => {
     expect(await world.check('blocklists')).toMatchObject({ status: 'pass' })
     const asked = world.zone.queries.map(({ name }) => name)
     for (const zone of ['zen.spamhaus.org', 'bl.spamcop.net', 'b.barracudacentral.org']) {
@@ -95,7 +95,7 @@ describe('blocklists', () => {
     }
   })
 
-  test('a listing fails where many use the list, and warns elsewhere', async () => {
+  test('a listing fails on a widely used list, and warns on others', async () => {
     list('bl.spamcop.net', ['127.0.0.2'])
     expect(await world.check('blocklists')).toMatchObject({
       status: 'warn',
@@ -107,12 +107,12 @@ describe('blocklists', () => {
     expect(found.advice).toContain('Find and stop the cause')
   })
 
-  test('a network that should not send is told apart: the single address can be taken off', async () => {
+  test('a listed network is distinguished: its advice is to remove the single address', async () => {
     list('zen.spamhaus.org', ['127.0.0.11'])
     expect((await world.check('blocklists')).advice).toContain('PBL')
   })
 
-  test('“cannot ask” is never a listing: codes for public resolvers, silence, and sold names', async () => {
+  test('a refused query is never a listing: codes for public resolvers, silence, and sold names', async () => {
     list('zen.spamhaus.org', ['127.255.255.254'])
     const partly = await world.check('blocklists')
     expect(partly.status).toBe('pass')
@@ -124,7 +124,7 @@ describe('blocklists', () => {
     expect(found).toMatchObject({ status: 'skip' })
   })
 
-  test('IPv6 addresses are asked for by nibbles', async () => {
+  test('IPv6 addresses are looked up by nibbles', async () => {
     const nibbles = `4.4${'.0'.repeat(26)}.0.0.6.2`
     list('zen.spamhaus.org', ['127.0.0.2'], nibbles)
     const found = await world.check('blocklists', { world: { ownAddresses: () => [IPV6] } })
@@ -132,11 +132,11 @@ describe('blocklists', () => {
   })
 })
 
-describe('what domains publish already', () => {
+describe('records that domains publish already', () => {
   const spf = 'sender.example'
   const ours = 'bounces.sender.example'
 
-  test('the SPF record of the domain stays; two of them are one too many', async () => {
+  test('the SPF record of the domain is kept; two of them are one too many', async () => {
     expect(await world.check('spf')).toMatchObject({ status: 'pass' })
     world.zone.set(spf, 'TXT', ['v=spf1 include:_spf.office.example -all', 'google-site-verification=1'])
     expect((await world.check('spf')).message).toContain('can stay')
@@ -147,7 +147,7 @@ describe('what domains publish already', () => {
     })
   })
 
-  test('two SPF records at the return path are merged into one that lets us pass', async () => {
+  test('two SPF records at the return path are merged into one that permits us', async () => {
     world.zone.set(ours, 'TXT', ['v=spf1 include:other.example ?all', `v=spf1 a:${HOSTNAME} ~all`])
     expect(await world.check('spf')).toMatchObject({
       status: 'fail',
@@ -155,7 +155,7 @@ describe('what domains publish already', () => {
     })
   })
 
-  test('DMARC: any policy stays, also of the domain above; none, two and nonsense are told', async () => {
+  test('any DMARC policy is kept, also of the parent domain; none, two and an invalid one are reported', async () => {
     const dmarc = async (name = spf) => {
       const domains = [{ name, returnPathHost: `bounces.${name}` }]
       return world.check('dmarc', { installation: { domains } })
@@ -182,7 +182,7 @@ describe('name servers', () => {
   })
   afterAll(() => silent.stop())
 
-  test('validate, validate from afar, do not, or do not answer', async () => {
+  test('validate, validate remotely, do not validate, or do not answer', async () => {
     const status = async (change = {}) => (await world.check('name_servers', { world: change })).status
     expect(await status()).toBe('pass')
     expect(await status({ isTrusted: () => false })).toBe('warn')
@@ -191,7 +191,7 @@ describe('name servers', () => {
     expect(await silent.check('clock')).toMatchObject({ status: 'skip', message: 'DNS does not respond' })
   })
 
-  test('told not to look outside, nobody but our own names is asked about', async () => {
+  test('are asked only about our own names without outside checks', async () => {
     const inside = { world: { looksOutside: false } }
     for (const name of ['name_servers', 'hostname', 'reverse_dns_ipv4', 'outbound_port_25', 'blocklists', 'clock']) {
       await world.check(name, inside)

@@ -29,7 +29,7 @@ const firmware = (vendor: string) => {
 }
 
 describe('outbound port 25', () => {
-  test('the best mail server of each provider is greeted, and gets no mail', async () => {
+  test('the best mail server of each provider gets a greeting and no mail', async () => {
     const { port, said } = await greeter()
     const found = await world.check('outbound_port_25', { world: { greet: callingAt(port) } })
     expect(found).toMatchObject({ status: 'pass', advice: null })
@@ -37,14 +37,14 @@ describe('outbound port 25', () => {
     expect(said.toSorted()).toEqual([...Array(3).fill(`EHLO ${HOSTNAME}`), ...Array(3).fill('QUIT')])
   })
 
-  test('a server that refuses us is reached all the same', async () => {
+  test('a server that refuses us still counts as reached', async () => {
     const { port } = await greeter({ greeting: '554 5.7.1 your address is on a list' })
     const found = await world.check('outbound_port_25', { world: { greet: callingAt(port) } })
     expect(found).toMatchObject({ status: 'warn' })
     expect(found.message).toContain('554 5.7.1 your address is on a list')
   })
 
-  test('where none answers, what the provider does about it and the way by a smarthost are told', async () => {
+  test('where none answers, the provider’s policy and a smarthost are advised', async () => {
     const greet = callingAt(await freePort())
     const plain = await world.check('outbound_port_25', { world: { greet } })
     expect(plain.status).toBe('fail')
@@ -72,7 +72,7 @@ describe('outbound port 25', () => {
     expect(new Set(families)).toEqual(new Set(['127.0.0.1', '2600::25']))
   })
 
-  test('with a smarthost nobody is called', async () => {
+  test('with a smarthost no server is called', async () => {
     const greet = async () => {
       throw new Error('called all the same')
     }
@@ -81,7 +81,7 @@ describe('outbound port 25', () => {
   })
 
   // threat: internal-addresses-by-dns-checks
-  test('addresses that may not be connected to are not called', async () => {
+  test('forbidden addresses are not called', async () => {
     let called = 0
     const greet = async () => {
       called++
@@ -94,7 +94,7 @@ describe('outbound port 25', () => {
 })
 
 describe('behind NAT', () => {
-  test('a mail server that says whom it sees tells our public address', async () => {
+  test('a mail server that names its client reveals our public address', async () => {
     const { port } = await greeter({ ehlo: `250-mx.gmail.com at your service, [${IPV4}]\n250 SIZE 1000` })
     const behindNat = { ownAddresses: () => ['10.0.0.5'], greet: callingAt(port) }
     expect(await world.check('hostname', { world: behindNat })).toMatchObject({ status: 'pass' })

@@ -14,7 +14,7 @@ const check = (greeting: Partial<Greeting>) => {
   return world.check('smarthost', { installation, world: { greetSmarthost } })
 }
 
-test('the smarthost takes our login, refuses it, or is not there', async () => {
+test('the smarthost accepts our login, refuses it, or is unreachable', async () => {
   expect(await check({})).toMatchObject({ status: 'pass', message: 'smtp.example:587 accepts our login, after 12 ms' })
   const refused = await check({ problem: 'login was refused: 535 5.7.8 no' })
   expect(refused).toMatchObject({ status: 'fail' })

@@ -35,8 +35,8 @@ const SIGNING = { signingDomain: 'bank.test', selector: 's1', privateKey: KEY_PE
 const strangers = { remoteAddress: '127.9.9.9', returnPath: 'b@evil.test' }
 const resultsOf = ({ results }: Authentication, method: string) => results.filter((each) => each.method === method)
 
-describe('what can be vouched for', () => {
-  test('a signed mail from the right address passes everything, and the findings say who vouches', async () => {
+describe('authentication', () => {
+  test('passes a signed mail from the right address completely, with the domains in the findings', async () => {
     const found = await looked(signed(mail(BANK), 'bank.test'))
     expect(found.verdicts).toEqual({ spf: 'pass', dkim: 'pass', dmarc: 'pass', arc: 'none' })
     expect(found.dmarcPolicy).toBe('reject')
@@ -51,7 +51,7 @@ describe('what can be vouched for', () => {
     expect(resultsOf(found, 'dmarc')[0]!.properties).toEqual([['header.from', 'bank.test']])
   })
 
-  test('a mail that nobody vouches for fails, with a reason in one line of ASCII', async () => {
+  test('fails a mail without proof, with a reason in one line of ASCII', async () => {
     const found = await looked(mail(BANK), strangers)
     expect(found.verdicts).toEqual({ spf: 'fail', dkim: 'none', dmarc: 'fail', arc: 'none' })
     expect(found.dmarcPolicy).toBe('reject')
@@ -60,18 +60,18 @@ describe('what can be vouched for', () => {
     )
   })
 
-  test('a good signature of another domain does not speak for the author', async () => {
+  test('does not count a valid signature of another domain for the author', async () => {
     const found = await looked(signed(mail(BANK), 'evil.test'), { returnPath: 'b@evil.test' })
     expect(found.verdicts).toMatchObject({ spf: 'pass', dkim: 'pass', dmarc: 'fail' })
   })
 
-  test('of two signatures the one that passes for the author is named first', async () => {
+  test('names the signature that passes for the author first', async () => {
     const found = await looked(signed(signed(mail(BANK), 'bank.test'), 'evil.test'))
     const domains = resultsOf(found, 'dkim').map(({ properties }) => properties[0]![1])
     expect(domains).toEqual(['bank.test', 'evil.test'])
   })
 
-  test('a changed body is a failed signature', async () => {
+  test('fails the signature of a changed body', async () => {
     const raw = Buffer.from(signed(mail(BANK), 'bank.test').toString().replace('Hello\r\n', 'Hello!\r\n'))
     expect((await looked(raw)).verdicts.dkim).toBe('fail')
     const other = Buffer.from(
@@ -82,20 +82,20 @@ describe('what can be vouched for', () => {
     expect((await looked(other, strangers)).verdicts).toMatchObject({ dkim: 'fail', dmarc: 'fail' })
   })
 
-  test('a mail without a return path is judged by the HELO name', async () => {
+  test('checks a mail without a return path by the HELO name', async () => {
     const found = await looked(mail(BANK), { returnPath: '' })
     expect(found.verdicts.spf).toBe('pass')
     expect(resultsOf(found, 'spf')[0]!.properties).toEqual([['smtp.helo', 'mx.bank.test']])
   })
 
-  test('a domain that publishes nothing is none', async () => {
+  test('gives none for a domain without records', async () => {
     const raw = mail(['From: a@quiet.test', 'Subject: x'])
     const found = await looked(raw, { returnPath: 'a@quiet.test', helo: 'quiet.test' })
     expect(found.verdicts).toEqual({ spf: 'none', dkim: 'none', dmarc: 'none', arc: 'none' })
   })
 
   // threat: forged-authors
-  test('a signature over a part of the body passes for nobody', async () => {
+  test('passes no signature over a part of the body', async () => {
     const raw = mail(BANK, 'Hello\r\n')
     const { signatures } = await dkimSign(raw, {
       ...SIGNING,
@@ -108,7 +108,7 @@ describe('what can be vouched for', () => {
   })
 
   // threat: forged-authors
-  test('a key of 512 bits does not count', async () => {
+  test('does not count a key of 512 bits', async () => {
     const { generateKeyPairSync } = await import('node:crypto')
     const weak = generateKeyPairSync('rsa', { modulusLength: 512 })
     const der = weak.publicKey.export({ type: 'spki', format: 'der' }).toString('base64')
@@ -131,7 +131,7 @@ describe('what can be vouched for', () => {
 
   // threat: forged-authors
   // threat: signature-and-header-floods
-  test('of 25 signatures only 20 are looked up', async () => {
+  test('looks up only 20 of 25 signatures', async () => {
     let raw = mail(BANK)
     for (let i = 0; i < 25; i++) raw = signed(raw, 'bank.test')
     const bent = raw.toString().replace(/s=s1;/g, () => `s=x${Math.random().toString(36).slice(2, 8)};`)
@@ -144,7 +144,7 @@ describe('what can be vouched for', () => {
 
 // threat: forged-authors
 // threat: ambiguous-authors
-describe('forged authors never pass and never are none', () => {
+describe('forged authors never pass and never give none', () => {
   const forged: [what: string, from: string[], result: string, policy: string][] = [
     ['two From fields', ['From: a@evil.test', 'From: ceo@bank.test'], 'fail', 'reject'],
     ['two From fields, the other first', ['From: ceo@bank.test', 'From: a@evil.test'], 'fail', 'reject'],
@@ -185,7 +185,7 @@ describe('forged authors never pass and never are none', () => {
     else expect(found.verdicts.dmarc).toBe('fail')
   })
 
-  test('what we show and what was checked must be the same domain', async () => {
+  test('the domain that we show and the one that was checked must be the same', async () => {
     const raw = signed(mail(BANK), 'bank.test')
     const found = await looked(raw, { from: 'a@shop.test' })
     expect(found.verdicts.dmarc).toBe('fail')
@@ -206,7 +206,7 @@ describe('forged authors never pass and never are none', () => {
   })
 })
 
-describe('trouble', () => {
+describe('failures and limits', () => {
   test.each(['SERVFAIL', 'REFUSED'] as const)('%s for SPF, key and policy is temperror', async (how) => {
     const names = ['bank.test', 's1._domainkey.bank.test', '_dmarc.bank.test']
     for (const name of names) zone.fail(name, how)
@@ -226,7 +226,7 @@ describe('trouble', () => {
   })
 
   // threat: dns-verdict-errors
-  test('when the time is over, what is not known yet is temperror, and what is known stays', async () => {
+  test('at the deadline unknown results are temperror, and known ones stay', async () => {
     zone.fail('_dmarc.bank.test', 'timeout')
     const clock = createFakeClock(Date.now())
     const raw = signed(mail(BANK), 'bank.test')
@@ -241,7 +241,7 @@ describe('trouble', () => {
     zone.fail('_dmarc.bank.test', null)
   })
 
-  test('the clock is left alone when all went well', async () => {
+  test('no timer is left when all went well', async () => {
     const clock = createFakeClock(Date.now())
     const claim = { raw: mail(BANK), remoteAddress: '127.0.0.1', helo: 'h', returnPath: '', from: 'ceo@bank.test' }
     await authenticate(claim, { resolver, clock, hostname: 'mx.b.test', limitMs: 15_000 })
@@ -249,7 +249,7 @@ describe('trouble', () => {
   })
 
   // threat: signature-and-header-floods
-  test('a header beyond measure costs no time: its signatures are permerror, its author is judged all the same', async () => {
+  test('an oversized header costs no time: its signatures are permerror, and its author is still checked', async () => {
     const raw = mail([...BANK, `X-Long: a${'\r\n b'.repeat(200_000)}`])
     const began = performance.now()
     const found = await looked(signed(raw, 'bank.test'))
@@ -277,7 +277,7 @@ describe('trouble', () => {
   })
 
   test.each(['', '\r\n', '\r\n\r\n', 'garbage', ': \r\n\r\n', 'From:\r\n', '\0\xff'])(
-    'no mail %j is too odd',
+    'any mail gets a result: %j',
     async (raw) => {
       const found = await looked(Buffer.from(raw, 'latin1'), { helo: '\x01(', returnPath: '@@', remoteAddress: 'x' })
       expect(found.verdicts.dmarc).toBe('permerror')

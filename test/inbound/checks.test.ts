@@ -70,8 +70,8 @@ const arcSealed = (raw: Buffer) => {
   return sealMessage(raw, seal).then((head) => Buffer.concat([head, raw]))
 }
 
-describe('step by step', () => {
-  test('a signature passes, that of a stranger is not aligned, and a changed body is told', async () => {
+describe('checks in pieces', () => {
+  test('pass a signature, do not align a foreign one, and report a changed body', async () => {
     const whole = signed(mail(FROM), 'bank.test')
     expect((await expectSame(whole)).dkim.results[0]!.status.result).toBe('pass')
     const strange = await expectSame(signed(mail(FROM), 'sub.bank.test'), { sender: 'b@evil.test' })
@@ -80,13 +80,13 @@ describe('step by step', () => {
     expect(changed.dkim.results[0]!.status.result).toBe('fail')
   })
 
-  test('a sealed mail has its chain', async () => {
+  test('give a sealed mail its chain', async () => {
     const sealed = await arcSealed(signed(mail(FROM), 'bank.test'))
     expect((await expectSame(sealed)).arc.status.result).toBe('pass')
     expect((await expectSame(Buffer.concat([sealed, Buffer.from('x\r\n')]))).arc.status.result).toBe('fail')
   })
 
-  test('what the DNS said of a key is believed only as long as it says it', async () => {
+  test('use the DNS record of a key only as long as it is valid', async () => {
     const raw = signed(mail(FROM), 'bank.test')
     const says = async (key: string) => {
       const changed = (async (name: string, type: string) =>
@@ -99,12 +99,12 @@ describe('step by step', () => {
     expect(await says(KEY_RECORD)).toBe('pass')
   })
 
-  test('beyond one piece', async () => {
+  test('give the same result for more than one piece', async () => {
     const body = `${'a line  of some length \r\n'.repeat(8_000)}\r\n\r\n`
     expect((await expectSame(signed(mail(FROM, body), 'bank.test'))).dkim.results[0]!.status.result).toBe('pass')
   })
 
-  test('whatever comes', async () => {
+  test('give the same result for any mail', async () => {
     const line = fc.constantFrom('Hello', ' x  y ', '\t', '', '.', 'ü', '\r', '--b', 'From: a@evil.test')
     const end = fc.constantFrom('\r\n', '\r\n', '\r\n', '\n')
     const body = fc.array(fc.tuple(line, end), { maxLength: 6 }).map((lines) => lines.flat().join(''))

@@ -83,7 +83,7 @@ async function untilGone(pid: number): Promise<void> {
 
 describe.skipIf(PROBED.kind !== 'confined')('a confined reader', () => {
   // threat: reader-breakout
-  test('opens no file, makes no socket, starts, signals, traces and writes into no process', () => {
+  test('cannot open a file or a socket, nor start, signal, trace or write into a process', () => {
     expect(PROBED).toMatchObject({ kind: 'confined', broken: [] })
     expect(PROBED.landlock).toBeGreaterThan(0)
   })
@@ -100,7 +100,7 @@ describe.skipIf(PROBED.kind !== 'confined')('a confined reader', () => {
     expect(broken).toContain('signal its parent')
   })
 
-  test('has no environment, no descriptor but its own three, no rights and no new ones', async () => {
+  test('has no environment, only its three descriptors, no rights and no way to get any', async () => {
     const child = startHostile()
     const told = Promise.withResolvers<{ atStart: { env: string[]; files: string[][]; status: string } }>()
     child.onMessage((message) => (message as { kind: string }).kind === 'told' && told.resolve(message as never))
@@ -119,7 +119,7 @@ describe.skipIf(PROBED.kind !== 'confined')('a confined reader', () => {
     expect(status).toMatch(/^NoNewPrivs:\s+1$/m)
   })
 
-  test('killed in the midst of a mail, loses nothing: another reads it', async () => {
+  test('that is killed during a mail loses nothing: another reads it', async () => {
     zone.fail('bank.test', 'timeout')
     const readers = hostileReaders()
     const reading = readers.read(healthy('survivor'))
@@ -154,7 +154,7 @@ describe.skipIf(PROBED.kind !== 'confined')('a confined reader', () => {
     await untilGone(pid)
   })
 
-  test('that ends is not left behind, nor is one that is stopped while it starts', async () => {
+  test('that ends, or is stopped while it starts, leaves no process', async () => {
     const child = startHostile()
     child.end()
     await untilGone(child.pid)
@@ -162,7 +162,7 @@ describe.skipIf(PROBED.kind !== 'confined')('a confined reader', () => {
 
   // threat: reader-memory
   test.each(['eat', 'eat-buffers'])(
-    'that takes memory without end (%s) is ended; the mail is deferred',
+    'that takes memory without limit (%s) is ended; the mail is deferred',
     async (what) => {
       const readers = hostileReaders({ start: () => startHostile(300 * MB), limits: { computeMs: 20_000 } })
       const before = process.memoryUsage.rss()
@@ -174,7 +174,7 @@ describe.skipIf(PROBED.kind !== 'confined')('a confined reader', () => {
   )
 })
 
-describe.skipIf(PROBED.kind !== 'confined')('a mail over which readers end', () => {
+describe.skipIf(PROBED.kind !== 'confined')('a mail that ends its readers', () => {
   // threat: poisonous-inbound-mail
   // threat: parser-exhaustion
   // threat: unreadable-mail
@@ -196,14 +196,14 @@ describe.skipIf(PROBED.kind !== 'confined')('a mail over which readers end', () 
     expect(logged.join()).toContain('accepted without parsing')
   }, 120_000)
 
-  test('at a return path is answered 451 and then taken as a report that could not be read', async () => {
+  test('at a return path is answered 451 and then accepted as an unreadable report', async () => {
     const readers = hostileReaders({ limits: { computeMs: 500 } })
     const { raw } = doing('loop')
     await expect(readers.report({ raw, returnPath: '' })).rejects.toThrow('451 4.3.0')
     expect((await readers.report({ raw, returnPath: '' })).content).toEqual({ kind: 'unreadable' })
   }, 120_000)
 
-  test('ends up in the store with the reason, after one deferral', async () => {
+  test('is stored with the reason after one deferral', async () => {
     const setup = await createInboundSetup({ readers: hostileReaders({ limits: { computeMs: 500 } }) })
     await setup.addRoute({ type: 'catch_all', value: null })
     const raw = mail(['X-Do: loop', 'From: a@a.test', 'Subject: hostile']).toString()
@@ -213,7 +213,7 @@ describe.skipIf(PROBED.kind !== 'confined')('a mail over which readers end', () 
   }, 120_000)
 })
 
-describe.skipIf(PROBED.kind !== 'confined')('a reader in somebody else’s hands', () => {
+describe.skipIf(PROBED.kind !== 'confined')('a compromised reader', () => {
   const deeds = [
     'no-message',
     'unknown-kind',
@@ -232,7 +232,7 @@ describe.skipIf(PROBED.kind !== 'confined')('a reader in somebody else’s hands
   ]
   // threat: reader-lies
   test.each(deeds)(
-    'that does %s is ended and harms nobody',
+    'that does %s is ended and harms nothing',
     async (deed) => {
       const readers = hostileReaders()
       const asked = zone.queries.length
@@ -261,7 +261,7 @@ describe.skipIf(PROBED.kind !== 'confined')('a reader in somebody else’s hands
     60_000,
   )
 
-  test('does not keep its neighbours from being read', async () => {
+  test('does not stop other readers', async () => {
     const readers = hostileReaders()
     const neighbours = ['one', 'two', 'three'].map((subject) => readers.read(healthy(subject)))
     await expect(readers.read(doing('answer-with-a-bomb'))).rejects.toThrow('451 4.3.0')

@@ -57,7 +57,7 @@ describe.skipIf(!isHere)('mail of other projects', () => {
     : []
   const mails = files.filter(({ name }) => name.endsWith('.eml'))
 
-  test('is read whole, each as another reader has it or for a reason', async () => {
+  test('is read completely, like another reader or for a documented reason', async () => {
     for (const { name, path } of mails) {
       const raw = new Uint8Array(readFileSync(path))
       const before = digest(raw)
@@ -69,7 +69,7 @@ describe.skipIf(!isHere)('mail of other projects', () => {
   })
 })
 
-test('every mail that is read otherwise has its reason', () => {
+test('every mail that is read differently has its reason', () => {
   const others = [...FACTS.values()].filter(({ differs }) => differs !== undefined)
   expect(others.every(({ differs }) => differs!.every((reason) => reason.length > 20))).toBe(true)
   expect(others.length / FACTS.size).toBeLessThan(0.2)

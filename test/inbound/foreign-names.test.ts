@@ -24,7 +24,7 @@ function cpuMs(run: () => unknown): number {
   return least
 }
 
-test('names have A-labels when they can be names, with or without characters that nobody sees', () => {
+test('valid names have A-labels, with or without invisible characters', () => {
   expect(asciiDomain('Bücher.example')).toBe('xn--bcher-kva.example')
   expect(asciiDomain(`b\u00ad${'\u200b'.repeat(300)}ücher.example`)).toBe('xn--bcher-kva.example')
   expect(asciiDomain(longNames(1, 100)[0]!)).toBe('')
@@ -33,7 +33,7 @@ test('names have A-labels when they can be names, with or without characters tha
 
 // threat: internationalized-name-cost
 test.each([900, 250, 60])(
-  'a From of names of %i different characters holds the main thread for 30 ms at most',
+  'a From of names of %i different characters blocks the main thread for 30 ms at most',
   (characters) => {
     const fromHeader = longNames(Math.floor(80_000 / characters), characters)
       .map((name) => `a@${name}`)
@@ -49,7 +49,7 @@ test.each([900, 250, 60])(
 
 // threat: internationalized-name-cost
 test.each([900, 250, 60])(
-  'a report about names of %i different characters holds the main thread for 30 ms at most',
+  'a report about names of %i different characters blocks the main thread for 30 ms at most',
   (characters) => {
     const recipients = longNames(Math.min(1_000, Math.floor(500_000 / characters)), characters).map((name) => ({
       finalRecipient: `a@${name}`,

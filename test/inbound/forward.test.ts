@@ -100,13 +100,13 @@ describe('a forwarded mail', () => {
     ])
   })
 
-  test('of the null return path is sent on like any other', async () => {
+  test('with the null return path is forwarded like any other', async () => {
     await setup.addRoute({ type: 'address', value: 'info@ours.test' }, forwardTo('bo@b.test'))
     await setup.send(['info@ours.test'], MAIL, { returnPath: null })
     expect(await sentOn()).toMatchObject([{ deliveries: [{ email: 'bo@b.test' }] }])
   })
 
-  test('is not tried for a suppressed target; for none when all are', async () => {
+  test('is not sent to a suppressed target, and to none when all are suppressed', async () => {
     await setup.addRoute({ type: 'address', value: 'one@ours.test' }, forwardTo('bo@b.test', 'Cy@c.test'))
     await setup.addRoute({ type: 'address', value: 'all@ours.test' }, forwardTo('cy@c.test'))
     const organizationId = setup.organization.id
@@ -143,7 +143,7 @@ describe('a forwarded mail', () => {
   })
 })
 
-describe('mail in our own name', () => {
+describe('mail from our own domain', () => {
   const REFUSED = '550 5.7.1 message rejected: DMARC policy of ours.test is '
   const cases: [
     from: string,
@@ -179,7 +179,7 @@ describe('mail in our own name', () => {
 })
 
 describe('several routes of one mail', () => {
-  test('get each what was sealed for them', async () => {
+  test('each forward what was sealed for them', async () => {
     await setup.addDomain('second.test')
     await setup.addRoute({ type: 'address', value: 'a@ours.test' }, forwardTo('bo@b.test'))
     await setup.addRoute({ type: 'address', value: 'b@ours.test' })
@@ -197,12 +197,12 @@ describe('several routes of one mail', () => {
   })
 })
 
-describe('a route that cannot send on', () => {
+describe('a route that cannot forward', () => {
   const cases: [string, domain: string, to: string, fault: string][] = [
     ['because its domain has no key', 'keyless.test', 'bo@b.test', 'keyless.test has no published key'],
     ['because its target is no address', 'ours.test', 'bo', 'not an address to forward to: "bo"'],
   ]
-  test.each(cases)('%s takes nothing', async (_, domain, to, fault) => {
+  test.each(cases)('with %s accepts nothing', async (_, domain, to, fault) => {
     await setup.addDomain('keyless.test', { dkim: [] })
     await setup.addRoute({ type: 'domain', value: domain }, forwardTo(to))
     await expect(setup.send([`a@${domain}`])).rejects.toThrow(fault)
@@ -211,7 +211,7 @@ describe('a route that cannot send on', () => {
   })
 })
 
-describe('what an organization may not send on or store', () => {
+describe('mail that an organization may not forward or store', () => {
   const START_OVER = async (options: Parameters<typeof createInboundSetup>[0]) => {
     await setup.store.close()
     setup = await createInboundSetup(options)
@@ -220,7 +220,7 @@ describe('what an organization may not send on or store', () => {
   const addresses = (count: number, at: string) => Array.from({ length: count }, (_, n) => `a${n}@${at}.test`)
 
   // threat: forward-target-confirmed
-  test('is kept for targets that have not confirmed, with the reason, and goes to the others', async () => {
+  test('is kept for unconfirmed targets, with the reason, and goes to the others', async () => {
     await START_OVER({ confirmed: [] })
     await setup.store.forwardTargets.set(setup.organization.id, 'bo@b.test', 'confirmed', START)
     await setup.store.forwardTargets.set(setup.organization.id, 'no@c.test', 'stopped', START)
@@ -240,7 +240,7 @@ describe('what an organization may not send on or store', () => {
     ])
   })
 
-  test('of a domain that is not verified is kept, not sent on', async () => {
+  test('of an unverified domain is kept, not forwarded', async () => {
     await setup.addDomain('claimed.test', { status: 'pending' })
     await setup.addRoute({ type: 'address', value: 'info@claimed.test' }, forwardTo('bo@b.test'))
     const answer = await setup.send(['info@claimed.test']).catch((error: Error) => error.message)
@@ -249,7 +249,7 @@ describe('what an organization may not send on or store', () => {
     expect(await sentOn()).toMatchObject(kept)
   })
 
-  test('is put off at RCPT when the day is used up, and others of the mail are taken', async () => {
+  test('is deferred at RCPT when the day is used up, and the mail’s other recipients are accepted', async () => {
     await START_OVER(limited({ forwardsPerDay: 3 }))
     await setup.addRoute({ type: 'address', value: 'info@ours.test' }, forwardTo('bo@b.test', 'cy@c.test'))
     await setup.addRoute({ type: 'address', value: 'kept@ours.test' })
@@ -259,7 +259,7 @@ describe('what an organization may not send on or store', () => {
     expect((await setup.store.usage.of(setup.organization.id, START)).forwards).toBe(2)
   })
 
-  test('is put off at RCPT when nothing more may be stored', async () => {
+  test('is deferred at RCPT at the storage limit', async () => {
     await START_OVER(limited({ storedBytes: 1 }))
     await setup.addRoute({ type: 'address', value: 'info@ours.test' })
     await setup.send(['info@ours.test'])
@@ -267,7 +267,7 @@ describe('what an organization may not send on or store', () => {
   })
 
   // threat: forward-obeys-quality-stop
-  test('is put off while an alert stops the domain; what is only stored is taken', async () => {
+  test('is deferred while an alert stops the domain; store-only mail is accepted', async () => {
     await START_OVER({ isStopped: () => true })
     await setup.addRoute({ type: 'address', value: 'info@ours.test' }, forwardTo('bo@b.test'))
     await setup.addRoute({ type: 'address', value: 'kept@ours.test' })
@@ -276,7 +276,7 @@ describe('what an organization may not send on or store', () => {
   })
 
   // threat: forward-amplification
-  test('is at most 50 addresses for one mail, over all of its routes', async () => {
+  test('goes to at most 50 addresses, over all its routes', async () => {
     for (let n = 0; n < 6; n++) {
       const match = { type: 'address' as const, value: `info${n}@ours.test` }
       await setup.addRoute(match, forwardTo(...addresses(10, `t${n}`)))
@@ -290,7 +290,7 @@ describe('what an organization may not send on or store', () => {
   })
 
   // threat: forward-loop-through-list
-  test('ends after a hundred mails of one Message-ID within an hour, as a list that strips our header would send', async () => {
+  test('ends after a hundred mails of one Message-ID within an hour, as from a list that strips our header', async () => {
     await setup.addRoute({ type: 'address', value: 'info@ours.test' }, forwardTo('list@b.test'))
     const again = (n: number) => setup.send(['info@ours.test'], MAIL, { receivedAt: START + n })
     for (let n = 0; n < 100; n++) await again(n)

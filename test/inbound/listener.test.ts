@@ -104,7 +104,7 @@ async function dialog(lines: readonly string[]): Promise<string[]> {
 const GREETING = ['EHLO mx.author.test', 'MAIL FROM:<ann@author.test>']
 
 describe('a mail library', () => {
-  test('brings a mail to two routes, with tags, over TLS', async () => {
+  test('delivers a mail to two routes, with tags, over TLS', async () => {
     const sent = await client().sendMail({
       from: 'Ann <ann@author.test>',
       to: ['info+invoice@ours.test', 'Order-17@ours.test'],
@@ -125,7 +125,7 @@ describe('a mail library', () => {
     expect(setup.jobs.at(-1)!.envelope).toMatchObject({ remoteAddress: '127.0.0.1', protocol: 'ESMTPS' })
   })
 
-  test('is told why its mail is refused for want of proof', async () => {
+  test('gets the reason when its mail is refused for missing authentication', async () => {
     Object.assign(setup.findings, { verdicts: { ...PASSED, dmarc: 'fail' }, dmarcPolicy: 'reject' })
     const mail = { from: 'ann@author.test', subject: 'forged', text: 'hello' }
     const refused = await client()
@@ -163,7 +163,7 @@ describe('a dialogue', () => {
     'postmaster',
     ' ',
   ]
-  test('refuses for good what is not ours, however it is written', async () => {
+  test('refuses foreign recipients permanently, however they are written', async () => {
     const half = foreign.length / 2 // a client that errs too often is shown out
     for (const paths of [foreign.slice(0, half), foreign.slice(half)]) {
       const replies = await dialog([...GREETING, ...paths.map((path) => `RCPT TO:<${path}>`), 'DATA', 'QUIT'])
@@ -173,7 +173,7 @@ describe('a dialogue', () => {
     }
   })
 
-  test('takes mail for a postmaster without a domain, in any letter case, where a route takes that of our own name', async () => {
+  test('accepts mail for a postmaster without a domain, in any letter case, if a route takes that of our own name', async () => {
     const to = ['RCPT TO:<Postmaster>', `RCPT TO:<postMaster@${HOSTNAME.toUpperCase()}>`]
     const nobody = await dialog(['EHLO mx.author.test', 'MAIL FROM:<>', ...to, 'QUIT'])
     expect(nobody.slice(2, 4)).toEqual([
@@ -193,7 +193,7 @@ describe('a dialogue', () => {
     expect(await fresh()).toMatchObject([{ to: [`Postmaster@${HOSTNAME}`, `postMaster@${HOSTNAME}`], returnPath: '' }])
   })
 
-  test('keeps apart who needs another answer, and takes the rest', async () => {
+  test('separates recipients that need another answer, and accepts the rest', async () => {
     const replies = await dialog([
       ...GREETING,
       'RCPT TO:<info@ours.test>',

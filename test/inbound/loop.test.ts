@@ -35,7 +35,7 @@ async function sentOn(): Promise<string> {
   return Buffer.from(unpackMime(claim!.content!)).toString()
 }
 
-test('a mail that was sent on once does not come in again', async () => {
+test('a forwarded mail is not accepted again', async () => {
   await setup.send(['ann@sealing.test'])
   const forwarded = await sentOn()
   expect(forwarded).toEndWith(MAIL)
@@ -48,14 +48,14 @@ test('a mail that was sent on once does not come in again', async () => {
   }
 })
 
-test('a mail that another installation sent on after us does not come in again', async () => {
+test('a mail that another installation forwarded after us is not accepted again', async () => {
   await setup.send(['ann@sealing.test'], MAIL.replace('Subject: ', 'Subject: second '))
   const byUs = await sentOn()
   const byTheOther = `X-Service-Loop: of-another-server\r\nReceived: from a by b; ${new Date(START).toUTCString()}\r\n${byUs}`
   await expect(setup.send(['bo@sealing.test'], byTheOther)).rejects.toThrow('554 5.4.6')
 })
 
-test('a mail that went round among others is let go at the 51st host', async () => {
+test('a mail that loops among others is refused at the 51st host', async () => {
   const hops = (count: number) => `${'Received: from a by b; Sat, 21 Nov 2026 12:00:00 +0000\r\n'.repeat(count)}${MAIL}`
   expect(await setup.send(['bo@sealing.test'], hops(50))).toEndWith(' accepted')
   await expect(setup.send(['bo@sealing.test'], hops(51))).rejects.toThrow('554 5.4.6')

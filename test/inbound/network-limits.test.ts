@@ -34,7 +34,7 @@ async function open(rates: Partial<NetworkRates>) {
 }
 
 // threat: smtp-connections-of-one-network
-test('connection after connection of one network is answered 421, and others come in', async () => {
+test('rapid connections of one network are answered 421, and others are accepted', async () => {
   const { listener, from, pass, limits } = await open({ connectionsPerMinute: 3 })
   for (let n = 1; n <= 3; n++) (await from(`127.0.1.${n}`)).destroy()
   const refused = await listener.connect('127.0.1.4')
@@ -48,7 +48,7 @@ test('connection after connection of one network is answered 421, and others com
 })
 
 // threat: smtp-mail-flood
-test('more mail of one network than it may bring is answered 451, and is taken later', async () => {
+test('mail beyond the limit of a network is answered 451, and is accepted later', async () => {
   const { from, pass } = await open({ mailsPerMinute: 2 })
   const sender = await from('127.0.1.1')
   const again = 'MAIL FROM:<a@theirs.test>'

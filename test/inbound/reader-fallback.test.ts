@@ -14,7 +14,7 @@ afterAll(() => zone.stop())
 test.each([
   ['ends at once', ['/bin/false']],
   ['is not there', ['/no/such/program']],
-])('where the process %s, a thread reads the mail, and says so', async (_, command) => {
+])('where the process %s, a thread reads the mail, and the log says so', async (_, command) => {
   const said: unknown[] = []
   const starter = createReaderStarter({
     command,
@@ -39,7 +39,7 @@ test.each([
   })
 })
 
-test('the check of it says which it is, and warns of everything but a confined process that held', async () => {
+test('the health check names the kind of reader, and warns of all but a working confined process', async () => {
   const found = { landlock: 7, why: null, broken: [] }
   const statusOf = async (kind: 'confined' | 'filtered' | 'process', broken: string[] = []) =>
     (await checkSeparation(true, async () => ({ ...found, kind, broken }))).status

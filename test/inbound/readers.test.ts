@@ -86,8 +86,8 @@ describe.each([
   })
   afterAll(() => shared.stop())
 
-  describe('a mail that comes in', () => {
-    test('is authenticated, parsed, and stored with our trace in front', async () => {
+  describe('an inbound mail', () => {
+    test('is authenticated, parsed, and stored with our trace fields in front', async () => {
       const raw = signed(mail([...BANK, 'Authentication-Results: other.test; spf=pass'], 'Hello\r\n'), 'bank.test')
       const reading = await shared.read(job(raw))
       expect(reading.verdicts).toEqual({ spf: 'pass', dkim: 'pass', dmarc: 'pass', arc: 'none' })
@@ -110,7 +110,7 @@ describe.each([
     })
 
     // threat: forged-authentication-results
-    test('loses what it says of itself in our name, in what is stored, shown and sent on', async () => {
+    test('loses results forged in our name, in what is stored, shown and forwarded', async () => {
       const forged = 'Authentication-Results: MX.b.test; dmarc=pass header.from=bank.test'
       const raw = mail([forged, ...BANK, forged])
       const reading = await shared.read(job(raw, { seals: [SEAL] }))
@@ -122,7 +122,7 @@ describe.each([
     })
 
     test.each([' dkim=pass', '\t(x)', 'garbage without colon'])(
-      'that begins with %j adds nothing to our fields',
+      'that starts with %j adds nothing to our fields',
       async (line) => {
         const reading = await shared.read(job(mail([line, ...BANK]), { seals: [SEAL] }))
         for (const bytes of [unpackRaw(reading.raw), unpackMime(reading.forwards[0]!)]) {
@@ -131,7 +131,7 @@ describe.each([
       },
     )
 
-    test('many at once keep to their own answers', async () => {
+    test('read with many others gets its own results', async () => {
       const pool = readers({ count: 2 })
       const subjects = Array.from({ length: 40 }, (_, at) => `number ${at}`)
       const found = await Promise.all(subjects.map((subject) => pool.read(job(mail([`Subject: ${subject}`])))))
@@ -139,7 +139,7 @@ describe.each([
     })
 
     // threat: dns-verdict-errors
-    test('DNS that never answers is temperror within the time that was given', async () => {
+    test('with DNS that never answers is temperror within the given time', async () => {
       for (const name of ['bank.test', 's1._domainkey.bank.test', '_dmarc.bank.test']) zone.fail(name, 'timeout')
       const reading = await readers({ authenticationMs: 50 }).read(job(signed(mail(BANK), 'bank.test')))
       for (const name of ['bank.test', 's1._domainkey.bank.test', '_dmarc.bank.test']) zone.fail(name, null)
@@ -147,7 +147,7 @@ describe.each([
       expect(reading.parseError).toBeNull()
     })
 
-    test('several of some megabytes come through, one after another', async () => {
+    test('of some megabytes is read, several one after another', async () => {
       const pool = readers({ count: 2 })
       const raw = signed(mail(BANK, `${'x'.repeat(70)}\r\n`.repeat(60_000)), 'bank.test')
       const found = await Promise.all([1, 2, 3].map(() => pool.read(job(raw))))
@@ -157,7 +157,7 @@ describe.each([
       }
     })
 
-    test('one in a file is read where it lies; main needs none of it', async () => {
+    test('in a file is read in place, without memory of the main thread', async () => {
       const { fd, byteLength } = filed(
         mail(['Subject: filed', 'From: a@a.test'], `${'x'.repeat(70)}\r\n`.repeat(50_000)),
       )
@@ -168,7 +168,7 @@ describe.each([
       expect(textOf(unpackRaw(reading.raw))).toMatch(/^Return-Path: [\s\S]*Subject: filed\r\n[\s\S]*x\r\n$/)
     })
 
-    test('in a file that the thread cannot read, it is looked for once more, and its failure is told', async () => {
+    test('in a file that the thread cannot read is read again by us, and that failure is reported', async () => {
       const { fd, byteLength } = filed(mail(['Subject: short']))
       const broken = { fd, byteLength: byteLength + 1, read: () => Promise.reject(new Error('EIO')) }
       expect(await shared.read({ ...job(Buffer.from('')), raw: broken }).catch(String)).toBe('Error: EIO')
@@ -178,7 +178,7 @@ describe.each([
       expect([reading.head.subject, reading.parseError]).toEqual(['short', 'it could not be read'])
     })
 
-    test('its attachments come again from what is stored', async () => {
+    test('has attachments that can be read again from the store', async () => {
       const part = '--b\r\nContent-Type: image/png\r\nContent-Transfer-Encoding: base64\r\n\r\naGVsbG8=\r\n'
       const raw = mail([...BANK, 'Content-Type: multipart/mixed; boundary=b'], `${part}${part}--b--\r\n`)
       const pool = shared
@@ -188,10 +188,10 @@ describe.each([
     })
   })
 
-  describe('a mail that is sent on', () => {
+  describe('a forwarded mail', () => {
     beforeEach(() => zone.set('s1._domainkey.ours.test', 'TXT', [KEY_RECORD]))
 
-    test('is sealed: the target finds a chain that passes, with what we found in it', async () => {
+    test('is sealed: the target verifies the chain, with our findings in it', async () => {
       const raw = signed(mail(['Return-Path: <old@x.test>', ...BANK]), 'bank.test')
       const reading = await shared.read(job(raw, { seals: [SEAL, SEAL], forwardHeader: 'X-Service-Loop: tag' }))
       expect(reading.forwards).toHaveLength(2)
@@ -223,7 +223,7 @@ describe.each([
       expect(found.arc).toMatchObject({ i: 2, status: { result: 'pass' } })
     })
 
-    test('with a broken chain, a header beyond measure or a key of no use goes on unsealed', async () => {
+    test('with a broken chain, an oversized header or an unusable key is forwarded unsealed', async () => {
       const pool = shared
       const first = await pool.read(job(signed(mail(BANK), 'bank.test'), { seals: [SEAL] }))
       const broken = textOf(unpackMime(first.forwards[0]!)).replace(/Hello\r\n$/, 'Hullo\r\n')

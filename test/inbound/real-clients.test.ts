@@ -74,7 +74,7 @@ describeWithPeers('swaks on port 25', () => {
     ['in clear, pipelined', ['--pipeline'], 'ESMTP'],
     ['with HELO', ['--protocol', 'SMTP'], 'SMTP'],
   ] as const) {
-    test(`brings a mail ${way}`, async () => {
+    test(`delivers a mail ${way}`, async () => {
       const { body } = await postedBy('info', async () => {
         const said = await swaks(
           address,
@@ -94,7 +94,7 @@ describeWithPeers('swaks on port 25', () => {
     })
   }
 
-  test('brings an attachment, which the endpoint gets byte for byte', async () => {
+  test('delivers an attachment to the endpoint byte for byte', async () => {
     const { body } = await postedBy('info', () =>
       swaks(
         address,
@@ -110,7 +110,7 @@ describeWithPeers('swaks on port 25', () => {
     expect(Buffer.from(body.attachments_data[0].content, 'base64').equals(CONTENT)).toBe(true)
   })
 
-  test('brings what dkimpy signed: every verdict is pass, and the post is signed with the secret of the route', async () => {
+  test('delivers what dkimpy signed: every verdict is pass, and the post is signed with the secret of the route', async () => {
     const { request, body } = await postedBy('strict', async () => {
       const said = await swaks(address, '--tls', ...(await envelopeOf(await signedMail())))
       expect(said).toMatchObject({ exitCode: 0 })
@@ -131,7 +131,7 @@ describeWithPeers('swaks on port 25', () => {
     expect(Math.abs(Number(t) - START / 1000)).toBeLessThan(60)
   })
 
-  test('is refused at the dot when the signed mail was changed, and nothing is posted', async () => {
+  test('is refused at the final dot when the signed mail was changed, and nothing is posted', async () => {
     const before = posts('strict').length
     const forged = (await signedMail()).replace('another hand', 'other hands')
     // From elsewhere: the SPF record would vouch for this address otherwise.
@@ -144,7 +144,7 @@ describeWithPeers('swaks on port 25', () => {
     expect(data.filter(({ to }: Json) => to[0] === `strict@${DOMAIN}`).length).toBe(before)
   })
 
-  test('is told of an unknown recipient and of a foreign domain, and what it may send goes through', async () => {
+  test('gets errors for an unknown recipient and a foreign domain, and its other mail is accepted', async () => {
     const everybody = [`info@${DOMAIN}`, `nobody@${DOMAIN}`, 'user@one.remote.example'].join(',')
     const { body } = await postedBy('info', async () => {
       const said = await swaks(address, '--from', 'ann@quiet.example', '--to', everybody, '--body', 'to some')

@@ -38,7 +38,7 @@ async function messages({ store, organization }: InboundSetup) {
 }
 
 describe('a mail', () => {
-  test('to one route is kept with all that is known of it, and owed to the endpoint', async () => {
+  test('to one route is stored with all its data, and owed to the endpoint', async () => {
     const setup = await openSetup()
     const route = await setup.addRoute({ type: 'address', value: 'info@ours.test' }, { action: WEBHOOK })
     const text = await setup.send(['Info+tag@ours.test'])
@@ -199,7 +199,7 @@ describe('a mail loop', () => {
   })
 })
 
-describe('the proof that a route wants', () => {
+describe('the authentication that a route requires', () => {
   type Dmarc = Verdicts['dmarc']
   const REFUSED = '550 5.7.1 message rejected: '
   const LATER = '451 4.7.0 '
@@ -227,7 +227,7 @@ describe('the proof that a route wants', () => {
     expect(await messages(setup)).toHaveLength(expected === '250' ? 1 : 0)
   })
 
-  test('is named with the reason, in one line', async () => {
+  test('is refused with the reason in one line', async () => {
     const setup = await openSetup()
     await setup.addRoute({ type: 'domain', value: 'ours.test' }, { authentication: 'require_pass' })
     setup.findings.verdicts = { ...PASSED, dmarc: 'none' }
@@ -275,7 +275,7 @@ describe('the reply', () => {
     ['a disk that is full', () => new StoreUnavailable('disk full')],
     ['a bug', () => new Error('a bug')],
   ]
-  test.each(faults)("is the listener's when there is %s: nothing is kept and nobody is woken", async (_, make) => {
+  test.each(faults)("is the listener's when there is %s: nothing is kept and nothing is woken", async (_, make) => {
     const fault = make()
     const setup = await openSetup({ wrapStore: withAccept(() => Promise.reject(fault)) })
     await setup.addRoute({ type: 'domain', value: 'ours.test' }, { action: WEBHOOK })

@@ -60,11 +60,11 @@ describe('a recipient', () => {
     ['postmaster@xn--bcher-kva.test', 'books'],
     ['postmaster@theirs.test', 'theirs'],
   ]
-  test.each(taken)('%s is taken by %s', async (address, by) => {
+  test.each(taken)('%s is accepted by %s', async (address, by) => {
     expect(await meaning(address)).toBe(by)
   })
 
-  test('that is a return path of ours is the delivery it was made for, whatever its case', async () => {
+  test('that is a return path of ours is the delivery it was issued for, in any letter case', async () => {
     const address = `${setup.keyed(DELIVERY)}@bounces.ours.test`
     expect(await meaning(address)).toBe('feedback bounce')
     expect(await destination(address.replace(/^[^@]+/, (local) => local.toUpperCase()))).toMatchObject({
@@ -118,11 +118,11 @@ describe('a recipient', () => {
     'info@x.bounces.ours.test',
   ]
   // threat: relay-address-forms
-  test.each(foreign)('%s is not ours to carry', async (address) => {
+  test.each(foreign)('%s is not a local recipient', async (address) => {
     expect(await meaning(address)).toBe(`550 5.7.1 <${address}>: relaying denied`)
   })
 
-  test('is answered in one line of ASCII, whatever it was made of', async () => {
+  test('is answered in one line of ASCII, whatever it contains', async () => {
     const answer = await meaning(`j\u00f6rg\r\nhaus${'x'.repeat(600)}@foreign.test`)
     expect(answer).toMatch(/^550 5\.7\.1 <j\?rg\?hausx+$/)
     expect(answer.length).toBeLessThan(500)
@@ -130,7 +130,7 @@ describe('a recipient', () => {
 })
 
 describe('our own name', () => {
-  test('has the reserved mailboxes of the closest owned name above it, and no other of it', async () => {
+  test('has the reserved mailboxes of the closest owned name above it, and no others of it', async () => {
     const parent = HOSTNAME.slice(HOSTNAME.indexOf('.') + 1)
     const names = ['postmaster', 'Abuse', 'info'].map((local) => `${local}@${HOSTNAME}`)
     const own = await createInboundSetup()
@@ -159,7 +159,7 @@ describe('our own name', () => {
     await own.store.close()
   })
 
-  test('has none while the name above it is not proved', async () => {
+  test('has none while the name above it is unproved', async () => {
     const own = await createInboundSetup()
     const parent = HOSTNAME.slice(HOSTNAME.indexOf('.') + 1)
     const domain = await own.addDomain(parent)
@@ -175,18 +175,18 @@ describe('our own name', () => {
 describe('a recipient that needs another answer at DATA', () => {
   const OWN = '452 4.5.3 recipient has different rules, send in a separate transaction'
 
-  test('than a return path is sent to a transaction of its own', async () => {
+  test('than a return path is sent to a separate transaction', async () => {
     expect(await meaning('info@ours.test', [await destination('complaints@bounces.ours.test')])).toBe(OWN)
     expect(await meaning('complaints@bounces.ours.test', [await destination('info@ours.test')])).toBe(OWN)
   })
 
-  test('because its route wants other proof is sent to a transaction of its own', async () => {
+  test('because its route requires other authentication is sent to a separate transaction', async () => {
     expect(await meaning('strict@ours.test', [await destination('info@ours.test')])).toBe(OWN)
     expect(await meaning('info@ours.test', [await destination('strict@ours.test')])).toBe(OWN)
     expect(await meaning('abuse@ours.test', [await destination('strict@ours.test')])).toBe(OWN)
   })
 
-  test('is still unknown where it is unknown', async () => {
+  test('is unknown where any recipient would be unknown', async () => {
     expect(await meaning('nobody@ours.test', [await destination('strict@ours.test')])).toStartWith('550 5.1.1')
     expect(await meaning('a@foreign.test', [await destination('strict@ours.test')])).toStartWith('550 5.7.1')
   })

@@ -71,7 +71,7 @@ const job = (url: string, more: Partial<ExchangeJob> = {}): ExchangeJob => ({
 })
 const request = { headers: {}, body: '{"a":1}', timeoutMs: 10_000 }
 
-test('a request runs in a thread that starts with it, and its answer is small', async () => {
+test('a request starts a thread for itself, and its answer is small', async () => {
   const { post, started, thread } = startThread()
   expect(started()).toBe(0)
   receiver.script({ status: 429, headers: { 'retry-after': '7', 'x-other': 'y'.repeat(1000) }, body: 'later' })
@@ -96,7 +96,7 @@ test('the address guard holds in the thread', async () => {
   })
 })
 
-test('a large body is handed over and arrives as it was; a view into a larger buffer is copied', async () => {
+test('a large body is transferred and arrives unchanged; a view into a larger buffer is copied', async () => {
   const { post } = startThread()
   const body = new Uint8Array(30_000_000)
   for (let at = 0; at < body.length; at += 997) body[at] = at % 251
@@ -111,7 +111,7 @@ test('a large body is handed over and arrives as it was; a view into a larger bu
   expect(receiver.requests.at(-1)!.bytes.byteLength).toBe(100_000)
 })
 
-test('headers that HTTP cannot carry reject, a CA that is none throws at once', async () => {
+test('headers that HTTP cannot carry reject, and an invalid CA throws at once', async () => {
   const { post, thread } = startThread()
   await expect(post(receiver.url, { ...request, headers: { 'X-A': 'b\r\nX-C: d' } })).rejects.toThrow('HTTP cannot')
   expect(thread.state().underWay).toBe(0)
@@ -185,7 +185,7 @@ test('floods of every kind cost the main thread under 5 ms each', async () => {
 })
 
 test.each(['/spin', '/spin-later'])(
-  'a thread that stands still (%s) is replaced; nothing is lost or posted again',
+  'a blocked thread (%s) is replaced; nothing is lost or posted again',
   async (path) => {
     const { post, started, thread, lines } = startThread({ worker: STUCK, computeMs: 300 })
     expect(await post(receiver.url, request)).toMatchObject({ status: 200 })
@@ -209,7 +209,7 @@ test.each(['/spin', '/spin-later'])(
   },
 )
 
-test('a thread that dies is replaced as well', async () => {
+test('a thread that dies is replaced', async () => {
   const { post, thread, started } = startThread({ worker: STUCK })
   const died = thread.exchange('endpoints')(job(`${receiver.url}/exit`))
   expect(await died).toMatchObject({ kind: 'no_answer' })
@@ -217,7 +217,7 @@ test('a thread that dies is replaced as well', async () => {
   expect(started()).toBe(2)
 })
 
-test('stop gives every request an answer, also those that come later', async () => {
+test('stop answers every request, also later ones', async () => {
   const { post, thread } = startThread()
   receiver.script('hang')
   const before = receiver.requests.length
@@ -241,7 +241,7 @@ test('a thread without work ends, and the next request starts another', async ()
   expect(thread.state().underWay).toBe(0)
 })
 
-test('an answer that nobody asked for closes the kept connection', async () => {
+test('an unsolicited answer closes the kept connection', async () => {
   let connections = 0
   const ok = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok'
   const poison = 'HTTP/1.1 500 Poisoned\r\nContent-Length: 6\r\n\r\npoison'

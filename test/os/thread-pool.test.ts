@@ -55,7 +55,7 @@ const failure = (promise: Promise<unknown>) =>
   )
 const ends = (cause: string) => events.filter((event) => event.kind === 'ended' && event.cause === cause).length
 
-test('a job is answered, and starts no thread before it', async () => {
+test('a job is answered, and no thread starts before it', async () => {
   const pool = openPool()
   expect(pool.state()).toEqual({ runners: 0, waiting: 0, underWay: 0 })
   expect(await pool.run({ kind: 'echo', value: { deep: [1] } })).toEqual({ deep: [1] })
@@ -71,7 +71,7 @@ for (const [name, start] of [
   ['a runner that shares no memory', spawnByMessages],
 ] as const) {
   for (const kind of ['loop', 'regex'] as const) {
-    test(`${name} that a ${kind} keeps is ended and replaced at once`, async () => {
+    test(`${name} that a ${kind} job blocks is ended and replaced at once`, async () => {
       const pool = openPool({ start })
       await pool.run({ kind: 'echo', value: 1 })
       const began = performance.now()
@@ -86,7 +86,7 @@ for (const [name, start] of [
   }
 }
 
-test('the job that had the thread is blamed, and those beside it are tried again without blame', async () => {
+test('the job that blocked the thread is blamed, and those beside it are retried without blame', async () => {
   const pool = openPool()
   const healthy = Array.from({ length: 20 }, () => pool.run({ kind: 'wait', ms: 500 }))
   const poisonous = failure(pool.run({ kind: 'late loop', says: true }))
@@ -96,7 +96,7 @@ test('the job that had the thread is blamed, and those beside it are tried again
   expect(await later).toBeInstanceOf(PoisonousJob)
 })
 
-test('a job that computes without a word is found by trying those that may have done it alone', async () => {
+test('a job that computes without reporting is found by running the suspects alone', async () => {
   const pool = openPool()
   const healthy = Array.from({ length: 3 }, () => pool.run({ kind: 'wait', ms: 400 }))
   const poisonous = failure(pool.run({ kind: 'late loop', says: false }))
@@ -127,14 +127,14 @@ test('a job that ends its thread is tried once more and then given up', async ()
   expect(await pool.run({ kind: 'echo', value: 1 })).toBe(1)
 })
 
-test('a job that throws is not tried again', async () => {
+test('a job that throws is not retried', async () => {
   const error = await failure(openPool().run({ kind: 'throw' }))
   expect(error).toBeInstanceOf(JobFailed)
   expect(String(error)).toContain('thrown inside')
   expect(events.filter(({ kind }) => kind === 'ended')).toHaveLength(0)
 })
 
-test('a job whose buffer was handed over is not tried again', async () => {
+test('a job whose buffer was transferred is not retried', async () => {
   const pool = openPool()
   const { buffer } = new Uint8Array(1_000)
   const job = { kind: 'loop', buffer } as TestJob
@@ -148,7 +148,7 @@ test('a job that cannot be sent to a thread fails alone', async () => {
   expect(await pool.run({ kind: 'echo', value: 1 })).toBe(1)
 })
 
-test('an abandoned job frees its caller at once, also while it waits for a thread', async () => {
+test('an aborted job releases its caller at once, also while it waits for a thread', async () => {
   const pool = openPool({ perRunner: 1 })
   const stop = new AbortController()
   const first = failure(pool.run({ kind: 'wait', ms: 200 }, { signal: stop.signal }))
@@ -160,7 +160,7 @@ test('an abandoned job frees its caller at once, also while it waits for a threa
   expect(await pool.run({ kind: 'echo', value: 1 })).toBe(1)
 })
 
-test('large jobs wait for one another, and small ones pass them', async () => {
+test('large jobs wait for one another, and small ones overtake them', async () => {
   const pool = openPool({ sizeOf: (job) => ('ms' in job ? 40_000 : 10), largeBytes: 1_000 })
   const large = [pool.run({ kind: 'wait', ms: 200 }), pool.run({ kind: 'wait', ms: 1 })]
   await pool.run({ kind: 'echo', value: 1 })
@@ -168,7 +168,7 @@ test('large jobs wait for one another, and small ones pass them', async () => {
   await Promise.all(large)
 })
 
-test('owners take turns: who asks a hundred times holds up nobody who asks once', async () => {
+test('owners take turns: a hundred jobs of one do not delay a single job of another', async () => {
   const pool = openPool({ perRunner: 1, ownerOf: (job) => ('ms' in job ? 'busy' : 'modest') })
   const order: string[] = []
   const jobs = Array.from({ length: 20 }, () => pool.run({ kind: 'wait', ms: 5 }).then(() => order.push('busy')))
@@ -187,7 +187,7 @@ test('no more threads start than there may be, and idle ones end', async () => {
   expect(await pool.run({ kind: 'echo', value: 1 })).toBe(1)
 })
 
-test('a stopped pool answers nobody any more', async () => {
+test('a stopped pool answers no job', async () => {
   const pool = openPool({ perRunner: 1 })
   const under = failure(pool.run({ kind: 'never' }))
   const waits = failure(pool.run({ kind: 'never' }))
@@ -198,14 +198,14 @@ test('a stopped pool answers nobody any more', async () => {
   expect(await failure(pool.run({ kind: 'never' }))).toBeInstanceOf(PoolStopped)
 })
 
-test('where no thread starts, jobs fail instead of waiting for ever', async () => {
+test('where no thread starts, jobs fail instead of waiting forever', async () => {
   const clock = { now: systemClock.now, sleep: (_ms: number, signal?: AbortSignal) => systemClock.sleep(1, signal) }
   const pool = openPool({ clock, start: threadRunner(() => new Worker(new URL('./absent.ts', import.meta.url).href)) })
   expect(await failure(pool.run({ kind: 'echo', value: 1 }))).toBeInstanceOf(JobFailed)
 })
 
 // threat: poisonous-jobs-of-one-tenant
-test('an owner over whose jobs thread after thread ended gets one runner of its own, and others keep theirs', async () => {
+test('an owner whose jobs ended several threads gets a separate one, and others keep theirs', async () => {
   const pool = openPool({ ownerOf: ({ kind }) => (kind === 'busy' ? 'healthy' : 'hostile') })
   for (let job = 0; job < 3; job++) expect(await failure(pool.run({ kind: 'exit' }))).toBeInstanceOf(PoisonousJob)
   expect(events.filter(({ kind }) => kind === 'owner_apart')).toHaveLength(1)

@@ -25,7 +25,7 @@ beforeAll(async () => {
   }
 })
 
-test('a mail arrives at a real server byte for byte, twice signed, over TLS, and says how it went', async () => {
+test('a mail arrives at a real server byte for byte, twice signed, over TLS, and the attempt is recorded', async () => {
   const mx = keep(await startRemoteMx({ tls: certificate }))
   const { zone, resolver, attempt } = await createOutboundSetup({
     settings: { deliveryPort: mx.port },
@@ -109,7 +109,7 @@ for (const [what, when, took, outcome] of ON_FIRST) {
   })
 }
 
-test('when all hosts are in trouble the last reply is told rather than a later refused connection', async () => {
+test('when all hosts fail, the last reply is reported rather than a later refused connection', async () => {
   const mx = keep(await startRawMx({ script: (cue) => (cue === 'RCPT' ? '450 4.7.1 greylisted' : null) }))
   const { zone, attempt } = await createOutboundSetup({ settings: { deliveryPort: mx.port } })
   publish(zone, { 'mx1.remote.test': ['127.0.0.1'], 'mx2.remote.test': ['127.9.9.9'] })
@@ -119,7 +119,7 @@ test('when all hosts are in trouble the last reply is told rather than a later r
   expect(record.transcript).toContain('connection refused')
 })
 
-test('at most five connections are tried, and hosts without address cost none', async () => {
+test('at most five connections are tried, and hosts without address do not count', async () => {
   const mx = keep(await startRawMx({ script: (cue) => (cue === 'CONNECT' ? '421 busy' : null) }))
   const { zone, attempt } = await createOutboundSetup({ settings: { deliveryPort: mx.port } })
   const hosts = Array.from({ length: 9 }, (_, i) => [`mx${i}.remote.test`, i < 2 ? [] : ['127.0.0.1']] as const)
@@ -129,7 +129,7 @@ test('at most five connections are tried, and hosts without address cost none', 
 })
 
 // threat: hanging-mail-servers
-test('servers that never speak cannot hold an attempt beyond its time', async () => {
+test('silent servers cannot extend an attempt beyond its time', async () => {
   const mx = keep(await startRawMx({ script: (cue) => (cue === 'CONNECT' ? { do: 'hang' } : null) }))
   const timeouts = { attemptMs: 1_000, greetingMs: 600 }
   const { zone, attempt } = await createOutboundSetup({ settings: { deliveryPort: mx.port }, timeouts })
@@ -146,7 +146,7 @@ test('servers that never speak cannot hold an attempt beyond its time', async ()
   expect(mx.connections()).toBe(2)
 })
 
-test('a black hole costs the time for connecting, of each of its hosts', async () => {
+test('a black hole costs the connect timeout for each of its hosts', async () => {
   const hole = keep(await startBlackHole())
   const { zone, attempt } = await createOutboundSetup({
     settings: { deliveryPort: hole.port },
@@ -187,7 +187,7 @@ test('where there is no host nothing is connected to, and the transcript says wh
   expect(nobody.outcome).toMatchObject({ kind: 'bounced', bounceType: 'hard', code: '5.1.10' })
 })
 
-test('a smarthost gets every mail, with login, whatever the recipient domain says', async () => {
+test('a smarthost gets every mail, with login, whatever the recipient domain publishes', async () => {
   const login = { user: 'relay', password: 'secret' }
   const mx = keep(await startRemoteMx({ tls: certificate, login }))
   const smarthost = { host: 'relay.sender.test', port: mx.port, implicitTls: false, ...login }
@@ -200,13 +200,13 @@ test('a smarthost gets every mail, with login, whatever the recipient domain say
   expect(JSON.stringify(record)).not.toContain(Buffer.from('\0relay\0secret').toString('base64'))
 })
 
-test('a smarthost that has no address defers: that is the operator, not the recipient', async () => {
+test('a smarthost without an address defers: its operator must act, not the recipient', async () => {
   const smarthost = { host: 'relay.sender.test', port: 25, implicitTls: false, user: null, password: null }
   const { attempt } = await createOutboundSetup({ settings: { smarthost } })
   expect((await attempt(job())).outcome).toMatchObject({ kind: 'deferred', code: '4.4.4' })
 })
 
-test('test mail is composed and signed and goes nowhere', async () => {
+test('test mail is composed and signed and sent nowhere', async () => {
   const { zone, attempt } = await createOutboundSetup()
   const outcomes = [1, 2].map((number) =>
     attempt(job({ sandbox: true, recipient: 'defer@remote.test', attempt: number, signingKeys: SIGNING })),
@@ -225,7 +225,7 @@ test('a mail that cannot be composed bounces soft with 5.6.0, one damaged in the
   }
 })
 
-test('a bug inside defers the delivery and is told', async () => {
+test('an internal error defers the delivery and is reported', async () => {
   const bugs: unknown[] = []
   const mx = keep(await startRawMx())
   const { zone, attempt } = await createOutboundSetup({

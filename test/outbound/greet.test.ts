@@ -7,7 +7,7 @@ import { type RemoteMx, startRemoteMx } from '../support/remote-mx.ts'
 
 const LOGIN = { user: 'shop', password: 'correct horse' }
 
-describe('a call without a mail', () => {
+describe('a connection without a mail', () => {
   let server: RemoteMx
   let ca = ''
   beforeAll(async () => {
@@ -31,7 +31,7 @@ describe('a call without a mail', () => {
     return greet(peer, { hostname: 'mail.sender.example', sourceAddress: null, timeoutMs: 5_000, ca })
   }
 
-  test('goes through TLS and login, says QUIT and brings nothing', async () => {
+  test('uses TLS and login, sends QUIT and transmits nothing', async () => {
     const called = await call()
     expect(called).toMatchObject({ isReached: true, problem: null })
     expect(called.words).toContain('AUTH PLAIN ***')
@@ -40,7 +40,7 @@ describe('a call without a mail', () => {
   })
 
   // threat: smarthost-password-exposed
-  test('tells of a login that is refused, without the password', async () => {
+  test('reports a refused login, without the password', async () => {
     const called = await call({ login: { user: 'shop', password: 'wrong horse' } })
     expect(called.isReached).toBe(true)
     expect(called.problem).toContain('login was refused: 535 5.7.8')
@@ -48,7 +48,7 @@ describe('a call without a mail', () => {
     expect(called.words).not.toContain(Buffer.from('\0shop\0wrong horse').toString('base64'))
   })
 
-  test('a port that nobody has is not reached', async () => {
+  test('to a closed port is not reached', async () => {
     const called = await call({ port: await freePort() })
     expect(called.isReached).toBe(false)
     expect(called.problem).not.toBeNull()

@@ -53,14 +53,14 @@ test.each(EVERY)('DANE-TA, selector %i, matching type %i: chain, dates and name 
   expect(daneProblem(right, [leaf.raw], HOST, NOW) === null).toBe(type === 0)
 })
 
-test('a DANE-TA record that matches a certificate which has issued nothing here proves nothing', () => {
+test('a DANE-TA record of a certificate that issued nothing here verifies nothing', () => {
   const stranger = new X509Certificate(leafPem)
   expect(daneProblem([tlsa(2, 0, 1, root)], [stranger.raw], HOST, NOW)).toContain('matches none')
   expect(daneProblem([tlsa(2, 0, 1, root)], [], HOST, NOW)).toBe('the server sent no certificate')
   expect(daneProblem([tlsa(2, 0, 1, root)], [Buffer.from('no certificate')], HOST, NOW)).toContain('cannot be parsed')
 })
 
-test('one record that fits is enough, and records SMTP cannot use are no records', () => {
+test('one matching record is enough, and records that SMTP cannot use do not count', () => {
   const good = tlsa(3, 1, 1, leaf)
   expect(daneProblem([tlsa(3, 1, 1, root), good], SHOWN, HOST, NOW)).toBeNull()
   const useless: TlsaRecord[] = [
@@ -105,7 +105,7 @@ test.each([
   }
 })
 
-test('a certificate that matches no TLSA record defers, whatever public authority vouches for it, never in clear', async () => {
+test('a certificate that matches no TLSA record defers, even from a public authority, and is never replaced by cleartext', async () => {
   const { attempt, mx } = await remote({ records: [wrong()], ca: rootPem })
   const { outcome, attempt: facts } = await attempt(job())
   expect(outcome).toMatchObject(TLS_FAULT)
@@ -117,7 +117,7 @@ test.each([
   ['MX', 'remote.test'],
   ['address', HOST],
   ['TLSA', ''],
-] as const)('without the word of DNSSEC for the %s record TLSA is not asked or does not count', async (_what, name) => {
+] as const)('without DNSSEC for the %s record TLSA is not asked or does not count', async (_what, name) => {
   const world = await remote({ records: [wrong()] })
   world.zone.signed.delete(name || world.owner)
   const { outcome, attempt: facts } = await world.attempt(job())
@@ -126,13 +126,13 @@ test.each([
   expect(world.zone.queries.some(({ type }) => type === 'TLSA')).toBe(name === '')
 })
 
-test('a resolver that nobody trusts is not believed about DNSSEC', async () => {
+test('an untrusted resolver is not trusted about DNSSEC', async () => {
   const { attempt, zone } = await remote({ records: [wrong()], trusted: [] })
   expect((await attempt(job())).attempt.tlsPolicy).toBe('none')
   expect(zone.queries.some(({ type }) => type === 'TLSA')).toBe(false)
 })
 
-test('where the lookup of TLSA fails the host is left out: deferred, nothing connected to', async () => {
+test('a host whose TLSA lookup fails is left out: deferred, nothing connected to', async () => {
   const { attempt, zone, mx, owner } = await remote()
   zone.fail(owner, 'SERVFAIL')
   const { outcome, attempt: facts } = await attempt(job())
@@ -142,7 +142,7 @@ test('where the lookup of TLSA fails the host is left out: deferred, nothing con
   expect(mx.connections()).toBe(0)
 })
 
-test('TLSA records that SMTP cannot use demand encryption and no more', async () => {
+test('TLSA records that SMTP cannot use require encryption and no more', async () => {
   const { attempt } = await remote({ records: [tlsa(1, 0, 1, root)] })
   const { outcome, attempt: facts } = await attempt(job())
   expect(outcome.kind).toBe('delivered')
@@ -158,7 +158,7 @@ test('TLSA records that SMTP cannot use demand encryption and no more', async ()
   expect(plain.mails).toEqual([])
 })
 
-test('a domain without MX is proven by the TLSA records of its own name', async () => {
+test('a domain without MX is verified by the TLSA records of its own name', async () => {
   const { attempt, zone, mx } = await remote()
   zone.remove('remote.test', 'MX')
   zone.set('remote.test', 'A', ['127.0.0.1'])
@@ -169,7 +169,7 @@ test('a domain without MX is proven by the TLSA records of its own name', async 
 
 const policy = (mode: MtaSts['mode'], ...mx: string[]): MtaSts => ({ mode, mx, maxAgeSeconds: 86_400 })
 
-test('an MTA-STS policy in force wants a listed host with a certificate of a public authority for its name', async () => {
+test('an enforced MTA-STS policy requires a listed host with a public certificate for its name', async () => {
   const proven = await remote({ ca: rootPem })
   const taken = await proven.attempt(job({ mtaSts: policy('enforce', '*.remote.test') }))
   expect(taken.attempt).toMatchObject({ outcome: 'delivered', tlsPolicy: 'mta_sts', tlsVerified: true })
@@ -188,7 +188,7 @@ test('an MTA-STS policy in force wants a listed host with a certificate of a pub
   expect(unlisted.attempt).toMatchObject({ mxHost: null, tlsPolicy: 'mta_sts' })
 })
 
-test('of several hosts those that the policy does not list are left out', async () => {
+test('hosts that the policy does not list are left out', async () => {
   const { attempt, zone } = await remote({ ca: rootPem })
   publish(zone, { 'evil.test': ['127.0.0.1'], [HOST]: ['127.0.0.1'] })
   const { attempt: facts } = await attempt(job({ mtaSts: policy('enforce', HOST) }))
@@ -196,7 +196,7 @@ test('of several hosts those that the policy does not list are left out', async 
   expect(facts.transcript).toContain('evil.test: skipped, evil.test is not in the MTA-STS policy of remote.test')
 })
 
-test('an MTA-STS policy in testing demands nothing, one of mode none is none', async () => {
+test('an MTA-STS policy in testing requires nothing, and one of mode none is no policy', async () => {
   const { attempt } = await remote()
   for (const [mode, name] of [
     ['testing', 'mta_sts_testing'],
@@ -207,7 +207,7 @@ test('an MTA-STS policy in testing demands nothing, one of mode none is none', a
   }
 })
 
-test('DANE goes before MTA-STS, for better and for worse', async () => {
+test('DANE has precedence over MTA-STS, whether it passes or fails', async () => {
   const fine = await remote({ records: [tlsa(3, 1, 1, leaf)] })
   const taken = await fine.attempt(job({ mtaSts: policy('enforce', 'mx9.remote.test') }))
   expect(taken.attempt).toMatchObject({ outcome: 'delivered', tlsPolicy: 'dane' })
@@ -215,7 +215,7 @@ test('DANE goes before MTA-STS, for better and for worse', async () => {
   expect((await bad.attempt(job({ mtaSts: policy('enforce', HOST) }))).outcome).toMatchObject(TLS_FAULT)
 })
 
-test('that TLS was found broken at a host lets no mail with a policy go there in clear', async () => {
+test('broken TLS at a host lets no mail with a policy go there in cleartext', async () => {
   const mx = keep(await startRawMx({ tls: TLS, script: (cue) => (cue === 'STARTTLS' ? '454 4.7.0 no' : null) }))
   const { zone, attempt } = await createOutboundSetup({ settings: { deliveryPort: mx.port } })
   publish(zone, { [HOST]: ['127.0.0.1'] })
@@ -225,7 +225,7 @@ test('that TLS was found broken at a host lets no mail with a policy go there in
   expect(mx.mails).toHaveLength(1)
 })
 
-test('mails share a connection only when the same TLSA records prove it', () => {
+test('mails share a connection only when the same TLSA records verify it', () => {
   const peer = peerOf(HOST, '127.0.0.1', { demand: 'verified' }, SETTINGS)
   const keys = [undefined, [tlsa(3, 1, 1, leaf)], [wrong()], [wrong(), tlsa(3, 1, 1, leaf)]].map((records) =>
     peerKey({ ...peer, tlsa: records }),
@@ -236,7 +236,7 @@ test('mails share a connection only when the same TLSA records prove it', () => 
 
 const SETTINGS = { smarthost: null, deliveryPort: 25, sourceAddress: null }
 
-test('each connection is told once as a session, with what was wrong with TLS', async () => {
+test('each connection is reported once as a session, with its TLS failure', async () => {
   const sessions = async (world: Awaited<ReturnType<typeof remote>>, more: Partial<AttemptJob> = {}) =>
     (await world.attempt(job(more))).tlsSessions.map(({ policy: name, failure }) => [name, failure])
 
@@ -269,14 +269,14 @@ test.each([
   ['offers no TLS', undefined, null, 'starttls-not-supported'],
   ['refuses STARTTLS', TLS, '454 4.7.0 no', 'starttls-not-supported'],
   ['breaks the handshake', TLS, { do: 'drop' as const }, 'validation-failure'],
-])('a server that %s is told as such, although the mail went in clear', async (_what, tls, move, failure) => {
+])('a server that %s is reported as such, although the mail went in cleartext', async (_what, tls, move, failure) => {
   const mx = keep(await startRawMx({ tls, script: (cue) => (cue === 'STARTTLS' ? move : null) }))
   const { zone, attempt } = await createOutboundSetup({ settings: { deliveryPort: mx.port } })
   publish(zone, { [HOST]: ['127.0.0.1'] })
   expect(await attempt(job())).toMatchObject({ outcome: { kind: 'delivered' }, tlsSessions: [{ failure }] })
 })
 
-test('a connection that ended before TLS could begin is no session', async () => {
+test('a connection that ended before TLS is no session', async () => {
   const mx = keep(await startRawMx({ tls: TLS, script: (cue) => (cue === 'CONNECT' ? '421 busy' : null) }))
   const { zone, attempt } = await createOutboundSetup({ settings: { deliveryPort: mx.port } })
   publish(zone, { [HOST]: ['127.0.0.1'] })

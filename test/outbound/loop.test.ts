@@ -245,7 +245,7 @@ describe('large mail', () => {
     expect(jobs.map(({ content }) => Buffer.compare(content, CONTENT))).toEqual([0, 0, 0, 0, 0])
   })
 
-  test('that cannot be read at the moment is put off, and no thread gets it', async () => {
+  test('that cannot be read is deferred, and no thread gets it', async () => {
     const { clock, queue, store, told, jobs } = await world(() => OK)
     const { content } = store.deliveries
     store.deliveries.content = () => Promise.reject(new Error('the disk cannot be read'))
@@ -312,7 +312,7 @@ describe('a delivery', () => {
     expect(await store.suppressions.find('org_1', 'ann@example.com')).toEqual([])
   })
 
-  test('with a full mailbox tells the soft bounce once and goes on', async () => {
+  test('with a full mailbox reports the soft bounce once and continues', async () => {
     const outcomes = [FULL, FULL, OK]
     const { clock, queue, told } = await world(() => outcomes.shift()!)
     const message = await queue(['ann@example.com'])
@@ -368,7 +368,7 @@ describe('scheduled test mail', () => {
     expect(store.suppressions.among('org_1', 'dom_1', ['bounce@example.com'])).toEqual(new Set())
   })
 
-  test('is opened, clicked, complained of and unsubscribed from as test mail that goes at once', async () => {
+  test('is opened, clicked, complained of and unsubscribed from like immediate test mail', async () => {
     const { clock, queue, told, store } = await world(() => OK)
     const expected: [string, string[], number, number][] = [
       ['click', ['opened', 'clicked'], 1, 1],
@@ -643,7 +643,7 @@ function attemptOf(job: AttemptJob, outcome: Outcome, startedAt: number): Attemp
 }
 
 // threat: poisonous-jobs-of-one-tenant
-test('mail of an organization whose messages ended thread after thread waits ten minutes, that of others does not', async () => {
+test('mail of an organization whose messages ended several threads waits ten minutes, that of others does not', async () => {
   const { clock, queue, tried, store, told } = await world(({ recipient }) =>
     recipient.startsWith('bad') ? poisoned('ended_thread') : OK,
   )

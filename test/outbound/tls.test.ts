@@ -57,7 +57,7 @@ async function offer(via: Transport, mx: { port: number }, more: Partial<Peer> =
   return { ...offered, transcript: transcript.text() }
 }
 
-test('STARTTLS is taken when offered, EHLO said again within, and an unproven certificate recorded', async () => {
+test('STARTTLS is used when offered, EHLO repeated within, and an unverified certificate recorded', async () => {
   const mx = await raw()
   const { answer, tls, transcript } = await offer(transport(), mx)
   expect(answer).toMatchObject(TAKEN)
@@ -89,7 +89,7 @@ for (const [what, move] of [
   ['speaks no TLS after 220', '220 go ahead'],
 ] as const) {
   // threat: broken-starttls
-  test(`where STARTTLS is offered and the server ${what}, the mail goes in clear, and the next one at once`, async () => {
+  test(`where STARTTLS is offered and the server ${what}, the mail goes in cleartext, and the next one at once`, async () => {
     const mx = await raw({ script: (cue) => (cue === 'STARTTLS' ? move : null) })
     const via = transport({ timeouts: { ...TIMEOUTS, commandMs: 1_000, tlsMs: 60 } })
     const first = await offer(via, mx)
@@ -101,7 +101,7 @@ for (const [what, move] of [
   })
 }
 
-test('commands that stand behind the 220 of STARTTLS in clear are dropped with all that was said before', async () => {
+test('replies sent in cleartext behind the 220 of STARTTLS are dropped, and so are all before', async () => {
   const injected = '220 go ahead\r\n250-evil\r\n250 AUTH PLAIN\r\n'
   const mx = await raw({ script: (cue) => (cue === 'STARTTLS' ? { do: 'starttls', text: injected } : null) })
   const { answer, transcript } = await offer(transport(), mx)
@@ -111,7 +111,7 @@ test('commands that stand behind the 220 of STARTTLS in clear are dropped with a
   expect(transcript).toContain('S: 250 2.0.0 queued')
 })
 
-test('a mail that requires TLS goes only to a server that has proven its name', async () => {
+test('a mail that requires TLS goes only to a server with a verified name', async () => {
   const mx = await raw()
   const trusting = { ca: certificate.certificatePem }
   const verified = await offer(transport(trusting), mx, { demand: 'verified' })
@@ -127,7 +127,7 @@ test('a mail that requires TLS goes only to a server that has proven its name', 
   expect(mx.mails.length).toBe(1)
 })
 
-test('a mail that requires TLS never goes in clear', async () => {
+test('a mail that requires TLS never goes in cleartext', async () => {
   const without = await startRawMx()
   open.push(without)
   const refusing = await raw({ script: (cue) => (cue === 'STARTTLS' ? '454 4.7.0 no' : null) })
@@ -152,7 +152,7 @@ for (const [mechanisms, words] of [
   ['AUTH PLAIN LOGIN', ['AUTH PLAIN ***']],
   ['AUTH=LOGIN', ['AUTH LOGIN', '***', '***']],
 ] as const) {
-  test(`a smarthost with implicit TLS takes user and password by ${mechanisms}; neither is kept`, async () => {
+  test(`a smarthost with implicit TLS accepts user and password by ${mechanisms}; neither is recorded`, async () => {
     let asked = 0
     const mx = await raw({
       implicitTls: true,
@@ -178,7 +178,7 @@ for (const [mechanisms, words] of [
   })
 }
 
-test('a refused login defers, and a server that repeats the password does not get it into our records', async () => {
+test('a refused login defers, and a password that the server repeats is not recorded', async () => {
   const echo = `535 5.7.8 wrong: ${Buffer.from('\0relay\0correct horse').toString('base64')} (correct horse)`
   const mx = await raw({ extensions: ['AUTH PLAIN'], script: (cue) => (cue === 'AUTH' ? echo : null) })
   const { answer, transcript } = await offer(transport(), mx, { demand: 'encrypted', login: LOGIN })
@@ -187,7 +187,7 @@ test('a refused login defers, and a server that repeats the password does not ge
   expect(JSON.stringify(answer) + transcript).not.toContain('correct horse')
 })
 
-test('no password is spoken to a server without TLS unless that was allowed', async () => {
+test('no password is sent to a server without TLS unless that is allowed', async () => {
   const mx = await startRawMx({ extensions: ['AUTH PLAIN'] })
   open.push(mx)
   const { answer } = await offer(transport(), mx, { demand: 'encrypted', login: LOGIN })
@@ -196,7 +196,7 @@ test('no password is spoken to a server without TLS unless that was allowed', as
 })
 
 // threat: smarthost-password
-test('a password is not sent to a server whose certificate nobody vouches for, and the fault tells its fingerprint', async () => {
+test('no password is sent to a server with an unverified certificate, and the fault has its fingerprint', async () => {
   const shown = new X509Certificate(certificate.certificatePem)
   const fingerprint = shown.fingerprint256.replaceAll(':', '').toLowerCase()
   for (const implicitTls of [false, true]) {
@@ -210,7 +210,7 @@ test('a password is not sent to a server whose certificate nobody vouches for, a
   }
 })
 
-test('a pinned certificate or public key is proof enough for the password, and another one is none', async () => {
+test('a pinned certificate or public key is enough for the password, and another one is not', async () => {
   const shown = new X509Certificate(certificate.certificatePem)
   const key = shown.publicKey.export({ type: 'spki', format: 'der' })
   const hexOf = (bytes: Uint8Array) => new Bun.CryptoHasher('sha256').update(bytes).digest('hex')
@@ -236,7 +236,7 @@ test('a pinned certificate or public key is proof enough for the password, and a
   }
 })
 
-test('a real smtp-server takes the mail over STARTTLS with a login', async () => {
+test('a real smtp-server accepts the mail over STARTTLS with a login', async () => {
   const mx = await startRemoteMx({ tls: certificate, login: LOGIN })
   open.push(mx)
   const via = transport({ ca: certificate.certificatePem })

@@ -61,7 +61,7 @@ const at =
   (cue: Cue, _line: string, number: number): Move | null =>
     cue === where && (connection === undefined || connection === number) ? move : null
 
-test('a mail goes out in one connection, one group of commands and one write, and is taken', async () => {
+test('a mail is sent in one connection, one group of commands and one write, and is accepted', async () => {
   const mx = await raw()
   const { answer, transcript } = await offer(transport(), peer(mx))
   expect(answer).toEqual({ kind: 'reply', stage: 'content', reply: { code: 250, enhanced: '2.0.0', text: 'queued' } })
@@ -95,7 +95,7 @@ test('a mail goes out in one connection, one group of commands and one write, an
   )
 })
 
-test('twenty mails share the two connections that one server may have', async () => {
+test('twenty mails share the two connections that a server may have', async () => {
   const mx = await raw()
   const via = transport()
   const all = await Promise.all(Array.from({ length: 20 }, () => offer(via, peer(mx))))
@@ -131,7 +131,7 @@ const REFUSALS: [where: Cue, stage: string, reply: string][] = [
 for (const extensions of [['PIPELINING'], []]) {
   for (const [where, stage, reply] of REFUSALS) {
     // threat: smtp-connection-resets
-    test(`${reply} to ${where} ${extensions.length > 0 ? 'in a group' : 'in lockstep'} is the answer`, async () => {
+    test(`${reply} to ${where} ${extensions.length > 0 ? 'in a group' : 'in lockstep'} is the result`, async () => {
       const mx = await raw({ extensions, script: at(where, reply) })
       const { answer } = await offer(transport(), peer(mx))
       expect(answer).toMatchObject({ kind: 'reply', stage, reply: { code: Number(reply.slice(0, 3)) } })
@@ -210,7 +210,7 @@ for (const [name, moveAt] of [
 }
 
 // threat: hanging-mail-servers
-test('the whole talk is bounded, however patient each single step is', async () => {
+test('the whole dialogue is limited, however slow each single step is', async () => {
   const mx = await raw({ script: at('EHLO', { do: 'hang' }) })
   const { answer } = await offer(transport(), peer(mx), { budgetMs: 1_000 })
   expect(answer).toMatchObject({ kind: 'fault', stage: 'ehlo', fault: { class: 'timeout' } })
@@ -218,7 +218,7 @@ test('the whole talk is bounded, however patient each single step is', async () 
 
 for (const [where, stage] of HANGS) {
   // threat: smtp-connection-resets
-  test(`a server that resets the connection at ${where} has taken nothing`, async () => {
+  test(`a server that resets the connection at ${where} has accepted nothing`, async () => {
     const mx = await raw({ extensions: [], script: at(where, { do: 'reset' }) })
     const { answer } = await offer(transport(), peer(mx))
     expect(answer).toMatchObject({ kind: 'fault', stage, afterDot: false })
@@ -227,7 +227,7 @@ for (const [where, stage] of HANGS) {
 
 for (const where of ['CONNECT', 'EHLO', 'MAIL', 'RCPT', 'DATA', 'DOT'] as const) {
   // threat: smtp-connection-resets
-  test(`421 to ${where} and the end of the connection is that answer, not a lost connection`, async () => {
+  test(`421 to ${where} and the end of the connection is that reply, not a lost connection`, async () => {
     const text = '421 4.3.2 shutting down\r\n'
     const mx = await raw({ extensions: [], script: at(where, { do: 'say_and_drop', text }) })
     const { answer } = await offer(transport(), peer(mx))
@@ -243,7 +243,7 @@ for (const [name, move] of [
   ['354', '354 more?'],
 ] as [string, Move][]) {
   // threat: smtp-connection-resets
-  test(`a connection that is ${name} after the final dot leaves it open whether the mail was taken`, async () => {
+  test(`a connection that is ${name} after the final dot leaves the outcome unknown`, async () => {
     const mx = await raw({ script: at('DOT', move) })
     const { answer } = await offer(transport({ timeouts: { ...TIMEOUTS, finalDotMs: 120 } }), peer(mx))
     expect(answer).toMatchObject({ kind: 'fault', stage: 'content', afterDot: true })
@@ -257,7 +257,7 @@ for (const [name, move, where, stage] of [
   ['354 to MAIL', '354 go on', 'MAIL', 'mail'],
 ] as [string, string, Cue, string][]) {
   // threat: broken-starttls
-  test(`${name} is no SMTP: the connection is closed and the mail deferred`, async () => {
+  test(`${name} is not SMTP: the connection is closed and the mail deferred`, async () => {
     const mx = await raw({ extensions: [], script: at(where, move) })
     const { answer } = await offer(transport(), peer(mx))
     expect(answer).toMatchObject({ kind: 'fault', stage, fault: { class: 'protocol' }, afterDot: false })
@@ -265,14 +265,14 @@ for (const [name, move, where, stage] of [
   })
 }
 
-test('the source address of the configuration is the one we come from', async () => {
+test('connections come from the source address of the configuration', async () => {
   const mx = await raw()
   expect((await offer(transport({ sourceAddress: '127.0.0.2' }), peer(mx))).sourceAddress).toBe('127.0.0.2')
   const elsewhere = await offer(transport({ sourceAddress: '192.0.2.1' }), peer(mx))
   expect(elsewhere.answer).toMatchObject({ kind: 'fault', stage: 'connect', fault: { class: 'network' } })
 })
 
-test('nobody listening is a fault at connect', async () => {
+test('a closed port is a fault at connect', async () => {
   const mx = await startRawMx()
   await mx.stop()
   const { answer } = await offer(transport(), peer(mx))
@@ -298,7 +298,7 @@ test('an 8-bit mail is announced where 8BITMIME is offered and not sent elsewher
   expect((await offer(transport(), peer(unable), { mail })).answer).toMatchObject({ kind: 'unfit', code: '5.6.3' })
 })
 
-test('SMTPUTF8 is asked for only when an address needs it, and its lack is told as 5.6.7', async () => {
+test('SMTPUTF8 is requested only when an address requires it, and its lack is reported as 5.6.7', async () => {
   const able = await raw({ extensions: ['8BITMIME', 'SMTPUTF8'] })
   const via = transport()
   await offer(via, peer(able), { recipient: 'zoë@raw.test' })

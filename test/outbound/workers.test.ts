@@ -224,7 +224,7 @@ test('expensive mail gets a separate thread of lower priority while others send'
   expect(results.every(({ outcome }) => outcome.kind === 'delivered')).toBe(true)
 })
 
-test('stop lets current mail finish and says QUIT', async () => {
+test('stop lets current mail finish and sends QUIT', async () => {
   const { mx, zone } = await remote()
   const { workers, results } = threads({ mx, zone, count: 1 })
   workers.submit([job(1), job(2)])

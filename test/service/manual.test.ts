@@ -27,7 +27,7 @@ async function expectCompletion(complete: Complete): Promise<void> {
 const lines = (output: string) => output.split('\n').filter((line) => line !== '')
 
 describe('the tree of commands', () => {
-  test('has every command with what it is for', () => {
+  test('has every command with its purpose', () => {
     const nodes = allOf(treeOf(program))
     expect(nodes.map(({ path }) => path)).toEqual(expect.arrayContaining(['', 'try', 'key create', 'completion']))
     expect(nodes.filter(({ about }) => about === '')).toEqual([])
@@ -35,7 +35,7 @@ describe('the tree of commands', () => {
 })
 
 describeWith(['bash', 'shellcheck'], 'completion for bash', () => {
-  test('is a script without faults', async () => {
+  test('is a script without errors', async () => {
     const checked = await run(['shellcheck', '--shell=bash', '-'], { input: script('bash') })
     expect(checked).toEqual({ exitCode: 0, output: '' })
   })
@@ -58,7 +58,7 @@ describeWith(['bash', 'shellcheck'], 'completion for bash', () => {
 })
 
 describeWith(['zsh'], 'completion for zsh', () => {
-  test('is a script that zsh reads, and registers itself', async () => {
+  test('is a script that zsh accepts, and registers itself', async () => {
     expect(await run(['zsh', '-n', '/dev/stdin'], { input: script('zsh') })).toEqual({ exitCode: 0, output: '' })
     const sourced = `autoload -Uz compinit && compinit -u -D\n${script('zsh')}\nprint -r -- $_comps[postrider]`
     expect(await run(['zsh', '-f', '-s'], { input: sourced })).toEqual({ exitCode: 0, output: '_postrider\n' })

@@ -68,7 +68,7 @@ describe('a release', () => {
     LIMIT_MS,
   )
 
-  test('holds what an administrator looks for, and nothing that belongs to somebody', async () => {
+  test('contains what an administrator needs, owned by root', async () => {
     const { output } = await run(['tar', '-tvf', join(release, `${ARCHIVE}.tar.gz`)])
     const listed = output.split('\n').map((line) => line.split(/\s+/))
     const rights = new Map(listed.map(([mode, owner, , , , path]) => [path, `${mode} ${owner}`]))
@@ -80,7 +80,7 @@ describe('a release', () => {
 })
 
 describe('the Dockerfile', () => {
-  test('copies what the build makes, lets nothing else in, and calls commands that there are', () => {
+  test('copies what the build makes and nothing else, and calls commands that exist', () => {
     const text = readFileSync(join(ROOT, 'scripts/Dockerfile'), 'utf8')
     expect(readFileSync(join(ROOT, 'scripts/Dockerfile.dockerignore'), 'utf8')).toBe('*\n!dist/postrider\n')
     expect(text.match(/^COPY (?!--from).*/gm)).toEqual(['COPY --chmod=755 dist/postrider /usr/bin/postrider'])
@@ -93,13 +93,13 @@ describe('the Dockerfile', () => {
 })
 
 describeWith(['root', 'dpkg', 'systemd-sysusers', 'systemd-tmpfiles', 'shellcheck'], 'the Debian package', () => {
-  test('has scripts without faults', async () => {
+  test('has scripts without errors', async () => {
     const scripts = ['postinst', 'prerm', 'postrm'].map((name) => join(ROOT, 'scripts/package', name))
     expect(await run(['shellcheck', ...scripts])).toEqual({ exitCode: 0, output: '' })
   })
 
   test(
-    'makes user and folders, leaves a config alone, keeps data on removal, and takes all away on purge',
+    'creates user and folders, keeps an existing config, keeps data on removal, and removes all on purge',
     async () => {
       const root = join(folder, 'root')
       for (const path of ['var/lib/dpkg/info', 'var/lib/dpkg/updates', 'etc'])
@@ -160,11 +160,11 @@ describeWith(['shellcheck', 'curl'], 'the install script', () => {
     return { url: `http://127.0.0.1:${server.port}`, stop: () => server.stop(true) }
   }
 
-  test('has no faults', async () => {
+  test('is without errors', async () => {
     expect(await run(['shellcheck', INSTALL])).toEqual({ exitCode: 0, output: '' })
   })
 
-  test('from an address or a folder puts one file in place, and tells the next command', async () => {
+  test('installs one file from an address or a folder, and prints the next command', async () => {
     const server = serve(release)
     for (const args of [
       ['--from', server.url],
@@ -180,7 +180,7 @@ describeWith(['shellcheck', 'curl'], 'the install script', () => {
     await server.stop()
   })
 
-  test('without root goes into the home, and over what was there', async () => {
+  test('installs into the home directory without root, over an existing file', async () => {
     if (process.getuid?.() === 0) chmodSync(folder, 0o755)
     const home = mkdtempSync(join(tmpdir(), 'postrider-home-'))
     mkdirSync(join(home, '.local/bin'), { recursive: true })
@@ -250,7 +250,7 @@ describeWith(['shellcheck', 'curl'], 'the install script', () => {
   })
 
   test(
-    'does nothing when only a part of it has come',
+    'does nothing when it was downloaded only in part',
     async () => {
       const script = readFileSync(INSTALL, 'utf8')
       const to = place()

@@ -15,7 +15,7 @@ describe('the manual', () => {
   })
   afterAll(() => rmSync(folder, { recursive: true }))
 
-  test.skipIf(Bun.which('caddy') === null)('has a Caddyfile that Caddy understands', async () => {
+  test.skipIf(Bun.which('caddy') === null)('has a Caddyfile that Caddy accepts', async () => {
     writeFileSync(join(folder, 'Caddyfile'), block('caddy'))
     const { exitCode, output } = await run(['caddy', 'adapt', '--validate', '--config', join(folder, 'Caddyfile')], {
       env: { PATH: process.env.PATH!, HOME: folder },
@@ -24,7 +24,7 @@ describe('the manual', () => {
     expect(exitCode).toBe(0)
   })
 
-  test.skipIf(Bun.which('nginx') === null)('has a server block that nginx understands', async () => {
+  test.skipIf(Bun.which('nginx') === null)('has a server block that nginx accepts', async () => {
     const made = await selfSignedCertificate({ names: ['api.example.com'], now: Date.now() })
     writeFileSync(join(folder, 'fullchain.pem'), made.certificatePem)
     writeFileSync(join(folder, 'privkey.pem'), made.keyPem)

@@ -32,7 +32,7 @@ describe('the systemd unit', () => {
 })
 
 describeWith(['systemd-analyze'], 'what systemd says of the unit', () => {
-  test('it is understood whole, and exposes 2.0 at most', async () => {
+  test('is accepted by systemd, with an exposure of at most 2.0', async () => {
     for (const places of [PLACES, { ...PLACES, file: '/srv/my mail/c.toml', dataDir: '/srv/my mail' }]) {
       const folder = mkdtempSync(join(tmpdir(), 'postrider-unit-'))
       const file = join(folder, 'postrider.service')
@@ -66,7 +66,7 @@ describeWith(
     const confined = (...command: string[]) => [...RIGHTS, '/usr/bin/python3', '-c', python, ...command]
 
     test(
-      'walks the whole way of a mail as nobody, with no right but that to low ports',
+      'runs the whole path of a mail as nobody, with only the right to low ports',
       async () => {
         // The filter holds: what it leaves out is refused.
         expect((await run(confined('/usr/bin/ionice', '-c', '3', 'true'), { input })).output).toContain('not permitted')
@@ -78,7 +78,7 @@ describeWith(
     )
 
     test(
-      'reads inbound mail in a confined process, as far as the kernel lets it',
+      'reads inbound mail in a confined process, as far as the kernel allows',
       async () => {
         const asked = (...command: string[]) =>
           run([...command, 'doctor', '--config', '/none', '--hostname', 'mail.x.test', '--json'], { input })

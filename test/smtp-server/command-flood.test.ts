@@ -19,7 +19,7 @@ function repliesTo(port: number, lines: string): Promise<string> {
 }
 
 // threat: smtp-command-flood
-test('a packet of a thousand commands leaves the thread free in between', async () => {
+test('a packet of a thousand commands does not block the thread', async () => {
   let turn = 0
   let isOver = false
   const count = () => {
@@ -55,7 +55,7 @@ test('naming one recipient again and again ends the connection', async () => {
 })
 
 // threat: smtp-command-flood
-test('three thousand pipelined NOOPs end with a reply, also for a client that reads only when it has written all', async () => {
+test('three thousand pipelined NOOPs end with a reply, also for a client that reads only after writing all', async () => {
   const listener = await startListener()
   for (const pieces of [1, 30, 3_000]) {
     const client = await (await listener.connect()).hello()

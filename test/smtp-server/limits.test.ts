@@ -75,7 +75,7 @@ test('closes a client that never completes a command after the idle time', async
 
 // threat: slow-clients-and-floods
 // threat: smtp-listener-limits
-test('a mail that drips or stops is cut at the idle time, and one that comes on at its own deadline', async () => {
+test('a mail that drips or stops is cut at the idle time, and a steady one at its own deadline', async () => {
   const smtp = await startListener({ limits: { idleMs: 60_000, dataMs: 150_000, messageBytes: 10_000_000 } })
   const start = async () => {
     const client = await (await smtp.connect()).hello()

@@ -34,7 +34,7 @@ test('passes a mail on as sent and answers with the handler’s text', async () 
   expect(await client.say('QUIT')).toBe('221 2.0.0 closing connection')
 })
 
-test('forgets everything at STARTTLS and reports TLS in the session', async () => {
+test('STARTTLS resets the session, and TLS is reported in it', async () => {
   const client = await (await smtp.connect()).hello()
   await client.say('MAIL FROM:<clear@sender.example>')
   expect(await client.say('STARTTLS')).toBe('220 2.0.0 Ready to start TLS')
@@ -72,7 +72,7 @@ test('the protocol names TLS, login and UTF-8 where used', async () => {
   await submission.stop()
 })
 
-test('HELO is SMTP, and an address that is taken is an error of listen', async () => {
+test('HELO is SMTP, and a used address is an error of listen', async () => {
   const client = await smtp.connect()
   await client.reply()
   await client.say('HELO old.example')

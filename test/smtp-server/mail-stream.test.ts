@@ -39,7 +39,7 @@ for (const [what, said, mail] of [
   ['a dot that nobody doubled', 'a\r\n.b\r\n.\r\n', 'a\r\n.b\r\n'],
   ['a long mail', `${LONG}.\r\n`, LONG],
 ] as const) {
-  test(`${what} and what follows, however they are cut`, async () => {
+  test(`${what}, and the mail and what follows are read however they are split`, async () => {
     for (const size of [1, 2, 3, 5, 4_096, 1_000_000]) {
       const found = await heard(ours(), cut(`${said}QUIT\r\n`, size))
       expect({ size, ...found }).toEqual({ size, mail, isWhole: true, commands: ['QUIT'], bytes: mail.length })
@@ -47,7 +47,7 @@ for (const [what, said, mail] of [
   })
 }
 
-test('what ends no mail is in it', async () => {
+test('sequences that do not end the mail are part of it', async () => {
   const text = 'a\n.\nb\r\n.\nc\n.\r\nd\r.\re\r\n.\0\r\nf\r\n.\rg\r\n.'
   for (const size of [1, 2, 3, 1_000]) {
     const found = await heard(ours(), cut(text, size))
@@ -56,7 +56,7 @@ test('what ends no mail is in it', async () => {
   }
 })
 
-test('any bytes are the same mail and end at the same place as with the library, however they are cut', async () => {
+test('any bytes are the same mail and end at the same place as with the library, however they are split', async () => {
   let seed = 11
   const random = (below: number) => {
     seed = (seed * 48_271) % (2 ** 31 - 1)
@@ -76,7 +76,7 @@ test('any bytes are the same mail and end at the same place as with the library,
   }
 })
 
-test('CR LF alone ends a command, however it is cut', async () => {
+test('CR LF alone ends a command, however it is split', async () => {
   const said = 'NOOP\r\n\r\na\nb\r\n\n\r\nc\rd\r\r\ne\n.\n\r\nQUIT\n'
   for (const size of [1, 2, 3, 5, 1_000]) {
     const stream = ours()
@@ -93,7 +93,7 @@ test('CR LF alone ends a command, however it is cut', async () => {
   }
 })
 
-test('a command that never ends is held up to its limit', async () => {
+test('a command that never ends is kept up to its limit', async () => {
   for (const size of [100, 100_000]) {
     const stream = ours()
     stream.oncommand = () => {}

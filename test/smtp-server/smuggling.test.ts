@@ -64,7 +64,7 @@ for (const [how, cut] of Object.entries(CUTS)) {
 }
 
 // threat: smtp-smuggling
-test('a bare LF ends no command, so no hidden command gets in behind it', async () => {
+test('a bare LF ends no command, so no hidden command is accepted behind it', async () => {
   const client = await (await smtp.connect()).hello()
   const before = smtp.taken.length
   for (const sly of [SMUGGLED.replaceAll('\r\n', '\n'), `NOOP\n${SMUGGLED.replaceAll('\r\n', '\n')}\n.\nQUIT`]) {

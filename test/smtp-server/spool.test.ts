@@ -87,7 +87,7 @@ test('small mail goes to files when many arrive at once', async () => {
   expect(reads).toEqual(Array.from({ length: 20 }, () => 100_000))
 })
 
-test('a mail stays in memory up to one mebibyte, and gives its memory back to the next', async () => {
+test('a mail stays in memory up to one mebibyte, and releases it to the next', async () => {
   const spool = spoolOf({ dir, memoryBytes: 8 * MiB }) // 2 MiB for those coming in
   const [first, second, third] = [spool.begin(), spool.begin(), spool.begin()]
   await first.write(new Uint8Array(MiB))
@@ -175,7 +175,7 @@ test('a full disk is 452, after the whole mail has been read', async () => {
   expect([pieces, discarded]).toEqual([10, 1])
 })
 
-test('a mail of 25 MB comes through a file whole, dots and all', async () => {
+test('a mail of 25 MB passes through a file whole, including its dots', async () => {
   const smtp = await startListener()
   const client = await (await smtp.connect()).hello()
   const line = `..${'x'.repeat(73)}\r\n`
@@ -186,7 +186,7 @@ test('a mail of 25 MB comes through a file whole, dots and all', async () => {
   await smtp.stop()
 }, 20_000)
 
-test('a broken spool is 451 and the connection lives on; small mails still come in', async () => {
+test('a broken spool is 451 and the connection stays open; small mails are still accepted', async () => {
   const smtp = await startListener({ settings: { spoolDir: dir } })
   rmSync(dir, { recursive: true })
   const client = await (await smtp.connect()).hello()

@@ -7,7 +7,7 @@ import { startListener } from './setup.ts'
 const smtp = await startListener()
 afterAll(() => smtp.stop())
 
-test('a client that resets, closes or half-closes its connection inside of DATA leaves no mail and no connection', async () => {
+test('a client that resets, closes or half-closes its connection during DATA leaves no mail and no connection', async () => {
   for (const leave of ['reset', 'destroy', 'end'] as const) {
     const client = await (await smtp.connect()).hello()
     await client.envelope()
@@ -22,7 +22,7 @@ test('a client that resets, closes or half-closes its connection inside of DATA 
 })
 
 // threat: smtp-listener-limits
-test('resets at once, port scans and garbage instead of TLS end nothing but their own connection', async () => {
+test('immediate resets, port scans and garbage instead of TLS end only their own connection', async () => {
   const secure = await startListener({ settings: { tls: 'implicit' } })
   for (const at of [smtp, secure]) {
     const scans = Array.from({ length: 20 }, (_, index) => {

@@ -70,7 +70,7 @@ describeWithPeers('a signed mail', () => {
 
   // threat: dkim-added-header
   for (const name of ['composed', 'plain', 'finished']) {
-    test(`breaks for dkimpy and Mail::DKIM by an added copy of any header that a reader acts on: ${name}`, async () => {
+    test(`are broken for dkimpy and Mail::DKIM by an added copy of any header that readers use: ${name}`, async () => {
       const mail = mails[name]!
       const fields = Object.entries({ ...ADDED, ...HARMLESS })
       const changed = fields.map(([field, value]) => Buffer.concat([Buffer.from(`${field}: ${value}\r\n`), mail]))

@@ -34,7 +34,7 @@ async function handIn(mail: object, change: object = {}): Promise<string> {
 
 const bothPass = [`ed25519-sha256 ${DOMAIN} pass`, `rsa-sha256 ${DOMAIN} pass`]
 
-test('a mail of a mail library arrives signed, with all it had, at everybody it named', async () => {
+test('a mail of a mail library arrives signed and complete at all its recipients', async () => {
   const remote = await open(await startRemoteMx())
   const content = Buffer.from(Array.from({ length: 50_000 }, (_, i) => (i * 7 + (i >> 8)) & 255))
   const id = await handIn({
@@ -68,7 +68,7 @@ test('a mail of a mail library arrives signed, with all it had, at everybody it 
   )
 })
 
-test('8-bit text and UTF-8 headers of the author go out as they are, announced, with signatures that verify', async () => {
+test('8-bit text and UTF-8 headers of the author are sent unchanged, announced, with signatures that verify', async () => {
   const remote = await open(await startRemoteMx())
   const raw = mailOf(
     [
@@ -97,7 +97,7 @@ test('8-bit text and UTF-8 headers of the author go out as they are, announced, 
   expect(await dkimResults(secondFrom, server.zone)).not.toContain(bothPass[0]!)
 })
 
-test('8-bit mail for a server that takes none bounces, since it may not be changed under its signature', async () => {
+test('8-bit mail for a server without 8BITMIME bounces, since its signature forbids a change', async () => {
   await open(await startRawMx({ extensions: ['PIPELINING'] }))
   const raw = mailOf([`From: shop@${DOMAIN}`], 'Grüße\r\n')
   const message = await server.ended(

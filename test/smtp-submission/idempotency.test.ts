@@ -20,7 +20,7 @@ const keyed = (key: string, change: object = {}) => ({
 const count = async () => (await relay.ask('GET', '/v1/messages?limit=100')).body.data.length
 
 describe('a mail with an idempotency key', () => {
-  test('sent again by the same program is answered again, and is one message', async () => {
+  test('sent again by the same program gets the same answer, and is one message', async () => {
     const first = await relay.handIn(keyed('k1'))
     const before = await count()
     expect(first).toMatch(/^250 2\.0\.0 queued as msg_/)
@@ -46,14 +46,14 @@ describe('a mail with an idempotency key', () => {
   })
 
   // threat: idempotency-key-abuse
-  test('of a test key is in the way of no live mail', async () => {
+  test('of a test key does not collide with live mail', async () => {
     const squatted = await relay.handIn(keyed('k5', { text: 'squatter' }), relay.keys.test)
     const live = await relay.handIn(keyed('k5'))
     expect([squatted, live].map((reply) => reply.slice(0, 10))).toEqual(['250 2.0.0 ', '250 2.0.0 '])
     expect(live).not.toBe(squatted)
   })
 
-  test('shares its key with HTTP, either way, and with no other organization', async () => {
+  test('shares its key with HTTP in both directions, and with no other organization', async () => {
     await relay.handIn(keyed('k3'))
     const later = await relay.send(MAIL, { headers: { 'idempotency-key': 'k3' } })
     expect([later.status, later.body.error.details.reason]).toEqual([409, 'idempotency_key_reused'])
@@ -70,7 +70,7 @@ describe('a mail with an idempotency key', () => {
     await small.close()
   })
 
-  test('is forgotten after 24 hours', async () => {
+  test('expires after 24 hours', async () => {
     const first = await relay.handIn(keyed('k6'))
     await relay.clock.advance(24 * 3_600_000 + 1)
     const again = await refusalOf(
@@ -83,7 +83,7 @@ describe('a mail with an idempotency key', () => {
     expect(again).not.toContain(first)
   })
 
-  test('raced over ten connections is one message with one answer', async () => {
+  test('sent over ten connections at once is one message with one answer', async () => {
     const before = await count()
     const clients = Array.from({ length: 10 }, () => relay.client())
     const answers = await Promise.all(
@@ -108,7 +108,7 @@ describe('two mails are the same', () => {
     expect(hash('A: b\r\n\r\n', [ANN, 'b@c.example'])).toBe(hash('Date: now\r\nA: b\r\n\r\n', ['b@c.example', ANN]))
   })
 
-  test('and not when a text differs, or stands where a boundary stood', () => {
+  test('and not when a text differs, or replaces a boundary', () => {
     expect(hash(multipart('----one-11111111', 'x'))).not.toBe(hash(multipart('----one-11111111', 'y')))
     expect(hash(multipart('----one-11111111', '----one-11111111'))).not.toBe(
       hash(multipart('----two-22222222', '----one-11111111')),

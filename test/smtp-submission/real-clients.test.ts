@@ -66,7 +66,7 @@ describeWithPeers('submission', () => {
         expect([subject, text!.trimEnd().split(/\r?\n/)]).toEqual([mail.subject, ['.', '..', 'Hi']])
       })
 
-      test(`nodemailer with AUTH ${mechanism}, TLS ${tls}: the same`, async () => {
+      test(`nodemailer with AUTH ${mechanism}, TLS ${tls}: the mail arrives with two signatures that dkimpy verifies`, async () => {
         const port = Number(addressFor(tls).split(':').at(-1))
         const { raw } = await arrivedBy(async () => {
           const transport = createTransport({
@@ -103,7 +103,7 @@ describeWithPeers('submission', () => {
     expect(await dkimpyResults(raw, server.zone)).toEqual(BOTH_PASS)
   })
 
-  test('both verifiers see a mail that was changed on its way', async () => {
+  test('both verifiers detect a mail that was changed in transit', async () => {
     const mail = remote.mails[0]!.raw.toString('latin1')
     const changed = Buffer.from(mail.replace(/^Subject: .*$/m, 'Subject: other'), 'latin1')
     const fail = BOTH_PASS.map((pass) => pass.replace('pass', 'fail'))
@@ -111,7 +111,7 @@ describeWithPeers('submission', () => {
     expect(await dkimResults(changed, server.zone)).toEqual(fail)
   })
 
-  test('swaks is told of a wrong password and of a foreign author, and may log in in clear on this machine', async () => {
+  test('swaks gets errors for a wrong password and a foreign author, and may log in in cleartext on this machine', async () => {
     const mail = ['--from', `shop@${DOMAIN}`, '--to', 'ann@one.remote.example']
     const wrong = await swaks(addressFor('starttls'), '--tls', ...credentials('PLAIN', 'svc_live_wrong'), ...mail)
     expect(wrong).toMatchObject({ exitCode: 28, output: expect.stringMatching(/<~\* 535 5\.7\.8 /) })

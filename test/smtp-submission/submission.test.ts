@@ -36,7 +36,7 @@ const withoutSignatures = (raw: string) => raw.replace(/^(?:DKIM-Signature:.*\r\
 const record = async (id: string) => (await relay.ask('GET', `/v1/messages/${id}`)).body
 
 describe('logging in', () => {
-  test('takes any user name, and an API key as password', async () => {
+  test('accepts any user name, with an API key as password', async () => {
     for (const user of ['apikey', 'shop@example.com', '']) {
       const transport = relay.client(undefined, { auth: { user: user || 'x', pass: relay.keys.live } })
       expect(await transport.verify()).toBe(true)
@@ -67,7 +67,7 @@ describe('logging in', () => {
     await stop()
   })
 
-  test('with a wrong, an ended or a powerless key is 535, and slowed by the listener', async () => {
+  test('with a wrong, expired or unauthorized key is 535, and slowed by the listener', async () => {
     const own = await openRelay()
     const at = own.clock.now()
     const mail = { ...TO_ANN, text: 'x' }
@@ -82,7 +82,7 @@ describe('logging in', () => {
   })
 
   // threat: stolen-key-used-elsewhere
-  test('of some networks is 535 from elsewhere, as any wrong one, and good from there', async () => {
+  test('with a key limited to networks is 535 from elsewhere, like any wrong key, and accepted from there', async () => {
     const own = await openRelay()
     const mail = { ...TO_ANN, text: 'x' }
     const of = (network: string) => own.mintKey('example.com', 'live', ['send'], { allowedNetworks: [network] })
@@ -94,7 +94,7 @@ describe('logging in', () => {
     await own.close()
   })
 
-  test('is not enough once the key was revoked, in the same session', async () => {
+  test('is not enough once the key is revoked, in the same session', async () => {
     const value = await relay.mintKey('example.com', 'live', ['send'])
     const transport = relay.client(value, { pool: true, maxConnections: 1 })
     const send = () => transport.sendMail({ ...TO_ANN, text: 'x' })
@@ -106,7 +106,7 @@ describe('logging in', () => {
   })
 
   // threat: key-grants-beyond-its-rights
-  test('is not enough when the key is revoked while DATA comes in', async () => {
+  test('is not enough when the key is revoked while DATA arrives', async () => {
     const value = await relay.mintKey('example.com', 'live', ['send'])
     const { records } = await relay.store.apiKeys.list(relay.organizationId, { limit: 100, after: null })
     const { id } = records.find(({ prefix }) => value.startsWith(prefix))!
@@ -131,8 +131,8 @@ describe('logging in', () => {
   })
 })
 
-describe('what the author wrote', () => {
-  test('is kept byte for byte, but for what is ours or nobody’s to read', async () => {
+describe('the mail of the author', () => {
+  test('is kept byte for byte, except for our headers and private ones', async () => {
     const body = 'Zeile eins\r\n.\r\n..zwei\r\nGr\xfc\xdfe \xe2\x82\xac\r\n\r\n\r\n'
     const kept = [
       'Received: from app by shop',
@@ -186,7 +186,7 @@ describe('what the author wrote', () => {
     )
   })
 
-  test('may be in UTF-8, headers too', async () => {
+  test('may be in UTF-8, including its headers', async () => {
     const id = await taken(
       mailOf(['From: Jürgen <shop@example.com>', 'Subject: Grüße 🎁', 'To: Ännchen <ann@remote.example>'], 'ß\r\n'),
     )
@@ -198,7 +198,7 @@ describe('what the author wrote', () => {
     expect((await relay.ask('GET', `/v1/messages/${id}/content?part=text`)).text).toBe('ß\n')
   })
 
-  test('of a mail library arrives with html, text and attachments as they were', async () => {
+  test('from a mail library arrives with html, text and attachments unchanged', async () => {
     const content = Buffer.from(Array.from({ length: 70_000 }, (_, i) => (i * 31 + (i >> 8)) & 255))
     const response = await relay.handIn({
       from: { name: 'Shop, Inc.', address: 'shop@example.com' },
@@ -356,8 +356,8 @@ describe('a mail is refused', () => {
   const countOf = async () => (await relay.ask('GET', '/v1/messages?limit=100')).body.data.length
 })
 
-describe('beside the mail', () => {
-  test('tags and metadata stand in the record and in every event, and not in the mail', async () => {
+describe('data beside the mail', () => {
+  test('such as tags and metadata is in the record and in every event, and not in the mail', async () => {
     const metadata = { order: 'o-17', name: 'Jürgen', gift: true, note: 'many words '.repeat(30).trim() }
     const id = idOf(
       await relay.handIn(
@@ -374,7 +374,7 @@ describe('beside the mail', () => {
     expect(await rawOf(id)).not.toContain('X-Service')
   })
 
-  test('a sandbox key decides by the local part, and clicks the link of the mail', async () => {
+  test('is simulated for a sandbox key by the local part, with a click on the link of the mail', async () => {
     const html = '<a href="https://shop.example/offer">offer</a>'
     const send = (to: string) => relay.handIn({ from: 'shop@example.com', to, html }, relay.keys.test)
     const id = idOf(await send('click@remote.example'))
@@ -385,7 +385,7 @@ describe('beside the mail', () => {
     expect((await record(idOf(await send('suppressed@remote.example')))).status).toBe('suppressed')
   })
 
-  test('a suppressed recipient is accepted and not tried', async () => {
+  test('includes a suppressed recipient, who is accepted and not tried', async () => {
     const { organizationId, mintId } = relay
     const email = 'gone@remote.example'
     const suppression = {
@@ -404,7 +404,7 @@ describe('beside the mail', () => {
 })
 
 describe('plan and limits', () => {
-  test('a month that is used up is final, a minute that is used up passes', async () => {
+  test('a used-up month is a permanent error, a used-up minute a temporary one', async () => {
     const small = await openRelay({ plan: { messagesPerMonth: 2, requestsPerMinute: 3 } })
     const transport = small.client(undefined, { pool: true, maxConnections: 1 })
     const send = (to: string[]) =>
@@ -428,7 +428,7 @@ describe('plan and limits', () => {
     await small.close()
   })
 
-  test('fifty recipients are taken, the next ones are for another mail', async () => {
+  test('fifty recipients are accepted, and the next ones are left to another mail', async () => {
     const to = Array.from({ length: 52 }, (_, i) => `u${i}@remote.example`)
     const transport = relay.client()
     const { accepted, rejected, response } = await transport.sendMail({ from: 'shop@example.com', to, text: 'x' })

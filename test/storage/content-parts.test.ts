@@ -40,7 +40,7 @@ const partsLeft = () => db.prepare('select count(*) from content_parts').pluck()
 const LENGTHS = [0, 1, PART_BYTES - 1, PART_BYTES, PART_BYTES + 1, 2 * PART_BYTES, 3 * PART_BYTES + 7, 12 * PART_BYTES]
 const kinds = () => db.prepare('select kind from large_contents order by number').pluck().all()
 
-test.each(LENGTHS)('a content of %p bytes is read as it was written', async (length) => {
+test.each(LENGTHS)('a content of %p bytes is read as written', async (length) => {
   const content = random(length)
   const { message } = await accept(
     store,
@@ -60,7 +60,7 @@ test.each(LENGTHS)('a content of %p bytes is read as it was written', async (len
   expect(partsLeft()).toBe(3 * Math.max(0, Math.ceil(length / PART_BYTES) - 1))
 })
 
-test('a content of which a part got lost is not taken for whole, and stops nothing else', async () => {
+test('a content with a lost part is damaged, and no other is affected', async () => {
   const content = packMime(random(4 * PART_BYTES))
   await accept(store, { ...records.accepted(), content }, { ...records.accepted(), content: packMime(random(9)) })
   expect(db.prepare('delete from content_parts where part = 2').run().changes).toBe(1)
@@ -69,7 +69,7 @@ test('a content of which a part got lost is not taken for whole, and stops nothi
   expect(unpackMime(other!.content!)).toHaveLength(9)
 })
 
-test('a content of which a part is another than it was is not taken for whole', async () => {
+test('a content with a changed part is damaged', async () => {
   const content = packMime(random(2 * PART_BYTES))
   const { message } = await accept(store, { ...records.accepted(), content })
   db.prepare('update content_parts set bytes = ? where part = 1').run(random(PART_BYTES))
@@ -77,7 +77,7 @@ test('a content of which a part is another than it was is not taken for whole', 
   expect(() => unpackMime(packed!)).toThrow('damaged')
 })
 
-test('a long mail is gone at once, its parts some a step', async () => {
+test('a long mail is gone at once, and its parts are removed some at a time', async () => {
   const { message } = await accept(store, { ...records.accepted(OVER), content: random(6 * PART_BYTES) })
   const mail = records.acceptedInbound([records.inboundRoute({ action: { type: 'store', config: {} } })])
   await store.inbound.accept({ ...mail, raw: random(4 * PART_BYTES), parsed: random(2 * PART_BYTES) })
@@ -95,7 +95,7 @@ test('a long mail is gone at once, its parts some a step', async () => {
   expect([counts[0], partsLeft()]).toEqual([9, 0])
 })
 
-test('parts that were left when the process ended go with the space, whatever the plans say by then', async () => {
+test('parts that a stopped process left are removed with the space, whatever the plans then say', async () => {
   await accept(store, { ...records.accepted(OVER), content: random(5 * PART_BYTES) })
   const request = { organizationId: ORGANIZATION, before: START + DAY, unsubscribableSince: START }
   await store.retention.remove({ ...request, timeIsUp: () => true })
@@ -106,7 +106,7 @@ test('parts that were left when the process ended go with the space, whatever th
   expect(partsLeft()).toBe(0)
 })
 
-test('a long mail is written some parts at a time, and others are written in between', async () => {
+test('a long mail is written some parts at a time, with others in between', async () => {
   const mail = records.acceptedInbound([records.inboundRoute()])
   const taken = store.inbound.accept({ ...mail, raw: random(40 * PART_BYTES) })
   const sizes: number[] = []
@@ -120,7 +120,7 @@ test('a long mail is written some parts at a time, and others are written in bet
   expect([partsLeft(), kinds()]).toEqual([39, ['raw']])
 })
 
-test("what was written of a mail that then was not taken is removed; until it is taken it is nobody's", async () => {
+test('parts of a mail that is then not accepted are removed, and belong to no mail until it is accepted', async () => {
   const month = { organizationId: ORGANIZATION, month: '2026-01', count: 1 }
   const large = () => ({ ...records.accepted(), content: random(8 * PART_BYTES) })
   const over = { kind: 'volume_exceeded' as const, used: 0 }
@@ -141,7 +141,7 @@ test("what was written of a mail that then was not taken is removed; until it is
   expect(kinds()).toEqual(['content', 'raw', 'gone'])
 })
 
-test('what was written of a mail when the process died is removed after the next start of the server', async () => {
+test('parts of a mail that was being written at a crash are removed after the next start', async () => {
   const stopped = new Promise<void>((resolve) => {
     const mail = records.acceptedInbound([records.inboundRoute()])
     void store.inbound.accept({ ...mail, raw: random(40 * PART_BYTES) }).catch(() => {})
@@ -162,7 +162,7 @@ test('what was written of a mail when the process died is removed after the next
   rmSync(folder, { recursive: true })
 })
 
-test('new mail never takes the number of one whose parts are left', async () => {
+test('a new mail never gets the number of one whose parts are left', async () => {
   const stored = records.inboundRoute({ action: { type: 'store', config: {} } })
   await store.inbound.accept({ ...records.acceptedInbound([stored]), raw: random(3 * PART_BYTES) })
   const request = { organizationId: ORGANIZATION, before: START + DAY, unsubscribableSince: START }

@@ -97,7 +97,7 @@ test('what few messages have is found far behind the newest, and what none has i
   for (const filter of missing) expect([filter, await messages(filter)]).toEqual([filter, []])
 }, 60_000)
 
-test('what the search index does not know yet is found as well, after what it is given time for', async () => {
+test('messages beyond the search index are found too, within the time for indexing', async () => {
   const seldom = { subject: 'Café Kaleidoscope', tags: ['often'], from: 'bob@a.example', templateId: 'tpl_1' }
   const others = () => Array.from({ length: 600 }, () => records.accepted({ tags: ['often'], templateId: 'tpl_2' }))
   const [old, middle, young] = [records.accepted(seldom), records.accepted(seldom), records.accepted(seldom)]
@@ -134,7 +134,7 @@ test('what the search index does not know yet is found as well, after what it is
   }
 }, 60_000)
 
-test('a mark is no word that anybody can look for', async () => {
+test('an internal search token cannot be searched as a word', async () => {
   await accept(store, records.accepted({ templateId: 'tpl_1' }))
   while (await store.indexForSearch());
   const marked = db.prepare("select count(*) from message_search where message_search match 'φ*'").pluck()
@@ -143,14 +143,14 @@ test('a mark is no word that anybody can look for', async () => {
   expect(await messages({ text: 'φ0' })).toEqual([])
 })
 
-test('many messages to one address come once each, page by page', async () => {
+test('many messages to one address are listed once each, in pages', async () => {
   const twice = { deliveries: [{ email: 'bob@dest.example' }, { email: 'Bob@dest.example' }] }
   const all = Array.from({ length: 1_500 }, () => records.accepted(twice))
   await accept(store, ...all)
   expect(await messages({ to: 'bob@dest.example' })).toEqual(all.map(({ message }) => message.id).reverse())
 })
 
-test('a seldom kind of event is found in list and feed, whatever lies between', async () => {
+test('a rare kind of event is found in list and stream, whatever lies between', async () => {
   const seldom = { type: 'message.complained', domainId: 'dom_x', mode: 'test' } as const
   const bulk = () => store.events.append(Array.from({ length: 2 * RANGE }, () => records.event()))
   const [first, second, third] = [records.event(seldom), records.event(seldom), records.event(seldom)]
@@ -171,7 +171,7 @@ test('a seldom kind of event is found in list and feed, whatever lies between', 
   expect(await events({ type, createdBefore: START })).toEqual([])
 }, 60_000)
 
-test('what lies on several walks is found where they agree, however far they run apart', async () => {
+test('messages that match several filters are found, however far apart each match is', async () => {
   const both = { deliveries: [{ email: 'bob@dest.example' }], tags: ['blue', 'often'], status: 'scheduled' as const }
   const found = [records.accepted(both), records.accepted(both)]
   const others = (count: number, change: Parameters<Records['accepted']>[0]) =>
@@ -194,7 +194,7 @@ test('what lies on several walks is found where they agree, however far they run
   }
 }, 60_000)
 
-test('a list that has looked long enough ends its page, and the next one goes on there', async () => {
+test('a list that has searched long enough ends its page, and the next page continues there', async () => {
   const seldom = { subject: 'Kaleidoscope', tags: ['often'], deliveries: [{ email: 'bob@dest.example' }] }
   const foreign = { ...seldom, organizationId: 'org_b' }
   const [old, young] = [records.accepted(seldom), records.accepted(seldom)]
@@ -230,7 +230,7 @@ test('a list that has looked long enough ends its page, and the next one goes on
   }
 }, 60_000)
 
-test('deliveries of a webhook are found by what they are, however many lie before them', async () => {
+test('deliveries of a webhook are found by their status, however many lie before them', async () => {
   const hook = records.webhook({ events: ['message.opened', 'message.complained'] })
   await store.webhooks.create(hook, 'whsec_1')
   const at = (minute: number) => START + minute * 60_000
@@ -258,7 +258,7 @@ test('deliveries of a webhook are found by what they are, however many lie befor
   expect(await listed({ createdAfter: at(1500) })).toEqual([])
 }, 60_000)
 
-test('events of a kind that is not common are found among many of it', async () => {
+test('events of a rare kind are found by further filters', async () => {
   const bounced = (change = {}) => records.event({ type: 'message.bounced', ...change })
   const [first, second] = [bounced({ domainId: 'dom_x' }), bounced({ domainId: 'dom_x', mode: 'test' })]
   await store.events.append([first, ...Array.from({ length: 400 }, () => bounced()), second, records.event()])
@@ -269,7 +269,7 @@ test('events of a kind that is not common are found among many of it', async () 
   expect((await events({ type })).length).toBe(402)
 })
 
-test('a kind is noted again when the change that noted it first was taken back', () => {
+test('a kind is recorded again when the change that recorded it first was rolled back', () => {
   const kinds = eventKinds(db)
   const count = db.prepare('select count(*) from event_kinds').pluck()
   const event = records.event()
@@ -283,7 +283,7 @@ test('a kind is noted again when the change that noted it first was taken back',
   expect(count.get()).toBe(2)
 })
 
-test('retention takes the kinds of ranges that it emptied, and what comes later in such a range is found', async () => {
+test('retention removes the kinds of ranges that it emptied, and later events in such a range are found', async () => {
   const ranges = db.prepare('select range from event_kinds order by range').pluck()
   await store.events.append(Array.from({ length: 2 * RANGE + 10 }, () => records.event()))
   expect(ranges.all()).toEqual([0, 1, 2])

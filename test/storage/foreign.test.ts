@@ -41,7 +41,7 @@ test('a claim notices by itself, without being asked when something is due', asy
   expect(await claim(store)).toHaveLength(1)
 })
 
-test('what another process accepts is counted with what is accepted here', async () => {
+test('a message that another process accepts is counted with those accepted here', async () => {
   await accept(store, records.accepted())
   const accepted = records.accepted()
   await elsewhere(`
@@ -53,7 +53,7 @@ test('what another process accepts is counted with what is accepted here', async
   expect((await store.stats.hours(filter, [START]))[0]!.accepted).toBe(3)
 })
 
-test('a plan that another process set is the plan here', async () => {
+test('a plan set by another process applies here', async () => {
   expect(store.organizations.current(ORGANIZATION)!.plan).not.toBe('pro')
   await elsewhere(`await store.organizations.setPlan(${JSON.stringify(ORGANIZATION)}, 'pro')`)
   expect(store.organizations.current(ORGANIZATION)!.plan).toBe('pro')
@@ -62,7 +62,7 @@ test('a plan that another process set is the plan here', async () => {
 })
 
 // threat: revoked-keys
-test('a key that another process revoked opens nothing any more', async () => {
+test('a key revoked by another process is refused', async () => {
   const [key, secret] = [records.apiKey(), records.hash()]
   await store.apiKeys.create(key, secret)
   expect(store.apiKeys.findBySecret(secret)!.revokedAt).toBeNull()
@@ -70,7 +70,7 @@ test('a key that another process revoked opens nothing any more', async () => {
   expect(store.apiKeys.findBySecret(secret)!.revokedAt).toBe(77)
 })
 
-test('a webhook that another process paused gets nothing, and loses nothing', async () => {
+test('a webhook paused by another process gets nothing, and loses nothing', async () => {
   const hook = records.webhook()
   await store.webhooks.create(hook, 'whsec_a')
   await store.events.append([records.event()])
@@ -82,7 +82,7 @@ test('a webhook that another process paused gets nothing, and loses nothing', as
   expect(await claimDue(store.webhookDeliveries, request)).toHaveLength(1)
 })
 
-test('an event goes to the webhooks that another process has left, at the moment it is written', async () => {
+test('an event goes to the webhooks that remain after changes by another process, at the moment it is written', async () => {
   const [stays, goes, paused] = [records.webhook(), records.webhook(), records.webhook()]
   for (const hook of [stays, goes, paused]) await store.webhooks.create(hook, 'whsec_a')
   await store.events.append([records.event()])
@@ -95,7 +95,7 @@ test('an event goes to the webhooks that another process has left, at the moment
   expect(counts).toEqual([2, 0, 1])
 })
 
-test('a route that another process disabled takes no more mail here, and what it owes waits', async () => {
+test('a route disabled by another process accepts no more mail here, and its deliveries wait', async () => {
   const route = records.inboundRoute()
   await store.inboundRoutes.create(route, 'secret')
   await store.inbound.accept(records.acceptedInbound([route]))
@@ -122,7 +122,7 @@ test('mail is redelivered here when another process asks for it', async () => {
   expect(store.inboundDeliveries.nextDueAt(ANY)).toBe(START + 3)
 })
 
-test('a domain that another process added or removed is known and forgotten here', async () => {
+test('a domain that another process added or removed is added or removed here', async () => {
   const { domainByName, domainByReturnPathHost } = store.inboundRoutes
   expect(domainByName('new.example')).toBeNull()
   const domain = records.domain({ name: 'new.example', returnPathHost: 'back.new.example' })

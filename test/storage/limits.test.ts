@@ -97,7 +97,7 @@ test.each(CREATES)('50 parallel creates of %s end at exactly the limit', async (
 })
 
 // threat: tenant-stored-bytes
-test('50 parallel messages end within the bytes that may be stored', async () => {
+test('50 parallel messages end within the storage limit', async () => {
   await open({ storedBytes: 20_000 })
   const results = await Promise.all(Array.from({ length: 50 }, () => accept()))
   const each = (await used()).storedBytes / results.filter(isDone).length
@@ -105,14 +105,14 @@ test('50 parallel messages end within the bytes that may be stored', async () =>
   expect((await used()).storedBytes).toBeLessThanOrEqual(20_000)
 })
 
-test('what an organization is refused, another one may do', async () => {
+test('what one organization is refused, another one may do', async () => {
   await open({ webhooks: 1 })
   await store.webhooks.create(records.webhook(), 'whsec_a')
   expect(await store.webhooks.create(records.webhook({ organizationId: 'org_b' }), 'whsec_a')).toBe('created')
   expect(await store.webhooks.create(records.webhook(), 'whsec_a')).toMatchObject({ kind: 'limit' })
 })
 
-test('what is removed makes room', async () => {
+test('what is removed frees capacity', async () => {
   await open({ webhooks: 1, suppressions: 1 })
   const hook = records.webhook()
   await store.webhooks.create(hook, 'whsec_a')
@@ -124,7 +124,7 @@ test('what is removed makes room', async () => {
   expect(await store.suppressions.add(records.suppression({ email: 'b@x.example' }))).toEqual({ kind: 'added' })
 })
 
-test('an import ends at the limit; addresses that are there already do not need room', async () => {
+test('an import ends at the limit; existing addresses do not count', async () => {
   await open({ suppressions: 2 })
   const of = (email: string) => records.suppression({ email })
   const list = ['a@x.example', 'b@x.example', 'a@x.example', 'c@x.example', 'd@x.example'].map(of)
@@ -136,7 +136,7 @@ test('an import ends at the limit; addresses that are there already do not need 
   expect(await store.suppressions.add(of('a@x.example'))).toMatchObject({ kind: 'exists' })
 })
 
-test('all keys in use can still be rotated, as many as there may be keys', async () => {
+test('all keys in use can still be rotated at the maximum number of keys', async () => {
   await open({ apiKeys: 2 })
   const keys = [records.apiKey(), records.apiKey()]
   for (const key of keys) await store.apiKeys.create(key, records.hash())
@@ -154,7 +154,7 @@ test('all keys in use can still be rotated, as many as there may be keys', async
 })
 
 // threat: tenant-dead-keys
-test('of keys that were revoked the newest thousand are kept', async () => {
+test('the newest thousand revoked keys are kept', async () => {
   await open({ apiKeys: 1 })
   const first = records.apiKey()
   for (let n = 0; n < 1010; n++) {
@@ -173,7 +173,7 @@ test('of keys that were revoked the newest thousand are kept', async () => {
   expect(kept).toBe(1001)
 })
 
-test('of a template as many versions are kept as the plan says, with the one that stands', async () => {
+test('as many versions of a template are kept as the plan says, with the current one', async () => {
   await open({ templateVersions: 3 })
   const made = template()
   await store.templates.create(made)
@@ -207,7 +207,7 @@ test('a sample event counts as a test message', async () => {
   expect(await Promise.all([sample(), sample(), sample()])).toMatchObject(['appended', 'appended', { kind: 'limit' }])
 })
 
-test('a webhook delivery takes at most ten deliveries of one event, and a hundred attempts', async () => {
+test('a webhook gets at most ten deliveries of one event, and a hundred attempts', async () => {
   await open({})
   const hook = records.webhook()
   await store.webhooks.create(hook, 'whsec_a')
@@ -239,7 +239,7 @@ test('a webhook delivery takes at most ten deliveries of one event, and a hundre
 })
 
 // threat: inbound-storage-full
-test('inbound mail is refused while an organization may store nothing more, and another one still takes it', async () => {
+test('inbound mail is refused at the storage limit of an organization, and accepted for another one', async () => {
   await open({ storedBytes: 5000 })
   const route = records.inboundRoute()
   const other = records.inboundRoute({ organizationId: 'org_b' })
@@ -258,7 +258,7 @@ test('inbound mail is refused while an organization may store nothing more, and 
   expect(await store.inbound.accept(records.acceptedInbound([other]))).toBe('accepted')
 })
 
-test('stored bytes come back to nothing when everything is removed', async () => {
+test('stored bytes return to zero when everything is removed', async () => {
   await open({})
   for (let n = 0; n < 5; n++) await accept({ status: 'delivered' })
   const route = records.inboundRoute({ action: { type: 'store', config: {} } })
@@ -289,7 +289,7 @@ test('stored bytes come back to nothing when everything is removed', async () =>
   expect((await used()).storedBytes).toBe(0)
 })
 
-test('a count from the beginning finds the same, whatever is written and removed meanwhile', async () => {
+test('a full count gives the same result, whatever is written and removed meanwhile', async () => {
   await open({})
   const many = async (count: number) => {
     for (let n = 0; n < count; n++) await accept({ status: 'delivered', createdAt: START - 1000 })
@@ -319,7 +319,7 @@ test('a count from the beginning finds the same, whatever is written and removed
   expect((await used()).storedBytes).toBe(0)
 })
 
-test('a counter that is wrong is right after a count', async () => {
+test('a wrong counter is corrected by a count', async () => {
   folder = mkdtempSync(join(tmpdir(), 'postrider-limits-'))
   await open({}, folder)
   while (await store.usage.countSome());
@@ -388,7 +388,7 @@ test('an event for more webhooks than one transaction takes reaches them all, in
   expect(await of(hooks[0]!.id)).toHaveLength(4)
 })
 
-test('forward targets are asked a few times a day, over all organizations, and never after they said no', async () => {
+test('forward targets get a few confirmation mails a day, over all organizations, and none after they declined', async () => {
   await open({})
   const ask = (organization: string, email = 'Ann@x.example', at = START) =>
     store.forwardTargets.ask(organization, email, at)

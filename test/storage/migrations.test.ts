@@ -45,7 +45,7 @@ test('steps run in order and each once', async () => {
 })
 
 // threat: operator-mistakes
-test('a newer schema is refused and not one byte of it is changed', async () => {
+test('a newer schema is refused without changing a byte', async () => {
   await (await openStore({ dataDir, now: 1 })).close()
   await inside((db) => db.exec("insert into migrations values (999, '0999_future', 'x', 1)"))
   const before = hashOf(file)
@@ -54,7 +54,7 @@ test('a newer schema is refused and not one byte of it is changed', async () => 
   expect(hashOf(file)).toBe(before)
 })
 
-test('a step that reads otherwise than the one that ran is refused', async () => {
+test('a step that differs from the one that ran is refused', async () => {
   await inside((db) => migrate(db, 1, [FIRST]))
   const before = hashOf(file)
   const edited = { ...FIRST, sql: `${FIRST.sql} ` }
@@ -75,7 +75,7 @@ test('a step that fails half-way leaves nothing and runs again', async () => {
   expect(await inside((db) => db.prepare('select m from a').pluck().get())).toBe(2)
 })
 
-test('a process that is killed in the middle of a step leaves nothing of it', async () => {
+test('a process that is killed during a step leaves nothing of it', async () => {
   await inside((db) => migrate(db, 1, [FIRST]))
   const before = await inside((db) => [schemaOf(db), db.prepare('select * from a').all()])
   const at = (path: string) => JSON.stringify(join(import.meta.dir, '../../src/storage/sqlite', path))
@@ -92,7 +92,7 @@ test('a process that is killed in the middle of a step leaves nothing of it', as
   await inside((db) => migrate(db, 3, [FIRST, SECOND]))
 })
 
-test('of two processes that bring a store up to date at once, one does', async () => {
+test('one of two processes that upgrade a store at once does it', async () => {
   await inside(async (db) => {
     migrate(db, 1, [FIRST])
     const other = connect(file, { busyTimeoutMs: 0 })
@@ -111,7 +111,7 @@ test('of two processes that bring a store up to date at once, one does', async (
   ])
 })
 
-test('a commit is on the disk before it is told, when made and when opened again', async () => {
+test('a commit is on disk before it is reported, in new and in reopened stores', async () => {
   for (const _ of ['made', 'opened again']) {
     const store = await openStore({ dataDir, now: 1 })
     await store.checkWritable()
@@ -129,7 +129,7 @@ test('a commit is on the disk before it is told, when made and when opened again
 })
 
 // threat: secrets-exposed
-test('only the owner reads the files, also what an open umask would show', async () => {
+test('only the owner can read the files, also with an open umask', async () => {
   const umask = process.umask(0)
   try {
     const store = await openStore({ dataDir: join(dataDir, 'deep/er'), now: 1 })
@@ -170,7 +170,7 @@ function modeOf(path: string): number {
   return statSync(path).mode & 0o777
 }
 
-test('a store that was in use is copied before a step, once', async () => {
+test('a store in use is copied before a step, once', async () => {
   await inside((db) => migrate(db, 1, [FIRST]))
   const copy = `${file}.before-schema-2`
   expect(existsSync(copy)).toBe(false)
@@ -184,7 +184,7 @@ test('a store that was in use is copied before a step, once', async () => {
   old.close()
 })
 
-test('the step to ownership keeps every domain and its sealed keys, and then lets others claim the name', async () => {
+test('the step to ownership keeps every domain and its encrypted keys, and then lets others claim the name', async () => {
   const sealed = Buffer.from([1, 2, 3])
   const before = (db: Connection) => {
     migrate(db, 1, MIGRATIONS.slice(0, 1))

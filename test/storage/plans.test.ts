@@ -43,12 +43,12 @@ const EVENT = {
 
 const plans = await plansOf((store) => everyList(store))
 
-test('no statement looks at every row of a table', () => {
+test('no statement scans every row of a table', () => {
   const scans = plans.filter(({ sql, plan }) => /\bSCAN\b/.test(plan) && !MAY_SCAN.some((each) => each.test(sql)))
   expect(scans).toEqual([])
 })
 
-test('no statement sorts what may be many', () => {
+test('no statement sorts rows without a bound', () => {
   const sorts = plans.filter(({ sql, plan }) => /TEMP B-TREE/.test(plan) && !MAY_SORT.some((each) => each.test(sql)))
   expect(sorts).toEqual([])
 })
@@ -265,7 +265,7 @@ const INTENDED: [statement: RegExp, plan: RegExp][] = [
   ],
 ]
 
-test.each(INTENDED)('%p goes by %p', (statement, intended) => {
+test.each(INTENDED)('%p uses %p', (statement, intended) => {
   const meant = plans.filter(({ sql }) => statement.test(sql))
   expect(meant.length).toBeGreaterThan(0)
   for (const { plan } of meant) expect(plan).toMatch(intended)

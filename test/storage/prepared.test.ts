@@ -7,7 +7,7 @@ import type { ClaimedInboundDelivery, ClaimedWebhookDelivery, ClaimQueue, Store 
 import { ANY, claimDue } from '../support/claim.ts'
 import { accept, claim, createRecords, found, LEASE, postAttempt, type Records, recordOf, START } from './records.ts'
 
-test('what a mail asks of the store on its way is prepared once and not for each mail', async () => {
+test('statements for a mail are prepared once and not for each mail', async () => {
   const db = connect(':memory:', { busyTimeoutMs: 0 })
   migrate(db, 0)
   const store = storeOn(watched(db), openSeal(':memory:', db))

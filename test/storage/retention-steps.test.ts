@@ -10,7 +10,7 @@ const DAY = 86_400_000
 const OVER = { status: 'delivered' as const, deliveries: [{ status: 'delivered' as const, nextAttemptAt: null }] }
 const MANY = 40
 
-test('no read of retention takes more than a slice, and a step that has no time reads once', async () => {
+test('no read of retention exceeds a slice, and a step without time reads once', async () => {
   const db = connect(':memory:', { busyTimeoutMs: 0 })
   migrate(db, 0)
   const reads: number[] = []

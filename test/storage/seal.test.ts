@@ -57,7 +57,7 @@ const refusal = () =>
   )
 
 // threat: secrets-exposed
-test('no secret can be read from the files, and the store reads all of them', async () => {
+test('no secret is readable in the files, and the store reads all of them', async () => {
   const { webhook } = await furnish()
   const text = readdirSync(dataDir)
     .map((name) => readFileSync(join(dataDir, name), 'latin1'))
@@ -67,7 +67,7 @@ test('no secret can be read from the files, and the store reads all of them', as
   expect(await everything()).toEqual(ALL)
 })
 
-test('the key is made at the first start, for its owner alone', async () => {
+test('the key is created at the first start, for its owner only', async () => {
   await (await open()).close()
   expect(statSync(keyFile()).mode & 0o777).toBe(0o600)
   expect(Buffer.from(readFileSync(keyFile(), 'latin1').trim(), 'base64').length).toBe(32)
@@ -93,7 +93,7 @@ test('without the key, with another, a damaged one, or one that others may read,
 })
 
 // threat: secrets-exposed
-test('a sealed secret is worth nothing in the place of another', async () => {
+test('an encrypted secret is invalid in the place of another', async () => {
   await furnish()
   const db = connect(join(dataDir, 'postrider.db'), { busyTimeoutMs: 0 })
   db.exec('update webhooks set secret = (select secret from inbound_routes)')
@@ -107,7 +107,7 @@ test('a sealed secret is worth nothing in the place of another', async () => {
   expect(() => seal.open(sealed, 'here')).toThrow(SealUnusable)
 })
 
-test('a new key opens everything; the old one alone opens nothing any more', async () => {
+test('a new key opens everything, and the old one alone nothing any more', async () => {
   await furnish()
   const old = readFileSync(keyFile(), 'latin1')
   expect(reseal(dataDir)).toBeGreaterThanOrEqual(5)
@@ -121,7 +121,7 @@ test('a new key opens everything; the old one alone opens nothing any more', asy
   expect(await refusal()).toBeInstanceOf(SealUnusable)
 })
 
-test('two that start at the same time have one key', async () => {
+test('two processes that start at the same time have one key', async () => {
   const stores = await Promise.all([open(), open()])
   const [one, two] = await Promise.all(
     stores.map((store) => store.secret('verp', crypto.getRandomValues(new Uint8Array(8)))),

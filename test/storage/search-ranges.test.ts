@@ -38,7 +38,7 @@ async function write(from: number, subjects: string[], change: Parameters<Record
 const search = (text: string, filter: Partial<MessageFilter> = {}) =>
   idsByPage((page) => store.messages.list({ ...ALL_MESSAGES, ...filter, text }, page))
 
-test('a search goes over the borders of ranges, page by page, and stops at none that is empty', async () => {
+test('a search crosses the borders of ranges, in pages, and continues over empty ones', async () => {
   const oldest = await write(1, ['red one', 'red two'])
   const border = await write(RANGE - 2, ['red', 'redder', 'red', 'red', 'reddest'])
   const newest = await write(40 * RANGE - 1, ['red', 'red'])
@@ -59,7 +59,7 @@ test('words of one message count together, words of two in a range do not', asyn
   expect(await search('green-red')).toEqual([])
 })
 
-test('what looks like the code of a range is a word like any other', async () => {
+test('a word that looks like the code of a range is a normal word', async () => {
   const [coded] = await write(RANGE, ['00001red 00001'])
   await write(RANGE + 1, ['red'])
   expect(await search('00001')).toEqual([coded!])
@@ -67,7 +67,7 @@ test('what looks like the code of a range is a word like any other', async () =>
   expect(await search('0000')).toEqual([coded!])
 })
 
-test('marks, other scripts and what is no letter are found in every range', async () => {
+test('accents, other scripts and symbols are found in every range', async () => {
   const subjects = ['Cafe\u0301 noir', 'Дом 2', '東京 タワー', 'x²', 'नमस्ते']
   const old = await write(3, subjects)
   const ids = [...(await write(RANGE, subjects)), ...old]
@@ -76,7 +76,7 @@ test('marks, other scripts and what is no letter are found in every range', asyn
   }
 })
 
-test('letters that the tokenizer does not know find nothing, rather than everything', async () => {
+test('letters unknown to the tokenizer find nothing, rather than everything', async () => {
   const [odd] = await write(RANGE, ['red \u19b0 \u1cf2'])
   await write(RANGE + 1, ['red'])
   expect(await search('\u19b0')).toEqual([])
@@ -85,7 +85,7 @@ test('letters that the tokenizer does not know find nothing, rather than everyth
   expect(await search('red')).toContain(odd!)
 })
 
-test('other filters count in each range, and an organization sees its own', async () => {
+test('other filters apply in each range, and an organization sees its own messages', async () => {
   const bob = { deliveries: [{ email: 'bob@dest.example' }], tags: ['vip'] }
   const [old] = await write(5, ['red'], bob)
   await write(RANGE + 5, ['red', 'red'])
@@ -98,7 +98,7 @@ test('other filters count in each range, and an organization sees its own', asyn
   expect(await search('red', { status: 'cancelled' })).toEqual([])
 })
 
-test('what retention removed on both sides of a border is found no more', async () => {
+test('what retention removed on both sides of a border is not found', async () => {
   await write(RANGE - 2, ['red', 'red', 'red', 'red'], OVER)
   const young = await write(RANGE + 2, ['red'], { ...OVER, createdAt: START + DAY })
   while (await store.indexForSearch());

@@ -16,7 +16,7 @@ afterEach(() => rmSync(dataDir, { recursive: true }))
 const MIB = 2 ** 20
 const DAY = 86_400_000
 
-test('what is removed leaves the disk: the files shrink, and not a word of it stays in them', async () => {
+test('removed data leaves the disk: the files shrink, and no word of it remains', async () => {
   const store = await openStore({ dataDir, now: START })
   const records = createRecords()
   await found(store, records)
@@ -51,7 +51,7 @@ test('what is removed leaves the disk: the files shrink, and not a word of it st
   await store.close()
 })
 
-test('a little space stays for what comes next', async () => {
+test('a little space stays free for new data', async () => {
   const store = await openStore({ dataDir, now: START })
   const records = createRecords()
   await found(store, records)

@@ -33,7 +33,7 @@ afterEach(async () => {
   rmSync(dataDir, { recursive: true })
 })
 
-test('a store that cannot write says so and forgets nothing', async () => {
+test('a store that cannot write says so and loses nothing', async () => {
   await accept(store, records.accepted({ deliveries: [{}, {}] }))
   const [held] = await claim(store, { limit: 1 })
   other.exec('begin immediate')
@@ -49,7 +49,7 @@ test('a store that cannot write says so and forgets nothing', async () => {
   expect(await claim(store)).toHaveLength(1)
 })
 
-test('a store that cannot write is still read and searched, to the newest message', async () => {
+test('a store that cannot write can still be read and searched, up to the newest message', async () => {
   const { message } = await accept(store, records.accepted({ subject: 'indexed needle' }))
   await store.indexForSearch()
   const late = await accept(store, records.accepted({ subject: 'late needle' }))
@@ -63,7 +63,7 @@ test('a store that cannot write is still read and searched, to the newest messag
   expect([(await list()).records.map(({ id }) => id), indexed.get()]).toEqual([all, 2])
 })
 
-test('a claim that the disk refused hands its work to the next one', async () => {
+test('a claim that the disk refused leaves its work to the next one', async () => {
   await accept(store, records.accepted({ deliveries: [{ email: 'a@a.example' }, { email: 'b@b.example' }] }))
   isFull = true
   expect(claim(store)).rejects.toThrow(StoreUnavailable)
@@ -73,7 +73,7 @@ test('a claim that the disk refused hands its work to the next one', async () =>
   expect(await claim(store, { now: LEASE.until - 1 })).toEqual([])
 })
 
-test('what was read of a change that the disk refused is forgotten', async () => {
+test('cached reads of a change that the disk refused are dropped', async () => {
   const route = records.inboundRoute()
   await store.inboundRoutes.create(route, 'secret')
   await store.inbound.accept(records.acceptedInbound([route]))

@@ -25,13 +25,13 @@ afterAll(() => rmSync(folder, { recursive: true }))
 /** The newest step of each release but the one to come. */
 const RELEASED = ['0001_start']
 
-test('of the schema of every release a store is kept', () => {
+test('a store of every released schema is kept', () => {
   expect(RELEASED.filter((name) => !kept.includes(`${name}.tar.zst`))).toEqual([])
   expect(MIGRATIONS.map(({ name }) => name)).toEqual(expect.arrayContaining(RELEASED))
 })
 
 test.each([...kept, 'today'])(
-  'the store %s is restored, brought up to date, and all of it is there',
+  'the store %s is restored and upgraded, and all of it is there',
   async (name) => {
     const dataDir = join(folder, `restored-${name}`)
     const file = name === 'today' ? today : join(KEPT_STORES, name)
@@ -54,7 +54,7 @@ test.each([...kept, 'today'])(
 )
 
 test(
-  'an upgrade counts what was stored before it, and confirms the targets of routes that forward already',
+  'an upgrade counts what was stored before it, and confirms the targets of routes that already forward',
   async () => {
     const dataDir = join(folder, 'with-routes')
     mkdirSync(dataDir)
@@ -91,7 +91,7 @@ test(
 )
 
 test(
-  'a later step finds what this version wrote, and of the copies from before three stay',
+  'a later step finds what this version wrote, and three of the copies before it stay',
   async () => {
     const dataDir = join(folder, 'later')
     expect((await postrider('restore', today, '--to', dataDir)).code).toBe(0)

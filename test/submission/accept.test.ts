@@ -70,12 +70,12 @@ function submissionWith(change: Partial<SubmissionDeps>) {
   return { submission, told }
 }
 
-test('every door may use it: the source is kept', async () => {
+test('every caller may use it: the source is recorded', async () => {
   const { message } = await submissionWith({}).submission.submit(author(), REQUEST)
   expect(await server.store.messages.get(message.id)).toMatchObject({ source: 'smtp', keyId: 'key_x' })
 })
 
-test('nobody is told before the message is durable, then everybody once', async () => {
+test('no part is notified before the message is durable, then all once', async () => {
   let commit = () => {}
   const held = new Promise<void>((resolve) => {
     commit = resolve
@@ -101,7 +101,7 @@ test('suppressed recipients are logged by number', async () => {
 })
 
 describe('when something breaks', () => {
-  test('a store that cannot write rejects, and nobody is told', async () => {
+  test('a store that cannot write rejects, and no part is notified', async () => {
     const { submission, told } = submissionWith({
       store: withAccept(() => Promise.reject(new StoreUnavailable('disk full'))),
     })
@@ -130,7 +130,7 @@ describe('when something breaks', () => {
     await expect(sending).rejects.toMatchObject({ reason: 'forbidden', field: 'from' })
   })
 
-  test('a door that lets nobody or too many through is told so', async () => {
+  test('a caller with no recipient or too many is refused', async () => {
     const many = addresses(...Array.from({ length: 51 }, (_, i) => `r${i}@remote.example`))
     for (const to of [addresses(), many]) {
       const sending = submissionWith({}).submission.submit(author(), { ...REQUEST, to })
@@ -139,7 +139,7 @@ describe('when something breaks', () => {
   })
 })
 
-test('a month that others use up while a batch is being accepted ends in refusals, not in a loop', async () => {
+test('a month that others use up during a batch ends in refusals, not in a loop', async () => {
   const rounds: number[] = []
   const { submission } = submissionWith({
     planOf: () => ({ ...UNLIMITED_PLAN, requestsPerMinute: -1, messagesPerMonth: 10, domains: -1, retentionDays: 1 }),
@@ -169,7 +169,7 @@ describe('a large batch is written in slices', () => {
 
   // threat: batch-holds-main-thread
   test.each(['live', 'test'] as const)(
-    'a batch of 500 to 50 recipients each does not hold the thread: %s',
+    'a batch of 500 to 50 recipients each does not block the thread: %s',
     async (mode) => {
       const sizes: number[] = []
       const { submission, told } = submissionWith({
@@ -185,7 +185,7 @@ describe('a large batch is written in slices', () => {
     },
   )
 
-  test('one transaction for whoever needs all or nothing', async () => {
+  test('a caller that needs all or nothing gets one transaction', async () => {
     let accepts = 0
     const { submission } = submissionWith({
       store: withAccept(async () => {
@@ -198,7 +198,7 @@ describe('a large batch is written in slices', () => {
   })
 
   // threat: batch-cut-off
-  test('cut off between two slices and repeated with its key: nothing is sent twice, nothing is missing', async () => {
+  test('a batch cut off between two slices and repeated with its key sends nothing twice and misses nothing', async () => {
     const { bodies, parts } = keptParts()
     const requests = [...Array(50).fill(LARGE), new Refusal('validation_error', 'bad')]
     let slices = 0
@@ -236,7 +236,7 @@ describe('a large batch is written in slices', () => {
     expect(remembered.map(idOf)).toEqual(fates.map(idOf))
   })
 
-  test('a disk that refuses the third slice: what is written is answered so, the rest is unavailable', async () => {
+  test('a disk that refuses the third slice: written messages are accepted, the rest is unavailable', async () => {
     let slices = 0
     const { submission, told } = submissionWith({
       store: withAccept(async () => {

@@ -41,7 +41,7 @@ describe('the outside network', () => {
     expect(takeDenials()).toHaveLength(1)
   })
 
-  test('is denied behind a lookup of the own', async () => {
+  test('is denied behind a custom lookup', async () => {
     const lookup = (_name: string, _options: unknown, done: (error: null, address: string, family: number) => void) =>
       done(null, OUTSIDE, 4)
     const socket = new Socket()
@@ -86,7 +86,7 @@ describe('the loopback', () => {
     receiver.close()
   })
 
-  test('is what stays on this machine', () => {
+  test('is every address of this machine', () => {
     const inside = [
       undefined,
       '',

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { createFakeClock } from './fake-clock.ts'
 
-test('naps end in the order they are due, each at its own time', async () => {
+test('sleeps end in the order they are due, each at its own time', async () => {
   const clock = createFakeClock(1000)
   const woken: string[] = []
   const nap = async (name: string, ms: number) => {
@@ -18,7 +18,7 @@ test('naps end in the order they are due, each at its own time', async () => {
   expect(clock.naps()).toEqual([])
 })
 
-test('whoever naps again within one advance is woken again within it', async () => {
+test('a caller that sleeps again within one advance is woken again within it', async () => {
   const clock = createFakeClock(0)
   const times: number[] = []
   const ticking = (async () => {
@@ -34,7 +34,7 @@ test('whoever naps again within one advance is woken again within it', async () 
   expect(times.at(-1)).toBe(35)
 })
 
-test('an aborted nap ends at once and leaves nothing behind', async () => {
+test('an aborted sleep ends at once and leaves nothing behind', async () => {
   const clock = createFakeClock(0)
   const abort = new AbortController()
   const nap = clock.sleep(1000, abort.signal)
@@ -46,14 +46,14 @@ test('an aborted nap ends at once and leaves nothing behind', async () => {
   expect(clock.now()).toBe(0)
 })
 
-test('a nap of nothing needs no advance', async () => {
+test('a sleep of zero needs no advance', async () => {
   const clock = createFakeClock(0)
   await clock.sleep(0)
   await clock.sleep(-5)
   expect(clock.naps()).toEqual([])
 })
 
-test('one can wait until somebody has gone to sleep', async () => {
+test('a test can wait until a caller sleeps', async () => {
   const clock = createFakeClock(0)
   const both = clock.untilNapping(2)
   void clock.sleep(10)

@@ -7,7 +7,7 @@ afterEach(() => receiver.stop())
 const post = (body: string, headers: Record<string, string> = {}) =>
   fetch(`${receiver.url}?a=1`, { method: 'POST', body, headers, tls: { ca: receiver.ca }, redirect: 'manual' })
 
-test('a receiver plays its script over verified TLS and keeps what it got', async () => {
+test('a receiver plays its script over verified TLS and records its requests', async () => {
   receiver = await startReceiver(500, { status: 302, headers: { location: '/x' } }, { status: 200, body: 'thanks' })
   const answers = [await post('ä1', { 'X-Thing': 'yes' }), await post('2'), await post('3'), await post('4')]
   expect(answers.map((answer) => answer.status)).toEqual([500, 302, 200, 200])
@@ -20,7 +20,7 @@ test('a receiver plays its script over verified TLS and keeps what it got', asyn
   expect(receiver.requests[0]!.bytes.length).toBe(3)
 })
 
-test('whoever hangs is answered when told', async () => {
+test('a hanging request is answered on demand', async () => {
   receiver = await startReceiver('hang')
   const answer = post('1')
   await receiver.received(1)

@@ -17,7 +17,7 @@ afterEach(async () => {
 })
 
 // threat: erased-data-read-back
-test('what retention removed is in no file any more, while the server runs', async () => {
+test('removed data is in no file any more, while the server runs', async () => {
   remote = await startRawMx({})
   server = await startTestServer({ remote, config: { plans: { enterprise: { retention_days: 3 } } } })
   const change = {

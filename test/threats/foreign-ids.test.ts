@@ -82,12 +82,12 @@ const BODIES: [path: string, body: (theirs: Record<string, string>) => object][]
 ]
 
 // threat: foreign-resources
-test.each(BODIES)('%s with what belongs to another organization is 403', async (path, body) => {
+test.each(BODIES)('%s with a resource of another organization is 403', async (path, body) => {
   const { status, text } = await asStranger('POST', path, body(ids))
   expect([status, text.includes('elsewhere')]).toEqual([403, false])
 })
 
-test('a domain of another organization is taken, and nothing is said of whose it is', async () => {
+test('a domain of another organization is a conflict, without a word about its owner', async () => {
   const mine = await ask(world.keys.live, 'POST', '/v1/domains', { name: 'example.com' })
   const theirs = await asStranger('POST', '/v1/domains', { name: 'example.com' })
   const told = ({ body }: { body: Json }) => [body.error.code, body.error.message, body.error.field]

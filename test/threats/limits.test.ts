@@ -25,7 +25,7 @@ async function sendAtOnce(): Promise<{ http: number; smtp: number }> {
 }
 
 // threat: plan-limits-bypassed
-test('the messages of a month are the same by HTTP and by SMTP, however parallel', async () => {
+test('the messages of a month are counted together for HTTP and SMTP, however parallel', async () => {
   relay = await openRelay({ plan: { messagesPerMonth: 22, requestsPerMinute: -1 } })
   const { http, smtp } = await sendAtOnce()
   expect(http + smtp).toBe(22)
@@ -33,7 +33,7 @@ test('the messages of a month are the same by HTTP and by SMTP, however parallel
 })
 
 // threat: plan-limits-bypassed
-test('the requests of a minute are the same by HTTP and by SMTP, however parallel', async () => {
+test('the requests of a minute are counted together for HTTP and SMTP, however parallel', async () => {
   relay = await openRelay({ plan: { messagesPerMonth: -1, requestsPerMinute: 22 } })
   const { http, smtp } = await sendAtOnce()
   expect(http + smtp).toBe(22)

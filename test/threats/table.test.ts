@@ -44,7 +44,7 @@ function isPassedOver(line: string): boolean {
   return /^\s*(?:\/\/|for \()/.test(line)
 }
 
-test('every threat has an id of its own in kebab-case, and says what is attacked and how', () => {
+test('every threat has its own id in kebab-case, and says what is attacked and how', () => {
   expect(new Set(ROWS.map(({ id }) => id)).size).toBe(ROWS.length)
   expect(ROWS.filter(({ id }) => !/^[a-z0-9]+(?:-[a-z0-9]+)*$/.test(id))).toEqual([])
   expect(ROWS.filter(({ asset, attack }) => asset === '' || attack === '')).toEqual([])
@@ -60,6 +60,6 @@ test('every marker names a threat of the table', () => {
   expect(marks.filter(({ id }) => !known.has(id))).toEqual([])
 })
 
-test('every marker stands directly above a test', () => {
+test('every marker is directly above a test', () => {
   expect(marks.filter(({ isAboveTest }) => !isAboveTest)).toEqual([])
 })

@@ -86,7 +86,7 @@ test('does not connect to a policy host in a private network', async () => {
 })
 
 // threat: endless-interim-answers
-test('a policy host that sends endless interim answers, headers or chunks is left at once', async () => {
+test('a policy host that sends endless interim answers, headers or chunks is disconnected at once', async () => {
   const pair = { key: certificate.keyPem, cert: certificate.certificatePem }
   for (const [misbehaviour, detail] of [
     ['endless 100 Continue', 'too many interim answers'],

@@ -55,7 +55,7 @@ test('fetches a policy once, at the first mail', async () => {
   expect(w.state.fetches).toBe(1)
 })
 
-test('a domain that announces none has none, and is not asked by HTTPS; nor is an address literal', async () => {
+test('a domain that announces none has none, and gets no HTTPS request; nor does an address literal', async () => {
   await using w = await world()
   const policies = w.start()
   expect(await policies.find('plain.test')).toBeNull()
@@ -76,7 +76,7 @@ test('a stored policy survives a restart and applies without DNS and HTTPS until
   expect(w.state.fetches).toBe(1)
 })
 
-test('another id brings another policy, a little later and without a mail that waits', async () => {
+test('another id brings another policy, a little later and without delaying mail', async () => {
   await using w = await world()
   const policies = w.start()
   await policies.find('remote.test')
@@ -88,7 +88,7 @@ test('another id brings another policy, a little later and without a mail that w
   expect((await w.store.mtaSts.get('remote.test'))?.policyId).toBe('2')
 })
 
-test('a new policy that cannot be fetched leaves the one before in force, and is asked for again after five minutes', async () => {
+test('a new policy that cannot be fetched leaves the previous one in force, and is fetched again after five minutes', async () => {
   await using w = await world()
   const policies = w.start()
   await policies.find('remote.test')
@@ -105,7 +105,7 @@ test('a new policy that cannot be fetched leaves the one before in force, and is
   await until(() => policies.find('remote.test'), TESTING)
 })
 
-test('a domain that had none is asked again before the next mail when it was not written to for long', async () => {
+test('a domain that had none is asked again before the next mail after a long pause', async () => {
   await using w = await world()
   w.zone.remove('_mta-sts.remote.test')
   const policies = w.start()
@@ -138,7 +138,7 @@ test('DNS failures remove no policy', async () => {
   expect(await w.start().find('remote.test')).toEqual(ENFORCE)
 })
 
-test('a policy in use is fetched again every day, and a failure then costs nothing but another try in an hour', async () => {
+test('a policy in use is fetched again every day, and a failure costs only another attempt in an hour', async () => {
   await using w = await world()
   const policies = w.start()
   await policies.find('remote.test')
@@ -172,7 +172,7 @@ test('lets a policy unused for two months expire', async () => {
   expect(await w.store.mtaSts.get('remote.test')).toBeNull()
 })
 
-test('a policy that says it ends at once holds for five minutes, so that not every mail fetches it', async () => {
+test('a policy with a lifetime of zero applies for five minutes, so that not every mail fetches it', async () => {
   await using w = await world()
   w.state.answer = { ...ENFORCE, maxAgeSeconds: 0 }
   const policies = w.start()

@@ -28,7 +28,7 @@ const GENERAL = {
 const READER = { user_agent: BROWSER, ip_address: '198.51.100.7' }
 
 describe('the pixel', () => {
-  test('is a picture of one point that nobody keeps, and an open', async () => {
+  test('is an image of one pixel that is not cached, and counts as an open', async () => {
     const answer = await room.ask('GET', paths(room).open)
     expect(answer.status).toBe(200)
     expect(answer.headers.get('content-type')).toBe('image/gif')
@@ -47,20 +47,20 @@ describe('the pixel', () => {
     expect(room.seen.wakes).toBe(1)
   })
 
-  test('loaded by a proxy is a machine’s', async () => {
+  test('loaded by a proxy counts as a machine', async () => {
     await room.ask('GET', paths(room).open, { headers: { 'user-agent': 'Mozilla/5.0' } })
     expect((await room.events())[0].data).toMatchObject({ user_agent: 'Mozilla/5.0', machine: true })
     expect(await room.delivery()).toMatchObject({ opens: 0, machineOpens: 1 })
   })
 
-  test('hammered, wakes webhooks for what is told alone', async () => {
+  test('requested repeatedly wakes webhooks for published events only', async () => {
     for (let i = 0; i < 102; i++) await room.ask('GET', paths(room).open)
     expect([(await room.events()).length, room.seen.wakes, (await room.delivery()).opens]).toEqual([100, 100, 102])
   })
 })
 
 describe('a click', () => {
-  test('goes on to exactly the author’s link, and is told', async () => {
+  test('redirects to exactly the author’s link, and is published', async () => {
     const answer = await room.ask('GET', `${paths(room).click}?utm=x`)
     expect([answer.status, answer.headers.get('location')]).toEqual([302, URL])
     expect(answer.headers.get('referrer-policy')).toBe('no-referrer')
@@ -83,7 +83,7 @@ describe('a click', () => {
     ['https://x.example/a\r\nSet-Cookie: a=b', 'https://x.example/aSet-Cookie:%20a=b'],
     ['https://bücher.example/', 'https://xn--bcher-kva.example/'],
     ['HTTPS://X.example', 'HTTPS://X.example'],
-  ])('on %p stands in the header as a browser writes it', async (url, location) => {
+  ])('on %p is in the header as a browser writes it', async (url, location) => {
     const answer = await room.ask('GET', room.links.click(room.deliveryId, url))
     expect([answer.status, answer.headers.get('location'), answer.headers.get('set-cookie')]).toEqual([
       302,
@@ -93,7 +93,7 @@ describe('a click', () => {
     expect((await room.events())[0].data.url).toBe(url)
   })
 
-  test('goes on while nothing can be written, and when the mail is no longer kept', async () => {
+  test('redirects while nothing can be written, and when the mail is no longer kept', async () => {
     const full = async () => {
       throw new StoreUnavailable('the store cannot write: SQLITE_FULL')
     }
@@ -137,7 +137,7 @@ describe('unsubscribing', () => {
     ['one that sends a form in parts', 'one_click', { body: parts }],
     ['our button', 'link', { headers: form, body: 'confirm=yes' }],
     ['nothing but a POST', 'link', {}],
-  ])('by %s is told as %s and suppresses, once', async (_, method, init) => {
+  ])('by %s is published as %s and suppresses, once', async (_, method, init) => {
     const answers = [await room.ask('POST', paths(room).stop, init), await room.ask('POST', paths(room).stop, init)]
     expect(answers.map(({ status }) => status)).toEqual([200, 200])
     expect(await answers[0]!.text()).toContain('You will not receive further email')
@@ -161,7 +161,7 @@ describe('unsubscribing', () => {
     await broken.close()
   })
 
-  test('works on while the right to it lasts, after retention removed the mail', async () => {
+  test('works after retention removed the mail, while its period lasts', async () => {
     const left = {
       deliveryId: 'dlv_01kq7000000000000000000000',
       organizationId: 'org_a',

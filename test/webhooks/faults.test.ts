@@ -20,7 +20,7 @@ async function dyingLoop(posts: () => number) {
   await loop.stop(0)
 }
 
-test('a process that dies between answer and record: tried again when its lease ends, the attempt counted', async () => {
+test('a process that dies between answer and record: retried when its lease ends, and the attempt counts', async () => {
   const receiver = await bench.receiver()
   const webhook = await bench.webhook(receiver.url)
   await bench.tell()
@@ -40,7 +40,7 @@ test('a process that dies between answer and record: tried again when its lease 
   expect(delivery!.attempts).toMatchObject([{ number: 2, statusCode: 200 }])
 })
 
-test('a new process that ends foreign leases need not wait', async () => {
+test('a new process that ends foreign leases does not wait', async () => {
   const receiver = await bench.receiver()
   await bench.webhook(receiver.url)
   await bench.tell()
@@ -51,7 +51,7 @@ test('a new process that ends foreign leases need not wait', async () => {
   expect(bench.clock.now()).toBe(START)
 })
 
-test('dying five times costs the five attempts; one more settles what the endpoint says', async () => {
+test('five crashes cost the five attempts, and one more attempt records the endpoint’s answer', async () => {
   const receiver = await bench.receiver(500)
   const webhook = await bench.webhook(receiver.url)
   await bench.tell()
@@ -66,7 +66,7 @@ test('dying five times costs the five attempts; one more settles what the endpoi
   expect((await bench.deliveries(webhook.id))[0]!.status).toBe('failed')
 })
 
-test('an outcome the store cannot write is offered until it is written, and nothing is posted twice', async () => {
+test('an outcome that the store cannot write is repeated until it is written, and nothing is posted twice', async () => {
   let refusals = 3
   let claims = 0
   const store = withDeliveries(bench.store, (real) => ({
@@ -96,7 +96,7 @@ test('an outcome the store cannot write is offered until it is written, and noth
   expect(deliveries.map((delivery) => delivery.attempts.length)).toEqual([1, 2])
 })
 
-test('a store that cannot be claimed from is asked again', async () => {
+test('a store whose claim failed is asked again', async () => {
   let refusals = 3
   const store = withDeliveries(bench.store, (real) => ({
     claimDue: async (request) => {
@@ -116,7 +116,7 @@ test('a store that cannot be claimed from is asked again', async () => {
   )
 })
 
-test('a webhook removed while it is being told: the answer changes nothing', async () => {
+test('a webhook removed during its post: the answer changes nothing', async () => {
   const receiver = await bench.receiver('hang')
   const webhook = await bench.webhook(receiver.url)
   const { log, lines } = keptLog()
@@ -131,7 +131,7 @@ test('a webhook removed while it is being told: the answer changes nothing', asy
   expect(lines.map((line) => line.message)).toEqual(['webhook result discarded: lease expired'])
 })
 
-test('stopping waits for what is under way and starts nothing new', async () => {
+test('stopping waits for current posts and starts nothing new', async () => {
   const receiver = await bench.receiver('hang')
   const webhook = await bench.webhook(receiver.url)
   const loop = bench.loop()
@@ -164,7 +164,7 @@ test('stopping does not wait longer than its grace', async () => {
   expect(loop.inFlight()).toBe(1)
 })
 
-test('an answer that comes while all is stopping is written before the end', async () => {
+test('an answer that arrives during the stop is written before the end', async () => {
   const { promise: written, resolve: write } = Promise.withResolvers<void>()
   const store = withDeliveries(bench.store, (real) => ({
     record: async (record) => {
@@ -210,7 +210,7 @@ test('stopping ends the wait for a store that cannot write', async () => {
   expect((await bench.deliveries(webhook.id))[0]).toMatchObject({ status: 'pending' })
 })
 
-test('what was claimed while stopping is given back untried', async () => {
+test('what was claimed during the stop is returned untried', async () => {
   let stopping: Promise<void> | null = null
   const store = withDeliveries(bench.store, (real) => ({
     claimDue: async (request) => {

@@ -22,7 +22,7 @@ const signatureOf = ({ headers, bytes }: ReceivedRequest, secret = SECRET) => {
   return `t=${t},v1=${createHmac('sha256', secret).update(`${t}.`).update(bytes).digest('hex')}`
 }
 
-test('a mail is posted at once as the flat body, with a signature that verifies', async () => {
+test('a mail is posted at once as the flat body, with a valid signature', async () => {
   const receiver = await bench.receiver()
   const message = await bench.mail(await bench.route(receiver.url))
   const loop = bench.loop()
@@ -46,7 +46,7 @@ test('a mail is posted at once as the flat body, with a signature that verifies'
   })
 })
 
-test('attachments go along when the route asks for them', async () => {
+test('attachments are included when the route asks for them', async () => {
   const receiver = await bench.receiver()
   await bench.mail(await bench.route(receiver.url, true))
   const loop = bench.loop()
@@ -55,7 +55,7 @@ test('attachments go along when the route asks for them', async () => {
   expect(receiver.requests[0]!.headers['x-inbound-signature']).toBe(signatureOf(receiver.requests[0]!))
 })
 
-test('a mail whose attachments cannot be read goes out without their contents', async () => {
+test('a mail whose attachments cannot be read is posted without their contents', async () => {
   const receiver = await bench.receiver()
   const route = await bench.route(receiver.url, true)
   const { log, lines } = keptLog()
@@ -72,7 +72,7 @@ test('a mail whose attachments cannot be read goes out without their contents', 
   )
 })
 
-test('attachments that cannot be read because all is stopping: the mail is given back untried', async () => {
+test('attachments that cannot be read during a stop: the mail is returned untried', async () => {
   const receiver = await bench.receiver()
   const message = await bench.mail(await bench.route(receiver.url, true))
   const asked = Promise.withResolvers<null>()
@@ -88,7 +88,7 @@ test('attachments that cannot be read because all is stopping: the mail is given
   expect(receiver.requests[0]!.body).toBe(JSON.stringify(golden.with_attachments))
 })
 
-test('five attempts at the times of the ladder, the same bytes each time, then failed', async () => {
+test('five attempts at the times of the schedule, the same bytes each time, then failed', async () => {
   const receiver = await bench.receiver({ status: 500, body: 'oh no' })
   const message = await bench.mail(await bench.route(receiver.url, true))
   const loop = bench.loop()
@@ -116,7 +116,7 @@ test('five attempts at the times of the ladder, the same bytes each time, then f
   expect(delivery.attempts[4]).toMatchObject({ statusCode: 500, error: 'HTTP 500', responseExcerpt: 'oh no' })
 })
 
-test('the waits stray by a fifth to either side', async () => {
+test('the waits vary by a fifth to either side', async () => {
   const receiver = await bench.receiver(500)
   const route = await bench.route(receiver.url)
   const waits: number[] = []
@@ -130,7 +130,7 @@ test('the waits stray by a fifth to either side', async () => {
   expect(waits).toEqual([48, 72])
 })
 
-test('an endpoint that asks for patience gets it', async () => {
+test('a Retry-After of an endpoint is honoured', async () => {
   const receiver = await bench.receiver({ status: 503, headers: { 'retry-after': '900' } }, 200)
   await bench.mail(await bench.route(receiver.url))
   const loop = bench.loop()
@@ -153,7 +153,7 @@ test('no answer within the timeout is a failed attempt', async () => {
   })
 })
 
-test('410 and a redirect are failures like any other, and the route goes on', async () => {
+test('410 and a redirect are failures like any other, and the route continues', async () => {
   const receiver = await bench.receiver(410, { status: 307, headers: { location: '/elsewhere' } }, 204)
   const route = await bench.route(receiver.url)
   const message = await bench.mail(route)
@@ -168,7 +168,7 @@ test('410 and a redirect are failures like any other, and the route goes on', as
   expect((await bench.store.inboundRoutes.get(route.id))!.enabled).toBe(true)
 })
 
-test('a disabled route gets nothing; what waits follows when it is enabled, to the address it then has', async () => {
+test('a disabled route gets nothing; pending mail follows when it is enabled, to its current address', async () => {
   const [old, fresh] = [await bench.receiver(500), await bench.receiver()]
   const route = await bench.route(old.url)
   const message = await bench.mail(route)
@@ -185,7 +185,7 @@ test('a disabled route gets nothing; what waits follows when it is enabled, to t
   expect((await bench.delivery(message)).status).toBe('delivered')
 })
 
-test('a redelivery is a delivery of its own with five attempts', async () => {
+test('a redelivery is a separate delivery with five attempts', async () => {
   const receiver = await bench.receiver(500)
   const message = await bench.mail(await bench.route(receiver.url))
   const loop = bench.loop({ settings: { ladderSeconds: [1, 1, 1, 1] } })
@@ -211,7 +211,7 @@ test('a redelivery is a delivery of its own with five attempts', async () => {
   expect(deliveries[0]!.id).toBe(id)
 })
 
-test('a process that died in an attempt: it stays counted, and the next one posts again when the lease ends', async () => {
+test('an attempt of a process that died still counts, and the next one posts again when the lease ends', async () => {
   const receiver = await bench.receiver()
   const message = await bench.mail(await bench.route(receiver.url))
   const lease = { worker: 'dead', until: START + 90_000 }
@@ -242,7 +242,7 @@ test('one route has at most ten requests under way, and one that hangs delays no
   expect(hanging.requests.length).toBe(11)
 })
 
-test('large bodies under way have bounded room: one route has half of it, and the rest waits its turn', async () => {
+test('large bodies have limited memory: one route has half of it, and the rest waits its turn', async () => {
   const MB = 1024 * 1024
   const [first, second] = [await bench.receiver('hang'), await bench.receiver('hang')]
   const [a, b] = [await bench.route(first.url, true), await bench.route(second.url, true)]
@@ -261,7 +261,7 @@ test('large bodies under way have bounded room: one route has half of it, and th
   await until(() => loop.inFlight() === 0)
 })
 
-test('a body that gets no room within a minute is given back untried, and so it is at the end', async () => {
+test('a body without memory for a minute is returned untried, and so it is at the end', async () => {
   const receiver = await bench.receiver('hang')
   const route = await bench.route(receiver.url, true)
   const sizeBytes = 1_000_000
@@ -286,7 +286,7 @@ test('a body that gets no room within a minute is given back untried, and so it 
   expect(attemptNumbers(receiver)).toEqual([1, 1])
 })
 
-test('a long text counts as large without its attachments, and short ones do not wait for it', async () => {
+test('a long text counts as large without attachments, and short ones do not wait for it', async () => {
   const hanging = await bench.receiver('hang')
   const long = { textBody: 'x'.repeat(600_000), htmlBody: '', headers: {}, attachments: [] }
   const route = await bench.route(hanging.url)

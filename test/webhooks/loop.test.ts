@@ -35,7 +35,7 @@ test('an event reaches every webhook that subscribed to its kind, at once', asyn
 })
 
 // threat: failing-webhook-endpoints
-test('five attempts at the times of the ladder, the same bytes each time, then failed', async () => {
+test('five attempts at the times of the schedule, the same bytes each time, then failed', async () => {
   const receiver = await bench.receiver({ status: 500, body: 'oh no' })
   const webhook = await bench.webhook(receiver.url)
   const loop = bench.loop()
@@ -80,7 +80,7 @@ test('a redirect is a failure and is not followed; a later 2xx ends the delivery
   expect(delivery!.attempts.map((attempt) => attempt.statusCode)).toEqual([307, 204])
 })
 
-test('an endpoint that asks for patience gets it', async () => {
+test('a Retry-After of an endpoint is honoured', async () => {
   const receiver = await bench.receiver({ status: 429, headers: { 'retry-after': '600' } }, 200)
   await bench.webhook(receiver.url)
   const loop = bench.loop()
@@ -117,7 +117,7 @@ test('an endpoint that refuses connections is a failed attempt', async () => {
   expect(delivery!.attempts[0]!.error).toBeString()
 })
 
-test('an address that is not allowed is never connected to', async () => {
+test('a forbidden address is never connected to', async () => {
   const receiver = await bench.receiver()
   const webhook = await bench.webhook(receiver.url.replace('127.0.0.1', '127.0.0.2'))
   const loop = bench.loop()
@@ -147,7 +147,7 @@ test('one webhook has at most ten requests under way, and the rest follows as th
   expect(attemptNumbers(receiver).every((number) => number === 1)).toBe(true)
 })
 
-test('what was answered is written in the turn in which the next is claimed: one commit for both', async () => {
+test('an answer is written in the turn of the next claim: one commit for both', async () => {
   const calls: string[] = []
   const store = withDeliveries(bench.store, (real) => ({
     claimDue: (request) => {
@@ -235,7 +235,7 @@ test('endpoints that were quick and then all hang hold half of the slots of the 
   await turning.received(420)
 })
 
-test('what counts as slow follows the time that endpoints are given', async () => {
+test('slowness is measured by the timeout of endpoints', async () => {
   const hanging = await bench.receiver('hang')
   for (let i = 0; i < 5; i++) await bench.webhook(hanging.url, ['message.bounced'])
   const loop = bench.loop({ settings: { maxInFlight: 30, maxPerWebhook: 10, timeoutMs: 4000 } })
@@ -248,7 +248,7 @@ test('what counts as slow follows the time that endpoints are given', async () =
   expect(hanging.requests.length).toBe(20)
 })
 
-test('a paused webhook gets nothing: its pending deliveries wait, events of that time are not told', async () => {
+test('a paused webhook gets nothing: its pending deliveries wait, and events of that time are not posted', async () => {
   const receiver = await bench.receiver(500)
   const webhook = await bench.webhook(receiver.url)
   const loop = bench.loop()
@@ -341,7 +341,7 @@ test('a webhook is paused by the hundredth failed delivery, not by the one befor
   expect(await fail(1)).toMatchObject({ status: 'paused', consecutiveFailures: 100 })
 })
 
-test('a retry by hand beyond the fifth attempt is one attempt, then failed again', async () => {
+test('a manual retry beyond the fifth attempt is one attempt, then failed again', async () => {
   const receiver = await bench.receiver(500)
   const webhook = await bench.webhook(receiver.url)
   const loop = bench.loop({ settings: { ladderSeconds: [1, 1, 1, 1] } })
@@ -379,7 +379,7 @@ test('every event arrives at an endpoint that fails every other time', async () 
   expect(new Set(receiver.requests.map((request) => request.headers['webhook-id']))).toEqual(new Set(ids))
 })
 
-test('a loop without anything due asks the store for nothing', async () => {
+test('a loop without due work asks the store for nothing', async () => {
   let claims = 0
   const store = withDeliveries(bench.store, (real) => ({
     claimDue: (request) => {

@@ -41,7 +41,7 @@ const countOfV1 = (request: ReceivedRequest) => [
 ]
 
 // threat: webhook-replay-and-tampering
-test('what arrives passes both verifiers, and fails them with another secret, body or time', async () => {
+test('posts pass both verifiers, and fail them with another secret, body or time', async () => {
   const receiver = await bench.receiver()
   const webhook = await bench.webhook(receiver.url)
   bench.loop()
@@ -73,7 +73,7 @@ test('the fifth attempt is still fresh for the receiver', async () => {
 })
 
 // threat: webhook-replay-and-tampering
-test('while a secret is rotated both are good, afterwards the new one alone', async () => {
+test('during a rotation both secrets are valid, afterwards only the new one', async () => {
   const receiver = await bench.receiver()
   const webhook = await bench.webhook(receiver.url)
   const loop = bench.loop()

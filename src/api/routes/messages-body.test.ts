@@ -30,7 +30,7 @@ const FIELDS = [
   'unsubscribe',
 ]
 
-test('any JSON is read or refused with fields, never with an error', () => {
+test('any JSON is accepted or refused with field errors, without an exception', () => {
   const fields = fc.record(Object.fromEntries(FIELDS.map((name) => [name, fc.jsonValue()])), { requiredKeys: [] })
   fc.assert(
     fc.property(fc.oneof(fc.jsonValue(), fields), (body) => {
@@ -42,7 +42,7 @@ test('any JSON is read or refused with fields, never with an error', () => {
   )
 })
 
-test('whatever one field of a good mail becomes, only that field is blamed', () => {
+test('a good mail with one field changed has faults in that field only', () => {
   const change = fc.tuple(fc.constantFrom(...FIELDS), fc.jsonValue())
   fc.assert(
     fc.property(change, ([name, value]) => {
@@ -54,7 +54,7 @@ test('whatever one field of a good mail becomes, only that field is blamed', () 
   )
 })
 
-describe('what submission gets', () => {
+describe('the input of submission', () => {
   test('is complete: absent and null fields have their neutral value', () => {
     const nulls = { cc: null, headers: null, attachments: null, metadata: null, tags: null, html: null }
     const { value } = check(schema, { ...MAIL, ...nulls }, 'body')
@@ -95,7 +95,7 @@ describe('what submission gets', () => {
   })
 })
 
-test('the schema can be written down as JSON Schema, every field with its type', () => {
+test('the schema converts to JSON Schema with a type for every field', () => {
   const document = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' })
   expect(Object.keys(document.properties!)).toEqual(FIELDS)
   expect(document.required).toEqual(['from', 'to'])

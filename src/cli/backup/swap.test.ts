@@ -37,7 +37,7 @@ const fill = (into: string, text: string) => {
 const textsIn = (of: string) => NAMES.map((name) => readFileSync(join(of, name), 'utf8'))
 const beside = { stagingParent: '', stamp: '20261121T120000Z' }
 
-test('where there is nothing, or an empty folder, it is there', () => {
+test('puts the new directory where there is nothing or an empty folder', () => {
   expect(isEmpty(dataDir)).toBe(true)
   expect(swapIn(made, dataDir, { ...beside, stagingParent: folder })).toBeNull()
   expect(textsIn(dataDir)).toEqual(['new', 'new'])
@@ -50,7 +50,7 @@ test('where there is nothing, or an empty folder, it is there', () => {
   expect(textsIn(another)).toEqual(['newer', 'newer'])
 })
 
-test('what was there is kept beside it, each time under another name', () => {
+test('keeps the replaced directory beside it, each time under another name', () => {
   mkdirSync(dataDir)
   fill(dataDir, 'old')
   expect(isEmpty(dataDir)).toBe(false)
@@ -70,7 +70,7 @@ test('what was there is kept beside it, each time under another name', () => {
   ])
 })
 
-test('inside a disk of its own the files change places', () => {
+test('swaps the files inside a data directory that is a mount point', () => {
   mkdirSync(join(dataDir, 'lost+found'), { recursive: true })
   fill(dataDir, 'old')
   const inside = join(dataDir, '.postrider-restore-1/data')
@@ -86,7 +86,7 @@ test('inside a disk of its own the files change places', () => {
   expect(readdirSync(inside)).toEqual([])
 })
 
-test('it is made beside the data directory, unless that is a disk of its own', () => {
+test('stages beside the data directory, or inside it when it is a mount point', () => {
   mkdirSync(dataDir)
   expect(stagingParentFor(dataDir)).toBe(folder)
   expect(stagingParentFor(join(folder, 'not/there'))).toBe(join(folder, 'not'))
@@ -95,7 +95,7 @@ test('it is made beside the data directory, unless that is a disk of its own', (
 
 const isRoot = process.getuid?.() === 0
 // threat: restore-as-root
-test.skipIf(!isRoot)('root gives the owner what is his, and never what a link of his leads to', async () => {
+test.skipIf(!isRoot)('gives the files to the owner as root, and follows no link of theirs', async () => {
   const foreign = join(folder, 'foreign')
   writeFileSync(foreign, 'of root', { mode: 0o600 })
   mkdirSync(dataDir)

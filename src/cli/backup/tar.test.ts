@@ -35,11 +35,11 @@ async function read(bytes: Uint8Array, size: number) {
   return found
 }
 
-test.each([1, 100, 512, 100_000])('what was written is read, in pieces of %d bytes', async (size) => {
+test.each([1, 100, 512, 100_000])('what was written is read back, in pieces of %d bytes', async (size) => {
   expect(await read(archive(), size)).toEqual(FILES)
 })
 
-test('the tar of the system reads it, and what that writes is read', async () => {
+test('the system’s tar reads our archives, and we read its archives', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'postrider-tar-'))
   writeFileSync(join(folder, 'ours.tar'), archive())
   const listed = Bun.spawnSync(['tar', '-tvf', 'ours.tar'], { cwd: folder }).stdout.toString()
@@ -59,7 +59,7 @@ test('a file may have more than eight gigabytes', async () => {
   }
 })
 
-test('an archive that is cut off anywhere is damaged, and so is a head with another byte', async () => {
+test('an archive that is truncated anywhere is damaged, and so is one with a changed header byte', async () => {
   const whole = archive()
   for (let bytes = 0; bytes < whole.length; bytes += 256) {
     await expect(read(whole.subarray(0, bytes), 1000)).rejects.toThrow(TarDamaged)
@@ -70,7 +70,7 @@ test('an archive that is cut off anywhere is damaged, and so is a head with anot
 })
 
 // threat: hostile-backups
-test('a link is no file of ours', async () => {
+test('a link is refused', async () => {
   const link = tarHead({ name: 'link', bytes: 0 }, 0)
   link[156] = 0x32
   const sum = link.reduce((all, byte, at) => all + (at >= 148 && at < 156 ? 0x20 : byte), 0)

@@ -12,7 +12,7 @@ function parse(text: string, cuts: readonly number[] = []): StreamEvent[] {
   return ends.flatMap((end, at) => parser.push(bytes.subarray(ends[at - 1] ?? 0, end)))
 }
 
-test('fields, comments, endings and what is unfinished are read as the standard has it', () => {
+test('parses fields, comments, line ends and unfinished events as the standard says', () => {
   const cases: [string, StreamEvent[]][] = [
     ['id: 1\nevent: a\ndata: x\n\n', [{ id: '1', type: 'a', data: 'x' }]],
     [
@@ -32,7 +32,7 @@ test('fields, comments, endings and what is unfinished are read as the standard 
   for (const [text, events] of cases) expect([text, parse(text)]).toEqual([text, events])
 })
 
-test('wherever the network cuts it, the events are the same', () => {
+test('gives the same events wherever the network splits the stream', () => {
   const line = fc.constantFrom(
     'data: ü🎉',
     'data:{"a":1}',
@@ -54,7 +54,7 @@ test('wherever the network cuts it, the events are the same', () => {
   )
 })
 
-test('an id alone is no event, and says how far the stream has come, once its line ends', () => {
+test('an id alone is not an event, but sets the position once its line ends', () => {
   const parser = createEventParser()
   const idAfter = (text: string) => {
     expect(parser.push(encoder.encode(text))).toEqual([])
@@ -66,7 +66,7 @@ test('an id alone is no event, and says how far the stream has come, once its li
 })
 
 // threat: formulas-and-terminal-controls
-test('one byte at a time, and a line or an event that never ends', () => {
+test('reads one byte at a time, and limits a line or an event that never ends', () => {
   const text = 'id: 1\r\ndata: ü\r\n\r\n'
   expect(
     parse(

@@ -16,7 +16,7 @@ beforeEach(async () => {
 })
 afterEach(() => zone.stop())
 
-test('a wildcard stands for names that are not there, and only for those', async () => {
+test('a wildcard matches only names that do not exist', async () => {
   expect(await ask('any.wild.test', 'A')).toMatchObject({
     rcode: 'NOERROR',
     answers: [{ name: 'any.wild.test', data: '192.0.2.1' }],
@@ -28,7 +28,7 @@ test('a wildcard stands for names that are not there, and only for those', async
   expect(await ask('wild.test', 'A')).toMatchObject({ rcode: 'NOERROR', answers: [] })
 })
 
-test('it listens where it is told to', async () => {
+test('listens on the given address', async () => {
   const elsewhere = await startZone([], { host: '127.0.0.9', port: 0 })
   const [host, port] = elsewhere.address.split(':')
   expect(host).toBe('127.0.0.9')
@@ -40,7 +40,7 @@ test('negative answers carry a SOA', async () => {
   expect((await ask('nowhere.test', 'A')).authorities).toMatchObject([{ type: 'SOA', data: { minimum: 1 } }])
 })
 
-test('removing takes one type or the whole name', async () => {
+test('removes one type or the whole name', async () => {
   zone.set('own.wild.test', 'A', ['192.0.2.9'])
   zone.remove('own.wild.test', 'TXT')
   expect((await ask('OWN.wild.test', 'TXT')).answers).toEqual([])
@@ -49,7 +49,7 @@ test('removing takes one type or the whole name', async () => {
   expect((await ask('own.wild.test', 'A')).answers).toMatchObject([{ data: '192.0.2.1' }])
 })
 
-test('questions are written down', async () => {
+test('records the queries', async () => {
   await ask('One.test', 'MX')
   await ask('two.test', 'TLSA')
   expect(zone.queries).toEqual([
@@ -58,7 +58,7 @@ test('questions are written down', async () => {
   ])
 })
 
-test('noise on both ports does not stop it', async () => {
+test('survives garbage on both ports', async () => {
   const { port } = net.SocketAddress.parse(zone.address)!
   const socket = net.connect(port, '127.0.0.1')
   socket.end(frameMessage(Buffer.from('noise')))
@@ -70,7 +70,7 @@ test('noise on both ports does not stop it', async () => {
   udp.close()
 })
 
-test('without EDNS an answer over 512 bytes is cut and TCP has it all, several questions on one connection', async () => {
+test('truncates an answer over 512 bytes without EDNS, and sends all of it over TCP, several queries on one connection', async () => {
   zone.set('long.test', 'TXT', ['x'.repeat(600)])
   expect(await ask('long.test', 'TXT')).toMatchObject({ flag_tc: true, answers: [] })
   const { port } = net.SocketAddress.parse(zone.address)!

@@ -15,12 +15,12 @@ const message = { messageIdHeader: '<1@example.com>', createdAt: AT, templateId:
 const posted = (type: EventType, change: object = {}, of: Message | null = message) =>
   JSON.parse(resendBody(envelope(type, change), of))
 
-test('each event of Resend stands for one of ours, and back', () => {
+test('each event of Resend maps to one of ours and back', () => {
   for (const name of RESEND_EVENTS) expect(resendEvent(ourEvent(name))).toBe(name)
   expect(RESEND_EVENTS).toHaveLength(6)
 })
 
-test('the message says what the event does not', () => {
+test('the message supplies what the event lacks', () => {
   expect(posted('message.deferred')).toEqual({
     type: 'email.delivery_delayed',
     created_at: '2026-11-21T12:01:30.000Z',
@@ -37,7 +37,7 @@ test('the message says what the event does not', () => {
   })
 })
 
-test('an event whose message is gone, or never was, is told all the same', () => {
+test('an event without a stored message is still converted', () => {
   for (const type of EVENT_TYPES) {
     const { data, ...head } = posted(type, {}, null)
     expect(head).toEqual({ type: resendEvent(type), created_at: '2026-11-21T12:01:30.000Z' })
@@ -57,7 +57,7 @@ test.each(bounces)('a %s bounce %s', (bounce_type, bounce_code, reported) => {
   expect(data.bounce).toEqual({ ...reported, message: '550 5.1.1 no such mailbox' })
 })
 
-test('a click says link, time and reader', () => {
+test('a click has its link, time and user agent', () => {
   expect(posted('message.clicked').data.click).toEqual({
     ipAddress: '192.0.2.1',
     link: 'https://example.com/welcome',

@@ -5,7 +5,7 @@ import { systemRandom } from '../../os/random.ts'
 import { createAuthoritativeResolver } from './authoritative.ts'
 import { createResolver, type Resolver } from './resolver.ts'
 
-describe('a resolver that asks the authorities', () => {
+describe('a resolver that asks authoritative servers', () => {
   /** What a resolver on the way remembers, and what stands in the zone now. */
   let memory: Zone
   let authority: Zone
@@ -36,7 +36,7 @@ describe('a resolver that asks the authorities', () => {
     return lookup.kind === 'records' ? lookup.records : lookup.kind
   }
 
-  test('sees what was published a moment ago, and what was taken away', async () => {
+  test('sees records that were published or removed a moment ago', async () => {
     expect(await txt('key._domainkey.acme.example')).toEqual(['fresh'])
     authority.set('key._domainkey.acme.example', 'TXT', ['fresher'])
     expect(await txt('key._domainkey.acme.example')).toEqual(['fresher'])
@@ -46,7 +46,7 @@ describe('a resolver that asks the authorities', () => {
   })
 
   // threat: internal-addresses-by-dns-checks
-  test('asks the other one where no authority is known, may be asked, or answers', async () => {
+  test('asks the fallback resolver where no authoritative server is known, allowed or answers', async () => {
     expect(await txt('other.example')).toEqual(['remembered'])
     memory.set('b.acme.example', 'TXT', ['remembered'])
     authority.fail('b.acme.example', 'REFUSED')
@@ -57,7 +57,7 @@ describe('a resolver that asks the authorities', () => {
     expect(await txt('c.acme.example')).toEqual(['remembered'])
   })
 
-  test('an alias may lead into anybody’s zone', async () => {
+  test('follows an alias into another zone', async () => {
     authority.set('d.acme.example', 'CNAME', ['other.example'])
     memory.set('d.acme.example', 'CNAME', ['other.example'])
     expect(await txt('d.acme.example')).toEqual(['remembered'])

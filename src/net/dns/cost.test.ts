@@ -61,12 +61,12 @@ test.each<[string, Buffer]>([
   ['a TXT record of 65,000 empty strings', messageOf(16, 1, () => Buffer.alloc(65_000))],
   ['four thousand addresses', messageOf(1, 4_200, () => Buffer.from([192, 0, 2, 1]))],
   ['bit maps of 60,000 bytes', messageOf(47, 1, () => Buffer.concat([Buffer.from([0]), Buffer.alloc(60_000, 0xff)]))],
-])('an answer of %s is not read', (_, message) => {
+])('an answer of %s is not parsed', (_, message) => {
   expect(isCheap(message)).toBe(false)
 })
 
 // threat: dns-answer-cost
-test('a server that sends such an answer over TCP is trouble, not 150 ms of work', async () => {
+test('such an answer over TCP is a DNS failure, without 150 ms of work', async () => {
   const hostile = messageOf(2, 4_200, toLong, [0xc0, NAME_AT])
   const answered = (id: Buffer, message: Buffer) => Buffer.concat([id, message.subarray(2)])
   const tcp = net.createServer((socket) => {
@@ -91,7 +91,7 @@ test('a server that sends such an answer over TCP is trouble, not 150 ms of work
   tcp.close()
 })
 
-test('large honest answers are read', () => {
+test('large valid answers are parsed', () => {
   const question = { name: 'a.test', type: 'TXT' as const }
   const answer = (answers: unknown[], type = 'TXT') =>
     packet.encode({
@@ -119,7 +119,7 @@ test('large honest answers are read', () => {
 })
 
 // threat: dns-cache-memory
-test('ten thousand large answers stay within the bytes of the cache', () => {
+test('ten thousand large answers stay within the byte limit of the cache', () => {
   const cache = createDnsCache<string>({
     clock: { now: () => 0, sleep: async () => {} },
     maxEntries: 10_000,

@@ -36,8 +36,8 @@ function resolverFor(servers: string[], more: Partial<ResolverOptions> = {}): Sh
 }
 const ours = (more: Partial<ResolverOptions> = {}) => resolverFor([zone.address], more)
 
-describe('what records become', () => {
-  test('addresses, exchanges and name servers come as they were published', async () => {
+describe('records', () => {
+  test('addresses, mail exchangers and name servers are returned as published', async () => {
     const resolver = ours()
     expect(await resolver.a('EXAMPLE.test.')).toEqual({
       kind: 'records',
@@ -69,13 +69,13 @@ describe('what records become', () => {
     ])
   })
 
-  test('a character cut in two by the strings of a TXT record is whole again', async () => {
+  test('a character split between the strings of a TXT record is joined again', async () => {
     const text = `${'x'.repeat(254)}ü€`
     zone.set('utf8.test', 'TXT', [text, ['v=spf1 ', '-all'], ['']])
     expect(await ours().txt('utf8.test')).toMatchObject({ records: [text, 'v=spf1 -all', ''] })
   })
 
-  test('an address is asked for by its reverse name', async () => {
+  test('an address is looked up by its reverse name', async () => {
     zone.set('9.2.0.192.in-addr.arpa', 'PTR', ['Mail.example.test'])
     zone.set(`1.${'0.'.repeat(23)}8.b.d.0.1.0.0.2.ip6.arpa`, 'PTR', ['six.example.test'])
     const resolver = ours()
@@ -85,7 +85,7 @@ describe('what records become', () => {
     expect(await resolver.ptr('2001:db8::1')).toMatchObject({ records: ['six.example.test'] })
   })
 
-  test('TLSA data comes in its four parts', async () => {
+  test('TLSA data is returned in its four parts', async () => {
     const certificate = new Uint8Array([1, 2, 3])
     zone.set('_25._tcp.mx.test', 'TLSA', [{ usage: 3, selector: 1, matchingType: 1, certificate }])
     expect(await ours().tlsa('_25._tcp.mx.test')).toMatchObject({
@@ -94,9 +94,9 @@ describe('what records become', () => {
   })
 })
 
-describe('what is not there', () => {
+describe('missing records', () => {
   // threat: dns-verdict-errors
-  test('a name without such a record and a name that does not exist are told apart', async () => {
+  test('a name without such a record differs from a name that does not exist', async () => {
     const resolver = ours()
     expect(await resolver.aaaa('null.test')).toEqual({ kind: 'no_data' })
     expect(await resolver.mx('nowhere.test')).toEqual({ kind: 'nxdomain' })
@@ -104,14 +104,14 @@ describe('what is not there', () => {
   })
 
   test.each(['', '.', 'a..test', '.test', `${'a'.repeat(64)}.test`, `${'a.'.repeat(127)}test`, 'bücher.test'])(
-    '%p cannot exist, and nobody is asked',
+    '%p cannot exist, and no server is asked',
     async (name) => {
       expect(await ours().a(name)).toEqual({ kind: 'nxdomain' })
       expect(zone.queries).toEqual([])
     },
   )
 
-  test('labels with odd but legal characters are asked', async () => {
+  test('labels with odd but legal characters are looked up', async () => {
     zone.set('a:b%c_d.test', 'A', ['192.0.2.3'])
     expect(await ours().a('a:b%c_d.test')).toMatchObject({ records: ['192.0.2.3'] })
   })
@@ -138,7 +138,7 @@ describe('aliases', () => {
   })
 
   // threat: lying-dns
-  test('a loop and an endless chain are trouble, not forever', async () => {
+  test('a loop and an endless chain end as DNS failures', async () => {
     zone.set('one.test', 'CNAME', ['two.test'])
     zone.set('two.test', 'CNAME', ['one.test'])
     for (let i = 0; i < 12; i++) zone.set(`c${i}.test`, 'CNAME', [`c${i + 1}.test`])
@@ -146,7 +146,7 @@ describe('aliases', () => {
     expect(await ours().a('c0.test')).toEqual({ kind: 'temporary', reason: 'CNAME chain too long' })
   })
 
-  test('when the server stops at the alias, its target is asked for', async () => {
+  test('when the server stops at the alias, its target is looked up', async () => {
     const server = await startRaw((query) => {
       const name = query.questions![0]!.name
       const data = name === 'www.test' ? 'target.test' : '192.0.2.7'
@@ -157,7 +157,7 @@ describe('aliases', () => {
   })
 
   // threat: lying-dns
-  test('records of other names in an answer are not believed', async () => {
+  test('records of other names in an answer are ignored', async () => {
     const server = await startRaw((query) => [
       response(query, [{ name: 'other.test', type: 'A', ttl: 5, data: '192.0.2.66' }]),
     ])
@@ -166,7 +166,7 @@ describe('aliases', () => {
   })
 })
 
-describe('trouble', () => {
+describe('DNS failures', () => {
   // threat: lying-dns
   test.each(['SERVFAIL', 'REFUSED'] as const)('%s is temporary, asked once per server', async (rcode) => {
     zone.fail('example.test', rcode)
@@ -175,14 +175,14 @@ describe('trouble', () => {
   })
 
   // threat: dns-verdict-errors
-  test('silence is temporary after all tries', async () => {
+  test('no answer is temporary after all attempts', async () => {
     zone.fail('example.test', 'timeout')
     expect(await ours({ tries: 3, timeoutMs: 20 }).a('example.test')).toEqual({ kind: 'temporary', reason: 'timeout' })
     expect(zone.queries).toHaveLength(3)
   })
 
   // threat: lying-dns
-  test('answers under a wrong id alone are silence', async () => {
+  test('answers under a wrong id count as no answer', async () => {
     zone.fail('example.test', 'wrong_id')
     expect(await ours().a('example.test')).toEqual({ kind: 'temporary', reason: 'timeout' })
   })
@@ -203,7 +203,7 @@ describe('trouble', () => {
     expect(zone.queries).toHaveLength(2)
   })
 
-  test('a truncated answer of a server that takes no TCP is temporary', async () => {
+  test('a truncated answer of a server without TCP is temporary', async () => {
     const server = await startRaw((query) => [
       packet.encode({ ...query, type: 'response', flags: packet.TRUNCATED_RESPONSE }),
     ])
@@ -211,7 +211,7 @@ describe('trouble', () => {
     server.close()
   })
 
-  test('an answer too large for a datagram comes whole', async () => {
+  test('an answer too large for a datagram is complete', async () => {
     const exchanges = Array.from({ length: 100 }, (_, i) => ({ preference: i, exchange: `mx${i}.example.test` }))
     zone.set('big.test', 'MX', exchanges)
     const found = await ours({ timeoutMs: 1000 }).mx('big.test')
@@ -253,7 +253,7 @@ describe('trouble', () => {
     server.close()
   })
 
-  test('a server that cannot read EDNS is asked without it', async () => {
+  test('a server that does not support EDNS is asked without it', async () => {
     const server = await startRaw((query) => {
       if (query.additionals?.length) return [packet.encode({ type: 'response', id: query.id, flags: 1 })]
       return [response(query, [{ name: 'example.test', type: 'A', ttl: 5, data: '192.0.2.9' }])]
@@ -272,14 +272,14 @@ describe('trouble', () => {
     await second.stop()
   })
 
-  test('NXDOMAIN is an answer, the next server is not asked', async () => {
+  test('NXDOMAIN is an answer, so the next server is not asked', async () => {
     const second = await startZone()
     expect(await resolverFor([zone.address, second.address]).a('nowhere.test')).toEqual({ kind: 'nxdomain' })
     expect(second.queries).toEqual([])
     await second.stop()
   })
 
-  test('a closed resolver asks nobody', async () => {
+  test('a closed resolver asks no server', async () => {
     const resolver = ours()
     resolver.close()
     expect(await resolver.a('example.test')).toEqual({ kind: 'temporary', reason: 'resolver is closed' })
@@ -287,7 +287,7 @@ describe('trouble', () => {
   })
 })
 
-test('the question asks for DNSSEC and the AD flag of a trusted server is handed on', async () => {
+test('queries ask for DNSSEC, and the AD flag of a trusted server is passed on', async () => {
   const asked: packet.DecodedPacket[] = []
   const server = await startRaw((query) => {
     asked.push(query)
@@ -300,14 +300,14 @@ test('the question asks for DNSSEC and the AD flag of a trusted server is handed
   server.close()
 })
 
-test('the AD flag of a server that nobody trusts is worth nothing', async () => {
+test('the AD flag of an untrusted server is ignored', async () => {
   zone.signed.add('example.test')
   expect(await ours().a('example.test')).toMatchObject({ kind: 'records', authentic: false })
   expect(await ours({ trustedServers: ['192.0.2.0/24'] }).a('example.test')).toMatchObject({ authentic: false })
   expect(await ours({ trustedServers: ['127.0.0.1/32'] }).a('example.test')).toMatchObject({ authentic: true })
 })
 
-test('each question has an id and a port of its own', async () => {
+test('each query has its own id and port', async () => {
   const ids = new Set<number>()
   const ports = new Set<number>()
   const server = await startRaw((query, peer) => {
@@ -322,10 +322,10 @@ test('each question has an id and a port of its own', async () => {
   server.close()
 })
 
-describe('memory', () => {
+describe('the cache', () => {
   const asked = () => zone.queries.length
 
-  test('an answer is remembered for its TTL, which runs down', async () => {
+  test('keeps an answer for its TTL, which counts down', async () => {
     const resolver = ours()
     await resolver.a('example.test')
     now += 59_000
@@ -336,7 +336,7 @@ describe('memory', () => {
     expect(asked()).toBe(2)
   })
 
-  test('TTLs are kept between a second and a day', async () => {
+  test('keeps TTLs between a second and a day', async () => {
     zone.set('zero.test', 'A', ['192.0.2.1'], 0)
     zone.set('week.test', 'A', ['192.0.2.1'], 604_800)
     zone.set('negative.test', 'A', ['192.0.2.1'], 0x80000001)
@@ -345,7 +345,7 @@ describe('memory', () => {
     expect(await ours().a('negative.test')).toMatchObject({ ttlSeconds: 1 })
   })
 
-  test('"nothing there" is remembered as long as the SOA says, at most five minutes', async () => {
+  test('keeps a negative answer as long as the SOA says, at most five minutes', async () => {
     zone.set('slow.test', 'SOA', [{ mname: 'ns.test', rname: 'root.test', minimum: 86_400 }], 86_400)
     const resolver = ours()
     for (const [name, seconds] of [['nowhere.example.test', 120] as const, ['nowhere.slow.test', 300] as const]) {
@@ -360,7 +360,7 @@ describe('memory', () => {
     }
   })
 
-  test('trouble is forgotten after a second', async () => {
+  test('keeps a failure for a second', async () => {
     const resolver = ours()
     zone.fail('example.test', 'SERVFAIL')
     await resolver.a('example.test')
@@ -370,21 +370,21 @@ describe('memory', () => {
     expect(await resolver.a('example.test')).toMatchObject({ kind: 'records' })
   })
 
-  test('what was used last is kept when there are too many', async () => {
+  test('drops the least recently used entry when there are too many', async () => {
     const resolver = ours({ maxCacheEntries: 2 })
     for (const name of ['example.test', 'b.test', 'example.test', 'c.test', 'example.test', 'b.test'])
       await resolver.a(name)
     expect(zone.queries.map(({ name }) => name)).toEqual(['example.test', 'b.test', 'c.test', 'b.test'])
   })
 
-  test('a memory of size 0 sees every change at once', async () => {
+  test('of size 0 shows every change at once', async () => {
     const resolver = ours({ maxCacheEntries: 0 })
     expect(await resolver.a('new.test')).toEqual({ kind: 'nxdomain' })
     zone.set('new.test', 'A', ['192.0.2.5'])
     expect(await resolver.a('new.test')).toMatchObject({ records: ['192.0.2.5'] })
   })
 
-  test('a clock set back does not prolong an entry', async () => {
+  test('does not keep an entry longer when the clock is set back', async () => {
     const resolver = ours()
     await resolver.a('example.test')
     now -= 7_200_000
@@ -392,21 +392,21 @@ describe('memory', () => {
     expect(asked()).toBe(2)
   })
 
-  test('a caller who changes what it got changes nothing for the others', async () => {
+  test('is not changed by a caller who changes the result', async () => {
     const resolver = ours()
     const first = await resolver.a('example.test')
     if (first.kind === 'records') first.records.length = 0
     expect(await resolver.a('example.test')).toMatchObject({ records: ['192.0.2.1', '192.0.2.2'] })
   })
 
-  test('equal questions asked at once are one', async () => {
+  test('makes one query of equal concurrent questions', async () => {
     const resolver = ours()
     const found = await Promise.all(Array.from({ length: 20 }, () => resolver.txt('example.test')))
     expect(new Set(found.map(({ kind }) => kind))).toEqual(new Set(['no_data']))
     expect(asked()).toBe(1)
   })
 
-  test('no more than the allowed number are on the wire, and all are answered', async () => {
+  test('sends no more than the allowed number of queries at once, and answers all', async () => {
     let open = 0
     let most = 0
     const server = await startRaw(async (query) => {
@@ -422,7 +422,7 @@ describe('memory', () => {
     server.close()
   })
 
-  test('questions that waited longer than a lookup may take are given up', async () => {
+  test('gives up questions that waited longer than a lookup may take', async () => {
     for (const name of ['a.test', 'b.test', 'c.test', 'd.test']) zone.fail(name, 'timeout')
     const resolver = ours({ maxConcurrent: 1, tries: 1, timeoutMs: 30 })
     const found = await Promise.all(['a.test', 'b.test', 'c.test', 'd.test'].map((name) => resolver.a(name)))
@@ -432,7 +432,7 @@ describe('memory', () => {
 
 describe('many clients', () => {
   // threat: dns-slots-of-silent-domains
-  test('a healthy mail waits for no silent domain, neither of one network nor of one domain', async () => {
+  test('a lookup does not wait for silent servers, neither of one network nor of one domain', async () => {
     const server = await startRaw(async (query) => {
       const [question] = query.questions ?? []
       return question?.name.includes('silent') ? [] : [response(query, [])]
@@ -451,7 +451,7 @@ describe('many clients', () => {
     server.close()
   }, 20_000)
 
-  test('what one client has learned, the others need not ask', async () => {
+  test('what one client has looked up, the others get from the cache', async () => {
     const resolver = ours()
     await resolver.forClient('a').a('example.test')
     await resolver.forClient('b').a('example.test')
@@ -460,7 +460,7 @@ describe('many clients', () => {
 })
 
 describe('for mailauth', () => {
-  test('records have the shapes and refusals the codes of node:dns', async () => {
+  test('records have the shapes and failures the codes of node:dns', async () => {
     zone.set('txt.test', 'TXT', [['v=spf1 ', '-all']])
     zone.fail('bad.test', 'SERVFAIL')
     zone.fail('slow.test', 'timeout')
@@ -485,7 +485,7 @@ describe('servers', () => {
     expect(systemServers().length).toBeGreaterThan(0)
   })
 
-  test.each(['', 'ns.example:53', '127.0.0.1', '::1:53', '127.0.0.1:99999'])('%p is no server', (server) => {
+  test.each(['', 'ns.example:53', '127.0.0.1', '::1:53', '127.0.0.1:99999'])('%p is not a server', (server) => {
     expect(() => resolverFor([server])).toThrow('not a DNS server')
     expect(() => resolverFor([])).toThrow('no DNS server')
   })

@@ -8,7 +8,7 @@ test('an excerpt is text without control characters', () => {
   expect(excerptOf(bytes(''))).toBe('')
 })
 
-test('a character cut off at the end goes, bytes that are no UTF-8 are replaced', () => {
+test('a character cut off at the end is dropped, and bytes that are not UTF-8 are replaced', () => {
   const cut = excerptOf(bytes(`${'a'.repeat(EXCERPT_BYTES - 1)}€`))
   expect(cut).toBe('a'.repeat(EXCERPT_BYTES - 1))
   expect(excerptOf(new Uint8Array([0x61, 0xff, 0x62]))).toBe('a\ufffdb')

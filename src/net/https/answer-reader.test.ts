@@ -51,7 +51,7 @@ const VALID = [
 ]
 
 describe('a valid answer', () => {
-  test.each(VALID)('%j is read as Node reads it, wherever it is cut', async (text) => {
+  test.each(VALID)('%j is read as Node reads it, wherever it is split', async (text) => {
     const expected = await readByNode(bytes(text))
     const whole = answerOf(text)
     expect(whole.status).toBe(expected.status)
@@ -75,7 +75,7 @@ describe('a valid answer', () => {
     expect(answerOf('HTTP/1.1 200 OK\r\n\r\nok').canReuse).toBe(false)
   })
 
-  test('with anything behind it ends the connection: the next request would get it as its answer', () => {
+  test('with more bytes behind it ends the connection: the next request would get them as its answer', () => {
     for (const more of ['HTTP/1.1 200 OK\r\n', '\r\n', 'x']) {
       expect(answerOf(`HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok${more}`).canReuse).toBe(false)
       expect(answerOf(`HTTP/1.1 204 x\r\n\r\n${more}`).canReuse).toBe(false)
@@ -84,7 +84,7 @@ describe('a valid answer', () => {
     }
   })
 
-  test('is complete, and not whole, one byte behind what is kept', () => {
+  test('is complete but truncated one byte beyond the limit', () => {
     const exact = answerOf('HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nabcd', { keepBytes: 4 })
     expect([exact.isWhole, exact.canReuse, exact.body.toString()]).toEqual([true, true, 'abcd'])
     const longer = answerOf('HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nabcde', { keepBytes: 4, isClosed: false })
@@ -96,7 +96,7 @@ describe('a valid answer', () => {
     expect(headers.get('x')).toBe('a b c')
   })
 
-  test('headers named like properties of objects are headers', () => {
+  test('may have headers named like properties of objects', () => {
     const { headers } = answerOf('HTTP/1.1 200 OK\r\n__proto__: a\r\nconstructor: b\r\nContent-Length: 0\r\n\r\n')
     expect([headers.get('__proto__'), headers.get('constructor'), headers.get('tostring')]).toEqual([
       'a',
@@ -105,13 +105,13 @@ describe('a valid answer', () => {
     ])
   })
 
-  test('a coding around the body is noted', () => {
+  test('with a content coding reports it', () => {
     expect(answerOf('HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n').isCoded).toBe(true)
     expect(answerOf('HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\nx').isCoded).toBe(true)
   })
 })
 
-describe('no answer', () => {
+describe('an invalid answer', () => {
   test.each([
     'SMTP',
     'HTTP/2 200 OK\r\n',
@@ -146,7 +146,7 @@ describe('no answer', () => {
     'Transfer-Encoding: chunked\r\nContent-Length: 2',
     'Transfer-Encoding: chunked, chunked',
     'Transfer-Encoding: chunked, gzip',
-  ])('%j leaves open where the body ends', (headers) => {
+  ])('%j does not define where the body ends', (headers) => {
     expect(faultOf(`HTTP/1.1 200 OK\r\n${headers}\r\n\r\n2\r\nok\r\n0\r\n\r\n`)).toBe('answer has conflicting lengths')
   })
 
@@ -183,7 +183,7 @@ describe('no answer', () => {
   })
 })
 
-describe('a flood ends with its limit', () => {
+describe('a flood ends at its limit', () => {
   const chunked = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n'
   const long = (text: string, size = 1_000_000) => text.repeat(Math.ceil(size / text.length))
   // threat: endless-interim-answers
@@ -220,14 +220,14 @@ describe('a flood ends with its limit', () => {
     }
   })
 
-  test('chunks of one byte: the body is full or there are too many', () => {
+  test('chunks of one byte end when the body is full or there are too many', () => {
     const flood = bytes(chunked + long('1\r\nx\r\n'))
     const small = read([flood], { isClosed: false })
     expect(small).toMatchObject({ kind: 'answer', answer: { isWhole: false } })
     expect(read([flood], { keepBytes: 1_000_000 })).toEqual({ kind: 'fault', error: 'answer has too many chunks' })
   })
 
-  test('pieces of one byte: an answer in thousands of pieces is not read on', () => {
+  test('an answer in thousands of one-byte pieces is abandoned', () => {
     const reader = createAnswerReader(1_000_000)
     reader.push(bytes('HTTP/1.1 200 OK\r\n\r\n'))
     let pieces = 0

@@ -56,7 +56,7 @@ const urlOf = (host: string, path = '/in?x=1') => `https://${host}:${server.port
 const request = (timeoutMs = 5000) => ({ headers: { 'X-Own': 'yes' }, body: '{"a":1}', timeoutMs })
 
 describe('an answer', () => {
-  test('comes with status, text and time, and the request as it was meant', async () => {
+  test('has status, text and time, and the request arrives as given', async () => {
     const result = await post(urlOf('hook.test'), request())
     expect(result).toMatchObject({ kind: 'answered', status: 200, retryAfterSeconds: null, excerpt: 'ok' })
     expect(result.durationMs).toBeGreaterThanOrEqual(0)
@@ -69,7 +69,7 @@ describe('an answer', () => {
     expect(headers.get('content-length')).toBe('7')
   })
 
-  test('bytes go out as they are', async () => {
+  test('comes for a request that was sent byte for byte', async () => {
     const body = new TextEncoder().encode('{"ü":"€"}')
     await post(urlOf('hook.test'), { ...request(), body })
     expect(seen[0]!.body).toBe('{"ü":"€"}')
@@ -77,7 +77,7 @@ describe('an answer', () => {
 
   // threat: webhook-private-addresses
   // threat: failing-webhook-endpoints
-  test('a redirect is an answer like any other and is not followed', async () => {
+  test('is returned and not followed when it is a redirect', async () => {
     for (const status of [301, 302, 303, 307, 308]) {
       respond = () => new Response(null, { status, headers: { location: urlOf('hook.test', '/elsewhere') } })
       expect(await post(urlOf('hook.test'), request())).toMatchObject({ kind: 'answered', status })
@@ -85,7 +85,7 @@ describe('an answer', () => {
     expect(seen.map(({ url }) => new URL(url).pathname)).toEqual(Array(5).fill('/in'))
   })
 
-  test.each([204, 400, 410, 500])('status %p is told', async (status) => {
+  test.each([204, 400, 410, 500])('with status %p is returned', async (status) => {
     respond = () => new Response(null, { status })
     expect(await post(urlOf('hook.test'), request())).toMatchObject({ kind: 'answered', status, excerpt: '' })
   })
@@ -103,7 +103,7 @@ describe('an answer', () => {
   })
 
   // threat: failing-webhook-endpoints
-  test('an endless body is read for 4 KiB and then left', async () => {
+  test('without end is read up to 4 KiB', async () => {
     let isLeft = false
     const body = () =>
       new ReadableStream({
@@ -118,20 +118,20 @@ describe('an answer', () => {
   })
 
   // threat: failing-webhook-endpoints
-  test('a body that says gzip is neither unpacked nor shown', async () => {
+  test('with a gzip body is neither unpacked nor shown', async () => {
     const packed = Bun.gzipSync(new Uint8Array(1_000_000))
     respond = () => new Response(packed.subarray(0, 1000), { headers: { 'content-encoding': 'gzip' } })
     expect(await post(urlOf('hook.test'), request())).toMatchObject({ kind: 'answered', status: 200, excerpt: '' })
   })
 
-  test('several POSTs one after the other share a connection, other names do not', async () => {
+  test('several POSTs to one name share a connection, those to other names do not', async () => {
     for (const host of ['hook.test', 'hook.test', 'hook.test', 'two.test']) await post(urlOf(host), request())
     const [first, second, third, other] = seen.map(({ peerPort }) => peerPort)
     expect([second, third]).toEqual([first, first])
     expect(other).not.toBe(first)
   })
 
-  test('more than 256 slow endpoints do not hold up another', async () => {
+  test('more than 256 slow endpoints do not delay another', async () => {
     const slow: (() => void)[] = []
     respond = ({ url }) =>
       url.endsWith('/slow') ? new Promise((resolve) => slow.push(() => resolve(new Response()))) : new Response('ok')
@@ -142,7 +142,7 @@ describe('an answer', () => {
     expect((await Promise.all(waiting)).every(({ kind }) => kind === 'answered')).toBe(true)
   })
 
-  test('a proxy named in the environment is not used', async () => {
+  test('ignores a proxy named in the environment', async () => {
     let proxied = 0
     const proxy = await listen((socket) => {
       proxied++
@@ -188,7 +188,7 @@ describe('blocked', () => {
   })
 
   // threat: webhook-private-addresses
-  test('a name that turns private between two POSTs is blocked at the second', async () => {
+  test('a name that becomes private between two POSTs is blocked at the second', async () => {
     const asked: string[] = []
     const only = (ip: string) => {
       asked.push(ip)
@@ -207,7 +207,7 @@ describe('blocked', () => {
     expect(seen).toHaveLength(1)
   })
 
-  test('of mixed addresses only the permitted are tried', async () => {
+  test('of mixed addresses only the permitted ones are tried', async () => {
     zone.set('mixed.test', 'A', ['10.0.0.1', '127.0.0.1', '169.254.169.254'])
     expect(await post(urlOf('mixed.test'), request())).toEqual({
       kind: 'no_answer',
@@ -263,7 +263,7 @@ describe('no answer', () => {
   })
 
   // threat: failing-webhook-endpoints
-  test('when nobody we trust signed the certificate, whatever the environment says', async () => {
+  test('when no trusted authority signed the certificate, whatever the environment says', async () => {
     process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0'
     const result = await postWith({ ca: undefined })(urlOf('hook.test'), request())
     delete process.env.NODE_TLS_REJECT_UNAUTHORIZED
@@ -271,18 +271,18 @@ describe('no answer', () => {
     expect(seen).toEqual([])
   })
 
-  test('when the name is unknown or the DNS is in trouble', async () => {
+  test('when the name is unknown or DNS fails', async () => {
     zone.fail('trouble.test', 'SERVFAIL')
     expect(await post(urlOf('nowhere.test'), request())).toEqual(noAnswer('host not found'))
     expect(await post(urlOf('trouble.test'), request())).toEqual(noAnswer('DNS lookup failed'))
   })
 
-  test('when the DNS is silent for longer than the request may take', async () => {
+  test('when DNS is silent for longer than the request may take', async () => {
     zone.fail('silent.test', 'timeout')
     expect(await post(urlOf('silent.test'), request(50))).toEqual(noAnswer('timeout'))
   })
 
-  test('when nobody listens', async () => {
+  test('when no server listens', async () => {
     const gone = await listen(() => {})
     gone.close()
     expect(await post(`https://hook.test:${gone.port}/?secret=1`, request())).toEqual(noAnswer('connection refused'))
@@ -307,7 +307,7 @@ describe('no answer', () => {
   })
 
   // threat: failing-webhook-endpoints
-  test('when the answer drips past the end of the time', async () => {
+  test('when the answer drips past the deadline', async () => {
     const drip = () =>
       new ReadableStream({
         async pull(controller) {
@@ -331,7 +331,7 @@ describe('no answer', () => {
     endless.close()
   })
 
-  test('when the peer never greets or never answers', async () => {
+  test('when the peer never sends a greeting or never answers', async () => {
     const mute = await listen(() => {})
     expect(await post(`https://hook.test:${mute.port}/`, request(100))).toEqual(noAnswer('timeout'))
     mute.close()
@@ -352,7 +352,7 @@ describe('several addresses', () => {
     expect(seen).toHaveLength(2)
   })
 
-  test('one that takes the connection and stays mute leaves time for the next', async () => {
+  test('one that accepts the connection and stays silent leaves time for the next', async () => {
     const mute = await listen(() => {}, '127.0.0.9', server.port)
     zone.set('two.test', 'A', ['127.0.0.9', '127.0.0.1'])
     expect(await post(urlOf('two.test'), request(1000))).toMatchObject({ kind: 'answered' })
@@ -360,7 +360,7 @@ describe('several addresses', () => {
     mute.close()
   })
 
-  test('once a request has gone out no other address gets it', async () => {
+  test('once a request was sent, no other address gets it', async () => {
     const closing = await listenTls((socket) => socket.once('data', () => socket.destroy()), '127.0.0.9', server.port)
     zone.set('two.test', 'A', ['127.0.0.9', '127.0.0.1'])
     expect(await post(urlOf('two.test'), request())).toMatchObject({ kind: 'no_answer', error: 'connection closed' })
@@ -370,7 +370,7 @@ describe('several addresses', () => {
   })
 })
 
-test('a kept connection that the peer has closed meanwhile is replaced', async () => {
+test('replaces a kept connection that the peer has closed', async () => {
   let requests = 0
   const once200 = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: keep-alive\r\n\r\nok'
   const sockets: tls.TLSSocket[] = []
@@ -392,7 +392,7 @@ test('a kept connection that the peer has closed meanwhile is replaced', async (
   fickle.close()
 })
 
-test('headers that HTTP cannot carry are a bug of ours and a CA that is none a bug of the operator', async () => {
+test('headers that HTTP cannot carry reject, and an invalid CA throws', async () => {
   await expect(post(urlOf('hook.test'), { ...request(), headers: { 'X-A': 'b\r\nX-C: d' } })).rejects.toThrow()
   expect(() => postWith({ ca: 'not PEM' })).toThrow()
   expect(seen).toEqual([])

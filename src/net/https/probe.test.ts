@@ -37,7 +37,7 @@ const job = (port: number) => ({
   timeoutMs: 5_000,
 })
 
-test('the page is read as far as it was asked for; any other status is no page', async () => {
+test('reads a page up to the requested size; any other status is not a page', async () => {
   const page = await startServer('HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n0123456789')
   expect(await probeHttp(job(page.port))).toBe('01234567')
   expect(page.request()).toStartWith(`GET /.well-known/x HTTP/1.1\r\nHost: a.example:${page.port}\r\n`)
@@ -49,7 +49,7 @@ test('the page is read as far as it was asked for; any other status is no page',
 })
 
 // threat: endless-interim-answers
-test('the host of a tenant’s name that sends endless interim answers is left at once', async () => {
+test('leaves the host of a tenant’s name at once when it sends endless interim answers', async () => {
   const endless = await startServer('HTTP/1.1 100 Continue\r\n\r\n'.repeat(1000), true)
   const startedAt = performance.now()
   expect(await probeHttp({ ...job(endless.port), timeoutMs: 60_000 })).toBeNull()

@@ -28,7 +28,7 @@ function open(change: Partial<FairQueueLimits> = {}) {
   return { run, end, started, running, pass: (ms: number) => (now += ms) }
 }
 
-test('one client holds only its part, and so does one group', () => {
+test('one client gets only its part, and so does one group', () => {
   const { run, started } = open()
   for (let n = 0; n < 20; n++) void run('greedy', `domain-${n}`, 'greedy')
   for (let n = 0; n < 20; n++) void run(`client-${n}`, 'silent', 'silent')
@@ -38,13 +38,13 @@ test('one client holds only its part, and so does one group', () => {
   expect(started).toContain('healthy')
 })
 
-test('our own work has the total alone as its limit', () => {
+test('our own work is limited by the total only', () => {
   const { run, started } = open()
   for (let n = 0; n < 20; n++) void run(null, 'one')
   expect(started.length).toBe(10)
 })
 
-test('clients take turns when all is taken', async () => {
+test('clients take turns when everything is taken', async () => {
   const { run, end, started } = open({ total: 2, perClient: 2 })
   for (let n = 0; n < 50; n++) void run('first', `d${n}`, 'first')
   void run('second', 'x', 'second')
@@ -56,7 +56,7 @@ test('clients take turns when all is taken', async () => {
   expect(started.slice(2, 5)).toContain('third')
 })
 
-test('a client that asks about a full group goes on with its other groups', async () => {
+test('a client that waits for a full group continues with its other groups', async () => {
   const { run, end, started } = open()
   for (let n = 0; n < 3; n++) void run(`holder-${n}`, 'silent', 'held')
   void run('client', 'silent', 'parked')
@@ -66,7 +66,7 @@ test('a client that asks about a full group goes on with its other groups', asyn
   expect(started.at(-1)).toBe('parked')
 })
 
-test('what a group sets free goes to a client that may use it', async () => {
+test('capacity that a group frees goes to a client that may use it', async () => {
   const { run, end, started } = open()
   for (let n = 0; n < 3; n++) void run(`holder-${n}`, 'silent', 'held')
   void run('busy', 'silent', 'of the busy client')
@@ -102,7 +102,7 @@ test('jobs of many clients that waited too long for one group are all given up',
   expect(await Promise.all(late)).toEqual(late.map(() => null))
 })
 
-test('every job ends, in any order, and nothing is kept', async () => {
+test('every job ends, in any order, and no state remains', async () => {
   let seed = 7
   const random = (below: number) => {
     seed = (seed * 1_103_515_245 + 12_345) % 2 ** 31

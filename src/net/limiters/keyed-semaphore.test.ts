@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { createKeyedSemaphore } from './keyed-semaphore.ts'
 
-test('who finds no place waits in the order of coming, and other keys do not wait for them', async () => {
+test('waiters of a key are served in request order, and other keys do not wait for them', async () => {
   const semaphore = createKeyedSemaphore()
   const entered: string[] = []
   const enter = async (name: string, key: string) => {
@@ -19,7 +19,7 @@ test('who finds no place waits in the order of coming, and other keys do not wai
   expect(entered.at(-1)).toBe('d')
 })
 
-test('a limit that falls lets nobody in before enough have left, and one that grows lets in who waited', async () => {
+test('a lower limit admits nobody before enough have left, and a higher one admits waiters', async () => {
   const semaphore = createKeyedSemaphore()
   for (let i = 0; i < 3; i++) expect(semaphore.enter('k', 3)).toBeUndefined()
   let entered = 0
@@ -37,7 +37,7 @@ test('a limit that falls lets nobody in before enough have left, and one that gr
   await Promise.all([second, third])
 })
 
-test('a place given back without anybody waiting is free again', () => {
+test('a slot released without waiters is free again', () => {
   const semaphore = createKeyedSemaphore()
   for (let i = 0; i < 3; i++) {
     expect(semaphore.enter('k', 1)).toBeUndefined()

@@ -30,7 +30,7 @@ function roomOf100() {
   }
 }
 
-test('bodies enter while they fit, and one endpoint has half', async () => {
+test('bodies enter while they fit, at most half of the budget for one endpoint', async () => {
   const { enter, leave, inside } = roomOf100()
   await enter('a1', 'a', 30)
   await enter('a2', 'a', 20)
@@ -55,7 +55,7 @@ test('a request that waits for the whole budget is not overtaken; one that waits
   expect(inside).toEqual(['c1', 'd1', 'a2'])
 })
 
-test('who waits for its own endpoint is not passed by later ones of the same', async () => {
+test('requests of one endpoint are not overtaken by later ones of the same endpoint', async () => {
   const { enter, leave, inside } = roomOf100()
   await enter('a1', 'a', 20)
   await enter('a2', 'a', 20)
@@ -70,7 +70,7 @@ test('who waits for its own endpoint is not passed by later ones of the same', a
   expect(inside).toEqual(['b1', 'a4'])
 })
 
-test('a body larger than all enters alone', async () => {
+test('a body larger than the budget enters alone', async () => {
   const { enter, leave, inside } = roomOf100()
   await enter('a1', 'a', 1)
   await enter('b1', 'b', 500)
@@ -82,7 +82,7 @@ test('a body larger than all enters alone', async () => {
   expect(inside).toEqual(['c1'])
 })
 
-test('a wait ends with its time or its signal, and makes way for the next', async () => {
+test('a wait ends with its timeout or its signal, and lets the next one in', async () => {
   const { enter, clock, inside, refused } = roomOf100()
   const stopping = new AbortController()
   await enter('a1', 'a', 60)

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { createRecentOthers } from './recent-others.ts'
 
-test('each of two that are active in turn has recent others, until one has been inactive for the time', () => {
+test('each of two owners that alternate has recent others, until one has been inactive for the interval', () => {
   let now = 0
   const recentOthers = createRecentOthers(() => now, 100)
   expect(recentOthers.than('a')).toBe(false)

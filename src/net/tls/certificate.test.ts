@@ -8,7 +8,7 @@ import { selfSignedCertificate } from './certificate.ts'
 
 const now = Date.UTC(2026, 5, 15)
 
-test('names and addresses stand in the certificate, and the key is its own', async () => {
+test('contains names and addresses, and has its own key', async () => {
   const names = ['Mail.example.test', '*.example.test', '127.0.0.1', '::1']
   const { keyPem, certificatePem } = await selfSignedCertificate({ names, now })
   const certificate = new X509Certificate(certificatePem)
@@ -23,7 +23,7 @@ test('names and addresses stand in the certificate, and the key is its own', asy
   expect(certificate.ca).toBe(false)
 })
 
-test('it is valid from a day before now for as long as asked, past 2050 too', async () => {
+test('is valid from a day before now for the requested time, also past 2050', async () => {
   const validity = async (days?: number) => {
     const { certificatePem } = await selfSignedCertificate({ names: ['a.test'], now, days })
     const { validFrom, validTo } = new X509Certificate(certificatePem)
@@ -35,7 +35,7 @@ test('it is valid from a day before now for as long as asked, past 2050 too', as
   expect(await validity(10_000)).toEqual([start, start + 10_000 * 86_400_000])
 })
 
-test('serial numbers differ and many or long names fit', async () => {
+test('has its own serial number, and room for many or long names', async () => {
   const names = Array.from({ length: 40 }, (_, i) => `${'x'.repeat(60)}.host${i}.example.test`)
   const [one, two] = await Promise.all([selfSignedCertificate({ names, now }), selfSignedCertificate({ names, now })])
   const first = new X509Certificate(one!.certificatePem)
@@ -54,7 +54,7 @@ test.each([[[]], [['']], [['a b.test']], [['a.test, O=evil']], [['a..test']], [[
 describe('in use', () => {
   const made = selfSignedCertificate({ names: ['mx.test', '127.0.0.1'], now: Date.now() })
 
-  test('Bun.serve shows it and fetch trusts it as its own root', async () => {
+  test('is presented by Bun.serve and trusted by fetch as its own root', async () => {
     const { keyPem, certificatePem } = await made
     const tlsOptions = { key: keyPem, cert: certificatePem }
     const server = Bun.serve({ hostname: '127.0.0.1', port: 0, tls: tlsOptions, fetch: () => new Response('ok') })
@@ -66,7 +66,7 @@ describe('in use', () => {
     await server.stop(true)
   })
 
-  test('smtp-server shows it after STARTTLS', async () => {
+  test('is presented by smtp-server after STARTTLS', async () => {
     const { keyPem, certificatePem } = await made
     const server = new SMTPServer({ key: keyPem, cert: certificatePem, disableReverseLookup: true, closeTimeout: 100 })
     server.on('error', () => {})

@@ -35,7 +35,7 @@ describe.each(['x64', 'arm64'] as const)('the filter for %s', (arch) => {
   const { calls } = processorOf(arch)!
   const answer = (name: string, ...args: number[]) => judge(arch, calls[name]!, args)
 
-  test('lets the runtime compute, wait and use what it has', () => {
+  test('lets the runtime compute, wait and use its open files', () => {
     for (const name of [
       'read',
       'write',
@@ -53,7 +53,7 @@ describe.each(['x64', 'arm64'] as const)('the filter for %s', (arch) => {
   })
 
   // threat: reader-breakout
-  test('refuses every way to files, networks and other processes', () => {
+  test('refuses every call for files, networks and other processes', () => {
     for (const name of [
       'openat',
       'socket',
@@ -76,11 +76,11 @@ describe.each(['x64', 'arm64'] as const)('the filter for %s', (arch) => {
     expect(judge(arch, 0xffffffff)).toBe(EPERM)
   })
 
-  test('ends the process at a call of another processor', () => {
+  test('ends the process at a call of another architecture', () => {
     expect(judge(arch, calls.read!, [], 0x40000003)).toBe(KILL)
   })
 
-  test('looks at the arguments where they tell a thread from a process, and itself from others', () => {
+  test('checks the arguments that distinguish a thread from a process, and itself from others', () => {
     expect(answer('clone', 0x3d0f00)).toBe(ALLOW) // pthread_create
     expect(answer('clone', 17)).toBe(EPERM) // fork: SIGCHLD
     expect(answer('clone', 0x10000000 | 17)).toBe(EPERM) // a user name space

@@ -29,18 +29,18 @@ describe('messages as frames', () => {
     7,
     [],
   ]
-  test.each([1, 3, 8, 64, 10_000])('come out as they went in, in pieces of %i bytes', (size) => {
+  test.each([1, 3, 8, 64, 10_000])('round-trip in pieces of %i bytes', (size) => {
     const bytes = Buffer.concat(MESSAGES.map(bytesOf))
     expect(read(bytes, size)).toEqual(MESSAGES)
   })
 
-  test('carry files as descriptors of the other side', () => {
+  test('transfer files as descriptors', () => {
     const { pieces, files } = encodeFrame({ job: { raw: { fd: 12, byteLength: 5 } } })
     expect(files).toEqual([12])
     expect(read(Buffer.concat(pieces), 8, { takeFile: () => 3 })).toEqual([{ job: { raw: { fd: 3, byteLength: 5 } } }])
   })
 
-  test('keep a key named __proto__ to themselves', () => {
+  test('keep a key named __proto__ as data', () => {
     const json = '{"__proto__":{"isAdmin":true},"b":{"$bytes":0}}'
     const [message] = read(frame(json.length, json.length, json)) as [Record<string, unknown>]
     expect(({} as Record<string, unknown>).isAdmin).toBeUndefined()
@@ -48,7 +48,7 @@ describe('messages as frames', () => {
   })
 })
 
-describe('what is no frame', () => {
+describe('invalid frames', () => {
   // threat: reader-lies
   test.each<[string, Uint8Array]>([
     ['larger than is let in', frame(1_000_001, 2, '{}')],
@@ -61,11 +61,11 @@ describe('what is no frame', () => {
     ['with half a byte', frame(16, 14, '{"$bytes":0.5}xx')],
     ['with bytes of no number', frame(16, 16, '{"$bytes":"1e9"}')],
     ['with a file where none is expected', frame(11, 11, '{"$file":1}')],
-  ])('%s ends the reading', (_, bytes) => {
+  ])('reading ends at %s', (_, bytes) => {
     expect(() => read(bytes, 5, { maxBytes: 1_000_000 })).toThrow(FrameFault)
   })
 
-  test('nested beyond measure is a fault or a value, and never a stack that overflows', () => {
+  test('deep nesting is a fault or a value, and never a stack overflow', () => {
     const deep = '['.repeat(500_000) + ']'.repeat(500_000)
     try {
       read(frame(deep.length, deep.length, deep), deep.length, { maxBytes: 2_000_000 })

@@ -41,7 +41,7 @@ function open(maxInFlight = 40) {
   return { world, admission, roomAt, take }
 }
 
-test('what a claim took counts from its commit on, for all domains of the site; a dropped draft counts nothing', () => {
+test('deliveries of a claim count from its commit, for all domains of the destination; a dropped draft does not count', () => {
   const { admission, roomAt } = open()
   const draft = admission.draft()
   expect(roomAt('one.a', 1_000, draft.look)).toBe(5)
@@ -52,7 +52,7 @@ test('what a claim took counts from its commit on, for all domains of the site; 
   expect(roomAt('one.b', 1_000)).toBe(2)
 })
 
-test('what was due before the start is backlog, however young: its hanging attempts leave fresh mail its half', () => {
+test('mail due before the start is backlog, and its hanging attempts leave half to fresh mail', () => {
   const { roomAt, take } = open()
   for (let i = 0; i < 2; i++) {
     expect(roomAt(`silent${i}`, 999)).toBe(5)
@@ -62,7 +62,7 @@ test('what was due before the start is backlog, however young: its hanging attem
   expect(roomAt('fresh', 1_000)).toBe(5)
 })
 
-test('what waited out its age is given up without room and does not count; younger mail of the queue is not', () => {
+test('mail past its maximum age is given up without capacity and does not count; younger mail of the queue waits', () => {
   const { world, admission, roomAt, take } = open()
   take('one.a', 5, 1_000)
   world.now = 101_001
@@ -74,7 +74,7 @@ test('what waited out its age is given up without room and does not count; young
 })
 
 // threat: hanging-destinations-of-one-tenant
-test('an organization whose destinations hang leaves places to the others', () => {
+test('an organization whose destinations hang leaves slots to the others', () => {
   const { world, admission, roomAt, take } = open()
   const queue = (site: string, owner: string) => queueOf(site, owner.repeat(8))
   const takeAll = (owner: string) => {
@@ -107,7 +107,7 @@ test('an organization whose destinations hang leaves places to the others', () =
   expect(roomAt(queue('h9', 'h'), world.now)).toBe(1)
 })
 
-test('owners of the same plan count as holders, so that the first takes no share of the next', () => {
+test('owners of one plan count as holders, so that the first takes no share of the next', () => {
   const { world, admission, roomAt } = open(400)
   const queue = (site: string, owner: string) => queueOf(site, owner.repeat(8))
   const draft = admission.draft()
@@ -120,7 +120,7 @@ test('owners of the same plan count as holders, so that the first takes no share
   expect(roomAt(queue('c', 'c'), world.now)).toBe(5)
 })
 
-test('test mail always has room', () => {
+test('test mail always has capacity', () => {
   const { roomAt } = open()
   expect(roomAt(SANDBOX, 0)).toBe(40)
 })

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { createPace } from './cold-start-pacing.ts'
 
-test('while nobody takes mail there is no limit; beside good mail a tenth of it, a hundred a second at least', () => {
+test('there is no limit while no server accepts mail; beside accepted mail it is a tenth, and at least a hundred a second', () => {
   const pace = createPace()
   expect(pace.left(0).starts).toBe(Number.POSITIVE_INFINITY)
   for (let i = 0; i < 100; i++) pace.good(1_000)

@@ -27,8 +27,8 @@ function mail(allowance: Allowance, outcome: Outcome, now: number, site = 'a', r
 }
 const state = (allowance: Allowance, now = 0, site = 'a') => allowance.stateOf(site, now)
 
-describe('a site', () => {
-  test('begins with few connections and gets one more after each run of mails that go through, up to its most', () => {
+describe('a destination', () => {
+  test('starts with few connections and gets one more after each run of accepted mails, up to its maximum', () => {
     const allowance = open()
     expect(state(allowance)).toMatchObject({ state: 'unknown', limit: 5, maxUnderWay: 5, lowered: null })
     for (let i = 0; i < 5; i++) mail(allowance, OK, 0)
@@ -37,7 +37,7 @@ describe('a site', () => {
     expect(state(allowance).limit).toBe(20)
   })
 
-  test('is none the worse, nor the better, when TLS was not what one domain or one message demanded', () => {
+  test('is not judged by a mail whose own TLS requirement failed', () => {
     const allowance = open()
     for (const rule of ['tls:starttls', 'mta_sts:mx', 'dane:lookup']) {
       for (let i = 0; i < 5; i++) mail(allowance, { ...SLOWER, code: '4.7.5', cause: { class: 'tls', rule } }, 0)
@@ -45,7 +45,7 @@ describe('a site', () => {
     }
   })
 
-  test('at trouble gets half, says why, and comes back slowly', () => {
+  test('gets half of its connections after a failure, says why, and recovers slowly', () => {
     const allowance = open()
     for (let i = 0; i < 200; i++) mail(allowance, OK, 0)
     mail(allowance, SLOWER, 7)
@@ -57,7 +57,7 @@ describe('a site', () => {
     expect(state(allowance, 8).limit).toBe(11)
   })
 
-  test('is judged once for attempts that were under way together', () => {
+  test('is judged once for concurrent attempts', () => {
     const allowance = open()
     for (let i = 0; i < 200; i++) mail(allowance, OK, 0)
     allowance.started('a', 20, 1)
@@ -65,7 +65,7 @@ describe('a site', () => {
     expect(state(allowance, 30)).toMatchObject({ limit: 10, pausedUntil: null })
   })
 
-  test('whose trouble goes on is paused, longer each time, down to one connection and up to five minutes', () => {
+  test('is paused when its failures continue, longer each time, down to one connection and up to five minutes', () => {
     const allowance = open()
     const pauses: number[] = []
     let now = 0
@@ -86,13 +86,13 @@ describe('a site', () => {
     expect(state(allowance, now + 1).pausedUntil).toBeNull()
   })
 
-  test('is not paused beyond the retry of the mail that failed', () => {
+  test('is paused no longer than until the retry of the failed mail', () => {
     const allowance = createAllowance({ maxInFlight: 9, termsOf: () => TERMS, longestPauseMs: () => 800 })
     for (let now = 0; now < 5000; now += 1000) mail(allowance, SLOWER, now)
     expect(state(allowance, 4000).pausedUntil).toBe(4800)
   })
 
-  test('is not blamed for a full mailbox, nor praised for a mail that reached nobody', () => {
+  test('is not limited for a full mailbox, nor raised for a mail that reached no server', () => {
     const allowance = open()
     mail(allowance, FULL, 0)
     expect(state(allowance)).toMatchObject({ state: 'proven', lowered: null })
@@ -100,7 +100,7 @@ describe('a site', () => {
     expect(state(allowance, 0, 'b').state).toBe('unknown')
   })
 
-  test('that was taken from in vain has its room back, and so has whoever waited for it', () => {
+  test('gets its capacity back when a start is undone, and frees its waiters', () => {
     const allowance = open({ maxMailsPerMinute: 60 })
     allowance.started('a', 1, 0)
     expect(allowance.freed()).toEqual([])
@@ -109,7 +109,7 @@ describe('a site', () => {
     expect(roomOf(allowance.quotasOf('a', true, 0))).toBe(1)
   })
 
-  test('with a limit for the minute gets no more, and says when the next may go', () => {
+  test('with a limit per minute gets no more, and says when the next may start', () => {
     const allowance = open({ maxMailsPerMinute: 60 })
     expect(roomOf(allowance.quotasOf('a', true, 0))).toBe(1)
     mail(allowance, OK, 0)
@@ -124,8 +124,8 @@ describe('a site', () => {
   })
 })
 
-describe('all sites together', () => {
-  test('in trouble get a quarter of the deliveries in flight, unknown ones a half, of which a backlog gets the half', () => {
+describe('all destinations together', () => {
+  test('leave those with failures a quarter of the deliveries in flight and unknown ones half, of which a backlog gets half', () => {
     const allowance = open({}, 40)
     const fill = (isFresh: boolean, from: number) => {
       for (let i = from; ; i++) {
@@ -146,7 +146,7 @@ describe('all sites together', () => {
     expect(roomOf(allowance.quotasOf('new', true, 2))).toBe(5)
   })
 
-  test('never have more under way than their limits, whatever happens', () => {
+  test('never have more deliveries under way than their limits', () => {
     const site = fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f')
     const step = fc.oneof(
       fc.record({ do: fc.constant('start' as const), site, isFresh: fc.boolean() }),

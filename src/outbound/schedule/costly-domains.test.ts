@@ -6,7 +6,7 @@ function open() {
   return { ...createCostlyDomains(() => now, 2), pass: (ms: number) => (now += ms) }
 }
 
-test('a domain whose mails take long is costly while others send, and not after its mails are light again', () => {
+test('a domain whose mails take long is costly while others send, until its mails are light again', () => {
   const { learned, isCostly } = open()
   isCostly('light.example')
   learned('heavy.example', 200, 1)
@@ -16,7 +16,7 @@ test('a domain whose mails take long is costly while others send, and not after 
   expect(isCostly('heavy.example')).toBe(false)
 })
 
-test('a domain whose many light mails take an eighth of the threads is costly, until it sends fewer', () => {
+test('a domain whose many light mails use an eighth of the threads is costly, until it sends fewer', () => {
   const { learned, isCostly, pass } = open()
   isCostly('light.example')
   for (let n = 0; n < 8; n++) {
@@ -29,7 +29,7 @@ test('a domain whose many light mails take an eighth of the threads is costly, u
   expect(isCostly('busy.example')).toBe(false)
 })
 
-test('alone it has every thread', () => {
+test('a domain that sends alone has every thread', () => {
   const { learned, isCostly, pass } = open()
   learned('heavy.example', 200, 1)
   expect(isCostly('heavy.example')).toBe(false)
@@ -39,7 +39,7 @@ test('alone it has every thread', () => {
   expect(isCostly('heavy.example')).toBe(false)
 })
 
-test('of more domains than are remembered the one heard of longest ago is forgotten', () => {
+test('the least recently seen domain is dropped when there are too many', () => {
   const { learned, isCostly } = open()
   for (let n = 0; n < 10_001; n++) learned(`d${n}.example`, 200, 1)
   isCostly('light.example')

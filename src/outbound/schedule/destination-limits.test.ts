@@ -3,7 +3,7 @@ import { createTermsOf } from './destination-limits.ts'
 
 const NONE = { maxConnections: 0, maxMailsPerConnection: 0, maxMailsPerMinute: 0 }
 
-test('a provider has its own numbers, anybody else those for all, and the config wins over both', () => {
+test('a provider has its own numbers, all others the default, and the config overrides both', () => {
   const termsOf = createTermsOf(
     {
       'google.com': { ...NONE, maxMailsPerMinute: 600 },
@@ -18,7 +18,7 @@ test('a provider has its own numbers, anybody else those for all, and the config
   expect(termsOf('empty.example')).toEqual(termsOf('constructor'))
 })
 
-test('whoever wants few connections to all gets few to providers too', () => {
+test('a low connection limit for all applies to providers too', () => {
   const termsOf = createTermsOf({}, 3)
   expect(termsOf('google.com').maxConnections).toBe(3)
   expect(termsOf('orange.fr').maxConnections).toBe(2)

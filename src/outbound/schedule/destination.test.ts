@@ -27,11 +27,11 @@ test.each([
   ['mail.silent.example', { kind: 'temporary', reason: 'SERVFAIL' } as const, 'mail.silent.example'],
   ['[192.0.2.1]', null, '[192.0.2.1]'],
   ['[IPv6:2001:db8::1]', null, '[ipv6:2001:db8::1]'],
-])('mail for %s goes to a site of its own name', (domain, lookup, site) => {
+])('mail for %s goes to a destination of its own name', (domain, lookup, site) => {
   expect(siteOf(domain, lookup)).toBe(site)
 })
 
-test('a host without a registrable domain is its own site', () => {
+test('a host without a registrable domain is its own destination', () => {
   expect(['localhost', '192.0.2.1', '2001:db8::1', 'co.uk'].map(siteOfHost)).toEqual([
     'localhost',
     '192.0.2.1',

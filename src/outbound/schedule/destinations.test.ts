@@ -34,7 +34,7 @@ function open(smarthost: string | null = null) {
   return { world, sites, answer }
 }
 
-test('a domain is asked about once, waits for the answer, and is known for as long as the answer lives', async () => {
+test('a domain is looked up once, waits for the answer, and is known for its TTL', async () => {
   const { world, sites, answer } = open()
   expect(sites.wayOf('a.example', 0)).toBeNull()
   expect(sites.ask('a.example', 'a', true)).toEqual({ blocker: { name: 'mx a.example', until: null }, isNew: true })
@@ -46,7 +46,7 @@ test('a domain is asked about once, waits for the answer, and is known for as lo
   expect(sites.lastWayOf('a.example')!.site).toBe('google.com')
 })
 
-test('an answer that lives shorter than its way to whoever asked is good for the claim it was asked for', async () => {
+test('an answer with a TTL shorter than its way back is valid for the claim that asked', async () => {
   const { sites, answer } = open()
   sites.ask('a.example', 'a', true)
   await answer('a.example', { kind: 'temporary', reason: 'SERVFAIL' })
@@ -56,7 +56,7 @@ test('an answer that lives shorter than its way to whoever asked is good for the
 })
 
 // threat: hanging-destinations-of-one-tenant
-test('silent domains of one organization leave half of the questions to the others', async () => {
+test('silent domains of one organization leave half of the lookups to the others', async () => {
   const { world, sites, answer } = open()
   sites.ask('first.example', 'b', true)
   await answer('first.example', GOOGLE)
@@ -66,7 +66,7 @@ test('silent domains of one organization leave half of the questions to the othe
   expect(sites.ask('other.example', 'b', true).blocker.name).toBe('mx other.example')
 })
 
-test('a backlog of silent domains leaves half of the questions to fresh mail', () => {
+test('a backlog of silent domains leaves half of the lookups to fresh mail', () => {
   const { world, sites } = open()
   for (let i = 0; i < 100; i++) sites.ask(`old${i}.example`, 'a', false)
   expect(world.asked).toHaveLength(32)
@@ -76,7 +76,7 @@ test('a backlog of silent domains leaves half of the questions to fresh mail', (
   expect(sites.ask('new99.example', 'a', true).blocker.name).toBe('questions')
 })
 
-test('nothing is asked about an address, nor with a smarthost', () => {
+test('an address literal is not looked up, nor any domain with a smarthost', () => {
   const { world, sites } = open()
   expect(sites.wayOf('[192.0.2.1]', 0)).toEqual({ site: '[192.0.2.1]', mx: null })
   expect(open('smtp.relay.example').sites.wayOf('a.example', 0)).toEqual({ site: 'relay.example', mx: null })

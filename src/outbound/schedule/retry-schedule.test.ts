@@ -26,7 +26,7 @@ test('the printed schedule matches the golden file', () => {
   expect(printedLadder()).toBe(golden)
 })
 
-test('a wait strays at most ten percent to either side', () => {
+test('a wait varies by at most ten percent', () => {
   expect(nextAttempt({ ...base, random: fraction(0) })).toBe(54_000)
   expect(nextAttempt({ ...base, random: fraction(1) })).toBe(66_000)
 })
@@ -42,7 +42,7 @@ test('no attempt starts after the message has expired', () => {
   expect(nextAttempt({ ...base, expiresAt: 59_999 })).toBeNull()
 })
 
-test('past its end the last step of the ladder repeats; an empty ladder retries nothing', () => {
+test('the last step of the schedule repeats; an empty schedule retries nothing', () => {
   expect(nextAttempt({ ...base, attempt: 50, ladderSeconds: [1, 2] })).toBe(2000)
   expect(nextAttempt({ ...base, ladderSeconds: [] })).toBeNull()
 })

@@ -18,7 +18,7 @@ test('the key that has been due longest comes first', () => {
   expect(dueIndex.nextAt(always)).toBe(30)
 })
 
-test('nothing is due on an empty dueIndex', () => {
+test('nothing is due on an empty index', () => {
   const dueIndex = createDueIndex()
   expect(dueIndex.take(1, always)).toBeNull()
   expect(dueIndex.nextAt(always)).toBeNull()
@@ -26,7 +26,7 @@ test('nothing is due on an empty dueIndex', () => {
   expect(dueIndex.nextAt(always)).toBeNull()
 })
 
-test('an offer brings a key forward and never puts it off', () => {
+test('an offer makes a key due earlier and never later', () => {
   const dueIndex = createDueIndex()
   dueIndex.offer('a', 10)
   dueIndex.offer('a', 20)
@@ -39,7 +39,7 @@ test('an offer brings a key forward and never puts it off', () => {
   expect(dueIndex.take(99, always)).toBeNull()
 })
 
-test('a key without room steps aside and comes back when it has some', () => {
+test('a key without capacity is set aside and returns when it has some', () => {
   const dueIndex = createDueIndex()
   dueIndex.offer('full', 1)
   dueIndex.offer('free', 2)
@@ -53,7 +53,7 @@ test('a key without room steps aside and comes back when it has some', () => {
   expect(dueIndex.take(9, always)).toBeNull()
 })
 
-test('what is cleared is gone, kept aside or not', () => {
+test('a cleared key is gone, set aside or not', () => {
   const dueIndex = createDueIndex()
   dueIndex.offer('a', 1)
   dueIndex.offer('b', 2)
@@ -64,7 +64,7 @@ test('what is cleared is gone, kept aside or not', () => {
   expect(dueIndex.take(9, always)).toBe('a')
 })
 
-test('leases far ahead of a busy key do not hide when it is due', () => {
+test('late leases of a busy key do not hide when it is due', () => {
   const dueIndex = createDueIndex()
   dueIndex.set('other', 1e9)
   for (let now = 0; now < 100_000; now++) {
@@ -79,7 +79,7 @@ test('leases far ahead of a busy key do not hide when it is due', () => {
 describe('keys behind a named blocker', () => {
   const behind = (name: string, until: number | null = null) => ({ name, until })
 
-  test('wait until it is freed, and then one at a time as long as there is room', () => {
+  test('wait until it is freed, and then come one at a time while there is capacity', () => {
     const dueIndex = createDueIndex()
     for (let i = 0; i < 1000; i++) dueIndex.offer(`dead${i}`, i)
     dueIndex.offer('fine', 5000)
@@ -104,7 +104,7 @@ describe('keys behind a named blocker', () => {
     expect(looks).toBe(1)
   })
 
-  test('come back by themselves when it has an end, and one wakes up for all', () => {
+  test('return by themselves when it ends, and one wakes up for all', () => {
     const dueIndex = createDueIndex()
     for (let i = 0; i < 100; i++) dueIndex.offer(`paused${i}`, i)
     let until = 500
@@ -122,7 +122,7 @@ describe('keys behind a named blocker', () => {
     expect(dueIndex.take(900, always)).toBe('paused0')
   })
 
-  test('may find another one behind it', () => {
+  test('may find another blocker behind it', () => {
     const dueIndex = createDueIndex()
     dueIndex.offer('a', 1)
     dueIndex.offer('b', 2)
@@ -135,7 +135,7 @@ describe('keys behind a named blocker', () => {
     expect([dueIndex.take(9, always), dueIndex.take(9, always), dueIndex.take(9, always)]).toEqual(['a', 'b', null])
   })
 
-  test('that are due later are not looked at before', () => {
+  test('that are due later are not examined before', () => {
     const dueIndex = createDueIndex()
     dueIndex.offer('later', 100)
     const never = () => {
@@ -144,7 +144,7 @@ describe('keys behind a named blocker', () => {
     expect(dueIndex.nextAt(never, 50)).toBe(100)
   })
 
-  test('are never lost: whatever is offered goes in the end', () => {
+  test('are never lost: every key is taken in the end', () => {
     const key = fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f')
     const step = fc.oneof(
       fc.record({ do: fc.constant('offer' as const), key, at: fc.integer({ min: 0, max: 20 }) }),
@@ -188,7 +188,7 @@ interface Model {
   times: Map<string, number>
 }
 
-test('it does what a list searched from end to end would do', () => {
+test('behaves like a list that is searched from end to end', () => {
   const key = fc.constantFrom('a', 'b', 'c', 'd', 'e')
   const at = fc.integer({ min: 0, max: 30 })
   const rooms = fc.subarray(['a', 'b', 'c', 'd', 'e'])
@@ -262,7 +262,7 @@ describe('a plan', () => {
     expect(index.nextAt(() => true)).toBe(3)
   })
 
-  test('counts one delivery of each key before the next, and looks again at what found no room by that', () => {
+  test('counts one delivery of each key before the next, and examines again what found no capacity by that', () => {
     const index = createDueIndex()
     for (const key of ['a', 'b', 'c']) index.offer(key, 1)
     expect(planAt(index, 1, () => one('shared'))).toHaveLength(1)
@@ -272,7 +272,7 @@ describe('a plan', () => {
     expect(planAt(index, 1, () => one('shared'))).toEqual([])
   })
 
-  test('whose look throws leaves every key on the index', () => {
+  test('whose check throws leaves every key on the index', () => {
     const index = createDueIndex()
     for (const key of ['a', 'b', 'c']) index.offer(key, 1)
     const look = (key: string) => {
@@ -296,14 +296,14 @@ describe('a plan', () => {
     expect(order).toEqual(['old', 'young', 'old', 'young', 'old', 'young'])
   })
 
-  test('that put a key back behind a blocker never hides it, whoever forgets to free the blocker', () => {
+  test('that puts a key back behind a blocker never hides it, even if the blocker is never freed', () => {
     const index = createDueIndex()
     index.putBehind('a', 1, 'shared')
     index.putBehind('b', 2, 'shared')
     expect(planAt(index, 5, () => ({ quotas: [] })).map(([key]) => key)).toEqual(['a', 'b'])
   })
 
-  test('keeps an earlier time that somebody offered meanwhile', () => {
+  test('keeps an earlier time that was offered meanwhile', () => {
     const index = createDueIndex()
     index.offer('a', 3)
     expect(planAt(index, 5, () => ({ quotas: [] }))).toEqual([['a', 3]])

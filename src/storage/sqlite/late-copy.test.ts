@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { connect } from './driver.ts'
 import { createLateCopy } from './late-copy.ts'
 
-test('the log of a large change is copied in a later turn; of others by SQLite', async () => {
+test('we copy the log of a large change in a later turn, SQLite that of others', async () => {
   const db = connect(':memory:', { busyTimeoutMs: 0 })
   const pages = () => db.pragma('wal_autocheckpoint', { simple: true })
   let copies = 0

@@ -28,13 +28,13 @@ const flip = (at: number) => {
 }
 const kind = () => readLogState(database).kind
 
-test('a log that a kill left is sound, with its index or without', () => {
+test('a log left by a kill is valid, with its index or without', () => {
   expect(readLogState(database)).toEqual({ kind: 'sound', tornBytes: 0 })
   rmSync(`${database}-shm`)
   expect(readLogState(database)).toEqual({ kind: 'sound', tornBytes: 0 })
 })
 
-test('what was committed and is not in the log any more is damage, down to the last commit', () => {
+test('committed data that is missing in the log is damage, down to the last commit', () => {
   const { size } = statSync(log())
   flip(size - 10)
   expect(kind()).toBe('damaged')
@@ -48,7 +48,7 @@ test('what was committed and is not in the log any more is damage, down to the l
   expect(kind()).toBe('damaged')
 })
 
-test('without an index the last commit may be torn, as a power cut does, and no other', () => {
+test('without an index only the last commit may be torn, as after a power cut', () => {
   rmSync(`${database}-shm`)
   flip(statSync(log()).size - 10)
   expect(readLogState(database)).toMatchObject({ kind: 'sound', tornBytes: expect.any(Number) })
@@ -57,7 +57,7 @@ test('without an index the last commit may be torn, as a power cut does, and no 
   expect(kind()).toBe('damaged')
 })
 
-test('no log is none, and a log that does not begin as one is damage', () => {
+test('a missing log is no damage, and a log with a wrong header is', () => {
   rmSync(log())
   rmSync(`${database}-shm`)
   expect(kind()).toBe('none')

@@ -12,7 +12,7 @@ const timeFrom = (number: number) => records.find((each) => each.number >= numbe
 const NONE = { low: 0, high: 0 }
 const known = { low: 0, high: 3 * 50 }
 
-test('every record of a range of time lies within its numbers, and none of an hour further off', () => {
+test('the numbers of a time range cover its records, and none more than an hour outside', () => {
   for (let from = -1; from <= 51; from++) {
     for (let to = from; to <= 51; to++) {
       const range = { createdAfter: from * HOUR, createdBefore: to * HOUR }
@@ -27,7 +27,7 @@ test('every record of a range of time lies within its numbers, and none of an ho
   }
 })
 
-test('an open range keeps the numbers that are known; where nothing is, nothing is left of them', () => {
+test('an open range keeps the known numbers; a range without records has none', () => {
   const open = { createdAfter: null, createdBefore: null }
   expect(numbersOf(open, { low: 4, high: 90 }, timeFrom)).toEqual({ low: 4, high: 90 })
   expect(numbersOf({ createdAfter: 5, createdBefore: 6 }, { low: 0, high: 9 }, () => undefined)).toEqual(NONE)

@@ -28,7 +28,7 @@ afterEach(async () => {
 const add = (n: number) => writer.write(() => db.prepare('insert into t (n) values (?)').run(n).changes)
 const rows = () => db.prepare('select n from t order by n').pluck().all()
 
-test('changes of one turn share one transaction, in the order they came', async () => {
+test('changes of one turn share one transaction, in request order', async () => {
   const inTransaction: boolean[] = []
   const all = [3, 1, 2].map((n) =>
     writer.write(() => {
@@ -57,7 +57,7 @@ test('turns that each bring a change share one transaction', async () => {
   expect(told).toEqual(['begun'])
 })
 
-test('whoever came first does not wait for turns that bring changes for ever', async () => {
+test('the first caller does not wait forever for turns that bring changes', async () => {
   let isWritten = false
   void add(0).then(() => {
     isWritten = true
@@ -73,7 +73,7 @@ test('whoever came first does not wait for turns that bring changes for ever', a
 })
 
 // threat: batch-holds-main-thread
-test('large changes that come together do not share one long transaction', async () => {
+test('concurrent large changes do not share one long transaction', async () => {
   const order: number[] = []
   const long = (n: number) =>
     writer.write(() => {
@@ -90,7 +90,7 @@ test('large changes that come together do not share one long transaction', async
 })
 
 // threat: batch-holds-main-thread
-test('one change of a long group throws: those that were not begun wait, and all others are written', async () => {
+test('when one change of a long group throws, those not begun wait and all others are written', async () => {
   const long = (n: number) =>
     writer.write(() => {
       const until = performance.now() + 10
@@ -140,7 +140,7 @@ test('when all of a group throw, nothing is written and the next group is', asyn
   expect(await add(1)).toBe(1)
 })
 
-test('rows of a change that throws are seen by nobody', async () => {
+test('rows of a change that throws are never visible', async () => {
   const seen: unknown[][] = []
   const look = () => writer.write(() => seen.push(rows()))
   const first = look()
@@ -152,7 +152,7 @@ test('rows of a change that throws are seen by nobody', async () => {
   expect(seen).toEqual([[], [], []])
 })
 
-test('a change that hands in another change gets it written afterwards', async () => {
+test('a change that enqueues another change gets it written afterwards', async () => {
   let inner: Promise<number> | undefined
   await writer.write(() => {
     inner = add(2)
@@ -162,14 +162,14 @@ test('a change that hands in another change gets it written afterwards', async (
   expect(rows()).toEqual([1, 2])
 })
 
-test('idle waits for everything handed in, however many groups that takes', async () => {
+test('idle waits for everything enqueued, however many groups that takes', async () => {
   for (let n = 0; n < 1000; n++) void add(n)
   await writer.idle()
   expect(rows()).toHaveLength(1000)
   await writer.idle()
 })
 
-test('on a full disk a change is refused as unavailable, and works again when there is room', async () => {
+test('on a full disk a change is refused as unavailable, and works again when there is space', async () => {
   await add(1)
   const pages = db.pragma('page_count', { simple: true }) as number
   db.pragma(`max_page_count = ${pages}`)
@@ -188,7 +188,7 @@ test('on a full disk a change is refused as unavailable, and works again when th
   expect(rows()).toEqual([1, 2, 3])
 })
 
-test('a lock that others hold makes a group unavailable, none of its changes is tried', async () => {
+test('a lock held by others makes a group unavailable, and none of its changes is tried', async () => {
   let isLocked = true
   const locked = { ...db, prepare: (sql: string) => (sql === 'begin immediate' ? begin : db.prepare(sql)) }
   const begin = {
@@ -216,7 +216,7 @@ test('a lock that others hold makes a group unavailable, none of its changes is 
   expect(await Promise.all([change(), change()])).toEqual([1, 2])
 })
 
-test('whoever cannot catch up with other processes writes nothing', async () => {
+test('a store that cannot catch up with other processes writes nothing', async () => {
   let isBlind = true
   const blind = createWriter(db, {
     beginning: () => {},
@@ -235,7 +235,7 @@ test('whoever cannot catch up with other processes writes nothing', async () => 
   expect(rows()).toEqual([1])
 })
 
-test('for the lock of another process a change waits beside the thread, and gives up in time', async () => {
+test('a change waits for the lock of another process without blocking the thread, and gives up in time', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'postrider-writer-'))
   const file = join(folder, 'lock.db')
   const [ours, theirs] = [connect(file, { busyTimeoutMs: 0 }), connect(file, { busyTimeoutMs: 0 })]
