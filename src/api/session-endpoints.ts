@@ -33,7 +33,17 @@ const passwordBody = z.strictObject({
  *  There is no password until one is set, and no way in but by a link from the command line. Whatever is wrong with a
  *  link or a password, the answer is the same; tries are limited (sign-in-limit.ts). A session opens together with the
  *  end of its link, and with its entry in the audit log. */
-export function sessionPages(options: {
+export function sessionPages(options: SessionPagesOptions): Page[] {
+  const endpoints = new SessionEndpoints(options)
+  return [
+    { method: 'POST', path: '/session', handle: (request, _, peer) => endpoints.signIn(request, peer) },
+    { method: 'GET', path: '/session', handle: (request) => endpoints.show(request) },
+    { method: 'DELETE', path: '/session', handle: (request, _, peer) => endpoints.signOut(request, peer) },
+    { method: 'POST', path: '/session/password', handle: (request, _, peer) => endpoints.setPassword(request, peer) },
+  ]
+}
+
+interface SessionPagesOptions {
   store: Pick<Store, 'sessions' | 'organizations' | 'auditLog'>
   sessions: OperatorSessions
   clock: WallClock
@@ -42,56 +52,25 @@ export function sessionPages(options: {
   log: Log
   clientAddress: ClientAddress
   ownOrigin: OwnOrigin
-}): Page[] {
-  const { store, sessions, clock, random, mintId, log, clientAddress, ownOrigin } = options
-  const limit = createSignInLimit()
+}
 
-  const addressOf = (request: Request, peer: () => string | null) =>
-    clientAddress(peer(), request.headers.get('x-forwarded-for'))
-  const take = (kind: 'link' | 'password', address: string) => {
-    const seconds = limit.take(kind, address, clock.now())
-    if (seconds > 0)
-      throw new Refusal('rate_limited', 'Too many sign-in attempts. Wait a minute and try again.', {
-        retryAfterSeconds: seconds,
-      })
-  }
-  const requireSession = (request: Request): Session => {
-    const session = sessions.ofCookie(request, clock.now())
-    if (session === null) throw new Refusal('unauthorized', 'You are not signed in.')
-    return session
-  }
-  /** What changes something is asked for by our own page alone. */
-  const requireOwnPage = (request: Request) => {
-    ownOrigin.requireOwnPage(request)
-    if (!isIntended(request.headers)) throw new Refusal('forbidden', 'X-Operator is required')
-  }
-  const bodyOf = async <T>(request: Request, schema: z.ZodType<T>): Promise<T> => {
-    const bytes = await readBytes(request, MOST_BODY_BYTES, clock.steady, async () => {})
-    return parseAs(schema, {}, request, bytes)
-  }
-  /** Runs `work`, and records any change in the audit log in the same transaction. */
-  const audited = <T>(action: string, session: Session, address: string, fields: string[], work: () => Promise<T>) => {
-    const entry: AuditEntry = {
-      id: mintId('aud'),
-      organizationId: null,
-      at: clock.now(),
-      actor: { type: 'operator', id: 'operator', name: 'dashboard' },
-      action,
-      resourceId: session.id,
-      createdId: null,
-      fields,
-      ipAddress: address || null,
-      outcome: 'done',
-      requestId: mintId('req'),
-    }
-    return store.auditLog.during({ isKept: false, entry: () => entry }, work)
+/** Remote address of the connection; null without a socket. */
+type Peer = () => string | null
+
+class SessionEndpoints {
+  readonly #deps: SessionPagesOptions
+  readonly #limit = createSignInLimit()
+
+  constructor(deps: SessionPagesOptions) {
+    this.#deps = deps
   }
 
-  async function signIn(request: Request, peer: () => string | null): Promise<Response> {
-    requireOwnPage(request)
-    const body = await bodyOf(request, signInBody)
-    const address = addressOf(request, peer)
-    take('token' in body ? 'link' : 'password', address)
+  async signIn(request: Request, peer: Peer): Promise<Response> {
+    const { store, clock, random, mintId, log, ownOrigin } = this.#deps
+    this.#requireOwnPage(request)
+    const body = await this.#bodyOf(request, signInBody)
+    const address = this.#addressOf(request, peer)
+    this.#take('token' in body ? 'link' : 'password', address)
     const now = clock.now()
     const token = mintToken(random)
     const session: Session = {
@@ -108,47 +87,54 @@ export function sessionPages(options: {
       await store.sessions.open(session, hashToken(token))
       return 'opened'
     }
-    const opened = await audited('sessions_create', session, address, Object.keys(body), open)
+    const opened = await this.#audited('sessions_create', session, address, Object.keys(body), open)
     if (opened === 'unknown') {
       log.warn('sign-in rejected', { by: Object.keys(body)[0], ip_address: address })
       throw new Refusal('unauthorized', 'token' in body ? INVALID_LINK : 'Wrong password, or no password is set.')
     }
     log.info('signed in', { session_id: session.id, ip_address: address })
     return json(
-      await describe(session),
+      await this.#describe(session),
       { 'set-cookie': cookie(token, MOST_SECONDS, ownOrigin.isSecure(request)) },
       201,
     )
   }
 
-  async function setPassword(request: Request, peer: () => string | null): Promise<Response> {
-    const session = requireSession(request)
-    requireOwnPage(request)
-    const { password, present } = await bodyOf(request, passwordBody)
-    const address = addressOf(request, peer)
+  async show(request: Request): Promise<Response> {
+    return json(await this.#describe(this.#requireSession(request)))
+  }
+
+  async setPassword(request: Request, peer: Peer): Promise<Response> {
+    const { store, clock } = this.#deps
+    const session = this.#requireSession(request)
+    this.#requireOwnPage(request)
+    const { password, present } = await this.#bodyOf(request, passwordBody)
+    const address = this.#addressOf(request, peer)
     const held = await store.sessions.passwordHash()
     if (held !== null) {
-      take('password', address)
+      this.#take('password', address)
       if (!(await verifyPassword(present ?? '', held))) {
         throw invalid([{ field: 'present', message: 'present is not the current password' }])
       }
     }
     const hash = await hashPassword(password)
-    await audited('sessions_set_password', session, address, ['password'], () =>
+    await this.#audited('sessions_set_password', session, address, ['password'], () =>
       store.sessions.setPassword(hash, session.id, clock.now()),
     )
-    return json(await describe(session))
+    return json(await this.#describe(session))
   }
 
-  async function signOut(request: Request, peer: () => string | null): Promise<Response> {
-    const session = requireSession(request)
-    requireOwnPage(request)
+  async signOut(request: Request, peer: Peer): Promise<Response> {
+    const { store, ownOrigin } = this.#deps
+    const session = this.#requireSession(request)
+    this.#requireOwnPage(request)
     const end = () => store.sessions.end(session.id)
-    await audited('sessions_delete', session, addressOf(request, peer), [], end)
+    await this.#audited('sessions_delete', session, this.#addressOf(request, peer), [], end)
     return json({ id: session.id, deleted: true }, { 'set-cookie': cookie('', 0, ownOrigin.isSecure(request)) })
   }
 
-  async function describe({ id, createdAt, endsAt }: Session) {
+  async #describe({ id, createdAt, endsAt }: Session) {
+    const { store } = this.#deps
     const [organizations, password] = await Promise.all([
       store.organizations.page({ limit: 100, after: null }),
       store.sessions.passwordHash(),
@@ -162,12 +148,53 @@ export function sessionPages(options: {
     }
   }
 
-  return [
-    { method: 'POST', path: '/session', handle: (request, _, peer) => signIn(request, peer) },
-    { method: 'GET', path: '/session', handle: async (request) => json(await describe(requireSession(request))) },
-    { method: 'DELETE', path: '/session', handle: (request, _, peer) => signOut(request, peer) },
-    { method: 'POST', path: '/session/password', handle: (request, _, peer) => setPassword(request, peer) },
-  ]
+  #addressOf(request: Request, peer: Peer): string {
+    return this.#deps.clientAddress(peer(), request.headers.get('x-forwarded-for'))
+  }
+
+  #take(kind: 'link' | 'password', address: string): void {
+    const seconds = this.#limit.take(kind, address, this.#deps.clock.now())
+    if (seconds > 0)
+      throw new Refusal('rate_limited', 'Too many sign-in attempts. Wait a minute and try again.', {
+        retryAfterSeconds: seconds,
+      })
+  }
+
+  #requireSession(request: Request): Session {
+    const session = this.#deps.sessions.ofCookie(request, this.#deps.clock.now())
+    if (session === null) throw new Refusal('unauthorized', 'You are not signed in.')
+    return session
+  }
+
+  /** What changes something is asked for by our own page alone. */
+  #requireOwnPage(request: Request): void {
+    this.#deps.ownOrigin.requireOwnPage(request)
+    if (!isIntended(request.headers)) throw new Refusal('forbidden', 'X-Operator is required')
+  }
+
+  async #bodyOf<T>(request: Request, schema: z.ZodType<T>): Promise<T> {
+    const bytes = await readBytes(request, MOST_BODY_BYTES, this.#deps.clock.steady, async () => {})
+    return parseAs(schema, {}, request, bytes)
+  }
+
+  /** Runs `work`, and records any change in the audit log in the same transaction. */
+  #audited<T>(action: string, session: Session, address: string, fields: string[], work: () => Promise<T>) {
+    const { store, mintId, clock } = this.#deps
+    const entry: AuditEntry = {
+      id: mintId('aud'),
+      organizationId: null,
+      at: clock.now(),
+      actor: { type: 'operator', id: 'operator', name: 'dashboard' },
+      action,
+      resourceId: session.id,
+      createdId: null,
+      fields,
+      ipAddress: address || null,
+      outcome: 'done',
+      requestId: mintId('req'),
+    }
+    return store.auditLog.during({ isKept: false, entry: () => entry }, work)
+  }
 }
 
 const INVALID_LINK = 'This link has expired or was already used. Create a new one with postrider login-link.'

@@ -112,12 +112,11 @@ export function sqliteDomains(
   auditRecorder: Pick<AuditRecorder, 'put'>,
 ): Domains {
   const read = domainReader(db, seal)
+  const { add, addKeys } = domainWriter(db, seal)
   const clashes = domainClashes(db)
   const ownership = domainOwnership(db, clashes, auditRecorder)
-  const create = db.prepare(CREATE)
   const count = db.prepare(COUNT)
   const list = db.prepare<unknown[], Row>(LIST)
-  const addDkimKey = db.prepare(ADD_DKIM_KEY)
   const setDkimState = db.prepare(SET_DKIM_STATE)
   const removeDkimKey = db.prepare(REMOVE_DKIM_KEY)
   const setTracking = db.prepare(SET_TRACKING)
@@ -128,12 +127,6 @@ export function sqliteDomains(
   const revokeKeys = db.prepare(REVOKE_KEYS)
   const remove = db.prepare(REMOVE)
 
-  const addKeys = (id: string, keys: DkimKeyRecord[]) => {
-    for (const key of keys) {
-      const privateKey = seal.seal(key.privateKeyPem, placeOf(id, key.selector))
-      addDkimKey.run(id, key.selector, key.algorithm, key.state, key.publicKey, privateKey, key.createdAt)
-    }
-  }
   /** Forgets inside the change, so that the next one of the same group reads what this one wrote. */
   const change = <T>(write: () => T): Promise<T> =>
     writer.write(() => {
@@ -148,26 +141,7 @@ export function sqliteDomains(
         if (clashes(domain, 'verified')) return 'conflict'
         const { domains } = count.get(domain.organizationId) as { domains: number }
         if (maxDomains !== UNLIMITED && domains >= maxDomains) return 'limit'
-        create.run(
-          domain.id,
-          domain.organizationId,
-          domain.name,
-          domain.status,
-          domain.createdAt,
-          domain.verifiedAt,
-          domain.lastCheckedAt,
-          domain.returnPathHost,
-          Number(domain.tracking.opens),
-          Number(domain.tracking.clicks),
-          Number(domain.tracking.unsubscribe),
-          domain.tracking.host,
-          JSON.stringify(domain.findings),
-          domain.provedBy,
-          domain.missingSince,
-          domain.reason,
-          domain.nextCheckAt,
-        )
-        addKeys(domain.id, domain.dkim)
+        add(domain)
         remember(record)
         return 'created'
       }),
@@ -237,6 +211,40 @@ type DkimKeyRow = Omit<DkimKeyRecord, 'privateKeyPem'> & { privateKey: Uint8Arra
 
 /** Where a private key is sealed for. */
 const placeOf = (domainId: string, selector: string) => `dkim_keys ${domainId} ${selector}`
+
+function domainWriter(db: Connection, seal: Seal) {
+  const create = db.prepare(CREATE)
+  const addDkimKey = db.prepare(ADD_DKIM_KEY)
+  const addKeys = (id: string, keys: DkimKeyRecord[]) => {
+    for (const key of keys) {
+      const privateKey = seal.seal(key.privateKeyPem, placeOf(id, key.selector))
+      addDkimKey.run(id, key.selector, key.algorithm, key.state, key.publicKey, privateKey, key.createdAt)
+    }
+  }
+  const add = (domain: Domain) => {
+    create.run(
+      domain.id,
+      domain.organizationId,
+      domain.name,
+      domain.status,
+      domain.createdAt,
+      domain.verifiedAt,
+      domain.lastCheckedAt,
+      domain.returnPathHost,
+      Number(domain.tracking.opens),
+      Number(domain.tracking.clicks),
+      Number(domain.tracking.unsubscribe),
+      domain.tracking.host,
+      JSON.stringify(domain.findings),
+      domain.provedBy,
+      domain.missingSince,
+      domain.reason,
+      domain.nextCheckAt,
+    )
+    addKeys(domain.id, domain.dkim)
+  }
+  return { add, addKeys }
+}
 
 function domainReader(db: Connection, seal: Seal) {
   const get = db.prepare(GET)

@@ -79,28 +79,19 @@ export function createFanOut(
   const { webhooks, dueIndex, counters, kinds } = inside
   const append = db.prepare(APPEND)
   const deliver = db.prepare(DELIVER)
-  const addTargets = db.prepare(ADD_TARGETS)
-  const targets = db.prepare(TARGETS).pluck()
-  const removeTargets = db.prepare(REMOVE_TARGETS)
   const queue = db.prepare(QUEUE)
   const pendingOf = db.prepare<unknown[], string>(PENDING).pluck()
-  const nextOf = db.prepare<unknown[], Pending>(NEXT_OF)
-  const move = db.prepare(MOVE)
-  const done = db.prepare(DONE)
 
+  const targetSets = createTargetSets(db, webhooks)
+  const inline = createInlineBudget()
   /** Organizations with deliveries to write; null = to be read. */
   let pending: Set<string> | null = null
-  /** Who is subscribed, as it was written last, by organization. */
-  const sets = new Map<string, { of: Webhook[]; number: number | bigint }>()
-  /** Deliveries written with their events in this transaction. */
-  let written = 0
-  const writtenOf = new Map<string, number>()
   /** Whose turn it was last. */
   let last = ''
 
   const forget = () => {
     pending = null
-    sets.clear()
+    targetSets.forget()
   }
   inside.foreign.onChange(forget)
   const organizations = () => {
@@ -112,56 +103,16 @@ export function createFanOut(
     dueIndex.offer(webhookId, createdAt)
   }
   const targetsOf = (event: Event) => webhooks.activeOf(event.organizationId).filter(isFor(event))
-  /** Whether so many fit into this transaction. */
-  const takes = (organizationId: string, count: number): boolean => {
-    const before = writtenOf.get(organizationId) ?? 0
-    if (before + count > INLINE_OF_ORGANIZATION || written + count > INLINE) return false
-    writtenOf.set(organizationId, before + count)
-    written += count
-    return true
-  }
-  const setOf = (organizationId: string): number | bigint => {
-    const of = webhooks.activeOf(organizationId)
-    const known = sets.get(organizationId)
-    if (known?.of === of) return known.number
-    const packed = JSON.stringify(of.map(({ id, events, mode, domainId }): Target => ({ id, events, mode, domainId })))
-    const number = addTargets.run(organizationId, packed).lastInsertRowid
-    sets.set(organizationId, { of, number })
-    return number
-  }
   const fanOut = (organizationId: string, event: Written, to: readonly Webhook[]) => {
     if (to.length === 0) return
-    if (!organizations().has(organizationId) && takes(organizationId, to.length)) {
+    if (!organizations().has(organizationId) && inline.takes(organizationId, to.length)) {
       for (const { id } of to) deliverTo(id, event)
       return
     }
-    queue.run(event.number, organizationId, setOf(organizationId))
+    queue.run(event.number, organizationId, targetSets.current(organizationId))
     organizations().add(organizationId)
   }
-  /** Writes deliveries of the oldest events of an organization; false when there are none left. */
-  const step = (organizationId: string): boolean => {
-    let oldest: readonly Pending[] = nextOf.all(organizationId, TOGETHER)
-    if (oldest.length === 0) return false
-    for (let left = STEP; left > 0 && oldest.length > 0; ) {
-      const first = oldest[0]!
-      const events = whileAlike(oldest, first)
-      oldest = oldest.slice(events.length)
-      const all = JSON.parse(targets.get(first.targetSet) as string) as Target[]
-      let at = first.next
-      for (; at < all.length && left > 0; at++) {
-        left -= events.length // also for who is not subscribed, or gone meanwhile
-        const target = all[at]!
-        if (webhooks.get(target.id) === null) continue
-        for (const event of events) {
-          if (isFor(event)(target)) deliverTo(target.id, { ...event, number: event.eventNumber })
-        }
-      }
-      const range = [organizationId, first.eventNumber, events.at(-1)!.eventNumber]
-      if (at < all.length) move.run(at, ...range)
-      else done.run(...range)
-    }
-    return true
-  }
+  const writeOldest = createOldestWriter(db, { webhooks, targetSets, deliverTo })
 
   return {
     append: (event, how = {}) => {
@@ -189,18 +140,101 @@ export function createFanOut(
       const next = waiting.find((id) => id > last) ?? waiting[0]
       if (next === undefined) return false
       last = next
-      if (!step(next)) {
-        removeTargets.run(next)
-        sets.delete(next)
+      if (!writeOldest(next)) {
+        targetSets.remove(next)
         organizations().delete(next)
       }
       return organizations().size > 0
     },
-    begun: () => {
+    begun: inline.begin,
+    forget,
+  }
+}
+
+/** Who was subscribed when events were queued, by organization: one row for all events of the same subscriptions. */
+function createTargetSets(db: Connection, webhooks: WebhookCache) {
+  const add = db.prepare(ADD_TARGETS)
+  const read = db.prepare<unknown[], string>(TARGETS).pluck()
+  const remove = db.prepare(REMOVE_TARGETS)
+  /** As it was written last. */
+  const sets = new Map<string, { of: Webhook[]; number: number | bigint }>()
+  return {
+    /** The number of the set that is true now, written if it is new. */
+    current: (organizationId: string): number | bigint => {
+      const of = webhooks.activeOf(organizationId)
+      const known = sets.get(organizationId)
+      if (known?.of === of) return known.number
+      const packed = JSON.stringify(
+        of.map(({ id, events, mode, domainId }): Target => ({ id, events, mode, domainId })),
+      )
+      const number = add.run(organizationId, packed).lastInsertRowid
+      sets.set(organizationId, { of, number })
+      return number
+    },
+    read: (number: number): Target[] => JSON.parse(read.get(number) as string),
+    remove: (organizationId: string) => {
+      remove.run(organizationId)
+      sets.delete(organizationId)
+    },
+    forget: () => sets.clear(),
+  }
+}
+
+/** Counts the deliveries that are written with their events in one transaction. */
+function createInlineBudget() {
+  let written = 0
+  const writtenOf = new Map<string, number>()
+  return {
+    /** Whether so many more fit into this transaction; counts them if so. */
+    takes: (organizationId: string, count: number): boolean => {
+      const before = writtenOf.get(organizationId) ?? 0
+      if (before + count > INLINE_OF_ORGANIZATION || written + count > INLINE) return false
+      writtenOf.set(organizationId, before + count)
+      written += count
+      return true
+    },
+    begin: () => {
       written = 0
       writtenOf.clear()
     },
-    forget,
+  }
+}
+
+/** → What writes deliveries of the oldest queued events of an organization; false when there are none left. */
+function createOldestWriter(
+  db: Connection,
+  inside: {
+    webhooks: WebhookCache
+    targetSets: ReturnType<typeof createTargetSets>
+    deliverTo: (webhookId: string, event: Written) => void
+  },
+): (organizationId: string) => boolean {
+  const { webhooks, targetSets, deliverTo } = inside
+  const nextOf = db.prepare<unknown[], Pending>(NEXT_OF)
+  const move = db.prepare(MOVE)
+  const done = db.prepare(DONE)
+  return (organizationId) => {
+    let oldest: readonly Pending[] = nextOf.all(organizationId, TOGETHER)
+    if (oldest.length === 0) return false
+    for (let left = STEP; left > 0 && oldest.length > 0; ) {
+      const first = oldest[0]!
+      const events = whileAlike(oldest, first)
+      oldest = oldest.slice(events.length)
+      const all = targetSets.read(first.targetSet)
+      let at = first.next
+      for (; at < all.length && left > 0; at++) {
+        left -= events.length // also for who is not subscribed, or gone meanwhile
+        const target = all[at]!
+        if (webhooks.get(target.id) === null) continue
+        for (const event of events) {
+          if (isFor(event)(target)) deliverTo(target.id, { ...event, number: event.eventNumber })
+        }
+      }
+      const range = [organizationId, first.eventNumber, events.at(-1)!.eventNumber]
+      if (at < all.length) move.run(at, ...range)
+      else done.run(...range)
+    }
+    return true
   }
 }
 

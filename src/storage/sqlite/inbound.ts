@@ -50,8 +50,6 @@ export function sqliteInbound(
   },
 ): Inbound {
   const addRaw = db.prepare(ADD_RAW)
-  const add = db.prepare(ADD)
-  const addAddress = db.prepare(ADD_ADDRESS)
   const get = db.prepare<unknown[], InboundRow>(GET)
   const rawOf = db.prepare(RAW)
   const parsedOf = db.prepare(PARSED)
@@ -60,60 +58,7 @@ export function sqliteInbound(
   const newest = db.prepare(NEWEST).pluck()
   const timeFrom = db.prepare<unknown[], number>(TIME_FROM).pluck()
 
-  /** A message on its stored mail → its number. */
-  const addMessage = (message: InboundMessage, rawNumber: number | bigint): number | bigint => {
-    const { lastInsertRowid } = add.run(
-      message.id,
-      message.organizationId,
-      message.domainId,
-      message.routeId ?? '',
-      message.action,
-      message.receivedAt,
-      message.returnPath,
-      message.from,
-      JSON.stringify(message.to),
-      message.subject,
-      message.messageIdHeader,
-      message.sizeBytes,
-      message.senderIp,
-      message.helo,
-      message.tls,
-      message.verdicts.spf,
-      message.verdicts.dkim,
-      message.verdicts.dmarc,
-      message.verdicts.arc,
-      message.parseError,
-      message.forwardedAs,
-      message.notForwarded.length === 0 ? null : JSON.stringify(message.notForwarded),
-      rawNumber,
-    )
-    const { organizationId, sizeBytes } = message
-    inside.storedBytes.change('inbound', lastInsertRowid, organizationId, inboundStoredBytes(sizeBytes))
-    const addAddressOf = (field: 'from' | 'to', address: string) =>
-      addAddress.run(message.organizationId, field, suppressionKey(address), lastInsertRowid)
-    if (message.from !== '') addAddressOf('from', message.from)
-    for (const address of message.to) addAddressOf('to', address)
-    return lastInsertRowid
-  }
-
-  /** What one of the organizations may not: store more, or forward to so many more. */
-  const limitOf = (taken: AcceptedInbound['taken']): LimitReached | null => {
-    const forwards = new Map<string, number>()
-    for (const { message, forward } of taken) {
-      const { organizationId, receivedAt } = message
-      const plan = inside.usage.planOf(organizationId)
-      if (inside.storedBytes.isFull(organizationId, plan)) {
-        const used = inside.storedBytes.used(organizationId)
-        return { kind: 'limit', name: 'stored_bytes', limit: plan.storedBytes, used }
-      }
-      if (forward === null) continue
-      const count = (forwards.get(organizationId) ?? 0) + openCount(forward)
-      forwards.set(organizationId, count)
-      const limit = inside.usage.forwardsReached(organizationId, count, receivedAt)
-      if (limit !== null) return limit
-    }
-    return null
-  }
+  const addMessage = addInboundInside(db, inside.storedBytes)
 
   const wholeOf = (kind: 'raw' | 'parsed', row: unknown) => {
     const found = row as { number: number; first: Uint8Array } | undefined
@@ -123,7 +68,7 @@ export function sqliteInbound(
   return {
     accept: ({ raw, parsed, taken }) => {
       const forwards = taken.flatMap(({ forward }) => (forward === null ? [] : [forward.content]))
-      const refusal = () => limitOf(taken)
+      const refusal = () => limitReached(taken, inside)
       const take = () =>
         writer.write(() => {
           const limit = refusal()
@@ -164,6 +109,71 @@ export function sqliteInbound(
       return wholeOf('parsed', parsedOf.get(id))
     },
   }
+}
+
+/** → What writes a message on its stored mail and returns its number, inside the change that accepts it. */
+function addInboundInside(
+  db: Connection,
+  storedBytes: StoredBytes,
+): (message: InboundMessage, rawNumber: number | bigint) => number | bigint {
+  const add = db.prepare(ADD)
+  const addAddress = db.prepare(ADD_ADDRESS)
+  return (message, rawNumber) => {
+    const { lastInsertRowid } = add.run(
+      message.id,
+      message.organizationId,
+      message.domainId,
+      message.routeId ?? '',
+      message.action,
+      message.receivedAt,
+      message.returnPath,
+      message.from,
+      JSON.stringify(message.to),
+      message.subject,
+      message.messageIdHeader,
+      message.sizeBytes,
+      message.senderIp,
+      message.helo,
+      message.tls,
+      message.verdicts.spf,
+      message.verdicts.dkim,
+      message.verdicts.dmarc,
+      message.verdicts.arc,
+      message.parseError,
+      message.forwardedAs,
+      message.notForwarded.length === 0 ? null : JSON.stringify(message.notForwarded),
+      rawNumber,
+    )
+    const { organizationId, sizeBytes } = message
+    storedBytes.change('inbound', lastInsertRowid, organizationId, inboundStoredBytes(sizeBytes))
+    const addAddressOf = (field: 'from' | 'to', address: string) =>
+      addAddress.run(message.organizationId, field, suppressionKey(address), lastInsertRowid)
+    if (message.from !== '') addAddressOf('from', message.from)
+    for (const address of message.to) addAddressOf('to', address)
+    return lastInsertRowid
+  }
+}
+
+/** What one of the organizations may not: store more, or forward to so many more. */
+function limitReached(
+  taken: AcceptedInbound['taken'],
+  { usage, storedBytes }: { usage: Usage; storedBytes: StoredBytes },
+): LimitReached | null {
+  const forwards = new Map<string, number>()
+  for (const { message, forward } of taken) {
+    const { organizationId, receivedAt } = message
+    const plan = usage.planOf(organizationId)
+    if (storedBytes.isFull(organizationId, plan)) {
+      const used = storedBytes.used(organizationId)
+      return { kind: 'limit', name: 'stored_bytes', limit: plan.storedBytes, used }
+    }
+    if (forward === null) continue
+    const count = (forwards.get(organizationId) ?? 0) + openCount(forward)
+    forwards.set(organizationId, count)
+    const limit = usage.forwardsReached(organizationId, count, receivedAt)
+    if (limit !== null) return limit
+  }
+  return null
 }
 
 /** Recipients of a message that will be tried. */

@@ -70,72 +70,21 @@ export function sqliteRetention(
     storedBytes,
   }: { parts: ContentParts; space: Space; kinds: EventKinds; storedBytes: StoredBytes },
 ): Retention {
-  const messages = db.prepare<unknown[], MessageRow>(MESSAGES)
-  const keepUnsubscribable = db.prepare(KEEP_UNSUBSCRIBABLE)
-  const untag = db.prepare(UNTAG)
-  const unindex = db.prepare(UNINDEX)
-  const removeMessage = db.prepare(REMOVE_MESSAGE)
-  const events = db.prepare<unknown[], number>(EVENTS).pluck()
-  const removeEvent = db.prepare(REMOVE_EVENT)
-  const removeDeliveries = db.prepare(REMOVE_DELIVERIES)
-  const inbound = db.prepare<unknown[], InboundRow>(INBOUND)
-  const removeInbound = db.prepare(REMOVE_INBOUND)
-  const removeRaw = db.prepare(REMOVE_RAW)
   const pruneUnsubscribables = db.prepare(PRUNE_UNSUBSCRIBABLES)
 
   /** How far the present pass over an organization has come; the order of kinds is that of the walks. */
   const places = new Map<string, Place>()
 
-  const messageWalk: Walk = ({ organizationId, before, unsubscribableSince }, after) =>
-    messages.all(organizationId, after, SLICE).map((row) => {
-      const { number, createdAt, at, status, tags, sizeBytes } = row
-      const remove = () => {
-        keepUnsubscribable.run(number, unsubscribableSince)
-        for (const tag of JSON.parse(tags) as string[]) untag.run(organizationId, tag, number)
-        unindex.run(number)
-        unindexed++
-        parts.letGo('content', number)
-        removeMessage.run(number)
-        storedBytes.change('messages', number, organizationId, -row.storedBytes)
-        return sizeBytes
-      }
-      return { number, isYoung: createdAt >= before, remove: at < before && isOver(status) ? remove : null }
-    })
-  const eventWalk: Walk = ({ organizationId, before }) =>
-    events.all(organizationId, before, SLICE).map((number) => {
-      // What an event caused goes with it: deliveries to hundreds of webhooks, each with its attempts. An event that still
-      // has some stays, and is found again.
-      const remove = () => {
-        if (removeDeliveries.run(number, DELIVERIES_MAX).changes < DELIVERIES_MAX) removeEvent.run(number)
-        return 0
-      }
-      return { number, isYoung: false, remove }
-    })
-  const kindWalk: Walk = ({ organizationId }) =>
-    kinds.emptied(organizationId, SLICE).map((range) => {
-      const remove = () => {
-        kinds.remove(organizationId, range)
-        return 0
-      }
-      return { number: range, isYoung: false, remove }
-    })
-  const inboundWalk: Walk = ({ organizationId, before }, after) =>
-    inbound.all(organizationId, after, SLICE).map((row) => {
-      const { number, receivedAt, status, rawNumber, sizeBytes } = row
-      const isYoung = receivedAt >= before
-      const remove = () => {
-        removeInbound.run(number)
-        storedBytes.change('inbound', number, organizationId, -inboundStoredBytes(sizeBytes))
-        if (rawNumber === null || removeRaw.run(rawNumber).changes === 0) return 0
-        parts.letGo('parsed', rawNumber)
-        parts.letGo('raw', rawNumber)
-        return 2 * sizeBytes
-      }
-      return { number, isYoung, remove: isYoung || status === 'pending' ? null : remove }
-    })
   /** Since the search index was merged. */
   let unindexed = 0
-  const walks = [messageWalk, eventWalk, kindWalk, inboundWalk]
+  const walks = createWalks(db, {
+    parts,
+    kinds,
+    storedBytes,
+    onUnindexed: () => {
+      unindexed++
+    },
+  })
 
   /** Some of what comes at `place` → where to go on; null when the organization is through. */
   const step = (request: Request, place: Place): Place | null => {
@@ -186,6 +135,90 @@ export function sqliteRetention(
     },
     truncateLog: async () => space.truncateLog(),
   }
+}
+
+/** What a walk finds is removed from these as well. */
+interface Kept {
+  parts: ContentParts
+  kinds: EventKinds
+  storedBytes: StoredBytes
+  /** A message was taken out of the search index. */
+  onUnindexed: () => void
+}
+
+/** The walks of one pass, in their order. */
+function createWalks(db: Connection, kept: Kept): Walk[] {
+  return [createMessageWalk(db, kept), createEventWalk(db), createKindWalk(kept), createInboundWalk(db, kept)]
+}
+
+function createMessageWalk(db: Connection, { parts, storedBytes, onUnindexed }: Kept): Walk {
+  const messages = db.prepare<unknown[], MessageRow>(MESSAGES)
+  const keepUnsubscribable = db.prepare(KEEP_UNSUBSCRIBABLE)
+  const untag = db.prepare(UNTAG)
+  const unindex = db.prepare(UNINDEX)
+  const removeMessage = db.prepare(REMOVE_MESSAGE)
+  return ({ organizationId, before, unsubscribableSince }, after) =>
+    messages.all(organizationId, after, SLICE).map((row) => {
+      const { number, createdAt, at, status, tags, sizeBytes } = row
+      const remove = () => {
+        keepUnsubscribable.run(number, unsubscribableSince)
+        for (const tag of JSON.parse(tags) as string[]) untag.run(organizationId, tag, number)
+        unindex.run(number)
+        onUnindexed()
+        parts.letGo('content', number)
+        removeMessage.run(number)
+        storedBytes.change('messages', number, organizationId, -row.storedBytes)
+        return sizeBytes
+      }
+      return { number, isYoung: createdAt >= before, remove: at < before && isOver(status) ? remove : null }
+    })
+}
+
+function createEventWalk(db: Connection): Walk {
+  const events = db.prepare<unknown[], number>(EVENTS).pluck()
+  const removeEvent = db.prepare(REMOVE_EVENT)
+  const removeDeliveries = db.prepare(REMOVE_DELIVERIES)
+  return ({ organizationId, before }) =>
+    events.all(organizationId, before, SLICE).map((number) => {
+      // What an event caused goes with it: deliveries to hundreds of webhooks, each with its attempts. An event that still
+      // has some stays, and is found again.
+      const remove = () => {
+        if (removeDeliveries.run(number, DELIVERIES_MAX).changes < DELIVERIES_MAX) removeEvent.run(number)
+        return 0
+      }
+      return { number, isYoung: false, remove }
+    })
+}
+
+function createKindWalk({ kinds }: Kept): Walk {
+  return ({ organizationId }) =>
+    kinds.emptied(organizationId, SLICE).map((range) => {
+      const remove = () => {
+        kinds.remove(organizationId, range)
+        return 0
+      }
+      return { number: range, isYoung: false, remove }
+    })
+}
+
+function createInboundWalk(db: Connection, { parts, storedBytes }: Kept): Walk {
+  const inbound = db.prepare<unknown[], InboundRow>(INBOUND)
+  const removeInbound = db.prepare(REMOVE_INBOUND)
+  const removeRaw = db.prepare(REMOVE_RAW)
+  return ({ organizationId, before }, after) =>
+    inbound.all(organizationId, after, SLICE).map((row) => {
+      const { number, receivedAt, status, rawNumber, sizeBytes } = row
+      const isYoung = receivedAt >= before
+      const remove = () => {
+        removeInbound.run(number)
+        storedBytes.change('inbound', number, organizationId, -inboundStoredBytes(sizeBytes))
+        if (rawNumber === null || removeRaw.run(rawNumber).changes === 0) return 0
+        parts.letGo('parsed', rawNumber)
+        parts.letGo('raw', rawNumber)
+        return 2 * sizeBytes
+      }
+      return { number, isYoung, remove: isYoung || status === 'pending' ? null : remove }
+    })
 }
 
 type Request = Parameters<Retention['remove']>[0]
