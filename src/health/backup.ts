@@ -3,12 +3,12 @@ import type { Held } from '../storage/store.ts'
 import { pass, type Verdict, warn } from './check.ts'
 
 const DAY_MS = 86_400_000
-/** One night may fail. */
+/** Allows for one failed night. */
 const OLD_MS = 2 * DAY_MS
 
 const ADVICE = 'Run `postrider backup FOLDER --keep 14` every night (see the manual, Backup and restore).'
 
-/** There is a backup, and it is not old. */
+/** Checks that a recent backup exists. */
 export function checkBackup(dataDir: string, now: number): Verdict {
   const last = readLastBackup(dataDir)
   if (last === null) return warn('no backup has been made yet', ADVICE)
@@ -16,7 +16,7 @@ export function checkBackup(dataDir: string, now: number): Verdict {
   return now - last.madeAt > OLD_MS ? warn(message, ADVICE) : pass(message)
 }
 
-/** After a restore somebody has to say what becomes of what waited. */
+/** After a restore, the operator decides about the mail that was waiting. */
 export async function checkHeld(held: Pick<Held, 'count'>): Promise<Verdict> {
   const { deliveries, webhookDeliveries, inboundDeliveries } = await held.count()
   if (deliveries + webhookDeliveries + inboundDeliveries === 0) return pass('nothing is held after a restore')

@@ -5,13 +5,13 @@ import { fail, pass, skip, type Verdict, warn } from './check.ts'
 import type { CheckDeps, Installation } from './deps.ts'
 import { type NetworkFacts, recordsOf } from './network-facts.ts'
 
-/** Lists that large receivers refuse by. RFC 5782 */
+/** Blocklists that large receivers use. RFC 5782 */
 interface Blocklist {
   zone: string
   families: readonly (4 | 6)[]
-  /** Being on it costs more than a little mail. */
+  /** True if a listing affects more than a little mail. */
   isWidelyUsed: boolean
-  /** Where to ask to be taken off. */
+  /** Where to request removal. */
   removal: string
 }
 
@@ -33,7 +33,7 @@ export const BLOCKLISTS: readonly Blocklist[] = [
 
 type Answer = 'clean' | 'listed' | 'policy' | 'cannot ask'
 
-/** No list of senders to refuse has the addresses that mail leaves from. */
+/** Checks that no blocklist contains the addresses from which mail leaves. */
 export async function checkBlocklists(
   { smarthost }: Installation,
   deps: CheckDeps,
@@ -69,8 +69,8 @@ async function askList(address: string, { zone }: Blocklist, resolver: Resolver)
   return meaningOf(await resolver.a(`${reverseLabels(address)}.${zone}`))
 }
 
-/** What a list says. Answers outside 127.0.0.0/8 come from whoever sells dead names; 127.255.255.x is Spamhaus saying
- *  that it does not answer this resolver, 127.0.0.10 and .11 that the address is of a network that should not send. */
+/** Meaning of a blocklist answer. Answers outside 127.0.0.0/8 come from sellers of expired names. 127.255.255.x:
+ *  Spamhaus refuses this resolver. 127.0.0.10 and .11: a network that should not send mail. */
 function meaningOf(lookup: Lookup<string>): Answer {
   if (lookup.kind === 'temporary') return 'cannot ask'
   const codes = recordsOf(lookup).filter((code) => code.startsWith('127.'))

@@ -4,10 +4,10 @@ import { fail, pass, skip, type Verdict, warn, worstOf } from './check.ts'
 import type { AuthorityCertificate, CheckDeps, Installation } from './deps.ts'
 
 const DAY_MS = 86_400_000
-/** Certificates of 90 days are renewed when 30 are left. */
+/** Warns from here on: certificates of 90 days should have been renewed 30 days before they expire. */
 const SOON_DAYS = 14
 
-/** The certificates that are shown in TLS: whose they are, and how long they last. */
+/** Checks name and expiry of the TLS certificates in use. */
 export function checkCertificates(installation: Installation, { now }: CheckDeps): Verdict {
   const { hostname, certificateFiles, authority } = installation
   if (certificateFiles.length === 0 && authority === null) {
@@ -17,7 +17,7 @@ export function checkCertificates(installation: Installation, { now }: CheckDeps
   return worstOf([...ofFiles, ...(authority === null ? [] : [checkAuthority(authority, now())])])
 }
 
-/** What the server gets by itself needs nobody until it fails. */
+/** The server renews its own certificates, so only a failure needs attention. */
 function checkAuthority({ names, held, trouble }: AuthorityCertificate, now: number): Verdict {
   const advice = 'Point every name to this machine and open port 80. Then run: systemctl reload postrider'
   const left = held === null ? 0 : Math.floor((held.endsAt - now) / DAY_MS)

@@ -2,13 +2,13 @@ import { fail, pass, skip, type Verdict, warn } from './check.ts'
 import type { CheckDeps } from './deps.ts'
 import { type NetworkFacts, recordsOf } from './network-facts.ts'
 
-/** Public time servers that anybody may ask. */
+/** Public time servers. */
 export const TIME_SERVERS = ['time.cloudflare.com', 'time.google.com'] as const
-/** A signature from the future is refused by some; receivers of webhooks allow five minutes. */
+/** Some receivers reject a signature from the future; receivers of webhooks allow five minutes. */
 const NOTABLE_MS = 5_000
 const HARMFUL_MS = 60_000
 
-/** The clock is right. Signatures, schedules, the end of keys and of certificates follow it. */
+/** Checks the clock. Signatures, schedules, and the expiry of keys and certificates depend on it. */
 export async function checkClock(deps: CheckDeps, facts: NetworkFacts): Promise<Verdict> {
   if (!deps.looksOutside) return skip('health.look_outside is off')
   if (!(await facts.hasDns())) return skip('DNS does not respond')
@@ -16,7 +16,7 @@ export async function checkClock(deps: CheckDeps, facts: NetworkFacts): Promise<
   const addresses = lookups.flatMap((lookup) => recordsOf(lookup).filter(deps.mayConnect).slice(0, 1))
   const answers = (await Promise.all(addresses.map(deps.askTime))).filter((aheadMs) => aheadMs !== null)
   if (answers.length === 0) return skip('no time server responds')
-  // The one nearest to us: a single liar cannot raise an alarm.
+  // Uses the smallest difference, so that a single wrong server cannot raise an alarm.
   const aheadMs = answers.toSorted((a, b) => Math.abs(a) - Math.abs(b))[0]!
   const offMs = Math.abs(aheadMs)
   if (offMs < NOTABLE_MS) return pass(`accurate to ${(Math.max(offMs, 1) / 1000).toFixed(offMs < 100 ? 2 : 1)} s`)

@@ -4,11 +4,11 @@ import { fail, pass, skip, type Verdict, warn } from './check.ts'
 import type { CheckDeps, Installation } from './deps.ts'
 
 const DAY_MS = 86_400_000
-/** With less than so much more than the reserve it is time to do something. */
+/** Below this multiple of the reserve the check warns. */
 const LOW_TIMES_RESERVE = 5
 const FEW_DAYS = 14
 
-/** There is room for mail, and for how long at the pace so far. */
+/** Checks that there is space for mail, and estimates how long it lasts. */
 export function checkDisk({ dataDir, minFreeBytes }: Installation, { now }: CheckDeps): Verdict {
   const { bavail, blocks, bsize, ffree, files } = statfsSync(nearest(dataDir))
   const free = bavail * bsize
@@ -23,7 +23,7 @@ export function checkDisk({ dataDir, minFreeBytes }: Installation, { now }: Chec
   return pass(message)
 }
 
-/** The data directory is the server's alone: it holds mail, keys and the key of the seals. */
+/** Checks the permissions of the data directory, which holds mail, keys and the encryption key. */
 export function checkDataDir({ dataDir }: Installation): Verdict {
   const folder = statSync(dataDir, { throwIfNoEntry: false })
   if (folder === undefined) return skip(`${dataDir} does not exist yet`)
@@ -41,11 +41,11 @@ export function checkDataDir({ dataDir }: Installation): Verdict {
   return pass(`${dataDir}, accessible to uid ${folder.uid} only`)
 }
 
-/** Nobody comes to a file whose folder is shut, but for the key, which is shut by itself. */
+/** Nobody else reaches a file in a closed directory. The encryption key must also be closed itself. */
 const isProtected = (path: string, dataDir: string) =>
   path !== dataDir && !path.endsWith('seal.key') && (statSync(dataDir).mode & 0o077) === 0
 
-/** From the size of the database and its age; null while it is too young to tell. */
+/** Growth estimate from the size and age of the database; null while it is too young. */
 function daysLeft(free: number, dataDir: string, now: number): number | null {
   const database = statSync(join(dataDir, 'postrider.db'), { throwIfNoEntry: false })
   if (database === undefined || database.birthtimeMs === 0) return null

@@ -1,17 +1,17 @@
 import { fail, pass, skip, type Verdict, warn } from './check.ts'
 
-/** What a fresh look at DNS says of one sending domain. */
+/** Result of a new DNS check of one sending domain. */
 export interface CheckedDomain {
   name: string
-  /** It could be sent from before this look. */
+  /** True if the domain could send before this check. */
   wasVerified: boolean
   /** Since when the proof of ownership is missing (ms UTC); null while it is there. */
   missingSince: number | null
-  /** Required records that are missing or say something else, by name; null when DNS gave no answer about one. */
+  /** Names of required records that are missing or differ; null if DNS gave no answer about one. */
   wrong: readonly string[] | null
 }
 
-/** Every sending domain has its records. */
+/** Checks that every sending domain has its DNS records. */
 export async function checkDomains(look: () => Promise<readonly CheckedDomain[]>): Promise<Verdict> {
   const all = await look()
   if (all.length === 0) return skip('no sending domain yet; add one with postrider domain add')
@@ -32,7 +32,7 @@ export async function checkDomains(look: () => Promise<readonly CheckedDomain[]>
     const rest = wrong.length > MOST_NAMED ? `, and ${wrong.length - MOST_NAMED} more` : ''
     const message = `DNS records are missing or different for ${named.join(', ')}${rest}`
     const advice = `Run postrider dns check ${wrong[0]!.name}.`
-    // One that was well has lost something, and mail of it is under way.
+    // A domain that was verified has lost a record while its mail is in progress.
     return wrong.some(({ wasVerified }) => wasVerified) ? fail(message, advice) : warn(message, advice)
   }
   const silent = all.filter((domain) => domain.wrong === null)

@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import ipaddr from 'ipaddr.js'
 import type { HeldPort } from './deps.ts'
 
-/** The kernel's folder of processes → every TCP port that is listened on, and by whom. Processes of others can be named by
- *  root alone. No such folder: []. Never throws. proc_net(5), proc_pid_fd(5) */
+/** Process file system → every listening TCP port with its process. Only root can see processes of other users.
+ *  Without such a directory: []. Never throws. proc_net(5), proc_pid_fd(5) */
 export function heldPorts(proc: string): HeldPort[] {
   const listening = ['net/tcp', 'net/tcp6'].flatMap((file) => listeningIn(textOf(join(proc, file))))
   const holders = listening.length === 0 ? new Map<string, Holder>() : holdersOf(listening, proc)
@@ -28,7 +28,7 @@ function listeningIn(table: string): Listening[] {
   })
 }
 
-/** Words of four bytes, each in the order of the machine, which is a little-endian one. */
+/** Words of four bytes in machine order, which is little-endian. */
 function addressOf(hex: string): string {
   const bytes = (hex.match(/.{8}/g) ?? []).flatMap((word) => [...Buffer.from(word, 'hex')].reverse())
   return ipaddr.fromByteArray(bytes).toString()
@@ -51,7 +51,7 @@ function namesIn(folder: string): string[] {
   try {
     return readdirSync(folder)
   } catch {
-    return [] // somebody else's process, or one that has just ended
+    return [] // another user's process, or one that has just ended
   }
 }
 

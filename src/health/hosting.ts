@@ -1,14 +1,15 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** A provider of machines, and what it does about port 25, as of 2026; their pages have the last word. */
+/** A hosting provider and its policy on port 25, as of 2026. The provider's pages are authoritative. */
 export interface Hosting {
   name: string
-  /** How to get port 25, or that there is no way. */
+  /** How to get port 25, or that the provider does not open it. */
   aboutPort25: string
 }
 
-/** What tells of the machine's provider: what the firmware says who made the machine, and the names of its addresses. */
+/** How to recognize the provider: the manufacturer reported by the firmware, and the names of the machine's
+ *  addresses. */
 interface Signs extends Hosting {
   firmware: RegExp
   reverseName: RegExp
@@ -73,7 +74,7 @@ const KNOWN: Signs[] = [
   },
 ]
 
-/** What the firmware says (`/sys`) and names of the machine's addresses → its provider; null when nothing tells. */
+/** Firmware data (`/sys`) and names of the machine's addresses → its provider; null if unknown. */
 export function hostingOf(sys: string, reverseNames: readonly string[]): Hosting | null {
   const made = ['sys_vendor', 'chassis_vendor', 'product_name'].map((file) => read(join(sys, 'class/dmi/id', file)))
   const isIt = ({ firmware, reverseName }: Signs) =>

@@ -3,8 +3,9 @@ import { fail, pass, skip, type Verdict, warn } from './check.ts'
 import type { CheckDeps, Installation } from './deps.ts'
 import { type Family, type NetworkFacts, recordsOf } from './network-facts.ts'
 
-/** Our name has addresses, and they are this machine's: bounces and complaints come to it, and receivers compare it with
- *  whom they see. A machine behind NAT has none of them itself; then a mail server that saw us can tell. */
+/** Checks that our hostname resolves to this machine: bounces and complaints are sent there, and receivers compare
+ *  it with the address they see. Behind NAT the machine has no public address itself; a mail server that saw us can
+ *  report it. */
 export async function checkHostname(
   { hostname }: Installation,
   deps: CheckDeps,
@@ -36,7 +37,7 @@ export async function checkHostname(
   )
 }
 
-/** The addresses to publish, as far as they are known. */
+/** Addresses to publish, if known. */
 async function wanted(deps: CheckDeps, facts: NetworkFacts): Promise<string> {
   const families: Family[] = [4, 6]
   const seen = (await Promise.all(families.map(facts.seenAddresses))).flat()

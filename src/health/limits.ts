@@ -6,14 +6,14 @@ import { memoryLimit } from '../os/memory-limit.ts'
 import { fail, pass, skip, type Verdict, warn } from './check.ts'
 import type { CheckDeps, Installation } from './deps.ts'
 
-/** Connections in and out, files of the database, endpoints: a busy server has thousands. */
+/** Connections in and out, database files and endpoints: a busy server needs thousands. */
 const ENOUGH_FILES = 4096
 const FEW_FILES = 512
-/** A server at work takes 100 to 300 MB. */
+/** A busy server takes 100 to 300 MB. */
 const ENOUGH_BYTES = 256_000_000
 const FEW_BYTES = 96_000_000
 
-/** How many files and sockets the server may have open: its own limit where one runs, else what would be given here. */
+/** Checks the limit of open files and sockets: of the running server, else of this process. */
 export function checkOpenFiles({ server }: Installation, { proc }: CheckDeps): Verdict {
   const text = textOf(join(proc, server === null ? 'self' : String(server.pid), 'limits'))
   if (text === '') return skip('the kernel does not report it')
@@ -26,7 +26,7 @@ export function checkOpenFiles({ server }: Installation, { proc }: CheckDeps): V
   return limit < FEW_FILES ? fail(message, advice) : warn(message, advice)
 }
 
-/** What is free on the machine, and whether what the process may have is enough for the largest mail. */
+/** Checks free memory, and whether the process's limit is enough for the largest mail. */
 export function checkMemory(installation: Installation, deps: CheckDeps): Verdict {
   const free = checkFree(installation, deps)
   if (free.status === 'fail' || free.status === 'warn') return free

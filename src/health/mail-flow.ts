@@ -3,19 +3,19 @@ import { fail, pass, skip, type Verdict, warn } from './check.ts'
 
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
-/** With an engine that runs, what is due waits for a place at its site at most. */
+/** While the engine runs, due mail waits only for its destination's limits. */
 const LATE_MS = 10 * MINUTE_MS
 const VERY_LATE_MS = 2 * HOUR_MS
-/** Looked at from the shortest on. */
+/** Checked from the shortest period on. */
 const SPANS = [
   { ms: HOUR_MS, words: 'hour' },
   { ms: 24 * HOUR_MS, words: '24 hours' },
   { ms: 7 * 24 * HOUR_MS, words: '7 days' },
 ]
-/** Fewer failures than that may be anybody's. */
+/** Below this number of failures the cause is unclear. */
 const MIN_SENT_TO_FAIL = 5
 
-/** Mail that was tried lately arrived. */
+/** Checks that recently tried mail was delivered. */
 export async function checkDelivered(store: Pick<Store, 'quality'>, now: number): Promise<Verdict> {
   for (const { ms, words } of SPANS) {
     const domains = await store.quality.domainsWithOutcomes(ms, now)
@@ -33,7 +33,7 @@ export async function checkDelivered(store: Pick<Store, 'quality'>, now: number)
   return skip('no live mail was attempted in the last 7 days')
 }
 
-/** What is due does not wait. */
+/** Checks that due mail does not wait. */
 export async function checkQueue(
   store: Pick<Store, 'queues'>,
   { now, isServed }: { now: number; isServed: boolean },

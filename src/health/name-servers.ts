@@ -2,13 +2,13 @@ import { fail, pass, type Verdict, warn } from './check.ts'
 import type { CheckDeps } from './deps.ts'
 import type { NetworkFacts } from './network-facts.ts'
 
-/** A signed name that has been there for decades. */
+/** A DNSSEC-signed name that has existed for decades. */
 export const SIGNED_NAME = 'ietf.org'
 
 const OWN_RESOLVER =
   'For DNSSEC validation and blocklist queries, install a resolver on this machine: apt install unbound'
 
-/** The name servers answer, and whether they validate DNSSEC: DANE rests on it. */
+/** Checks that the name servers answer and validate DNSSEC, which DANE requires. */
 export async function checkNameServers(deps: CheckDeps, facts: NetworkFacts): Promise<Verdict> {
   const names = deps.nameServers.join(', ')
   if (!(await facts.hasDns())) {

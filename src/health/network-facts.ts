@@ -78,12 +78,12 @@ export function createNetworkFacts(installation: Installation, deps: CheckDeps):
   return { hasDns, ownName, calls, seenAddresses, publicAddresses }
 }
 
-/** Records of an answer; none of any other. */
+/** Records of an answer; [] for any other result. */
 export function recordsOf<T>(lookup: Lookup<T>): T[] {
   return lookup.kind === 'records' ? lookup.records : []
 }
 
-/** Some servers tell in their answer to EHLO whom they see: `250-mx.example at your service, [203.0.113.10]`. */
+/** Address that some servers show in their EHLO reply: `250-mx.example at your service, [203.0.113.10]`. */
 export function seenFrom(words: string, family: Family): string[] {
   const answers = words.split('\n').filter((line) => /^\d+ S: 250[ -]/.test(line))
   return answers

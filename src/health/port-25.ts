@@ -3,13 +3,14 @@ import type { CheckDeps, Installation } from './deps.ts'
 import { hostingOf } from './hosting.ts'
 import { type Call, MAILBOX_PROVIDERS, type NetworkFacts, recordsOf } from './network-facts.ts'
 
-/** Mail servers of the world can be reached. Many providers block port 25; then there is the smarthost. */
+/** Checks that mail servers on the Internet can be reached. Many providers block port 25; then a smarthost is
+ *  needed. */
 export async function checkPort25({ smarthost }: Installation, deps: CheckDeps, facts: NetworkFacts): Promise<Verdict> {
   if (smarthost !== null) return skip('mail is sent through the smarthost')
   if (!deps.looksOutside) return skip('health.look_outside is off')
   if (!(await facts.hasDns())) return skip('DNS does not respond')
   const all = await facts.calls()
-  // Many mail servers have IPv4 alone, and it is tried first.
+  // Many mail servers have only IPv4, and it is tried first.
   const overIpv4 = all.filter(({ family }) => family === 4)
   const calls = overIpv4.length > 0 ? overIpv4 : all
   if (calls.length === 0) return skip(`no public mail server found in DNS for ${MAILBOX_PROVIDERS.join(', ')}`)
@@ -25,7 +26,7 @@ export async function checkPort25({ smarthost }: Installation, deps: CheckDeps, 
   )
 }
 
-/** What to do where port 25 is closed: what is known of the provider, and the lines for the config. */
+/** Advice if port 25 is closed: what is known about the provider, and the lines for the config. */
 export const SMARTHOST_ADVICE = `Or send through a smarthost: the provider's relay, or any account that may send for your domains. Put its URL, with user
 and password percent-encoded, into a file that only the server can read, and set the file in the config:
   printf '%s\\n' 'smtp://user:password@smtp.example.com:587' > /etc/postrider/smarthost

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { fail, pass, skip, type Verdict, warn } from './check.ts'
 import type { CheckDeps, HeldPort, Installation, Listener } from './deps.ts'
 
-/** The ports of our listeners are free, or ours already. */
+/** Checks that the ports of our listeners are free, or already ours. */
 export function checkPorts({ listeners, server }: Installation, { held }: CheckDeps): Verdict {
   const fixed = listeners.filter(({ port }) => port !== 0)
   if (fixed.length === 0) return skip('no listener has a fixed port')
@@ -19,7 +19,7 @@ export function checkPorts({ listeners, server }: Installation, { held }: CheckD
   return pass(server === null ? `${ports}: free` : `${ports}: not used by other programs`)
 }
 
-/** A server that is not root may listen below 1024. */
+/** True if a server without root may listen below 1024. */
 export function checkLowPorts({ listeners, server }: Installation, { proc, units }: CheckDeps): Verdict {
   const low = listeners.filter(({ port }) => port > 0 && port < firstOpenPort(proc))
   if (low.length === 0) return skip('not required by any listener')
@@ -36,7 +36,7 @@ export function checkLowPorts({ listeners, server }: Installation, { proc, units
   )
 }
 
-/** Programs that hold the ports of mail and web on fresh machines. */
+/** Programs that use the ports of mail and web on new machines. */
 const KNOWN: Record<string, { what: string; advice: string }> = {
   exim4: {
     what: 'exim4, Debian’s default mail server',
@@ -62,14 +62,14 @@ function nameOf({ holder }: HeldPort): string {
   return `${KNOWN[holder.name]?.what ?? holder.name} (process ${holder.pid})`
 }
 
-/** The wildcard address of either family takes the port of all. */
+/** The wildcard address of either family occupies the port for all addresses. */
 function clashes(held: HeldPort, { host, port }: Listener): boolean {
   return held.port === port && (held.host === host || isWildcard(held.host) || isWildcard(host))
 }
 
 const isWildcard = (host: string) => host === '0.0.0.0' || host === '::'
 
-/** ip(7): ports from here on are everybody's. */
+/** ip(7): from this port on no privilege is needed. */
 function firstOpenPort(proc: string): number {
   const text = textOf(join(proc, 'sys/net/ipv4/ip_unprivileged_port_start')).trim()
   return /^\d+$/.test(text) ? Number(text) : 1024

@@ -3,8 +3,8 @@ import { fail, pass, skip, type Verdict, warn, worstOf } from './check.ts'
 import type { CheckDeps, Installation } from './deps.ts'
 import { type Family, type NetworkFacts, recordsOf } from './network-facts.ts'
 
-/** Every address that mail leaves from has a name in DNS, and that name leads back to it: without, most large providers
- *  take nothing (Gmail says 550 5.7.25). Best is the name that we say in EHLO. */
+/** Checks that every outgoing address has a PTR name that resolves back to it. Without it, most large providers
+ *  reject mail (Gmail with 550 5.7.25). The best name is the one in our EHLO. */
 export async function checkReverseDns(
   family: Family,
   { hostname, sourceAddress, smarthost }: Installation,

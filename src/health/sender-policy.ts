@@ -4,8 +4,8 @@ import { fail, pass, skip, type Verdict, warn, worstOf } from './check.ts'
 import type { CheckDeps, Installation, SendingDomain } from './deps.ts'
 import { recordsOf } from './network-facts.ts'
 
-/** What the domains publish already about who may send for them, and what of it to keep, merge or mend. Ours stands at the
- *  host of the return path, so the SPF record of the domain itself stays as it is. */
+/** Checks the SPF and DMARC records that the domains already publish, and what to keep, merge or fix. Our SPF record
+ *  is at the host of the return path, so the domain's own SPF record stays as it is. */
 export async function checkSpf({ hostname, domains }: Installation, deps: CheckDeps): Promise<Verdict> {
   return overall(await Promise.all(domains.map((domain) => spfOf(domain, hostname, deps))))
 }
@@ -63,7 +63,7 @@ async function dmarcOf({ name }: SendingDomain, { resolver }: CheckDeps): Promis
 
 const shown = (text: string) => text.slice(0, 100)
 
-/** Of several domains the first in trouble; how many are well otherwise. */
+/** Of several domains, the first with a problem, and the number of domains without one. */
 function overall(verdicts: readonly Verdict[]): Verdict {
   if (verdicts.length === 0) return skip('no sending domain yet')
   const worst = worstOf(verdicts)

@@ -1,19 +1,19 @@
 import { pass, skip, type Verdict, warn } from './check.ts'
 
-/** How inbound mail is read, as a reader that was started for this found itself. */
+/** Isolation of inbound parsing, as reported by a reader that was started for this check. */
 export interface ReaderSeparation {
-  /** `confined`: a process under a system call filter and Landlock; `filtered`: without Landlock; `process`: without the
-   *  filter; `thread`: no process could be had. */
+  /** `confined`: a process with system call filter and Landlock; `filtered`: without Landlock; `process`: without
+   *  the filter; `thread`: no process could be started. */
   kind: 'confined' | 'filtered' | 'process' | 'thread'
   /** Version in force; 0 = none. */
   landlock: number
-  /** Why it is a thread. */
+  /** Why it is only a thread. */
   why: string | null
-  /** What it could do though it must not. */
+  /** Forbidden actions that succeeded. */
   broken: readonly string[]
 }
 
-/** Inbound mail is read where it can do no harm. */
+/** Checks that inbound mail is parsed in isolation. */
 export async function checkSeparation(takesMail: boolean, probe: () => Promise<ReaderSeparation>): Promise<Verdict> {
   if (!takesMail) return skip('smtp.inbound.listen is off')
   const { kind, landlock, why, broken } = await probe()

@@ -1,7 +1,7 @@
 import { fail, pass, skip, type Verdict } from './check.ts'
 import type { CheckDeps, Installation } from './deps.ts'
 
-/** The smarthost answers and takes our login. */
+/** Checks that the smarthost answers and accepts our login. */
 export async function checkSmarthost({ smarthost }: Installation, deps: CheckDeps): Promise<Verdict> {
   if (smarthost === null || deps.greetSmarthost === null) return skip('none configured; mail goes to each domain’s MX')
   if (!deps.looksOutside) return skip('health.look_outside is off')

@@ -1,7 +1,7 @@
 import { type Store, StoreUnavailable } from '../storage/store.ts'
 import { fail, pass, type Verdict } from './check.ts'
 
-/** The store takes changes. That its files are sound was looked at when it was opened. */
+/** Checks that the store accepts changes. Its files were checked when it was opened. */
 export async function checkStore(store: Pick<Store, 'checkWritable'>): Promise<Verdict> {
   try {
     await store.checkWritable()

@@ -1,23 +1,23 @@
 import type { Log } from '../os/log.ts'
 import { type CheckResult, type CheckStatus, hasNoFailure } from './check.ts'
 
-/** What was found at some time (ms UTC). */
+/** Results of a run at some time (ms UTC). */
 export interface Health {
   checkedAt: number
   hasNoFailure: boolean
   checks: readonly CheckResult[]
 }
 
-/** The health checks of a running server: the last results, and a run now. Results are not kept over a restart. */
+/** Health checks of a running server: the last results, and a run on demand. A restart discards results. */
 export interface HealthWatch {
-  /** Null before the first look has ended. */
+  /** Null before the first run has ended. */
   latest(): Health | null
-  /** Looks; who asks while a look is under way gets that one. Rejects only with what `run` throws. */
+  /** Runs the checks; callers during a run share its result. Rejects only with what `run` throws. */
   look(): Promise<Health>
 }
 
-/** A run of the checks → its HealthWatch. What becomes worse is a warning in the log, with what to do; what becomes
- *  better is told too. */
+/** Creates a HealthWatch. A check that got worse is logged as a warning with its advice, and one that improved as
+ *  info. */
 export function createHealthWatch(options: {
   run: () => Promise<readonly CheckResult[]>
   now: () => number

@@ -1,37 +1,37 @@
 import type { RefusalReason } from './refusal.ts'
 
-/** One managing action: who did what to what, from where, and what came of it. Names, never values: no secret, no address
- *  of a recipient and no text of a mail stands in it. */
+/** One management action: actor, operation, target, address and outcome. It stores names only: no secret, no
+ *  recipient address and no text of a mail. */
 export interface AuditEntry {
   id: string
-  /** Null = the whole installation, whose operator alone reads of it. */
+  /** Null = the whole installation; only the operator can read such entries. */
   organizationId: string | null
   at: number
   actor: AuditActor
-  /** Id of the operation: `api_keys_create`. */
+  /** Operation ID, for example `api_keys_create`. */
   action: string
-  /** What it was done to, or what it made; null where there is nothing of that kind, or it was not found. */
+  /** ID of the record that was changed or created; null if there is none, or if it was not found. */
   resourceId: string | null
-  /** What came of it, when that is another: the new key of a rotation, the message of a resend. */
+  /** ID of a second record that resulted: the new key of a rotation, the message of a resend. */
   createdId: string | null
-  /** Names of the fields that were given: `tracking.opens`. */
+  /** Names of the fields in the request, for example `tracking.opens`. */
   fields: string[]
-  /** Of the client, as proxies of ours say; null at the command line. */
+  /** Client address, as reported by a trusted proxy if there is one; null at the command line. */
   ipAddress: string | null
   outcome: AuditOutcome
   requestId: string
 }
 
-/** `operator`: at the command line, or by a signal; `name` is then the local user. `server`: nobody asked for it. */
+/** `operator`: at the command line or by a signal; `name` is the local user. `server`: the server acted by itself. */
 export interface AuditActor {
   type: 'api_key' | 'operator' | 'server'
-  /** The key's id; `operator` for the operator, `server` for the server. */
+  /** Key ID; `operator` for the operator, `server` for the server. */
   id: string
   name: string
 }
 
-/** `repeated`: the answer of an earlier request with the same Idempotency-Key was given again, nothing was done. */
+/** `repeated`: the response of an earlier request with the same Idempotency-Key was returned, and nothing was done. */
 export type AuditOutcome = 'done' | 'repeated' | RefusalReason
 
-/** How long entries are kept: a year and a day, so that the anniversary is in it. */
+/** Retention of entries: one year and one day. */
 export const AUDIT_KEPT_MS = 366 * 86_400_000

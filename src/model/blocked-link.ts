@@ -1,20 +1,20 @@
-/** A target of clicks that the operator has blocked because it was abused. */
+/** A click target that the operator has blocked because of abuse. */
 export interface BlockedLink {
   id: string
-  /** `host`: the host and everything below it, at any port. `url`: the URL and everything that begins with it. */
+  /** `host`: the host and its subdomains, on any port. `url`: the URL and every URL that begins with it. */
   kind: 'host' | 'url'
-  /** As targetOf writes it: `evil.example`, `evil.example/path`. */
+  /** Normalized by targetOf: `evil.example`, `evil.example/path`. */
   value: string
   reason: string
   createdAt: number
 }
 
-/** How many there may be: each click is compared with them. */
+/** Limit of blocked links. Each click is compared with all of them. */
 export const MOST_BLOCKED_LINKS = 1_000
 
-/** Text of a host name or an http(s) URL → what to block; null for anything else. Scheme, user, default port and fragment
- *  do not matter, nor letter case and IDNA form of the host. `https://` in front makes it a URL, whatever follows: without
- *  a path it is the whole host with its port. Never throws. */
+/** Host name or http(s) URL → the target to block; null for any other text. Scheme, user, default port, fragment,
+ *  letter case and the IDNA form of the host are ignored. Text that begins with `https://` is always a URL: without
+ *  a path it means the host at that port. Never throws. */
 export function blockedTarget(given: string): Pick<BlockedLink, 'kind' | 'value'> | null {
   const text = given.trim()
   const isUrl = /^https?:\/\//i.test(text)
@@ -26,7 +26,7 @@ export function blockedTarget(given: string): Pick<BlockedLink, 'kind' | 'value'
     : null
 }
 
-/** Whether a link (http or https) leads to a blocked target. Never throws. */
+/** True if an http(s) link leads to a blocked target. Never throws. */
 export function isBlockedBy(url: string, { kind, value }: Pick<BlockedLink, 'kind' | 'value'>): boolean {
   const place = placeOf(url)
   if (place === null) return false

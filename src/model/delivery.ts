@@ -2,16 +2,16 @@ import type { Reply } from '../mail/reply.ts'
 import type { DeliveryStatus } from './message.ts'
 import type { TlsPolicy } from './tls-policy.ts'
 
-/** One message to one recipient; the thing that is tried, deferred and bounced (RFC 3464). */
+/** Delivery of one message to one recipient. Attempts, deferrals and bounces belong to it (RFC 3464). */
 export interface Delivery {
   id: string
   messageId: string
-  /** Place among the message's recipients, from 0. */
+  /** Index among the message's recipients, from 0. */
   position: number
-  /** As spoken in RCPT TO: local part as given, domain as A-label. */
+  /** Address for RCPT TO: local part as given, domain as A-label. */
   email: string
   type: RecipientType
-  /** Where it waits to be tried; queueOf. */
+  /** Queue in which it waits for its next attempt; see queueOf. */
   queue: string
   status: DeliveryStatus
   attempts: number
@@ -22,42 +22,42 @@ export interface Delivery {
   bounceType: BounceType | null
   bounceCode: string | null
   mxHost: string | null
-  /** `TLSv1.3 TLS_AES_256_GCM_SHA384`, or null when the last attempt was in clear or never connected. */
+  /** For example `TLSv1.3 TLS_AES_256_GCM_SHA384`; null if the last attempt used no TLS or never connected. */
   tls: string | null
-  /** By people, as far as can be told; those of known machines are counted apart. */
+  /** Opens and clicks by people, as far as Postrider can detect. Those of known machines are counted separately. */
   opens: number
   clicks: number
   machineOpens: number
   machineClicks: number
-  /** A soft bounce was already reported while the delivery continues; only the first one is. */
+  /** True if a soft bounce was reported while the delivery continues. Only the first one is reported. */
   isSoftBounceReported: boolean
 }
 
-/** The destination of test mail: no domain can be called so, and DNS is asked nothing. */
+/** Destination of test mail. No domain can have this name, and no DNS query is sent for it. */
 export const SANDBOX = '[sandbox]'
 
-/** A destination (the recipient's domain, or SANDBOX) and an organization → the queue in which its mail waits to be tried:
- *  organizations that send to one destination take turns there, however much one of them sends. */
+/** Destination (the recipient's domain, or SANDBOX) and organization → name of the queue in which the mail waits.
+ *  Organizations that send to one destination take turns, however much one of them sends. */
 export function queueOf(destination: string, organizationId: string): string {
   return `${destination} ${organizationId.slice(-OWNER_CHARACTERS)}`
 }
 
-/** The random end of an id: enough to tell organizations apart. */
+/** The random end of an ID, which is enough to distinguish organizations. */
 const OWNER_CHARACTERS = 8
 
-/** A queue → its destination. */
+/** Queue name → its destination. */
 export function destinationOf(queue: string): string {
   const at = queue.indexOf(' ')
   return at < 0 ? queue : queue.slice(0, at)
 }
 
-/** A queue → whose mail waits in it; '' for mail of a store before schema 6. */
+/** Queue name → the organization key in it; '' for mail from a store before schema 6. */
 export function ownerOf(queue: string): string {
   const at = queue.indexOf(' ')
   return at < 0 ? '' : queue.slice(at + 1)
 }
 
-/** What is known of a delivery before its first attempt. */
+/** The fields of a delivery that are known before its first attempt. */
 export const UNTRIED = {
   attempts: 0,
   lastAttemptAt: null,
@@ -72,23 +72,24 @@ export const UNTRIED = {
 export type RecipientType = 'to' | 'cc' | 'bcc'
 export type BounceType = 'hard' | 'soft'
 
-/** Outcome of one attempt; only outbound/outcome.ts decides it. */
+/** Outcome of one attempt, decided only by outbound/outcome.ts. */
 export type Outcome =
   | { kind: 'delivered'; reply: Reply }
-  /** To be tried again. `aboutRecipient`: the reply speaks of this mailbox (x.1.z, x.2.z). */
+  /** Will be retried. `aboutRecipient`: the reply concerns this mailbox (x.1.z, x.2.z). */
   | { kind: 'deferred'; code: string; message: string; aboutRecipient: boolean; cause: Cause }
-  /** Final. `hard`: the address or its domain does not exist or takes no mail. */
+  /** Final. `hard`: the address or its domain does not exist or accepts no mail. */
   | { kind: 'bounced'; bounceType: BounceType; code: string; message: string; cause: Cause }
-  /** The connection was lost after the final dot: perhaps delivered, tried again with the same Message-ID. */
+  /** The connection was lost after the final dot. The mail is perhaps delivered; it is retried with the same
+   *  Message-ID. */
   | { kind: 'unknown'; code: string; message: string; cause: Cause }
 
-/** Why: the bounce class and the rule that matched, so that a surprising verdict can be looked up. */
+/** The reason: the bounce class and the rule that matched, so that a surprising result can be traced. */
 export interface Cause {
   class: string
   rule: string
 }
 
-/** What is kept of one attempt, for support: whom we talked to and every line but the mail itself. */
+/** Stored record of one attempt, for support: peer, TLS and every SMTP line except the mail itself. */
 export interface Attempt {
   number: number
   startedAt: number
@@ -99,12 +100,12 @@ export interface Attempt {
   sourceAddress: string | null
   tlsVersion: string | null
   tlsCipher: string | null
-  /** The peer's certificate was checked and proved its name, by a public authority or by its TLSA records. */
+  /** True if the peer's certificate proved its name, through a public authority or its TLSA records. */
   tlsVerified: boolean
   tlsPolicy: TlsPolicy
   reply: string | null
   enhancedCode: string | null
   cause: Cause | null
-  /** `C: …` and `S: …` lines with milliseconds since the start; credentials struck out, mail left out. */
+  /** `C: …` and `S: …` lines with milliseconds since the start, without credentials and without the mail. */
   transcript: string
 }

@@ -1,15 +1,15 @@
 import type { Domain } from './domain.ts'
 
-/** The host names that one domain takes, beside its own. */
+/** Host names that one domain reserves in addition to its own name. */
 
-/** Domain → the hosts that its mail, its links and its MTA-STS policy use; no other domain may have one of them as its
- *  name, or as a host of its own. Lower-case A-labels, each once. */
+/** Domain → the hosts that its mail, links and MTA-STS policy use. No other domain may have one of them as its name
+ *  or host. Lower-case A-labels, each once. */
 export function derivedHosts(domain: Pick<Domain, 'name' | 'returnPathHost'> & { tracking: { host: string | null } }) {
   const { name, returnPathHost, tracking } = domain
   return [...new Set([returnPathHost, mtaStsHost(name), ...(tracking.host === null ? [] : [tracking.host])])]
 }
 
-/** Where other servers fetch the domain's policy. RFC 8461 §3.3 */
+/** Host from which other servers fetch the domain's policy. RFC 8461 §3.3 */
 export function mtaStsHost(name: string): string {
   return `${MTA_STS}${name}`
 }

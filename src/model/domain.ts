@@ -1,4 +1,4 @@
-/** A sending domain, its DKIM keys and what DNS last said about it. */
+/** A sending domain, its DKIM keys and the result of the last DNS check. */
 export interface Domain {
   id: string
   organizationId: string
@@ -9,38 +9,40 @@ export interface Domain {
   verifiedAt: number | null
   lastCheckedAt: number | null
   dkim: DkimKeyRecord[]
-  /** Host of the return path, under the domain; its MX points at us. */
+  /** Host of the return path, a subdomain of the domain; its MX points to this server. */
   returnPathHost: string
   tracking: Tracking
-  /** What the last look at DNS found, by `purpose type name`; empty before the first. */
+  /** Results of the last DNS check, by `purpose type name`; empty before the first check. */
   findings: Finding[]
-  /** What DNS has that proves the name; null while nothing does. */
+  /** The DNS record that proves ownership; null if none does. */
   provedBy: Proof | null
-  /** Since when DNS says that the proof is not there (ms UTC); null while it is there, or nothing was proved. */
+  /** Since when the proof is missing from DNS (ms UTC); null while it is present, or if there never was one. */
   missingSince: number | null
   /** Why the status is `failed`; null otherwise. */
   reason: FailureReason | null
-  /** When maintenance asks DNS next (ms UTC); null = only when somebody asks for it. */
+  /** Time of the next DNS check by maintenance (ms UTC); null = only on request. */
   nextCheckAt: number | null
 }
 
 export type DomainStatus = 'pending' | 'verified' | 'failed'
 
-/** `dkim`: every signing key is published. `txt`: only the ownership record is, enough to receive but not to send. */
+/** `dkim`: every signing key is published. `txt`: only the ownership record is published, which is enough to receive
+ *  mail but not to send it. */
 export type Proof = 'dkim' | 'txt'
 
-/** `mismatch`: a DKIM record says something else. `proof_lost`: a proved name had no proof for seven days. `claimed`:
- *  another organization has proved the name. */
+/** `mismatch`: a DKIM record has another value. `proof_lost`: a verified domain had no proof for seven days.
+ *  `claimed`: another organization has verified the domain. */
 export type FailureReason = 'mismatch' | 'proof_lost' | 'claimed'
 
-/** Whether live mail of the domain is signed with keys that receivers find in DNS. */
+/** True if receivers find the signing keys of the domain in DNS, so that its live mail can be verified. */
 export function isReadyToSend({ status, provedBy }: Pick<Domain, 'status' | 'provedBy'>): boolean {
   return status === 'verified' && provedBy === 'dkim'
 }
 
-/** Whether the organization has proved by DNS that it controls the name. Only an owned domain
- *  receives, forwards and tracks mail, publishes an MTA-STS policy and gets a certificate. `requireVerified`: the config's
- *  `sending.require_verified_domain`; where it is false, for trying out on one's own machine, a claim is enough. */
+/** True if the organization has proved through DNS that it controls the domain. Only a domain with proof receives,
+ *  forwards and tracks mail, publishes an MTA-STS policy and gets a certificate. `requireVerified` is
+ *  `sending.require_verified_domain` of the config; if it is false, for trying out on one's own machine, adding the
+ *  domain is enough. */
 export function isOwned({ status }: Pick<Domain, 'status'>, requireVerified: boolean): boolean {
   return status === 'verified' || !requireVerified
 }
@@ -52,9 +54,9 @@ export interface Tracking {
   host: string | null
 }
 
-/** The host that links in the domain's mail may use: its own, once the domain is verified and DNS was seen to lead from
- *  the host to this server. Null = the address of this server. A claim is not enough, whatever the config says: the
- *  server's own address always works. */
+/** Host for links in the domain's mail: the domain's tracking host, once the domain is verified and DNS points the
+ *  host to this server. Null = use the server's own address, which always works. An unverified domain never gets its
+ *  own host, whatever the config says. */
 export function trackingHostOf(domain: Pick<Domain, 'status' | 'tracking' | 'findings'>): string | null {
   const { tracking, findings, status: domainStatus } = domain
   const { host } = tracking
@@ -72,7 +74,7 @@ export interface DkimKeyRecord {
   createdAt: number
 }
 
-/** `pending` keys are published before they sign; `active` ones sign; `retiring` ones only stay published. */
+/** `pending` keys are published before they sign; `active` keys sign; `retiring` keys only stay published. */
 export type DkimState = 'pending' | 'active' | 'retiring'
 
 export type RecordPurpose =
@@ -97,7 +99,7 @@ export interface DnsRecord {
   required: boolean
 }
 
-/** What DNS answered for one of them. */
+/** DNS answer for one of these records. */
 export interface Finding {
   type: DnsRecord['type']
   name: string

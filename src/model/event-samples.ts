@@ -1,7 +1,8 @@
 import type { EventType } from './event.ts'
 import { iso } from './event.ts'
 
-/** Event type and time → the `data` of a sample event: every field that a real one has, and `test: true`. The addresses are reserved for examples (RFC 2606, RFC 5737). */
+/** Event type and time → the `data` of a sample event: every field of a real one, and `test: true`. The addresses
+ *  are reserved for examples (RFC 2606, RFC 5737). */
 export function sampleData(type: EventType, at: number): Record<string, unknown> {
   const general = type === 'quality.alert' ? {} : GENERAL
   return { ...general, ...fieldsOf(type, iso(at), at), test: true }

@@ -14,7 +14,7 @@ export const EVENT_TYPES = [
 ] as const
 export type EventType = (typeof EVENT_TYPES)[number]
 
-/** A fact told to webhooks. `body` is the envelope as it will be posted, the same bytes at each attempt. */
+/** An event for webhooks. `body` is the posted JSON envelope, byte-identical at each attempt. */
 export interface Event {
   id: string
   type: EventType
@@ -32,13 +32,13 @@ export function createEvent(event: Omit<Event, 'body'>, data: Record<string, unk
   return { ...event, body: JSON.stringify({ id: event.id, type: event.type, timestamp, data }) }
 }
 
-/** What an event tells of its message. */
+/** The message fields that an event contains. */
 export type MessageFacts = Pick<
   Message,
   'id' | 'organizationId' | 'domainId' | 'mode' | 'from' | 'subject' | 'metadata' | 'tags'
 >
 
-/** An event about one recipient of a message: the general fields, then those of the kind. */
+/** An event about one recipient of a message: the common fields, then those of its type. */
 export function messageEvent(
   id: string,
   type: EventType,
@@ -63,8 +63,8 @@ export function messageEvent(
   )
 }
 
-/** Outcome of an attempt → the fields of each event that reports it, in order.
- *  `bounceNow` says that a deferral is also the first soft bounce of this delivery. */
+/** Outcome of an attempt → the fields of each event that reports it, in order. `bounceNow`: the deferral is also the
+ *  first soft bounce of this delivery. */
 export function outcomeEvents(
   outcome: Outcome,
   facts: { at: number; attempt: number; nextAttemptAt: number | null; response: string; bounceNow: boolean },

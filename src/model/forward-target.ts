@@ -1,6 +1,7 @@
-/** Whether the owner of an address elsewhere wants what an organization's forward routes send on. `stopped`: said no, and is
- *  not asked again. */
+/** Whether the owner of an external address accepts mail from an organization's forward routes. `stopped`: the owner
+ *  declined and is not asked again. */
 export type ForwardTargetStatus = 'pending' | 'confirmed' | 'stopped'
 
-/** What came of asking. `too_many`: so many confirmation mails went out today that this one did not. */
+/** Result of a request for confirmation. `too_many`: the daily limit of confirmation mails was reached, so none was
+ *  sent. */
 export type AskResult = 'asked' | 'too_many' | Exclude<ForwardTargetStatus, 'pending'>

@@ -1,43 +1,44 @@
 import type { RouteAction } from './inbound-route.ts'
 import type { PostAttempt } from './post-attempt.ts'
 
-/** A mail from the world as one route took it. Several routes of one transaction share the stored raw mail. */
+/** An inbound mail as one route received it. Several routes of one SMTP transaction share the stored raw mail. */
 export interface InboundMessage {
   id: string
   organizationId: string
   domainId: string
-  /** Null = no route took it: mail for postmaster or abuse, which is stored. */
+  /** Null = no route matched: mail for postmaster or abuse, which is stored. */
   routeId: string | null
-  /** Of the route when the mail came; decides what is owed to it. */
+  /** Action of the route when the mail arrived. It decides whether a webhook delivery or a forward follows. */
   action: RouteAction['type']
   receivedAt: number
   /** MAIL FROM; empty = the null return path. */
   returnPath: string
-  /** Address of the From header; empty when there is none that can be read. */
+  /** Address of the From header; empty if the mail has no readable one. */
   from: string
-  /** Envelope recipients that the route matched, as they were spoken. */
+  /** Envelope recipients that the route matched, as given in RCPT TO. */
   to: string[]
   subject: string
-  /** With its angle brackets; empty when the mail has none. */
+  /** Message-ID with its angle brackets; empty if the mail has none. */
   messageIdHeader: string
-  /** As it came over the wire, before trace headers. */
+  /** Size of the received mail in bytes, without our trace headers. */
   sizeBytes: number
   senderIp: string
-  /** What the client called itself. */
+  /** The client's HELO or EHLO name. */
   helo: string
-  /** `TLSv1.3 TLS_AES_256_GCM_SHA384`, null in clear. */
+  /** For example `TLSv1.3 TLS_AES_256_GCM_SHA384`; null without TLS. */
   tls: string | null
   verdicts: Verdicts
-  /** Why the mail could not be read whole; null = it could. */
+  /** Why the mail could not be parsed completely; null = it could. */
   parseError: string | null
-  /** The outbound message it became, when forwarded. */
+  /** ID of the outbound message that forwards it; null if none does. */
   forwardedAs: string | null
-  /** Targets of the route that it was not sent on to, and why; empty for other actions. */
+  /** Forward targets that did not receive it, with the reason; empty for other actions. */
   notForwarded: NotForwarded[]
 }
 
-/** A target that gets nothing. `pending_confirmation`: its owner has not confirmed the route yet; `stopped`: its owner ended
- *  it; `domain_not_verified`: the organization has not proved that the route's domain is its own. */
+/** A forward target that receives nothing. `pending_confirmation`: its owner has not confirmed the route yet.
+ *  `stopped`: its owner ended forwarding. `domain_not_verified`: the organization has not proved that it owns the
+ *  route's domain. */
 export interface NotForwarded {
   email: string
   reason: 'pending_confirmation' | 'stopped' | 'domain_not_verified'
@@ -55,7 +56,7 @@ export type DkimResult = 'none' | 'pass' | 'fail' | 'policy' | 'neutral' | 'temp
 export type DmarcResult = 'none' | 'pass' | 'fail' | 'temperror' | 'permerror'
 export type ArcResult = 'none' | 'pass' | 'fail'
 
-/** One inbound message on its way to its route's endpoint. */
+/** Delivery of one inbound message to the endpoint of its route. */
 export interface InboundDelivery {
   id: string
   inboundMessageId: string

@@ -1,14 +1,14 @@
-/** Decides by recipient what happens to inbound mail. */
+/** A rule that decides by recipient what happens to inbound mail. */
 export interface InboundRoute {
   id: string
   organizationId: string
   name: string
   match: RouteMatch
   action: RouteAction
-  /** What mail must prove: nothing, only what the author's own DMARC policy demands, or a DMARC pass. */
+  /** Required authentication: none, only what the author's own DMARC policy demands, or a DMARC pass. */
   authentication: RouteAuthentication
   enabled: boolean
-  /** Highest first. */
+  /** Higher values match first. */
   priority: number
   createdAt: number
 }
@@ -19,7 +19,7 @@ export type RouteMatch =
   /** `local-pattern@d`; `*` stands for any run of characters, `?` for one. */
   | { type: 'pattern'; value: string }
   | { type: 'domain'; value: string }
-  /** Every address of that domain; null = of every domain of the organization. */
+  /** Matches every address of the domain; null = of every domain of the organization. */
   | { type: 'catch_all'; value: string | null }
 
 export type RouteAction =
@@ -27,41 +27,41 @@ export type RouteAction =
   | { type: 'forward'; config: { to: string[] } }
   | { type: 'store'; config: Record<string, never> }
 
-/** `none`: everything comes in, verdicts are only told. `dmarc`: a failure under `p=reject` is refused at DATA.
- *  `require_pass`: whatever is no DMARC pass is refused. */
+/** `none`: all mail is accepted, and results are only reported. `dmarc`: a DMARC failure under `p=reject` is
+ *  rejected at DATA. `require_pass`: everything without a DMARC pass is rejected. */
 export const ROUTE_AUTHENTICATIONS = ['none', 'dmarc', 'require_pass'] as const
 export type RouteAuthentication = (typeof ROUTE_AUTHENTICATIONS)[number]
 
-/** A recipient as far as routes care: local part as it was spoken (quotes included), domain as lower-case A-label. */
+/** A recipient for route matching: local part as given (quotes included), domain as lower-case A-label. */
 export interface RoutedAddress {
   local: string
   domain: string
 }
 
-/** The route that takes an address, and by what. */
+/** The route that matches an address, and what matched. */
 export interface RouteChoice {
   route: InboundRoute
   by: RouteMatch['type']
-  /** The route has `a@d`; spoken was `a+tag@d`. */
+  /** The route matches `a@d`, and the recipient was `a+tag@d`. */
   viaBareAddress: boolean
 }
 
-/** What is to be said of one route and one address. */
+/** Explanation of the decision of one route for one address. */
 export interface WeighedRoute {
   route: InboundRoute
-  /** It is enabled and has the address, be it first or not. */
+  /** True if the route is enabled and matches the address, even if another route comes first. */
   matches: boolean
-  /** It is the one that gets the mail. */
+  /** True if this route receives the mail. */
   takes: boolean
   by: RouteMatch['type']
   viaBareAddress: boolean
-  /** In words for people, without a full stop. */
+  /** Reason for people, without a full stop. */
   why: string
 }
 
-/** Routes of the organization whose domain it is, and an address → the route that takes it, or null. Highest priority
- *  first; then address, pattern, domain, catch-all; then the exact address before its bare form; then the older route.
- *  Disabled routes take nothing. Never throws. Contract §5. */
+/** The organization's routes and an address → the route that receives its mail, or null. Order: highest priority;
+ *  then address, pattern, domain, catch-all; then the exact address before its form without the tag; then the older
+ *  route. Disabled routes never match. Never throws. */
 export function chooseRoute(routes: readonly InboundRoute[], address: RoutedAddress): RouteChoice | null {
   const forms = formsOf(address)
   let best: RouteChoice | null = null
@@ -74,17 +74,18 @@ export function chooseRoute(routes: readonly InboundRoute[], address: RoutedAddr
   return best
 }
 
-/** RFC 5321 §4.5.1 asks every domain with mail for a postmaster, RFC 2142 §2 and §5 for abuse too. */
+/** RFC 5321 §4.5.1 requires every domain with mail to have a postmaster; RFC 2142 §2 and §5 ask for abuse too. */
 const RESERVED = new Set(['postmaster', 'abuse'])
 
-/** Mail for postmaster or abuse of a domain that receives mail, which is taken though no route does: one enabled route is
- *  enough for the domain to receive. */
+/** True for mail to postmaster or abuse of a domain that receives mail, which is accepted without a matching route.
+ *  One enabled route is enough for a domain to receive mail. */
 export function isReservedMailbox(routes: readonly InboundRoute[], { local, domain }: RoutedAddress): boolean {
   return RESERVED.has(foldLocalPart(local)) && routes.some(({ enabled, match }) => enabled && isFor(match, domain))
 }
 
-/** The same question, answered for every route: those that match in the order they would take it, then the others by
- *  priority. Whatever chooseRoute answers is the first here, and the only one that `takes`. Empty for no routes. */
+/** The same decision, explained for every route: matching routes in the order in which they would receive the mail,
+ *  then the others by priority. The result of chooseRoute comes first and is the only one with `takes`. Empty
+ *  without routes. */
 export function weighRoutes(routes: readonly InboundRoute[], address: RoutedAddress): WeighedRoute[] {
   const forms = formsOf(address)
   const weighed = routes.map((route) => {
@@ -103,8 +104,8 @@ export function weighRoutes(routes: readonly InboundRoute[], address: RoutedAddr
   })
 }
 
-/** Local part → the form in which two are compared: without the quotes that say nothing, lower-case, NFC. A local part
- *  belongs to its receiver (RFC 5321 §2.4), and this receiver does not tell letter case apart. */
+/** Local part → the form used for comparison: without redundant quotes, lower-case, NFC. Only the receiver
+ *  interprets a local part (RFC 5321 §2.4), and this receiver ignores letter case. */
 export function foldLocalPart(local: string): string {
   const plain = local.startsWith('"') && local.endsWith('"') && local.length > 1 ? unquoted(local) : local
   return plain.normalize('NFC').toLowerCase()
@@ -121,7 +122,7 @@ const IN_WORDS: Record<RouteMatch['type'], string> = {
 interface Forms {
   domain: string
   exact: string
-  /** What stands before the first `+`; null when there is none, or nothing before it. */
+  /** The text before the first `+`; null without a `+` or with nothing before it. */
   bare: string | null
 }
 
@@ -131,7 +132,7 @@ function formsOf(address: RoutedAddress): Forms {
   return { domain: address.domain, exact, bare: plus > 0 ? exact.slice(0, plus) : null }
 }
 
-/** Whether it takes mail of that domain at all. */
+/** True if the route can match mail of that domain. */
 function isFor({ value }: RouteMatch, domain: string): boolean {
   return value === null || value.slice(value.lastIndexOf('@') + 1).toLowerCase() === domain
 }
@@ -144,8 +145,8 @@ function fits(match: RouteMatch, { domain, exact, bare }: Forms): 'exact' | 'bar
   return matchesLocal(exact) ? 'exact' : bare !== null && matchesLocal(bare) ? 'bare' : null
 }
 
-/** `*` any run, `?` one character. Only the last star is ever reconsidered, so the work is at most the product of both
- *  lengths, whatever the pattern: a regular expression made of it could be sent into exponential time. */
+/** `*` matches any run, `?` one character. Only the last star is reconsidered, so the work is at most the product of
+ *  both lengths. A regular expression made from the pattern could take exponential time. */
 function matchesPattern(pattern: string, text: string): boolean {
   const wanted = [...pattern]
   const given = [...text]

@@ -2,22 +2,22 @@ import { iso } from './event.ts'
 import type { Plan } from './organization.ts'
 import { Refusal } from './refusal.ts'
 
-/** The table of limits: everything that a tenant or a stranger can make the server keep, and the number that ends it. The
+/** The table of limits: everything that tenants and outside senders can make the server store, with its maximum. The
  *  manual's page `plans` has the same rows; test/api/limits.test.ts compares them. */
 
-/** A limit of the plan, by its name in the config, on the wire and in `details.limit_name`. */
+/** A limit of the plan. Its name is the same in the config, in the API and in `details.limit_name`. */
 export type LimitName = keyof typeof PLAN_LIMITS
 
 interface PlanLimit {
-  /** Its key of the plan. */
+  /** The key of the plan. */
   of: Exclude<keyof Plan, 'requestsPerMinute' | 'retentionDays' | 'templateVersions'>
-  /** What is counted, after "Your plan allows N ". */
+  /** What is counted, as the text after "Your plan allows N ". */
   counts: string
-  /** When the count starts again; null = never by itself. */
+  /** When the count resets; null = never by itself. */
   resets: 'month' | 'day' | null
 }
 
-/** Beyond one of these a request gets 422 `quota_exceeded` with `details {limit_name, limit, used, resets_at}`. */
+/** Limits whose excess is answered with 422 `quota_exceeded` and `details {limit_name, limit, used, resets_at}`. */
 export const PLAN_LIMITS = {
   messages_per_month: { of: 'messagesPerMonth', counts: 'recipients per month', resets: 'month' },
   test_messages_per_month: { of: 'testMessagesPerMonth', counts: 'test recipients per month', resets: 'month' },
@@ -32,39 +32,39 @@ export const PLAN_LIMITS = {
   suppressions: { of: 'suppressions', counts: 'suppressions', resets: null },
 } as const satisfies Record<string, PlanLimit>
 
-/** The same numbers for everybody. */
+/** Limits that are the same for every plan. */
 export const FIXED_LIMITS = {
-  /** Revoked and expired keys whose records are kept, for each organization: the oldest go when a key is created. */
+  /** Stored revoked and expired keys per organization. Creating a key deletes the oldest beyond the limit. */
   deadKeys: 1000,
-  /** Attempts of one webhook delivery, those asked for by hand among them. */
+  /** Attempts per webhook delivery, including manual ones. */
   webhookAttempts: 100,
-  /** Deliveries of one event to one webhook: the first and replays. */
+  /** Deliveries per event and webhook: the first one and replays. */
   replaysOfEvent: 10,
-  /** Deliveries of one inbound message to its endpoint: the first and those asked for by hand. */
+  /** Deliveries per inbound message to its endpoint: the first one and manual ones. */
   redeliveries: 50,
-  /** Reports of one kind kept of one delivery: some automatic answers are usual, nobody sends so many. Other kinds still
-   *  count, so that a flood of one hides no bounce. */
+  /** Stored reports per delivery and kind. Some automatic replies are normal, but not this many. Other kinds still
+   *  count, so that a flood of one kind hides no bounce. */
   reportsOfKind: 50,
-  /** Events of opens, and of clicks, of one delivery; more are only counted. */
+  /** Open events, and click events, per delivery; further ones are only counted. */
   eventsOfEngagement: 100,
-  /** Tags of an organization that are counted apart in one day; mail with others counts without its tag. */
+  /** Tags per organization and day with statistics of their own; mail with other tags counts without its tag. */
   tagsPerDay: 1000,
-  /** Audit entries of refused requests of one organization in an hour; more are only logged. */
+  /** Audit entries for rejected requests, per organization and hour; further ones are only logged. */
   refusalsPerHour: 1000,
-  /** Audited changes of one organization in a day, by its API keys; more are 429, but for DELETE. Each leaves an entry for a
-   *  year, some 400 bytes. */
+  /** Audited changes by API keys, per organization and day. Further ones except DELETE get 429. Each leaves an entry
+   *  of about 400 bytes for a year. */
   changesPerDay: 50_000,
-  /** Confirmation mails to one forward target in a day, from all organizations together. */
+  /** Confirmation mails per forward target and day, from all organizations together. */
   confirmationsPerTarget: 3,
-  /** Confirmation mails of one organization in a day. */
+  /** Confirmation mails per organization and day. */
   confirmationsPerDay: 100,
-  /** Recipients that one inbound mail may be forwarded to, over all routes of the SMTP transaction. */
+  /** Recipients to which one inbound mail may be forwarded, over all routes of the SMTP transaction. */
   forwardsOfMail: 50,
-  /** Times that one route forwards mail of one Message-ID in an hour. */
+  /** Forwards of mails with the same Message-ID, per route and hour. */
   forwardsOfMessageId: 100,
 } as const
 
-/** What a change would pass: nothing was written. */
+/** The limit that a change would exceed. Nothing was written. */
 export interface LimitReached {
   kind: 'limit'
   name: LimitName
@@ -72,7 +72,8 @@ export interface LimitReached {
   used: number
 }
 
-/** Limit and the present → the refusal that a client gets: 422 `quota_exceeded`, with `more` in its details. Never throws. */
+/** Limit and current use → the refusal for the client: 422 `quota_exceeded`, with `more` added to its details. Never
+ *  throws. */
 export function limitRefusal(
   { name, limit, used }: Omit<LimitReached, 'kind'>,
   now: number,
@@ -84,7 +85,7 @@ export function limitRefusal(
   })
 }
 
-/** Result of a change → itself, unless it met a limit. Throws the Refusal then. */
+/** Returns the result of a change. Throws the Refusal if the change met a limit. */
 export function withinLimit<T>(result: T, now: number): Exclude<T, LimitReached> {
   if (isLimit(result)) throw limitRefusal(result, now)
   return result as Exclude<T, LimitReached>
@@ -94,23 +95,23 @@ function isLimit(result: unknown): result is LimitReached {
   return typeof result === 'object' && result !== null && 'kind' in result && result.kind === 'limit'
 }
 
-/** The calendar month of UTC that volume is counted in: `2026-11`. */
+/** Time (ms UTC) → the UTC calendar month in which volume is counted, for example `2026-11`. */
 export function monthOf(now: number): string {
   return iso(now).slice(0, 7)
 }
 
-/** The day of UTC: `2026-11-22`. */
+/** Time (ms UTC) → the UTC day, for example `2026-11-22`. */
 export function dayOf(now: number): string {
   return iso(now).slice(0, 10)
 }
 
-/** When the month after it begins, ms UTC. */
+/** Start of the next UTC month, ms UTC. */
 export function nextMonth(now: number): number {
   const date = new Date(now)
   return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1)
 }
 
-/** When the day after it begins, ms UTC. */
+/** Start of the next UTC day, ms UTC. */
 export function nextDay(now: number): number {
   const date = new Date(now)
   return Date.UTC(date.getUTCFullYear(), date.getUTCMonth(), date.getUTCDate() + 1)

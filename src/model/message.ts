@@ -1,14 +1,14 @@
-/** What an author submitted: one content, one or more recipients (RFC 5322). */
+/** A submitted message: one content, one or more recipients (RFC 5322). */
 export interface Message {
   id: string
   organizationId: string
   domainId: string
-  /** Null: no author of ours asked for it, an inbound route sends it on. */
+  /** Null = an inbound route forwards the message, so no API key submitted it. */
   keyId: string | null
   mode: Mode
   source: MessageSource
   status: MessageStatus
-  /** As it was sent in: `a@d` or `Name <a@d>`. */
+  /** As submitted: `a@d` or `Name <a@d>`. */
   from: string
   to: AsSent
   cc: AsSent
@@ -24,31 +24,31 @@ export interface Message {
   messageIdHeader: string
   createdAt: number
   scheduledAt: number | null
-  /** No attempt starts after this time; null = only the schedule decides. */
+  /** No attempt starts after this time (ms UTC); null = only the retry schedule decides. */
   expiresAt: number | null
   /** Deliver only over verified TLS. */
   requireTls: boolean
-  /** Each recipient's mail says in a List-Unsubscribe field of its own how to stop. */
+  /** True if each recipient's mail has its own List-Unsubscribe header. */
   unsubscribe: boolean
-  /** Its HTML gets a pixel and links of ours when it is delivered (mail/track.ts). */
+  /** True if its HTML gets a pixel and rewritten links at delivery (mail/track.ts). */
   trackOpens: boolean
   trackClicks: boolean
 }
 
-/** `live` mail goes out; `test` mail takes the same path but for the connection to the outside. */
+/** `live` mail is delivered; `test` mail takes the same path but never connects to another server. */
 export type Mode = 'live' | 'test'
 export type MessageSource = 'api' | 'smtp'
 export type Metadata = Record<string, string | number | boolean>
-/** A recipient field in the form the caller used; null = absent. */
+/** A recipient field as the caller wrote it; null = absent. */
 export type AsSent = string | string[] | null
 
-/** True for mail of somebody else that a route sends on. We vouch for what we saw of it (ARC), never for its author: our
- *  DKIM signature on a mail that forges our own domain would make the forgery pass. */
+/** True for mail from outside that a route forwards. ARC seals state what we verified. We never add our DKIM
+ *  signature: on a mail that forges our own domain, it would make the forgery pass. */
 export function isForwarded({ keyId }: Pick<Message, 'keyId'>): boolean {
   return keyId === null
 }
 
-/** The state of one delivery; `scheduled`, `queued` and `deferred` are still to be tried. */
+/** State of one delivery; `scheduled`, `queued` and `deferred` still have attempts ahead. */
 export type DeliveryStatus = 'scheduled' | 'queued' | 'deferred' | 'delivered' | 'bounced' | 'suppressed' | 'cancelled'
 export type MessageStatus = DeliveryStatus | 'partial'
 
@@ -63,14 +63,14 @@ export const DELIVERY_STATUSES: readonly DeliveryStatus[] = [
 ]
 export const MESSAGE_STATUSES: readonly MessageStatus[] = [...DELIVERY_STATUSES, 'partial']
 
-/** True once nothing more will happen to the delivery by itself. */
+/** True if the delivery no longer changes by itself. */
 export function isFinal(status: DeliveryStatus): boolean {
   return status !== 'scheduled' && status !== 'queued' && status !== 'deferred'
 }
 
-/** States of all deliveries → state of the message: the common one if they agree; while
- *  any is open, `deferred` if one of the open ones is, else `queued` or `scheduled`; `partial` when all
- *  are final but differ. No delivery at all counts as `suppressed`. */
+/** States of all deliveries → state of the message. If they agree, that state. While any is open: `deferred` if an
+ *  open one is deferred, else `queued` or `scheduled`. If all are final but differ: `partial`. Without deliveries:
+ *  `suppressed`. */
 export function messageStatus(statuses: readonly DeliveryStatus[]): MessageStatus {
   const first = statuses[0]
   if (first === undefined) return 'suppressed'

@@ -1,21 +1,21 @@
 import type { MtaSts } from '../mail/mta-sts.ts'
 
-/** The MTA-STS policy of a mail domain as it was fetched and is kept; times in ms UTC. */
+/** A stored MTA-STS policy of a mail domain; times in ms UTC. */
 export interface KeptMtaSts {
   /** A-label, lower case. */
   domain: string
-  /** As the TXT record named it when the policy was fetched. */
+  /** Policy ID from the TXT record at the time of the fetch. */
   policyId: string
   policy: MtaSts
-  /** Until when it holds when nobody can fetch a newer one. */
+  /** Expiry if no newer policy can be fetched. */
   expiresAt: number
-  /** When to fetch it again, well before it ends. */
+  /** Time of the next fetch, well before the expiry. */
   refreshAt: number
-  /** When mail last asked for it, to the day: one that nobody asks for is left to end. */
+  /** Day on which mail last used the policy. An unused policy is not renewed and expires. */
   usedAt: number
 }
 
-/** What was kept of a domain, if anything → what it asks at `now` (ms UTC); null when it asks nothing any more. */
+/** Stored policy, if any → the mode to apply at `now` (ms UTC); null if it has none or expired. */
 export function policyAt(kept: KeptMtaSts | null, now: number): MtaSts | null {
   return kept !== null && kept.expiresAt > now ? kept.policy : null
 }

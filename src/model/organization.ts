@@ -6,7 +6,8 @@ export interface Organization {
   createdAt: number
 }
 
-/** What a plan allows; -1 = unlimited. Numbers live in the config file. What each counts: model/limits.ts. */
+/** Limits of a plan; -1 = unlimited. The numbers are in the config file. model/limits.ts says what each limit
+ *  counts. */
 export interface Plan {
   requestsPerMinute: number
   messagesPerMonth: number
@@ -15,7 +16,7 @@ export interface Plan {
   webhooks: number
   inboundRoutes: number
   templates: number
-  /** Kept of each template. */
+  /** Stored versions per template. */
   templateVersions: number
   apiKeys: number
   scheduledMessages: number
@@ -27,7 +28,7 @@ export interface Plan {
 
 export const UNLIMITED = -1
 
-/** For a store that nobody gave plans to: tests, and tools of the operator that create nothing. */
+/** Plans of a store without configured plans: tests, and operator tools that create nothing. */
 export const UNLIMITED_PLAN: Plan = {
   requestsPerMinute: UNLIMITED,
   messagesPerMonth: UNLIMITED,

@@ -1,4 +1,4 @@
-/** Stretches of time that statistics are told in: whole hours, days or months, UTC. */
+/** Periods of statistics: whole UTC hours, days or months. */
 export const INTERVALS = ['hour', 'day', 'month'] as const
 export type Interval = (typeof INTERVALS)[number]
 
@@ -8,8 +8,8 @@ export interface Period {
   before: number
 }
 
-/** Two times → the whole periods that they touch, in order, but at most `most` + 1 of them, so that a caller sees that
- *  there are too many without making them all. Empty when `before` is not after `from`. Never throws. */
+/** Two times → the whole periods that they touch, in order. At most `most` + 1 are returned, so that a caller sees
+ *  an excess without producing all of them. Empty if `before` is not after `from`. Never throws. */
 export function periodsOf({ from, before }: Period, interval: Interval, most: number): Period[] {
   const periods: Period[] = []
   for (let at = beginOf(from, interval); at < before && from < before && periods.length <= most; ) {
@@ -20,7 +20,7 @@ export function periodsOf({ from, before }: Period, interval: Interval, most: nu
   return periods
 }
 
-/** When the period that holds `at` begins. */
+/** Start of the period that contains `at`. */
 function beginOf(at: number, interval: Interval): number {
   if (interval === 'month') return monthFrom(at, 0)
   return Math.floor(at / LENGTH_MS[interval]) * LENGTH_MS[interval]
@@ -33,7 +33,7 @@ function endOf(begin: number, interval: Interval): number {
 function monthFrom(at: number, months: number): number {
   const date = new Date(at)
   const begin = new Date(0)
-  // Date.UTC takes the years 0 to 99 for those of the last century.
+  // Date.UTC maps the years 0 to 99 to the 20th century.
   begin.setUTCFullYear(date.getUTCFullYear(), date.getUTCMonth() + months, 1)
   return begin.getTime()
 }

@@ -1,12 +1,12 @@
-/** One POST to an endpoint as it is kept and shown; webhook deliveries and inbound deliveries have the same. */
+/** One POST to an endpoint as stored and shown, for webhook deliveries and inbound deliveries. */
 export interface PostAttempt {
-  /** From 1. */
+  /** Number of the attempt, from 1. */
   number: number
   at: number
   durationMs: number
-  /** Null when there was no answer. */
+  /** Null without a response. */
   statusCode: number | null
-  /** Null when it succeeded. */
+  /** Null on success. */
   error: string | null
   responseExcerpt: string | null
 }

@@ -1,33 +1,33 @@
-/** How well the live mail of a domain is received, over a window that ends now. */
+/** Counts of a domain's live mail over a window that ends now. */
 export interface QualityFigures {
-  /** Recipients whose fate became known: delivered for good, or bounced. */
+  /** Recipients with a final result: delivered or bounced. */
   sent: number
   hardBounced: number
-  /** Without those that bounced later. */
+  /** Delivered recipients, without those that bounced later. */
   delivered: number
   complained: number
 }
 
-/** Rates are shares of 1. */
+/** Rates are fractions of 1. */
 export interface QualityThresholds {
   bounceRate: number
   complaintRate: number
-  /** Of this many recipients on a rate means something. */
+  /** Minimum number of recipients for a meaningful rate. */
   minSent: number
 }
 
 export const QUALITY_METRICS = ['bounce_rate', 'complaint_rate'] as const
 export type QualityMetric = (typeof QUALITY_METRICS)[number]
 
-/** A rate of a domain that is, or was, over its threshold. */
+/** A rate of a domain that exceeds, or exceeded, its threshold. */
 export interface QualityAlert {
   id: string
   organizationId: string
   domainId: string
-  /** Its name. */
+  /** Name of the domain. */
   domain: string
   metric: QualityMetric
-  /** These and the next as they were when `state` was last set. */
+  /** This and the next field have the values of the time when `state` was last set. */
   value: number
   threshold: number
   windowHours: number

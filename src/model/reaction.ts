@@ -1,10 +1,10 @@
 import { type EventType, iso } from './event.ts'
 
-/** What a recipient of test mail does after it came; each becomes an event. */
+/** Simulated action of a recipient of test mail; each becomes an event. */
 export type Reaction = 'complained' | 'opened' | 'clicked' | 'unsubscribed'
 
-/** Reaction, its time (ms UTC) and the mail's HTML → the event that a real one would be, with a browser and an address
- *  from the documentation range. Who clicks takes the first http link, or https://example.com/ where there is none. */
+/** Reaction, its time (ms UTC) and the mail's HTML → an event like a real one, with a browser and an address from
+ *  the documentation range. A click uses the first http link, or https://example.com/ without one. */
 export function reactionEvent(
   reaction: Reaction,
   at: number,
@@ -28,7 +28,7 @@ function event(type: EventType, fields: Record<string, unknown>) {
   return { type, fields }
 }
 
-/** The link that a recipient would click, or a stand-in when the mail has none. */
+/** First http link of the HTML, or a placeholder if the mail has none. */
 function firstLink(html: string | null): string {
   const href = /\bhref\s*=\s*["']?(https?:\/\/[^\s"'<>]+)/i.exec(html ?? '')?.[1]
   return href?.replaceAll('&amp;', '&') ?? 'https://example.com/'

@@ -1,5 +1,5 @@
-/** An expected refusal. The API turns it into a JSON error (api/errors.ts), the SMTP listeners into a reply.
- *  `message` and `details` are shown to the caller: no secret, no path, nothing of another organization. */
+/** An expected refusal. The API turns it into a JSON error (api/errors.ts), the SMTP listeners into a reply. Callers
+ *  see `message` and `details`, so they contain no secret, no path and nothing of another organization. */
 export class Refusal extends Error {
   readonly reason: RefusalReason
   readonly field: string | undefined
@@ -47,7 +47,7 @@ export type RefusalReason =
   | 'internal_error'
   | 'unavailable'
 
-/** Faults of single fields → one refusal that names them all, the first as `field`. */
+/** Faults of single fields → one refusal that lists all of them, with the first as `field`. */
 export function invalid(faults: FieldFault[]): Refusal {
   const [first, ...others] = faults
   const message = first !== undefined && others.length === 0 ? first.message : `${faults.length} fields are invalid`

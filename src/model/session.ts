@@ -3,19 +3,19 @@ export interface Session {
   id: string
   createdAt: number
   lastSeenAt: number
-  /** After so long without use, and in any case after so long. */
+  /** Expiry, ms UTC: a limit without use, and a limit in any case. */
   endsAt: number
-  /** Where it was opened from; null when that is not known. */
+  /** Address from which it was opened; null if unknown. */
   ipAddress: string | null
   userAgent: string
 }
 
 const DAY_MS = 86_400_000
-/** A week away is over; a month is over for those who never leave. */
+/** A week without use ends a session. A month ends it in any case. */
 const UNUSED_MS = 7 * DAY_MS
 const LONGEST_MS = 30 * DAY_MS
 
-/** Until when a session lasts that began at `createdAt` and was last seen at `seenAt`. */
+/** Expiry of a session created at `createdAt` and last used at `seenAt`; all ms UTC. */
 export function sessionEnd(createdAt: number, seenAt: number): number {
   return Math.min(createdAt + LONGEST_MS, seenAt + UNUSED_MS)
 }

@@ -1,25 +1,26 @@
 import type { Event } from './event.ts'
 
-/** What is counted of mail, by recipients. Periods are those in which the thing happened or became known: a bounce that
- *  comes after the delivery leaves `delivered` where it stands. Camel case of the wire's names; what is not on the wire
- *  says why it is here. */
+/** Counters of mail, by recipient. An occurrence counts in the period in which it happened or became known: a bounce
+ *  after delivery leaves `delivered` unchanged. Names are the API's in camel case; a field that the API does not
+ *  have says why. */
 export const COUNTED = [
-  /** Recipients of accepted messages, the suppressed ones with them. */
+  /** Recipients of accepted messages, including suppressed ones. */
   'accepted',
   'delivered',
   /** Every deferral, so one recipient may count more than once. */
   'deferred',
-  /** Bounces that are final; a soft one that is tried again is a deferral. */
+  /** Final bounces. A soft bounce that will be retried is a deferral. */
   'hardBounced',
   'softBounced',
-  /** Of both: those whose delivery had counted as delivered. For rates, which take each recipient once. */
+  /** Part of both bounce counts: deliveries that had counted as delivered. Needed for rates, which count each
+   *  recipient once. */
   'lateBounced',
-  /** By people, as far as can be told; `unique` is the first of a recipient. */
+  /** Opens and clicks by people, as far as Postrider can detect; `unique` counts the first of each recipient. */
   'opened',
   'uniqueOpened',
   'clicked',
   'uniqueClicked',
-  /** By proxies and scanners: apart, and shown nowhere yet. */
+  /** Opens and clicks by proxies and scanners, counted separately and not in the API. */
   'machineOpened',
   'machineClicked',
   'unsubscribed',
@@ -30,20 +31,20 @@ export const COUNTED = [
 export type Counted = (typeof COUNTED)[number]
 export type Counts = Record<Counted, number>
 
-/** Nothing was counted. */
+/** All counters zero. */
 export function noCounts(): Counts {
   return Object.fromEntries(COUNTED.map((name) => [name, 0])) as Counts
 }
 
-/** What the change that tells of an event knows beyond it. */
+/** What the change that creates an event adds for counting. */
 export interface Telling {
-  /** Such an event of that recipient was told before (opens and clicks). */
+  /** True if this recipient already had such an event (opens and clicks). */
   isRepeat?: boolean
-  /** A bounce of what had counted as delivered. */
+  /** True for a bounce of a delivery that had counted as delivered. */
   isLate?: boolean
 }
 
-/** Event → what it adds one to, and the tags of its message. Nothing for events that are about no recipient, and for
+/** Event → the counters to increment, and the tags of its message. Nothing for events without a recipient and for
  *  samples. Never throws. */
 export function countedBy(
   event: Pick<Event, 'type' | 'body'>,
@@ -86,17 +87,17 @@ function readData(body: string): Record<string, unknown> {
   return envelope.data ?? {}
 }
 
-/** Recipients whose fate is known, each once: delivered for good, or bounced. */
+/** Recipients with a final result, each once: delivered or bounced. */
 export function sentOf({ delivered, lateBounced }: Pick<Counts, 'delivered' | 'lateBounced'>, bounced: number): number {
   return bounced + keptDelivered({ delivered, lateBounced })
 }
 
-/** Delivered and not bounced later. The bounce may lie in a period of its own, where nothing was delivered. */
+/** Delivered and not bounced later. The bounce may fall into another period, in which nothing was delivered. */
 export function keptDelivered({ delivered, lateBounced }: Pick<Counts, 'delivered' | 'lateBounced'>): number {
   return Math.max(0, delivered - lateBounced)
 }
 
-/** Part of a whole, from 0 to 1; of nothing 0. */
+/** Part of a whole, from 0 to 1; 0 if the whole is 0. */
 export function share(part: number, whole: number): number {
   return whole === 0 ? 0 : Math.min(1, part / whole)
 }

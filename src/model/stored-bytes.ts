@@ -1,23 +1,23 @@
-/** What records count as in `stored_bytes`, the limit of a plan. Content at its size, and a fixed number for the rows around
- *  it, so that many small messages are not free. */
+/** What records count towards `stored_bytes`, the limit of a plan: the size of the content, and a fixed number for
+ *  the rows with it, so that many small messages count too. */
 
-/** What a recipient occupies beside the content of its message: the rows of its delivery, an attempt and an event with
- *  their indexes (measured: 3.1 kB with a short subject, of which the event repeats metadata and subject). */
+/** Bytes that a recipient occupies besides the content: the rows of its delivery, an attempt and an event with their
+ *  indexes (measured: 3.1 kB with a short subject, of which the event repeats metadata and subject). */
 export const RECIPIENT_BYTES = 2048
-/** Records of mail that came in, beside its content. */
+/** Bytes of records for an inbound mail besides its content. */
 export const INBOUND_BYTES = 2048
 
-/** A message with so many recipients → what it counts as. Metadata as JSON. */
+/** Message with its number of recipients → the bytes it counts. Metadata counts as JSON. */
 export function messageStoredBytes(sizeBytes: number, recipients: number, metadata: string, subject: string): number {
   return sizeBytes + recipients * (RECIPIENT_BYTES + Buffer.byteLength(metadata) + Buffer.byteLength(subject))
 }
 
-/** An inbound message → the same. Its readable form is kept beside the raw one. */
+/** Inbound message → the bytes it counts. Its parsed form is stored beside the raw mail. */
 export function inboundStoredBytes(sizeBytes: number): number {
   return 2 * sizeBytes + INBOUND_BYTES
 }
 
-/** The texts of a version of a template → the same. */
+/** Texts of a template version → the bytes they count. */
 export function templateStoredBytes(texts: {
   subject: string | null
   html: string | null

@@ -1,6 +1,6 @@
 import type { Message, Mode } from './message.ts'
 
-/** An address we will not send to, and why. */
+/** An address that Postrider does not send to, and the reason. */
 export interface Suppression {
   id: string
   organizationId: string
@@ -11,23 +11,23 @@ export interface Suppression {
   reason: SuppressionReason
   messageId: string | null
   createdAt: number
-  /** What was said of it where it was imported from. */
+  /** Evidence text from the import, if any. */
   evidence: string | null
-  /** `test`: made by a test key, and holds for test messages only. */
+  /** `test`: created by a test key; applies to test messages only. */
   mode: Mode
 }
 
 export type SuppressionReason = 'hard_bounce' | 'complaint' | 'unsubscribe' | 'manual'
 export const SUPPRESSION_REASONS: readonly SuppressionReason[] = ['hard_bounce', 'complaint', 'unsubscribe', 'manual']
 
-/** Address → the form suppressions are compared in. Local parts are case-sensitive on paper and nowhere
- *  else: mail to `Ann@` and `ann@` reaches the same person, who has said no. */
+/** Address → the form in which suppressions are compared. Local parts are case-sensitive by the standard only: in
+ *  practice `Ann@` and `ann@` reach the same person, who has opted out. */
 export function suppressionKey(email: string): string {
   return email.toLowerCase()
 }
 
-/** Why, and a recipient of a message → the suppression that follows. Who complains or stops says so to the sender's domain;
- *  an address that does not exist exists for nobody. */
+/** Reason and recipient of a message → the resulting suppression. A complaint or an unsubscribe request applies to
+ *  the sender's domain. A mailbox that does not exist is suppressed for the whole organization. */
 export function suppressionOf(
   id: string,
   reason: Exclude<SuppressionReason, 'manual'>,

@@ -1,6 +1,6 @@
 import type { TlsPolicy } from './tls-policy.ts'
 
-/** What went wrong with TLS, in the words of RFC 8460 §4.3. */
+/** TLS failures, with the names of RFC 8460 §4.3. */
 export type TlsFailure =
   | 'starttls-not-supported'
   | 'certificate-host-mismatch'
@@ -12,8 +12,8 @@ export type TlsFailure =
   | 'sts-policy-invalid'
   | 'sts-webpki-invalid'
 
-/** One connection to a mail host as its domain wants to hear of it: under which policy, and what was wrong with TLS;
- *  `failure` null = nothing. Host and addresses are null where there was no connection. */
+/** One connection to a mail host for TLS reports: its policy and the TLS failure; `failure` null = none. Host and
+ *  addresses are null without a connection. */
 export interface TlsSession {
   policy: TlsPolicy
   host: string | null
@@ -22,10 +22,10 @@ export interface TlsSession {
   failure: TlsFailure | null
 }
 
-/** How many such connections there were to a domain in a UTC day. */
+/** Number of such connections to a domain in a UTC day. */
 export interface TlsCount extends TlsSession {
   domain: string
-  /** ms UTC, its first. */
+  /** Time of the first one, ms UTC. */
   day: number
   sessions: number
 }

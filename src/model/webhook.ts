@@ -2,11 +2,11 @@ import type { Event, EventType } from './event.ts'
 import type { Mode } from './message.ts'
 import type { PostAttempt } from './post-attempt.ts'
 
-/** What is posted: our envelope, or another service's shape of the same event. */
+/** Format of the posted body: Postrider's envelope, or another service's format of the same event. */
 export const WEBHOOK_FORMATS = ['enveloped', 'resend'] as const
 export type WebhookFormat = (typeof WEBHOOK_FORMATS)[number]
 
-/** A subscription of an organization to some kinds of event. */
+/** A subscription of an organization to event types. */
 export interface Webhook {
   id: string
   organizationId: string
@@ -20,17 +20,17 @@ export interface Webhook {
   updatedAt: number
   lastSuccessAt: number | null
   lastFailureAt: number | null
-  /** Deliveries marked failed in a row, and since when. */
+  /** Consecutive failed deliveries, and since when. */
   consecutiveFailures: number
   failingSince: number | null
-  /** `test`: made by a test key, and gets events of test mail only. */
+  /** `test`: created by a test key; receives events of test mail only. */
   mode: Mode
-  /** Gets only events of that domain; null = of every domain of the organization. */
+  /** Receives only events of that domain; null = of every domain of the organization. */
   domainId: string | null
 }
 
-/** Whether an event is for a webhook, apart from its kind: test webhooks get events of test mail only, and those of a
- *  domain its events and those that concern no single domain. */
+/** True if an event matches a webhook, apart from its type. Test webhooks receive events of test mail only. Webhooks
+ *  of a domain receive its events and those of no single domain. */
 export function concerns(
   webhook: Pick<Webhook, 'mode' | 'domainId'>,
   event: Pick<Event, 'mode' | 'domainId'>,
@@ -39,13 +39,13 @@ export function concerns(
   return webhook.domainId === null || event.domainId === null || webhook.domainId === event.domainId
 }
 
-/** The signing secrets in force: the present one, and the one before it until its grace ends. */
+/** Valid signing secrets: the current one, and the previous one until its grace period ends. */
 export interface WebhookSecrets {
   secret: string
   previous: { secret: string; expiresAt: number } | null
 }
 
-/** One event for one webhook. */
+/** Delivery of one event to one webhook. */
 export interface WebhookDelivery {
   id: string
   webhookId: string

@@ -1,9 +1,8 @@
 import type { Random } from './random.ts'
 
-/** A ladder of waits and how far each may stray.
- *  `attempt` (1 = the first has just failed) → milliseconds before the next one; past the end the last
- *  step repeats. Jitter 0.1 spreads a wait over ±10 %, so that a thousand failures of one second do not
- *  come back in one second. An empty ladder gives 0. */
+/** Retry schedule and jitter → wait before the next attempt. `attempt` 1 = the first attempt has just failed; past
+ *  the end the last step repeats. Jitter 0.1 spreads a wait over ±10 %, so that a thousand failures of one second do
+ *  not return in one second. An empty schedule gives 0. */
 export function backoffMs(ladderSeconds: readonly number[], attempt: number, jitter: number, random: Random): number {
   const seconds = ladderSeconds[Math.min(attempt, ladderSeconds.length) - 1] ?? 0
   return Math.round(seconds * 1000 * (1 + jitter * (2 * random.fraction() - 1)))

@@ -1,4 +1,4 @@
-/** Time in milliseconds since 1970 UTC, and a sleep that a signal can end. Everything that waits or records a time takes a
+/** Time in ms since 1970 UTC, and a sleep that a signal can end. Everything that waits or records a time takes a
  *  Clock, so that tests can advance it. */
 export interface Clock {
   /** Milliseconds UTC. */
@@ -7,8 +7,8 @@ export interface Clock {
   sleep(ms: number, signal?: AbortSignal): Promise<void>
 }
 
-/** The wall clock, which may be set at any time: it gives timestamps, and decides when dated work is due. `steady` runs
- *  evenly from the start of the process: it measures durations and timeouts. */
+/** The wall clock, which may be set at any time: for timestamps, and for work due at a date. `steady` runs evenly
+ *  from the start of the process: for durations and timeouts. */
 export interface WallClock extends Clock {
   readonly steady: Clock
 }
@@ -31,5 +31,5 @@ export const systemClock: WallClock = {
   steady: { now: () => Math.round(performance.timeOrigin + performance.now()), sleep },
 }
 
-/** Timers beyond 2^31 ms fire at once in every JavaScript runtime; a longer sleep simply ends early. */
+/** Timers beyond 2^31 ms fire immediately in every JavaScript runtime, so a longer sleep ends early. */
 const MAX_TIMER_MS = 2 ** 31 - 1

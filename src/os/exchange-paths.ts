@@ -1,8 +1,8 @@
 import { FFIType, ptr } from 'bun:ffi'
 import { openLibc } from './libc.ts'
 
-/** Two paths of one file system change places, in one instant: renameat2(2) with RENAME_EXCHANGE. False, and nothing was done,
- *  where kernel or file system cannot. Never throws. */
+/** Exchanges two paths of one file system atomically: renameat2(2) with RENAME_EXCHANGE. False, with nothing done,
+ *  if the kernel or file system does not support it. Never throws. */
 export function exchangePaths(a: string, b: string): boolean {
   try {
     const libc = openLibc({ syscall: { args: [I64, I64, FFIType.ptr, I64, FFIType.ptr, I64], returns: I64 } })
@@ -18,7 +18,7 @@ export function exchangePaths(a: string, b: string): boolean {
 }
 
 const I64 = FFIType.i64
-/** Its number; not every C library has the function. */
+/** System call number; not every C library has the function. */
 const RENAMEAT2 = process.arch === 'arm64' ? 276 : 316
 const AT_FDCWD = -100
 const RENAME_EXCHANGE = 2

@@ -21,13 +21,12 @@ export type IdPrefix =
   | 'ses'
   | 'req'
 
-/** Mints identifiers; made once per process from its Clock and Random. */
+/** Mints identifiers; created once per process from its Clock and Random. */
 export type MintId = (prefix: IdPrefix) => string
 
-/** Clock and Random → a minter of `prefix_` + 26 characters of lower-case Crockford base32:
- *  10 for the millisecond (so ids sort by time), 16 for 80 random bits (so they cannot be guessed
- *  and tell nothing about volume). Lower case throughout, because some mail servers fold the case
- *  of a return path. Never throws. */
+/** Clock and Random → a function that mints `prefix_` + 26 characters of lower-case Crockford base32: 10 for the
+ *  millisecond (IDs sort by time), 16 for 80 random bits (IDs cannot be guessed and do not reveal volume). Lower
+ *  case, because some mail servers fold the case of a return path. Never throws. */
 export function createMintId(clock: Clock, random: Random): MintId {
   let lastMs = -1
   let lastTime = ''
@@ -41,18 +40,18 @@ export function createMintId(clock: Clock, random: Random): MintId {
   }
 }
 
-/** The id a record gets when its existence follows from two others: same inputs, same id, so that
- *  writing it twice is harmless. Keeps the time part of `timeOf`, takes the random part from `digest`. */
+/** ID of a record that follows from two others: the same inputs give the same ID, so writing it twice is harmless.
+ *  Takes the time part from `timeOf`, the random part from `digest`. */
 export function derivedId(prefix: IdPrefix, timeOf: string, digest: Uint8Array): string {
   return `${prefix}_${timeOf.slice(4, 14)}${base32(digest.subarray(0, 10))}`
 }
 
-/** The least id of a kind that can have been minted at `atMs`. */
+/** The smallest ID of a prefix for the time `atMs`. */
 export function firstId(prefix: IdPrefix, atMs: number): string {
   return `${prefix}_${base32Time(atMs)}`
 }
 
-/** True when `text` has the shape of an id with that prefix; says nothing about existence. */
+/** True if `text` has the form of an ID with that prefix; does not check existence. */
 export function isId(prefix: IdPrefix, text: string): boolean {
   return text.length === 30 && text.startsWith(`${prefix}_`) && ID_BODY.test(text.slice(4))
 }
@@ -68,10 +67,10 @@ function base32Time(ms: number): string {
   return text
 }
 
-/** Two characters for each ten bits: every request mints three ids. */
+/** Two characters per ten bits, for speed: every request mints three IDs. */
 const PAIRS = [...ALPHABET].flatMap((first) => [...ALPHABET].map((second) => first + second))
 
-/** Bytes → lower-case Crockford base32 without padding, five bits a character. */
+/** Bytes → lower-case Crockford base32 without padding, five bits per character. */
 export function base32(bytes: Uint8Array): string {
   let text = ''
   let bits = 0

@@ -1,27 +1,28 @@
 import { fstatSync } from 'node:fs'
 
 export type LogFormat = 'auto' | 'json' | 'text'
-/** At the other end of standard error: somebody who looks, systemd's journal, or a program or file. */
+/** Reader of standard error: a terminal, systemd's journal, or a program or file. */
 export type LogReader = 'terminal' | 'journal' | 'program'
 
 export interface LogStyle {
   readonly isJson: boolean
-  /** The journal has a time of its own for each line. */
+  /** False for the journal, which adds a time to each line. */
   readonly hasTime: boolean
-  /** In front of a line, by its level. */
+  /** Prefix of a line, by level. */
   readonly prefix: Readonly<Record<'debug' | 'info' | 'warn' | 'error', string>>
 }
 
-/** What the config says and who reads → how lines look. The journal takes a priority in front of a line (sd-daemon(3))
- *  and strips it, so `journalctl -p warning` finds what matters, in JSON too. */
+/** Config and reader → style of the log lines. The journal strips a priority prefix (sd-daemon(3)), so `journalctl
+ *  -p warning` filters by level, in JSON too. */
 export function styleFor(format: LogFormat, reader: LogReader): LogStyle {
   const isJson = format === 'json' || (format === 'auto' && reader !== 'terminal')
   const isJournal = reader === 'journal'
   return { isJson, hasTime: !isJournal, prefix: isJournal ? PRIORITIES : NOTHING }
 }
 
-/** Who reads this process's standard error. The journal names the device and inode of the stream it gave (JOURNAL_STREAM,
- *  systemd.exec(5)); a child that wrote its errors elsewhere would have inherited the name alone. Never throws. */
+/** Detects the reader of this process's standard error. The journal passes the device and inode of its stream
+ *  (JOURNAL_STREAM, systemd.exec(5)); a child whose standard error was redirected inherits only the variable. Never
+ *  throws. */
 export function standardErrorReader(
   env: Record<string, string | undefined> = process.env,
   stream: { isTTY?: boolean; fd: number } = process.stderr,

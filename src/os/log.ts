@@ -6,18 +6,18 @@ import { type LogFormat, type LogReader, standardErrorReader, styleFor } from '.
 export type { LogFormat } from './log-style.ts'
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
-/** Of a line, beside its own three: one more of those names would hide what the line says. */
+/** Fields of a line, besides its own three, whose names would otherwise be hidden. */
 export type LogFields = Record<string, unknown> & { [Name in 'time' | 'level' | 'message']?: never }
 
-/** One line per fact. Secrets never reach it: a field whose name says so is struck out. */
+/** Log with one line per fact. Fields whose names indicate a secret are redacted. */
 export interface Log {
   debug(message: string, fields?: LogFields): void
   info(message: string, fields?: LogFields): void
   warn(message: string, fields?: LogFields): void
   error(message: string, fields?: LogFields): void
-  /** A log that adds `fields` to every line. */
+  /** Returns a log that adds `fields` to every line. */
   child(fields: LogFields): Log
-  /** Takes effect for this log and all its children (SIGHUP). */
+  /** Sets the level of this log and all its children (SIGHUP). */
   setLevel(level: LogLevel): void
 }
 
@@ -26,9 +26,8 @@ type Write = (line: string) => void
 const RANK: Record<LogLevel, number> = { debug: 0, info: 1, warn: 2, error: 3 }
 const SECRET_FIELD = /secret|password|authorization|private|api_?key$|token/i
 
-/** Options → a Log that writes one line per call to standard error (standard output belongs to the
- *  ready line and to records), in the style of whoever reads there. An Error among the fields becomes its message and
- *  stack. Never throws. */
+/** Options → a Log that writes one line per call to standard error, in the style of its reader. Standard output is
+ *  reserved for the ready line and for records. An Error field is written with message and stack. Never throws. */
 export function createLog(options: {
   clock: Clock
   level: LogLevel
@@ -46,7 +45,7 @@ export function createLog(options: {
     const line = (level: LogLevel, message: string, fields: LogFields = {}) => {
       if (RANK[level] < state.level) return
       const all = base === NO_FIELDS ? fields : { ...base, ...fields }
-      // Whoever reads it may do so at a terminal; what is escaped is the same value to readers of JSON.
+      // A reader of JSON may use a terminal; the escaped form is the same value.
       write(`${style.prefix[level]}${visible(form(timeOf(options.clock.now()), level, message, all))}\n`)
     }
     return {
@@ -63,7 +62,7 @@ export function createLog(options: {
   return make(NO_FIELDS)
 }
 
-/** A log that says nothing, for tests and short commands. */
+/** A log that writes nothing, for tests and short commands. */
 export const silentLog: Log = {
   debug: () => {},
   info: () => {},
@@ -75,8 +74,8 @@ export const silentLog: Log = {
 
 const NO_FIELDS: LogFields = {}
 
-/** Written by hand: a busy server logs two lines for each mail, and copying the fields to have them stringified took as
- *  long as storing the mail's row. Field names are words of ours and need no escaping. */
+/** Built by hand: a busy server logs two lines per mail, and copying the fields for JSON.stringify took as long as
+ *  storing the mail's row. Field names are our constants and need no escaping. */
 function jsonLine(time: string, level: LogLevel, message: string, fields: LogFields): string {
   let line = `{"time":"${time}","level":"${level}","message":${JSON.stringify(message)}`
   for (const key in fields) {
@@ -101,7 +100,7 @@ function timelessLine(_time: string, level: LogLevel, message: string, fields: L
 
 const PLAIN = /^[\w@.:/+-]+$/
 
-/** Value → JSON; what JSON has no form for becomes its own words. Never throws. */
+/** Value → JSON; values without a JSON form are written as text. Never throws. */
 function text(value: unknown): string {
   try {
     return JSON.stringify(value) ?? 'null'
@@ -110,7 +109,7 @@ function text(value: unknown): string {
   }
 }
 
-/** The same millisecond comes many times. */
+/** Cached, because the same millisecond occurs many times. */
 function createTimeText(): (at: number) => string {
   let last = Number.NaN
   let written = ''
@@ -123,7 +122,7 @@ function createTimeText(): (at: number) => string {
   }
 }
 
-/** Field names are few and come with every line. */
+/** Cached, because the same few field names occur on every line. */
 const secretFields = new Map<string, boolean>()
 
 function isSecret(field: string): boolean {
@@ -135,7 +134,7 @@ function isSecret(field: string): boolean {
   return known
 }
 
-/** A field as it may be shown: secrets struck out by their name, errors with message and stack. */
+/** Value of a field as it may be logged: secrets redacted by field name, errors with message and stack. */
 function shown(key: string, value: unknown): unknown {
   if (value === undefined) return undefined
   if (isSecret(key)) return '[redacted]'
@@ -145,8 +144,8 @@ function shown(key: string, value: unknown): unknown {
   return { name, message, stack, ...(cause === undefined ? {} : { cause: String(cause) }) }
 }
 
-/** Lines of one turn of the event loop go out in one write: at thousands of mails a second a write each would cost
- *  more than the mail. What a kill -9 takes with it is at most that turn's lines. */
+/** Lines of one turn of the event loop are written together: at thousands of mails per second, one write per line
+ *  would cost more than the mail. A kill -9 loses at most the lines of one turn. */
 let unwritten = ''
 
 function writeStandardError(line: string): void {
@@ -154,8 +153,8 @@ function writeStandardError(line: string): void {
   unwritten += line
 }
 
-/** Writes what is gathered; called by itself each turn, and to be called before the process ends. Never throws:
- *  a closed or full standard error must not stop mail. */
+/** Writes the buffered lines. Runs once per turn by itself; call it before the process ends. Never throws: a closed
+ *  or full standard error must not stop mail. */
 export function flushLog(): void {
   const lines = unwritten
   unwritten = ''

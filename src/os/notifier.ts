@@ -1,5 +1,5 @@
-/** Wakes whoever waits for a key, within this process only. A notification without a waiter is dropped, so a waiter reads
- *  the state after it has begun to wait. */
+/** Wakes waiters for a key, within this process only. A notification without a waiter is dropped, so a waiter first
+ *  starts to wait and then reads the state. */
 export interface Notifier {
   notify(key: string): void
   /** Resolves at the next notification of `key`, or after `timeoutMs`. Never rejects. */

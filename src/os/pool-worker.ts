@@ -1,12 +1,12 @@
 import type { StartMessage } from './supervisor.ts'
 import { createWorkMarks, type MarkMessage, type WorkMarks } from './work-board.ts'
 
-/** What a job may say of itself while it runs. */
+/** What a job can report while it runs. */
 export interface JobContext {
-  /** It computes from now on: to be called after each await behind which a stretch of work begins, so that the right job
-   *  is blamed for a thread that stands still. The start of a job is marked already. */
+  /** Reports that the job computes from now on. Call it after each await that is followed by more work, so that the
+   *  supervisor attributes a blocked thread to the right job. The start of a job is reported automatically. */
   working(): void
-  /** Buffers of the answer that are handed over, not copied; this runner must not touch them any more. */
+  /** Buffers of the answer to transfer instead of copying; this runner must not use them afterwards. */
   handOver(...buffers: ArrayBuffer[]): void
 }
 
@@ -22,12 +22,13 @@ export type PoolAnswer =
   | { kind: 'ready' }
   | MarkMessage
   | { kind: 'answer'; id: number; answer: unknown }
-  /** It threw. */
+  /** The job threw. */
   | { kind: 'failed'; id: number; error: string }
 
-/** The inside of a runner of a thread pool (thread-pool.ts): gives each job to `run` and sends back its answer, or what it
- *  threw. → What takes the messages of the supervisor. `post` sends one to it, and must have left when it returns. Jobs
- *  run at once, as many as `perRunner` of the pool says. A job before `start` throws, which ends the runner. */
+/** The runner side of a thread pool (thread-pool.ts). Calls `run` for each job and sends its answer or error.
+ *  Returns the function that takes the supervisor's messages. `post` sends one message to the supervisor and must
+ *  have sent it when it returns. Jobs start immediately, up to `perRunner` of the pool at a time. A job before
+ *  `start` throws, which ends the runner. */
 export function servePool<Job, Answer>(
   post: (message: PoolAnswer, transfer?: ArrayBuffer[]) => void,
   run: (job: Job, context: JobContext, settings: unknown) => Answer | Promise<Answer>,

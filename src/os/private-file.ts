@@ -1,7 +1,8 @@
 import { chmod, open, rename } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
-/** A file with that text, readable for nobody but us: whole or not at all, and on the disk. */
+/** Writes a file that only its owner can read: complete or not at all, and synced to disk. Throws file system
+ *  errors. */
 export async function writePrivately(path: string, text: string): Promise<void> {
   const draft = `${path}.new`
   const file = await open(draft, 'w', 0o600)
@@ -11,7 +12,7 @@ export async function writePrivately(path: string, text: string): Promise<void> 
   } finally {
     await file.close()
   }
-  await chmod(draft, 0o600) // the mode above counts only for a file that was not there
+  await chmod(draft, 0o600) // the mode above applies only to a new file
   await rename(draft, path)
   const folder = await open(dirname(path))
   await folder.sync().finally(() => folder.close())

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 
 /** Randomness; tests use a seeded source. */
 export interface Random {
-  /** `size` cryptographically strong bytes. */
+  /** Returns `size` cryptographically strong bytes. */
   bytes(size: number): Uint8Array
   /** A fraction in [0, 1), for jitter only. */
   fraction(): number
@@ -13,7 +13,7 @@ export const systemRandom: Random = {
   fraction: () => Math.random(),
 }
 
-/** Ten random bytes cost as much as four thousand, and each request needs several. */
+/** Reads ahead: ten random bytes cost as much as four thousand, and each request needs several. */
 const SMALL_BYTES = 64
 let pool = randomBytes(0)
 let used = 0

@@ -1,19 +1,19 @@
-/** Where jobs run: a Worker thread or a child process. Messages are structured clones (thread) or whatever the adapter can
- *  carry (process). */
+/** Runs jobs: a Worker thread or a child process. Messages are structured clones (thread) or what the adapter
+ *  supports (process). */
 export interface Runner {
-  /** Buffers in `transfer` are handed over, not copied, where the adapter can. */
+  /** Buffers in `transfer` are moved, not copied, if the adapter supports it. */
   send(message: unknown, transfer?: ArrayBuffer[]): void
   onMessage(listener: (message: unknown) => void): void
-  /** Called once, when it ended for whatever reason. */
+  /** Called once when the runner ended, for any reason. */
   onEnd(listener: (reason: string) => void): void
-  /** Ends it at once, also in the midst of a computation. Twice is harmless. */
+  /** Ends the runner immediately, even during a computation. Repeated calls are harmless. */
   end(): void
-  /** True when it can be sent a SharedArrayBuffer: it then marks its work there, which costs nanoseconds and leaves also
-   *  from a thread that does not yield any more. Others mark it by messages. */
+  /** True if it accepts a SharedArrayBuffer. The runner then reports its work there, which costs nanoseconds and
+   *  also works when its thread no longer yields. Other runners report by messages. */
   readonly sharesMemory?: boolean
 }
 
-/** `spawn` of a Worker → a start of a Runner. An error that nobody caught ends the thread: `onEnd` gets its message. */
+/** Starts Workers as Runners through `spawn`. An uncaught error ends the thread, and `onEnd` gets its message. */
 export function threadRunner(spawn: () => Worker): () => Runner {
   return () => {
     const worker = spawn()

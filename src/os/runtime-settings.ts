@@ -1,15 +1,15 @@
 import { totalmem } from 'node:os'
 
-/** What the runtime takes only before it starts. A program that is to run on begins once more with it, in place: the same
- *  process with the same arguments and descriptors, ten milliseconds later. What somebody has set himself stands.
+/** Sets runtime options that apply only at process start. A program that will run for long restarts itself in place
+ *  with them: the same process, arguments and descriptors, 10 ms later. Values that the user set have precedence.
  *
- *  The last of the four compilers (FTL) takes milliseconds for each of the many functions that a mail passes, an eighth of
- *  all CPU up to the first ten thousand mails and some of it ever after, for code that is no faster here than what the third
- *  has made. And the heaps grow by what memory the machine is said to have: believing in 24 GB, they keep a quarter more
- *  resident under load than they need, for no less work.
+ *  The runtime's last compiler tier (FTL) takes milliseconds for each of the many functions that a mail passes: an
+ *  eighth of all CPU during the first ten thousand mails and some afterwards, for code that is no faster here than
+ *  that of the third tier. The heap grows by the memory size that the machine is said to have: with 24 GB it keeps a
+ *  quarter more resident under load than it needs, for the same work.
  *
- *  To be called before anything is opened; returns when there is nothing to do, as from source. Where the program cannot
- *  begin anew it goes on as it is. */
+ *  Call it before anything is opened. It returns if there is nothing to do, for example when run from source, and if
+ *  the restart fails. */
 export function withRuntimeSettings(): void {
   const { env, execPath, argv, argv0 } = process
   const isBuilt = process.env.POSTRIDER_GIT_SHA !== undefined
@@ -18,11 +18,11 @@ export function withRuntimeSettings(): void {
   try {
     process.execve?.(execPath, [argv0, ...argv.slice(2)], { ...settings, ...env })
   } catch {
-    // dearer, and else the same
+    // more expensive, and otherwise equal
   }
 }
 
-/** The same for a child: what must stand in its environment. */
+/** The same settings as environment variables for a child. */
 export function runtimeSettings() {
   return { BUN_JSC_useFTLJIT: '0', BUN_JSC_forceRAMSize: String(Math.min(HEAP_MEMORY_BYTES, totalmem())) }
 }

@@ -1,14 +1,14 @@
 export interface SignalActions {
   /** Drains and stops; resolves when the process may end. */
   terminate: () => Promise<void>
-  /** Reads what can be read again without a restart. */
+  /** Reloads what can change without a restart. */
   reload: () => void
   exit: (code: number) => void
 }
 
-/** First SIGTERM or SIGINT → terminate, then exit(0); a second one → exit at once with 128 + its number
- *  (130 SIGINT, 143 SIGTERM), for the operator who will not wait. SIGHUP → reload. A terminate that rejects
- *  exits 1. Returns what takes the handlers away again. Throws nothing. */
+/** Handles signals. The first SIGTERM or SIGINT calls `terminate`, then exit(0); a second one exits immediately with
+ *  128 + its number (130 SIGINT, 143 SIGTERM). SIGHUP calls `reload`. If `terminate` rejects, the exit code is 1.
+ *  Returns a function that removes the handlers. Never throws. */
 export function onSignals(actions: SignalActions): () => void {
   let isEnding = false
   const end = (code: number) => () => {

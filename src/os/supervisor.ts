@@ -5,56 +5,56 @@ import { systemRandom } from './random.ts'
 import type { Runner } from './runner.ts'
 import { createMarked, type Marked } from './work-board.ts'
 
-/** Starts runners, watches that none keeps its thread longer than it may, ends and replaces those that do, and says which
- *  job had the thread. Which runner gets which job, and what becomes of the jobs of one that ended, is its owner's. */
+/** Starts runners, ends and replaces those that block their thread too long, and reports which job blocked it. The
+ *  owner assigns jobs and decides about the jobs of an ended runner. */
 export interface Supervisor<State> {
-  /** Those that run, also when they have not answered yet. */
+  /** Current runners, including those that are still starting. */
   readonly runners: readonly Supervised<State>[]
-  /** One more, unless `mayStart` is false. */
+  /** Starts one more runner, unless `mayStart` is false. */
   start(state: State): Supervised<State>
-  /** False for a while after runners ended by themselves again and again; `onMayStart` says when it is over. */
+  /** False for a while after runners died repeatedly; `onMayStart` reports the end of that time. */
   mayStart(): boolean
-  /** Something was given to a runner: it is watched until `isBusy` is false for all. */
+  /** Watches a runner that was given work, until `isBusy` is false for all runners. */
   watch(): void
   end(supervised: Supervised<State>, cause: EndCause, culprit: number | null): void
-  /** Ends all of them; nothing is started any more. */
+  /** Ends all runners and starts no more. */
   stop(): void
 }
 
-/** One runner and what its owner keeps of it. */
+/** A runner and the state that its owner keeps for it. */
 export interface Supervised<State> {
   readonly state: State
-  /** It has said that it runs. */
+  /** True once the runner reported that it is ready. */
   isReady: boolean
   send(message: unknown, transfer?: ArrayBuffer[]): void
 }
 
-/** `over_budget`: it kept its thread too long, or one of its jobs took too long in all. `died`: by itself, while it had
- *  jobs or before it was ready. */
+/** `over_budget`: it blocked its thread too long, or one of its jobs took too long in total. `died`: it ended by
+ *  itself, with jobs or before it was ready. */
 export type EndCause = 'over_budget' | 'died' | 'idle' | 'stopped'
 
 export type PoolEvent =
   | { kind: 'started'; pool: string }
   | { kind: 'ended'; pool: string; cause: EndCause }
   | { kind: 'poisonous_job'; pool: string }
-  /** Jobs of an owner ended threads again and again: its jobs wait, or run one at a time in a runner of their own. */
+  /** Jobs of this owner repeatedly ended threads. Its jobs wait, or run one at a time in a separate runner. */
   | { kind: 'owner_apart'; pool: string }
 
 export interface SupervisorOptions<State> {
   name: string
   start: () => Runner
-  /** The longest stretch of a runner without a turn of its event loop. Counted only while this thread itself turns, so
-   *  that a stopped or overloaded process blames nobody. */
+  /** Longest time without a turn of the runner's event loop. Only time in which this thread itself turns counts, so
+   *  that a stopped or overloaded process blames no runner. */
   computeMs: number
-  /** Plain data that a runner gets at its start. */
+  /** Plain data that each runner gets at its start. */
   settingsOf: (state: State) => unknown
-  /** For the waits between restarts. What is watched runs in real time, and is watched by it. */
+  /** Clock for waits between restarts. Runners are watched in real time. */
   clock: Clock
   log: Log
   isBusy: (state: State) => boolean
   onMessage: (supervised: Supervised<State>, message: unknown) => void
   onEnd: (supervised: Supervised<State>, end: RunnerEnd) => void
-  /** Again and again while a runner is busy, with the time that has passed for all of them. */
+  /** Called repeatedly while a runner is busy, with the time that has passed for all runners. */
   onTick?: (passedMs: number) => void
   onMayStart: () => void
   onEvent?: (event: PoolEvent) => void
@@ -62,11 +62,12 @@ export interface SupervisorOptions<State> {
 
 export interface RunnerEnd {
   cause: EndCause
-  /** The job that had the thread then; null = nobody said. */
+  /** The job that blocked the thread; null if unknown. */
   culprit: number | null
   wasReady: boolean
-  /** It does nothing any more. Ending a thread takes up to some 250 ms; one within a single call of the engine (a long regular
-   *  expression, tried on Bun 1.4.5) ends behind that call, and has its processor until then. */
+  /** Resolves when the runner has stopped working. Ending a thread takes up to about 250 ms. A thread inside a single
+   *  engine call, such as a long regular expression (tested with Bun 1.4.5), ends after that call and uses its
+   *  processor until then. */
   gone: Promise<void>
 }
 
@@ -74,8 +75,8 @@ interface Watched<State> extends Supervised<State> {
   runner: Runner
   marked: Marked
   beat: number
-  /** Since `beat` changed: of the processor where the system says it, so that no thread is blamed for a busy machine; and on
-   *  the clock. */
+  /** Time since `beat` changed: CPU time if the system reports it, so that a busy machine blames no thread, and wall
+   *  time. */
   stillMs: number
   waitedMs: number
   cpuMs: number | null
@@ -130,7 +131,8 @@ export function createSupervisor<State>(options: SupervisorOptions<State>): Supe
     const [watched] = runners.splice(at, 1)
     watched!.runner.end()
     const wasReady = supervised.isReady
-    // A job that ends its thread is tried twice and then given up: only a thread that ends without one would end for ever.
+    // A job that ends its thread is tried twice and then given up. Only a thread that ends without a job could restart
+    // forever.
     if (cause === 'died' && !(wasReady && options.isBusy(supervised.state))) rest()
     onEvent({ kind: 'ended', pool: name, cause })
     if (cause === 'died' || cause === 'over_budget') {
@@ -155,7 +157,7 @@ export function createSupervisor<State>(options: SupervisorOptions<State>): Supe
     while (!stopped.signal.aborted && runners.some(({ state }) => options.isBusy(state))) {
       await systemClock.sleep(TICK_MS, stopped.signal)
       const now = systemClock.steady.now()
-      // A tick that came late says that this thread stood still, and perhaps the whole process with it.
+      // A late tick means that this thread, and perhaps the whole process, was blocked.
       const passedMs = Math.min(now - last, 2 * TICK_MS)
       last = now
       for (const watched of [...runners]) look(watched, passedMs)
@@ -196,16 +198,16 @@ export function createSupervisor<State>(options: SupervisorOptions<State>): Supe
   }
 }
 
-/** The first message to every runner. It answers `{ kind: 'ready' }`. */
+/** The first message to each runner, which answers `{ kind: 'ready' }`. */
 export interface StartMessage {
   kind: 'start'
   board: SharedArrayBuffer | null
   settings: unknown
 }
 
-/** A thread that stands still and computes nothing, or gets no processor, has so many times its budget. */
+/** Factor on the budget for a thread that is blocked without computing, or that gets no CPU. */
 const MOST_WAITING = 4
 const TICK_MS = 50
-/** To load its code and to say that it runs, on a machine with much else to do. */
+/** Time to load the code and report ready, on a busy machine. */
 const START_MS = 20_000
 const RESTART_SECONDS = [1, 5, 15, 30]

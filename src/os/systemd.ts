@@ -1,9 +1,9 @@
 import { FFIType, ptr } from 'bun:ffi'
 import { openLibc } from './libc.ts'
 
-/** Tells systemd how this service is (`READY=1`, `STOPPING=1`) when it asked to be told; does nothing otherwise. One
- *  datagram to the socket it named (sd_notify(3)): the runtime has no unix datagrams, so the C library sends it. Never
- *  throws: a service must not end because nobody listens. Answers whether it was sent. */
+/** Reports the state of this service (`READY=1`, `STOPPING=1`) to systemd if systemd asked for it; otherwise does
+ *  nothing. Sends one datagram to the given socket (sd_notify(3)) through the C library, because the runtime has no
+ *  unix datagrams. Returns whether it was sent. Never throws: a missing listener must not end the service. */
 export function notifySystemd(state: string, socketPath: string | undefined = process.env.NOTIFY_SOCKET): boolean {
   if (!socketPath) return false
   try {
@@ -13,9 +13,9 @@ export function notifySystemd(state: string, socketPath: string | undefined = pr
   }
 }
 
-/** Tells systemd as often as it asked for (WATCHDOG_USEC, sd_watchdog_enabled(3)), twice in that time, that the main
- *  thread still turns; one that hangs says nothing and is started anew. Does nothing where it did not ask → what stops
- *  it. */
+/** Reports to systemd that the main thread still runs, twice per requested interval (WATCHDOG_USEC,
+ *  sd_watchdog_enabled(3)). systemd restarts a service that stops reporting. Does nothing if not requested. Returns
+ *  a function that stops it. */
 export function feedWatchdog(
   env: Record<string, string | undefined> = process.env,
   notify: (state: string) => unknown = notifySystemd,
@@ -41,7 +41,7 @@ const SYMBOLS = {
   close: { args: [FFIType.i32], returns: FFIType.i32 },
 } as const
 
-/** `/path` or `@abstract` → struct sockaddr_un; a NUL stands for the `@`. */
+/** `/path` or `@abstract` → struct sockaddr_un; NUL replaces the `@`. */
 function addressOf(path: string): Buffer {
   const name = Buffer.from(path.startsWith('@') ? `\0${path.slice(1)}` : path)
   if (name.length > LONGEST_PATH) throw new Error('the path of the socket is too long')

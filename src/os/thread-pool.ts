@@ -18,12 +18,13 @@ export type { EndCause, PoolEvent } from './supervisor.ts'
 
 /** Runs jobs in threads or child processes with a time budget each. */
 export interface ThreadPool<Job, Answer> {
-  /** Rejects with PoisonousJob when two runners ended or ran out of budget over this job, with PoolStopped at stop, with
-   *  the reason of `signal` when that aborts, else with JobFailed (the job threw inside, it is tried once; or no runner
-   *  starts). Buffers in `transfer` are handed over: such a job is gone with its runner and is not tried again. */
+  /** Runs a job and resolves with its answer. Rejects with PoisonousJob if two runners ended or exceeded their time
+   *  over this job, with PoolStopped at stop, with the reason of `signal` if it aborts, and otherwise with JobFailed
+   *  (the job threw, which is not retried, or no runner starts). Buffers in `transfer` are moved: such a job is lost
+   *  with its runner and is not retried. */
   run(job: Job, options?: { transfer?: ArrayBuffer[]; signal?: AbortSignal }): Promise<Answer>
   state(): PoolState
-  /** Ends the runners; what they had and what waits rejects with PoolStopped. Twice is harmless. */
+  /** Ends the runners. Running and waiting jobs reject with PoolStopped. Repeated calls are harmless. */
   stop(): Promise<void>
 }
 
@@ -33,7 +34,7 @@ export interface PoolState {
   underWay: number
 }
 
-/** Two runners ended over this job, or one to which its buffers had been handed over. */
+/** Two runners ended over this job, or one to which its buffers had been transferred. */
 export class PoisonousJob extends Error {
   override name = 'PoisonousJob'
   /** `over_budget`: it took too long. `died`: its runner ended by itself. */
@@ -44,7 +45,7 @@ export class PoisonousJob extends Error {
   }
 }
 
-/** The job threw. `message` has its stack, for the log. */
+/** The job threw. `message` contains its stack, for the log. */
 export class JobFailed extends Error {
   override name = 'JobFailed'
 }
@@ -57,30 +58,31 @@ export class PoolStopped extends Error {
 }
 
 export interface ThreadPoolOptions<Job> {
-  /** In log lines and metrics. */
+  /** Name in log lines and metrics. */
   name: string
   start: () => Runner
-  /** At most so many runners, and one more while a job that ended a runner is tried again alone. Each starts when there is
-   *  work that the others have no hands for. */
+  /** Maximum number of runners, not counting one for a suspect job that is retried alone. A runner starts when there
+   *  is work that no other runner is free for. */
   count: number
-  /** Jobs at once in one runner. */
+  /** Concurrent jobs per runner. */
   perRunner: number
-  /** Longest stretch without yielding before the runner is ended and replaced (within 300 ms). */
+  /** Longest time without yielding, in ms; then the runner is ended and replaced within 300 ms. */
   computeMs: number
-  /** One try of a job, what it waits for inside included, its wait for a runner not. Well above `computeMs`. */
+  /** Time limit for one try of a job in ms, including what it waits for inside, but not its wait for a runner. Well
+   *  above `computeMs`. */
   totalMs: number
-  /** Of a job, in bytes: so many of them cost a runner as much as one job more. */
+  /** Size of a job in bytes. BYTES_A_JOB bytes count like one more job for the choice of a runner. */
   sizeOf?: (job: Job) => number
-  /** Jobs larger than this wait until the larger ones under way leave room. */
+  /** Jobs larger than this wait until the large jobs in progress leave memory. */
   largeBytes?: number
-  /** Whose a job is. Of those that wait, the one whose owner was served longest ago goes first. Jobs of an owner over whose
-   *  jobs thread after thread ended run one at a time, in a runner of their own (repeat-offenders.ts). */
+  /** Owner of a job. The next job is one of the owner that was served longest ago. Jobs of an owner whose jobs
+   *  repeatedly ended threads run one at a time, in a separate runner (repeat-offenders.ts). */
   ownerOf?: (job: Job) => string
-  /** Ends a runner that had no job for so long. Without it, they stay. */
+  /** Ends a runner after this idle time in ms. Without it, runners stay. */
   idleMs?: number
   /** Plain data that each runner gets at its start. */
   settings?: unknown
-  /** A job → fields of the log lines about it. */
+  /** Job → fields of the log lines about it. */
   describe?: (job: Job) => LogFields
   clock: Clock
   log: Log
@@ -92,11 +94,11 @@ interface Task<Job> {
   job: Job
   bytes: number
   transfer: ArrayBuffer[]
-  /** Runners that ended over it. */
+  /** Number of runners that ended over it. */
   faults: number
-  /** It may have ended a runner: it gets one of its own. */
+  /** True if it may have ended a runner: it then runs alone. */
   isSuspect: boolean
-  /** In this runner. */
+  /** Time in this runner. */
   spentMs: number
   isAbandoned: boolean
   resolve: (answer: never) => void
@@ -106,7 +108,7 @@ interface Task<Job> {
 interface State<Job> {
   tasks: Map<number, Task<Job>>
   bytes: number
-  /** It has one suspect and nothing else. */
+  /** True if it runs one suspect job and nothing else. */
   isApart: boolean
   idleSince: number
 }
@@ -197,7 +199,7 @@ class Pool<Job> {
 
   // ── handing out ──
 
-  /** Hands out what waits, in order; what cannot go yet lets the others pass. */
+  /** Assigns waiting jobs in order. A job that cannot start yet lets others pass. */
   #assign(): void {
     const { ownerOf } = this.#options
     if (ownerOf !== undefined && this.#waiting.length > 1) {
@@ -211,7 +213,7 @@ class Pool<Job> {
         this.#waiting.splice(at, 1)
         this.#give(runner, task)
       }
-      // Nobody has hands free, and only suspects and large jobs may pass one another.
+      // All runners are full, and only suspect and large jobs may be passed.
       if (runner === null && !task.isSuspect && this.#fitsMemory(task)) break
     }
   }
@@ -258,7 +260,7 @@ class Pool<Job> {
     try {
       runner.send({ kind: 'job', id: task.id, job: task.job } satisfies JobMessage, task.transfer)
     } catch (error) {
-      // What cannot be sent to a thread, as a function or a buffer that was handed over before.
+      // The job cannot be sent to a thread: it contains a function, or a buffer that was transferred before.
       this.#release(runner.state, task)
       task.reject(new JobFailed(String(error)))
     }
@@ -313,8 +315,8 @@ class Pool<Job> {
 
   // ── jobs that end their runner ──
 
-  /** The jobs of a runner that ended: the one that had it is tried once more, alone, and then given up; when nobody said
-   *  which, each of them alone. The others go first in the queue and are none the worse. */
+  /** Decides about the jobs of an ended runner. The job that blocked it is retried once, alone, and then given up;
+   *  if unknown, each job is retried alone. The others return to the front of the queue without a mark. */
   #takeBack(tasks: Task<Job>[], cause: EndCause, culprit: number | null, wasReady: boolean): void {
     const isKnown = tasks.length === 1 || tasks.some(({ id }) => id === culprit)
     const again: Task<Job>[] = []
@@ -376,9 +378,9 @@ class Pool<Job> {
 
 const MOST_FAULTS = 2
 const MOST_FAILED_STARTS = 4
-/** Large jobs together may be so many times `largeBytes`. */
+/** Large jobs may together have at most this multiple of `largeBytes`. */
 const MAX_LARGE_FACTOR = 32
-/** So many bytes cost a runner as much as one job more. */
+/** Bytes that count like one more job of a runner. */
 const BYTES_A_JOB = 100_000
 
 const isShared = <Job>({ state }: Supervised<State<Job>>) => !state.isApart

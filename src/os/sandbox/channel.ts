@@ -1,29 +1,30 @@
 import { createFrameReader, encodeFrame } from './frames.ts'
 
-/** Messages over a socket to another process, in order; at either end. */
+/** One end of a message channel over a socket to another process, in order. */
 export interface Channel {
-  /** Has left when it returns, unless the other end is behind with reading. Throws when the message is too large, or a
-   *  descriptor in it cannot be passed: then nothing is sent. */
+  /** Sends a message; it has left when this returns, unless the other end reads too slowly. Throws if the message is
+   *  too large or a descriptor in it cannot be passed; then nothing was sent. */
   send(message: unknown): void
-  /** Bytes that wait because the other end is behind. */
+  /** Buffered bytes, because the other end reads too slowly. */
   waitingBytes(): number
   close(): void
-  /** What is sent before waits. Never rejects: a channel that cannot be opened ends. */
+  /** Resolves when the channel is open; messages sent before are buffered. Never rejects: a channel that cannot be
+   *  opened ends. */
   readonly opened: Promise<void>
 }
 
-/** `fd`: one end of a socket pair, which belongs to the channel from now on. `onEnd` is called once, with the reason when
- *  the other end broke the form. */
+/** Creates a channel on `fd`, one end of a socket pair, and owns it from now on. `onEnd` is called once, with a
+ *  reason if the other end violated the protocol. */
 export function openChannel(options: {
   fd: number
-  /** Of one message that comes in. */
+  /** Size limit of one incoming message, in bytes. */
   maxBytes: number
   onMessage: (message: unknown) => void
   onEnd: (reason: string) => void
-  /** Passes a descriptor before the message that speaks of it. */
+  /** Passes a descriptor before the message that refers to it. */
   sendFile?: (fd: number) => void
   takeFile?: () => number
-  /** As of createFrameReader. */
+  /** As in createFrameReader. */
   onFrame?: (totalBytes: number, jsonBytes: number) => void
 }): Channel {
   const waiting: Uint8Array[] = []
@@ -69,7 +70,7 @@ export function openChannel(options: {
       error: (_: unknown, error: Error) => end(error.message),
     },
   }
-  // The runtime connects a descriptor, but its types do not say so.
+  // The runtime accepts a descriptor here, but its types do not.
   const opened = Bun.connect(open as unknown as Bun.TCPSocketConnectOptions<undefined>).then(
     (connected) => {
       socket = connected as unknown as Bun.Socket
@@ -95,5 +96,5 @@ export function openChannel(options: {
   }
 }
 
-/** Smaller messages are one write: copying them costs less than a system call. */
+/** Smaller messages are combined into one write: copying costs less than a system call. */
 const JOINED_BYTES = 65_536

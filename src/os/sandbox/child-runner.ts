@@ -8,14 +8,14 @@ import { createTraffic, TRAFFIC_LIMITS } from './traffic.ts'
 
 /** A child process of this program that runs jobs under a system call filter and Landlock. */
 export interface ChildRunner extends Runner {
-  /** What holds it, once it has said so. Rejects when it ended before. */
+  /** Resolves with the restrictions in force once the child reported them. Rejects if it ended before. */
   confined: Promise<Confinement>
   readonly pid: number
-  /** Lets it try what it must not be able to do → what it could do, in words. Never resolves when it ends first. */
+  /** Lets the child try forbidden actions → those that succeeded, as text. Never resolves if the child ends first. */
   selfTest(): Promise<string[]>
 }
 
-/** The messages of the channel's own. */
+/** Messages of the channel itself. */
 export interface ConfinedMessage {
   kind: 'confined'
   confinement: Confinement
@@ -27,19 +27,19 @@ export interface SelfTestedMessage {
 }
 
 export interface ChildOptions {
-  /** Program and arguments; the number of this process and `memoryBytes` are added. */
+  /** Program and arguments; the ID of this process and `memoryBytes` are appended. */
   command: readonly string[]
-  /** All that is in its environment. */
+  /** The complete environment of the child. */
   env?: Record<string, string>
-  /** Resident bytes beyond which it is ended. */
+  /** Resident memory limit in bytes; the child is ended above it. */
   memoryBytes: number
-  /** Of one message from it. */
+  /** Size limit of one message from it, in bytes. */
   maxMessageBytes: number
 }
 
-/** Starts it: descriptors 0 (messages), 1 (files) and 2 (what it has to say when it breaks, of which the beginning is kept)
- *  are all it has; its environment is empty but for what the runtime must be told. Throws when it cannot be started.
- *  A file in a message (an object with `fd` and `byteLength`) reaches it opened anew, for reading only. */
+/** Starts the child with three descriptors: 0 for messages, 1 for files and 2 for error output, of which the
+ *  beginning is kept. Its environment is empty except for required runtime settings. A file in a message (an object
+ *  with `fd` and `byteLength`) reaches it reopened read-only. Throws if it cannot be started. */
 export function startChild(options: ChildOptions): ChildRunner {
   const marks = createSharedMarks()
   const traffic = createTraffic(() => performance.now())
@@ -52,7 +52,7 @@ export function startChild(options: ChildOptions): ChildRunner {
   const said: string[] = []
   const confinement = Promise.withResolvers<Confinement>()
   const tested = Promise.withResolvers<string[]>()
-  confinement.promise.catch(() => {}) // whoever starts it may not ask
+  confinement.promise.catch(() => {}) // not requested by its starter
 
   const end = (reason: string) => {
     if (ended !== null) return
@@ -130,7 +130,7 @@ export function startChild(options: ChildOptions): ChildRunner {
   }
 }
 
-/** Whoever gets a copy of our descriptor could write to the file, too. proc_pid_fd(5) */
+/** Reopened, because a copy of our descriptor would also allow writing to the file. proc_pid_fd(5) */
 function passReadOnly(socket: number, fd: number): void {
   const reading = openSync(`/proc/self/fd/${fd}`, 'r')
   try {
@@ -140,9 +140,9 @@ function passReadOnly(socket: number, fd: number): void {
   }
 }
 
-/** A process may not raise its own limits, but neither does the runtime count what its heap holds against one: so its
- *  resident memory is looked at from here. The file is opened at once, since a process that nobody may look into hides
- *  it later (PR_SET_DUMPABLE). proc_pid_statm(5) */
+/** Watches the resident memory from outside: the runtime does not count its heap against a limit of the process
+ *  itself. The file is opened immediately, because a process that forbids inspection hides it later
+ *  (PR_SET_DUMPABLE). proc_pid_statm(5) */
 function watchMemory(pid: number, limitBytes: number, tooMuch: () => void): { stop(): void } | null {
   let statm: number
   try {
@@ -156,7 +156,7 @@ function watchMemory(pid: number, limitBytes: number, tooMuch: () => void): { st
       const length = readSync(statm, bytes, 0, bytes.length, 0)
       const resident = Number(bytes.toString('latin1', 0, length).split(' ')[1]) * PAGE_BYTES
       if (resident > limitBytes) tooMuch()
-    } catch {} // it has ended: its exit says so
+    } catch {} // it has ended, which its exit reports
   }, MEMORY_MS)
   timer.unref()
   let stopped = false
@@ -169,7 +169,7 @@ function watchMemory(pid: number, limitBytes: number, tooMuch: () => void): { st
   }
 }
 
-/** So that it never waits for us to read; a flood ends it. */
+/** Reads the error output so that the child never blocks on it; a flood ends the child. */
 async function keepBeginning(stderr: ReadableStream<Uint8Array>, said: string[], tooMuch: () => void): Promise<void> {
   let bytes = 0
   try {
@@ -191,5 +191,6 @@ const wordsOf = (broken: unknown) => (Array.isArray(broken) ? broken.slice(0, 20
 const SAID_BYTES = 8_192
 const SAID_CHARACTERS = 1_000
 const MEMORY_MS = 100
-/** Of x86-64 and of nearly every arm64 kernel; larger pages make the limit stricter by their factor never looser. */
+/** Page size of x86-64 and nearly every arm64 kernel. Larger pages make the limit stricter by that factor, never
+ *  looser. */
 const PAGE_BYTES = 4_096

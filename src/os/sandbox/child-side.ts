@@ -6,10 +6,10 @@ import { preparePassing, receiveDescriptor } from './pass-file.ts'
 import { breakOut } from './self-test.ts'
 import { openSharedMarks } from './shared-marks.ts'
 
-/** The inside of a confined child, once its code is loaded and warm: gives up its rights and takes messages. `serve` gets
- *  the way to answer and returns what takes a message; a file in a message has a descriptor of its own, to be closed.
- *  `args`: what the parent added to the command, and what sandbox/confine.ts added at the restart. The process ends when
- *  its parent closes the channel. Rejects when it cannot be opened. */
+/** The child side, once its code is loaded and warm: confines the process and handles messages. `serve` gets the
+ *  function that sends answers and returns the message handler; a file in a message has a descriptor that the
+ *  handler closes. `args`: what the parent appended to the command, and what sandbox/confine.ts added at the
+ *  restart. The process ends when its parent closes the channel. Rejects if the channel cannot be opened. */
 export async function serveConfined(
   args: readonly string[],
   serve: (post: (message: unknown) => void) => (message: unknown) => void,
@@ -46,7 +46,7 @@ export async function serveConfined(
 }
 
 const MESSAGES_FD = 0
-/** Nothing is ever printed there; a start in place keeps 0, 1 and 2 open and no others. */
+/** Nothing is printed there; the restart in place keeps 0, 1 and 2 open and no others. */
 const FILES_FD = 1
-/** From the parent, who may send what it likes. */
+/** Large limit, because the parent is trusted. */
 const MAX_MESSAGE_BYTES = 2 ** 31 - 1

@@ -4,21 +4,21 @@ import { kernel, pinned } from './kernel.ts'
 import { restrictToReading } from './landlock.ts'
 import { type Processor, processorOf } from './system-calls.ts'
 
-/** What holds a confined process. */
+/** Restrictions of a confined process. */
 export interface Confinement {
-  /** Whether the system call filter is in place. */
+  /** True if the system call filter is in force. */
   seccomp: boolean
   /** Version of Landlock in force; 0 = none. */
   landlock: number
 }
 
-/** First half, before the program that reads strangers' bytes is loaded: gives up what it can give up at once, lets Landlock
- *  shut all files but the program's own, and starts the program again in place with `nextArgs`. The start is what brings
- *  Landlock to every thread: it holds for the thread that asks for it and for those that come later, and a runtime has
- *  helpers before its first line of ours runs. `landlock=N` is added to the arguments. `readable`: files and folders that
- *  the program is loaded from, when it runs from source. Returns only when the program cannot be started again. */
+/** First half, before the code that parses untrusted bytes is loaded: drops privileges, lets Landlock close all
+ *  files except the program's own, and restarts the program in place with `nextArgs`. The restart applies Landlock
+ *  to every thread: it covers only the calling thread and later ones, and the runtime starts helper threads before
+ *  our first line runs. `landlock=N` is added to the arguments. `readable`: files and directories from which the
+ *  program is loaded when it runs from source. Returns only if the restart fails. */
 export function restartRestricted(nextArgs: readonly string[], readable: readonly string[]): void {
-  attempt(() => writeFileSync('/proc/self/oom_score_adj', '1000')) // when memory runs out, this one goes first
+  attempt(() => writeFileSync('/proc/self/oom_score_adj', '1000')) // when memory runs out, the kernel ends this process first
   attempt(dropCapabilities)
   attempt(() => setLimit(RLIMIT_CORE, 0))
   attempt(() => setLimit(RLIMIT_FSIZE, 0))
@@ -34,23 +34,23 @@ export function restartRestricted(nextArgs: readonly string[], readable: readonl
   process.execve?.(execPath, [argv0, ...entry, ...nextArgs, `landlock=${landlock}`], env as Record<string, string>)
 }
 
-/** Second half, once everything that is needed is loaded and has run once: the process dies with its parent (SIGKILL too),
- *  nobody can look into it, it may hold `memoryBytes` more than now in large pieces, and from here on every thread of it
- *  may only do what sandbox/filter.ts allows. `parent`: the process that must still be there. Throws when the parent is
- *  gone; what the kernel lacks is missing in the answer. */
+/** Second half, once all required code is loaded and has run once. The process dies with its parent (even on
+ *  SIGKILL), cannot be inspected, may allocate `memoryBytes` more than now in large pieces, and all its threads may
+ *  only do what sandbox/filter.ts allows. `parent`: ID of the parent, which must still exist. Throws if the parent
+ *  has ended. Returns the restrictions in force; features that the kernel lacks are missing. */
 export function confine(options: { parent: number; landlock: number; memoryBytes: number }): Confinement {
   attempt(() => prctl(PR_SET_PDEATHSIG, SIGKILL))
   if (process.ppid !== options.parent) throw new Error('the process that started this one is gone')
   attempt(() => prctl(PR_SET_DUMPABLE, 0))
   attempt(() => setLimit(RLIMIT_DATA, dataBytes() + options.memoryBytes))
   const isPrivileged = !attempt(() => prctl(PR_SET_NO_NEW_PRIVS, 1))
-  if (options.landlock > 0) attempt(() => restrictToReading([])) // nor the program's own files, from this thread
+  if (options.landlock > 0) attempt(() => restrictToReading([])) // nor open the program's own files, from this thread
   const processor = processorOf()
   const seccomp = !isPrivileged && processor !== null && attempt(() => setFilter(processor))
   return { seccomp, landlock: options.landlock }
 }
 
-/** Of all threads at once. */
+/** Applies to all threads at once. */
 function setFilter(processor: Processor): void {
   const { bytes, instructions } = readerFilter(processor, process.pid)
   const { call, errno } = kernel()
@@ -65,7 +65,8 @@ function setFilter(processor: Processor): void {
   }
 }
 
-/** Of a parent that may bind low ports, for one: a child has no use for any. capset(2), capabilities(7) */
+/** Drops capabilities, for example of a parent that may bind low ports; a child needs none. capset(2),
+ *  capabilities(7) */
 function dropCapabilities(): void {
   attempt(() => prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL))
   const head = Buffer.alloc(8)
@@ -78,14 +79,14 @@ function dropCapabilities(): void {
   }
 }
 
-/** The shared libraries that this very process has loaded; a new start loads them again. */
+/** Shared libraries that this process has loaded; the restart loads them again. */
 function mappedLibraries(): string[] {
   const lines = readFileSync('/proc/self/maps', 'utf8').split('\n')
   const paths = lines.filter((line) => line.includes('/')).map((line) => line.slice(line.indexOf('/')))
   return [...new Set(paths)].filter((path) => path.includes('.so', path.lastIndexOf('/')))
 }
 
-/** What RLIMIT_DATA counts: the runtime reserves some gigabytes at its start. */
+/** Base for RLIMIT_DATA: the runtime reserves some gigabytes at its start. */
 function dataBytes(): number {
   return Number(/^VmData:\s+(\d+)/m.exec(readFileSync('/proc/self/status', 'utf8'))![1]) * 1024
 }
@@ -104,7 +105,7 @@ function setLimit(resource: number, value: number): void {
   if (kernel().call(number, 0, resource, address, 0) !== 0 || hold.length === 0) throw new Error('prlimit failed')
 }
 
-/** Whether it went without an error. */
+/** True if it succeeded. */
 function attempt(step: () => unknown): boolean {
   try {
     step()
@@ -114,7 +115,8 @@ function attempt(step: () => unknown): boolean {
   }
 }
 
-/** What the runtime asks about itself and the machine while it starts: where its stack lies, how many processors there are. */
+/** Files that the runtime reads about itself and the machine at its start: the position of its stack, the number of
+ *  processors. */
 const OWN_FACTS = ['/proc/self', '/proc/stat', '/sys/devices/system/cpu', '/etc/ld.so.cache', '/proc/meminfo']
 const SIGKILL = 9
 // linux/prctl.h

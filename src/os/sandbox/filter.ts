@@ -6,10 +6,10 @@ export interface Filter {
   instructions: number
 }
 
-/** Processor and the number of the process that is to live under it → the filter. Allowed is what a runtime needs to
- *  compute and to use descriptors that it has: memory, threads of its own, waiting, time, randomness. Everything else
- *  fails with EPERM: no file is opened, no socket made, no program started, no other process touched. Calls of another
- *  processor end the process. */
+/** Processor and process ID → the filter. Allows what a runtime needs to compute and to use its open descriptors:
+ *  memory, its own threads, waiting, time and randomness. Everything else fails with EPERM: opening files, creating
+ *  sockets, starting programs, touching other processes. System calls of another processor architecture end the
+ *  process. */
 export function readerFilter({ auditArch, calls }: Processor, pid: number): Filter {
   const program: Instruction[] = []
   const call = (name: string) => calls[name]
@@ -30,9 +30,9 @@ export function readerFilter({ auditArch, calls }: Processor, pid: number): Filt
   allowIf('clone', 0, { how: 'anyBit', values: [CLONE_THREAD] }) // a thread, never a process
   allowIf('tgkill', 0, { how: 'equals', values: [pid] }) // the runtime's collector stops its own threads by signals
   allowIf('prctl', 0, { how: 'equals', values: [PR_SET_NAME, PR_SET_VMA] })
-  allowIf('fcntl', 1, { how: 'equals', values: [F_GETFD, F_SETFD, F_GETFL, F_SETFL] }) // not F_SETOWN: it sends signals
+  allowIf('fcntl', 1, { how: 'equals', values: [F_GETFD, F_SETFD, F_GETFL, F_SETFL] }) // not F_SETOWN, which sends signals
   allowIf('ioctl', 1, { how: 'equals', values: [FIONREAD, FIONBIO] })
-  // Its flags are in memory, where no filter looks; the C library then uses clone.
+  // Its flags are in memory, which a filter cannot read; the C library falls back to clone.
   const clone3 = call('clone3')
   if (clone3 !== undefined) program.push(skipOneUnless(clone3), returns(FAIL | ENOSYS))
   for (const name of ALLOWED) {
@@ -43,7 +43,7 @@ export function readerFilter({ auditArch, calls }: Processor, pid: number): Filt
   return { bytes: Buffer.concat(program.map(bytesOf)), instructions: program.length }
 }
 
-/** Without conditions. */
+/** Allowed without conditions. */
 const ALLOWED = [
   ...['read', 'write', 'readv', 'writev', 'pread64', 'lseek', 'close', 'fstat', 'shutdown', 'getsockopt'],
   ...['sendto', 'recvfrom', 'sendmsg', 'recvmsg', 'poll', 'ppoll'],
@@ -94,7 +94,7 @@ const returns = (value: number): Instruction => ({ code: RETURN, ifTrue: 0, ifFa
 const skipOneIf = (value: number): Instruction => ({ code: JUMP_EQUAL, ifTrue: 1, ifFalse: 0, value })
 const skipOneUnless = (value: number): Instruction => ({ code: JUMP_EQUAL, ifTrue: 0, ifFalse: 1, value })
 
-/** One of several tests in a row; behind the last stands the refusal, and behind that the permission. */
+/** One of several consecutive tests; after the last one come the refusal and then the permission. */
 function check(how: Test['how'], value: number, left: number): Instruction {
   return { code: how === 'equals' ? JUMP_EQUAL : JUMP_ANY_BIT, ifTrue: left, ifFalse: 0, value }
 }

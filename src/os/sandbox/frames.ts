@@ -1,15 +1,15 @@
-/** Messages as bytes between two processes: 4 bytes length of what follows the first 8, 4 bytes length of the JSON, both
- *  little-endian; the JSON; the byte arrays of the message behind it. In the JSON a byte array stands as
- *  `{"$bytes": length}`, in order; a file as `{"$file": length}`, its descriptor goes another way. */
+/** Message encoding between two processes: 4 bytes length of everything after the first 8 bytes and 4 bytes length
+ *  of the JSON, both little-endian; the JSON; then the byte arrays of the message. In the JSON, a byte array is
+ *  `{"$bytes": length}`, in order; a file is `{"$file": length}`, and its descriptor is passed separately. */
 
-/** Largest JSON of a message, whoever sends it: the header of a mail with everything that is said of it. */
+/** Largest JSON of a message in either direction: the parsed header of a mail. */
 export const MAX_JSON_BYTES = 3 * 2 ** 20
-/** Where byte arrays may stand: `message.job.raw`, `message.answer.forwards[0]`. */
+/** Paths at which byte arrays are allowed, for example `message.job.raw`, `message.answer.forwards[0]`. */
 const MAX_DEPTH = 5
 const HEAD_BYTES = 8
 
-/** Message → the pieces to write, byte arrays as they are and not copied, and the descriptors to pass, in order. A plain
- *  object with numbers `fd` and `byteLength` is a file. Throws when its JSON is too large. */
+/** Message → the pieces to write, byte arrays uncopied, and the descriptors to pass, in order. A plain object with
+ *  numbers `fd` and `byteLength` is a file. Throws if its JSON is too large. */
 export function encodeFrame(message: unknown): { pieces: Uint8Array[]; bytes: number; files: number[] } {
   const blobs: Uint8Array[] = []
   const files: number[] = []
@@ -38,14 +38,14 @@ function stripped(value: unknown, depth: number, blobs: Uint8Array[], files: num
   return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, stripped(each, depth + 1, blobs, files)]))
 }
 
-/** What comes in, piece by piece → whole messages, in order. `maxBytes`: of one frame. `takeFile`: the next descriptor that
- *  was passed; without it a file is a fault. Throws FrameFault on what is no frame of ours: then the other side is not to
- *  be trusted with anything any more. */
+/** Incoming chunks → complete messages, in order. `maxBytes`: limit of one frame. `takeFile`: returns the next
+ *  passed descriptor; without it, a file is a fault. Throws FrameFault for anything else; then the other side must
+ *  not be trusted any more. */
 export function createFrameReader(options: {
   maxBytes: number
   onMessage: (message: unknown) => void
   takeFile?: () => number
-  /** Called when a frame begins, with its sizes; what it throws ends the reading. */
+  /** Called when a frame begins, with its sizes; an exception from it ends reading. */
   onFrame?: (totalBytes: number, jsonBytes: number) => void
 }): (piece: Uint8Array) => void {
   const head = Buffer.alloc(HEAD_BYTES)
@@ -65,7 +65,7 @@ export function createFrameReader(options: {
         if (total > options.maxBytes) throw new FrameFault(`a frame of ${total} bytes, at most ${options.maxBytes}`)
         if (json > total || json > MAX_JSON_BYTES) throw new FrameFault(`JSON of ${json} bytes`)
         options.onFrame?.(total, json)
-        body = Buffer.from(new ArrayBuffer(total)) // by itself: its parts may be handed to a thread
+        body = Buffer.from(new ArrayBuffer(total)) // a separate buffer, because its parts may be transferred to a thread
         bodyFilled = 0
       }
       const taken = Math.min(body.length - bodyFilled, piece.length - at)
@@ -81,7 +81,7 @@ export function createFrameReader(options: {
   }
 }
 
-/** The other side does not keep to the form. */
+/** The other side violated the protocol. */
 export class FrameFault extends Error {
   override name = 'FrameFault'
 }
@@ -98,7 +98,7 @@ function decoded(body: Buffer, jsonBytes: number, takeFile: (() => number) | und
     if (typeof length !== 'number' || !(length >= 0) || !Number.isInteger(length) || length > body.length - at) {
       throw new FrameFault('a byte array reaches beyond its frame')
     }
-    // Parts of one buffer: no copy. Of a single one, as most are, the owner may hand the buffer on.
+    // Parts of one buffer are not copied. If there is only one part, as usual, its owner may transfer the buffer.
     const part = new Uint8Array(body.buffer, body.byteOffset + at, length)
     at += length
     return part

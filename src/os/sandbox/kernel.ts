@@ -3,14 +3,14 @@ import { openLibc } from '../libc.ts'
 
 /** Direct system calls, for what the runtime has no function. */
 export interface Kernel {
-  /** → the result, -1 when the kernel refuses. Arguments that are left out are 0. */
+  /** Returns the result; -1 if the kernel refuses. Missing arguments are 0. */
   call(number: number, ...args: (number | bigint)[]): number
-  /** Of the last call that answered -1. */
+  /** Error number of the last call that returned -1. */
   errno(): number
 }
 
-/** Bytes → their address. Small buffers may be moved by the collector, so they are copied into one that is not; the
- *  result is valid as long as `hold` is. */
+/** Bytes → their address. The collector may move small buffers, so they are copied into one that it does not move;
+ *  the address is valid while `hold` is referenced. */
 export function pinned(...parts: Uint8Array[]): { hold: Buffer; address: number } {
   const hold = Buffer.alloc(
     Math.max(
@@ -28,7 +28,7 @@ export function pinned(...parts: Uint8Array[]): { hold: Buffer; address: number 
 
 let opened: Kernel | null = null
 
-/** The C library's `syscall`, loaded once. Throws where there is none. */
+/** The C library's `syscall`, loaded once. Throws if there is none. */
 export function kernel(): Kernel {
   if (opened !== null) return opened
   const { symbols } = openLibc({

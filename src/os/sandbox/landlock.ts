@@ -2,7 +2,7 @@ import { closeSync, constants, openSync, statSync } from 'node:fs'
 import { kernel, pinned } from './kernel.ts'
 import { LANDLOCK } from './system-calls.ts'
 
-/** The version of Landlock that the kernel has; 0 = none, or it is switched off. landlock(7) */
+/** Landlock version of the kernel; 0 = none, or disabled. landlock(7) */
 export function landlockVersion(): number {
   try {
     return Math.max(0, kernel().call(LANDLOCK.createRuleset, 0, 0, CREATE_RULESET_VERSION))
@@ -11,10 +11,10 @@ export function landlockVersion(): number {
   }
 }
 
-/** From now on the calling thread, and every thread and program it starts, may read and run the files and folders named,
- *  and may do nothing else with any file, open no TCP connection, and reach no abstract socket and no process outside
- *  by signals, as far as the kernel's version knows these. → the version; 0 when there is none. Rights of newer
- *  versions than 7 are not asked for. Throws when the kernel refuses. */
+/** Restricts the calling thread, and every thread and program it starts from now on: it may read and execute the
+ *  given files and directories, and do nothing else with files, open no TCP connection, and reach no outside process
+ *  by abstract sockets or signals, as far as the kernel's version supports this. Returns the version; 0 without
+ *  Landlock. Rights of versions above 7 are not used. Throws if the kernel refuses. */
 export function restrictToReading(paths: readonly string[]): number {
   const version = landlockVersion()
   if (version === 0) return 0
@@ -39,7 +39,7 @@ export function restrictToReading(paths: readonly string[]): number {
   return version
 }
 
-/** A path that is not there is left out: nothing needs to be read from it then. */
+/** A missing path is skipped: nothing can be read from it. */
 function allowReading(ruleset: number, path: string): void {
   const isFolder = statSync(path, { throwIfNoEntry: false })?.isDirectory()
   if (isFolder === undefined) return
@@ -63,7 +63,7 @@ const PATH_BENEATH = 1
 const EXECUTE = 1
 const READ_FILE = 4
 const READ_DIR = 8
-/** By version: 1 has 13 rights on files, 2 adds refer, 3 truncate, 5 ioctl on devices. */
+/** Rights by version: 1 has 13 rights on files, 2 adds refer, 3 truncate, 5 ioctl on devices. */
 const FILE_RIGHTS = [0, 0x1fff, 0x3fff, 0x7fff, 0x7fff, 0xffff]
 const BIND_TCP = 1n
 const CONNECT_TCP = 2n

@@ -2,8 +2,8 @@ import { FFIType } from 'bun:ffi'
 import { openLibc } from '../libc.ts'
 import { pinned } from './kernel.ts'
 
-/** Two ends of a socket that only they have; both close on exec, so a child gets what it is given and no more. Throws when
- *  there are no descriptors left. socketpair(2) */
+/** Creates a socket pair whose ends are closed on exec, so that a child gets only what it is given. Throws if there
+ *  are no descriptors left. socketpair(2) */
 export function socketPair(): [ours: number, theirs: number] {
   const { hold, address } = pinned(new Uint8Array(8))
   if (calls().socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, address as never) !== 0) {
@@ -12,13 +12,13 @@ export function socketPair(): [ours: number, theirs: number] {
   return [hold.readInt32LE(0), hold.readInt32LE(4)]
 }
 
-/** Closes a descriptor that the runtime knows nothing of. */
+/** Closes a descriptor that the runtime does not manage. */
 export function closeDescriptor(fd: number): void {
   calls().close(fd)
 }
 
-/** Sends a descriptor through `socket`; the other end has one of its own afterwards, of the same open file. Throws when it
- *  cannot be sent now: it never waits. unix(7), cmsg(3) */
+/** Sends a descriptor through `socket`; the other end receives its own descriptor of the same open file. Never
+ *  waits: throws if it cannot be sent now. unix(7), cmsg(3) */
 export function sendDescriptor(socket: number, fd: number): void {
   const message = messageOf()
   message.hold.writeBigUInt64LE(20n, CONTROL) // struct cmsghdr {length, level, type}
@@ -30,7 +30,7 @@ export function sendDescriptor(socket: number, fd: number): void {
   }
 }
 
-/** Takes the next descriptor that was sent to `socket`. Throws when there is none: it never waits. */
+/** Receives the next descriptor sent to `socket`. Never waits: throws if there is none. */
 export function receiveDescriptor(socket: number): number {
   const message = messageOf()
   const received = Number(calls().recvmsg(socket, message.address as never, MSG_DONTWAIT))
@@ -39,7 +39,7 @@ export function receiveDescriptor(socket: number): number {
   return message.hold.readInt32LE(CONTROL + 16)
 }
 
-/** A struct msghdr with one byte of data and room for one descriptor, all in one buffer. */
+/** A struct msghdr with one byte of data and space for one descriptor, all in one buffer. */
 function messageOf() {
   const pin = pinned(new Uint8Array(256))
   const { hold, address } = pin
@@ -55,7 +55,7 @@ function messageOf() {
 let opened: ReturnType<typeof load> | null = null
 const calls = () => (opened ??= load())
 
-/** Loads the C library now: later on a confined process could not. */
+/** Loads the C library now, because a confined process cannot. */
 export function preparePassing(): void {
   calls()
   messageOf()

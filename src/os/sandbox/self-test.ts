@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { kernel, pinned } from './kernel.ts'
 import { processorOf } from './system-calls.ts'
 
-/** From inside a confined process: tries what it must not be able to do → what it could do after all, in words. [] = held. */
+/** Inside a confined process: tries forbidden actions → those that succeeded, as text. [] = the sandbox holds. */
 export function breakOut(parent: number): string[] {
   const processor = processorOf()
   if (processor === null) return ['there is no filter for this processor']
@@ -26,12 +26,12 @@ export function breakOut(parent: number): string[] {
   return attempts.flatMap(([what, went]) => (succeeds(went) ? [what] : []))
 }
 
-/** With arguments that are wrong, so that nothing comes of it where the filter does not refuse it. */
+/** With invalid arguments, so that the call has no effect even if the filter allows it. */
 function isLetThrough(number: number, ...args: number[]): boolean {
   return kernel().call(number, ...args) >= 0 || kernel().errno() !== EPERM
 }
 
-/** The child of a fork that was let through ends at once. */
+/** A child of a permitted fork ends immediately. */
 function startsProcess(calls: Readonly<Record<string, number>>): boolean {
   const { call } = kernel()
   const pid = call(calls.clone!, SIGCHLD, 0, 0, 0, 0)

@@ -2,19 +2,19 @@ import { FFIType, toArrayBuffer } from 'bun:ffi'
 import { openLibc } from '../libc.ts'
 import type { MarkMessage } from '../work-board.ts'
 
-/** The marks of a child's work (work-board.ts) in memory that both processes have: as messages they were a third of what a
- *  small mail costs. The parent looks at them on a timer and tells what it sees as the messages they stand for; all that
- *  it believes are two numbers. */
+/** The progress marks of a child (work-board.ts) in shared memory: as messages they took a third of the cost of a
+ *  small mail. The parent polls them on a timer and passes them on as the equivalent messages. It trusts only two
+ *  numbers from the child. */
 export interface SharedMarks {
-  /** To be passed to the child. */
+  /** Descriptor to pass to the child. */
   readonly fd: number
-  /** Begins to look. `onMark` gets a mark whenever there is a new one. */
+  /** Starts polling. Calls `onMark` for each new mark. */
   watch(onMark: (message: MarkMessage) => void): void
-  /** Gives back memory and descriptor. Twice is harmless. */
+  /** Releases memory and descriptor. Repeated calls are harmless. */
   stop(): void
 }
 
-/** For the parent. Throws where the kernel has no such files. memfd_create(2) */
+/** Parent side. Throws if the kernel has no such files. memfd_create(2) */
 export function createSharedMarks(): SharedMarks {
   const libc = calls()
   const name = Buffer.alloc(8192) // an empty name
@@ -46,7 +46,7 @@ export function createSharedMarks(): SharedMarks {
   }
 }
 
-/** For the child: the descriptor that it was passed → what takes its marks. It needs no system call for one. */
+/** Child side: passed descriptor → the function that writes its marks, without a system call per mark. */
 export function openSharedMarks(fd: number): (message: MarkMessage) => void {
   const { cells } = mapped(fd)
   calls().close(fd)
@@ -85,5 +85,5 @@ const BYTES = 4_096
 const MFD_CLOEXEC = 1
 const PROT_READ_WRITE = 3
 const MAP_SHARED = 1
-/** Twice as often as the supervisor asks. */
+/** Twice as often as the supervisor reads. */
 const LOOK_MS = 25

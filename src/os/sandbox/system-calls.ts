@@ -6,12 +6,12 @@ export interface Processor {
   calls: Readonly<Record<string, number>>
 }
 
-/** This machine's; null on one for which there is no table: then there is no filter. */
+/** Table of this machine; null for an unknown processor, which then runs without a filter. */
 export function processorOf(arch: string = process.arch): Processor | null {
   return arch === 'x64' ? X64 : arch === 'arm64' ? ARM64 : null
 }
 
-/** The same numbers on every processor (Linux 5.13). */
+/** These numbers are the same on every processor (Linux 5.13). */
 export const LANDLOCK = { createRuleset: 444, addRule: 445, restrictSelf: 446 } as const
 
 const X64: Processor = {

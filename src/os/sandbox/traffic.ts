@@ -1,28 +1,28 @@
 import { FrameFault } from './frames.ts'
 
-/** What a child may send over time. Its JSON is read on the main thread, 10 ms for each MiB: without a limit, messages of
- *  3 MiB that nobody needs hold it for as long as they come. */
+/** Limits what a child may send over time. The main thread parses its JSON in 10 ms per MiB: without a limit,
+ *  unneeded messages of 3 MiB would occupy it permanently. */
 export const TRAFFIC_LIMITS = {
-  /** The header of a mail and what is said of it: some KiB, at most some hundred. */
+  /** Parsed header of a mail: some KiB, at most some hundred. */
   jsonBytesAJob: 524_288,
   jsonBytesASecond: 2_097_152,
   jsonBytesSaved: 16_777_216,
-  /** With the byte arrays. */
+  /** Including byte arrays. */
   bytesASecond: 209_715_200,
   bytesSaved: 1_073_741_824,
-  /** Of stderr. */
+  /** Limit for stderr. */
   stderrBytes: 1_048_576,
 }
 
-/** The allowance of one child. */
+/** The quota of one child. */
 export interface Traffic {
-  /** A job went to the child: its answer may be so much longer. */
+  /** A job was sent to the child: raises the quota by the size of one answer. */
   job(): void
-  /** The child begins a message. Throws FrameFault when it has sent too much. */
+  /** The child begins a message. Throws FrameFault if it has sent too much. */
   frame(totalBytes: number, jsonBytes: number): void
 }
 
-/** `nowMs`: a steady clock. */
+/** `nowMs`: time of a monotonic clock. */
 export function createTraffic(nowMs: () => number, limits = TRAFFIC_LIMITS): Traffic {
   let json = limits.jsonBytesSaved
   let bytes = limits.bytesSaved
