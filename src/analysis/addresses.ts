@@ -3,7 +3,7 @@ import type { Rule } from './mail.ts'
 import { FREE_MAIL_DOMAINS } from './phrases.ts'
 import { isShouting } from './wording.ts'
 
-/** Sender, reply addresses and what the header says of urgency. */
+/** Checks sender, reply addresses and the urgency headers. */
 export const addresses: Rule = ({ input: { from, replyTo, headers } }, report) => {
   const { name } = from
   if (NO_REPLY.test(from.local) && replyTo.length === 0) report('from_no_reply')
@@ -25,11 +25,11 @@ export const addresses: Rule = ({ input: { from, replyTo, headers } }, report) =
 }
 
 const NO_REPLY = /^(?:no|do[-_.]?not|never|nicht|keine?)[-_.]?(?:reply|respond|answer|antworten?)/i
-/** Right of the local part. It starts at the `@`, so that no part of a long name is looked at twice. */
+/** The part after the local part. It starts at the `@`, so that no part of a long name is read twice. */
 const AT_DOMAIN = /@[^\s<>@"']{1,250}\.[a-z]{2,}/gi
 const NOT_LOCAL = /[\s<>@"']/
 
-/** Display name → the first address within it, null for none. */
+/** Display name → the first address in it; null for none. */
 function addressIn(name: string): string | null {
   for (const { 0: domain, index } of name.matchAll(AT_DOMAIN)) {
     let start = index

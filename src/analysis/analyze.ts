@@ -15,9 +15,9 @@ import { subject } from './subject.ts'
 import { variables } from './variables.ts'
 import { countWords } from './wording.ts'
 
-/** A mail before it is sent → what readers and filters will mind, and how much. Pure: it asks no network, no clock and
- *  no store, and the same mail always gets the same answer. Takes a few milliseconds for 100 KB; looks at 2 MB of HTML
- *  at most, each character a bounded number of times. Issues come worst first. Never throws.  Contract §3 */
+/** A mail before it is sent → what readers and filters will object to, and how much. Pure: it uses no network, clock
+ *  or store, and the same mail always gets the same result. Takes a few milliseconds for 100 KB and reads at most 2
+ *  MB of HTML, each character a bounded number of times. Issues are ordered worst first. Never throws. */
 export function analyze(input: AnalysisInput): Analysis {
   const mail = read(input)
   const issues = new Map<Issue['code'], Issue>()

@@ -1,7 +1,7 @@
 import type { RecordPurpose, RecordStatus } from '../model/domain.ts'
 import type { DomainReadiness, Rule } from './mail.ts'
 
-/** Whether receivers will find the mail to be of its domain, by what DNS last said. */
+/** Checks whether receivers can authenticate the domain, by its last DNS check. */
 export const authentication: Rule = ({ input: { domain } }, report) => {
   if (domain.findings.length === 0) {
     report('auth_not_checked')

@@ -3,7 +3,7 @@ import { DROPPED_BY } from './client-data.ts'
 /** CSS and HTML that common mail clients do not show. The lists of clients come from caniemail.com, except for canvas and
  *  MathML, which it does not test. */
 export interface ClientFeature {
-  /** As a reader of the finding knows it. */
+  /** Name of the feature in the finding. */
   feature: string
   droppedBy: readonly string[]
   severity: 'warning' | 'info'
@@ -12,18 +12,18 @@ export interface ClientFeature {
   uses: FeatureUse
 }
 
-/** How a feature shows in a page; each property is one more way, each value a test. */
+/** How a feature appears in a page; each property is one more way, each value a test. */
 export interface FeatureUse {
-  /** CSS property → its values that count. */
+  /** CSS property → its relevant values. */
   property?: Readonly<Record<string, RegExp>>
-  /** Values of any property that count. */
+  /** Relevant values of any property. */
   value?: RegExp
-  /** Properties that count by their name. */
+  /** Properties that are relevant by name. */
   propertyName?: RegExp
   atRules?: readonly string[]
   selector?: RegExp
   tags?: readonly string[]
-  /** Address of an image. */
+  /** Image URL. */
   image?: RegExp
   styleInBody?: true
   externalStyleSheet?: true

@@ -4,7 +4,7 @@ import type { Rule } from './mail.ts'
 import type { Page } from './page.ts'
 import { attributeOf } from './style.ts'
 
-/** CSS and HTML that common mail clients drop. */
+/** Reports CSS and HTML that common mail clients drop. */
 export const clients: Rule = ({ page }, report) => {
   if (page === null) return
   const used = inventoryOf(page)
@@ -13,7 +13,7 @@ export const clients: Rule = ({ page }, report) => {
   }
 }
 
-/** What there is in a page, each thing once. */
+/** The features in a page, each once. */
 interface Inventory {
   page: Page
   tags: Set<string>

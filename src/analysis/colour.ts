@@ -1,5 +1,5 @@
-/** CSS or HTML colour → `#rrggbb`, so that two can be compared; null for none, for one that lets its background through and
- *  for one we do not know. Never throws. */
+/** CSS or HTML colour → `#rrggbb`, for comparison; null without a colour, for a transparent one, and for an unknown
+ *  one. Never throws. */
 export function colourOf(text: string): string | null {
   const written = text.trim()
   if (written.length > 60) return null

@@ -2,7 +2,7 @@ import { getHeader, type Mail, type Rule } from './mail.ts'
 import { BULK_PHRASES, phrasesIn, SPAM_PHRASES, UNSUBSCRIBE_WORDS } from './phrases.ts'
 import { isShouting, longWordsOf } from './wording.ts'
 
-/** What the mail says: its parts agree, nothing is hidden, no word that unwanted mail likes. */
+/** Checks the content: its parts agree, nothing is hidden, and no phrase is typical of spam. */
 export const content: Rule = (mail, report) => {
   const { input, page, text } = mail
   const shown = shownText(mail)
@@ -22,7 +22,7 @@ export const content: Rule = (mail, report) => {
   if (page.sameColourText !== '') report('content_invisible_colour', `: "${page.sameColourText.slice(0, 60)}"`)
 }
 
-/** Mail to many lets one unsubscribe, by a link and by its header. RFC 8058; asked for by Gmail and Yahoo. */
+/** Checks that bulk mail has an unsubscribe link and header. RFC 8058; required by Gmail and Yahoo. */
 export const unsubscribe: Rule = (mail, report) => {
   const { input, links } = mail
   const hasLink = links.some(({ url, text }) => UNSUBSCRIBE_WORDS.test(text) || UNSUBSCRIBE_WORDS.test(url))
@@ -31,14 +31,14 @@ export const unsubscribe: Rule = (mail, report) => {
   report(input.hasUnsubscribe ? 'unsubscribe_link_missing' : 'unsubscribe_missing')
 }
 
-const LONG_PREVIEW = 200 // ours: what a list of mails shows of one
+const LONG_PREVIEW = 200 // ours: the preview text in a list of mails
 const MAX_READ = 200_000 // ours
 
 function shownText({ page, text }: Mail): string {
   return page === null ? text.trim() : page.visibleText
 }
 
-/** Neither is much of the other. Short texts are not judged. */
+/** True if the two have few words in common. Short texts are not compared. */
 function differ(html: string, text: string): boolean {
   const inHtml = longWordsOf(html)
   const inText = longWordsOf(text)

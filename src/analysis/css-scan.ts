@@ -1,15 +1,15 @@
-/** What wants to be told of a style sheet or a style attribute. */
+/** Callbacks for the contents of a style sheet or a style attribute. */
 export interface CssVisitor {
   /** `property` in lower case, `value` trimmed, both without comments. */
   declaration?(property: string, value: string): void
-  /** `@media`, `@import` … with what stands before its block or semicolon; `name` in lower case without `@`. */
+  /** `@media`, `@import` … with the text before its block or semicolon; `name` in lower case without `@`. */
   atRule?(name: string, prelude: string): void
   selector?(text: string): void
 }
 
-/** CSS of a mail → its declarations, at-rules and selectors in their order. A style attribute is scanned as what stands
- *  inside a block. Reads each character a bounded number of times, keeps no tree, takes broken CSS as far as it goes.
- *  Never throws.  CSS Syntax Level 3 §5, told flat */
+/** CSS of a mail → its declarations, at-rules and selectors in order. A style attribute is scanned like the inside
+ *  of a block. Reads each character a bounded number of times, builds no tree, and accepts broken CSS. Never throws.
+ *  CSS Syntax Level 3 §5, without nesting */
 export function scanCss(css: string, visit: CssVisitor, isInsideBlock = false): void {
   const source = css.includes('/*') ? withoutComments(css) : css
   let depth = isInsideBlock ? 1 : 0
@@ -49,7 +49,8 @@ function withoutComments(css: string): string {
   return parts.join('')
 }
 
-/** Where signs come next. What was found once and is still ahead is not searched for again: the whole stays linear. */
+/** Finds the next occurrences of characters. A result that is still ahead is not searched again, which keeps the
+ *  scan linear. */
 class Ahead {
   private readonly found = new Map<string, number>()
   constructor(private readonly css: string) {}
@@ -63,8 +64,8 @@ class Ahead {
     return place
   }
 
-  /** Where the string or the parentheses that begin at `open` end, so that what is in them is not read as CSS; `open`
-   *  itself when they do not end in this line. */
+  /** End of the string or parentheses that begin at `open`, so that their content is not read as CSS; `open` itself
+   *  if they do not end on this line. */
   endOfGroup(open: number, sign: number): number {
     const close = this.next(sign === OPEN_PARENTHESIS ? ')' : String.fromCharCode(sign), open + 1)
     return close < Math.min(this.next('\n', open), this.next('{', open)) ? close : open

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { colourOf } from './colour.ts'
-import { hostShown, isIpHost, isLocalHost, isLookAlike, isShortener, siteOf } from './hosts.ts'
+import { hostShown, isIpHost, isLocalHost, isLookAlike, isShortener, registeredDomainOf } from './hosts.ts'
 
 const hostOf = (name: string) => new URL(`https://${name}/`).hostname
 
@@ -36,7 +36,7 @@ test('hosts are classified by kind', () => {
   ])
   expect(['localhost', 'nas', 'shop.local', 'shop.org'].map(isLocalHost)).toEqual([true, true, true, false])
   expect(['bit.ly', 'www.bit.ly', 'orbit.ly'].map(isShortener)).toEqual([true, true, false])
-  expect(['a.b.example.co.uk', 'localhost'].map(siteOf)).toEqual(['example.co.uk', 'localhost'])
+  expect(['a.b.example.co.uk', 'localhost'].map(registeredDomainOf)).toEqual(['example.co.uk', 'localhost'])
 })
 
 test.each([

@@ -1,12 +1,12 @@
 import { domainToUnicode } from 'node:url'
 import { getDomain } from 'tldts'
 
-/** `192.0.2.1` and `[2001:db8::1]`, as URL writes every form of them. */
+/** True for `192.0.2.1` and `[2001:db8::1]`, as URL normalizes all their forms. */
 export function isIpHost(host: string): boolean {
   return host.startsWith('[') || /^\d{1,3}(?:\.\d{1,3}){3}$/.test(host)
 }
 
-/** Names that mean something inside one network only. RFC 6761, RFC 6762, RFC 9476 and what people use. */
+/** True for names that are valid only inside one network. RFC 6761, RFC 6762, RFC 9476 and common practice. */
 export function isLocalHost(host: string): boolean {
   return (
     !host.includes('.') || /\.(?:local|localhost|localdomain|internal|intranet|lan|corp|home|test|invalid)$/.test(host)
@@ -17,8 +17,8 @@ export function isShortener(host: string): boolean {
   return SHORTENERS.has(host.replace(/^www\./, ''))
 }
 
-/** Host in A-labels → has a label that mixes letters of alphabets that look alike, or is written all in letters that
- *  look like Latin ones. A name wholly in its own alphabet is fine.  UTS 39 §5.1, §4, in the small */
+/** True if a label of the host (in A-labels) mixes letters of similar alphabets, or consists only of letters that
+ *  look Latin. A name entirely in its own alphabet is fine. A subset of UTS 39 §5.1, §4 */
 export function isLookAlike(host: string): boolean {
   if (!host.includes('xn--')) return false
   return domainToUnicode(host)
@@ -34,17 +34,17 @@ export function isLookAlike(host: string): boolean {
     })
 }
 
-/** Domain that was registered, or the host itself. */
-export function siteOf(host: string): string {
+/** Registered domain of a host, or the host itself. */
+export function registeredDomainOf(host: string): string {
   return getDomain(host) ?? host
 }
 
-/** Text a reader sees → the host it names when it is an address of the web and nothing else; null otherwise. */
+/** Visible text → its host if it is a web address and nothing else; null otherwise. */
 export function hostShown(text: string): string | null {
   const [, scheme, host = ''] = SHOWN.exec(text) ?? []
   if (host === '') return null
   const lower = host.toLowerCase()
-  // `Node.js` and `offer.pdf` are no hosts: without a scheme the ending must be one that people know.
+  // `Node.js` and `offer.pdf` are not hosts: without a scheme the ending must be a common one.
   const isSure = scheme !== undefined || lower.startsWith('www.') || COMMON_ENDINGS.has(lower.split('.').at(-1)!)
   if (!isSure) return null
   return URL.parse(`http://${host}`)?.hostname ?? null
@@ -56,7 +56,7 @@ const COMMON_ENDINGS = new Set(
     ' ',
   ),
 )
-// Cyrillic and Greek small letters that a reader takes for a, c, e, i, j, o, p, s, x, y, v, h, n, k, d, q, w, u, l, t.
+// Cyrillic and Greek small letters that look like a, c, e, i, j, o, p, s, x, y, v, h, n, k, d, q, w, u, l, t.
 const LIKE_LATIN = new Set('асеіјорѕхуѵһпкԁԛԝцӏтмгѡοανκρυιεχτ')
 const SHORTENERS = new Set(
   (

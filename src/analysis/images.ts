@@ -2,7 +2,7 @@ import type { Report, Rule } from './mail.ts'
 import { lineOf, type Page, type PageImage } from './page.ts'
 import { VARIABLE_BEGINS } from './variables.ts'
 
-/** Images: what shows without them, and whether they will show at all. */
+/** Checks images: what is visible without them, and whether they are displayed. */
 export const images: Rule = ({ input, page, imageTextRatio }, report) => {
   if (page === null) return
   const pixels = page.images.filter(isPixel)
@@ -49,15 +49,15 @@ export const images: Rule = ({ input, page, imageTextRatio }, report) => {
   else if (imageTextRatio > 0.85 && letters < 500) report('image_heavy', ` (${Math.round(imageTextRatio * 100)} %)`)
 }
 
-/** Page → share of the images in the area of images and text, 0 to 1, two digits; 0 without images. */
+/** Page → fraction of images in the area of images and text, 0 to 1, two digits; 0 without images. */
 export function imageTextRatioOf(page: Page | null): number {
   if (page === null) return 0
   const area = page.images.reduce((sum, { width, height }) => sum + (width ?? 300) * (height ?? 150), 0) // CSS 2.2 §10.3.2
-  const text = page.visibleText.length * 160 // 8 by 20 pixels a character
+  const text = page.visibleText.length * 160 // 8 by 20 pixels per character
   return area === 0 ? 0 : Math.round((area / (area + text)) * 100) / 100
 }
 
-/** It is fetched when the mail is shown. */
+/** True if the image is fetched when the mail is displayed. */
 export function isRemote(src: string): boolean {
   return /^(?:https?:)?\/\//i.test(src)
 }

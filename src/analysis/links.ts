@@ -1,11 +1,11 @@
 import { UNSUBSCRIBE_PLACEHOLDER } from '../mail/track.ts'
-import { hostShown, isIpHost, isLocalHost, isLookAlike, isShortener, siteOf } from './hosts.ts'
+import { hostShown, isIpHost, isLocalHost, isLookAlike, isShortener, registeredDomainOf } from './hosts.ts'
 import type { ExaminedLink, LinkProblem, Rule } from './mail.ts'
 import { oneLine, type Page } from './page.ts'
 import { VARIABLE_BEGINS } from './variables.ts'
 
-/** HTML and the author's text part → their links in their order, each looked at. What only the text has comes last.
- *  At most 1000; a mail with more is told of by its number alone. */
+/** HTML and the author's text part → their links in order, each checked. Links that are only in the text come last.
+ *  At most 1000; a mail with more is reported by its number of links only. */
 export function examineLinks(page: Page | null, text: string): ExaminedLink[] {
   const inPage = (page?.links ?? [])
     .filter(
@@ -49,7 +49,7 @@ const FOLLOWED = new Set(['http:', 'https:', 'mailto:', 'tel:', 'sms:', 'cid:', 
 const VAGUE =
   /^(?:click here|here|click|read more|more|link|hier|hier klicken|klicken sie hier|mehr|ici|cliquez ici|aquí|haga clic aquí)[.!»> ]*$/i
 
-/** Address in a text → the same without the punctuation of the sentence around it. */
+/** Address in a text → the same without punctuation of the surrounding sentence. */
 function withoutPunctuation(address: string): string {
   let end = address.length
   while (end > 0 && PUNCTUATION.includes(address[end - 1]!)) end--
@@ -60,8 +60,8 @@ const PUNCTUATION = `.,;:!?)]'"»`
 
 function problemsOf(href: string, text: string): LinkProblem[] {
   if (href === '' || href === '#') return ['link_empty']
-  if (VARIABLE_BEGINS.test(href)) return [] // variables.ts tells of it
-  if (href === UNSUBSCRIBE_PLACEHOLDER) return [] // becomes the recipient's own link
+  if (VARIABLE_BEGINS.test(href)) return [] // reported by variables.ts
+  if (href === UNSUBSCRIBE_PLACEHOLDER) return [] // replaced by the recipient's own link
   if (href.startsWith('#')) return []
   if (href.startsWith('//')) return ['link_relative']
   const scheme = /^([a-z][a-z0-9+.-]{0,40}:)/i.exec(href.replace(/[\t\n\r]/g, ''))?.[1]?.toLowerCase()
@@ -86,7 +86,7 @@ function webProblems(url: URL, text: string): LinkProblem[] {
   if (isShortener(host)) problems.push('link_shortener')
   if (isLookAlike(host)) problems.push('link_look_alike')
   const shown = hostShown(text)
-  if (shown !== null && siteOf(shown) !== siteOf(host)) problems.push('link_text_mismatch')
+  if (shown !== null && registeredDomainOf(shown) !== registeredDomainOf(host)) problems.push('link_text_mismatch')
   return problems
 }
 

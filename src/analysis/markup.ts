@@ -4,7 +4,7 @@ import type { Report, Rule } from './mail.ts'
 import { lineOf, type Page } from './page.ts'
 import { attributeOf } from './style.ts'
 
-/** The HTML is what its author meant. */
+/** Checks that the HTML is well-formed. */
 export const markup: Rule = ({ page }, report) => {
   if (page === null) return
   const reportTags = tagReporter(page, report)
@@ -24,7 +24,7 @@ export const markup: Rule = ({ page }, report) => {
   if (root !== undefined && !attributeOf(root, 'lang')) report('html_lang_missing')
 }
 
-/** What no mail client runs and filters refuse. */
+/** Reports active content, which mail clients do not run and filters reject. */
 export const active: Rule = ({ page }, report) => {
   if (page === null) return
   const reportTags = tagReporter(page, report)

@@ -1,29 +1,29 @@
 import type { HtmlTag } from '../mail/html-scan.ts'
 
-/** What is wrong with the tags of a page, each in its order. */
+/** Faults of the tags in a page, each list in order. */
 export interface TagFaults {
-  /** Never closed, though their kind has to be. */
+  /** Never closed, although required. */
   unclosed: HtmlTag[]
-  /** Closed only after what they stand in: `<b><i></b></i>`. */
+  /** Closed after their parent: `<b><i></b></i>`. */
   misnested: HtmlTag[]
-  /** End tags of what is not open. */
+  /** End tags without an open element. */
   stray: HtmlTag[]
-  /** `<div/>`, which opens and does not close. */
+  /** `<div/>`, which opens the element but does not close it. */
   selfClosed: HtmlTag[]
 }
 
-/** The elements that are open while a page is read, each with what `S` says of it, and the faults seen so far. Closing
- *  looks only at elements that it takes away, so that hundred thousands of them cost no more than their number. */
+/** The open elements while a page is read, each with its state `S`, and the faults so far. Closing visits only the
+ *  elements that it removes, so hundreds of thousands of them cost no more than their number. */
 export class OpenElements<S> {
   readonly faults: TagFaults = { unclosed: [], misnested: [], stray: [], selfClosed: [] }
   private readonly stack: { tag: HtmlTag; state: S }[] = []
   private readonly open = new Map<string, number>()
-  /** Taken away by the end of what they stood in; a late end tag makes them misnested. By name. */
+  /** Removed by the end of a parent; a later end tag makes them misnested. By name. */
   private readonly cutOff = new Map<string, HtmlTag[]>()
 
   constructor(private readonly root: S) {}
 
-  /** What holds for text that comes now. */
+  /** State for the text that comes next. */
   get state(): S {
     return this.stack.at(-1)?.state ?? this.root
   }
@@ -32,7 +32,7 @@ export class OpenElements<S> {
     return (this.open.get(name) ?? 0) > 0
   }
 
-  /** To be called before `state` is asked for the tag: `<li>` ends the `<li>` before it. */
+  /** Call before reading `state` for the tag: `<li>` ends the preceding `<li>`. */
   endImplied(name: string): void {
     for (const ended of IMPLICIT_CLOSE.get(name) ?? []) {
       if (this.stack.at(-1)?.tag.name === ended) this.pop()
@@ -60,7 +60,7 @@ export class OpenElements<S> {
     for (let top = this.pop(); top.name !== tag.name; top = this.pop()) this.cut(top)
   }
 
-  /** The page is over. */
+  /** Ends the page. */
   finish(): TagFaults {
     while (this.stack.length > 0) this.cut(this.pop())
     for (const tags of this.cutOff.values()) this.faults.unclosed.push(...tags.slice(0, MOST_NAMED))
@@ -82,7 +82,7 @@ export class OpenElements<S> {
   }
 }
 
-const MOST_NAMED = 1000 // of one kind; nobody reads more
+const MOST_NAMED = 1000 // per kind; more are not useful
 const VOID = new Set(
   'area base basefont bgsound br col embed frame hr img input link meta param source track wbr'.split(' '),
 )

@@ -3,24 +3,24 @@ import { type HtmlTag, RAW_TEXT, scanHtml } from '../mail/html-scan.ts'
 import { OpenElements, type TagFaults } from './open-elements.ts'
 import { attributeOf, type Look, lookWithin, PLAIN_LOOK, UsedCss } from './style.ts'
 
-/** HTML of a mail as the rules look at it. */
+/** The HTML of a mail as the rules need it. */
 export interface Page {
   html: string
-  /** False: longer than we look at; what comes later is not in here. */
+  /** False if only the beginning was read. */
   isWhole: boolean
   hasDoctype: boolean
-  /** Start tags in their order. */
+  /** Start tags in order. */
   tags: HtmlTag[]
   faults: TagFaults
-  /** Where a tag begins that never ends; -1 when there is none. */
+  /** Start of a tag that never ends; -1 if there is none. */
   cutAt: number
   links: PageLink[]
   images: PageImage[]
-  /** With its blanks made one. Alternative texts of images are not in it. */
+  /** With collapsed white space and without the alt texts of images. */
   visibleText: string
-  /** `display: none`, no size and the like. */
+  /** Hidden by `display: none`, zero size and similar. */
   hiddenText: string
-  /** In the colour of its background. */
+  /** Text in the colour of its background. */
   sameColourText: string
   css: UsedCss
   hasStyleInBody: boolean
@@ -29,7 +29,7 @@ export interface Page {
 export interface PageLink {
   tag: HtmlTag
   href: string | undefined
-  /** What a reader sees of it, alternative texts of images included. */
+  /** Visible text, including alt texts of images. */
   text: string
 }
 
@@ -37,12 +37,12 @@ export interface PageImage {
   tag: HtmlTag
   src: string
   alt: string | undefined
-  /** Pixels, as far as attributes or style say. */
+  /** Pixels, if attributes or styles say so. */
   width: number | null
   height: number | null
 }
 
-/** HTML → page. Looks at as much as WORK allows and at each character a bounded number of times. Never throws. */
+/** HTML → page. Reads as much as WORK allows, each character a bounded number of times. Never throws. */
 export function readPage(html: string): Page {
   const end = endOfWork(html)
   const isWhole = end === html.length
@@ -132,7 +132,7 @@ export function readPage(html: string): Page {
   }
 }
 
-/** Any blanks, also those that show nothing, made one. */
+/** Collapses white space, including invisible characters, to single spaces. */
 export function oneLine(text: string): string {
   return text.replace(BLANKS, ' ').trim()
 }
@@ -144,9 +144,9 @@ export function lineOf(html: string, offset: number): number {
   return line
 }
 
-/** Where the work for one analysis ends: at 2 MB, or earlier when the text is dense with tags and declarations. Counts the
- *  signs at which the scanners do something, in the time that a plain character takes, so that the same mail is always cut
- *  at the same place. */
+/** End of the analysed part: at 2 MB, or earlier if the text is dense with tags and declarations. Counts the
+ *  characters at which the scanners work, in units of a plain character, so that the same mail is always cut at the
+ *  same place. */
 function endOfWork(html: string): number {
   const longest = Math.min(html.length, MAX_CHARS)
   if (longest * WORK_OF_TAG <= WORK) return longest
@@ -159,7 +159,7 @@ function endOfWork(html: string): number {
 }
 
 const MAX_CHARS = 2_097_152 // ours: twenty times what Gmail shows
-/** Ours: 2 MB with a tag every 25 characters. 2 MB of nothing but tags would take four times as much, a second. */
+/** Ours: 2 MB with a tag every 25 characters. 2 MB of tags alone would take four times as long, a second. */
 const WORK = 8_000_000
 const WORK_OF_TAG = 60
 const WORK_OF = new Map(

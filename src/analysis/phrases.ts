@@ -1,5 +1,5 @@
-/** Words of unwanted mail, of mail to many and of free mailboxes, as data. Chosen by us, in English, German, French and
- *  Spanish; each is looked for as whole words, in lower case. */
+/** Phrases of spam, bulk mail and free mailboxes, as data. Our choice, in English, German, French and Spanish;
+ *  matched as whole words in lower case. */
 export const SPAM_PHRASES: readonly string[] = (
   '100% free; act now; additional income; all for free; amazing deal; as seen on; best price; be your own boss; ' +
   'big bucks; buy direct; call now; cash bonus; casino; cheap meds; claim your prize; click here now; click now; ' +
@@ -16,7 +16,7 @@ export const SPAM_PHRASES: readonly string[] = (
   'dinero fácil; gana dinero; has ganado; oferta limitada; sin compromiso'
 ).split('; ')
 
-/** Each hints at mail to many. */
+/** Each suggests bulk mail. */
 export const BULK_PHRASES: readonly string[] = (
   'newsletter; unsubscribe; special offer; sale ends; shop now; discount; coupon; promo code; % off; ' +
   'view in browser; view this email in your browser; new arrivals; weekly digest; our latest; black friday; ' +
@@ -24,7 +24,7 @@ export const BULK_PHRASES: readonly string[] = (
   'angebote der woche; se désabonner; désinscrire; soldes; darse de baja; descuento; cancelar suscripción'
 ).split('; ')
 
-/** What a link to unsubscribe says or leads to. */
+/** Texts and targets of unsubscribe links. */
 export const UNSUBSCRIBE_WORDS =
   /unsubscri|opt[-_ ]?out|manage (?:your )?(?:email )?preferences|email[-_ ]preferences|abmeld|abbestell|austragen|d[ée]sabonn|d[ée]sinscri|darse de baja|cancelar (?:la )?suscripci|disiscri|uitschrijven/i
 
@@ -37,7 +37,7 @@ export const FREE_MAIL_DOMAINS = new Set(
   ).split(' '),
 )
 
-/** Text → those of the phrases that stand in it as whole words. */
+/** Text → the phrases that it contains as whole words. */
 export function phrasesIn(text: string, phrases: readonly string[]): string[] {
   const lower = ` ${text.toLowerCase().replace(/[’‘]/g, "'")} `
   return phrases.filter((phrase) => {

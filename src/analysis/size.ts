@@ -1,6 +1,6 @@
 import type { AnalysedAttachment, Rule } from './mail.ts'
 
-/** Length of the HTML and of the whole. */
+/** Checks the size of the HTML and of the whole mail. */
 export const size: Rule = ({ input, page }, report) => {
   const htmlBytes = Buffer.byteLength(input.html ?? '')
   if (htmlBytes > GMAIL_CLIPS) report('size_clipped', ` (${kilobytes(htmlBytes)} KB)`)
@@ -9,7 +9,7 @@ export const size: Rule = ({ input, page }, report) => {
   if (page?.isWhole === false) report('size_not_read_whole')
 }
 
-/** What is attached, by the endings of its names. */
+/** Checks the file extensions of attachments. */
 export const attachments: Rule = ({ input }, report) => {
   for (const [code, endings] of ENDINGS) {
     const found = input.attachments.filter(({ filename }) => endings.has(endingOf(filename)))
@@ -20,7 +20,7 @@ export const attachments: Rule = ({ input }, report) => {
 const GMAIL_CLIPS = 102 * 1024 // Gmail clips the message at this size
 const LARGE = 10 * 1_048_576 // ours: smaller servers refuse more
 
-// Own choice of what large receivers are known to refuse.
+// Our choice of types that large receivers are known to reject.
 const ENDINGS = [
   [
     'attachment_blocked',

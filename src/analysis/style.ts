@@ -2,22 +2,22 @@ import type { HtmlTag } from '../mail/html-scan.ts'
 import { colourOf } from './colour.ts'
 import { scanCss } from './css-scan.ts'
 
-/** How text looks where it stands, as far as the tags around it say. */
+/** Appearance of text, as far as the surrounding tags determine it. */
 export interface Look {
   isHidden: boolean
-  /** Its size is nothing; unlike what is hidden, an element within can undo that, and layouts of columns do. */
+  /** Zero size. Unlike hidden text, an inner element can undo it, and column layouts do. */
   isSizeless: boolean
-  /** Colour of the text as `#rrggbb`; null when nobody set it. */
+  /** Text colour as `#rrggbb`; null if not set. */
   colour: string | null
-  /** The background behind it; null when it cannot be known. */
+  /** Background colour behind it; null if unknown. */
   background: string | null
 }
 
 export const PLAIN_LOOK: Look = { isHidden: false, isSizeless: false, colour: null, background: '#ffffff' }
 
-/** Style sheets of a page, style attributes included: what is used, not where. */
+/** The CSS used in a page, from style sheets and style attributes, without positions. */
 export class UsedCss {
-  /** By property, the values it is given. */
+  /** By property: its values. */
   readonly values = new Map<string, Set<string>>()
   readonly atRules = new Map<string, Set<string>>()
   readonly selectors = new Set<string>()
@@ -30,7 +30,7 @@ export class UsedCss {
     })
   }
 
-  /** Style attribute → its declarations, which are noted as well. */
+  /** Style attribute → its declarations, which are also recorded. */
   attribute(css: string): Map<string, string> {
     const own = new Map<string, string>()
     const declaration = (property: string, value: string) => {
@@ -42,8 +42,8 @@ export class UsedCss {
   }
 }
 
-/** Look around a tag, and the tag → look within it. `sheetColours` says that a style sheet sets backgrounds: then nobody
- *  knows what stands behind an element with a class. */
+/** Outer look and tag → look inside it. `sheetColours`: a style sheet sets backgrounds, so the background of an
+ *  element with a class is unknown. */
 export function lookWithin(outer: Look, tag: HtmlTag, own: Map<string, string> | null, sheetColours: boolean): Look {
   const attributes = own === null && tag.attributes.length === 0 ? null : tag
   if (attributes === null) return tag.name === 'a' && outer.colour !== null ? { ...outer, colour: null } : outer
@@ -51,13 +51,13 @@ export function lookWithin(outer: Look, tag: HtmlTag, own: Map<string, string> |
   return {
     isHidden: outer.isHidden || attributeOf(tag, 'hidden') !== undefined || (own !== null && hides(own)),
     isSizeless: sizeless(own) ?? outer.isSizeless,
-    // A link has a colour of its own.
+    // A link has its own colour.
     colour: colour === undefined ? (tag.name === 'a' ? null : outer.colour) : colourOf(colour),
     background: backgroundWithin(outer.background, tag, own, sheetColours),
   }
 }
 
-/** Value of the first attribute of that name, undefined when there is none. */
+/** Value of the first attribute of that name; undefined if there is none. */
 export function attributeOf(tag: HtmlTag, name: string): string | undefined {
   return tag.attributes.find((attribute) => attribute.name === name)?.value
 }
@@ -84,7 +84,7 @@ function hides(own: Map<string, string>): boolean {
   return isFlat && HIDDEN.test(own.get('overflow') ?? '')
 }
 
-/** Null = the element does not say. */
+/** Null = the element does not set it. */
 function sizeless(own: Map<string, string> | null): boolean | null {
   const size = own?.get('font-size')
   if (size !== undefined) return ZERO.test(size)

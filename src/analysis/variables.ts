@@ -1,6 +1,6 @@
 import type { Mail, Rule } from './mail.ts'
 
-/** What a template left behind: variables of any of the usual languages, and the words a missing value becomes. */
+/** Reports unfilled template variables of common languages, and words such as `undefined` for missing values. */
 export const variables: Rule = (mail, report) => {
   for (const [field, text] of textsOf(mail)) {
     const unresolved = VARIABLE.exec(text)?.[0] ?? (field === 'link' ? undefined : PERCENT.exec(text)?.[0])
@@ -11,14 +11,14 @@ export const variables: Rule = (mail, report) => {
   }
 }
 
-/** How a variable of any of them begins: an address that holds one is not known yet. */
+/** Start of a variable in any of them: a URL that contains one is not final. */
 export const VARIABLE_BEGINS = /\{\{|\{%|\[\[|\*\||<%|\$\{/
 
-// Liquid, Handlebars, Jinja, ERB, JavaScript, Mailchimp, Symfony and what people write by hand; all within one line.
+// Liquid, Handlebars, Jinja, ERB, JavaScript, Mailchimp, Symfony and manual placeholders; all within one line.
 const VARIABLE =
   /\{\{[^{}\n]{0,200}\}\}|\{%[^%{}\n]{0,200}%\}|\[\[[^[\]\n]{1,200}\]\]|\*\|[A-Z0-9_:]{1,60}\|\*|<%[^%<>\n]{0,200}%>|\$\{[A-Za-z_][\w.]{0,60}\}|\[(?:FIRST|LAST|FULL|YOUR|INSERT|CUSTOMER|COMPANY)[ _A-Z]{0,30}\]/
 const PERCENT = /(?<![\w%])%[A-Z][A-Z0-9_]{2,40}%(?![\w%])/
-// In German `null` is a number, so it counts only where a name or a value should stand.
+// In German `null` is a number, so it counts only in the place of a name or a value.
 const UNDEFINED =
   /\[object Object\]|(?:^|[\s,:>(])(?:undefined|NaN)(?=[\s,.!?<)]|$)|\b(?:Hi|Hello|Hey|Dear|Hallo|Lieber?|Bonjour|Hola|Ciao)\s(?:null|None|nil)\b|:\s?null(?=[\s,.!?<]|$)/
 const UNDEFINED_IN_ADDRESS = /\[object%20Object\]|\[object Object\]|[/=](?:undefined|null|NaN)(?=[/?&#]|$)/

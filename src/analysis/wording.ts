@@ -1,4 +1,4 @@
-/** Text of at least so many letters → mostly in capitals? Scripts without capitals never are. */
+/** True if a text of at least that many letters is mostly in capitals. Never true for scripts without capitals. */
 export function isShouting(text: string, fewestLetters: number): boolean {
   let upper = 0
   let lower = 0
@@ -9,7 +9,7 @@ export function isShouting(text: string, fewestLetters: number): boolean {
   return upper + lower >= fewestLetters && upper > (upper + lower) * 0.7
 }
 
-/** How many emoji a text has; one made of several signs counts once. */
+/** Number of emoji in a text; a sequence counts once. */
 export function emojiIn(text: string): number {
   return text.match(EMOJI)?.length ?? 0
 }

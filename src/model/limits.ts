@@ -35,7 +35,7 @@ export const PLAN_LIMITS = {
 /** Limits that are the same for every plan. */
 export const FIXED_LIMITS = {
   /** Stored revoked and expired keys per organization. Creating a key deletes the oldest beyond the limit. */
-  deadKeys: 1000,
+  inactiveKeys: 1000,
   /** Attempts per webhook delivery, including manual ones. */
   webhookAttempts: 100,
   /** Deliveries per event and webhook: the first one and replays. */

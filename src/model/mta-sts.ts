@@ -15,7 +15,7 @@ export interface KeptMtaSts {
   usedAt: number
 }
 
-/** Stored policy, if any → the mode to apply at `now` (ms UTC); null if it has none or expired. */
+/** Stored policy, if any → the policy that applies at `now` (ms UTC); null if there is none or it expired. */
 export function policyAt(kept: KeptMtaSts | null, now: number): MtaSts | null {
   return kept !== null && kept.expiresAt > now ? kept.policy : null
 }

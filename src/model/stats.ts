@@ -37,7 +37,7 @@ export function noCounts(): Counts {
 }
 
 /** What the change that creates an event adds for counting. */
-export interface Telling {
+export interface CountingContext {
   /** True if this recipient already had such an event (opens and clicks). */
   isRepeat?: boolean
   /** True for a bounce of a delivery that had counted as delivered. */
@@ -48,15 +48,15 @@ export interface Telling {
  *  samples. Never throws. */
 export function countedBy(
   event: Pick<Event, 'type' | 'body'>,
-  telling: Telling,
+  context: CountingContext,
 ): { counted: Counted[]; tags: string[] } {
   const data = readData(event.body)
   if (data.test === true) return { counted: [], tags: [] }
   const tags = Array.isArray(data.tags) ? (data.tags as string[]) : []
-  return { counted: namesOf(event.type, data, telling), tags }
+  return { counted: namesOf(event.type, data, context), tags }
 }
 
-function namesOf(type: Event['type'], data: Record<string, unknown>, { isRepeat, isLate }: Telling): Counted[] {
+function namesOf(type: Event['type'], data: Record<string, unknown>, { isRepeat, isLate }: CountingContext): Counted[] {
   switch (type) {
     case 'message.delivered':
       return ['delivered']

@@ -25,7 +25,7 @@ export interface TlsSession {
 /** Number of such connections to a domain in a UTC day. */
 export interface TlsCount extends TlsSession {
   domain: string
-  /** Time of the first one, ms UTC. */
+  /** Start of the day, ms UTC. */
   day: number
   sessions: number
 }

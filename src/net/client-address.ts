@@ -1,9 +1,9 @@
 import { isIP } from 'node:net'
 import { canonicalIp, parseHostPort } from './ip.ts'
 
-/** The client of a request: the peer of the connection, or the address that trusted proxies report. `X-Forwarded-For` is
- *  read from its end, because each proxy appends the address it saw, and only as far as those proxies are trusted. Anybody
- *  can have written what comes before. */
+/** The client of a request: the peer of the connection, or the address that trusted proxies report.
+ *  `X-Forwarded-For` is read from its end, because each proxy appends the address it saw, and only as far as those
+ *  proxies are trusted. Clients can forge everything before. */
 export type ClientAddress = (peer: string | null, forwardedFor: string | null) => string
 
 /** Creates a ClientAddress from the trusted proxy addresses. Returns '' for an unknown peer; an entry that is no address

@@ -8,8 +8,8 @@ export function isBadHost(header: string | null): boolean {
   return header !== null && header !== '' && hostNameOf(header) === null
 }
 
-/** `Mail.Example.com.:8025` → `mail.example.com`; `[::1]:80` → `::1`. Null for what is no host. RFC 3986 §3.2.2, without
- *  percent-encoding and without characters that stand in no DNS name. */
+/** `Mail.Example.com.:8025` → `mail.example.com`; `[::1]:80` → `::1`. Null for anything that is not a host. RFC 3986
+ *  §3.2.2, without percent-encoding and without characters that DNS names do not contain. */
 export function hostNameOf(header: string): string | null {
   const match = header.length <= MOST_CHARACTERS ? HOST.exec(header) : null
   if (match === null) return null

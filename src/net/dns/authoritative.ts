@@ -2,17 +2,17 @@ import type { Clock } from '../../os/clock.ts'
 import type { Random } from '../../os/random.ts'
 import { createResolver, type Lookup, type Resolver } from './resolver.ts'
 
-/** A resolver → one that asks the name servers of each name themselves, so that nobody's memory stands between what was
- *  published and who looks: a resolver on the way may say for hours that a record is not there (RFC 2308). It finds those
- *  servers by `base`, and leaves to it what they cannot answer: aliases, which may lead to anybody's zone, and names whose
- *  servers are silent or have no address that `mayAsk` allows. Answers are not held to DNSSEC: `authentic` is false. It lives
- *  for one look after another, not for ever: the servers of a name are found once. */
+/** Creates a resolver that asks the name servers of each name directly, so that no cache delays new records: a
+ *  shared resolver may report for hours that a record is missing (RFC 2308). It finds those servers through `base`,
+ *  and uses `base` for what they cannot answer: aliases, which may point into any zone, and names whose servers do
+ *  not answer or have no address that `mayAsk` allows. Answers are not validated by DNSSEC: `authentic` is false.
+ *  Use a new one for each check, because the servers of a name are looked up only once. */
 export function createAuthoritativeResolver(options: {
   base: Resolver
   mayAsk: (ip: string) => boolean
   clock: Clock
   random: Random
-  /** 53 but in tests. */
+  /** 53 except in tests. */
   port?: number
 }): Resolver {
   const { base, mayAsk, clock, random, port = 53 } = options
@@ -68,7 +68,7 @@ export function createAuthoritativeResolver(options: {
   }
 }
 
-/** More of them say the same. */
+/** Further servers give the same answers. */
 const MOST_SERVERS = 3
 const TIMEOUT_MS = 1_500
 

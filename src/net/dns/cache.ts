@@ -1,15 +1,15 @@
 import type { Clock } from '../../os/clock.ts'
 
-/** Remembers values for a time, and of more than `maxEntries` or `maxBytes` those used last. */
+/** Caches values for a time; beyond `maxEntries` or `maxBytes` it drops those used least recently. */
 export interface DnsCache<T> {
-  /** The value and how much of its time is left, at least one second; null when unknown or over. */
+  /** The value and its remaining time, at least one second; null if unknown or expired. */
   get(key: string): { value: T; secondsLeft: number } | null
   set(key: string, value: T, seconds: number): void
 }
 
-/** Clock and size → an empty cache. Size 0 remembers nothing. A clock set back ends an entry rather than
- *  prolonging it. `bytesOf`: about what a value holds in memory; a value of more than a hundredth of `maxBytes` is not
- *  remembered, so that a few cannot push out all others. */
+/** Clock and size → an empty cache. Size 0 caches nothing. A clock that was set back ends an entry instead of
+ *  prolonging it. `bytesOf`: approximate memory of a value. A value of more than a hundredth of `maxBytes` is not
+ *  cached, so that a few cannot displace all others. */
 export function createDnsCache<T>(options: {
   clock: Clock
   maxEntries: number
@@ -17,7 +17,7 @@ export function createDnsCache<T>(options: {
   bytesOf: (value: T) => number
 }): DnsCache<T> {
   const { clock, maxEntries, maxBytes, bytesOf } = options
-  const entries = new Map<string, { value: T; endsAt: number; seconds: number; bytes: number }>() // oldest use first
+  const entries = new Map<string, { value: T; endsAt: number; seconds: number; bytes: number }>() // least recently used first
   let bytesHeld = 0
   const remove = (key: string) => {
     const entry = entries.get(key)
@@ -50,5 +50,5 @@ export function createDnsCache<T>(options: {
   }
 }
 
-/** Of the map and the record around a value. */
+/** For the map entry and the record of a value. */
 const ENTRY_BYTES = 200

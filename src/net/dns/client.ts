@@ -7,20 +7,20 @@ import { isCheap } from './cost.ts'
 import { framedMessages, frameMessage, isWhole } from './frame.ts'
 import type { RecordType } from './lookup.ts'
 
-/** What one question came to: a sound answer, or why there is none worth believing. */
+/** Result of one question: a valid answer, or why there is none. */
 export type Reply =
   | { kind: 'answered'; isNxdomain: boolean; answers: Answer[]; authorities: Answer[]; authentic: boolean }
   | { kind: 'temporary'; reason: string }
 
 export type Ask = (name: string, type: RecordType) => Promise<Reply>
 
-/** Servers and patience → the function that asks one question on the wire. It follows no CNAME and keeps
- *  nothing. Servers are asked in turn until one gives NOERROR or NXDOMAIN; one that says SERVFAIL, REFUSED
- *  or the like is not asked again; a silent one is, up to `tries` questions in all (every server gets one).
- *  `timeoutMs` is for one question; all together take at most tries × timeoutMs, on the machine's own timer
- *  even under a test clock, since sockets know no other. Each question has a random id and a fresh socket,
- *  so a random port. The AD flag counts only from servers that `isTrusted` names: anybody else could set it. Throws
- *  on a server that is no `ip:port`; the function itself never rejects. */
+/** Servers and time limits → the function that sends one question. It follows no CNAME and caches nothing. Servers
+ *  are asked in turn until one answers NOERROR or NXDOMAIN. A server that answers SERVFAIL, REFUSED or similar is
+ *  not asked again; a silent one is, up to `tries` questions in total (each server gets at least one). `timeoutMs`
+ *  is per question; all together take at most tries × timeoutMs in real time, even under a test clock. Each question
+ *  has a random ID and a new socket, and so a random port. The AD flag counts only from servers that `isTrusted`
+ *  accepts, because any other could set it. Throws for a server that is not `ip:port`; the returned function never
+ *  rejects. */
 export function createAsk(options: {
   servers: string[]
   random: Random
@@ -50,7 +50,7 @@ export function createAsk(options: {
   }
 }
 
-/** How long one question may take at most, waiting servers included. */
+/** Longest time for one question, in ms, including the wait for servers. */
 export function longestAskMs(options: { servers: string[]; timeoutMs: number; tries: number }): number {
   return Math.max(options.tries, options.servers.length) * options.timeoutMs
 }
@@ -64,11 +64,11 @@ interface DnsQuestion {
   name: string
   type: RecordType
 }
-/** `isFinal`: this server has spoken and will not say anything else. */
+/** `isFinal`: this server answered, and would answer the same again. */
 type Failure = { kind: 'temporary'; reason: string; isFinal: boolean }
 type ServerReply = Exclude<Reply, { kind: 'temporary' }> | Failure
 type Exchange = (server: Server, question: DnsQuestion, query: Buffer, timeoutMs: number) => Promise<Received>
-/** A message that answers the question, or why none came. */
+/** A message that answers the question, or why there is none. */
 type Received = DecodedPacket | Failure
 
 const UDP_PAYLOAD_BYTES = 1232 // fits every path without fragments: DNS Flag Day 2020
@@ -85,7 +85,7 @@ function newQuestion(name: string, type: RecordType, random: Random): DnsQuestio
   return { id: (high << 8) | low, name, type }
 }
 
-/** UDP first, TCP when the answer did not fit, without EDNS when the server cannot read it (RFC 6891 §7). */
+/** UDP first; TCP if the answer did not fit; without EDNS if the server does not support it (RFC 6891 §7). */
 async function askServer(server: Server, question: DnsQuestion, deadline: number, timeoutMs: number) {
   const exchange = async (speak: Exchange, hasEdns: boolean): Promise<Received> => {
     const leftMs = Math.min(timeoutMs, deadline - performance.now())
@@ -127,8 +127,8 @@ function judge(message: DecodedPacket): ServerReply {
   }
 }
 
-/** One datagram there, and back the first that answers the question. Others are not ours: whoever guesses
- *  ids and ports must not be able to end the wait. */
+/** Sends one datagram and takes the first reply that answers the question. Others are ignored: an attacker who
+ *  guesses IDs and ports must not end the wait. */
 const overUdp: Exchange = ({ host, port }, question, query, timeoutMs) =>
   new Promise((resolve) => {
     const socket = dgram.createSocket(net.isIP(host) === 6 ? 'udp6' : 'udp4')
@@ -148,7 +148,7 @@ const overUdp: Exchange = ({ host, port }, question, query, timeoutMs) =>
       const received = receive(bytes, question)
       if (received) end(received)
     })
-    // Connected, so that the kernel drops what comes from elsewhere and tells us of a closed port.
+    // Connected, so that the kernel drops datagrams from elsewhere and reports a closed port.
     socket.connect(port, host, () => socket.send(query))
   })
 
@@ -173,13 +173,13 @@ const overTcp: Exchange = ({ host, port }, question, query, timeoutMs) =>
     })
   })
 
-/** Bytes → the answer to our question, a failure when it is ours but unreadable, null when it is not ours. */
+/** Bytes → the answer to our question; a failure if it is ours but unreadable; null if it is not ours. */
 function receive(bytes: Buffer, question: DnsQuestion): Received | null {
   if (bytes.length < 12 || bytes.readUInt16BE() !== question.id) return null
   if (!isCheap(bytes)) return temporary('answer too large', true)
   try {
     const message = packet.decode(bytes)
-    // dns-packet reads past the end of a message cut short and makes up the rest; NaN counts as past the end.
+    // dns-packet reads past the end of a truncated message and invents the rest; NaN counts as past the end.
     if (!(packet.decode.bytes <= bytes.length) || !isWhole(bytes)) return temporary('malformed answer', true)
     if (!message.flag_qr) return null
     return isAnswerTo(message, question) ? message : null
@@ -190,6 +190,6 @@ function receive(bytes: Buffer, question: DnsQuestion): Received | null {
 
 function isAnswerTo(message: DecodedPacket, { name, type }: DnsQuestion): boolean {
   const [asked, ...more] = message.questions ?? []
-  if (!asked) return rcodeOf(message) !== 0 && rcodeOf(message) !== 3 // some refuse without repeating the question
+  if (!asked) return rcodeOf(message) !== 0 && rcodeOf(message) !== 3 // some servers refuse without repeating the question
   return more.length === 0 && asked.name.toLowerCase() === name && asked.type === type && asked.class === 'IN'
 }

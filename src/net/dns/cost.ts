@@ -1,17 +1,17 @@
 import { endOfName } from './frame.ts'
 
-/** What reading one DNS message may cost. Names in it are compressed: 59,000 bytes held 8,400 names of 126 labels each, and
- *  reading them took 150 ms of the main thread. */
+/** Limits on the work for one DNS message. Names in it are compressed: 59,000 bytes contained 8,400 names of 126
+ *  labels each, and decoding them took 150 ms of the main thread. */
 export const DNS_COST_LIMITS = {
-  /** Records of one message. The largest sets in the wild have some dozens. */
+  /** Records per message. The largest sets in practice have some dozens. */
   records: 1_000,
-  /** Labels of all names, compression undone, and strings of TXT records; 0.1 µs each. A TXT record of 64 KiB in full strings
-   *  has 257. */
+  /** Labels of all names after decompression, and strings of TXT records; 0.1 µs each. A TXT record of 64 KiB in
+   *  full strings has 257. */
   pieces: 20_000,
 }
 
-/** DNS message → whether reading it stays within DNS_COST_LIMITS. True for a message that is cut short or malformed in
- *  another way: the reader finds that out. Linear in the message up to the limits; never throws. RFC 1035 §4.1 */
+/** True if decoding a DNS message stays within DNS_COST_LIMITS. Also true for a truncated or otherwise malformed
+ *  message, which the decoder detects. Linear in the message up to the limits; never throws. RFC 1035 §4.1 */
 export function isCheap(message: Buffer): boolean {
   if (message.length < HEADER_BYTES) return true
   const [questions = 0, ...others] = [4, 6, 8, 10].map((at) => message.readUInt16BE(at))
@@ -38,12 +38,12 @@ export function isCheap(message: Buffer): boolean {
 }
 
 const HEADER_BYTES = 12
-/** Ours have one. */
+/** Our queries have one. */
 const MOST_QUESTIONS = 4
-/** A name has 255 bytes (RFC 1035 §2.3.4): at most 127 labels, with a pointer behind each. */
+/** A name has 255 bytes (RFC 1035 §2.3.4): at most 127 labels, each followed by a pointer. */
 const MOST_LABELS = 256
 
-/** What dns-packet makes of the data of a record. */
+/** Number of pieces that dns-packet makes of a record's data. */
 function dataPieces(message: Buffer, type: number, from: number, end: number): number {
   switch (type) {
     case 1: // A
@@ -72,14 +72,14 @@ function dataPieces(message: Buffer, type: number, from: number, end: number): n
       return strings
     }
     default:
-      // Others hold two names at most, and lists and bit maps, each bit of which may become an element.
+      // Other types have at most two names, or lists and bit maps in which each bit may become an element.
       return MOST_LABELS + 8 * (end - from)
   }
 }
 
-/** → labels of the name with the pointers among them, compression undone, and where the name ends. Without end when there are
- *  more of them than a name can have: a chain of pointers alone may be thousands long. Pointers lead backwards (RFC 1035
- *  §4.1.4); one that does not, ends the name. */
+/** Returns the number of labels of the name after decompression, with its pointers, and where the name ends. No end
+ *  if there are more of them than a name can have: a chain of pointers alone may be thousands long. Pointers lead
+ *  backwards (RFC 1035 §4.1.4); one that does not ends the name. */
 function nameAt(message: Buffer, from: number): { labels: number; end: number } {
   let labels = 0
   for (let at = from; at < message.length; labels++) {

@@ -2,14 +2,14 @@ import type { Answer } from 'dns-packet'
 import type { Ask } from './client.ts'
 import type { Lookup, RecordType } from './lookup.ts'
 
-/** The records a name has in the end, and how long to remember that. */
+/** The final records of a name, and how long to cache them. */
 export interface Resolved {
   lookup: Lookup<Answer>
   keepSeconds: number
 }
 
-/** Asks for `name` (lower case, can exist) and goes along its CNAMEs, first inside each answer, then by asking for
- *  where it ends. At most eight aliases; a loop or more is `temporary`. Never rejects. RFC 1034 §3.6.2 */
+/** Looks up `name` (lower case, canExist) and follows its CNAMEs, first inside each answer, then by further
+ *  questions. At most eight aliases; more, or a loop, is `temporary`. Never rejects. RFC 1034 §3.6.2 */
 export async function followAliases(ask: Ask, name: string, type: RecordType): Promise<Resolved> {
   const seen = new Set<string>()
   let owner = name
@@ -38,7 +38,7 @@ export async function followAliases(ask: Ask, name: string, type: RecordType): P
       if (seen.has(owner)) return trouble('CNAME loop')
       if (seen.size > MAX_ALIASES) return trouble('CNAME chain too long')
     }
-    // The rcode and the SOA speak of the end of the chain (RFC 6604 §3); without them the server stopped halfway.
+    // The rcode and the SOA concern the end of the chain (RFC 6604 §3); without them the server stopped halfway.
     const soa = reply.authorities.find((answer) => answer.type === 'SOA')
     const keepSeconds = soa ? Math.min(ttlSeconds, negativeSeconds(soa)) : BRIEF_SECONDS
     if (reply.isNxdomain || !canExist(owner)) return { lookup: { kind: 'nxdomain' }, keepSeconds }
@@ -46,8 +46,8 @@ export async function followAliases(ask: Ask, name: string, type: RecordType): P
   }
 }
 
-/** RFC 1035 §2.3.4: labels of 1 to 63 bytes, 253 characters in all. Anything but ASCII is no A-label.
- *  Takes a name without trailing dot; the empty name is false. */
+/** True if DNS can contain the name: labels of 1 to 63 bytes, 253 characters in all, ASCII only. Expects no trailing
+ *  dot; false for the empty name. RFC 1035 §2.3.4 */
 export function canExist(name: string): boolean {
   return name.length <= 253 && /^[\x00-\x7f]*$/.test(name) && name.split('.').every(isLabel)
 }
@@ -59,10 +59,10 @@ export function targetOf(answer: Answer): string {
 
 const isLabel = (label: string) => label.length >= 1 && label.length <= 63
 
-/** What a negative answer is remembered at most, RFC 2308 §5 (which allows hours; people wait for DNS changes). */
+/** Longest caching of a negative answer. RFC 2308 §5 allows hours, but people wait for DNS changes. */
 const MAX_NEGATIVE_SECONDS = 300
 const MAX_SECONDS = 86_400
-/** Trouble, and "nothing there" without the SOA that would say for how long. */
+/** Caching of failures, and of a negative answer without the SOA that states its time. */
 const BRIEF_SECONDS = 1
 const MAX_ALIASES = 8
 
@@ -85,8 +85,8 @@ function negativeSeconds(soa: Answer): number {
   return Math.max(BRIEF_SECONDS, Math.min(minimum, ttlOf(soa), MAX_NEGATIVE_SECONDS))
 }
 
-/** The record without the message that it came in: its bytes are copied, or a remembered record of ten bytes would hold on to
- *  64 KiB. */
+/** The record without its message: its bytes are copied, since a cached record of ten bytes would otherwise keep 64
+ *  KiB in memory. */
 function apart(answer: Answer): Answer {
   const { data } = answer as unknown as { data: unknown }
   if (Array.isArray(data)) return { ...answer, data: data.map(copied) } as unknown as Answer

@@ -1,4 +1,4 @@
-/** DNS message → the same with its two length bytes in front, as TCP wants it. RFC 1035 §4.2.2 */
+/** DNS message → the same with its two length bytes in front, for TCP. RFC 1035 §4.2.2 */
 export function frameMessage(message: Uint8Array): Buffer {
   const framed = Buffer.allocUnsafe(2 + message.length)
   framed.writeUInt16BE(message.length)
@@ -6,8 +6,8 @@ export function frameMessage(message: Uint8Array): Buffer {
   return framed
 }
 
-/** Makes a reader of one TCP stream: feed it bytes as they come, get the messages that are complete.
- *  Keeps what is left for the next call, never more than one message (65,537 bytes) and what came last. */
+/** Creates a reader of one TCP stream: received bytes → the messages that are now complete. It buffers the rest,
+ *  never more than one message (65,537 bytes) and the last chunk. */
 export function framedMessages(): (bytes: Uint8Array) => Buffer[] {
   let rest: Buffer = Buffer.alloc(0)
   return (bytes) => {
@@ -22,8 +22,8 @@ export function framedMessages(): (bytes: Uint8Array) => Buffer[] {
   }
 }
 
-/** DNS message → whether all that it announces lies within it. dns-packet takes what there is of a last record that was cut
- *  short, and a TLSA record with half a hash is another record. Never throws. RFC 1035 §4.1 */
+/** True if a DNS message is complete. dns-packet accepts a truncated last record, and a TLSA record with half a hash
+ *  is a different record. Never throws. RFC 1035 §4.1 */
 export function isWhole(message: Buffer): boolean {
   if (message.length < HEADER_BYTES) return false
   const [questions = 0, ...others] = [4, 6, 8, 10].map((at) => message.readUInt16BE(at))
@@ -40,7 +40,8 @@ export function isWhole(message: Buffer): boolean {
 
 const HEADER_BYTES = 12
 
-/** Where the name that begins at `from` ends: behind the root or a pointer; past the end when it has neither. RFC 1035 §4.1.4 */
+/** End of the name that begins at `from`: after the root label or a pointer; past the end of the message if there is
+ *  neither. RFC 1035 §4.1.4 */
 export function endOfName(message: Buffer, from: number): number {
   let at = from
   while (at < message.length) {

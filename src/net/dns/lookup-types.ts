@@ -1,13 +1,13 @@
 import type { Lookup, Resolver } from './lookup.ts'
 
-/** What checks of inbound mail ask the DNS for. */
+/** Record types that checks of inbound mail may request. */
 export const LOOKUP_TYPES = ['A', 'AAAA', 'TXT', 'MX', 'CNAME', 'NS', 'PTR'] as const
 export type LookupType = (typeof LOOKUP_TYPES)[number]
 
-/** False for every value that is none of them. */
+/** True for one of these types; false for any other value. */
 export const isLookupType = (type: unknown): type is LookupType => LOOKUP_TYPES.includes(type as LookupType)
 
-/** A type and a name → what the method of the resolver for that type answers. Never rejects. */
+/** Type and name → the result of the resolver's method for that type. Never rejects. */
 export function lookUp(resolver: Resolver, type: LookupType, name: string): Promise<Lookup<unknown>> {
   switch (type) {
     case 'A':

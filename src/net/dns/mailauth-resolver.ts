@@ -1,9 +1,9 @@
 import type { Lookup, Resolver } from './lookup.ts'
 import { isLookupType, lookUp } from './lookup-types.ts'
 
-/** Resolver → the function mailauth takes as `resolver`: TXT as lists of strings, MX with `priority` and an
- *  empty exchange for the null MX, everything else as text. What is not there rejects with `code` ENOTFOUND
- *  or ENODATA, trouble with ESERVFAIL or ETIMEOUT, a type we do not ask with ENOTIMP. */
+/** Resolver → the `resolver` function of mailauth: TXT as lists of strings, MX with `priority` and an empty exchange
+ *  for the null MX, everything else as text. Missing records reject with `code` ENOTFOUND or ENODATA, failures with
+ *  ESERVFAIL or ETIMEOUT, an unsupported type with ENOTIMP. */
 export function mailauthResolver(resolver: Resolver): (name: string, type?: string) => Promise<unknown> {
   return async (name, type = 'A') => {
     const found = await lookup(resolver, name, type)

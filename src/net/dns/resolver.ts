@@ -17,8 +17,8 @@ export { mailauthResolver } from './mailauth-resolver.ts'
 
 /** A resolver that many clients share. */
 export interface SharedResolver extends Resolver {
-  /** The same resolver for questions that this client caused, named as the caller likes (a network): they take turns with
-   *  those of other clients, and one client or one domain that does not answer holds only a part of the lookups. */
+  /** The same resolver for lookups that one client causes; the caller names the client (for example its network).
+   *  Clients take turns, and one client or one domain that does not answer occupies only a part of the lookups. */
   forClient(client: string): Resolver
 }
 
@@ -27,28 +27,28 @@ export interface ResolverOptions {
   servers: string[]
   clock: Clock
   random: Random
-  /** Networks (CIDR) of servers that validate, over a path nobody can tamper with: their AD flag is believed. */
+  /** Networks (CIDR) of validating servers over a path that cannot be tampered with: their AD flag is trusted. */
   trustedServers?: readonly string[]
-  /** Patience with one question to one server. */
+  /** Time limit of one question to one server, in ms. */
   timeoutMs?: number
-  /** Questions to all servers together before giving up. */
+  /** Questions to all servers together before it gives up. */
   tries?: number
-  /** 0 = remember nothing, for whoever must see what was published a second ago. */
+  /** 0 = cache nothing, to see records published a second ago. */
   maxCacheEntries?: number
-  /** Questions on the wire at once; the others wait, at most as long as one lookup may take. */
+  /** Concurrent questions. Others wait, at most as long as one lookup may take. */
   maxConcurrent?: number
 }
 
-/** Of all questions on the wire, those that one client caused, and those about one registered domain: a fifth each, so that
- *  five silent ones at once are needed to make others wait. Our own questions have no such limit. */
+/** Share of the concurrent questions for one client, and for one registered domain: a fifth each, so that five
+ *  unresponsive ones are needed to delay others. Our own questions have no such limit. */
 const SHARE = 1 / 5
-/** Questions of one client that wait. A mail asks some dozens, one after the other. */
+/** Waiting questions per client. A mail causes some dozens, one after the other. */
 const WAITING_PER_CLIENT = 500
 
-/** Servers → our own resolver: whole TXT records, no data apart from NXDOMAIN, TLSA and AD, none of which
- *  the runtime's resolver has. Answers are remembered for their TTL (1 s to 1 day), "nothing there" for the
- *  SOA's negative TTL (at most 5 min, RFC 2308), trouble for one second; equal questions asked at once are one.
- *  Throws on a server that is no `ip:port`. */
+/** Creates our own resolver, which has what the runtime's lacks: complete TXT records, a distinction between missing
+ *  data and NXDOMAIN, TLSA, and AD. It caches answers for their TTL (1 s to 1 day), negative answers for the SOA's
+ *  negative TTL (at most 5 min, RFC 2308), and failures for one second. Equal concurrent questions are asked once.
+ *  Throws for a server that is not `ip:port`. */
 export function createResolver(options: ResolverOptions): SharedResolver {
   const { clock, random, servers, timeoutMs = 2000, tries = 3, maxCacheEntries = 10_000, maxConcurrent = 100 } = options
   const cache = createDnsCache<Lookup<Answer>>({ clock, maxEntries: maxCacheEntries, maxBytes: CACHE_BYTES, bytesOf })
@@ -84,7 +84,7 @@ export function createResolver(options: ResolverOptions): SharedResolver {
     const key = `${type} ${name}`
     const cached = cache.get(key)
     if (cached) return withRecords(cached.value, read, cached.secondsLeft)
-    // Not shared between clients: the question of one must not wait behind what another has asked before.
+    // Not shared between clients: a client's question must not wait for an earlier one of another client.
     const place = client === null ? key : `${key} ${client}`
     const asking = underWay.get(place) ?? start(ask, place, key, name, type)
     return withRecords(await asking, read)
@@ -125,10 +125,10 @@ const methodsOf = (lookUp: LookUp): Omit<Resolver, 'close'> => ({
   tlsa: (name) => lookUp(name, 'TLSA', readTlsa),
 })
 
-/** Ten thousand answers of usual size take some 5 MB. Of 64 KiB each, they would be 640 MB. */
+/** Ten thousand answers of usual size take about 5 MB. With 64 KiB each they would take 640 MB. */
 const CACHE_BYTES = 20_000_000
 
-/** About what an answer holds in memory. */
+/** Approximate memory of an answer. */
 function bytesOf(lookup: Lookup<Answer>): number {
   if (lookup.kind !== 'records') return 0
   return lookup.records.reduce((sum, record) => sum + RECORD_BYTES + dataBytes(dataOf<unknown>(record)), 0)
@@ -145,14 +145,15 @@ function dataBytes(data: unknown): number {
 
 const TOO_MANY = { kind: 'temporary', reason: 'too many lookups' } as const
 
-/** Whose name servers answer: the registered domain; of a reverse name the zone of an IPv4 /24, about. */
+/** Group of names that the same name servers answer: the registered domain; for a reverse name roughly the zone of
+ *  an IPv4 /24. */
 function groupOf(name: string): string {
   if (name.endsWith('.arpa')) return name.split('.').slice(-5).join('.')
   return getDomain(name) ?? name
 }
 
-/** The text of a resolv.conf → its first three servers as `ip:port`; without text, the file of this machine.
- *  127.0.0.1:53 when there is none. Never throws. resolv.conf(5) */
+/** Text of a resolv.conf → its first three servers as `ip:port`; without an argument, this machine's file.
+ *  127.0.0.1:53 if it names none. Never throws. resolv.conf(5) */
 export function systemServers(resolvConf = readResolvConf()): string[] {
   const servers = resolvConf
     .split('\n')

@@ -1,7 +1,7 @@
 import ipaddr from 'ipaddr.js'
 
-/** Address → its bytes (IPv4) or nibbles (IPv6), last first, as they stand in front of in-addr.arpa, ip6.arpa and the
- *  zones of blocklists. A mapped address counts as IPv4. RFC 1035 §3.5, RFC 3596 §2.5, RFC 5782 §2 */
+/** Address → its bytes (IPv4) or nibbles (IPv6) in reverse order, as the labels before in-addr.arpa, ip6.arpa and
+ *  blocklist zones. A mapped address counts as IPv4. RFC 1035 §3.5, RFC 3596 §2.5, RFC 5782 §2 */
 export function reverseLabels(ip: string): string {
   const address = ipaddr.process(ip.split('%', 1)[0]!)
   const bytes = address.toByteArray()
@@ -10,7 +10,7 @@ export function reverseLabels(ip: string): string {
   return nibbles.map((nibble) => nibble.toString(16)).join('.')
 }
 
-/** Address → the name its PTR record has. */
+/** Address → the name of its PTR record. */
 export function reverseName(ip: string): string {
   const labels = reverseLabels(ip)
   return labels.split('.').length === 4 ? `${labels}.in-addr.arpa` : `${labels}.ip6.arpa`

@@ -1,9 +1,9 @@
-/** Most bytes of a response body that are kept. */
+/** Longest stored part of a response body, in bytes. */
 export const EXCERPT_BYTES = 4096
 
-/** Body bytes → text safe to store and to show: the first 4 KiB as UTF-8 (what is none becomes U+FFFD, a
- *  character cut off at the end goes), line ends and tabs as spaces, other control and text-direction
- *  characters gone. Empty for a compressed body, which we did not ask for. */
+/** Body bytes → text that is safe to store and display: the first 4 KiB as UTF-8 (invalid bytes become U+FFFD, a
+ *  truncated last character is removed), line ends and tabs as spaces, without other control and text-direction
+ *  characters. Empty for a compressed body, which we did not request. */
 export function excerptOf(bytes: Uint8Array, contentEncoding?: string): string {
   if (contentEncoding && contentEncoding.trim().toLowerCase() !== 'identity') return ''
   const text = new TextDecoder().decode(bytes.subarray(0, EXCERPT_BYTES), { stream: true })
@@ -25,5 +25,5 @@ export function retryAfterSeconds(value: string | undefined, now: number): numbe
   return Number.isNaN(at) ? null : Math.max(0, Math.ceil((at - now) / 1000))
 }
 
-/** IMF-fixdate; the two older forms are not worth reading in a new header. RFC 9110 §5.6.7 */
+/** IMF-fixdate; the two obsolete forms do not occur in a new header. RFC 9110 §5.6.7 */
 const HTTP_DATE = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/

@@ -1,25 +1,25 @@
 import { ANSWER_FAULTS, ANSWER_LIMITS } from './limits.ts'
 
-/** Where the body of an answer ends. RFC 9112 §6.3 */
+/** How the end of a response body is determined. RFC 9112 §6.3 */
 export type Framing = { kind: 'length'; bytes: number } | { kind: 'chunked' } | { kind: 'close' }
 
-/** Status line and headers of the final answer. */
+/** Status line and headers of the final response. */
 export interface AnswerHead {
   status: number
   headers: ReadonlyMap<string, string>
   framing: Framing
   isCoded: boolean
-  /** By what it says; a body that ends with the connection is another matter. */
+  /** According to its headers; a body that ends with the connection prevents reuse in any case. */
   keepsAlive: boolean
 }
 
-/** Takes the lines of a head, those of interim answers before it included. */
+/** Reads the lines of a head, including those of interim responses before it. */
 export interface HeadReader {
-  /** One line without its end, one character a byte, and its size with the end in bytes. */
+  /** Takes one line without its end, one character per byte, and its size with the end in bytes. */
   take(line: string, bytes: number): AnswerHead | 'more' | { fault: string }
 }
 
-/** → a reader that waits for a status line. */
+/** Creates a reader that expects a status line. */
 export function createHeadReader(): HeadReader {
   let status: Status | null = null
   let fields: Field[] = []
@@ -82,7 +82,7 @@ interface Field {
   value: string
 }
 
-/** `HTTP/1.1 200 OK`; the reason may be missing, and the space before it. RFC 9112 §4 */
+/** `HTTP/1.1 200 OK`; the reason and the space before it may be missing. RFC 9112 §4 */
 function statusOf(line: string): Status | null {
   const [, minor, code] = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: [\t\x20-\x7e\x80-\xff]*)?$/.exec(line) ?? []
   return code === undefined ? null : { code: Number(code), isOld: minor === '0' }
@@ -97,10 +97,10 @@ function fieldOf(line: string): Field | null {
 }
 
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
-/** Control characters but the tab: NUL and a bare CR among them. */
+/** Control characters except TAB, including NUL and a bare CR. */
 export const CONTROLS = /[\x00-\x08\x0a-\x1f\x7f]/
 
-/** Without spaces and tabs at either end; in two loops, since a pattern for the end is quadratic. */
+/** Without spaces and tabs at either end. Two loops, since a pattern for the end is quadratic. */
 function trimmed(text: string): string {
   let from = 0
   let to = text.length
@@ -127,7 +127,7 @@ function finished(status: number, isOld: boolean, fields: readonly Field[]): Ans
   return { status, headers, ...framed, keepsAlive }
 }
 
-/** As in Node: these can stand once only. */
+/** As in Node: for these headers only the first occurrence counts. */
 const FIRST_COUNTS = new Set(['content-type', 'content-length', 'etag', 'location', 'retry-after', 'server', 'expires'])
 
 function framingOf(status: number, fields: readonly Field[]): { framing: Framing; isCoded: boolean } | string {
@@ -144,7 +144,7 @@ function framingOf(status: number, fields: readonly Field[]): { framing: Framing
   return { framing: { kind: isChunked ? 'chunked' : 'close' }, isCoded: codings.length > (isChunked ? 1 : 0) }
 }
 
-/** A list of words in lower case. A line has at most 8 KiB, and a head 16 KiB. */
+/** A comma-separated list in lower case. A line has at most 8 KiB, and a head 16 KiB. */
 function list(value: string | undefined): string[] {
   return (value ?? '')
     .toLowerCase()

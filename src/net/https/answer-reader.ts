@@ -1,37 +1,37 @@
 import { type AnswerHead, CONTROLS, createHeadReader, type Framing } from './answer-head.ts'
 import { ANSWER_FAULTS, ANSWER_LIMITS } from './limits.ts'
 
-/** The answer to one request. */
+/** The response to one request. */
 export interface Answer {
   status: number
-  /** By name in lower case; several of one name are joined by `, `. */
+  /** By lower-case name; repeated headers are joined by `, `. */
   headers: ReadonlyMap<string, string>
-  /** At most as many bytes as were asked for, without chunk framing. */
+  /** At most the requested number of bytes, without chunk framing. */
   body: Buffer
-  /** False: more came, or would have come, than was asked for. */
+  /** False if the body was, or would have been, longer than requested. */
   isWhole: boolean
-  /** A coding that we did not ask for lies around the body (Transfer-Encoding other than chunked). */
+  /** True for a transfer coding other than chunked, which we did not request. */
   isCoded: boolean
-  /** The connection may carry another request. */
+  /** True if the connection may carry another request. */
   canReuse: boolean
 }
 
-/** `more`: the answer goes on. A fault ends the request; its text is one of the phrases of limits.ts. */
+/** `more`: the response is incomplete. A fault ends the request; its text is one of the phrases in limits.ts. */
 export type Reading = { kind: 'more' } | { kind: 'answer'; answer: Answer } | { kind: 'fault'; error: string }
 
-/** Reads one HTTP/1.1 answer from bytes as they come, in pieces of any size. */
+/** Reads one HTTP/1.1 response from chunks of any size. */
 export interface AnswerReader {
-  /** After an answer or a fault it must not be called again. */
+  /** Must not be called again after a response or a fault. */
   push(bytes: Uint8Array): Reading
-  /** The peer has closed: an answer whose body ends with the connection, or a fault. */
+  /** The peer closed the connection: a response whose body ends there, or a fault. */
   end(): Reading
-  /** Whether any byte has come. */
+  /** True if any byte was received. */
   hasBegun(): boolean
 }
 
-/** How much of the body is wanted → a reader. An answer with a longer body is complete, and not whole, as soon as one byte
- *  more has come. Each byte is looked at once or twice, however the answer is cut into pieces; limits.ts ends what is not
- *  an ordinary answer. Interim answers are skipped. RFC 9112 */
+/** Wanted body size → a reader. A response with a longer body is complete, and not whole, as soon as one more byte
+ *  arrives. Each byte is read once or twice, however the response is split; limits.ts ends unusual responses.
+ *  Interim responses are skipped. RFC 9112 */
 export function createAnswerReader(keepBytes: number): AnswerReader {
   const head = createHeadReader()
   const partial = createLineBuffer()
@@ -61,7 +61,7 @@ export function createAnswerReader(keepBytes: number): AnswerReader {
     return false
   }
 
-  /** One line without its end → whether the answer is complete; a fault is a text. */
+  /** One line without its end → true if the response is complete; a string is a fault. */
   const takeLine = (line: string, bytes: number): boolean | string => {
     switch (state) {
       case 'head': {
@@ -82,7 +82,7 @@ export function createAnswerReader(keepBytes: number): AnswerReader {
       case 'chunk end':
         state = 'chunk line'
         return line === '' ? false : ANSWER_FAULTS.chunks
-      default: // trailers: nobody reads them
+      default: // trailers are ignored
         if (line === '') return true
         trailerBytes += bytes
         if (++trailers > ANSWER_LIMITS.headerLines.most) return ANSWER_LIMITS.headerLines.phrase
@@ -90,7 +90,7 @@ export function createAnswerReader(keepBytes: number): AnswerReader {
     }
   }
 
-  /** Body bytes from `at` on → where they end. */
+  /** Reads body bytes from `at`; returns where they end. */
   const takeBody = (bytes: Buffer, at: number): number => {
     const end = state === 'close' ? bytes.length : Math.min(bytes.length, at + left)
     body.add(bytes, at, end)
@@ -139,7 +139,7 @@ const CR = 13
 const MORE: Reading = { kind: 'more' }
 const fault = (error: string): Reading => ({ kind: 'fault', error })
 
-/** The line that began in earlier pieces. Its size has a limit, so that it needs no growing beyond. */
+/** Buffers a line that began in earlier chunks. Its size is limited, so it never grows further. */
 function createLineBuffer() {
   let held: Buffer | null = null
   let size = 0
@@ -147,7 +147,7 @@ function createLineBuffer() {
 
   return {
     size: () => size,
-    /** Bytes from `at` up to `end`, the line feed included when it is there. */
+    /** Adds bytes from `at` to `end`, including the line feed if present. */
     add: (bytes: Buffer, at: number, end: number) => {
       if (size === 0 && bytes[end - 1] === LF) {
         whole = bytes.subarray(at, end)
@@ -157,7 +157,7 @@ function createLineBuffer() {
       bytes.copy(held, size, at, end)
       size += end - at
     },
-    /** The line, one character a byte, without its end. A line feed alone ends a line too (RFC 9112 §2.2). */
+    /** Returns the line, one character per byte, without its end. A bare line feed also ends a line (RFC 9112 §2.2). */
     take: (): string => {
       const line = whole ?? held!.subarray(0, size)
       const end = line.length - (line[line.length - 2] === CR ? 2 : 1)
@@ -168,7 +168,7 @@ function createLineBuffer() {
   }
 }
 
-/** Keeps so many bytes and notes when there were more. */
+/** Keeps that many bytes and records if there were more. */
 function createBodyBuffer(keepBytes: number) {
   let kept = Buffer.alloc(0)
   let size = 0
@@ -192,7 +192,7 @@ function createBodyBuffer(keepBytes: number) {
   }
 }
 
-/** `size [; extensions]` → bytes, or null. Twelve digits are more than anybody reads. RFC 9112 §7.1 */
+/** `size [; extensions]` → bytes, or null. Twelve digits are more than any body we read. RFC 9112 §7.1 */
 function chunkSize(line: string): number | null {
   const digits = /^([0-9a-f]{1,12})[ \t]*(?:;.*)?$/i.exec(line)?.[1]
   return digits === undefined || CONTROLS.test(line) ? null : Number.parseInt(digits, 16)

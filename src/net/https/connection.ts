@@ -3,53 +3,53 @@ import tls from 'node:tls'
 import { type Answer, createAnswerReader } from './answer-reader.ts'
 import { isAboutCertificate, phraseOf } from './phrases.ts'
 
-/** `closed`: the peer closed before a byte of the answer came; a fresh connection may have more success. */
+/** `closed`: the peer closed before sending a byte of the response; a new connection may succeed. */
 export type Exchanged =
   | { kind: 'answered'; answer: Answer }
   | { kind: 'no_answer'; error: string }
   | { kind: 'closed_unused' }
 
-/** One request as it goes out. */
+/** One request to send. */
 export interface WireRequest {
   head: Buffer
-  /** Null: none. */
+  /** Null for none. */
   body: Uint8Array | null
-  /** What is read of the body of the answer; the connection is closed when more comes. */
+  /** Largest body to keep, in bytes; the connection is closed if more arrives. */
   keepBytes: number
-  /** Aborts when the time for everything is over. */
+  /** Aborts at the deadline of the whole request. */
   signal: AbortSignal
-  /** Called before each piece of the answer is read, for whoever watches who computes. */
+  /** Called before each received chunk is parsed, for the supervisor of the thread. */
   onWork?: () => void
 }
 
 /** One open connection to one address. */
 export interface Connection {
-  /** Sends one request and reads its answer; one at a time. Never rejects. */
+  /** Sends one request and reads its response; one at a time. Never rejects. */
   exchange(request: WireRequest): Promise<Exchanged>
-  /** Whether the next request may go over it. Becomes false by itself, also between requests. */
+  /** True if it can carry another request. Can become false at any time, also between requests. */
   isUsable(): boolean
   close(): void
-  /** Called once, when it cannot be used any longer. */
+  /** Called once when the connection becomes unusable. */
   onUnusable: () => void
 }
 
-/** Where to connect to, and whom the certificate must name. */
+/** Address to connect to, and the name that the certificate must contain. */
 export interface Peer {
   ip: string
   port: number
   /** Host name as an A-label, or an address. */
   host: string
-  /** Null: in clear. */
+  /** Null for plaintext. */
   trust: tls.SecureContext | null
 }
 
 export type Opened =
   | { kind: 'open'; connection: Connection }
-  /** No byte of a request has gone out: another address may be tried. */
+  /** No byte of a request was sent, so another address may be tried. */
   | { kind: 'not_connected'; error: string }
   | { kind: 'no_answer'; error: string }
 
-/** Address → a connection with the TLS handshake done and the certificate verified, whatever the environment says
+/** Opens a connection with a completed TLS handshake and a verified certificate, regardless of environment variables
  *  (NODE_TLS_REJECT_UNAUTHORIZED, HTTP_PROXY). Never rejects. */
 export function openConnection(peer: Peer, connectMs: number, signal: AbortSignal): Promise<Opened> {
   return new Promise((resolve) => {
@@ -111,7 +111,7 @@ function connectionOver(socket: net.Socket): Connection {
     leave()
     current?.onClosed(error)
   }
-  // An answer that nobody asked for would be taken for the answer to the next request.
+  // An unsolicited response would be taken for the response to the next request.
   socket.on('data', (bytes: Buffer) => (current === null ? close() : current.onData(bytes)))
   socket.on('error', (error) => ended(phraseOf(error)))
   socket.on('end', () => ended('connection closed'))
@@ -162,7 +162,7 @@ interface Sending {
   stop(): void
 }
 
-/** Head and body in slices, each when the one before is gone, so that a large body is in memory once. */
+/** Sends head and body in slices, each after the previous one was sent, so that a large body is in memory once. */
 function send(socket: net.Socket, head: Buffer, body: Uint8Array | null): Sending {
   if (body === null || body.byteLength <= SLICE_BYTES) {
     socket.write(body === null || body.byteLength === 0 ? head : Buffer.concat([head, body]))

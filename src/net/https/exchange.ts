@@ -14,45 +14,46 @@ export interface ExchangeJob {
   url: string
   method: 'POST' | 'GET'
   headers: Record<string, string>
-  /** Null: none. */
+  /** Null for none. */
   body: Uint8Array | string | null
-  /** What is read of the body of the answer. */
+  /** Largest body to read, in bytes. */
   maxBytes: number
-  /** Everything up to the end of the answer. */
+  /** Time limit up to the end of the response. */
   timeoutMs: number
-  /** What is made of the body: text safe to show (post-answer.ts), or the whole body as UTF-8. */
+  /** Form of the returned body: text safe to display (answer-excerpt.ts), or the whole body as UTF-8. */
   as: 'excerpt' | 'text'
 }
 
-/** What became of it, small and without anything left to parse but texts. `answered` is any status, redirects too: none is
- *  followed. `headers` by name in lower case; with an excerpt only Retry-After. `text` is null where the whole was asked for and was longer than `maxBytes`, coded, or not UTF-8. `blocked` never
- *  opened a connection. `error` is one of a few short phrases. */
+/** Result of a request, small and without data that still needs parsing. `answered`: any status, including
+ *  redirects, which are not followed. `headers` are by lower-case name; with an excerpt only Retry-After. `text` is
+ *  null if the whole body was requested and was longer than `maxBytes`, encoded, or not UTF-8. `blocked`: no
+ *  connection was opened. `error` is one of a few short phrases. */
 export type ExchangeResult =
   | { kind: 'answered'; status: number; headers: Record<string, string>; text: string | null }
   | { kind: 'blocked'; reason: string }
   | { kind: 'no_answer'; error: string }
 
-/** Does one request. Rejects only on headers that HTTP cannot carry. `body` may be handed over to a thread: it must not be
- *  touched afterwards. `onWork` is called before each stretch of work on what the peer sent. */
+/** Sends one request. Rejects only for headers that HTTP does not allow. `body` may be transferred to a thread, so
+ *  do not use it afterwards. `onWork` is called before each processing step on received data. */
 export type Exchange = (job: ExchangeJob, onWork?: () => void) => Promise<ExchangeResult>
 
-/** Where requests of one kind may go, and how. */
+/** Allowed targets and trust for one kind of request. */
 export interface ExchangeOptions {
   resolver: Pick<Resolver, 'a' | 'aaaa'>
-  /** Asked for every address before a connection to it is opened. */
+  /** Called for every address before a connection to it is opened. */
   mayConnect: (ip: string) => boolean
-  /** PEM roots trusted beside the built-in ones. */
+  /** PEM roots trusted in addition to the built-in ones. */
   ca?: string
   userAgent: string
-  /** Connections are kept for the next request to the same place. */
+  /** Keeps connections open for the next request to the same host. */
   keepsAlive: boolean
 }
 
-/** Requests in this thread: to addresses that were looked up, checked and then connected to as they are, so that no name can
- *  point elsewhere in between; the certificate must name the host. Where no connection can be made the next address is tried,
- *  IPv4 before IPv6. Proxies that the environment names are not used. Throws on a `ca` that is no certificate.
- *  Not on fetch: it runs 256 requests per process and lets the others wait (measured, Bun 1.4.5), and obeys HTTP_PROXY. Not on
- *  node:https: its parser reads interim answers without end. */
+/** Sends requests from this thread. Host names are resolved, the addresses checked, and exactly those addresses
+ *  connected to, so that a name cannot change in between; the certificate must contain the host. If no connection
+ *  can be opened, the next address is tried, IPv4 before IPv6. Proxies from the environment are not used. Throws if
+ *  `ca` is not a certificate. Not based on fetch, which runs only 256 requests per process at a time (measured, Bun
+ *  1.4.5) and obeys HTTP_PROXY, nor on node:https, whose parser reads interim responses without limit. */
 export function createExchange(options: ExchangeOptions): { exchange: Exchange; close: () => void } {
   const { keepsAlive } = options
   const sender = createSender(
@@ -157,12 +158,12 @@ function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T | 'abort
   })
 }
 
-/** One request, and whom the certificate must name. */
+/** One request, and the name that the certificate must contain. */
 interface SendRequest extends WireRequest {
   target: Pick<PostTarget, 'host' | 'port'>
 }
 
-/** `not_connected`: no byte of the request has gone out, another address may be tried. */
+/** `not_connected`: no byte of the request was sent, so another address may be tried. */
 type Outcome =
   | { kind: 'answered'; answer: Answer }
   | { kind: 'no_answer'; error: string }
@@ -171,13 +172,13 @@ type Outcome =
 interface Sender {
   /** Never rejects. */
   send(ip: string, request: SendRequest, connectMs: number): Promise<Outcome>
-  /** Closes the connections that wait for a request; those under way close after it. */
+  /** Closes idle connections now, and busy ones after their request. */
   close(): void
 }
 
-/** Trust (null: in clear) → Sender. With `keepsAlive` a connection is kept for the next request to the same host at the same
- *  address. A kept connection that the peer closes before a byte of the answer is replaced once by a fresh one: RFC 9110
- *  §9.2.2 leaves that to us, and our receivers must expect a POST twice anyway. */
+/** Trust (null for plaintext) → Sender. With `keepsAlive`, a connection is kept for the next request to the same
+ *  host and address. If the peer closes a kept connection before sending a byte of the response, the request is
+ *  repeated once on a new one: RFC 9110 §9.2.2 permits that, and receivers must handle repeated POSTs anyway. */
 function createSender(trust: tls.SecureContext | null, keepsAlive: boolean): Sender {
   const idle = createIdleConnections()
 

@@ -19,7 +19,7 @@ export function createIdleConnections() {
   }
 
   return {
-    /** The one used last: the others may then end. */
+    /** Returns the one used last, so that the others can time out. */
     take: (key: string): Connection | null => {
       const connection = byKey.get(key)?.at(-1) ?? null
       if (connection !== null) remove(connection)

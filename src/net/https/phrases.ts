@@ -1,5 +1,5 @@
-/** Codes of node:net, node:tls and OpenSSL → the words that attempts record. They stay the same over versions, and hold
- *  neither address nor query. */
+/** Error codes of node:net, node:tls and OpenSSL → the phrases that attempts record. They are stable between
+ *  versions and contain neither addresses nor queries. */
 const PHRASES: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'connection refused',
   ECONNRESET: 'connection closed',
@@ -21,7 +21,7 @@ const PHRASES: Readonly<Record<string, string>> = {
   EPROTO: 'TLS failed',
 }
 
-/** Error of a socket → its phrase. */
+/** Socket error → its phrase. */
 export function phraseOf({ code = '' }: NodeJS.ErrnoException): string {
   if (PHRASES[code]) return PHRASES[code]
   if (code.includes('CERT')) return 'certificate is not valid'
@@ -29,5 +29,5 @@ export function phraseOf({ code = '' }: NodeJS.ErrnoException): string {
   return 'connection failed'
 }
 
-/** The peer is there, and is not whom we mean: another address of the same name is not tried. */
+/** True if the peer answered with a wrong certificate: another address of the same name is then not tried. */
 export const isAboutCertificate = (phrase: string): boolean => phrase.startsWith('certificate')

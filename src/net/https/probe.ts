@@ -1,7 +1,7 @@
 import { openConnection } from './connection.ts'
 import { requestHead } from './request-bytes.ts'
 
-/** A page that is asked for in clear, by the address alone. */
+/** A plaintext HTTP request to one address. */
 export interface ProbeJob {
   ip: string
   port: number
@@ -11,11 +11,11 @@ export interface ProbeJob {
   timeoutMs: number
 }
 
-/** → the text of the page, at most `maxBytes` of it; null when nothing with status 200 comes within the time. */
+/** Returns the text of the page, at most `maxBytes` of it; null unless status 200 arrives in time. */
 export type Probe = (job: ProbeJob) => Promise<string | null>
 
-/** A probe from this thread. The owner of a name decides where it leads, so that the answer has the limits of every other
- *  (limits.ts). No redirect followed. Never rejects, unless `host` or `path` do not fit into a request. */
+/** Probes from this thread. The owner of a host name decides where it points, so the usual response limits apply
+ *  (limits.ts). Redirects are not followed. Never rejects, unless `host` or `path` are invalid in a request. */
 export const probeHttp: Probe = async ({ ip, port, host, path, maxBytes, timeoutMs }) => {
   const end = AbortSignal.timeout(timeoutMs)
   const hostHeader = port === 80 ? host : `${host}:${port}`

@@ -1,21 +1,22 @@
 import { Buffer } from 'node:buffer'
 
-/** What goes out. */
+/** Content of a request. */
 export interface RequestParts {
   method: 'POST' | 'GET'
   /** Path and query, as in a URL: ASCII without spaces. */
   path: string
-  /** With the port when it is not the usual one. */
+  /** With the port unless it is the default one. */
   hostHeader: string
-  /** Names in any case. Host, Content-Length, Accept-Encoding and what belongs to the connection are ours. */
+  /** Names in any case. Host, Content-Length, Accept-Encoding and connection headers are set by us. */
   headers: Readonly<Record<string, string>>
   userAgent: string
-  /** Null: none. */
+  /** Null for none. */
   body: Uint8Array | null
   keepsAlive: boolean
 }
 
-/** → the head as bytes, with the empty line. Throws a TypeError on headers that HTTP cannot carry: a bug of ours. RFC 9112 §3 */
+/** Returns the head as bytes, including the empty line. Throws a TypeError for headers that HTTP does not allow,
+ *  which is a bug of ours. RFC 9112 §3 */
 export function requestHead(parts: RequestParts): Buffer {
   const { method, path, hostHeader, body } = parts
   const own = { 'user-agent': parts.userAgent, accept: '*/*' }
@@ -31,7 +32,7 @@ export function requestHead(parts: RequestParts): Buffer {
   return Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1')
 }
 
-/** Headers that we set ourselves, whatever the caller says. */
+/** Headers that we always set ourselves. */
 const OURS = new Set(['host', 'content-length', 'accept-encoding', 'connection', 'transfer-encoding', 'expect'])
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
 const LINE = /^[\t\x20-\x7e\x80-\xff]*$/

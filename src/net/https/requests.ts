@@ -4,8 +4,8 @@ import { createExchange, type Exchange, type ExchangeOptions, type ExchangeResul
 
 export { checkWebhookUrl } from '../webhook-url.ts'
 
-/** What became of one POST. `answered` is any status, redirects too: none is followed. `excerpt` is the text of
- *  at most the first 4 KiB. `blocked` never opened a connection. `error` is one of a few short phrases. */
+/** Result of one POST. `answered`: any status, including redirects, which are not followed. `excerpt`: text of at
+ *  most the first 4 KiB. `blocked`: no connection was opened. `error` is one of a few short phrases. */
 export type PostResult =
   | { kind: 'answered'; status: number; retryAfterSeconds: number | null; excerpt: string; durationMs: number }
   | { kind: 'blocked'; reason: string; durationMs: number }
@@ -16,7 +16,7 @@ export type Post = (
   request: { headers: Record<string, string>; body: Uint8Array | string; timeoutMs: number },
 ) => Promise<PostResult>
 
-/** What a GET gave. `text` is the whole body as UTF-8, null where it was longer than asked for or is none. */
+/** Result of a GET. `text` is the whole body as UTF-8; null if it was longer than requested or not UTF-8. */
 export type GetResult =
   | { kind: 'answered'; status: number; contentType: string | null; text: string | null }
   | { kind: 'blocked'; reason: string }
@@ -24,7 +24,7 @@ export type GetResult =
 
 export type Get = (url: string, request: { maxBytes: number; timeoutMs: number }) => Promise<GetResult>
 
-/** A request of either kind, and its answer with all headers (names in lower case); the rest as with GetResult. */
+/** A request of either kind. Its result has all headers, with lower-case names; otherwise as GetResult. */
 export type Ask = (
   url: string,
   request: { headers: Record<string, string>; body: string | null; maxBytes: number; timeoutMs: number },
@@ -34,7 +34,7 @@ export type AskResult =
   | { kind: 'answered'; status: number; headers: Readonly<Record<string, string | undefined>>; text: string | null }
   | Exclude<GetResult, { kind: 'answered' }>
 
-/** Where requests may go, in this thread. */
+/** Options for requests from this thread. */
 export type RequestOptions = Omit<ExchangeOptions, 'keepsAlive'>
 export interface PostOptions extends RequestOptions {
   clock: Clock
@@ -53,7 +53,7 @@ export function postBy(exchange: Exchange, clock: Clock, onResult: (result: Post
   }
 }
 
-/** The same for what is read: no redirect followed. Never rejects. */
+/** Exchange → a function for GETs. Redirects are not followed. Never rejects. */
 export function getBy(exchange: Exchange): Get {
   const ask = askBy(exchange)
   return async (url, limits) => {
@@ -64,13 +64,13 @@ export function getBy(exchange: Exchange): Get {
   }
 }
 
-/** The same for requests that have headers, or a body (then a POST). */
+/** Exchange → a function for requests with headers, or with a body (then a POST). */
 export function askBy(exchange: Exchange): Ask {
   return (url, { headers, body, maxBytes, timeoutMs }) =>
     exchange({ url, method: body === null ? 'GET' : 'POST', headers, body, maxBytes, timeoutMs, as: 'text' })
 }
 
-/** POSTs from this thread, over connections that are kept. Throws on a `ca` that is no certificate. */
+/** POSTs from this thread over kept connections. Throws if `ca` is not a certificate. */
 export const createPost = (options: PostOptions): Post =>
   postBy(createExchange({ ...options, keepsAlive: true }).exchange, options.clock)
 

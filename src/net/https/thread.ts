@@ -7,15 +7,15 @@ import type { Exchange, ExchangeJob, ExchangeResult } from './exchange.ts'
 import { BATCHING } from './limits.ts'
 import type { Probe, ProbeJob } from './probe.ts'
 
-/** One kind of request: where it may go, and whom it trusts. Plain data, for the thread. */
+/** One kind of request: its allowed targets and trust. Plain data, for the thread. */
 export interface HttpsKind {
-  /** Private networks (CIDR) allowed beside public addresses. */
+  /** Private networks (CIDR) allowed in addition to public addresses. */
   allowed: readonly string[] | 'all addresses'
-  /** PEM roots trusted beside the built-in ones. */
+  /** PEM roots trusted in addition to the built-in ones. */
   ca?: string
   userAgent: string
   keepsAlive: boolean
-  /** `maxCacheEntries` 0: each name is looked up anew. */
+  /** `maxCacheEntries` 0: each name is looked up again. */
   dns: { servers: string[]; maxCacheEntries?: number }
 }
 
@@ -25,24 +25,24 @@ export interface HttpsSettings {
 
 export type SentJob = { id: number; kind: string; exchange: ExchangeJob } | { id: number; kind: null; probe: ProbeJob }
 
-/** Main thread → thread, after the start. */
+/** Main thread → HTTPS thread, after the start. */
 export interface ToHttpsThread {
   kind: 'jobs'
   jobs: SentJob[]
 }
 
-/** Thread → main thread. */
+/** HTTPS thread → main thread. */
 export type FromHttpsThread =
   | { kind: 'ready' }
   | { kind: 'results'; results: ({ id: number; result: unknown } | { id: number; failed: string })[] }
 
-/** The thread in which requests to HTTPS peers run, as the main thread sees it. */
+/** The thread for HTTPS requests, as the main thread uses it. */
 export interface HttpsThread {
-  /** The way to do requests of one kind of the settings. */
+  /** Returns the function for one kind of the settings. */
   exchange(kind: string): Exchange
   probe: Probe
   state(): { runners: number; waiting: number; underWay: number }
-  /** Ends the thread; what is under way gets no answer. Twice is harmless. */
+  /** Ends the thread; requests in progress get no response. Repeated calls are harmless. */
   stop(): void
 }
 
@@ -50,17 +50,17 @@ export interface HttpsThreadOptions<Kind extends string = string> {
   start: () => Runner
   kinds: Readonly<Record<Kind, HttpsKind>>
   log: Log
-  /** Of the machine: a thread takes real time. */
+  /** The real clock, because a thread runs in real time. */
   clock: Clock
   computeMs?: number
   idleMs?: number
   onEvent?: (event: PoolEvent) => void
 }
 
-/** → HttpsThread. The thread starts with the first request, and ends after a minute without one. One that computes for longer
- *  than a second without a turn of its event loop is ended and replaced, and so is one that dies: the requests that it had
- *  get no answer (`no_answer` with a phrase) and are never sent again from here, since nobody can say which of them went out.
- *  Throws on a `ca` that is no certificate. */
+/** Creates an HttpsThread. The thread starts with the first request, and ends after a minute without one. A thread
+ *  that computes for more than a second without a turn of its event loop, or that dies, is replaced. Its requests
+ *  get no response (`no_answer` with a phrase) and are not repeated here, since they may have been sent. Throws if a
+ *  `ca` is not a certificate. */
 export function createHttpsThread<Kind extends string>(
   options: HttpsThreadOptions<Kind>,
 ): Omit<HttpsThread, 'exchange'> & { exchange(kind: Kind): Exchange } {
@@ -216,7 +216,7 @@ type Work = { kind: string; exchange: ExchangeJob } | { kind: null; probe: Probe
 interface Task {
   id: number
   sent: SentJob
-  /** The thread ends a request itself in time; beyond this it has lost it. */
+  /** The thread ends a request in time itself. Beyond this limit it has lost the request. */
   leftMs: number
   resolve: (result: unknown) => void
   reject: (error: unknown) => void
@@ -230,16 +230,17 @@ interface State {
 
 const NO_TASKS: Map<number, Task> = new Map()
 
-/** An ordinary answer takes well under a millisecond; the built-in roots are read once, in up to 100 ms. */
+/** An ordinary response takes well under a millisecond; the built-in roots are read once, in up to 100 ms. */
 const COMPUTE_MS = 1_000
 const IDLE_MS = 60_000
 const SPARE_MS = 10_000
 /** Within the 32 bits of the board (os/work-board.ts). */
 const MOST_ID = 2 ** 31 - 1
-/** Below this a copy is as cheap as handing over. */
+/** Below this size a copy is as cheap as a transfer. */
 const HAND_OVER_BYTES = 65_536
 
-/** The buffer of a large body that has it for itself. A view into a larger one would take the whole along. */
+/** The buffer of a large body, if the body is its only content. Transferring a view would take the whole larger
+ *  buffer along. */
 function handedOver(job: SentJob): ArrayBuffer[] {
   const body = job.kind === null ? null : job.exchange.body
   if (body === null || typeof body === 'string' || body.byteLength < HAND_OVER_BYTES) return []

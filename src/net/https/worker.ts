@@ -9,8 +9,9 @@ import { BATCHING } from './limits.ts'
 import { probeHttp } from './probe.ts'
 import type { FromHttpsThread, HttpsKind, HttpsSettings, SentJob, ToHttpsThread } from './thread.ts'
 
-/** The thread that talks to HTTPS peers: jobs in, results out in batches. It has neither the store nor a secret; what is
- *  signed was signed before. An error outside any job ends it, and the main thread starts another (thread.ts). */
+/** The thread that sends HTTPS requests: it receives jobs and returns results in batches. It has neither the store
+ *  nor a secret; signatures are made before. An error outside a job ends it, and the main thread starts another
+ *  (thread.ts). */
 export function serveHttps(
   post: (message: FromHttpsThread | MarkMessage) => void,
   exchangeOf: (kind: HttpsKind) => Exchange = exchangeOfKind,
@@ -43,7 +44,7 @@ function open(
     post({ kind: 'results', results })
     results = []
   }
-  /** Made where the first request needs it: the built-in roots take some ms and some MB. */
+  /** Created at the first request: the built-in roots take some ms and some MB. */
   const exchangeFor = (name: string): Exchange => {
     const known = exchanges.get(name)
     if (known !== undefined) return known
@@ -84,8 +85,8 @@ function exchangeOfKind(kind: HttpsKind): Exchange {
   return createExchange({ ...kind, resolver, mayConnect }).exchange
 }
 
-/** Of one kind of request at once. More than may be under way of slow endpoints, so that silent name servers of some do not
- *  keep the others waiting (webhooks/share.ts). */
+/** Concurrent lookups of one kind of request. More than the number of requests to slow endpoints, so that
+ *  unresponsive name servers of some do not delay others (webhooks/endpoint-concurrency.ts). */
 const LOOKUPS = 256
 
 declare const self: Worker

@@ -3,8 +3,8 @@ import { Fifo } from './fifo.ts'
 /** Limits work that several clients request and that concerns several groups, such as DNS queries for SMTP clients about
  *  domains. */
 export interface FairQueue {
-  /** Runs `work` in its turn and resolves with its result; null if it never ran because the queue was full or the wait too
-   *  long. `client` null: our own work, limited only by the total. */
+  /** Runs `work` in its turn and resolves with its result; null if it never ran because the queue was full or the
+   *  wait too long. `client` null: our own work, limited only by the total. */
   run<T>(client: string | null, group: string, work: () => Promise<T>): Promise<T | null>
 }
 

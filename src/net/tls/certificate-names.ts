@@ -2,10 +2,10 @@ import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
 import { objectId, octets, sequence, tagged } from './der.ts'
 
-/** What certificates and the requests for them have in common. */
+/** Common parts of certificates and certificate requests. */
 export const ECDSA_SHA256 = sequence(objectId('2a8648ce3d040302')) // 1.2.840.10045.4.3.2
 
-/** Host names and IP addresses → the extension that lists them. Throws when one is neither. RFC 5280 §4.2.1.6 */
+/** Host names and IP addresses → the extension that lists them. Throws if one is neither. RFC 5280 §4.2.1.6 */
 export function subjectAltName(names: readonly string[]): Buffer {
   return sequence(SUBJECT_ALT_NAME, octets(sequence(...names.map(generalName))))
 }

@@ -2,8 +2,8 @@ import { type KeyObject, sign } from 'node:crypto'
 import { ECDSA_SHA256, subjectAltName } from './certificate-names.ts'
 import { bitString, integer, objectId, sequence, tagged } from './der.ts'
 
-/** Names and the P-256 key pair of a certificate to be → the request for it, DER. The subject is empty: authorities read
- *  the names alone. Throws on what is neither host name nor address. RFC 2986 §4 */
+/** Names and P-256 key pair → the certificate request, DER. The subject is empty, because authorities only read the
+ *  names. Throws for anything that is neither a host name nor an address. RFC 2986 §4 */
 export function certificateRequest(
   names: readonly string[],
   keys: { privateKey: KeyObject; publicKey: KeyObject },

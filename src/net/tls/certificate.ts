@@ -8,12 +8,11 @@ export interface Certificate {
   certificatePem: string
 }
 
-/** Host names and IP addresses → a fresh P-256 key and a certificate for them, signed by itself, that a TLS
- *  server can show and a client can trust as its own root. Valid from a day before `now` (ms UTC, for clocks
- *  that are behind) for `days` days, ten years unless told. Rejects when there is no name or one is neither
- *  host name nor address.
- *  The DER is written here: RFC 5280 needs sixty lines of it, and the package we had for that brought twenty
- *  others of which two versions did not get along. */
+/** Host names and IP addresses → a new P-256 key and a self-signed certificate, which a TLS server can use and a
+ *  client can trust as its own root. Valid from a day before `now` (ms UTC, for clocks that are behind) for `days`
+ *  days, ten years by default. Rejects without a name, or if one is neither a host name nor an address. We write the
+ *  DER ourselves: RFC 5280 needs sixty lines, while the library we had brought twenty packages, two of them in
+ *  incompatible versions. */
 export async function selfSignedCertificate(options: {
   names: string[]
   now: number
@@ -70,9 +69,9 @@ function time(ms: number): Buffer {
   return digits < '2050' ? tagged(0x17, Buffer.from(digits.slice(2))) : tagged(0x18, Buffer.from(digits))
 }
 
-/** An end entity, no CA: strict clients refuse a CA certificate shown by a server. */
+/** An end-entity certificate, not a CA: strict clients refuse a CA certificate from a server. */
 function extensions(publicKeyDer: Buffer, alternatives: Buffer): Buffer {
-  const keyId = createHash('sha1').update(publicKeyDer).digest() // any unique value will do, RFC 5280 §4.2.1.2
+  const keyId = createHash('sha1').update(publicKeyDer).digest() // any unique value is valid, RFC 5280 §4.2.1.2
   return sequence(
     sequence(BASIC_CONSTRAINTS, TRUE, octets(sequence())),
     sequence(KEY_USAGE, TRUE, octets(DIGITAL_SIGNATURE)),

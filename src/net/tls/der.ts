@@ -1,6 +1,6 @@
-/** The DER that certificates are written in (ITU-T X.690), as far as we write any. Pure. */
+/** DER encoding (ITU-T X.690) of the types that our certificates need. Pure. */
 
-/** Contents behind a tag and their length. */
+/** Tag and length, followed by the contents. */
 export function tagged(tag: number, ...contents: Uint8Array[]): Buffer {
   const content = Buffer.concat(contents)
   const size = content.length

@@ -4,7 +4,7 @@ import type { Remember } from './idempotency.ts'
 import type { Page, RecordsRequest } from './paging.ts'
 
 export interface ApiKeys {
-  /** The oldest records of keys that no longer work go, beyond FIXED_LIMITS.deadKeys. */
+  /** The oldest records of keys that no longer work go, beyond FIXED_LIMITS.inactiveKeys. */
   create(key: ApiKey, secretHash: Uint8Array, remember?: Remember): Promise<'created' | LimitReached>
   /** Keys that work at `now`, without those in the grace period of a rotation. */
   count(organizationId: string, now: number): Promise<number>

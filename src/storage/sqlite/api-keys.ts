@@ -85,7 +85,7 @@ export function sqliteApiKeys(
     usage.reached(organizationId, 'api_keys', 1, () => working.get(organizationId, now, Number(isRotated)) as number)
   /** Records of keys that no longer work are kept up to a number, or creating and revoking would fill the disk. */
   const removeOldest = (organizationId: string, now: number) => {
-    for (const id of dead.all(organizationId, now, REMOVE_MAX, FIXED_LIMITS.deadKeys)) remove.run(id)
+    for (const id of dead.all(organizationId, now, REMOVE_MAX, FIXED_LIMITS.inactiveKeys)) remove.run(id)
   }
 
   const insert = (key: ApiKey, secretHash: Uint8Array) =>

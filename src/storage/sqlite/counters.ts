@@ -1,7 +1,7 @@
 import type { Event } from '../../model/event.ts'
 import { FIXED_LIMITS } from '../../model/limits.ts'
 import type { Message } from '../../model/message.ts'
-import { COUNTED, type Counted, countedBy, type Telling } from '../../model/stats.ts'
+import { COUNTED, type Counted, type CountingContext, countedBy } from '../../model/stats.ts'
 import type { NewDelivery } from '../store.ts'
 import type { Connection } from './driver.ts'
 import { OUTCOME_WIDTHS_MS } from './outcome-widths.ts'
@@ -43,7 +43,7 @@ export const DAY_MS = 24 * HOUR_MS
  *  it was, and what is taken back was never counted. */
 export interface Counters {
   accepted(message: Message, deliveries: readonly NewDelivery[]): void
-  event(event: Event, telling: Telling): void
+  event(event: Event, context: CountingContext): void
   /** Writes what was gathered. Inside the transaction. */
   flush(): void
   /** The changes were taken back, and their counts with them. */
@@ -120,10 +120,10 @@ export function createCounters(db: Connection): Counters {
       const suppressed = deliveries.reduce((sum, { status }) => sum + Number(status === 'suppressed'), 0)
       if (suppressed > 0) count(of, tags, 'suppressed', suppressed)
     },
-    event: (event, telling) => {
+    event: (event, context) => {
       const { organizationId, domainId, mode, createdAt } = event
       if (domainId === null) return
-      const { counted, tags } = countedBy(event, telling)
+      const { counted, tags } = countedBy(event, context)
       for (const name of counted) {
         count({ organizationId, domainId, mode, at: createdAt }, tags, name, 1)
         if (mode === 'live' && OUTCOMES.has(name)) countOutcome(domainId, createdAt, name)

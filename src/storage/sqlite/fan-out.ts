@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Event, EventType } from '../../model/event.ts'
-import type { Telling } from '../../model/stats.ts'
+import type { CountingContext } from '../../model/stats.ts'
 import { concerns, type Webhook } from '../../model/webhook.ts'
 import { derivedId } from '../../os/ids.ts'
 import type { Counters } from './counters.ts'
@@ -43,7 +43,7 @@ const TOGETHER = 100
 
 /** Writes an event, counts it, and writes one pending delivery for each active webhook that subscribed to its kind,
  *  inside the change that caused it. An event that is there already was fanned out then: nothing happens. */
-export type AppendInside = (event: Event, how?: Telling & Only) => void
+export type AppendInside = (event: Event, how?: CountingContext & Only) => void
 
 /** To that webhook, whatever it subscribed to, and not counted: nothing has happened. */
 interface Only {
