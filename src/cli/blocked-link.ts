@@ -2,6 +2,7 @@ import { blockedTarget } from '../model/blocked-link.ts'
 import { withCliContext } from './cli-context.ts'
 import { CommandFailure } from './failure.ts'
 import { print, printJson, sanitize, table } from './print.ts'
+import type { BlockedLinkRecord } from './results.ts'
 
 interface Options {
   config: string
@@ -24,7 +25,7 @@ export async function unblockLink(idOrTarget: string, options: Options): Promise
     const found = all.find(({ id, target }) => id === idOrTarget || target === value)
     if (found === undefined)
       throw new CommandFailure(`link: ${idOrTarget} is not blocked. List blocked targets with: postrider link list`)
-    const params = { blocked_link_id: String(found.id) }
+    const params = { blocked_link_id: found.id }
     const answer = await operator.run('blocked_links_delete', { organizationId: '', params })
     if (options.json) printJson(answer)
     else print(`${found.target} is no longer blocked`)
@@ -40,13 +41,11 @@ export async function listBlockedLinks(options: Options): Promise<void> {
   })
 }
 
-function show(records: Record<string, unknown>[], { json }: Options): void {
+function show(records: BlockedLinkRecord[], { json }: Options): void {
   if (json) {
     printJson(records[0])
     return
   }
-  const rows = records.map(({ id, target, reason, created_at }) =>
-    [id, target, reason, created_at].map(String).map(sanitize),
-  )
+  const rows = records.map(({ id, target, reason, created_at }) => [id, target, reason, created_at].map(sanitize))
   print(table(['id', 'target', 'reason', 'created'], rows) || 'no blocked links')
 }

@@ -87,10 +87,14 @@ async function untilRight(domain: Domain, { config, operator }: CliContext, with
   }
 }
 
-async function recordsOf(operation: string, domain: Domain, { operator }: CliContext): Promise<PublishedRecord[]> {
+async function recordsOf(
+  operation: 'domains_get' | 'domains_verify',
+  domain: Domain,
+  { operator }: CliContext,
+): Promise<PublishedRecord[]> {
   const { organizationId, id } = domain
   const answer = await operator.run(operation, { organizationId, params: { domain_id: id } })
-  return answer.dns_records as PublishedRecord[]
+  return answer.dns_records
 }
 
 const isRight = (records: readonly PublishedRecord[]) =>

@@ -47,12 +47,11 @@ async function lookAt(config: Config, domains: readonly string[]): Promise<Check
   const held = heldPorts('/proc')
   const missing = whyNoStore(config.dataDir)
   if (missing !== null) return [...(await lookAtMachine(config, domains, held)).checks, { name: 'store', ...missing }]
-  let found: CheckResult[] | null = null
   try {
-    await withStore(config, async ({ store }) => {
-      found = (await look(config, { store, held, server: serverOn(config.dataDir), domains })).checks
+    return await withStore(config, async ({ store }) => {
+      const { checks } = await look(config, { store, held, server: serverOn(config.dataDir), domains })
+      return checks
     })
-    return found!
   } catch (thrown) {
     const failure = toFailure(thrown)
     if (failure === null) throw thrown

@@ -1,11 +1,13 @@
+import type { Domain as DomainRecord } from '../client/types.ts'
 import { toALabel } from '../mail/address.ts'
 import type { Domain } from '../model/domain.ts'
 import type { Store } from '../storage/store.ts'
 import { withCliContext } from './cli-context.ts'
-import { dnsTable, type PublishedRecord } from './dns-table.ts'
+import { dnsTable } from './dns-table.ts'
 import { CommandFailure, EXIT, type ExitCode } from './failure.ts'
 import { requireOrganization } from './org.ts'
 import { print, printError, printJson, table } from './print.ts'
+import type { OperationName, Results } from './results.ts'
 
 interface Options {
   config: string
@@ -46,7 +48,7 @@ export async function showDomain(name: string, options: Options): Promise<void> 
 export async function verify(name: string, options: Options): Promise<ExitCode> {
   const domain = await runForDomain('domains_verify', name, options)
   show(domain, options)
-  const isSilent = (domain.dns_records as PublishedRecord[]).some(({ status }) => status === 'pending')
+  const isSilent = domain.dns_records.some(({ status }) => status === 'pending')
   if (isSilent)
     printError('DNS did not answer for some records. Check that the name servers (dns.servers) are reachable.')
   return domain.status === 'verified' ? EXIT.done : EXIT.failed
@@ -72,16 +74,16 @@ export async function requireDomain(nameOrId: string, store: Store): Promise<Dom
   throw new CommandFailure(`domain: no domain ${nameOrId}. List domains with: postrider domain list`)
 }
 
-function runForDomain(operation: string, name: string, options: Options): Promise<Record<string, unknown>> {
+function runForDomain<Id extends OperationName>(operation: Id, name: string, options: Options): Promise<Results[Id]> {
   return withCliContext(options.config, async ({ store, operator }) => {
     const { id, organizationId } = await requireDomain(name, store)
     return operator.run(operation, { organizationId, params: { domain_id: id } })
   })
 }
 
-function show(domain: Record<string, unknown>, { json }: Options): void {
+function show(domain: DomainRecord, { json }: Options): void {
   const { name, status, id, dns_records, detail } = domain
   const more = detail === null ? '' : `\n${detail}`
   if (json) printJson(domain)
-  else print(`${name} is ${status}   ${id}${more}\n\n${dnsTable(dns_records as PublishedRecord[])}`)
+  else print(`${name} is ${status}   ${id}${more}\n\n${dnsTable(dns_records)}`)
 }

@@ -60,7 +60,8 @@ async function requireFile(file: string): Promise<void> {
 
 async function* readings(reader: ListReader, file: string) {
   let decoder: TextDecoder | null = null
-  for await (const piece of createReadStream(file, { highWaterMark: PIECE_BYTES }) as AsyncIterable<Uint8Array>) {
+  const pieces: AsyncIterable<Uint8Array> = createReadStream(file, { highWaterMark: PIECE_BYTES })
+  for await (const piece of pieces) {
     decoder ??= new TextDecoder(piece[0] === 0xff && piece[1] === 0xfe ? 'utf-16le' : 'utf-8') // spreadsheets export UTF-16
     yield reader.push(decoder.decode(piece, { stream: true }))
   }

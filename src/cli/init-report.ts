@@ -1,7 +1,8 @@
 import { resolve } from 'node:path'
+import type { Domain } from '../client/types.ts'
 import type { DnsHosting } from '../domains/dns-host.ts'
 import type { CheckResult } from '../health/check.ts'
-import { type DnsHost, dnsTable, type PublishedRecord } from './dns-table.ts'
+import { type DnsHost, dnsTable } from './dns-table.ts'
 import { type Draft, SECRET_MODE } from './init-plan.ts'
 import { hintOf, LINK_MINUTES } from './login-link.ts'
 import { DEFAULT_CONFIG_FILE } from './options.ts'
@@ -11,7 +12,7 @@ import { COMMAND, serviceSteps } from './service-unit.ts'
 /** A domain as the API shows it, with its owner. */
 export interface ExistingDomain {
   organizationId: string
-  domain: Record<string, unknown>
+  domain: Domain
 }
 
 export interface InitResult extends ExistingDomain {
@@ -34,7 +35,7 @@ interface ReportOptions {
 
 /** Prints a domain that already existed. */
 export function printUnchanged({ organizationId, domain }: ExistingDomain, { json }: ReportOptions): void {
-  const dnsRecords = domain.dns_records as PublishedRecord[]
+  const dnsRecords = domain.dns_records
   const ids = { organization_id: organizationId, domain_id: domain.id }
   if (json) printJson({ changed: false, ...ids, dns_records: dnsRecords })
   else print(`${domain.name} already exists. Nothing was changed.\n\n${dnsTable(dnsRecords)}`)
@@ -87,7 +88,7 @@ ${colors.bold('Admin API key, shown only once')}
   ${apiKey}
 
 ${colors.bold(`1. Publish these records at the DNS host of ${domain.name}`)}${zone === null ? '' : ` (as zone file lines: ${zone})`}
-${dnsTable(domain.dns_records as PublishedRecord[], hosts)}${dnsHost === null ? '' : `\n${dnsHost.name}: ${dnsHost.advice}`}
+${dnsTable(domain.dns_records, hosts)}${dnsHost === null ? '' : `\n${dnsHost.name}: ${dnsHost.advice}`}
 At the provider of this machine, set the reverse DNS (PTR) of its IP address to ${config.hostname}${hosts.length > 0 ? '' : '. The A record of this name belongs in another zone'}.
 
 ${colors.bold('2. Start the server with systemd, as root')}

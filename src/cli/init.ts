@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Found } from '../checkup/run.ts'
+import type { Domain } from '../client/types.ts'
 import { type Config, publicUrlAt } from '../config/load.ts'
 import { hostOfZone } from '../domains/dns-host.ts'
 import type { CheckResult } from '../health/check.ts'
@@ -8,7 +9,6 @@ import { heldPorts } from '../health/held-ports.ts'
 import type { Organization } from '../model/organization.ts'
 import { type CliContext, requireConfig, withStore } from './cli-context.ts'
 import { zoneText } from './dns.ts'
-import type { PublishedRecord } from './dns-table.ts'
 import { lookAtMachine } from './doctor.ts'
 import { findings } from './findings.ts'
 import { hostRecords } from './host-records.ts'
@@ -70,7 +70,7 @@ export async function init(options: Options): Promise<void> {
       if (checks?.some(isDmarcThere)) made.domain = await verifyNow(made, context)
       const dnsHost = checks?.some(isDnsThere) ? await hostOfZone(domain, context.operator.resolver) : null
       const hosts = hostRecords(draft.config.hostname, domain, found?.addresses)
-      const text = zoneText(domain, made.domain.dns_records as PublishedRecord[], hosts)
+      const text = zoneText(domain, made.domain.dns_records, hosts)
       const zone = writeZone(zoneFolder, domain, text)
       printReport({ ...made, zone, hosts, dnsHost, checks }, options, draft)
     })
@@ -107,17 +107,14 @@ async function establish(name: string, options: Options, context: CliContext): P
     body: { name: 'admin', domain_id: domain.id, permissions: ['admin'], mode: 'live' },
   })
   const { url } = await makeLoginLink(store, publicUrlAt(context.config, context.config.http))
-  return { organizationId, domain, apiKey: String(key.key), dashboardUrl: url }
+  return { organizationId, domain, apiKey: key.key, dashboardUrl: url }
 }
 
 const isDnsThere = ({ name, status }: CheckResult) => name === 'name_servers' && status !== 'fail'
 const isDmarcThere = ({ name, status }: CheckResult) => name === 'dmarc' && status === 'pass'
 
-function verifyNow(
-  { organizationId, domain }: ExistingDomain,
-  { operator }: CliContext,
-): Promise<Record<string, unknown>> {
-  return operator.run('domains_verify', { organizationId, params: { domain_id: String(domain.id) } })
+function verifyNow({ organizationId, domain }: ExistingDomain, { operator }: CliContext): Promise<Domain> {
+  return operator.run('domains_verify', { organizationId, params: { domain_id: domain.id } })
 }
 
 /** The named organization; without a name the only one, or a new one named after the domain. */
@@ -133,7 +130,9 @@ async function organizationFor(
 
 async function presentOrganization(domain: string, name: string | undefined, store: CliContext['store']) {
   const all = await store.organizations.list()
-  return name === undefined && all.length === 1 ? all[0]! : store.organizations.find(name ?? domain)
+  const [only, ...others] = all
+  if (name === undefined && only !== undefined && others.length === 0) return only
+  return store.organizations.find(name ?? domain)
 }
 
 /** Prompts for a smarthost if port 25 is blocked; '' without a terminal or an answer. */

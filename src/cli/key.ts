@@ -1,3 +1,4 @@
+import type { ApiKey, CreatedApiKey } from '../client/types.ts'
 import type { Store } from '../storage/store.ts'
 import { withCliContext } from './cli-context.ts'
 import { requireDomain } from './domain.ts'
@@ -42,7 +43,7 @@ export async function listKeys(options: Options & { domain?: string }): Promise<
       String(key.id),
       `${key.prefix}…`,
       String(key.domain),
-      (key.permissions as string[]).join(','),
+      key.permissions.join(','),
       String(key.mode),
       networksOf(key),
       stateOf(key),
@@ -68,17 +69,17 @@ async function ownerOf(id: string, store: Store): Promise<string> {
   throw new CommandFailure(`key: no key ${id}. List keys with: postrider key list`)
 }
 
-function describe(key: Record<string, unknown>): string {
+function describe(key: CreatedApiKey): string {
   const until = key.expires_at === null ? '' : `, expires ${key.expires_at}`
-  const from = key.allowed_networks === null ? '' : `, from ${(key.allowed_networks as string[]).join(', ')}`
-  return `${key.id}: ${(key.permissions as string[]).join(', ')} for ${key.domain}${from}${until}.`
+  const from = key.allowed_networks === null ? '' : `, from ${key.allowed_networks.join(', ')}`
+  return `${key.id}: ${key.permissions.join(', ')} for ${key.domain}${from}${until}.`
 }
 
-function networksOf(key: Record<string, unknown>): string {
-  return key.allowed_networks === null ? 'any' : (key.allowed_networks as string[]).join(',')
+function networksOf(key: ApiKey): string {
+  return key.allowed_networks === null ? 'any' : key.allowed_networks.join(',')
 }
 
-function stateOf(key: Record<string, unknown>): string {
+function stateOf(key: ApiKey): string {
   if (key.revoked_at !== null) return 'revoked'
   return key.expires_at === null ? 'valid' : `expires ${key.expires_at}`
 }

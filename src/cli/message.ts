@@ -8,6 +8,7 @@ import { formatArrival } from './listen/format.ts'
 import type { OperatorRequest } from './operator.ts'
 import { requireOrganization } from './org.ts'
 import { colorsFor, print, printJson, sanitize, table } from './print.ts'
+import type { ListName, OperationName, Results } from './results.ts'
 
 interface Options {
   config: string
@@ -34,7 +35,7 @@ export async function listMessages(
   const { to, from, subject, tag, status, mode, search: q } = options
   const page = await list('messages_list', options, { to, from, subject, tag, status, mode, q })
   if (options.json) return printJson(page)
-  const rows = (page.data as Message[]).map((each) => [
+  const rows = page.data.map((each) => [
     each.created_at,
     each.id,
     each.status,
@@ -48,7 +49,7 @@ export async function listMessages(
 export async function showMessage(id: string, options: Options): Promise<void> {
   await withCliContext(options.config, async ({ store, operator }) => {
     const request = await requestFor(id, store)
-    const message = (await operator.run('messages_get', request)) as unknown as Message
+    const message = await operator.run('messages_get', request)
     if (options.json) {
       const { data: attempts, reports } = await operator.run('messages_attempts', request)
       return printJson({ ...message, attempts, reports })
@@ -76,7 +77,7 @@ export async function explainMessage(id: string, options: Options): Promise<void
   const explained = await run('messages_explain', id, options)
   if (options.json) return printJson(explained)
   print(`${id} is ${explained.status}`)
-  for (const each of explained.recipients as Explained[]) {
+  for (const each of explained.recipients) {
     print(`\n${each.email} is ${each.status}`)
     for (const line of each.explanation) print(`  ${sanitize(line)}`)
   }
@@ -91,7 +92,7 @@ export async function explainAddress(options: Options & { to: string; domain?: s
     if (options.json) return printJson(explained)
     const verdict = explained.would_send ? 'would be sent' : 'would not be sent'
     print(`A message from ${domain.name} to ${explained.to} ${verdict}`)
-    for (const line of explained.explanation as string[]) print(`  ${sanitize(line)}`)
+    for (const line of explained.explanation) print(`  ${sanitize(line)}`)
   })
 }
 
@@ -115,31 +116,19 @@ export async function listEvents(
   const page = await list('events_list', options, { type, message_id, mode })
   if (options.json) return printJson(page)
   const colors = colorsFor(process.env, process.stdout.isTTY)
-  const events = page.data as { id: string; type: string; timestamp: string }[]
-  for (const event of events) {
+  for (const event of page.data) {
     print(
       `${colors.dim(event.timestamp.slice(0, 10))} ${formatArrival({ ...event, body: JSON.stringify(event) }, colors)}`,
     )
   }
-  if (events.length === 0) print('no events')
+  if (page.data.length === 0) print('no events')
 }
 
-interface Message {
-  id: string
-  status: string
-  from: string
-  subject: string
-  created_at: string
-  recipients: { email: string }[]
-}
-
-interface Explained {
-  email: string
-  status: string
-  explanation: string[]
-}
-
-function list(operation: string, { config, org, limit }: Options & { org?: string; limit: number }, filter: Filter) {
+function list<Id extends ListName>(
+  operation: Id,
+  { config, org, limit }: Options & { org?: string; limit: number },
+  filter: Filter,
+): Promise<Results[Id]> {
   return withCliContext(config, async ({ store, operator }) => {
     const { id: organizationId } = await requireOrganization(org, store)
     const given = Object.entries(filter).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]))
@@ -147,7 +136,7 @@ function list(operation: string, { config, org, limit }: Options & { org?: strin
   })
 }
 
-function run(operation: string, id: string, { config }: Options): Promise<Record<string, unknown>> {
+function run<Id extends OperationName>(operation: Id, id: string, { config }: Options): Promise<Results[Id]> {
   return withCliContext(config, async ({ store, operator }) => operator.run(operation, await requestFor(id, store)))
 }
 
@@ -167,9 +156,10 @@ async function requireSender(name: string | undefined, store: Store) {
   const organizations = await store.organizations.list()
   const pages = organizations.map(({ id }) => store.domains.list(id, { limit: 2, after: null }))
   const domains = (await Promise.all(pages)).flatMap(({ records }) => records)
-  if (domains.length === 1) return domains[0]!
+  const [only, ...others] = domains
+  if (only !== undefined && others.length === 0) return only
   throw usageFault(
-    domains.length === 0
+    only === undefined
       ? 'domain: no domain yet. Add one with: postrider domain add'
       : 'domain: there are several domains. Choose one with --domain',
   )

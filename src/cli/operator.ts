@@ -4,6 +4,7 @@ import { operatorKey } from '../api/operator.ts'
 import { perform } from '../api/perform.ts'
 import { check } from '../api/schema.ts'
 import { createStreams } from '../api/streams.ts'
+import type { Page } from '../client/pages.ts'
 import type { Config } from '../config/load.ts'
 import { createEventStream } from '../event-stream/event-stream.ts'
 import { createHealthWatch } from '../health/watch.ts'
@@ -25,6 +26,7 @@ import { parsingHere } from '../parsing/parsing.ts'
 import { createOperations, openSubmission } from '../server/operations.ts'
 import type { Store } from '../storage/store.ts'
 import type { SigningKey } from '../submission/signing.ts'
+import type { ListName, Lists, OperationName, Results } from './results.ts'
 
 /** Runs the operations of the HTTP API for the command line, without a key and for any organization. Records made here are
  *  validated, stored and shown like those made over HTTP. */
@@ -33,9 +35,9 @@ export interface Operator {
   /** Has no cache. */
   resolver: Resolver
   /** Runs an API operation and returns its body. Throws the same refusals. */
-  run(operationId: string, request: OperatorRequest): Promise<Record<string, unknown>>
+  run<Id extends OperationName>(operationId: Id, request: OperatorRequest): Promise<Results[Id]>
   /** Every record of a list, newest first; reads all pages. */
-  listAll(operationId: string, organizationId: string): Promise<Record<string, unknown>[]>
+  listAll<Id extends ListName>(operationId: Id, organizationId: string): Promise<Lists[Id][]>
   /** Runs work that has no API operation and records it in the audit log as `action`. */
   manage<T>(action: string, about: { organizationId: string | null; body: object }, work: () => Promise<T>): Promise<T>
   close(): void
@@ -124,7 +126,7 @@ export function createOperator(deps: {
   const audit = createAudit({ auditLog: store.auditLog, mintId, log })
   const origin = (): Origin => ({ actor: { type: 'operator', id: 'operator', name: deps.user }, ipAddress: null })
 
-  const run: Operator['run'] = async (operationId, request) => {
+  const ask = async (operationId: string, request: OperatorRequest): Promise<unknown> => {
     const operation = operations.find(({ id }) => id === operationId)
     if (operation === undefined) throw new Error(`unknown operation ${operationId}`)
     const call = callOf(request, mintId, clock.now())
@@ -135,19 +137,21 @@ export function createOperator(deps: {
         remember: () => undefined,
       }),
     )
-    return answer.body as Record<string, unknown>
+    return answer.body
   }
 
   return {
     mintId,
     resolver,
-    run,
-    async listAll(operationId, organizationId) {
-      const records: Record<string, unknown>[] = []
+    // Handlers return any body. Tests compare every body with the document, from which these types are generated.
+    run: async <Id extends OperationName>(operationId: Id, request: OperatorRequest) =>
+      (await ask(operationId, request)) as Results[Id],
+    async listAll<Id extends ListName>(operationId: Id, organizationId: string) {
+      const records: Lists[Id][] = []
       for (let query: Record<string, string> = { limit: '100' }; ; ) {
-        const page = await run(operationId, { organizationId, query })
-        records.push(...(page.data as Record<string, unknown>[]))
-        if (typeof page.next_cursor !== 'string') return records
+        const page = (await ask(operationId, { organizationId, query })) as Page<Lists[Id]>
+        records.push(...page.data)
+        if (page.next_cursor === null) return records
         query = { limit: '100', cursor: page.next_cursor }
       }
     },

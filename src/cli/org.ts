@@ -4,6 +4,7 @@ import type { Store } from '../storage/store.ts'
 import { type CliContext, withCliContext } from './cli-context.ts'
 import { CommandFailure, usageFault } from './failure.ts'
 import { print, printJson, table } from './print.ts'
+import type { OrganizationRecord } from './results.ts'
 
 interface Options {
   config: string
@@ -31,7 +32,7 @@ export async function setPlan(idOrName: string, plan: string, options: Options):
   await withCliContext(options.config, async ({ store, operator }) => {
     const { id } = await requireOrganization(idOrName, store)
     const request = { organizationId: id, params: { organization_id: id }, body: { plan } }
-    show([(await operator.run('organizations_update', request)) as never], options)
+    show([await operator.run('organizations_update', request)], options)
   })
 }
 
@@ -41,7 +42,7 @@ export async function newOrganization(
   plan: string,
   { operator }: CliContext,
 ): Promise<OrganizationRecord> {
-  return (await operator.run('organizations_create', { organizationId: '', body: { name, plan } })) as never
+  return operator.run('organizations_create', { organizationId: '', body: { name, plan } })
 }
 
 /** Finds an organization by id or name; undefined selects the only one. Throws with advice otherwise. */
@@ -52,12 +53,11 @@ export async function requireOrganization(idOrName: string | undefined, store: S
     throw new CommandFailure(`org: no organization ${idOrName}. List organizations with: postrider org list`)
   }
   const all = await store.organizations.list()
-  if (all.length === 1) return all[0]!
-  if (all.length === 0) throw new CommandFailure('org: no organization yet. Create one with: postrider org create')
+  const [only, ...others] = all
+  if (only !== undefined && others.length === 0) return only
+  if (only === undefined) throw new CommandFailure('org: no organization yet. Create one with: postrider org create')
   throw usageFault('org: there are several organizations. Choose one with --org')
 }
-
-type OrganizationRecord = ReturnType<typeof organizationRecord>
 
 function show(records: OrganizationRecord[], { json }: Options): void {
   const rows = records.map(({ id, name, plan, created_at }) => [id, name, plan, created_at])

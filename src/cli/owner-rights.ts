@@ -76,17 +76,18 @@ const isSafe = ({ uid, mode }: Stats, owner: number) =>
 /** If the process is root: switches to the user until the returned function is called. */
 function actAs({ uid, gid }: Owner): () => void {
   const { getuid, geteuid, getegid, getgroups, seteuid, setegid, setgroups } = process
-  if (getuid?.() !== 0 || geteuid?.() === uid) return () => {}
-  const before = { uid: geteuid!(), gid: getegid!(), groups: getgroups!() }
-  seteuid!(0) // only root can switch from one user to another
-  setgroups!([gid])
-  setegid!(gid)
-  seteuid!(uid)
+  if (!geteuid || !getegid || !getgroups || !seteuid || !setegid || !setgroups) return () => {} // no POSIX system
+  if (getuid?.() !== 0 || geteuid() === uid) return () => {}
+  const before = { uid: geteuid(), gid: getegid(), groups: getgroups() }
+  seteuid(0) // only root can switch from one user to another
+  setgroups([gid])
+  setegid(gid)
+  seteuid(uid)
   return () => {
-    seteuid!(0)
-    setgroups!(before.groups)
-    setegid!(before.gid)
-    seteuid!(before.uid)
+    seteuid(0)
+    setgroups(before.groups)
+    setegid(before.gid)
+    seteuid(before.uid)
   }
 }
 

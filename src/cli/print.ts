@@ -1,5 +1,6 @@
 import { writeSync } from 'node:fs'
 import { visible, visibleLines } from '../net/visible-text.ts'
+import { errorCode } from '../os/thrown.ts'
 
 /** Writes to standard output synchronously, since the process may exit right after. A closed pipe (`| head`) is not an
  *  error. Control characters are escaped so that they cannot act on the terminal; JSON keeps its values
@@ -25,7 +26,7 @@ export function table(heads: readonly string[], rows: readonly (readonly string[
   const widths = heads.map((_, column) => Math.max(...all.map((row) => row[column]?.length ?? 0)))
   return all
     .map((row) =>
-      row.map((cell, column) => (column === row.length - 1 ? cell : cell.padEnd(widths[column]!))).join('  '),
+      row.map((cell, column) => (column === row.length - 1 ? cell : cell.padEnd(widths[column] ?? 0))).join('  '),
     )
     .join('\n')
 }
@@ -58,8 +59,9 @@ function write(to: 1 | 2, text: string): void {
     try {
       rest = rest.subarray(writeSync(to, rest))
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'EAGAIN') continue // a full non-blocking pipe
-      if ((error as NodeJS.ErrnoException).code === 'EPIPE') return
+      const code = errorCode(error)
+      if (code === 'EAGAIN') continue // a full non-blocking pipe
+      if (code === 'EPIPE') return
       throw error
     }
   }

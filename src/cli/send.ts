@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs'
+import type { AcceptedMessage } from '../client/types.ts'
 import { parseMailbox } from '../mail/address.ts'
 import { isFinal, messageStatus } from '../model/message.ts'
 import { systemClock } from '../os/clock.ts'
+import { messageOf } from '../os/thrown.ts'
 import type { Store } from '../storage/store.ts'
 import { withCliContext } from './cli-context.ts'
 import { requireDomain } from './domain.ts'
@@ -44,7 +46,7 @@ export async function send(options: Options): Promise<ExitCode> {
     const seconds = isWaiting ? 0 : (options.wait ?? 0)
     // Ends only the waiting; the server still sends the message.
     if (seconds > 0) process.once('SIGINT', () => process.exit(EXIT.interrupted))
-    const answer = seconds === 0 ? accepted : { ...accepted, ...(await outcome(String(accepted.id), seconds, store)) }
+    const answer: Sent = seconds === 0 ? accepted : { ...accepted, ...(await outcome(accepted.id, seconds, store)) }
     if (options.json) printJson(answer)
     else print(summary(answer))
     return options.wait === undefined || answer.status === 'delivered' ? EXIT.done : EXIT.failed
@@ -52,12 +54,12 @@ export async function send(options: Options): Promise<ExitCode> {
 }
 
 /** Prints each step of the message. */
-async function printSteps(accepted: Record<string, unknown>, { json }: Options, store: Store): Promise<ExitCode> {
+async function printSteps(accepted: AcceptedMessage, { json }: Options, store: Store): Promise<ExitCode> {
   process.once('SIGINT', () => process.exit(EXIT.interrupted)) // ends only the watching; the server still sends the message
-  const id = String(accepted.id)
+  const { id } = accepted
   const colors = colorsFor(process.env, process.stdout.isTTY)
   if (json) printJson(accepted)
-  else print(`${colors.dim(String(accepted.created_at).slice(11, 19))} ${'accepted'.padEnd(10)} ${id}`)
+  else print(`${colors.dim(accepted.created_at.slice(11, 19))} ${'accepted'.padEnd(10)} ${id}`)
   const onStep = (step: Step) => (json ? printJson(recordOfStep(id, step)) : print(formatStep(step, colors)))
   const status = await follow(id, { store, clock: systemClock, onStep })
   return status === 'delivered' ? EXIT.done : EXIT.failed
@@ -83,6 +85,13 @@ async function outcome(id: string, seconds: number, store: Store) {
   }
 }
 
+/** A message as far as the summary shows it. */
+interface Sent {
+  id: string
+  status: string
+  recipients: { email: string; status: string; smtp_response?: string | null }[]
+}
+
 function domainOf(from: string): string {
   const mailbox = parseMailbox(from)
   if (mailbox === null)
@@ -94,12 +103,13 @@ function readHtml(file: string): string {
   try {
     return readFileSync(file, 'utf8')
   } catch (error) {
-    throw new CommandFailure(`html-file: ${(error as Error).message}`, EXIT.usage)
+    throw new CommandFailure(`html-file: ${messageOf(error)}`, EXIT.usage)
   }
 }
 
-function summary(answer: Record<string, unknown>): string {
-  const recipients = answer.recipients as { email: string; status: string; smtp_response?: string | null }[]
-  const lines = recipients.map((each) => `  ${each.email}  ${each.status}  ${each.smtp_response ?? ''}`.trimEnd())
+function summary(answer: Sent): string {
+  const lines = answer.recipients.map((each) =>
+    `  ${each.email}  ${each.status}  ${each.smtp_response ?? ''}`.trimEnd(),
+  )
   return [`${answer.id} is ${answer.status}`, ...lines].join('\n')
 }

@@ -19,11 +19,10 @@ export async function listSuppressions(
     const query = { limit: String(limit), ...(email && { email }), ...(reason && { reason }) }
     const answer = await operator.run('suppressions_list', { organizationId, query })
     if (options.json) return printJson(answer)
-    const records = answer.data as Record<string, unknown>[]
-    const rows = records.map((each) => [
-      String(each.created_at),
-      sanitize(String(each.email)),
-      String(each.reason),
+    const rows = answer.data.map((each) => [
+      each.created_at,
+      sanitize(each.email),
+      each.reason,
       sanitize(String(each.evidence ?? '-')),
     ])
     print(table(['since', 'address', 'reason', 'source'], rows) || 'no suppressions')

@@ -1,9 +1,11 @@
+import type { CreatedWebhook, Webhook, WebhookDelivery, WebhookWithNewSecret } from '../client/types.ts'
 import { EVENT_TYPES } from '../model/event.ts'
 import type { Store } from '../storage/store.ts'
 import { withCliContext } from './cli-context.ts'
 import { CommandFailure } from './failure.ts'
 import { requireOrganization } from './org.ts'
 import { print, printJson, sanitize, table } from './print.ts'
+import type { OperationName, Results } from './results.ts'
 
 interface Options {
   config: string
@@ -74,7 +76,7 @@ export async function listDeliveries(
   if (event !== undefined) query.type = event
   const page = await run('webhook_deliveries_list', id, options, undefined, query)
   if (options.json) return printJson(page)
-  const rows = (page.data as Delivery[]).map((each) => [
+  const rows = page.data.map((each) => [
     each.created_at,
     each.id,
     each.type,
@@ -111,21 +113,13 @@ export async function replay(
   else print(`queued ${answer.queued} events for resending`)
 }
 
-interface Delivery {
-  created_at: string
-  id: string
-  type: string
-  status: string
-  attempts: { status_code: number | null; error: string | null }[]
-}
-
-function run(
-  operation: string,
+function run<Id extends OperationName>(
+  operation: Id,
   id: string,
   { config }: Options,
   body?: unknown,
   query?: Record<string, string>,
-): Promise<Record<string, unknown>> {
+): Promise<Results[Id]> {
   return withCliContext(config, async ({ store, operator }) => {
     const request = { organizationId: await ownerOf(id, store), params: { webhook_id: id }, body }
     return operator.run(operation, query === undefined ? request : { ...request, query })
@@ -138,12 +132,12 @@ async function ownerOf(id: string, store: Store): Promise<string> {
   throw new CommandFailure(`webhook: no webhook ${id}. List webhooks with: postrider webhook list`)
 }
 
-function show(webhook: Record<string, unknown>, { json }: Options): void {
+function show(webhook: Webhook, { json }: Options): void {
   if (json) printJson(webhook)
   else print(describe(webhook))
 }
 
-function describe(webhook: Record<string, unknown>): string {
+function describe(webhook: Webhook): string {
   const { id, url, last_success_at: success, last_failure_at: failure } = webhook
   return [
     `${id} is ${stateOf(webhook)}   ${url}`,
@@ -153,7 +147,7 @@ function describe(webhook: Record<string, unknown>): string {
   ].join('\n')
 }
 
-function showSecret(webhook: Record<string, unknown>, { json }: Options): void {
+function showSecret(webhook: CreatedWebhook | WebhookWithNewSecret, { json }: Options): void {
   if (json) printJson(webhook)
   else
     print(
@@ -161,16 +155,15 @@ function showSecret(webhook: Record<string, unknown>, { json }: Options): void {
     )
 }
 
-function stateOf({ status, disabled_reason: reason }: Record<string, unknown>): string {
+function stateOf({ status, disabled_reason: reason }: Webhook): string {
   return reason === null || reason === undefined ? String(status) : `${status} (${sanitize(String(reason))})`
 }
 
-function eventsOf({ events }: Record<string, unknown>): string {
-  const types = events as string[]
-  return types.length === EVENT_TYPES.length ? 'all' : types.join(',')
+function eventsOf({ events }: Webhook): string {
+  return events.length === EVENT_TYPES.length ? 'all' : events.join(',')
 }
 
-function responseOf({ attempts }: Delivery): string {
+function responseOf({ attempts }: WebhookDelivery): string {
   const last = attempts.at(-1)
   return last === undefined ? '-' : sanitize(String(last.status_code ?? last.error ?? '-'))
 }

@@ -2,6 +2,7 @@ import { createReadStream, type WriteStream } from 'node:fs'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { constants, createZstdCompress, createZstdDecompress } from 'node:zlib'
+import { errorCode, messageOf } from '../../os/thrown.ts'
 import { CommandFailure } from '../failure.ts'
 import type { SmallFile } from './contents.ts'
 import {
@@ -47,7 +48,7 @@ async function* tarOf({ manifest, small, database }: Parameters<typeof writeArch
     yield bytes
     yield tarPadding(bytes.length)
   }
-  const { bytes } = manifest.files.at(-1)!
+  const { bytes } = databaseOf(manifest)
   yield tarHead({ name: DATABASE, bytes }, at)
   let unpaced = 0
   for await (const chunk of createReadStream(database, { highWaterMark: CHUNK_BYTES })) {
@@ -110,7 +111,7 @@ export async function openArchive(bytes: Readable): Promise<Archive> {
     manifest,
     small,
     async *database() {
-      const listed = manifest.files.at(-1)!
+      const listed = databaseOf(manifest)
       await requireNext(listed)
       const hash = new Bun.CryptoHasher('sha256')
       for await (const chunk of tar.body()) {
@@ -123,11 +124,17 @@ export async function openArchive(bytes: Readable): Promise<Archive> {
   }
 }
 
+function databaseOf({ files }: Manifest): Manifest['files'][number] {
+  const last = files.at(-1)
+  if (last === undefined) throw damaged('it lists no files')
+  return last
+}
+
 /** Translates an error of reading a backup. */
 export function toBackupFailure(thrown: unknown): unknown {
   if (thrown instanceof TarDamaged) return damaged(thrown.message)
-  const code = thrown instanceof Error && 'code' in thrown ? String(thrown.code) : ''
-  return code.startsWith('ZSTD_') ? damaged((thrown as Error).message) : thrown
+  const code = errorCode(thrown)
+  return code?.startsWith('ZSTD_') ? damaged(messageOf(thrown)) : thrown
 }
 
 async function* decompressed(bytes: Readable): AsyncGenerator<Uint8Array> {

@@ -5,6 +5,7 @@ import type { Config } from '../../config/load.ts'
 import { iso } from '../../model/event.ts'
 import { systemClock } from '../../os/clock.ts'
 import { noteBackup } from '../../os/last-backup.ts'
+import { errorCode, messageOf } from '../../os/thrown.ts'
 import { type Copied, copyDatabase } from '../../storage/sqlite/copy.ts'
 import { describeDatabase } from '../../storage/sqlite/inspect.ts'
 import { VERSION } from '../../version.ts'
@@ -73,9 +74,9 @@ async function copy({ dataDir }: Config, to: string, target: Target): Promise<Co
   const handle = openSync(to, 'wx', 0o600)
   const copying = copyDatabase(source, to, createWritePacing(handle)).finally(() => closeSync(handle))
   return copying.catch((thrown: unknown) => {
-    const code = thrown instanceof Error && 'code' in thrown ? String(thrown.code) : ''
+    const code = errorCode(thrown) ?? ''
     if (!/^SQLITE_(FULL|IOERR)/.test(code)) throw thrown
-    throw new CommandFailure(`${target.stagingParent}: cannot copy the database: ${(thrown as Error).message}`)
+    throw new CommandFailure(`${target.stagingParent}: cannot copy the database: ${messageOf(thrown)}`)
   })
 }
 

@@ -54,8 +54,7 @@ const schema = z.object({
 export function parseManifest(text: string): Manifest | null {
   try {
     const found = schema.safeParse(JSON.parse(text))
-    const isOurs = found.success && found.data.files.at(-1)?.name === DATABASE
-    return isOurs ? (found.data as Manifest) : null
+    return found.success && found.data.files.at(-1)?.name === DATABASE ? found.data : null
   } catch {
     return null
   }

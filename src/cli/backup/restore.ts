@@ -120,8 +120,9 @@ async function placeFor(archive: Archive, options: Options, ask: Prompt | null):
   if (existsSync(options.config)) return { dataDir: to ?? requireConfig(options.config).dataDir, newConfig: null }
   const text = archive.small.find(({ name }) => name === CONFIG_FILE)?.bytes.toString()
   if (to !== null) {
-    const named = text === undefined ? undefined : readConfig({ text, file: options.config, env: process.env }).config
-    return { dataDir: to, newConfig: named?.dataDir === to ? text! : null }
+    if (text === undefined) return { dataDir: to, newConfig: null }
+    const named = readConfig({ text, file: options.config, env: process.env }).config
+    return { dataDir: to, newConfig: named?.dataDir === to ? text : null }
   }
   if (text === undefined) throw usageFault(`${options.config}: file not found. Choose the data directory with --to`)
   const read = readConfig({ text, file: options.config, env: process.env })

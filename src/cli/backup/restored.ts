@@ -50,8 +50,9 @@ Checksums and database are valid, ${secrets} secrets decrypted, ${composed} samp
   print(`Restored to ${place.dataDir}.`)
   if (place.newConfig) print(`Config written to ${options.config}.`)
   if (done.replaced !== null) print(`The previous data is in ${done.replaced}. Delete it when you no longer need it.`)
-  const sum = held === null ? 0 : held.deliveries + held.webhookDeliveries + held.inboundDeliveries
-  if (sum > 0) print(heldWords(held!, manifest.made_at))
+  if (held === null) return
+  const sum = held.deliveries + held.webhookDeliveries + held.inboundDeliveries
+  if (sum > 0) print(heldWords(held, manifest.made_at))
 }
 
 function heldWords(held: Counts, madeAt: string): string {

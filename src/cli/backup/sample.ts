@@ -1,4 +1,5 @@
 import { NO_RECIPIENT_PARTS } from '../../mail/recipient-parts.ts'
+import { messageOf } from '../../os/thrown.ts'
 import { createPreparer } from '../../outbound/prepare.ts'
 import type { Store } from '../../storage/store.ts'
 import { domainKeys } from '../../submission/signing.ts'
@@ -23,7 +24,7 @@ export async function composeSample(store: Store): Promise<number> {
       try {
         prepareNow({ content, signingKeys, signedAt: message.createdAt, recipientParts: NO_RECIPIENT_PARTS })
       } catch (error) {
-        throw new CommandFailure(`cannot compose message ${message.id} from the backup: ${(error as Error).message}`)
+        throw new CommandFailure(`cannot compose message ${message.id} from the backup: ${messageOf(error)}`)
       }
       composed++
     }

@@ -1,5 +1,6 @@
 import { closeSync, fsyncSync, lstatSync, mkdirSync, mkdtempSync, openSync, readdirSync, statfsSync } from 'node:fs'
 import { join } from 'node:path'
+import { errorCode } from '../../os/thrown.ts'
 import { CommandFailure } from '../failure.ts'
 import { removeWithForeign } from '../owner-rights.ts'
 
@@ -74,6 +75,6 @@ function isRunning(pid: number): boolean {
     process.kill(pid, 0)
     return true
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM'
+    return errorCode(error) === 'EPERM'
   }
 }

@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { EVENT_TYPES } from '../../model/event.ts'
+import { isOneOf } from '../../os/records.ts'
 import { withRecords } from '../options.ts'
 
 /** `postrider listen`. */
@@ -36,7 +37,7 @@ export function addListen(program: Command, end: (code: number) => void): void {
 
 function eventTypes(text: string): string[] {
   const types = text.split(',').map((type) => type.trim())
-  if (types.every((type) => (EVENT_TYPES as readonly string[]).includes(type))) return types
+  if (types.every((type) => isOneOf(EVENT_TYPES, type))) return types
   throw new InvalidArgumentError(`Expected a comma-separated list of: ${EVENT_TYPES.join(', ')}.`)
 }
 

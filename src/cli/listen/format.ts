@@ -7,7 +7,7 @@ import type { Posted } from './forward.ts'
 
 /** Formats an event as one line: time, type, recipient or domain, id and details. */
 export function formatArrival({ id, type, body }: Arrival, colors: Colors): string {
-  const { timestamp, data } = JSON.parse(body) as { timestamp: string; data: Record<string, unknown> }
+  const { timestamp, data }: { timestamp: string; data: Record<string, unknown> } = JSON.parse(body)
   const subject = sanitize(String(data.to ?? data.domain ?? ''))
   const details = sanitize(detailsOf(type, data))
   const mark = data.mode === 'test' ? ' (sandbox)' : ''

@@ -1,6 +1,8 @@
 import { backoffMs } from '../../os/backoff.ts'
 import type { Clock } from '../../os/clock.ts'
 import type { Random } from '../../os/random.ts'
+import { fieldOf } from '../../os/records.ts'
+import { errorCode, messageOf } from '../../os/thrown.ts'
 import { VERSION } from '../../version.ts'
 import { CommandFailure } from '../failure.ts'
 import { sanitize } from '../print.ts'
@@ -120,8 +122,8 @@ function noEvents(): never {
 
 /** Returns the reason of a temporary refusal; throws a permanent one. */
 async function refusal(answer: Response): Promise<{ refused: string; askedMs: number }> {
-  const body = (await answer.json().catch(() => ({}))) as { error?: { message?: string } }
-  const message = sanitize(body.error?.message ?? 'no reason given')
+  const body: unknown = await answer.json().catch(() => null)
+  const message = sanitize(String(fieldOf(fieldOf(body, 'error'), 'message') ?? 'no reason given'))
   const said = `the server answered ${answer.status}: ${message}`
   if (answer.status !== 429 && answer.status < 500) throw new CommandFailure(said)
   const askedMs = Number(answer.headers.get('retry-after') ?? 0) * 1000
@@ -150,7 +152,7 @@ function watchSilence(clock: Clock, onSilence: () => void) {
 
 /** Bun's errors have a code and a message. */
 function wordsOf(error: unknown): string {
-  const { code, message } = error as { code?: unknown; message?: unknown }
+  const code = errorCode(error)
   if (code === 'ConnectionRefused' || code === 'ECONNREFUSED') return 'connection refused'
-  return String(message ?? error)
+  return messageOf(error)
 }

@@ -53,10 +53,11 @@ const takesValue = ({ value }: Flag) => value !== null
 function valueCase(path: string, { names, value }: Flag): string {
   const pattern = names.map((name) => `'${path} ${name}'`).join(' | ')
   const offer = (words: string) => `  ${pattern}) ${words} ;;`
-  if (value!.choices.length > 0) {
-    return offer(`mapfile -t COMPREPLY < <(compgen -W '${value!.choices.join(' ')}' -- "$cur"); return`)
+  const { name = '', choices = [] } = value ?? {}
+  if (choices.length > 0) {
+    return offer(`mapfile -t COMPREPLY < <(compgen -W '${choices.join(' ')}' -- "$cur"); return`)
   }
-  const kind = value!.name === 'folder' ? '-d' : value!.name === 'file' ? '-f' : null
+  const kind = name === 'folder' ? '-d' : name === 'file' ? '-f' : null
   if (kind === null) return offer('return')
   return offer(`compopt -o filenames; mapfile -t COMPREPLY < <(compgen ${kind} -- "$cur"); return`)
 }

@@ -12,7 +12,7 @@ export function plain(text: string): string {
     .replace(/^\./gm, '\\&.')
     .replaceAll(
       /[^\x00-\x7f]/gu,
-      (letter) => `\\[u${letter.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}]`,
+      (letter) => `\\[u${(letter.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}]`,
     )
 }
 

@@ -36,13 +36,11 @@ export function treeOf(program: Command, above = ''): Node {
     name,
     about: program.description(),
     options: help.visibleOptions(program).map(flagOf),
-    operands: program.registeredArguments
-      .map((each) => help.argumentTerm(each))
-      .map((term, at) => {
-        const { required, variadic } = program.registeredArguments[at]!
-        const inner = variadic ? `${term}...` : term
-        return required ? `<${inner}>` : `[${inner}]`
-      }),
+    operands: program.registeredArguments.map((each) => {
+      const term = help.argumentTerm(each)
+      const inner = each.variadic ? `${term}...` : term
+      return each.required ? `<${inner}>` : `[${inner}]`
+    }),
     children: help
       .visibleCommands(program)
       .filter((each) => each.name() !== 'help')

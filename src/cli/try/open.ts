@@ -10,7 +10,6 @@ import type { Log } from '../../os/log.ts'
 import { systemRandom } from '../../os/random.ts'
 import { ListenFailure } from '../../server/listeners.ts'
 import { startServer } from '../../server/server.ts'
-import type { PublishedRecord } from '../dns-table.ts'
 import { CommandFailure } from '../failure.ts'
 import { localUser } from '../local-user.ts'
 import { makeLoginLink } from '../login-link.ts'
@@ -147,18 +146,24 @@ async function build(
   receiver.trust({ webhook: String(webhook.secret), route: String(route.secret) })
 
   return {
-    http: server.listening.http!,
+    http: bound(server.listening.http),
     baseUrl: server.publicUrl,
     dashboardUrl: (await makeLoginLink(server.store, server.publicUrl)).url,
     dataDir: config.dataDir,
     mailServer: `127.0.0.1:${mailServer.port}`,
-    smtpInbound: server.listening.smtpInbound!,
-    smtpSubmission: server.listening.smtpSubmission!,
+    smtpInbound: bound(server.listening.smtpInbound),
+    smtpSubmission: bound(server.listening.smtpSubmission),
     liveKey,
     testKey,
-    webhook: { id: String(webhook.id), url: receiver.url, secret: String(webhook.secret) },
-    route: { id: String(route.id), secret: String(route.secret) },
+    webhook: { id: webhook.id, url: receiver.url, secret: webhook.secret },
+    route: { id: route.id, secret: route.secret },
   }
+}
+
+/** The config of the try-out opens these listeners. */
+function bound(address: string | null): string {
+  if (address === null) throw new Error('a listener of the try-out is off')
+  return address
 }
 
 /** Every domain has the local server as MX; `.invalid` does not exist (RFC 6761 §6.4). A wildcard does not match below an
@@ -177,10 +182,10 @@ const ZONE_RECORDS: Parameters<typeof startZone>[0] = [
 /** Adds the domain, publishes its DNS records and verifies it, as a customer does. Returns the domain's id. */
 async function addVerifiedDomain(organizationId: string, operator: Operator, zone: Zone): Promise<string> {
   const domain = await operator.run('domains_create', { organizationId, body: { name: DOMAIN } })
-  for (const { type, name, value, priority } of domain.dns_records as PublishedRecord[]) {
+  for (const { type, name, value, priority } of domain.dns_records) {
     zone.set(name, type, [priority === null ? value : { preference: priority, exchange: value }])
   }
-  const params = { domain_id: String(domain.id) }
+  const params = { domain_id: domain.id }
   const { status } = await operator.run('domains_verify', { organizationId, params })
   if (status !== 'verified') throw new Error(`the domain of the try-out is ${status}`)
   return params.domain_id
@@ -189,7 +194,7 @@ async function addVerifiedDomain(organizationId: string, operator: Operator, zon
 async function makeKey(organizationId: string, domainId: string, mode: 'live' | 'test', operator: Operator) {
   const body = { name: `try ${mode}`, domain_id: domainId, permissions: ['admin'], mode }
   const key = await operator.run('api_keys_create', { organizationId, body })
-  return String(key.key)
+  return key.key
 }
 
 /** Names the port by its command-line option. */

@@ -36,9 +36,10 @@ export function answerFrom(names: Names, name: string, type: RecordType) {
       return { rcode: 0, answers: [...answers, ...found], authorities: [] }
     }
     const alias = types.get('CNAME')
-    if (!alias?.data.length) return { rcode: 0, answers, authorities: [soaFor(names, owner)] }
-    answers.push(toAnswer(owner, 'CNAME', alias.data[0]!, alias.ttlSeconds))
-    owner = fold(alias.data[0] as string)
+    const target = alias?.data[0]
+    if (typeof target !== 'string') return { rcode: 0, answers, authorities: [soaFor(names, owner)] }
+    answers.push(toAnswer(owner, 'CNAME', target, alias?.ttlSeconds ?? 0))
+    owner = fold(target)
   }
   return { rcode: 0, answers, authorities: [] }
 }
@@ -76,7 +77,8 @@ function soaFor(names: Names, name: string): Answer {
 }
 
 function toAnswer(name: string, type: RecordType, data: ZoneData, ttl: number): Answer {
-  const wire = type === 'TXT' ? txtStrings(data as string | string[]) : data
+  const isText = type === 'TXT' && (typeof data === 'string' || Array.isArray(data))
+  const wire = isText ? txtStrings(data) : data
   const isTlsa = typeof wire === 'object' && 'certificate' in wire
   return { name, type, ttl, data: isTlsa ? { ...wire, certificate: Buffer.from(wire.certificate) } : wire } as Answer
 }

@@ -67,7 +67,7 @@ export async function startZone(records: ZoneRecord[] = [], at = { host: '127.0.
     const flags = signed.has(name) ? rcode | packet.AUTHENTIC_DATA : rcode
     const response = encode(query, flags, answers, authorities)
     if (transport === 'udp' && response.length > udpLimit(query)) return encode(query, TRUNCATED, [], [])
-    if (failure === 'wrong_id') response.writeUInt16BE(query.id! ^ 1)
+    if (failure === 'wrong_id') response.writeUInt16BE(message.readUInt16BE() ^ 1)
     return response
   }
 
@@ -147,7 +147,7 @@ function serveTcp(socket: net.Socket, connections: Set<net.Socket>, respond: Res
   socket.on('error', () => socket.destroy())
   socket.on('close', () => connections.delete(socket))
   socket.on('data', (bytes) => {
-    for (const message of takeMessages(bytes as Buffer)) {
+    for (const message of takeMessages(Buffer.from(bytes))) {
       const response = respond(message, 'tcp')
       if (response) socket.write(frameMessage(response))
     }

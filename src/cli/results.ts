@@ -1,0 +1,73 @@
+import type { blockedLinkRecord } from '../api/routes/blocked-links.ts'
+import type { organizationRecord } from '../api/routes/organizations.ts'
+import type { Page } from '../client/pages.ts'
+import type {
+  AcceptedMessage,
+  AddressExplanation,
+  ApiKey,
+  CreatedApiKey,
+  CreatedInboundRoute,
+  CreatedWebhook,
+  Deletion,
+  Domain,
+  Event,
+  Message,
+  MessageExplanation,
+  MessagesAttemptsAnswer,
+  Suppression,
+  Webhook,
+  WebhookDelivery,
+  WebhooksReplayAnswer,
+  WebhookWithNewSecret,
+} from '../client/types.ts'
+
+/** Body of the response of each operation that a command runs, with the types of the OpenAPI document. */
+export interface Results extends ListResults {
+  api_keys_create: CreatedApiKey
+  api_keys_revoke: Deletion
+  blocked_links_create: BlockedLinkRecord
+  blocked_links_delete: Deletion
+  domains_create: Domain
+  domains_get: Domain
+  domains_rotate_dkim: Domain
+  domains_verify: Domain
+  explain_address: AddressExplanation
+  inbound_routes_create: CreatedInboundRoute
+  messages_attempts: MessagesAttemptsAnswer
+  messages_cancel: Message
+  messages_explain: MessageExplanation
+  messages_get: Message
+  messages_resend: AcceptedMessage
+  messages_send: AcceptedMessage
+  organizations_create: OrganizationRecord
+  organizations_update: OrganizationRecord
+  suppressions_delete: Deletion
+  webhook_deliveries_retry: WebhookDelivery
+  webhooks_create: CreatedWebhook
+  webhooks_delete: Deletion
+  webhooks_get: Webhook
+  webhooks_replay: WebhooksReplayAnswer
+  webhooks_rotate_secret: WebhookWithNewSecret
+  webhooks_test: Event
+  webhooks_update: Webhook
+}
+
+/** Records of each list that a command reads. */
+export interface Lists {
+  api_keys_list: ApiKey
+  blocked_links_list: BlockedLinkRecord
+  domains_list: Domain
+  events_list: Event
+  messages_list: Message
+  suppressions_list: Suppression
+  webhook_deliveries_list: WebhookDelivery
+  webhooks_list: Webhook
+}
+
+type ListResults = { [Id in keyof Lists]: Page<Lists[Id]> }
+
+export type OperationName = keyof Results
+export type ListName = keyof Lists
+
+export type BlockedLinkRecord = ReturnType<typeof blockedLinkRecord>
+export type OrganizationRecord = ReturnType<typeof organizationRecord>
