@@ -45,7 +45,7 @@ function* itemsOf(value: string): Generator<Item> {
     else item.inner += text
   }
   for (let at = 0; at < value.length; at++) {
-    const char = value[at]!
+    const char = value.charAt(at)
     if (char === '"' && quotesClose) {
       const end = endOfQuoted(value, at)
       quotesClose = end > 0

@@ -108,6 +108,7 @@ function addrSpec(name: string | null, text: string): Mailbox | null {
 function displayName(text: string): string | null {
   const quoted = QUOTED_NAME.exec(text)
   if (quoted === null && SPECIALS.test(text)) return null
-  const name = quoted === null ? text.replace(/[ \t]+/g, ' ') : quoted[1]!.replace(/\\(.)/gs, '$1').replace(/\t/g, ' ')
+  const [, inner = ''] = quoted ?? []
+  const name = quoted === null ? text.replace(/[ \t]+/g, ' ') : inner.replace(/\\(.)/gs, '$1').replace(/\t/g, ' ')
   return name.trim() === '' ? null : name
 }

@@ -68,8 +68,8 @@ function printable(text: string): string {
 /** Value of such a field → the host it names, lower case; '' for none. Comments may surround it. */
 function authservIdOf(value: string): string {
   const rest = withoutComments(value)
-  const quoted = /^\s*"((?:[^"\\]|\\[\s\S])*)"/.exec(rest)
-  const said = quoted === null ? /^\s*([^\s;]+)/.exec(rest)?.[1] : quoted[1]!.replace(/\\([\s\S])/g, '$1')
+  const quoted = /^\s*"((?:[^"\\]|\\[\s\S])*)"/.exec(rest)?.[1]
+  const said = quoted === undefined ? /^\s*([^\s;]+)/.exec(rest)?.[1] : quoted.replace(/\\([\s\S])/g, '$1')
   return (said ?? '').trim().toLowerCase().replace(/\.$/, '')
 }
 
@@ -78,7 +78,7 @@ function withoutComments(value: string): string {
   let depth = 0
   let plain = ''
   for (let at = 0; at < value.length; at++) {
-    const char = value[at]!
+    const char = value.charAt(at)
     if (depth > 0 && char === '\\') at++
     else if (char === '(') depth++
     else if (char === ')' && depth > 0) depth--

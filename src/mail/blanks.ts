@@ -4,7 +4,7 @@
 export function trimBlanks(text: string, blanks = ' \t'): string {
   let start = 0
   let end = text.length
-  while (start < end && blanks.includes(text[start]!)) start++
-  while (end > start && blanks.includes(text[end - 1]!)) end--
+  while (start < end && blanks.includes(text.charAt(start))) start++
+  while (end > start && blanks.includes(text.charAt(end - 1))) end--
   return text.slice(start, end)
 }

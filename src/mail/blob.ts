@@ -33,11 +33,11 @@ export function unpackBlob(version: number, blob: Uint8Array): Uint8Array<ArrayB
 /** The content type by the first byte of a blob. content.ts packs with 1. */
 export const BLOB_VERSIONS = { content: 1, mime: 2, raw: 3, parsed: 4 } as const
 export type BlobKind = keyof typeof BLOB_VERSIONS
+const BLOB_KINDS = ['content', 'mime', 'raw', 'parsed'] as const satisfies readonly BlobKind[]
 
 /** Blob → its kind; null if it is not ours. */
 export function kindOfBlob(blob: Uint8Array): BlobKind | null {
-  const found = Object.entries(BLOB_VERSIONS).find(([, version]) => blob[0] === version)
-  return found === undefined ? null : (found[0] as BlobKind)
+  return BLOB_KINDS.find((kind) => BLOB_VERSIONS[kind] === blob[0]) ?? null
 }
 
 /** Blob → its unpacked size, without unpacking; null if it does not state the size or is not the single frame that
@@ -51,8 +51,9 @@ export function clearBytesOf(blob: Uint8Array): number | null {
   const isSingleSegment = (descriptor & 0x20) !== 0
   const sizeFlag = descriptor >> 6
   if (sizeFlag === 0 && !isSingleSegment) return null
-  const sizeAt = 5 + (isSingleSegment ? 0 : 1) + [0, 1, 2, 4][descriptor & 3]!
-  const sizeBytes = [1, 2, 4, 8][sizeFlag]!
+  const dictionaryBytes = (1 << (descriptor & 3)) >> 1 // 0, 1, 2, 4
+  const sizeAt = 5 + (isSingleSegment ? 0 : 1) + dictionaryBytes
+  const sizeBytes = 1 << sizeFlag
   if (sizeAt + sizeBytes > frame.byteLength) return null
   const clear =
     sizeFlag === 0

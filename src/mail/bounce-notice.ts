@@ -32,7 +32,7 @@ export function readBounceNotice(mail: MimePart, isSystem: boolean): FormDsn | n
   const named = addressLines(lines)
   const claimed = new Set<number>()
   for (const [at, { address, line }] of named.entries()) {
-    const previous = at === 0 ? -1 : named[at - 1]!.line
+    const previous = named[at - 1]?.line ?? -1
     const next = named[at + 1]?.line ?? lines.length
     let found = firstReason(reasons, line, next)
     if (found < 0) found = firstReason(reasons, Math.max(previous + 1, line - LINES_BEFORE), line)
@@ -146,7 +146,7 @@ function firstReason(reasons: readonly (string | null)[], from: number, to: numb
 
 /** The line and its continuation lines. */
 function wordsFrom(lines: readonly string[], at: number): string {
-  const words = [lines[at]!]
+  const words = lines.slice(at, at + 1)
   for (const line of lines.slice(at + 1, at + 5)) {
     if (line === '' || line.endsWith(':') || addressesIn(line).length > 0 || NEXT_REPLY.test(line)) break
     words.push(line)
@@ -165,7 +165,7 @@ function addressesIn(line: string): string[] {
 
 function withoutStop(word: string): string {
   let end = word.length
-  while (end > 0 && '.!?'.includes(word[end - 1]!)) end--
+  while (end > 0 && '.!?'.includes(word.charAt(end - 1))) end--
   return word.slice(0, end)
 }
 

@@ -65,7 +65,7 @@ function recipientsIn(listed: string, form: Form, action: DsnRecipient['action']
     // Exchange names each recipient twice: for people, then for administrators.
     words = found.get(address) ?? []
     found.set(address, words)
-    const said = match![2]?.replace(/^[ \t]+/, '')
+    const said = match?.[2]?.replace(/^[ \t]+/, '')
     if (said) words.push(said)
   }
   return Array.from(found, ([address, own]) => recipientRecord(address, own.join('\n'), form, action))
@@ -83,7 +83,7 @@ function failedRecipients(mail: MimePart, listed: string, form: Form, action: Ds
 function recipientRecord(address: string, words: string, form: Form, action: DsnRecipient['action']): DsnRecipient {
   const own = words.slice(0, 8_000).trim()
   const reply = replyIn(own, form) ?? REPLY_LINES.exec(own)?.[0] ?? own
-  const diagnostic = diagnosticText(reply.split(/\n\s*\n/, 1)[0]!)
+  const diagnostic = diagnosticText(reply.split(/\n\s*\n/, 1)[0] ?? '')
   const status = statusIn(diagnostic ?? '')
   return {
     finalRecipient: address,
@@ -109,7 +109,7 @@ function addAsides(recipients: DsnRecipient[], asides: Iterable<RegExpExecArray>
     recipients.filter((each) => each.diagnostic === null).map((each) => [each.finalRecipient, each]),
   )
   for (const aside of asides) {
-    const recipient = silent.get(firstAddress(aside[1]!))
+    const recipient = silent.get(firstAddress(aside[1] ?? ''))
     if (recipient === undefined || recipient.diagnostic !== null) continue
     recipient.diagnostic = diagnosticText(aside[0])
     recipient.status = statusIn(aside[0])

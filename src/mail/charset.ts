@@ -79,7 +79,7 @@ function decoded(bytes: Uint8Array, name: string, label = name): string | null {
 
 function decoderOf(name: string): Decode | null {
   try {
-    const decoder = new TextDecoder(name as 'utf-8')
+    const decoder = new TextDecoder(name)
     return (bytes) => decoder.decode(bytes)
   } catch {
     return null
@@ -114,7 +114,7 @@ function withoutIdleEscapes(bytes: Uint8Array): Uint8Array {
 function tableDecoderOf(label: string): Decode | null {
   if (!/^(?:cp|ibm|csibm|mac|x-mac|utf-?32)[\w-]{0,30}$/.test(label)) return null
   // Loaded with the first such mail: its tables take some megabytes.
-  const iconv = require('iconv-lite') as typeof import('iconv-lite')
+  const iconv: typeof import('iconv-lite') = require('iconv-lite')
   const name = label.replace(/^x-/, '').replace(/^csibm/, 'ibm')
   if (!iconv.encodingExists(name)) return null
   return (bytes) => iconv.decode(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength), name)

@@ -68,7 +68,7 @@ const TYPE_PARAMETER = new RegExp(`^(${TOKEN})=(?:(${TOKEN})|"([ !#-\\[\\]-~]{0,
 function piecesOf(content: MailContent): Piece[] {
   const root = rootEntity(content)
   const pieces = [headOf(content), `MIME-Version: 1.0\r\n${root.fields}\r\n`, ...root.body]
-  const last = pieces.at(-1)!
+  const last = pieces.at(-1) ?? ''
   if (typeof last !== 'string' || (!last.endsWith('\r\n') && last !== '')) pieces.push('\r\n')
   return pieces
 }
@@ -177,7 +177,7 @@ function attachmentEntity(attachment: Attachment, isInline: boolean): Entity {
 function plainName(filename: string): string[] {
   if (filename === '') return []
   const plain = parameter('name', filename)
-  return plain[0]!.startsWith('name="')
+  return plain[0]?.startsWith('name="')
     ? plain
     : [`name="${encodedWords(withoutControls(filename), 68).join('\r\n ')}"`]
 }
@@ -186,8 +186,8 @@ function plainName(filename: string): string[] {
  *  allow base64, which all attachments use (RFC 2045 §6.4). */
 function contentType(declared: string): string[] {
   const [type = '', ...rest] = declared.split(';').map((part) => part.trim())
-  const match = CONTENT_TYPE.exec(type)
-  if (match === null || /^(?:multipart|message)$/i.test(match[1]!)) return ['application/octet-stream']
+  const main = CONTENT_TYPE.exec(type)?.[1]
+  if (main === undefined || /^(?:multipart|message)$/i.test(main)) return ['application/octet-stream']
   const kept = rest.filter((part) => TYPE_PARAMETER.test(part) && !/^(?:name|boundary)=/i.test(part))
   return [type, ...kept]
 }

@@ -58,7 +58,8 @@ export function unpackContent(bytes: Uint8Array): MailContent {
   }
   const clear = Bun.zstdDecompressSync(blob.subarray(HEAD_BYTES, packedEnd))
   const headEnd = clear.indexOf(NEWLINE)
-  const { bodySizes, attachments, ...fields } = JSON.parse(clear.toString('utf8', 0, headEnd)) as PackedHead
+  const head: PackedHead = JSON.parse(clear.toString('utf8', 0, headEnd)) // packed above
+  const { bodySizes, attachments, ...fields } = head
   const [htmlBytes = null, textBytes = null] = bodySizes
   const htmlEnd = headEnd + 1 + (htmlBytes ?? 0)
   const textEnd = htmlEnd + (textBytes ?? 0)

@@ -116,25 +116,25 @@ function sameClass(status: string | null, said: string | null): string | null {
 /** Action field, else the meaning of the status class. RFC 3464 §2.3.3 */
 function actionOf(value: string, statusClass: string | null): DsnRecipient['action'] | null {
   const word = /^[a-z]+/.exec(value.toLowerCase())?.[0] ?? ''
-  if (word in ACTIONS) return ACTIONS[word as keyof typeof ACTIONS]
+  const action = ACTIONS.get(word)
+  if (action !== undefined) return action
   if (statusClass === '5') return 'failed'
   if (statusClass === '4') return 'delayed'
   return statusClass === '2' ? 'delivered' : null
 }
 
-const ACTIONS = Object.freeze({
-  __proto__: null,
-  failed: 'failed',
-  failure: 'failed',
-  fail: 'failed',
-  delayed: 'delayed',
-  delay: 'delayed',
-  delivered: 'delivered',
-  relayed: 'relayed',
-  expanded: 'expanded',
+const ACTIONS = new Map<string, DsnRecipient['action']>([
+  ['failed', 'failed'],
+  ['failure', 'failed'],
+  ['fail', 'failed'],
+  ['delayed', 'delayed'],
+  ['delay', 'delayed'],
+  ['delivered', 'delivered'],
+  ['relayed', 'relayed'],
+  ['expanded', 'expanded'],
   // Its queue time expired. Not registered, but in use.
-  expired: 'failed',
-} as const)
+  ['expired', 'failed'],
+])
 
 /** `rfc822; a@b.example` → the address; also without type, in brackets, with comments. Anything that is not a mail
  *  address (a local name) stays unchanged. Decodes the `\x{…}` of RFC 6533 §3. */

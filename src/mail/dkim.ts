@@ -137,9 +137,9 @@ function signedFields(fields: Map<string, string[]>): SignedFields {
   let canonical = ''
   const sign = (name: string) => {
     const values = fields.get(name) ?? []
-    for (let index = values.length - 1; index >= 0; index--) {
+    for (const value of values.toReversed()) {
       names.push(name)
-      canonical += `${name}:${relaxedValue(values[index]!)}\r\n`
+      canonical += `${name}:${relaxedValue(value)}\r\n`
     }
   }
   for (const name of OVERSIGNED_NAMES) {

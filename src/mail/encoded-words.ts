@@ -7,22 +7,23 @@ import { decodeCharset, isCharset } from './charset.ts'
 export function decodeWords(value: string, budget: WordBudget = { left: Number.POSITIVE_INFINITY }): string {
   if (!value.includes('=?')) return value
   let decoded = ''
-  let run: Run | null = null
+  let run: Run = { charset: '', pieces: [] } // none yet
   let end = 0 // end of the processed part
   for (const word of value.matchAll(WORD)) {
     if (--budget.left < 0) break
-    const charset = word[1]!.replace(/\*.*$/s, '').toLowerCase()
+    const [whole, label = '', encoding = '', text = ''] = word
+    const charset = label.replace(/\*.*$/s, '').toLowerCase()
     if (!isCharset(charset)) continue // unknown: it stays in the surrounding text
-    const piece = { isBase64: /b/i.test(word[2]!), text: word[3]! }
+    const piece = { isBase64: /b/i.test(encoding), text }
     const between = value.slice(end, word.index)
-    const isAdjacent = run !== null && between.trim() === ''
-    if (isAdjacent && run!.charset === charset) {
-      run!.pieces.push(piece)
+    const isAdjacent = run.pieces.length > 0 && between.trim() === ''
+    if (isAdjacent && run.charset === charset) {
+      run.pieces.push(piece)
     } else {
       decoded += textOf(run) + (isAdjacent ? '' : between)
       run = { charset, pieces: [piece] }
     }
-    end = word.index + word[0].length
+    end = word.index + whole.length
   }
   return decoded + textOf(run) + value.slice(end)
 }
@@ -41,8 +42,8 @@ interface Run {
 // Wider than the RFC, which forbids spaces and question marks inside a word and more than 75 characters: all occur.
 const WORD = /=\?([^?\s]{1,60})\?([bq])\?([^?\r\n]*(?:\?(?!=)[^?\r\n]*){0,3})\?=/gi
 
-function textOf(run: Run | null): string {
-  if (run === null) return ''
+function textOf(run: Run): string {
+  if (run.pieces.length === 0) return ''
   return (decodeCharset(bytesOf(run), run.charset) ?? '').replace(/[\x00-\x1f\x7f]+/g, ' ')
 }
 

@@ -16,8 +16,8 @@ export function rangesOf(raw: Uint8Array, key: string, takes: (value: string) =>
     const end = endOfField(bytes, start)
     const name = bytes.toString('latin1', start, Math.min(start + key.length, end)).toLowerCase()
     if (name === key) {
-      const rest = /^\s*:([\s\S]*)$/.exec(bytes.toString('latin1', start + key.length, end))
-      if (rest !== null && takes(rest[1]!)) ranges.push({ start, end })
+      const rest = /^\s*:([\s\S]*)$/.exec(bytes.toString('latin1', start + key.length, end))?.[1]
+      if (rest !== undefined && takes(rest)) ranges.push({ start, end })
     }
     start = end
   }

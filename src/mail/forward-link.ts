@@ -33,8 +33,8 @@ export function createForwardLinks(secret: Uint8Array): ForwardLinks {
     stop: (target) => make('s', target, NEVER),
     read: (path, now) => {
       const [, kind, facts, tag] = PATH.exec(path) ?? []
-      if (kind === undefined || facts === undefined || tag === undefined) return null
-      if (!timingSafeEqual(Buffer.from(tag), Buffer.from(tagOf(kind as Letter, facts)))) return null
+      if ((kind !== 'c' && kind !== 's') || facts === undefined || tag === undefined) return null
+      if (!timingSafeEqual(Buffer.from(tag), Buffer.from(tagOf(kind, facts)))) return null
       const [routeId, organizationId, email, expiresAt] = JSON.parse(Buffer.from(facts, 'base64url').toString())
       if (now >= expiresAt) return null
       return { kind: kind === 'c' ? 'confirm' : 'stop', target: { routeId, organizationId, email }, expiresAt }

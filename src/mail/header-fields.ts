@@ -26,7 +26,7 @@ export function readHeaderFields(raw: Uint8Array): { fields: HeaderField[]; body
   for (let at = 0; at < bytes.length; ) {
     const next = lineAfter(bytes, at)
     if (isEmptyLine(bytes, at)) return { fields: withField(fields, bytes, start, at), bodyAt: next }
-    if (!isBlank(bytes[at]!)) {
+    if (!isBlank(bytes[at])) {
       withField(fields, bytes, start, at)
       start = at
     }
@@ -56,7 +56,7 @@ const MAX_FIELDS = 2_000 // real mail has some dozens; Postfix limits the header
 const MAX_BYTES = 1_048_576
 const [TAB, LF, CR, SPACE, COLON] = [9, 10, 13, 32, 58]
 
-function isBlank(byte: number): boolean {
+function isBlank(byte: number | undefined): boolean {
   return byte === SPACE || byte === TAB
 }
 

@@ -131,7 +131,7 @@ function pack(items: readonly string[], measures: readonly string[], width: numb
   let part = ''
   let used = 0
   for (const [index, item] of items.entries()) {
-    const size = measures[index]!.length
+    const size = measures[index]?.length ?? item.length
     if (used + size > width && part !== '') {
       parts.push(part)
       part = ''

@@ -52,7 +52,8 @@ export function unpackParsed(blob: Uint8Array): ParsedMail {
   const bytes = unpackBlob(PARSED, blob)
   const clear = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const restEnd = clear.indexOf(NEWLINE)
-  const { headers, attachments, textBytes } = JSON.parse(clear.toString('utf8', 0, restEnd)) as ParsedRest
+  const rest: ParsedRest = JSON.parse(clear.toString('utf8', 0, restEnd)) // packed above
+  const { headers, attachments, textBytes } = rest
   const textEnd = restEnd + 1 + textBytes
   return {
     textBody: clear.toString('utf8', restEnd + 1, textEnd),

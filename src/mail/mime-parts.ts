@@ -248,7 +248,7 @@ function splitUuencoded(part: MimePart, budget: Budget): void {
   }
   const first = pieces.find(({ name }) => name !== null)
   const isText = part.type.startsWith('text/') && !isAttachment(part)
-  if (first === undefined || (pieces.length === 1 && (!isText || isNameOfText(first.name!)))) return
+  if (first === undefined || (pieces.length === 1 && (!isText || isNameOfText(first.name ?? '')))) return
 
   const ofText = part.fields.filter(({ key }) => isText && key === 'content-type')
   const ofFile = part.fields.filter(({ key }) => key === 'content-transfer-encoding')
@@ -305,7 +305,11 @@ function readPartHeader(bytes: Uint8Array, isMail: boolean): PartHeader {
   const last = fields.findLastIndex(({ key }) => isKnown.test(key))
   let count = last + 1
   let at = fields[last]?.end ?? 0
-  while (fields[count]?.start === at) at = fields[count++]!.end
+  for (const { start, end } of fields.slice(count)) {
+    if (start !== at) break
+    at = end
+    count++
+  }
   if (at >= bodyAt || isHeaderLine(bytes, at)) return { fields, bodyAt, sizeBytes: bodyAt }
   if (last < 0) return { fields: [], bodyAt: 0, sizeBytes: bodyAt } // text whose first lines look like fields
   if (isLostFold(bytes, at, bodyAt, fields.slice(0, count))) return { fields, bodyAt, sizeBytes: bodyAt }
@@ -333,7 +337,7 @@ function isHeaderLine(bytes: Uint8Array, at: number): boolean {
  *  line; a base64 file starts behind it. */
 function isLostFold(bytes: Uint8Array, at: number, bodyAt: number, fields: HeaderField[]): boolean {
   if (!/\n\r?\n$/.test(latin1(bytes, Math.max(bodyAt - 3, 0), bodyAt))) return false
-  const line = latin1(bytes, at, Math.min(at + 1_000, bodyAt)).split(/\r?\n/, 1)[0]!
+  const [line = ''] = latin1(bytes, at, Math.min(at + 1_000, bodyAt)).split(/\r?\n/, 1)
   const isParameter = /^[\w*-]{1,60}=[^=]/.test(line)
   const type = mediaType(fieldOf({ fields }, 'content-type'))
   if (encodingOf({ fields }) === 'base64') {
@@ -343,7 +347,7 @@ function isLostFold(bytes: Uint8Array, at: number, bodyAt: number, fields: Heade
   if (type !== '' && !/^(?:text|multipart)(?:\/|$)/.test(type))
     return isParameter || !isBlank(bytes.subarray(bodyAt, bodyAt + MAX_BLANKS))
   const isLastLine = bodyAt - at - line.length <= 4 // two line ends
-  return isLastLine && (isParameter || fields.at(-1)!.value.endsWith(';'))
+  return isLastLine && (isParameter || fields.at(-1)?.value.endsWith(';') === true)
 }
 
 function isBlank(bytes: Uint8Array): boolean {

@@ -14,8 +14,9 @@ export interface MtaSts {
  *  of this version, several, or a malformed one. RFC 8461 §3.1 */
 export function readMtaStsId(records: readonly string[]): string | null {
   const ours = records.filter((record) => /^v=STSv1[ \t]*(;|$)/.test(record))
-  if (ours.length !== 1) return null
-  const fields = ours[0]!.split(';').slice(1)
+  const [only] = ours
+  if (only === undefined || ours.length > 1) return null
+  const fields = only.split(';').slice(1)
   const ids = fields.flatMap((field) => /^[ \t]*id=([A-Za-z0-9]{1,32})[ \t]*$/.exec(field)?.[1] ?? [])
   return ids[0] ?? null
 }

@@ -45,22 +45,22 @@ const LONGEST_WORDS = 8_000
 
 /** First word of such a value after comments, lower case: `text/plain`; '' if none. */
 export function mediaType(value: string): string {
-  return value
+  const [word = ''] = value
     .trimStart()
     .replace(COMMENTS, '')
-    .split(/[;,\s(]/, 1)[0]!
-    .toLowerCase()
+    .split(/[;,\s(]/, 1)
+  return word.toLowerCase()
 }
 
 const COMMENTS = /^(?:\([^()]{0,200}\)\s{0,20}){1,3}/
 
 function joined(pieces: ReadonlyMap<number, { text: string; isEncoded: boolean }>, words?: WordBudget): string {
-  const first = pieces.get(0)!
-  const said = first.isEncoded ? /^([^']*)'[^']*'(.*)$/s.exec(first.text) : null
+  const first = pieces.get(0)
+  const said = first?.isEncoded ? /^([^']*)'[^']*'(.*)$/s.exec(first.text) : null
   const bytes: Buffer[] = []
-  for (let index = 0; pieces.has(index); index++) {
-    const { text, isEncoded } = pieces.get(index)!
-    const part = index === 0 ? (said?.[2] ?? text) : text
+  for (let piece = first; piece !== undefined; piece = pieces.get(bytes.length)) {
+    const { text, isEncoded } = piece
+    const part = bytes.length === 0 ? (said?.[2] ?? text) : text
     bytes.push(isEncoded ? percentDecoded(part) : Buffer.from(part))
   }
   const whole = Buffer.concat(bytes)
@@ -116,7 +116,7 @@ function endOfSegment(value: string, from: number): number {
 }
 
 function unquoted(text: string): string {
-  if (!text.startsWith('"')) return text.split(/[\s(]/, 1)[0]!
+  if (!text.startsWith('"')) return text.split(/[\s(]/, 1)[0] ?? ''
   let end = 1
   while (end < text.length && text[end] !== '"') end += text[end] === '\\' ? 2 : 1
   return text.slice(1, end).replace(/\\(.?)/gs, '$1')

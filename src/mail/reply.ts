@@ -42,11 +42,11 @@ export function parseReplyLine(line: string): ReplyLine | null {
   if (match === null) return null
   const code = Number(match[1])
   const rest = match[3] ?? ''
-  const status = ENHANCED.exec(rest)
-  if (status === null || status[1]![0] !== match[1]![0]) {
+  const [found = '', enhanced] = ENHANCED.exec(rest) ?? []
+  if (enhanced === undefined || enhanced[0] !== line[0]) {
     return { code, enhanced: null, text: rest, isLast: match[2] !== '-' }
   }
-  return { code, enhanced: status[1]!, text: rest.slice(status[0].length), isLast: match[2] !== '-' }
+  return { code, enhanced, text: rest.slice(found.length), isLast: match[2] !== '-' }
 }
 
 /** Creates the reader of one connection's replies. Lines end in CRLF or LF. `push` returns the replies completed by the
@@ -82,10 +82,10 @@ export function createReplyReader(options: { maxBytes?: number } = {}): ReplyRea
         pending = ''
         const line = parseReplyLine(text)
         if (line === null) throw fail('not_a_reply', text)
-        if (lines.length > 0 && lines[0]!.code !== line.code) throw fail('codes_differ', text)
+        if (lines[0] !== undefined && lines[0].code !== line.code) throw fail('codes_differ', text)
         lines.push(line)
         if (!line.isLast) continue
-        replies.push(joinLines(lines))
+        replies.push(joinLines(lines, line.code))
         lines = []
         sizeBytes = 0
       }
@@ -113,7 +113,7 @@ const FAULT_WORDS: Record<ReplyFaultReason, string> = {
   too_long: 'peer sent an SMTP reply that is too long',
 }
 
-function joinLines(lines: readonly ReplyLine[]): Reply {
+function joinLines(lines: readonly ReplyLine[], code: number): Reply {
   const enhanced = lines.find((line) => line.enhanced !== null)?.enhanced ?? null
-  return { code: lines[0]!.code, enhanced, text: lines.map((line) => line.text).join('\n') }
+  return { code, enhanced, text: lines.map((line) => line.text).join('\n') }
 }

@@ -17,10 +17,10 @@ export function readSesNotification(mail: MimePart): SesNotification | null {
   const envelope = objectIn(text)
   const json = typeof envelope?.Message === 'string' ? objectIn(envelope.Message) : envelope
   const kind = json?.notificationType ?? json?.eventType
-  if (kind === 'Bounce') return bounce(json!) ?? { kind: 'nothing' }
+  if (kind === 'Bounce') return bounce(json ?? {}) ?? { kind: 'nothing' }
   if (typeof kind !== 'string') return null
   if (kind !== 'Complaint') return { kind: 'nothing' }
-  const complaint = recordOf(json!.complaint)
+  const complaint = recordOf(json?.complaint)
   return {
     kind: 'complaint',
     feedbackType: (stringOf(complaint.complaintFeedbackType) ?? 'abuse').toLowerCase(),
@@ -41,8 +41,8 @@ function bounce(json: Json): SesNotification | null {
   if (recipients.length === 0) return null
   const isPermanent = said.bounceType === 'Permanent'
   const records = recipients.map(recordOf).map((each): DsnRecipient => {
-    const said = stringOf(each.status)
-    const status = /^[45]\.\d{1,3}\.\d{1,3}$/.test(said ?? '') ? said!.slice(1) : '.0.0'
+    const said = stringOf(each.status) ?? ''
+    const status = /^[45]\.\d{1,3}\.\d{1,3}$/.test(said) ? said.slice(1) : '.0.0'
     return {
       finalRecipient: stringOf(each.emailAddress),
       originalRecipient: null,
@@ -67,6 +67,6 @@ function objectIn(text: string): Json | null {
   }
 }
 
-const recordOf = (value: unknown): Json =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : {}
+const isJson = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value)
+const recordOf = (value: unknown): Json => (isJson(value) ? value : {})
 const stringOf = (value: unknown) => (typeof value === 'string' && value !== '' ? value.slice(0, 2_000) : null)

@@ -206,7 +206,7 @@ const SHOWN_URL = /^(?:https?:|mailto:|tel:)/i
  *  hyphens are removed. */
 function withoutPadding(text: string): string {
   let end = text.length
-  while (end > 0 && (text[end - 1] === ' ' || INVISIBLE.test(text[end - 1]!))) end--
+  while (end > 0 && (text[end - 1] === ' ' || INVISIBLE.test(text.charAt(end - 1)))) end--
   const visible = text.slice(0, end).replaceAll('\u00a0', ' ')
   return visible.includes('\u00ad') ? visible.replaceAll('\u00ad', '') : visible
 }

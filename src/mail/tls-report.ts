@@ -4,8 +4,9 @@ import { trimBlanks } from './blanks.ts'
  *  wants none: no record of this version, several, or nothing usable. RFC 8460 §3 */
 export function readTlsRpt(records: readonly string[]): string[] {
   const ours = records.filter((record) => /^v=TLSRPTv1[ \t]*;/.test(record))
-  if (ours.length !== 1) return []
-  const fields = ours[0]!.split(';').slice(1)
+  const [only] = ours
+  if (only === undefined || ours.length > 1) return []
+  const fields = only.split(';').slice(1)
   const rua = fields.flatMap((field) => /^rua=(.*)$/.exec(trimBlanks(field))?.[1] ?? [])[0] ?? ''
   const uris = rua.split(',').map((uri) => uri.trim())
   return uris.filter((uri) => /^(mailto:[^\s@?]+@[^\s@?]+|https:\/\/\S+)$/i.test(uri)).slice(0, MAX_PLACES)

@@ -25,7 +25,8 @@ export function returnPathField(returnPath: string): string {
 /** Received field of the host `by`, folded, ending in CRLF. Names the recipient only if there is exactly one, since
  *  others may be blind copies. Client input cannot add a clause or a line. RFC 5321 §4.4, §7.6 */
 export function receivedField(by: string, trace: Trace): string {
-  const { remoteAddress, recipients, protocol, tls, receivedAt, id } = trace
+  const { remoteAddress, protocol, tls, receivedAt, id } = trace
+  const [only, ...others] = trace.recipients
   const address = remoteAddress.includes(':') ? `IPv6:${remoteAddress}` : remoteAddress
   return foldField('Received', [
     'from',
@@ -37,7 +38,7 @@ export function receivedField(by: string, trace: Trace): string {
     protocol.replace(/[^0-9a-zA-Z]/g, '') || 'SMTP',
     ...(tls === null ? [] : `(${tls.replace(/[^\w. -]/g, '')})`.split(' ')),
     'id',
-    ...(recipients.length === 1 ? [id, 'for', `<${inBrackets(recipients[0]!)}>;`] : [`${id};`]),
+    ...(only !== undefined && others.length === 0 ? [id, 'for', `<${inBrackets(only)}>;`] : [`${id};`]),
     new Date(receivedAt).toUTCString().replace(/GMT$/, '+0000'),
   ])
 }

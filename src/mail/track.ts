@@ -57,8 +57,9 @@ export function trackHtml(html: string, tracking: Tracking, links: TrackingLinks
       end.visitor.tag(tag)
       if (tag.kind !== 'open' || (tag.name !== 'a' && tag.name !== 'area')) return
       const href = tag.attributes.find(({ name }) => name === 'href')
-      const link = href === undefined ? null : linkFor(trimUrl(href.value), tag)
-      if (link !== null) edits.push({ from: href!.valueStart, to: href!.valueEnd, piece: link })
+      if (href === undefined) return
+      const link = linkFor(trimUrl(href.value), tag)
+      if (link !== null) edits.push({ from: href.valueStart, to: href.valueEnd, piece: link })
     },
   })
   if (tracking.opens) {

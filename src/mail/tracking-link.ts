@@ -61,9 +61,9 @@ export function createTrackingLinks(secret: Uint8Array, scope: LinkScope | null)
     unsubscribe: (deliveryId) => make('u', deliveryId),
     read(path) {
       const [, kind, token, target] = PATH.exec(path) ?? []
-      if (kind === undefined || token === undefined || SHAPE[kind as Letter] !== shapeOf(target)) return null
-      const url = kind === 'c' ? targetOf(target!) : ''
-      if (url === null || !isGenuine(kind as Letter, token, url)) return null
+      if (!isLetter(kind) || token === undefined || SHAPE[kind] !== shapeOf(target)) return null
+      const url = kind === 'c' ? targetOf(target ?? '') : ''
+      if (url === null || !isGenuine(kind, token, url)) return null
       const deliveryId = `dlv_${token.slice(0, ID_CHARS)}`
       if (kind === 'c') return { kind: 'click', deliveryId, url }
       return { kind: kind === 'o' ? 'open' : 'unsubscribe', deliveryId }
@@ -84,6 +84,7 @@ const DELIVERY_ID = /^dlv_([0-9a-hjkmnp-tv-z]{26})$/
 const PATH = /^\/t\/([ocu])\/([0-9a-hjkmnp-tv-z]{26}[\w-]{22})(\.gif|\/[\w-]{1,22000})?$/
 
 type Letter = 'o' | 'c' | 'u'
+const isLetter = (kind: string | undefined): kind is Letter => kind === 'o' || kind === 'c' || kind === 'u'
 const SHAPE = { o: 'gif', c: 'target', u: 'none' } as const
 
 function shapeOf(target: string | undefined) {

@@ -84,7 +84,13 @@ interface Begin {
 function beginAt(bytes: Buffer, at: number): Begin | null {
   const line = /^begin [0-7]{3,4} ([^\r\n]{1,380})\r?\n/.exec(bytes.toString('latin1', at, at + LONGEST_BEGIN))
   if (line === null) return null
-  return { name: Buffer.from(line[1]!, 'latin1').toString().trim(), start: at, end: at + line[0].length }
+  return {
+    name: Buffer.from(line[1] ?? '', 'latin1')
+      .toString()
+      .trim(),
+    start: at,
+    end: at + line[0].length,
+  }
 }
 
 function isEnd(bytes: Buffer, at: number): boolean {
@@ -95,13 +101,13 @@ function isEnd(bytes: Buffer, at: number): boolean {
 /** Returns the end of the decoded bytes. The first character gives their number, which never exceeds the line's
  *  length. */
 function decodeLine(bytes: Buffer, from: number, next: number, into: Buffer, start: number): number {
-  const length = Math.min(sixBits(bytes[from]!), next - from)
+  const length = Math.min(sixBits(bytes[from]), next - from)
   let end = start
   for (let at = from + 1; end < start + length; at += 4) {
-    const a = at < next ? sixBits(bytes[at]!) : 0
-    const b = at + 1 < next ? sixBits(bytes[at + 1]!) : 0
-    const c = at + 2 < next ? sixBits(bytes[at + 2]!) : 0
-    const d = at + 3 < next ? sixBits(bytes[at + 3]!) : 0
+    const a = at < next ? sixBits(bytes[at]) : 0
+    const b = at + 1 < next ? sixBits(bytes[at + 1]) : 0
+    const c = at + 2 < next ? sixBits(bytes[at + 2]) : 0
+    const d = at + 3 < next ? sixBits(bytes[at + 3]) : 0
     into[end++] = (a << 2) | (b >> 4)
     if (end < start + length) into[end++] = ((b & 15) << 4) | (c >> 2)
     if (end < start + length) into[end++] = ((c & 3) << 6) | d
@@ -110,4 +116,4 @@ function decodeLine(bytes: Buffer, from: number, next: number, into: Buffer, sta
 }
 
 /** A line end stands for trimmed blanks. */
-const sixBits = (byte: number) => (byte < 32 ? 0 : (byte - 32) & 63)
+const sixBits = (byte = 0) => (byte < 32 ? 0 : (byte - 32) & 63)

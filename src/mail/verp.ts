@@ -32,9 +32,9 @@ export function createVerp(secret: Uint8Array): Verp {
     decode(localPart) {
       const match = KEYED.exec(localPart)
       if (match === null) return null
-      const kind = match[1]!.toLowerCase() === 'b' ? 'bounce' : 'unsubscribe'
-      const body = match[2]!.toLowerCase()
-      const isOurs = timingSafeEqual(Buffer.from(match[3]!.toLowerCase()), Buffer.from(tagOf(kind, body)))
+      const [, letter = '', body = '', tag = ''] = match.map((part) => part.toLowerCase())
+      const kind = letter === 'b' ? 'bounce' : 'unsubscribe'
+      const isOurs = timingSafeEqual(Buffer.from(tag), Buffer.from(tagOf(kind, body)))
       return isOurs ? { kind, deliveryId: `dlv_${body}` } : null
     },
   }

@@ -24,8 +24,9 @@ export async function runOnce(options: {
   const { ports, json, startedAt, colors, log } = options
   const stages: Stage[] = []
   const reached = (name: string, isGood: boolean, detail: string, ms: number | null = null) => {
-    stages.push({ name, ok: isGood, detail, ms })
-    if (!json) print(line(stages.at(-1)!, colors))
+    const stage = { name, ok: isGood, detail, ms }
+    stages.push(stage)
+    if (!json) print(line(stage, colors))
   }
   if (!json) print(`${colors.bold(`Postrider ${VERSION}`)}, one message end to end. Nothing leaves this machine.\n`)
 
