@@ -1,40 +1,26 @@
 import type { Operation } from '../api/operation.ts'
-import { createStreams, type Streams } from '../api/streams.ts'
 import { createPlainPages, type PlainPages } from '../certificates/plain-pages.ts'
-import { type Config, formatEndpoint, publicUrlAt, type Setting } from '../config/load.ts'
+import { type Config, formatEndpoint, publicUrlAt } from '../config/load.ts'
 import { allDomains } from '../domains/all.ts'
-import type { HealthWatch } from '../health/watch.ts'
 import { createNetworkLimits } from '../inbound/network-limits.ts'
 import { createInboundHandler } from '../inbound/smtp-handler.ts'
-import { createMetrics, type Metrics } from '../metrics/metrics.ts'
 import { createNetworks } from '../net/ip.ts'
-import { systemClock, type WallClock } from '../os/clock.ts'
-import { type Descriptors, systemDescriptors } from '../os/descriptors.ts'
-import { createMintId, type MintId } from '../os/ids.ts'
-import type { Log } from '../os/log.ts'
-import { createMailLog, type MailLog } from '../os/mail-log.ts'
-import { createMemory, type Memory } from '../os/memory.ts'
-import { memoryLimit } from '../os/memory-limit.ts'
-import { createNotifier, type Notifier } from '../os/notifier.ts'
-import { type Random, systemRandom } from '../os/random.ts'
+import type { WallClock } from '../os/clock.ts'
 import { createSubmissionHandler } from '../smtp-submission/smtp-handler.ts'
 import { lockDataDir } from '../storage/sqlite/lock.ts'
 import type { Store } from '../storage/store.ts'
 import type { Submission } from '../submission/accept.ts'
 import type { Forwarding } from '../submission/forwarding.ts'
 import { createHeavyWork, type HeavyWork } from '../submission/heavy-work.ts'
-import { VERSION } from '../version.ts'
 import { type Certificates, openCertificates } from './certificates.ts'
-import { type Engines, openEngines, WORKERS_MS } from './engines.ts'
+import { type Core, openCore, type StartOptions } from './core.ts'
+import { WORKERS_MS } from './engines.ts'
 import { createWeb, type Web } from './http.ts'
-import { type Https, openHttps } from './https-clients.ts'
-import { type ResourceLimits, resourceLimits } from './limits.ts'
 import { openSmtpListeners, type SmtpListeners } from './listeners.ts'
-import { gaugesOf, openMaintenance, watchHealth } from './maintenance.ts'
+import { gaugesOf, openMaintenance } from './maintenance.ts'
 import { type MetricsListener, openMetricsListener } from './metrics-listener.ts'
 import { createOperations, openForwarding, openSubmission } from './operations.ts'
 import { createManage, type Manage } from './operator-commands.ts'
-import { openResources, type Resources } from './resources.ts'
 import { type Rollback, runRollback } from './rollback.ts'
 
 /** The running server. */
@@ -63,16 +49,6 @@ export class DataDirInUse extends Error {}
 const STOP_MS = 30_000
 /** The part of it for HTTP requests and SMTP transactions; deliveries and webhooks continue meanwhile. */
 const STOP_LISTENERS_MS = 20_000
-
-export interface StartOptions {
-  log: Log
-  /** The configuration keys with their sources, shown to the operator; empty by default. */
-  settings?: () => readonly Setting[]
-  clock?: WallClock
-  random?: Random
-  /** Overrides how long a job may occupy its thread. */
-  computeMs?: number
-}
 
 /** Starts the server: opens the store, starts the engines and binds the listeners. Rejects with DataDirInUse, with the
  *  store's error, or with a ListenFailure; everything opened so far is closed then. */
@@ -134,100 +110,6 @@ async function assemble(
     },
     manage: createManage({ store, clock, mintId: core.mintId, log: core.log }),
     stop: () => stopServer({ core, certificates, web, listeners, maintenance, unlock }),
-  }
-}
-
-/** Everything below the listeners. */
-interface Core {
-  log: Log
-  settings: () => readonly Setting[]
-  clock: WallClock
-  random: Random
-  mintId: MintId
-  memory: Memory
-  metrics: Metrics
-  mailLog: MailLog
-  descriptors: Descriptors
-  limits: ResourceLimits
-  publicUrl: PublicUrl
-  resources: Resources
-  https: Https
-  messageWaiters: Notifier
-  engines: Engines
-  health: HealthWatch
-  streams: Streams
-}
-
-/** Where clients reach the server. Known only once the listeners are bound, unless the config says it. */
-interface PublicUrl {
-  current(): string
-  set(url: string): void
-}
-
-async function openCore(config: Config, options: StartOptions, rollback: Rollback): Promise<Core> {
-  const { log, settings = () => [], clock = systemClock, random = systemRandom, computeMs } = options
-  const mintId = createMintId(clock, random)
-  const memory = createMemory({
-    limitBytes: config.limits.memoryBytes || memoryLimit(),
-    largestMailBytes: config.limits.messageBytes,
-    clock: clock.steady,
-  })
-  const metrics = createMetrics({
-    allowedNetworks: config.metrics.allowedNetworks,
-    dataDir: config.dataDir,
-    startedAt: clock.now(),
-    memory,
-  })
-  const mailLog = metrics.mail(createMailLog(log))
-  const descriptors = systemDescriptors()
-  const limits = resourceLimits(config, descriptors.limit)
-  const publicUrl = createPublicUrl(config.http.publicUrl)
-  const resources = await openResources(config, {
-    clock,
-    random,
-    mintId,
-    metrics,
-    publicUrl: publicUrl.current,
-    log,
-    mailLog,
-    rollback,
-  })
-  const { store, lookups } = resources
-  const https = openHttps(config, { lookups, userAgent: USER_AGENT, log, onEvent: metrics.pools.onEvent })
-  metrics.pools.add('https', https.state)
-  rollback.push(https.stop)
-  const messageWaiters = createNotifier(clock.sleep)
-  const engines = await openEngines(config, {
-    resources,
-    clock,
-    random,
-    mintId,
-    metrics,
-    limits,
-    userAgent: USER_AGENT,
-    https,
-    onChange: messageWaiters.notify,
-    log,
-    mailLog,
-    memory,
-    computeMs,
-    rollback,
-  })
-  const health = watchHealth(config, { store, clock, random, log })
-  const streams = createStreams({ clock: clock.steady })
-  return {
-    ...{ log, settings, clock, random, mintId, memory, metrics, mailLog, descriptors, limits, publicUrl },
-    ...{ resources, https, messageWaiters, engines, health, streams },
-  }
-}
-
-function createPublicUrl(configured: string): PublicUrl {
-  let url = configured
-  return {
-    current: () => url,
-    set: (next) => {
-      url = next
-    },
   }
 }
 
@@ -430,5 +312,3 @@ async function stopServer(parts: {
   await resources.store.close()
   parts.unlock()
 }
-
-const USER_AGENT = `Postrider/${VERSION}`
