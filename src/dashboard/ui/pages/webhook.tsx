@@ -69,20 +69,7 @@ export default function WebhookPage({ webhook_id: id }: { webhook_id: string }) 
       </Head>
       {webhook.disabled_reason && <p class="notice bad">Paused automatically: {webhook.disabled_reason}.</p>}
       <section class="card stack">
-        <Facts
-          of={[
-            ['Events', webhook.events.join(', ')],
-            ['Last success', webhook.last_success_at && ago(webhook.last_success_at)],
-            ['Last failure', webhook.last_failure_at && ago(webhook.last_failure_at)],
-            ['Consecutive failures', String(webhook.consecutive_failures)],
-            [
-              'ID',
-              <span class="row">
-                <span class="mono">{id}</span> <CopyButton text={id} label="ID" />
-              </span>,
-            ],
-          ]}
-        />
+        <WebhookFacts of={webhook} />
         <div class="row">
           <button type="button" onClick={() => setDialog('edit')}>
             Edit
@@ -115,40 +102,78 @@ export default function WebhookPage({ webhook_id: id }: { webhook_id: string }) 
         />
         <Pager pages={deliveries} />
       </section>
-      {dialog === 'edit' && (
-        <EditWebhook
-          of={webhook}
-          onClose={close}
-          onSaved={() => {
-            close()
-            reload()
-            toast('Webhook saved')
-          }}
-        />
-      )}
-      {dialog === 'rotate' && (
-        <RotateSecret
-          of={webhook}
-          onClose={close}
-          onSaved={(rotated) => {
-            close()
-            setWithSecret(rotated)
-          }}
-        />
-      )}
-      {(dialog === 'test' || dialog === 'replay') &&
-        (() => {
-          const Chosen = dialog === 'test' ? SendTest : Replay
-          const done = () => {
-            close()
-            deliveries.reload()
-          }
-          return <Chosen of={webhook} onClose={close} onSaved={done} />
-        })()}
+      <Dialogs
+        of={webhook}
+        chosen={dialog}
+        onClose={close}
+        onSaved={() => {
+          close()
+          reload()
+          toast('Webhook saved')
+        }}
+        onRotated={(rotated) => {
+          close()
+          setWithSecret(rotated)
+        }}
+        onSent={() => {
+          close()
+          deliveries.reload()
+        }}
+      />
       {withSecret && <Secret of={withSecret} onClose={() => setWithSecret(undefined)} />}
       {shown && <Delivery of={shown} onClose={() => setShown(undefined)} onRetried={deliveries.reload} />}
     </div>
   )
+}
+
+function WebhookFacts({ of: webhook }: { of: Json }) {
+  const { id } = webhook
+  return (
+    <Facts
+      of={[
+        ['Events', webhook.events.join(', ')],
+        ['Last success', webhook.last_success_at && ago(webhook.last_success_at)],
+        ['Last failure', webhook.last_failure_at && ago(webhook.last_failure_at)],
+        ['Consecutive failures', String(webhook.consecutive_failures)],
+        [
+          'ID',
+          <span class="row">
+            <span class="mono">{id}</span> <CopyButton text={id} label="ID" />
+          </span>,
+        ],
+      ]}
+    />
+  )
+}
+
+/** The open dialog of the page, if there is one. */
+function Dialogs({
+  of,
+  chosen,
+  onClose,
+  onSaved,
+  onRotated,
+  onSent,
+}: {
+  of: Json
+  chosen: OpenDialog | null
+  onClose: () => void
+  onSaved: () => void
+  onRotated: (rotated: Json) => void
+  onSent: () => void
+}) {
+  switch (chosen) {
+    case 'edit':
+      return <EditWebhook of={of} onClose={onClose} onSaved={onSaved} />
+    case 'rotate':
+      return <RotateSecret of={of} onClose={onClose} onSaved={onRotated} />
+    case 'test':
+      return <SendTest of={of} onClose={onClose} onSaved={onSent} />
+    case 'replay':
+      return <Replay of={of} onClose={onClose} onSaved={onSent} />
+    case null:
+      return null
+  }
 }
 
 const STATES = [

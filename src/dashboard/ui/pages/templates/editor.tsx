@@ -99,65 +99,8 @@ export function Editor({ of: given }: { of: Json | null }) {
             event.currentTarget.requestSubmit()
           }}
         >
-          <div class="columns">
-            <Field name="name" label="Name">
-              {(control) => (
-                <input
-                  {...control}
-                  required
-                  maxLength={100}
-                  value={draft.name}
-                  onInput={(event) => change({ name: event.currentTarget.value })}
-                />
-              )}
-            </Field>
-            <Field name="alias" label="Alias" hint="Use it in API calls instead of the ID.">
-              {(control) => (
-                <input
-                  {...control}
-                  class="mono"
-                  placeholder="welcome"
-                  spellcheck={false}
-                  autoCapitalize="off"
-                  value={draft.alias}
-                  onInput={(event) => change({ alias: event.currentTarget.value })}
-                />
-              )}
-            </Field>
-          </div>
-          <FaultsOf.Provider value={faults.subject ? { subject: faults.subject.message } : {}}>
-            <Field name="subject" label="Subject" hint="Leave empty to set the subject per message.">
-              {(control) => (
-                <input
-                  {...control}
-                  placeholder="Welcome, {{ user.name }}"
-                  value={draft.subject}
-                  onInput={(event) => change({ subject: event.currentTarget.value })}
-                />
-              )}
-            </Field>
-          </FaultsOf.Provider>
-          <Tabs
-            name="Body"
-            tabs={[
-              ['html', faults.html ? 'HTML (error)' : 'HTML'],
-              ['text', faults.text ? 'Plain text (error)' : 'Plain text'],
-            ]}
-            chosen={tab}
-            onChoose={setTab}
-          >
-            <CodeField
-              key={tab}
-              name={tab}
-              label={tab === 'html' ? 'HTML' : 'Plain text'}
-              value={draft[tab]}
-              fault={faults[tab]}
-              onInput={(text) => change({ [tab]: text })}
-            />
-            {tab === 'text' && (
-              <p class="muted small">If empty, Postrider generates it from the HTML when it sends a message.</p>
-            )}
-          </Tabs>
+          <NameFields draft={draft} onChange={change} />
+          <ContentFields draft={draft} faults={faults} tab={tab} onTab={setTab} onChange={change} />
           <Variables names={preview.variables} missing={preview.missing} typed={typed} onType={type} />
         </form>
         <PreviewPane
@@ -178,6 +121,90 @@ export function Editor({ of: given }: { of: Json | null }) {
       )}
       {isSending && <SendTest rendered={preview.rendered} onClose={() => setSending(false)} />}
     </FaultsOf.Provider>
+  )
+}
+
+function NameFields({ draft, onChange }: { draft: Draft; onChange: (part: Partial<Draft>) => void }) {
+  return (
+    <div class="columns">
+      <Field name="name" label="Name">
+        {(control) => (
+          <input
+            {...control}
+            required
+            maxLength={100}
+            value={draft.name}
+            onInput={(event) => onChange({ name: event.currentTarget.value })}
+          />
+        )}
+      </Field>
+      <Field name="alias" label="Alias" hint="Use it in API calls instead of the ID.">
+        {(control) => (
+          <input
+            {...control}
+            class="mono"
+            placeholder="welcome"
+            spellcheck={false}
+            autoCapitalize="off"
+            value={draft.alias}
+            onInput={(event) => onChange({ alias: event.currentTarget.value })}
+          />
+        )}
+      </Field>
+    </div>
+  )
+}
+
+/** Subject, and HTML or plain text of the body. */
+function ContentFields({
+  draft,
+  faults,
+  tab,
+  onTab,
+  onChange,
+}: {
+  draft: Draft
+  faults: ReturnType<typeof faultsOf>['texts']
+  tab: 'html' | 'text'
+  onTab: (tab: 'html' | 'text') => void
+  onChange: (part: Partial<Draft>) => void
+}) {
+  return (
+    <>
+      <FaultsOf.Provider value={faults.subject ? { subject: faults.subject.message } : {}}>
+        <Field name="subject" label="Subject" hint="Leave empty to set the subject per message.">
+          {(control) => (
+            <input
+              {...control}
+              placeholder="Welcome, {{ user.name }}"
+              value={draft.subject}
+              onInput={(event) => onChange({ subject: event.currentTarget.value })}
+            />
+          )}
+        </Field>
+      </FaultsOf.Provider>
+      <Tabs
+        name="Body"
+        tabs={[
+          ['html', faults.html ? 'HTML (error)' : 'HTML'],
+          ['text', faults.text ? 'Plain text (error)' : 'Plain text'],
+        ]}
+        chosen={tab}
+        onChoose={onTab}
+      >
+        <CodeField
+          key={tab}
+          name={tab}
+          label={tab === 'html' ? 'HTML' : 'Plain text'}
+          value={draft[tab]}
+          fault={faults[tab]}
+          onInput={(text) => onChange({ [tab]: text })}
+        />
+        {tab === 'text' && (
+          <p class="muted small">If empty, Postrider generates it from the HTML when it sends a message.</p>
+        )}
+      </Tabs>
+    </>
   )
 }
 
