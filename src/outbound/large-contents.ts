@@ -8,7 +8,7 @@ import type { ClaimedDelivery, Deliveries } from '../storage/store.ts'
 const SMALL_BYTES = { most: 2 ** 20, least: 64 * 1024, ofMemory: 1 / 4000 }
 /** Content of larger messages in memory, in total. A mail in delivery takes about three times its size. */
 const ROOM_BYTES = 64 * 2 ** 20
-/** A lease lasts 60 minutes, an attempt at most 30 (timeouts.ts). */
+/** Longer than most mail of others takes; after it the delivery is given back and goes to the end of the queue. */
 const WAIT_MS = 20 * 60_000
 
 /** Contents of deliveries. Small ones come with the claim and never wait. Large ones, which many recipients or messages

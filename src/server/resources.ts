@@ -63,7 +63,7 @@ export async function openResources(config: Config, deps: ResourcesDeps): Promis
     log,
     mailLog,
   })
-  await resumeQueues(config, store, workerId, clock.now())
+  await endLeasesOfEndedWorkers(store, workerId, clock.now())
 
   const verp = createVerp(await store.secret('verp', random.bytes(32)))
   const trackingSecret = await store.secret('tracking', random.bytes(32))
@@ -136,21 +136,15 @@ async function warnOfHeldDeliveries(store: Store, log: Log): Promise<void> {
   log.warn('mail on hold since a restore, run `postrider restore release`', counts)
 }
 
-/** Makes work of an earlier process due again, and shortens waits that exceed the configured retry schedule. */
-async function resumeQueues(config: Config, store: Store, workerId: string, now: number): Promise<void> {
-  const queues = [
-    { queue: store.deliveries, retrySchedule: config.delivery.retryScheduleSeconds },
-    { queue: store.webhookDeliveries, retrySchedule: config.webhooks.retryScheduleSeconds },
-    { queue: store.inboundDeliveries, retrySchedule: config.inbound.retryScheduleSeconds },
-  ]
-  for (const { queue } of queues) await queue.endForeignLeases(workerId, now)
-  for (const { queue, retrySchedule } of queues) await queue.waitAtMostUntil(now + longestMs(retrySchedule))
+/** Makes due what processes that ended were working on. */
+async function endLeasesOfEndedWorkers(store: Store, workerId: string, now: number): Promise<void> {
+  for (const worker of await store.workers.ended(workerId)) {
+    for (const queue of [store.deliveries, store.webhookDeliveries, store.inboundDeliveries]) {
+      await queue.endLeases(worker, NOTHING, now)
+    }
+  }
 }
-
-/** Longest wait of a schedule with its jitter of 25 %, or the day that an endpoint may ask for. */
-const longestMs = (scheduleSeconds: readonly number[]) =>
-  Math.max(DAY_SECONDS, ...scheduleSeconds.map((s) => s * 1.25)) * 1000
-const DAY_SECONDS = 86_400
+const NOTHING: ReadonlySet<string> = new Set()
 
 /** How often to look for events of other processes, such as a test message sent from the command line. */
 const EVENT_POLL_MS = 1_000

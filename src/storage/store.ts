@@ -24,6 +24,7 @@ import type { TlsSessions } from './roles/tls-sessions.ts'
 import type { UsageCounts } from './roles/usage-counts.ts'
 import type { WebhookDeliveries } from './roles/webhook-deliveries.ts'
 import type { Webhooks } from './roles/webhooks.ts'
+import type { Workers } from './roles/workers.ts'
 
 export { StoreDamaged, StoreUnavailable } from './errors.ts'
 export type * from './roles/api-keys.ts'
@@ -54,6 +55,7 @@ export type * from './roles/tls-sessions.ts'
 export type * from './roles/usage-counts.ts'
 export type * from './roles/webhook-deliveries.ts'
 export type * from './roles/webhooks.ts'
+export type * from './roles/workers.ts'
 
 /** What survives a power cut. Promises of every role, kept by every backend and proved by test/storage/contract.ts:
  *
@@ -62,8 +64,8 @@ export type * from './roles/webhooks.ts'
  *  2. No method hands out a transaction, a row id, a statement or an error of the database. An expected "no" is a value.
  *     What is thrown means: nothing was written. `StoreUnavailable` says that it may work later (disk full, busy).
  *  3. No method reads the clock or makes an id; both are parameters.
- *  4. A claim counts the attempt and sets the next time before anything is tried, as a lease with owner and end.
- *     A process that died is an ended lease.
+ *  4. A claim counts the attempt and names its worker before anything is tried. The lease ends with a record, when it is
+ *     given back, or with its worker; no clock ends it.
  *  5. Events and their webhook deliveries are written with the change that causes them, or not at all.
  *  6. No statement walks a backlog: the cost of a claim does not depend on how much is waiting.
  *  7. Twice is harmless: a record for a lease that has ended changes nothing and says so. */
@@ -86,6 +88,7 @@ export interface Store {
   forwardTargets: ForwardTargets
   inboundDeliveries: InboundDeliveries
   queues: Queues
+  workers: Workers
   held: Held
   stats: Stats
   quality: Quality

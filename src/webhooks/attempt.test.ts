@@ -27,7 +27,7 @@ async function attempted(
     secrets: { secret: 'whsec_c2VjcmV0', previous: null },
     body: '{"id":"evt_1"}',
     attempt: number,
-    lease: { worker: 'w', until: NOW + 90_000 },
+    worker: 'w',
   }
   const requests: Parameters<Post>[] = []
   const verdict = await attemptDelivery(claim, {

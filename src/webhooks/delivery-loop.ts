@@ -1,10 +1,11 @@
 import type { Post } from '../net/https/requests.ts'
 import { createConcurrencyLimiter } from '../net/limiters/concurrency.ts'
 import type { WallClock } from '../os/clock.ts'
-import { createLeaps } from '../os/leaps.ts'
+import { watchClockChanges } from '../os/clock-changes.ts'
 import type { Log, LogFields } from '../os/log.ts'
 import { createLoop } from '../os/loop.ts'
-import { type ClaimQueue, type Lease, StoreUnavailable } from '../storage/store.ts'
+import { createQueueRecovery } from '../os/queue-recovery.ts'
+import { type ClaimQueue, StoreUnavailable } from '../storage/store.ts'
 import { createOrganizationRoom } from './room.ts'
 import { createShares } from './share.ts'
 import type { Verdict } from './verdict.ts'
@@ -21,18 +22,19 @@ import type { Verdict } from './verdict.ts'
  *
  *  Retried       what was not answered 2xx, up to five attempts (verdict.ts, schedule.ts). An outcome that the store
  *                cannot write is offered again every second, and nothing new is claimed meanwhile.
- *  Twice         a process that dies between the answer and the record, or that may not write until its lease ends,
- *                has posted what will be posted again. The attempt stays counted and the body is the same; if it was
- *                the fifth, one more follows, because nobody knows what the endpoint said.
- *  Never lost    a delivery is a row; what nobody records is due again when its lease ends. */
+ *  Twice         a process that dies between the answer and the record has posted what will be posted again. The
+ *                attempt stays counted and the body is the same; if it was the fifth, one more follows, because the
+ *                answer is not known.
+ *  Never lost    a delivery is a row. Its lease ends with the process; a claim that was lost inside the process is due
+ *                again within a minute. */
 export interface DeliveryLoop {
   start(): void
   /** There may be something due: call it after each write that makes a delivery due. */
   wake(): void
   /** As os/loop.ts. */
   turningMs(): number
-  /** Claims nothing more, waits at most `graceMs` for what is under way; what is still not recorded then is due again
-   *  when its lease ends, at the next start. */
+  /** Claims nothing more and waits at most `graceMs` for requests in progress. What is not recorded then is due again at
+   *  the next start, when the lease of this process ends. */
   stop(graceMs: number): Promise<void>
   /** Requests under way, those whose outcome is being written included. */
   inFlight(): number
@@ -42,17 +44,15 @@ export interface DeliveryLoop {
 export interface Claim {
   id: string
   attempt: number
-  lease: Lease
+  worker: string
 }
 
 /** What a queue of the store can be asked (store.ts WebhookDeliveries, InboundDeliveries). */
 export interface DeliveryQueue<C extends Claim> extends ClaimQueue<C> {
   /** Whose the endpoint is; null when it is gone. */
   organizationOf(endpointId: string): string | null
-  leapt(byMs: number, now: number): Promise<void>
   /** Writes deliveries that are still to be written, some; true while there are more. */
   fanOutSome?(): Promise<boolean>
-  release(claims: { id: string; attempt: number; worker: string }[], now: number): Promise<void>
 }
 
 /** One kind of delivery: where its claims come from, and the three things that are its own. */
@@ -84,8 +84,6 @@ export interface DeliveryLoopOptions {
   workerId: string
   /** What an endpoint is given. One that takes more than half of it, or 5 s, is slow. */
   timeoutMs: number
-  /** Before that, to make what is posted. A lease outlasts both by the time a record may take. */
-  prepareMs: number
   maxInFlight: number
   perEndpoint: number
 }
@@ -96,27 +94,37 @@ export function createDeliveryLoop<C extends Claim, V extends Pick<Verdict, 'att
   options: DeliveryLoopOptions,
 ): DeliveryLoop & { forget(endpointId: string): void } {
   const { noun, queue, endpointOf, factsOf } = kind
-  const { clock, log, workerId: worker, timeoutMs, prepareMs, maxInFlight, perEndpoint } = options
+  const { clock, log, workerId: worker, timeoutMs, maxInFlight, perEndpoint } = options
   const slowMs = Math.min(SLOW_MS, timeoutMs / 2)
   const shares = createShares({ total: maxInFlight, perEndpoint })
   const slots = createConcurrencyLimiter({ total: maxInFlight, perKey: shares.limitOf, onFree: () => loop.wake() })
   const room = createOrganizationRoom({ slots, shares, organizationOf: queue.organizationOf })
   const records = createConcurrencyLimiter({ total: Infinity, perKey: Infinity, onFree: () => {} })
   const answered: { claim: C; verdict: V }[] = []
-  const leaps = createLeaps(clock)
+  /** Ids of claims whose result is not stored yet. */
+  const underWay = new Set<string>()
   const stopping = new AbortController()
   const giveUp = new AbortController()
   let unwritten = 0
   let hasTicks = true
+  const recovery = createQueueRecovery({
+    queue,
+    clock,
+    clockChanges: watchClockChanges(clock),
+    workerId: worker,
+    underWay: () => underWay,
+    onClockSet: () => {
+      fanOutAt = null
+    },
+  })
   /** When more deliveries of events are written; null = nothing waits, as far as is known. */
   let fanOutAt: number | null = null
 
   const tick = async (): Promise<number | null> => {
     await turnOfTheEventLoop() // answers come one by one: write and claim for all of them at once
     recordAnswered()
+    const isMore = await recovery.turn()
     const now = clock.now()
-    const leaptMs = leaps.look()
-    if (leaptMs !== 0) await queue.leapt(leaptMs, now)
     // Also when the loop is woken before: else an organization with many webhooks would have most of the main thread.
     const isPause = fanOutAt !== null && now < fanOutAt && fanOutAt <= now + LONGEST_PAUSE_MS // or the clock was set back
     if (!isPause) {
@@ -124,7 +132,8 @@ export function createDeliveryLoop<C extends Claim, V extends Pick<Verdict, 'att
       const tookMs = clock.now() - now
       fanOutAt = isMore ? clock.now() + Math.min(Math.max(FAN_OUT_PAUSE_MS, 3 * tookMs), LONGEST_PAUSE_MS) : null
     }
-    return earlier(fanOutAt, await claim(now))
+    const nextAt = earlier(fanOutAt, await claim(now))
+    return isMore ? now : nextAt
   }
 
   const claim = async (now: number): Promise<number | null> => {
@@ -134,16 +143,18 @@ export function createDeliveryLoop<C extends Claim, V extends Pick<Verdict, 'att
     if (dueAt === null || dueAt > now) return dueAt
     const limit = slots.free()
     const plan = queue.planClaims({ now, limit, look: room.look })
-    const lease = { worker, until: now + prepareMs + timeoutMs + LEASE_SPARE_MS }
-    const claims = await queue.claimDue({ now, limit, lease, plan }).catch((error) => {
+    const claims = await queue.claimDue({ now, limit, worker, plan }).catch((error) => {
       queue.putBack(plan)
       throw error
     })
     if (stopping.signal.aborted) {
-      await queue.release(claims.map(held), clock.now())
+      await queue.release(claims, clock.now())
       return null
     }
-    for (const each of claims) room.start(endpointOf(each), () => deliver(each))
+    for (const each of claims) {
+      underWay.add(each.id)
+      room.start(endpointOf(each), () => deliver(each))
+    }
     return queue.nextDueAt(room.look, clock.now())
   }
 
@@ -154,22 +165,31 @@ export function createDeliveryLoop<C extends Claim, V extends Pick<Verdict, 'att
     onError: (error) => log.error(`${noun} deliveries not claimed`, { error }),
   })
 
-  /** One claim up to its answer. Never rejects: an error is logged, the lease ends by itself. */
+  /** One claim up to its answer. Never rejects: after an error, which is logged, the claim is due again within a minute. */
   const deliver = async (claim: C) => {
     try {
       const verdict = await kind.attempt(claim, stopping.signal)
-      if (verdict === null) return await queue.release([held(claim)], clock.now())
+      if (verdict === null) {
+        await queue.release([claim], clock.now())
+        underWay.delete(claim.id)
+        return
+      }
       shares.learn(endpointOf(claim), verdict.attempt.durationMs > slowMs ? 'slow' : 'quick')
       answered.push({ claim, verdict })
       if (!hasTicks) recordAnswered()
     } catch (error) {
       logRepeated(claim, error)
+      underWay.delete(claim.id)
     }
   }
 
   const recordAnswered = () => {
     for (const { claim, verdict } of answered.splice(0)) {
-      records.start(endpointOf(claim), () => record(claim, verdict).catch((error) => logRepeated(claim, error)))
+      records.start(endpointOf(claim), () =>
+        record(claim, verdict)
+          .catch((error) => logRepeated(claim, error))
+          .finally(() => underWay.delete(claim.id)),
+      )
     }
   }
 
@@ -180,7 +200,7 @@ export function createDeliveryLoop<C extends Claim, V extends Pick<Verdict, 'att
     const { attempt, status } = verdict
     const recorded = await written(() => kind.record(claim, verdict))
     const facts = { ...factsOf(claim), status_code: attempt.statusCode, error: attempt.error }
-    if (recorded === 'lease_lost') return log.warn(`${noun} result discarded: lease expired`, facts)
+    if (recorded === 'lease_lost') return log.warn(`${noun} result discarded: lease ended`, facts)
     log.debug(`${noun} delivery ${status}`, facts)
     await kind.recorded?.(claim, verdict, recorded, written)
   }
@@ -242,14 +262,10 @@ export function answering(post: Post, noun: string, log: Log): Post {
 
 const earlier = (a: number | null, b: number | null) => (a === null || b === null ? (a ?? b) : Math.min(a, b))
 
-const held = ({ id, attempt, lease }: Claim) => ({ id, attempt, worker: lease.worker })
-
 const turnOfTheEventLoop = () => new Promise<void>((resolve) => setImmediate(resolve))
 
 /** For what became due without a wake. A look that finds nothing due costs no statement. */
 const IDLE_MS = 1000
-/** A lease outlasts its attempt by the time a record may take, or two workers hold one delivery. */
-const LEASE_SPARE_MS = 60_000
 const REWRITE_MS = 1000
 /** Between two steps of writing deliveries, each of some milliseconds: others have three quarters of the time. */
 const FAN_OUT_PAUSE_MS = 15

@@ -22,7 +22,7 @@ function claimOf(sizeBytes: number): ClaimedInboundDelivery {
     }),
     route: { id: 'rte_1', url: 'https://hooks.example.com/', includeAttachments: true, secret: 'whsec_' },
     attempt: 1,
-    lease: { worker: 'w', until: 1 },
+    worker: 'w',
   }
 }
 

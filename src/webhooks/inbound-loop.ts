@@ -5,7 +5,7 @@ import { ampleMemory, type Memory } from '../os/memory.ts'
 import type { Random } from '../os/random.ts'
 import type { ClaimedInboundDelivery, Store } from '../storage/store.ts'
 import { answering, createDeliveryLoop, type DeliveryLoop } from './delivery-loop.ts'
-import { createInboundBodies, LONGEST_WAIT_MS } from './inbound-body.ts'
+import { createInboundBodies } from './inbound-body.ts'
 import { signInbound } from './sign.ts'
 import { judge, type Verdict } from './verdict.ts'
 
@@ -91,12 +91,9 @@ export function createInboundLoop(options: InboundLoopOptions): DeliveryLoop {
           now: clock.now(),
         }),
     },
-    { clock, log, workerId, timeoutMs, prepareMs: PREPARE_MS, maxInFlight, perEndpoint: maxPerRoute },
+    { clock, log, workerId, timeoutMs, maxInFlight, perEndpoint: maxPerRoute },
   )
 }
-
-/** Waiting for room, and then for those whose bodies are made first. */
-const PREPARE_MS = LONGEST_WAIT_MS + 60_000
 
 /** Tried again all the same: a disk may recover, and a backup be brought back. */
 const UNREADABLE: PostResult = { kind: 'no_answer', error: 'the stored message cannot be read', durationMs: 0 }

@@ -81,7 +81,7 @@ export function createWebhookLoop(options: WebhookLoopOptions): WebhookLoop {
       record,
       recorded,
     },
-    { clock, log, workerId, timeoutMs, prepareMs: 0, maxInFlight, perEndpoint: maxPerWebhook },
+    { clock, log, workerId, timeoutMs, maxInFlight, perEndpoint: maxPerWebhook },
   )
   return loop
 }

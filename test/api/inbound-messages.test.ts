@@ -65,8 +65,7 @@ async function take(
 /** One attempt of what is due, with this outcome. */
 async function attempt(api: TestApi, status: InboundDeliveryStatus, statusCode: number) {
   const now = api.clock.now()
-  const lease = { worker: 'w', until: now + 60_000 }
-  const [claim] = await claimDue(api.store.inboundDeliveries, { now, limit: 1, lease, freeFor: () => 1 })
+  const [claim] = await claimDue(api.store.inboundDeliveries, { now, limit: 1, worker: 'w', freeFor: () => 1 })
   await api.store.inboundDeliveries.record({
     deliveryId: claim!.id,
     worker: 'w',
@@ -368,8 +367,7 @@ describe('deliveries of an inbound message', () => {
     const redeliver = () => api.ask('POST', `/v1/inbound-messages/${id}/redeliver`)
     const waiting = await redeliver()
     expect([waiting.status, waiting.body.error.code]).toEqual([422, 'invalid_state'])
-    const lease = { worker: 'w', until: START + 60_000 }
-    await claimDue(api.store.inboundDeliveries, { now: START, limit: 1, lease, freeFor: () => 1 })
+    await claimDue(api.store.inboundDeliveries, { now: START, limit: 1, worker: 'w', freeFor: () => 1 })
     expect((await redeliver()).status).toBe(422)
     expect(api.wakes()).toBe(0)
   })

@@ -61,8 +61,7 @@ describe('an inbound route', () => {
       receivedAt: api.clock.now(),
     })
     await store.inbound.accept({ ...storedMail(), taken: [{ message, deliveryId: api.mintId('whd'), forward: null }] })
-    const lease = { worker: 'w', until: api.clock.now() + 1000 }
-    const due = { now: api.clock.now(), limit: 1, lease, freeFor: () => 1 }
+    const due = { now: api.clock.now(), limit: 1, worker: 'w', freeFor: () => 1 }
     const [claim] = await claimDue(store.inboundDeliveries, due)
     expect(claim!.route).toEqual({ id, url: URL, includeAttachments: false, secret })
   })

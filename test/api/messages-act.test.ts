@@ -17,7 +17,7 @@ const claim = () =>
   claimDue(server.store.deliveries, {
     now: server.clock.now(),
     limit: 100,
-    lease: { worker: 'w', until: server.clock.now() + 60_000 },
+    worker: 'w',
     freeFor: () => 100,
   })
 

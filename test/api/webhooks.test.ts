@@ -167,11 +167,10 @@ describe('deliveries', () => {
     const api = await start()
     const { id } = (await create(api)).body
     await api.ask('POST', `/v1/webhooks/${id}/test`, { body: { type: 'message.bounced' } })
-    const lease = { worker: 'w', until: START + 60_000 }
     const [claim] = await claimDue(api.store.webhookDeliveries, {
       now: api.clock.now(),
       limit: 10,
-      lease,
+      worker: 'w',
       freeFor: () => 10,
     })
     await api.store.webhookDeliveries.record({
@@ -247,8 +246,7 @@ describe('deliveries', () => {
     const api = await start()
     const { id } = (await create(api)).body
     await api.ask('POST', `/v1/webhooks/${id}/test`, { body: { type: 'message.bounced' } })
-    const lease = { worker: 'w', until: START + 60_000 }
-    await claimDue(api.store.webhookDeliveries, { now: START, limit: 1, lease, freeFor: () => 1 })
+    await claimDue(api.store.webhookDeliveries, { now: START, limit: 1, worker: 'w', freeFor: () => 1 })
     const [delivery] = (await api.ask('GET', `/v1/webhooks/${id}/deliveries`)).body.data
     const answer = await api.ask('POST', `/v1/webhooks/${id}/deliveries/${delivery.id}/retry`)
     expect([answer.status, answer.body.error.code]).toEqual([422, 'invalid_state'])

@@ -55,7 +55,7 @@ export async function openStage(): Promise<Stage> {
     },
   })
   const delivery = { retry_schedule_seconds: [0.1], max_per_destination: 1 }
-  const webhooks = { retry_schedule_seconds: [0.1, 0.1, 0.1, 0.1] }
+  const webhooks = { retry_schedule_seconds: [0.1, 0.1, 0.1, 0.1], timeout_seconds: 1 }
   const server = await startTestServer({ remote, config: { delivery, webhooks } })
   const pristine = copyOf(server.store())
   let round = 0
@@ -78,7 +78,7 @@ export async function openStage(): Promise<Stage> {
       const deliveries = await pristine.messages.deliveries(messageId)
       const isOver = deliveries.every(({ status }) => status === 'delivered' || status === 'bounced')
       if (isOver && (await isTold(server, pristine, await events()))) return true
-      // The first steps are those of the schedule; what comes later waits for a lease to end.
+      // The first steps are those of the schedule; what comes later waits for a lost claim to be found.
       await server.clock.advance(++step < 60 ? 100 : 5_000)
       return false
     })

@@ -549,11 +549,11 @@ describe('the loop', () => {
     const stopped = loop.stop(1_000)
     await clock.advance(1_000)
     await stopped
-    expect(await store.deliveries.endForeignLeases('w2', clock.now())).toBe(1)
+    expect(await store.deliveries.endLeases('w1', new Set(), clock.now())).toBe(1)
     const claims = await claimDue(store.deliveries, {
       now: clock.now(),
       limit: 10,
-      lease: { worker: 'w2', until: clock.now() + 1_000 },
+      worker: 'w2',
       freeFor: () => 10,
     })
     expect(claims.map((claim) => [claim.message.id, claim.delivery.attempts])).toEqual([[message.id, 2]])
@@ -584,7 +584,7 @@ describe('the loop', () => {
       expect(await told(known)).toEqual(['0 message.delivered'])
       expect(await told(forgotten)).toEqual([])
       expect((await store.messages.get(known.id))?.status).toBe('delivered')
-      expect(await deliveries.endForeignLeases('w2', clock.now())).toBe(1)
+      expect(await deliveries.endLeases('w1', new Set(), clock.now())).toBe(1)
     } finally {
       rmSync(folder, { recursive: true })
     }

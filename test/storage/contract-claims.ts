@@ -1,13 +1,14 @@
 import { expect } from 'bun:test'
 import { destinationOf } from '../../src/model/delivery.ts'
+import type { NewDelivery } from '../../src/storage/store.ts'
 import { ANY, lookOf, NONE } from '../support/claim.ts'
 import type { Holds } from './contract.ts'
-import { accept, BOUNCED, claim, DEFERRED, found, LEASE, recordOf, START } from './records.ts'
+import { accept, BOUNCED, claim, DEFERRED, found, recordOf, START, WORKER, YEARS_LATER } from './records.ts'
 
 export function claimPromises(holds: Holds): void {
   holds('what has expired is claimed whatever has room, once, and nothing else with it', async (store, records) => {
     await found(store, records)
-    const request = { now: START + 100, limit: 100, lease: LEASE }
+    const request = { now: START + 100, limit: 100, worker: WORKER }
     const late = { deliveries: [{ email: 'late@dest.example', nextAttemptAt: START }], expiresAt: START + 100 }
     await accept(store, records.accepted({ ...late, deliveries: [{ email: 'leased@dest.example' }] }))
     await claim(store, { now: START + 50 })
@@ -15,7 +16,7 @@ export function claimPromises(holds: Holds): void {
     await accept(store, records.accepted({ ...late, expiresAt: START + 101 }))
     await accept(store, records.accepted({ ...late, expiresAt: null }))
     const claimed = await store.deliveries.claimExpired(request)
-    expect(claimed).toMatchObject([{ lease: LEASE, delivery: { email: 'late@dest.example', attempts: 1 } }])
+    expect(claimed).toMatchObject([{ worker: WORKER, delivery: { email: 'late@dest.example', attempts: 1 } }])
     expect(await store.deliveries.claimExpired(request)).toEqual([])
     await store.deliveries.record(recordOf(claimed[0]!, BOUNCED))
     expect(await claim(store, { now: START + 200 })).toHaveLength(2)
@@ -31,7 +32,7 @@ export function claimPromises(holds: Holds): void {
       ownership: { status: 'pending', provedBy: null },
       returnPathHost: 'bounce.example',
       signingKeys: [{ selector: 'one', algorithm: 'rsa-sha256', privateKeyPem: 'private' }],
-      lease: LEASE,
+      worker: WORKER,
       delivery: {
         email: 'bob@dest.example',
         attempts: 1,
@@ -58,30 +59,48 @@ export function claimPromises(holds: Holds): void {
   )
 
   // threat: clock-changes
-  holds(
-    'when the clock was set, waits and leases move along, scheduled mail keeps its date',
-    async (store, records) => {
-      await found(store, records)
-      const [deferred, scheduled, held] = await Promise.all([
-        accept(store, records.accepted({ deliveries: [{ status: 'deferred', nextAttemptAt: START + 60 }] })),
-        accept(store, records.accepted({ deliveries: [{ status: 'scheduled', nextAttemptAt: START + 60 }] })),
-        accept(store, records.accepted({ deliveries: [{ nextAttemptAt: START }] })),
-      ])
-      expect((await claim(store, { now: START })).map(({ message }) => message.id)).toEqual([held.message.id])
-      const byMs = 100 * (LEASE.until - START)
-      const due = async (now: number) => {
-        const lease = { worker: LEASE.worker, until: now + LEASE.until }
-        return (await claim(store, { now, lease })).map(({ message }) => message.id)
-      }
-      await store.deliveries.leapt(byMs, START + byMs)
-      expect(await due(START + byMs)).toEqual([scheduled.message.id])
-      await store.deliveries.leapt(-byMs, START + 1)
-      expect(await due(START + 59)).toEqual([])
-      expect(await due(START + 60)).toEqual([deferred.message.id])
-      expect(await due(LEASE.until - 1)).toEqual([])
-      expect(await due(LEASE.until)).toEqual([held.message.id])
-    },
-  )
+  holds('waits that began in the future end, all others and scheduled dates stay', async (store, records) => {
+    await found(store, records)
+    const HOUR = 3_600_000
+    const at = (deliveries: Partial<NewDelivery>, createdAt = START) =>
+      accept(store, records.accepted({ deliveries: [deliveries], createdAt }))
+    const deferred = { status: 'deferred', attempts: 1 } as const
+    const [tried, fresh] = await Promise.all([
+      at({ ...deferred, lastAttemptAt: START + HOUR, nextAttemptAt: START + 2 * HOUR }),
+      at({ nextAttemptAt: START + HOUR }, START + HOUR),
+      at({ ...deferred, lastAttemptAt: START, nextAttemptAt: START + 2 * HOUR }),
+      at({ status: 'scheduled', nextAttemptAt: START + 2 * HOUR }, START + HOUR),
+    ])
+    while (await store.deliveries.endFutureWaits(START + 1));
+    const due = (await claim(store, { now: START + 1 })).map(({ message }) => message.id)
+    expect(due.sort()).toEqual([tried.message.id, fresh.message.id].sort())
+    while (await store.deliveries.endFutureWaits(START + 2));
+    expect(await claim(store, { now: START + 2 * HOUR - 1 })).toEqual([])
+    expect(await claim(store, { now: START + 2 * HOUR })).toHaveLength(2)
+  })
+
+  // threat: clock-changes
+  holds('waits from the future end behind any number of others', async (store, records) => {
+    await found(store, records)
+    const HOUR = 3_600_000
+    const later = Array.from({ length: 5_000 }, (_, n) => ({
+      email: `${n}@${n % 3}.example`,
+      status: 'scheduled' as const,
+      nextAttemptAt: START + HOUR,
+    }))
+    for (let from = 0; from < later.length; from += 500) {
+      await accept(store, records.accepted({ deliveries: later.slice(from, from + 500) }))
+    }
+    const wrong = { email: 'x@z.example', status: 'deferred', attempts: 1 } as const
+    await accept(
+      store,
+      records.accepted({ deliveries: [{ ...wrong, lastAttemptAt: START + 9, nextAttemptAt: START + 10 }] }),
+    )
+    let calls = 1
+    while (await store.deliveries.endFutureWaits(START)) calls++
+    expect(calls).toBeGreaterThan(2)
+    expect((await claim(store)).map(({ delivery }) => delivery.email)).toEqual(['x@z.example'])
+  })
 
   holds('what waits is counted by queue, however much it is', async (store, records) => {
     await found(store, records)
@@ -103,18 +122,19 @@ export function claimPromises(holds: Holds): void {
     expect((await store.queues.waiting(START + 20)).deliveries).toMatchObject({ due: 9_960, later: 140 })
   })
 
-  holds('nothing is claimed before it is due, and nothing twice within its lease', async (store, records) => {
+  holds('nothing is claimed before it is due, and nothing twice while it is held', async (store, records) => {
     await found(store, records)
     await accept(store, records.accepted({ deliveries: [{ nextAttemptAt: START + 10 }] }))
     expect(store.deliveries.nextDueAt(ANY)).toBe(START + 10)
     expect(await claim(store, { now: START + 9 })).toEqual([])
     expect(await claim(store, { now: START + 10 })).toHaveLength(1)
     expect(await claim(store, { now: START + 11 })).toEqual([])
-    expect(store.deliveries.nextDueAt(ANY)).toBe(LEASE.until)
-    expect(await claim(store, { now: LEASE.until - 1 })).toEqual([])
-    const lease = { worker: 'w2', until: LEASE.until + 1000 }
-    const [again] = await claim(store, { now: LEASE.until, lease })
-    expect(again).toMatchObject({ delivery: { attempts: 2 }, lease })
+    expect(store.deliveries.nextDueAt(ANY)).toBeNull()
+    expect(await claim(store, { now: YEARS_LATER })).toEqual([])
+    await store.deliveries.endLeases(WORKER, new Set(), START + 20)
+    expect(store.deliveries.nextDueAt(ANY)).toBe(START + 20)
+    const [again] = await claim(store, { now: START + 20, worker: 'w2' })
+    expect(again).toMatchObject({ delivery: { attempts: 2 }, worker: 'w2' })
   })
 
   holds('a claim keeps to its limit and to what each destination has free', async (store, records) => {
@@ -174,7 +194,7 @@ export function claimPromises(holds: Holds): void {
       store.deliveries.freed('site')
       const look = () => ({ quotas: [{ name: 'site', most: 1 }] })
       const plan = store.deliveries.planClaims({ now: START, limit: 100, look })
-      const claimed = await store.deliveries.claimDue({ now: START, limit: 100, lease: LEASE, plan })
+      const claimed = await store.deliveries.claimDue({ now: START, limit: 100, worker: WORKER, plan })
       order.push(claimed.map(({ delivery }) => delivery.email).join())
     }
     expect(order).toEqual(['0@a.example', 'x@a.example', '1@a.example', 'y@a.example', '2@a.example'])
@@ -191,7 +211,7 @@ export function claimPromises(holds: Holds): void {
     const freeFor = (queue: string) => (destinationOf(queue) === 'full.example' ? 0 : 5)
     expect(store.deliveries.nextDueAt(lookOf(freeFor))).toBe(START)
     expect((await claim(store, { freeFor })).map(({ delivery }) => delivery.email)).toEqual(['x@free.example'])
-    expect(store.deliveries.nextDueAt(lookOf(freeFor))).toBe(LEASE.until)
+    expect(store.deliveries.nextDueAt(lookOf(freeFor))).toBeNull()
     expect(store.deliveries.nextDueAt(ANY)).toBe(START - 1000)
     expect(await claim(store, { limit: 1000, freeFor: () => 1000 })).toHaveLength(300)
   })
@@ -205,7 +225,7 @@ export function claimPromises(holds: Holds): void {
     await found(store, records)
     await accept(store, records.accepted({ deliveries: Array.from({ length: 10 }, () => ({})) }))
     const plan = store.deliveries.planClaims({ now: START, limit: 9, look: ANY })
-    const request = { now: START, limit: 4, lease: LEASE, plan }
+    const request = { now: START, limit: 4, worker: WORKER, plan }
     const claims = await Promise.all([1, 2, 3].map(() => store.deliveries.claimDue(request)))
     expect(claims.map((each) => each.length)).toEqual([4, 4, 2])
     expect(new Set(claims.flat().map(({ delivery }) => delivery.id)).size).toBe(10)
@@ -249,17 +269,24 @@ export function claimPromises(holds: Holds): void {
     expect(await claim(store)).toHaveLength(1)
   })
 
-  holds('leases of other workers end, their attempts stay counted', async (store, records, { reopen }) => {
-    await found(store, records)
-    await accept(store, records.accepted({ deliveries: [{}, {}, {}] }))
-    await claim(store, { limit: 2 })
-    await claim(store, { limit: 1, lease: { ...LEASE, worker: 'w2' } })
-    const again = await reopen()
-    expect(await again.deliveries.endForeignLeases('w2', START + 3)).toBe(2)
-    expect(await again.deliveries.endForeignLeases('w2', START + 3)).toBe(0)
-    const claims = await claim(again, { now: START + 3 })
-    expect(claims.map(({ delivery }) => delivery.attempts)).toEqual([2, 2])
-  })
+  holds(
+    'leases of workers that ended can be ended, their attempts stay counted',
+    async (store, records, { reopen }) => {
+      await found(store, records)
+      await accept(store, records.accepted({ deliveries: [{}, {}, {}] }))
+      await claim(store, { limit: 2 })
+      await claim(store, { limit: 1, worker: 'w2' })
+      const again = await reopen()
+      expect(await again.workers.ended('w2')).toEqual([WORKER])
+      expect(await again.workers.ended(WORKER)).toEqual(['w2'])
+      expect((await again.workers.ended('w3')).sort()).toEqual([WORKER, 'w2'])
+      expect(await again.deliveries.endLeases(WORKER, new Set(), START + 3)).toBe(2)
+      expect(await again.deliveries.endLeases(WORKER, new Set(), START + 3)).toBe(0)
+      expect(await again.workers.ended('w2')).toEqual([])
+      const claims = await claim(again, { now: START + 3 })
+      expect(claims.map(({ delivery }) => delivery.attempts)).toEqual([2, 2])
+    },
+  )
 
   holds(
     'a delivery that has seen its process die three times waits, one that was deferred does not',
@@ -269,15 +296,15 @@ export function claimPromises(holds: Holds): void {
       const mail = await accept(store, records.accepted({ deliveries: [{ email: 'kills@dest.example' }] }))
       const patient = records.accepted({ deliveries: [{ ...deferrals, email: 'patient@dest.example' }] })
       const { attempt } = recordOf({ ...(await claim(store))[0]! }, DEFERRED)
-      await store.deliveries.endForeignLeases('next1', START)
+      await store.deliveries.endLeases(WORKER, new Set(), START)
       patient.attempts = [1, 2, 3, 4, 5].map((number) => ({
         deliveryId: patient.deliveries[0]!.id,
         attempt: { ...attempt, number },
       }))
       await accept(store, patient)
-      for (const worker of ['next2', 'next3']) {
-        expect(await claim(store, { lease: { worker: 'dies', until: LEASE.until } })).toHaveLength(2)
-        await store.deliveries.endForeignLeases(worker, START)
+      for (let death = 2; death <= 3; death++) {
+        expect(await claim(store, { worker: 'dies' })).toHaveLength(2)
+        await store.deliveries.endLeases('dies', new Set(), START)
       }
       const waiting = (await store.messages.deliveries(mail.message.id))[0]!
       expect(waiting.nextAttemptAt).toBe(START + 5_000)

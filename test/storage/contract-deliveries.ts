@@ -9,10 +9,10 @@ import {
   claim,
   DEFERRED,
   found,
-  LEASE,
   ORGANIZATION,
   recordOf,
   START,
+  WORKER,
 } from './records.ts'
 
 export function deliveryPromises(holds: Holds): void {
@@ -117,18 +117,19 @@ export function deliveryPromises(holds: Holds): void {
     await found(store, records)
     const { message } = await accept(store, records.accepted())
     const [lost] = await claim(store)
-    const [taken] = await claim(store, { now: LEASE.until, lease: { worker: 'w1', until: LEASE.until + 1000 } })
+    await store.deliveries.endLeases(WORKER, new Set(), START)
+    const [taken] = await claim(store)
     expect(await store.deliveries.record(recordOf(lost!))).toBe('lease_lost')
     expect((await store.messages.deliveries(message.id))[0]).toEqual(taken!.delivery)
     expect(await store.deliveries.record(recordOf(taken!))).toBe('recorded')
     expect((await store.messages.attempts(message.id)).map((each) => each.attempt.number)).toEqual([2])
   })
 
-  holds('a lease that was ended at start is lost to its worker', async (store, records) => {
+  holds('a lease that has ended is lost to its worker', async (store, records) => {
     await found(store, records)
     await accept(store, records.accepted())
     const [claimed] = await claim(store)
-    await store.deliveries.endForeignLeases('w2', START)
+    await store.deliveries.endLeases(WORKER, new Set(), START)
     expect(await store.deliveries.record(recordOf(claimed!))).toBe('lease_lost')
     expect(await claim(store)).toHaveLength(1)
   })

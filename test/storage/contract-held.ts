@@ -4,7 +4,7 @@ import type { Webhook } from '../../src/model/webhook.ts'
 import type { Store } from '../../src/storage/store.ts'
 import { ANY, claimDue } from '../support/claim.ts'
 import type { Holds } from './contract.ts'
-import { accept, claim, found, type Records, START } from './records.ts'
+import { accept, claim, found, type Records, START, WORKER } from './records.ts'
 
 const HOUR_MS = 3_600_000
 const RESTORED = { restoredAt: START + HOUR_MS, madeAt: START }
@@ -32,7 +32,7 @@ export function heldPromises(holds: Holds): void {
       expect(await again.held.restored()).toEqual(RESTORED)
       expect(await again.held.count()).toEqual({ deliveries: 3, webhookDeliveries: 1, inboundDeliveries: 1 })
       expect(await again.held.isHeld(message.id)).toBe(true)
-      expect(await again.deliveries.endForeignLeases('w2', LATER)).toBe(0)
+      expect(await again.deliveries.endLeases(WORKER, new Set(), LATER)).toBe(0)
       expect(await claimed(again)).toEqual(NOTHING)
       expect(again.deliveries.nextDueAt(ANY)).toBeNull()
 
@@ -48,7 +48,7 @@ export function heldPromises(holds: Holds): void {
     expect(await store.held.release('webhookDeliveries', { dueAfter: null, now: LATER })).toBe(1)
     expect(await store.held.release('inboundDeliveries', { dueAfter: null, now: LATER })).toBe(1)
     expect(await claimed(store)).toEqual({ deliveries: 0, webhookDeliveries: 1, inboundDeliveries: 1 })
-    // Not what was under way either, although its lease ended later.
+    // Not what was in progress either: it was due before.
     expect(await store.held.release('deliveries', { dueAfter: START + 60_000, now: LATER })).toBe(1)
     expect(store.deliveries.nextDueAt(ANY)).toBe(START + 24 * HOUR_MS)
     expect(await store.held.release('deliveries', { dueAfter: null, now: LATER })).toBe(2)
@@ -110,7 +110,7 @@ async function waiting(store: Store, records: Records) {
 
 /** How much of each queue goes now. */
 async function claimed(store: Store) {
-  const request = { now: LATER, limit: 100, lease: { worker: 'w2', until: LATER + HOUR_MS }, freeFor: () => 100 }
+  const request = { now: LATER, limit: 100, worker: 'w2', freeFor: () => 100 }
   return {
     deliveries: (await claimDue(store.deliveries, request)).length,
     webhookDeliveries: (await claimDue(store.webhookDeliveries, request)).length,

@@ -4,7 +4,7 @@ import type { InboundRoute } from '../../src/model/inbound-route.ts'
 import type { ClaimedInboundDelivery, Store } from '../../src/storage/store.ts'
 import { ANY, type ClaimChange, claimDue, NONE } from '../support/claim.ts'
 import type { Holds } from './contract.ts'
-import { ALL_INBOUND, found, LEASE, postAttempt, type Records, START } from './records.ts'
+import { ALL_INBOUND, found, postAttempt, type Records, START, WORKER, YEARS_LATER } from './records.ts'
 
 type Change = Parameters<Store['inboundRoutes']['update']>[1]
 
@@ -25,7 +25,7 @@ export function inboundDeliveryPromises(holds: Holds): void {
         message,
         route: { id: route.id, url: 'https://new.example/', includeAttachments: true, secret: 'secret' },
         attempt: 1,
-        lease: LEASE,
+        worker: WORKER,
       },
     ])
   })
@@ -61,9 +61,9 @@ export function inboundDeliveryPromises(holds: Holds): void {
     expect(store.inboundDeliveries.nextDueAt(NONE)).toBeNull()
     expect(await claim(store, { limit: 2 })).toHaveLength(2)
     expect(await claim(store)).toHaveLength(5)
-    expect(await claim(store, { now: LEASE.until - 1 })).toEqual([])
-    const lease = { worker: 'w2', until: LEASE.until + 1 }
-    const again = await claim(store, { now: LEASE.until, lease })
+    expect(await claim(store, { now: YEARS_LATER })).toEqual([])
+    expect(await store.inboundDeliveries.endLeases(WORKER, new Set(), START)).toBe(8)
+    const again = await claim(store, { worker: 'w2' })
     expect(again.map(({ attempt }) => attempt)).toEqual(Array(8).fill(2))
   })
 
@@ -86,10 +86,11 @@ export function inboundDeliveryPromises(holds: Holds): void {
     const route = await routed(store, records)
     const { message } = await take(store, records, route)
     const [claimed] = await claim(store)
-    expect(await settle(store, { ...claimed!, lease: { ...LEASE, worker: 'w2' } }, 'failed')).toBe('lease_lost')
+    expect(await settle(store, { ...claimed!, worker: 'w2' }, 'failed')).toBe('lease_lost')
     expect(await settle(store, { ...claimed!, attempt: 2 }, 'failed')).toBe('lease_lost')
     expect(await settle(store, { ...claimed!, id: 'whd_none' }, 'failed')).toBe('lease_lost')
-    const [taken] = await claim(store, { now: LEASE.until, lease: { worker: 'w1', until: LEASE.until + 1 } })
+    await store.inboundDeliveries.endLeases(WORKER, new Set(), START)
+    const [taken] = await claim(store)
     expect(await settle(store, claimed!, 'failed')).toBe('lease_lost')
     const answers = await Promise.all([settle(store, taken!, 'failed'), settle(store, taken!, 'delivered')])
     expect(answers).toEqual(['recorded', 'lease_lost'])
@@ -98,20 +99,29 @@ export function inboundDeliveryPromises(holds: Holds): void {
     ])
   })
 
-  holds('what is given back was never tried, and leases of other workers end', async (store, records) => {
-    const route = await routed(store, records)
-    for (const each of [route, route]) await take(store, records, each)
-    const [first, second] = await claim(store)
-    await store.inboundDeliveries.release([{ id: first!.id, attempt: 1, worker: 'w2' }], START)
-    expect(await claim(store)).toEqual([])
-    await store.inboundDeliveries.release([{ id: first!.id, attempt: 1, worker: 'w1' }], START)
-    expect(await claim(store)).toMatchObject([{ id: first!.id, attempt: 1 }])
-    expect(await store.inboundDeliveries.endForeignLeases('w1', START)).toBe(0)
-    expect(await store.inboundDeliveries.endForeignLeases('w2', START)).toBe(2)
-    expect((await claim(store)).map(({ id, attempt }) => [id, attempt]).sort()).toEqual(
-      [first!.id, second!.id].map((id) => [id, 2]).sort() as never,
-    )
-  })
+  holds(
+    'what is given back was never tried, and leases end that the worker does not work on',
+    async (store, records) => {
+      const route = await routed(store, records)
+      for (const each of [route, route]) await take(store, records, each)
+      const [first, second] = await claim(store)
+      await store.inboundDeliveries.release([{ id: first!.id, attempt: 1, worker: 'w2' }], START)
+      expect(await claim(store)).toEqual([])
+      await store.inboundDeliveries.release([{ id: first!.id, attempt: 1, worker: 'w1' }], START)
+      expect(await claim(store)).toMatchObject([{ id: first!.id, attempt: 1 }])
+      const underWay = new Set([first!.id])
+      expect(await store.inboundDeliveries.endLeases('w2', new Set(), START)).toBe(0)
+      expect(await store.inboundDeliveries.endLeases(WORKER, underWay, START)).toBe(1)
+      expect(await claim(store)).toMatchObject([{ id: second!.id, attempt: 2 }])
+      expect(await store.inboundDeliveries.endLeases(WORKER, new Set(), START)).toBe(2)
+      expect((await claim(store)).map(({ id, attempt }) => [id, attempt]).sort()).toEqual(
+        [
+          [first!.id, 2],
+          [second!.id, 3],
+        ].sort() as never,
+      )
+    },
+  )
 
   holds('what waits is claimed after opening again', async (store, records, { reopen }) => {
     const route = await routed(store, records)
@@ -171,7 +181,7 @@ async function take(store: Store, records: Records, route: InboundRoute) {
 }
 
 function claim(store: Store, change: ClaimChange = {}): Promise<ClaimedInboundDelivery[]> {
-  return claimDue(store.inboundDeliveries, { now: START, limit: 100, lease: LEASE, freeFor: () => 100, ...change })
+  return claimDue(store.inboundDeliveries, { now: START, limit: 100, worker: WORKER, freeFor: () => 100, ...change })
 }
 
 function settle(
@@ -182,7 +192,7 @@ function settle(
 ) {
   return store.inboundDeliveries.record({
     deliveryId: claimed.id,
-    worker: claimed.lease.worker,
+    worker: claimed.worker,
     attempt: postAttempt({ number: claimed.attempt }),
     status,
     nextAttemptAt: null,

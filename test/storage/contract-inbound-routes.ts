@@ -2,7 +2,7 @@ import { expect } from 'bun:test'
 import type { InboundRoute } from '../../src/model/inbound-route.ts'
 import { ANY, claimDue } from '../support/claim.ts'
 import type { Holds } from './contract.ts'
-import { ALL_INBOUND, DOMAIN, found, idsByPage, LEASE, ORGANIZATION, START } from './records.ts'
+import { ALL_INBOUND, DOMAIN, found, idsByPage, ORGANIZATION, START, WORKER, YEARS_LATER } from './records.ts'
 
 const FORWARD: InboundRoute['action'] = { type: 'forward', config: { to: ['ann@out.example', 'bob@out.example'] } }
 
@@ -102,10 +102,10 @@ export function inboundRoutePromises(holds: Holds): void {
     for (const each of [route, stays]) await store.inboundRoutes.create(each, 'secret')
     const mails = [0, 1, 2].map(() => records.acceptedInbound([route]))
     for (const mail of [...mails, records.acceptedInbound([stays])]) await store.inbound.accept(mail)
-    const request = { now: START, limit: 2, lease: LEASE, freeFor: (id: string) => (id === route.id ? 9 : 0) }
+    const request = { now: START, limit: 2, worker: WORKER, freeFor: (id: string) => (id === route.id ? 9 : 0) }
     const [done, held] = await claimDue(store.inboundDeliveries, request)
     const attempt = { number: 1, at: START, durationMs: 1, statusCode: 200, error: null, responseExcerpt: null }
-    const record = { worker: LEASE.worker, attempt, status: 'delivered' as const, nextAttemptAt: null, now: START }
+    const record = { worker: WORKER, attempt, status: 'delivered' as const, nextAttemptAt: null, now: START }
     await store.inboundDeliveries.record({ ...record, deliveryId: done!.id })
     await store.inboundRoutes.remove(route.id)
 
@@ -124,11 +124,10 @@ export function inboundRoutePromises(holds: Holds): void {
     expect([await only('failed'), await only('delivered'), await only('pending')]).toEqual([2, 1, 1])
     expect((await store.inbound.get(held!.message.id))!.routeId).toBe(route.id)
     expect(await store.inboundDeliveries.record({ ...record, deliveryId: held!.id })).toBe('lease_lost')
-    const lease = { worker: 'w2', until: LEASE.until + 1 }
     const rest = await claimDue(store.inboundDeliveries, {
       ...request,
-      now: LEASE.until,
-      lease,
+      now: YEARS_LATER,
+      worker: 'w2',
       limit: 9,
       freeFor: () => 9,
     })
@@ -149,7 +148,7 @@ export function inboundRoutePromises(holds: Holds): void {
     await store.inbound.accept(late)
     let between = 0
     while (!isRemoved) {
-      const request = { now: START, limit: 1, lease: LEASE, freeFor: () => 1 }
+      const request = { now: START, limit: 1, worker: WORKER, freeFor: () => 1 }
       await store.checkWritable()
       expect(await claimDue(store.inboundDeliveries, request)).toEqual([])
       between++

@@ -10,10 +10,10 @@ import {
   claim,
   found,
   idsByPage,
-  LEASE,
   ORGANIZATION,
   type Records,
   START,
+  WORKER,
 } from './records.ts'
 
 export function inboundPromises(holds: Holds): void {
@@ -61,7 +61,7 @@ export function inboundPromises(holds: Holds): void {
     const mail = records.acceptedInbound([hooked[0]!, kept, hooked[1]!], { receivedAt: START + 5 })
     await store.inbound.accept(mail)
     expect(store.inboundDeliveries.nextDueAt(ANY)).toBe(START + 5)
-    const request = { now: START + 5, limit: 9, lease: LEASE, freeFor: () => 9 }
+    const request = { now: START + 5, limit: 9, worker: WORKER, freeFor: () => 9 }
     const claims = await claimDue(store.inboundDeliveries, request)
     expect(claims.map(({ message }) => message.id).sort()).toEqual(
       [mail.taken[0]!, mail.taken[2]!].map(({ message }) => message.id).sort(),
@@ -93,7 +93,7 @@ export function inboundPromises(holds: Holds): void {
     expect((await store.inbound.list(ALL_INBOUND, { limit: 9, after: null })).records).toEqual([])
     expect(await store.inbound.raw(twice.message.id)).toBeNull()
     expect(await store.inboundDeliveries.ofMessage(twice.message.id)).toEqual([])
-    const request = { now: START, limit: 9, lease: LEASE, freeFor: () => 9 }
+    const request = { now: START, limit: 9, worker: WORKER, freeFor: () => 9 }
     expect(await claimDue(store.inboundDeliveries, request)).toEqual([])
     expect((await store.messages.list(ALL_MESSAGES, { limit: 9, after: null })).records).toEqual([])
     expect((await store.events.list(ALL_EVENTS, { limit: 9, after: null })).records).toEqual([])

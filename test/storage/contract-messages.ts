@@ -11,10 +11,10 @@ import {
   claim,
   DEFERRED,
   found,
-  LEASE,
   ORGANIZATION,
   recordOf,
   START,
+  WORKER,
 } from './records.ts'
 
 const VOLUME = { organizationId: ORGANIZATION, month: '2026-11' }
@@ -236,7 +236,7 @@ export function messagePromises(holds: Holds): void {
     const { message: other } = await accept(store, records.accepted())
     const [taken, late] = await Promise.all([claim(store), store.messages.cancel(other.id, START)])
     expect([taken.length, late]).toEqual([1, 'invalid_state'])
-    expect(taken[0]!.lease).toEqual(LEASE)
+    expect(taken[0]!.worker).toBe(WORKER)
     expect((await store.events.list(ALL_EVENTS, { limit: 9, after: null })).records).toEqual([])
   })
 }

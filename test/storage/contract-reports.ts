@@ -7,12 +7,13 @@ import {
   claim,
   DEFERRED,
   found,
-  LEASE,
   lateBounce,
   ORGANIZATION,
   type Records,
   recordOf,
   START,
+  WORKER,
+  YEARS_LATER,
 } from './records.ts'
 
 export function reportPromises(holds: Holds): void {
@@ -135,9 +136,9 @@ export function reportPromises(holds: Holds): void {
     const { id } = deliveries[0]!
     expect(await store.deliveries.recordLate(lateBounce(id, records.report(), 'queued'))).toBe('recorded')
     expect(await store.deliveries.record(recordOf(claimed!))).toBe('lease_lost')
-    await store.deliveries.release([{ id, attempt: 1, worker: LEASE.worker }], START)
-    expect(await store.deliveries.endForeignLeases('w9', START)).toBe(0)
-    expect(await claim(store, { now: LEASE.until })).toEqual([])
+    await store.deliveries.release([{ id, attempt: 1, worker: WORKER }], START)
+    expect(await store.deliveries.endLeases(WORKER, new Set(), START)).toBe(0)
+    expect(await claim(store, { now: YEARS_LATER })).toEqual([])
     expect((await store.messages.get(message.id))!.status).toBe('bounced')
     expect(await store.messages.attempts(message.id)).toEqual([])
   })

@@ -11,13 +11,13 @@ import {
   DEFERRED,
   found,
   idsByPage,
-  LEASE,
   lateBounce,
   ORGANIZATION,
   postAttempt,
   type Records,
   recordOf,
   START,
+  WORKER,
 } from './records.ts'
 
 const DAY = 86_400_000
@@ -122,7 +122,7 @@ export function retentionPromises(holds: Holds): void {
     const [old, young] = [records.event(), records.event({ createdAt: START + DAY })]
     await store.events.append([old, young])
     const list = { webhookId: hook.id, status: null, type: null, createdAfter: null, createdBefore: null }
-    const request = { now: START, limit: 9, lease: LEASE, freeFor: () => 9 }
+    const request = { now: START, limit: 9, worker: WORKER, freeFor: () => 9 }
     const [claimed] = await claimDue(store.webhookDeliveries, request)
     expect(claimed!.eventId).toBe(old.id)
     await removeAll(store, START + DAY)
@@ -130,7 +130,7 @@ export function retentionPromises(holds: Holds): void {
     expect(await store.webhookDeliveries.get(claimed!.id)).toBeNull()
     const { records: left } = await store.webhookDeliveries.list(list, { limit: 9, after: null })
     expect(left.map(({ eventId }) => eventId)).toEqual([young.id])
-    const result = { deliveryId: claimed!.id, worker: LEASE.worker, status: 'delivered' as const, nextAttemptAt: null }
+    const result = { deliveryId: claimed!.id, worker: WORKER, status: 'delivered' as const, nextAttemptAt: null }
     const record = { ...result, attempt: postAttempt(), pauseReason: null, now: START }
     expect(await store.webhookDeliveries.record(record)).toEqual({ kind: 'lease_lost' })
   })
@@ -261,6 +261,6 @@ export function retentionPromises(holds: Holds): void {
     await Promise.all([store.retention.truncateLog(), store.checkWritable()])
     const again = await reopen()
     expect(await again.messages.get(message.id)).toBeNull()
-    expect(await claimDue(again.deliveries, { now: START, limit: 1, lease: LEASE, freeFor: () => 1 })).toEqual([])
+    expect(await claimDue(again.deliveries, { now: START, limit: 1, worker: WORKER, freeFor: () => 1 })).toEqual([])
   })
 }

@@ -3,7 +3,7 @@ import type { Webhook, WebhookDeliveryStatus } from '../../src/model/webhook.ts'
 import type { ClaimedWebhookDelivery, Store } from '../../src/storage/store.ts'
 import { ANY, type ClaimChange, claimDue } from '../support/claim.ts'
 import type { Holds } from './contract.ts'
-import { found, idsByPage, LEASE, ORGANIZATION, postAttempt, type Records, START } from './records.ts'
+import { found, idsByPage, ORGANIZATION, postAttempt, type Records, START, WORKER, YEARS_LATER } from './records.ts'
 
 export function webhookDeliveryPromises(holds: Holds): void {
   holds('an event goes to every active webhook that wants its kind', async (store, records) => {
@@ -29,7 +29,7 @@ export function webhookDeliveryPromises(holds: Holds): void {
         secrets: { secret: 'whsec_a', previous: null },
         body: event.body,
         attempt: 1,
-        lease: LEASE,
+        worker: WORKER,
       },
     ])
     for (const { id } of [other, paused, theirs]) expect((await list(store, id)).length).toBe(0)
@@ -107,9 +107,9 @@ export function webhookDeliveryPromises(holds: Holds): void {
     const rest = await claim(store)
     expect(rest).toHaveLength(5)
     expect(rest.some(({ webhookId }) => webhookId === b.id)).toBe(true)
-    expect(await claim(store, { now: LEASE.until - 1 })).toEqual([])
-    const lease = { worker: 'w2', until: LEASE.until + 1 }
-    const again = await claim(store, { now: LEASE.until, lease })
+    expect(await claim(store, { now: YEARS_LATER })).toEqual([])
+    expect(await store.webhookDeliveries.endLeases(WORKER, new Set(), START)).toBe(8)
+    const again = await claim(store, { worker: 'w2' })
     expect(again.map(({ attempt }) => attempt)).toEqual(Array(8).fill(2))
   })
 
@@ -164,30 +164,40 @@ export function webhookDeliveryPromises(holds: Holds): void {
     await store.events.append([records.event()])
     const [claimed] = await claim(store)
     const lost = { kind: 'lease_lost' as const }
-    expect(await settle(store, { ...claimed!, lease: { ...LEASE, worker: 'w2' } }, 'failed')).toEqual(lost)
+    expect(await settle(store, { ...claimed!, worker: 'w2' }, 'failed')).toEqual(lost)
     expect(await settle(store, { ...claimed!, attempt: 2 }, 'failed')).toEqual(lost)
     expect(await settle(store, { ...claimed!, id: 'whd_none' }, 'failed', { pauseReason: 'no' })).toEqual(lost)
-    const [taken] = await claim(store, { now: LEASE.until, lease: { worker: 'w1', until: LEASE.until + 1 } })
+    await store.webhookDeliveries.endLeases(WORKER, new Set(), START)
+    const [taken] = await claim(store)
     expect(await settle(store, claimed!, 'failed')).toEqual(lost)
     const answers = await Promise.all([settle(store, taken!, 'failed'), settle(store, taken!, 'failed')])
     expect(answers.map(({ kind }) => kind)).toEqual(['recorded', 'lease_lost'])
     expect((await store.webhooks.get(hook.id))!).toMatchObject({ consecutiveFailures: 1, status: 'active' })
   })
 
-  holds('what is given back was never tried, and leases of other workers end', async (store, records) => {
-    await hooked(store, records)
-    await store.events.append([records.event(), records.event()])
-    const [first, second] = await claim(store)
-    await store.webhookDeliveries.release([{ id: first!.id, attempt: 1, worker: 'w2' }], START)
-    expect(await claim(store)).toEqual([])
-    await store.webhookDeliveries.release([{ id: first!.id, attempt: 1, worker: 'w1' }], START)
-    expect(await claim(store)).toMatchObject([{ id: first!.id, attempt: 1 }])
-    expect(await store.webhookDeliveries.endForeignLeases('w1', START)).toBe(0)
-    expect(await store.webhookDeliveries.endForeignLeases('w2', START)).toBe(2)
-    expect((await claim(store)).map(({ id, attempt }) => [id, attempt]).sort()).toEqual(
-      [first!.id, second!.id].map((id) => [id, 2]).sort() as never,
-    )
-  })
+  holds(
+    'what is given back was never tried, and leases end that the worker does not work on',
+    async (store, records) => {
+      await hooked(store, records)
+      await store.events.append([records.event(), records.event()])
+      const [first, second] = await claim(store)
+      await store.webhookDeliveries.release([{ id: first!.id, attempt: 1, worker: 'w2' }], START)
+      expect(await claim(store)).toEqual([])
+      await store.webhookDeliveries.release([{ id: first!.id, attempt: 1, worker: 'w1' }], START)
+      expect(await claim(store)).toMatchObject([{ id: first!.id, attempt: 1 }])
+      const underWay = new Set([first!.id])
+      expect(await store.webhookDeliveries.endLeases('w2', new Set(), START)).toBe(0)
+      expect(await store.webhookDeliveries.endLeases(WORKER, underWay, START)).toBe(1)
+      expect(await claim(store)).toMatchObject([{ id: second!.id, attempt: 2 }])
+      expect(await store.webhookDeliveries.endLeases(WORKER, new Set(), START)).toBe(2)
+      expect((await claim(store)).map(({ id, attempt }) => [id, attempt]).sort()).toEqual(
+        [
+          [first!.id, 2],
+          [second!.id, 3],
+        ].sort() as never,
+      )
+    },
+  )
 
   holds('deliveries are listed newest first and by what they are', async (store, records) => {
     const hook = await hooked(store, records, { events: ['message.delivered', 'message.bounced'] })
@@ -271,7 +281,7 @@ async function add(store: Store, records: Records, change: Partial<Webhook> = {}
 }
 
 function claim(store: Store, change: ClaimChange = {}): Promise<ClaimedWebhookDelivery[]> {
-  return claimDue(store.webhookDeliveries, { now: START, limit: 100, lease: LEASE, freeFor: () => 100, ...change })
+  return claimDue(store.webhookDeliveries, { now: START, limit: 100, worker: WORKER, freeFor: () => 100, ...change })
 }
 
 function settle(
@@ -282,7 +292,7 @@ function settle(
 ) {
   return store.webhookDeliveries.record({
     deliveryId: claimed.id,
-    worker: claimed.lease.worker,
+    worker: claimed.worker,
     attempt: postAttempt({ number: claimed.attempt }),
     status,
     nextAttemptAt: null,

@@ -60,8 +60,7 @@ export function webhookPromises(holds: Holds): void {
     await store.webhooks.rotateSecret(hook.id, 'whsec_c', START + 70, START + 2)
     expect((await store.webhooks.secrets(hook.id))!.previous).toEqual({ secret: 'whsec_b', expiresAt: START + 70 })
     await store.events.append([records.event()])
-    const lease = { worker: 'w', until: START + 9 }
-    const [claimed] = await claimDue(store.webhookDeliveries, { now: START, limit: 1, lease, freeFor: () => 1 })
+    const [claimed] = await claimDue(store.webhookDeliveries, { now: START, limit: 1, worker: 'w', freeFor: () => 1 })
     expect(claimed!.secrets.secret).toBe('whsec_c')
   })
 
@@ -70,8 +69,7 @@ export function webhookPromises(holds: Holds): void {
     const hook = records.webhook()
     await store.webhooks.create(hook, 'whsec_a')
     await store.events.append([records.event(), records.event()])
-    const lease = { worker: 'w', until: START + 9 }
-    const request = { now: START, limit: 1, lease, freeFor: () => 1 }
+    const request = { now: START, limit: 1, worker: 'w', freeFor: () => 1 }
     const [claimed] = await claimDue(store.webhookDeliveries, request)
     await store.webhooks.remove(hook.id)
     expect(await store.webhookDeliveries.get(claimed!.id)).toBeNull()

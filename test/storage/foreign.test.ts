@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { openStore } from '../../src/storage/sqlite/open.ts'
 import type { Store } from '../../src/storage/store.ts'
 import { ANY, claimDue } from '../support/claim.ts'
-import { accept, claim, createRecords, found, LEASE, ORGANIZATION, type Records, START } from './records.ts'
+import { accept, claim, createRecords, found, ORGANIZATION, type Records, START, WORKER } from './records.ts'
 
 let dataDir: string
 let store: Store
@@ -75,7 +75,7 @@ test('a webhook paused by another process gets nothing, and loses nothing', asyn
   await store.webhooks.create(hook, 'whsec_a')
   await store.events.append([records.event()])
   await elsewhere(`await store.webhooks.update(${JSON.stringify(hook.id)}, { status: 'paused' }, 1)`)
-  const request = { now: START, limit: 9, lease: LEASE, freeFor: () => 9 }
+  const request = { now: START, limit: 9, worker: WORKER, freeFor: () => 9 }
   expect(await claimDue(store.webhookDeliveries, request)).toEqual([])
   expect(store.webhookDeliveries.nextDueAt(ANY)).toBeNull()
   await elsewhere(`await store.webhooks.update(${JSON.stringify(hook.id)}, { status: 'active' }, 1)`)
@@ -102,7 +102,7 @@ test('a route disabled by another process accepts no more mail here, and its del
   expect(store.inboundRoutes.enabledOf(ORGANIZATION)).toHaveLength(1)
   await elsewhere(`await store.inboundRoutes.update(${JSON.stringify(route.id)}, { enabled: false })`)
   expect(store.inboundRoutes.enabledOf(ORGANIZATION)).toEqual([])
-  const request = { now: START, limit: 9, lease: LEASE, freeFor: () => 9 }
+  const request = { now: START, limit: 9, worker: WORKER, freeFor: () => 9 }
   expect(await claimDue(store.inboundDeliveries, request)).toEqual([])
   expect(store.inboundDeliveries.nextDueAt(ANY)).toBeNull()
   await elsewhere(`await store.inboundRoutes.update(${JSON.stringify(route.id)}, { enabled: true })`)

@@ -219,7 +219,7 @@ test('a webhook gets at most ten deliveries of one event, and a hundred attempts
     const [claim] = await claimDue(store.webhookDeliveries, {
       now,
       limit: 1,
-      lease: { worker: 'w', until: now + 1 },
+      worker: 'w',
       freeFor: () => 1,
     })
     if (claim !== undefined) {

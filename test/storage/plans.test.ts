@@ -19,6 +19,7 @@ const MAY_SCAN = [
   /total_changes\(\)/, // no table
   /from storage_count$/, // a row for each of four sources
   /^select count\(\*\) as total, .* from \(select .* limit 2000\)$/, // the slice it has just taken
+  /where number in \(select number from \(select .* limit 2000\) where at/, // the same
   /json_each\(m\.metadata\)/, // the members of one row
 ]
 /** Statements that may sort by themselves: what they sort is small. */
@@ -76,16 +77,28 @@ const INTENDED: [statement: RegExp, plan: RegExp][] = [
   [/^select min\(next_attempt_at\) from webhook_deliveries/, /COVERING INDEX webhook_deliveries_due \(webhook_id=\?/],
   [/^with recursive queues/, /COVERING INDEX deliveries_due \(queue>\?\)/],
   [/^with recursive waiting/, /COVERING INDEX webhook_deliveries_due \(webhook_id>\?\)/],
-  [/^update deliveries set worker = null.*worker is not null/, /COVERING INDEX deliveries_leased/],
-  [/^update deliveries .* set next_attempt_at = \? where/, /INDEX deliveries_deferred \(next_attempt_at>\?\)/],
-  [/^update webhook_deliveries set worker = null.*worker is not null/, /COVERING INDEX webhook_deliveries_leased/],
+  [/^select number, id from deliveries where worker = \?/, /INDEX deliveries_leased \(worker=\?\)/],
+  [
+    /^select number from deliveries d where number in/,
+    /COVERING INDEX deliveries_due \(\(queue,next_attempt_at\)>\(\?,\?\)\)/,
+  ],
+  [/^select worker from deliveries where worker is not null/, /COVERING INDEX deliveries_leased/],
+  [/^select number, id from webhook_deliveries where worker = \?/, /INDEX webhook_deliveries_leased \(worker=\?\)/],
+  [
+    /^select number from webhook_deliveries d where number in/,
+    /COVERING INDEX webhook_deliveries_due \(\(webhook_id,next_attempt_at\)>\(\?,\?\)\)/,
+  ],
   [
     /from inbound_deliveries where route_id = \+\? and next_attempt_at <=/,
     /INDEX inbound_deliveries_due \(route_id=\? AND next_attempt_at<\?\)/,
   ],
   [/^select min\(next_attempt_at\) from inbound_deliveries/, /COVERING INDEX inbound_deliveries_due \(route_id=\?/],
   [/^with recursive routes/, /COVERING INDEX inbound_deliveries_due \(route_id>\?\)/],
-  [/^update inbound_deliveries set worker = null.*worker is not null/, /COVERING INDEX inbound_deliveries_leased/],
+  [/^select number, id from inbound_deliveries where worker = \?/, /INDEX inbound_deliveries_leased \(worker=\?\)/],
+  [
+    /^select number from inbound_deliveries d where number in/,
+    /COVERING INDEX inbound_deliveries_due \(\(route_id,next_attempt_at\)>\(\?,\?\)\)/,
+  ],
   [/^update inbound_deliveries set status = 'failed', worker/, /COVERING INDEX inbound_deliveries_due \(route_id=\?/],
   // A replay begins in the middle of the history.
   [

@@ -5,7 +5,7 @@ import { migrate } from '../../src/storage/sqlite/migrate.ts'
 import { storeOn } from '../../src/storage/sqlite/open.ts'
 import type { ClaimedInboundDelivery, ClaimedWebhookDelivery, ClaimQueue, Store } from '../../src/storage/store.ts'
 import { ANY, claimDue } from '../support/claim.ts'
-import { accept, claim, createRecords, found, LEASE, postAttempt, type Records, recordOf, START } from './records.ts'
+import { accept, claim, createRecords, found, postAttempt, type Records, recordOf, START, WORKER } from './records.ts'
 
 test('statements for a mail are prepared once and not for each mail', async () => {
   const db = connect(':memory:', { busyTimeoutMs: 0 })
@@ -48,12 +48,12 @@ async function answered(queue: Store['webhookDeliveries'] | Store['inboundDelive
   const claims = await claimDue(queue as ClaimQueue<ClaimedInboundDelivery | ClaimedWebhookDelivery>, {
     now: START,
     limit: 9,
-    lease: LEASE,
+    worker: WORKER,
   })
-  for (const { id, attempt, lease } of claims) {
+  for (const { id, attempt, worker } of claims) {
     const outcome = { status: 'delivered' as const, nextAttemptAt: null, pauseReason: null, now: START }
     const attempted = postAttempt({ number: attempt })
-    await queue.record({ deliveryId: id, worker: lease.worker, attempt: attempted, ...outcome })
+    await queue.record({ deliveryId: id, worker, attempt: attempted, ...outcome })
   }
 }
 

@@ -299,11 +299,14 @@ export async function accept(store: Store, ...all: AcceptedMessage[]): Promise<A
   return all[0]!
 }
 
-export const LEASE = { worker: 'w1', until: START + 900_000 }
+/** Holds what the tests claim. */
+export const WORKER = 'w1'
+/** Nothing that a worker holds is due, however late it is. */
+export const YEARS_LATER = START + 10 * 365 * 86_400_000
 
 /** Claims everything due, or what `change` asks for. */
 export function claim(store: Store, change: ClaimChange<DeliveryClaimRequest> = {}): Promise<ClaimedDelivery[]> {
-  return claimDue(store.deliveries, { now: START, limit: 100, lease: LEASE, freeFor: () => 100, ...change })
+  return claimDue(store.deliveries, { now: START, limit: 100, worker: WORKER, freeFor: () => 100, ...change })
 }
 
 export function attempt(change: Partial<Attempt> = {}): Attempt {
@@ -347,7 +350,7 @@ export const BOUNCED: Outcome = {
 
 /** A claim and its outcome → what is recorded of it: delivered, bounced, or deferred by a minute. */
 export function recordOf(
-  { delivery, message, lease }: ClaimedDelivery,
+  { delivery, message, worker }: ClaimedDelivery,
   outcome: Outcome = DELIVERED,
   change: Partial<DeliveryRecord> = {},
 ): DeliveryRecord {
@@ -356,7 +359,7 @@ export function recordOf(
   return {
     deliveryId: delivery.id,
     messageId: message.id,
-    worker: lease.worker,
+    worker,
     attempt: attempt({ number: delivery.attempts, outcome: outcome.kind }),
     outcome,
     status,

@@ -8,7 +8,18 @@ import { migrate } from '../../src/storage/sqlite/migrate.ts'
 import { storeOn } from '../../src/storage/sqlite/open.ts'
 import { type Store, StoreUnavailable } from '../../src/storage/store.ts'
 import { ANY, claimDue } from '../support/claim.ts'
-import { ALL_MESSAGES, accept, claim, createRecords, found, LEASE, type Records, recordOf, START } from './records.ts'
+import {
+  ALL_MESSAGES,
+  accept,
+  claim,
+  createRecords,
+  found,
+  type Records,
+  recordOf,
+  START,
+  WORKER,
+  YEARS_LATER,
+} from './records.ts'
 
 let dataDir: string
 let store: Store
@@ -70,7 +81,7 @@ test('a claim that the disk refused leaves its work to the next one', async () =
   await turn()
   isFull = false
   expect(await claim(store)).toHaveLength(2)
-  expect(await claim(store, { now: LEASE.until - 1 })).toEqual([])
+  expect(await claim(store, { now: YEARS_LATER })).toEqual([])
 })
 
 test('cached reads of a change that the disk refused are dropped', async () => {
@@ -84,7 +95,7 @@ test('cached reads of a change that the disk refused are dropped', async () => {
   ])
   isFull = false
   for (const outcome of outcomes) expect(outcome).toMatchObject({ reason: expect.any(StoreUnavailable) })
-  const request = { now: START, limit: 9, lease: LEASE, freeFor: () => 9 }
+  const request = { now: START, limit: 9, worker: WORKER, freeFor: () => 9 }
   expect(await claimDue(store.inboundDeliveries, request)).toHaveLength(1)
 })
 

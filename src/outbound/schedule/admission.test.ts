@@ -10,16 +10,18 @@ const TERMS = { maxConnections: 20, maxMailsPerConnection: 500, maxMailsPerMinut
 /** Admission at 1000 ms, where the domain before the first dot is the site. */
 function open(maxInFlight = 40) {
   const world = { now: 1_000 }
+  const now = () => world.now
+  const sleep = () => Promise.resolve()
   const wayOf = (domain: string) => ({ site: domain.split('.')[0]!, mx: NO_MX })
   const admission = createAdmission({
     sites: {
       wayOf,
       lastWayOf: wayOf,
       ask: () => ({ blocker: { name: 'never', until: null }, isNew: true }),
-      leapt: () => {},
     },
-    shares: createOwnerShares(() => world.now),
-    now: () => world.now,
+    shares: createOwnerShares(now),
+    clock: { now, sleep, steady: { now, sleep } },
+    clockGoodSince: () => 1_000,
     maxInFlight,
     termsOf: () => TERMS,
     longestPauseMs: () => 60_000,

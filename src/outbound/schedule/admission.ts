@@ -1,4 +1,6 @@
 import { destinationOf, type Outcome, ownerOf, SANDBOX } from '../../model/delivery.ts'
+import type { WallClock } from '../../os/clock.ts'
+import { wallTimeOf } from '../../os/clock-changes.ts'
 import type { Blocker, ClaimLimits, Look, Quota } from '../../storage/store.ts'
 import { createPace } from './cold-start-pacing.ts'
 import { createAllowance } from './concurrency.ts'
@@ -15,14 +17,12 @@ export interface Admission {
   draft(): Draft
   /** Concurrent connections to the destination, over all organizations, and messages over each. */
   connectionsOf(way: Way): Connections
-  /** `reached`: somebody answered for the domain. */
+  /** `reached`: a host of the domain answered. `startedAt` is a time of the steady clock, ms. */
   ended(grant: Grant, ending: { outcome: Outcome; reached: boolean; startedAt: number }): void
   /** It was never tried after all. */
   returned(grant: Grant): void
   /** Blockers that may be gone since the last call. */
   freed(): string[]
-  /** The clock was set by so many ms: pauses and ages go on as they were. */
-  leapt(byMs: number): void
   stateOf(site: string): SiteState
   sites(): SiteState[]
 }
@@ -52,19 +52,23 @@ export const GIVEN_UP: Grant = { way: { site: '[given up]', mx: null }, owner: '
 /** Due since the start and overdue by less than this is fresh: no backlog makes it wait. */
 const FRESH_MS = 5_000
 
-/** `overdueMs`: what has waited so long is to be given up and needs no room; counted from now on at the earliest, for
- *  what waited while nobody served is tried first. */
+/** `overdueMs`: what has waited so long is to be given up and needs no place. The wait counts from the start of the process
+ *  or the last change of the clock at the earliest, so mail that waited while the server was down is tried first.
+ *
+ *  Limits, pauses and paces run on the steady clock; due times and the ends of blockers are times of the wall clock. */
 export function createAdmission(options: {
   sites: Sites
   shares: OwnerShares
-  now: () => number
+  clock: WallClock
+  /** Since when (ms UTC) the wall clock was not set. */
+  clockGoodSince: () => number
   maxInFlight: number
   termsOf: (site: string) => SiteTerms
   longestPauseMs: (strikes: number) => number
   overdueMs: number
 }): Admission {
-  const { sites, shares, now, overdueMs } = options
-  let openedAt = now()
+  const { sites, shares, clock, clockGoodSince, overdueMs } = options
+  const now = clock.steady.now
   const allowance = createAllowance(options)
   const pace = createPace()
 
@@ -85,11 +89,12 @@ export function createAdmission(options: {
       return limits
     }
     if (domain === SANDBOX) return granted(TEST, { quotas: [] })
-    const at = now()
-    if (at - Math.max(dueAt, openedAt) > overdueMs) {
-      return granted(GIVEN_UP, { quotas: [], dueUntil: at - overdueMs - 1 })
+    const wallAt = clock.now()
+    if (wallAt - Math.max(dueAt, clockGoodSince()) > overdueMs) {
+      return granted(GIVEN_UP, { quotas: [], dueUntil: wallAt - overdueMs - 1 })
     }
-    const isFresh = dueAt >= openedAt && at - dueAt < FRESH_MS
+    const at = now()
+    const isFresh = dueAt >= clockGoodSince() && wallAt - dueAt < FRESH_MS
     const way = sites.wayOf(domain, at)
     if (way === null) return question(domain, owner, isFresh, at)
     const pool = allowance.poolOf(way.site)
@@ -108,6 +113,14 @@ export function createAdmission(options: {
     return granted({ way, owner, pool: pool.name }, { quotas })
   }
 
+  const onWallClock = (answer: ClaimLimits | Blocker): ClaimLimits | Blocker =>
+    'name' in answer && answer.until !== null ? { ...answer, until: wallTimeOf(clock, answer.until) } : answer
+  const stateOnWallClock = ({ lowered, pausedUntil, ...state }: SiteState): SiteState => ({
+    ...state,
+    lowered: lowered && { ...lowered, at: wallTimeOf(clock, lowered.at) },
+    pausedUntil: pausedUntil === null ? null : wallTimeOf(clock, pausedUntil),
+  })
+
   const start = ({ way: { site }, owner, pool }: Grant, count: number) => {
     const at = now()
     shares.took(pool, owner, count)
@@ -120,11 +133,11 @@ export function createAdmission(options: {
   }
 
   return {
-    look: (queue, dueAt) => lookAt(queue, dueAt, null),
+    look: (queue, dueAt) => onWallClock(lookAt(queue, dueAt, null)),
     draft: () => {
       const draft = createDraft()
       return {
-        look: (queue, dueAt) => lookAt(queue, dueAt, draft),
+        look: (queue, dueAt) => onWallClock(lookAt(queue, dueAt, draft)),
         commit: (queues) => {
           const grants = queues.map((queue) => draft.grants.get(queue)!)
           const counts = new Map<Grant, number>()
@@ -146,13 +159,8 @@ export function createAdmission(options: {
       if (grant !== TEST && grant !== GIVEN_UP) undone(grant, 1)
     },
     freed: () => [...allowance.freed(), ...shares.freed()],
-    leapt: (byMs) => {
-      openedAt += byMs
-      allowance.leapt(byMs)
-      sites.leapt(byMs)
-    },
-    stateOf: (site) => allowance.stateOf(site, now()),
-    sites: () => allowance.sites(now()),
+    stateOf: (site) => stateOnWallClock(allowance.stateOf(site, now())),
+    sites: () => allowance.sites(now()).map(stateOnWallClock),
   }
 }
 

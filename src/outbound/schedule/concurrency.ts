@@ -6,7 +6,8 @@ import { learn, minuteLeft, newStanding, type Standing } from './reputation.ts'
 
 /** How many deliveries of a site may be under way, by how it has behaved (standing.ts): one that takes mail gets enough
  *  to keep its connections fed, any other a delivery a connection. All unknown sites together get half of all deliveries in flight
- *  and all in trouble a quarter, so that dead and slow ones, however many, leave room. */
+ *  and all in trouble a quarter, so that dead and slow ones, however many, leave room.
+ *  All times are those of the steady clock, ms. */
 export interface Allowance {
   /** How many more may start, or what they wait for. `isFresh`: not overdue for long. Of the unknown sites' share a
    *  backlog gets half, so that a fresh mail need not wait behind it. */
@@ -23,7 +24,6 @@ export interface Allowance {
   isPaced(site: string, isFresh: boolean): boolean
   /** Connections at once, at present. */
   connectionsOf(site: string, now: number): { connections: number; maxMails: number }
-  leapt(byMs: number): void
   stateOf(site: string, now: number): SiteState
   sites(now: number): SiteState[]
 }
@@ -122,13 +122,6 @@ export function createAllowance(options: {
     connectionsOf: (site, now) => {
       const { limit, terms } = standingOf(site, now)
       return { connections: limit, maxMails: terms.maxMailsPerConnection }
-    },
-    leapt: (byMs) => {
-      for (const standing of standings.values()) {
-        standing.pausedUntil += byMs
-        standing.struckAt += byMs
-        standing.tokensAt += byMs
-      }
     },
     stateOf: (site, now) => stateOf(standingOf(site, now), now),
     sites: (now) => [...standings.values()].map((standing) => stateOf(standing, now)),

@@ -7,12 +7,13 @@ import { isForwarded } from '../../model/message.ts'
 import type { Resolver } from '../../net/dns/resolver.ts'
 import { createConcurrencyLimiter } from '../../net/limiters/concurrency.ts'
 import type { WallClock } from '../../os/clock.ts'
+import { watchClockChanges } from '../../os/clock-changes.ts'
 import type { MintId } from '../../os/ids.ts'
-import { createLeaps } from '../../os/leaps.ts'
 import type { Log } from '../../os/log.ts'
 import { createLoop } from '../../os/loop.ts'
 import type { MailLog } from '../../os/mail-log.ts'
 import { ampleMemory, type Memory } from '../../os/memory.ts'
+import { createQueueRecovery } from '../../os/queue-recovery.ts'
 import type { Random } from '../../os/random.ts'
 import type { ClaimedDelivery, DeliveryRecord, Store } from '../../storage/store.ts'
 import type { AttemptJob, AttemptResult } from '../job.ts'
@@ -40,8 +41,8 @@ export interface OutboundLoop {
   wake(): void
   /** As os/loop.ts. */
   turningMs(): number
-  /** No further claims; waits up to `graceMs` for what is under way. What is not finished then stays leased and is
-   *  taken up again at the next start. */
+  /** Claims nothing further and waits up to `graceMs` for attempts in progress. What is not finished then is due again at
+   *  the next start, when the lease of this process ends. */
   stop(graceMs: number): Promise<void>
   underWay(): number
   /** How we stand with a site at present. */
@@ -50,8 +51,6 @@ export interface OutboundLoop {
   sites(): SiteState[]
 }
 
-/** Longer than the longest attempt: ten minutes at the final dot of each of a few hosts. */
-const LEASE_MS = 60 * 60_000
 const IDLE_MS = 1_000
 /** One claim is one change of the store: enough to fill the workers, short enough to keep the thread free. */
 const CLAIM_MAX = 100
@@ -97,10 +96,12 @@ export function createOutboundLoop(deps: {
   mailLog: MailLog
   memory?: Memory
 }): OutboundLoop {
-  const { store, clock, settings, log } = deps
+  const { store, clock, settings, log, workerId: worker } = deps
   /** Blockers that may be gone and of which the store was not told yet. */
   const freed = new Set<string>()
-  const leaps = createLeaps(clock)
+  const clockChanges = watchClockChanges(clock)
+  /** Ids of claimed deliveries whose result is not stored yet. */
+  const underWay = new Set<string>()
   const ladder = settings.retryScheduleSeconds
   const shares = createOwnerShares(clock.steady.now)
   const admission = createAdmission({
@@ -109,13 +110,14 @@ export function createOutboundLoop(deps: {
       shares,
       resolver: deps.resolver,
       smarthost: settings.smarthost?.host ?? null,
-      now: clock.now,
+      now: clock.steady.now,
       onKnown: (blockers) => {
         for (const name of blockers) freed.add(name)
         loop.wake()
       },
     }),
-    now: clock.now,
+    clock,
+    clockGoodSince: clockChanges.goodSince,
     maxInFlight: settings.maxInFlight,
     termsOf: createTermsOf(settings.sites, settings.maxPerDestination),
     longestPauseMs: (strikes) => (ladder[Math.min(strikes, ladder.length) - 1] ?? 0) * 1000 * PAUSE_OF_RETRY,
@@ -150,11 +152,15 @@ export function createOutboundLoop(deps: {
   const contents = createLargeContents(store.deliveries, clock, deps.memory ?? ampleMemory)
 
   const tick = async (): Promise<number | null> => {
-    await followTheClock()
+    const isMore = await recovery.turn()
     await endExpired()
+    const nextAt = await claim(clock.now())
+    return isMore ? clock.now() : nextAt
+  }
+
+  const claim = async (now: number): Promise<number | null> => {
     const limit = Math.min(slots.free(), CLAIM_MAX)
     if (isStopping || limit === 0) return null
-    const now = clock.now()
     for (const blocker of admission.freed()) freed.add(blocker)
     for (const blocker of freed) {
       store.deliveries.freed(blocker)
@@ -164,21 +170,23 @@ export function createOutboundLoop(deps: {
     if (dueAt === null || dueAt > now) return dueAt
     const draft = admission.draft()
     const plan = store.deliveries.planClaims({ now, limit, look: draft.look })
-    const lease = leaseFrom(now)
-    const request = { now, limit, lease, contentBytes: contents.smallBytes, plan }
+    const request = { now, limit, worker, contentBytes: contents.smallBytes, plan }
     const claims = await store.deliveries.claimDue(request).catch((error) => {
       store.deliveries.putBack(plan)
       throw error
     })
     const grants = draft.commit(claims.map(({ delivery }) => delivery.queue))
     claims.forEach((claim, at) => {
-      const grant = grants[at]!
-      slots.start(grant.way.site, () => carry(claim, grant))
+      begin(claim, grants[at]!)
     })
     return slots.free() === 0 ? null : store.deliveries.nextDueAt(admission.look, clock.now())
   }
 
-  const leaseFrom = (now: number) => ({ worker: deps.workerId, until: now + LEASE_MS })
+  const begin = (claim: ClaimedDelivery, grant: Grant) => {
+    const { id } = claim.delivery
+    underWay.add(id)
+    slots.start(grant.way.site, () => carry(claim, grant).finally(() => underWay.delete(id)))
+  }
 
   /** Once a second: what expires while its site is paused or full does not wait for that to end. */
   const endExpired = async () => {
@@ -186,19 +194,19 @@ export function createOutboundLoop(deps: {
     const second = Math.floor(now / 1000)
     const limit = Math.min(slots.free(), CLAIM_MAX)
     if (isStopping || limit === 0 || second === expiredIn) return
-    const claims = await store.deliveries.claimExpired({ now, limit, lease: leaseFrom(now) })
-    for (const claim of claims) slots.start(GIVEN_UP.way.site, () => carry(claim, GIVEN_UP))
+    const claims = await store.deliveries.claimExpired({ now, limit, worker })
+    for (const claim of claims) begin(claim, GIVEN_UP)
     if (claims.length < limit) expiredIn = second
   }
 
-  /** Somebody set it: what waits goes on waiting as long as it was meant to, and what is under way stays ours. */
-  const followTheClock = async () => {
-    const byMs = leaps.look()
-    if (byMs === 0) return
-    log.warn('system clock changed, waiting deliveries shifted', { by_ms: byMs })
-    admission.leapt(byMs)
-    await store.deliveries.leapt(byMs, clock.now())
-  }
+  const recovery = createQueueRecovery({
+    queue: store.deliveries,
+    clock,
+    clockChanges,
+    workerId: worker,
+    underWay: () => underWay,
+    onClockSet: (byMs) => log.warn('system clock changed', { by_ms: byMs }),
+  })
 
   const loop = createLoop({
     clock,
@@ -209,9 +217,9 @@ export function createOutboundLoop(deps: {
 
   /** One claim to its record. Never rejects. */
   const carry = async (claim: ClaimedDelivery, grant: Grant): Promise<void> => {
-    const startedAt = clock.now()
+    const startedAt = clock.steady.now()
     const waitMs = grant === GIVEN_UP ? 0 : poisonous.waitMs(claim.message.organizationId)
-    if (waitMs > 0) return giveBack(claim, grant, startedAt + waitMs)
+    if (waitMs > 0) return giveBack(claim, grant, clock.now() + waitMs)
     const ended = await attemptOrExpire(claim, grant)
     if (ended === null) return giveBack(claim, grant, clock.now())
     const tried = await poisonous.judge(claim.message, ended)
@@ -248,8 +256,10 @@ export function createOutboundLoop(deps: {
     const { id, attempts: attempt } = delivery
     admission.returned(grant)
     await store.deliveries
-      .release([{ id, attempt, worker: deps.workerId }], dueAt)
-      .catch((error) => log.error('delivery not released, waiting until its lease expires', { delivery_id: id, error }))
+      .release([{ id, attempt, worker }], dueAt)
+      .catch((error) =>
+        log.error('delivery not released, will be due again within a minute', { delivery_id: id, error }),
+      )
   }
 
   /** Only who clicks looks at the mail; without its HTML there is a link in its place. */
@@ -288,7 +298,7 @@ export function createOutboundLoop(deps: {
     const firstAttemptAt = message.scheduledAt ?? message.createdAt
     const next = nextAttempt({
       attempt: delivery.attempts,
-      firstAttemptAt: firstAttemptAt + leaps.since(firstAttemptAt),
+      firstAttemptAt: firstAttemptAt < clockChanges.goodSince() ? null : firstAttemptAt,
       now: clock.now(),
       ladderSeconds: settings.retryScheduleSeconds,
       maxAgeSeconds: settings.maxAgeSeconds,
@@ -299,7 +309,7 @@ export function createOutboundLoop(deps: {
   }
 
   const toRecord = (claim: ClaimedDelivery, tried: Tried, verdict: Verdict): DeliveryRecord =>
-    recordOf(claim, tried, verdict, { worker: deps.workerId, now: clock.now(), mintId: deps.mintId })
+    recordOf(claim, tried, verdict, { worker, now: clock.now(), mintId: deps.mintId })
 
   /** The try has happened and cannot be taken back, so its outcome must be written, however long the store refuses;
    *  only the end of a shutdown's grace ends it, after one last try. */
@@ -309,7 +319,7 @@ export function createOutboundLoop(deps: {
         const state = await store.deliveries.record(record)
         deps.written(record.deliveryId)
         if (state === 'lease_lost')
-          return log.warn('delivery result discarded: lease expired', { delivery_id: record.deliveryId })
+          return log.warn('delivery result discarded: lease ended', { delivery_id: record.deliveryId })
         break
       } catch (error) {
         log.error('delivery result not recorded, will retry', { delivery_id: record.deliveryId, error })

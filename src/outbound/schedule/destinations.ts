@@ -14,14 +14,12 @@ export interface Way {
 /** Domain → its way, asked of DNS once and remembered, so that the site is known before anything is claimed. Memory
  *  only: after a restart all is asked again. */
 export interface Sites {
-  /** Null = not known at `now`: ask. */
+  /** Null = not known at `now` (steady clock, ms): ask. */
   wayOf(domain: string, now: number): Way | null
   /** As it was known last, were it long ago. */
   lastWayOf(domain: string): Way | null
   /** Asks, or waits until there is room to ask; answers what the domain has to wait for. `owner`: who wants to know. */
   ask(domain: string, owner: string, isFresh: boolean): { blocker: Blocker; isNew: boolean }
-  /** The clock was set by so many ms. */
-  leapt(byMs: number): void
 }
 
 /** Questions under way; what has been due for long gets half of them, so that a fresh mail need not wait behind a
@@ -43,6 +41,7 @@ export function createSites(options: {
   shares: OwnerShares
   /** All mail goes to this host, if there is one. */
   smarthost: string | null
+  /** Steady clock, ms. */
   now: () => number
   /** What waited behind these may go on. */
   onKnown: (blockers: string[]) => void
@@ -81,9 +80,6 @@ export function createSites(options: {
       if (isNew && share <= 0) return { blocker: shares.blockerOf(QUESTION, owner), isNew: false }
       if (isNew) void asked(domain, owner)
       return { blocker: { name: nameOf(domain), until: null }, isNew }
-    },
-    leapt: (byMs) => {
-      for (const known of ways.values()) known.until += byMs
     },
   }
 }

@@ -2,14 +2,15 @@ import { backoffMs } from '../../os/backoff.ts'
 import type { Random } from '../../os/random.ts'
 
 /** A deferral → when the next attempt starts (ms UTC), or null to give up. `attempt` is the number of the attempt that
- *  was just deferred (1 = the first), `firstAttemptAt` when the first was due. Each wait strays ±10 %, so that mails
+ *  was just deferred (1 = the first), `firstAttemptAt` when the first was due (ms UTC), null when the clock was set since then
+ *  and the difference says nothing. Each wait strays ±10 %, so that mails
  *  deferred together do not come back together. Given up when the next attempt would start more than `maxAgeSeconds`
- *  after the first, or after `expiresAt` (null = only the schedule decides); a delivery is at least as old as the waits it
- *  had, whatever the clock says of its first attempt. With an empty ladder nothing is retried.
+ *  after the first, or after `expiresAt` (null = only the schedule decides); a delivery is at least as old as the sum of
+ *  its waits. With an empty ladder nothing is retried.
  *  Never throws. */
 export function nextAttempt(options: {
   attempt: number
-  firstAttemptAt: number
+  firstAttemptAt: number | null
   now: number
   ladderSeconds: readonly number[]
   maxAgeSeconds: number
@@ -19,7 +20,7 @@ export function nextAttempt(options: {
   const { attempt, firstAttemptAt, now, ladderSeconds, maxAgeSeconds, expiresAt, random } = options
   if (ladderSeconds.length === 0) return null
   const nextAt = now + backoffMs(ladderSeconds, attempt, JITTER, random)
-  const ageMs = Math.max(nextAt - firstAttemptAt, leastAgeMs(ladderSeconds, attempt))
+  const ageMs = Math.max(nextAt - (firstAttemptAt ?? nextAt), leastAgeMs(ladderSeconds, attempt))
   if (ageMs > maxAgeSeconds * 1000) return null
   return expiresAt !== null && nextAt > expiresAt ? null : nextAt
 }

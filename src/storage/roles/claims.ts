@@ -1,7 +1,8 @@
-/** Which worker holds a row, and until when. */
-export interface Lease {
+/** What a worker holds of a queue: the row, the number of its attempt, and the worker. */
+export interface HeldClaim {
+  id: string
+  attempt: number
   worker: string
-  until: number
 }
 
 /** Why a key (a destination, a webhook, a route) cannot start anything now. Several keys may share a blocker: a destination
@@ -47,7 +48,8 @@ export interface PlanRequest {
 export interface ClaimRequest {
   now: number
   limit: number
-  lease: Lease
+  /** Holds what is claimed until it records a result, gives it back, or ends (Workers). */
+  worker: string
   plan: readonly PlannedKey[]
 }
 
@@ -55,7 +57,7 @@ export interface ClaimRequest {
  *
  *  1. `planClaims` asks `look` about the keys that are due, longest due first, and takes those that may start something off
  *     the due index. In memory and synchronous; no transaction is open.
- *  2. `claimDue` leases rows by that plan in one transaction. The plan is plain data; nothing is called back. Every planned
+ *  2. `claimDue` gives rows to the worker by that plan in one transaction. The plan is plain data; nothing is called back. Every planned
  *     key is on the due index again afterwards. Where the claim is rejected, the scheduler calls `putBack`.
  *  3. The scheduler counts the claims it received against its limits. */
 export interface ClaimQueue<Claim, Request extends ClaimRequest = ClaimRequest> {
@@ -66,8 +68,20 @@ export interface ClaimQueue<Claim, Request extends ClaimRequest = ClaimRequest> 
   /** Puts the keys of a plan that was not claimed back on the due index. */
   putBack(plan: readonly PlannedKey[]): void
   /** Takes up to `limit` deliveries that are due, in the order of the plan. Each has its attempt counted and is not due again
-   *  before the lease ends. */
+   *  while the worker holds it. */
   claimDue(request: Request): Promise<Claim[]>
   /** Keys behind this blocker may have room. */
   freed(blocker: string): void
+  /** Gives back what was claimed and never tried: uncounts the attempt, due again at `dueAt` (ms UTC). A claim that its worker
+   *  no longer holds is left alone. */
+  release(claims: readonly HeldClaim[], dueAt: number): Promise<void>
+  /** Ends the leases of a worker that has no work for them: those of a worker that ended (`underWay` is empty), or of this
+   *  process when a claim was lost. `underWay` has the ids of deliveries that the worker is working on. Attempts stay
+   *  counted, and each row is due at `now`; a delivery whose process died more than twice waits up to some minutes.
+   *  Answers how many leases ended. */
+  endLeases(worker: string, underWay: ReadonlySet<string>, now: number): Promise<number>
+  /** Makes deliveries due at `now` that wait although their last attempt, or their acceptance, lies after `now`: the clock was
+   *  ahead then and has been set back. Scheduled messages keep their dates. Looks at some of the queue with each call;
+   *  true while there is more to look at. */
+  endFutureWaits(now: number): Promise<boolean>
 }

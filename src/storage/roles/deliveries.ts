@@ -5,7 +5,7 @@ import type { DeliveryStatus, Message } from '../../model/message.ts'
 import type { Report } from '../../model/report.ts'
 import type { Suppression } from '../../model/suppression.ts'
 import type { Unsubscribable } from '../../model/unsubscribable.ts'
-import type { ClaimQueue, ClaimRequest, Lease } from './claims.ts'
+import type { ClaimQueue, ClaimRequest } from './claims.ts'
 
 /** A delivery whose next attempt is counted and may start. */
 export interface ClaimedDelivery {
@@ -20,7 +20,7 @@ export interface ClaimedDelivery {
   returnPathHost: string
   /** As trackingHostOf. */
   trackingHost: string | null
-  lease: Lease
+  worker: string
 }
 
 /** Messages larger than `contentBytes` are claimed without their content. */
@@ -30,24 +30,13 @@ export interface DeliveryClaimRequest extends ClaimRequest {
 
 /** The keys of this queue are `Delivery.queue`. */
 export interface Deliveries extends ClaimQueue<ClaimedDelivery, DeliveryClaimRequest> {
-  /** The same of what is due, has no lease and must not be tried any more (`expiresAt`), whatever has room; the longest
+  /** As `claimDue` for messages past their `expiresAt`, without a plan and whatever the limits of destinations; the longest
    *  expired first. No content comes along. */
-  claimExpired(request: { now: number; limit: number; lease: Lease }): Promise<ClaimedDelivery[]>
+  claimExpired(request: { now: number; limit: number; worker: string }): Promise<ClaimedDelivery[]>
   /** The content of a message with deliveries to be tried; null when the message is gone. */
   content(messageId: string): Promise<Uint8Array | null>
   /** What came of a claim. `lease_lost` when the row is no longer that attempt of that worker: nothing is written. */
   record(record: DeliveryRecord): Promise<'recorded' | 'lease_lost'>
-  /** Gives back what was claimed and never tried: uncounts the attempt, due again at `now`. */
-  release(claims: { id: string; attempt: number; worker: string }[], now: number): Promise<void>
-  /** At start: leases of other workers end now. Their attempts stay counted; a delivery that saw its process
-   *  die more than twice waits for its turn instead. Answers how many. */
-  endForeignLeases(worker: string, now: number): Promise<number>
-  /** Somebody set the clock by `byMs`, now it is `now`: what waits, and the leases, move along, so that each wait is as long
-   *  as it was meant to be. Not what has a date of its own (scheduled messages). */
-  leapt(byMs: number, now: number): Promise<void>
-  /** At start: what waits beyond `latest`, longer than any wait can be, was written by a clock that was wrong; it waits until
-   *  `latest`. */
-  waitAtMostUntil(latest: number): Promise<void>
   /** With its message; null when retention has dropped it or it never was. */
   get(id: string): Promise<{ delivery: Delivery; message: Message } | null>
   /** What came to be known after the fact. `duplicate` when that very report (its digest) is already there, `changed`

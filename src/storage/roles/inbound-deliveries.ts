@@ -1,6 +1,6 @@
 import type { InboundDelivery, InboundDeliveryStatus, InboundMessage } from '../../model/inbound-message.ts'
 import type { PostAttempt } from '../../model/post-attempt.ts'
-import type { ClaimQueue, Lease } from './claims.ts'
+import type { ClaimQueue } from './claims.ts'
 
 /** An inbound delivery whose next attempt is counted and may start. */
 export interface ClaimedInboundDelivery {
@@ -9,7 +9,7 @@ export interface ClaimedInboundDelivery {
   /** As it is now, not as it was when the mail came. */
   route: { id: string; url: string; includeAttachments: boolean; secret: string }
   attempt: number
-  lease: Lease
+  worker: string
 }
 
 /** The keys of this queue are routes. Deliveries of routes that are disabled, or no longer webhooks, wait. */
@@ -24,11 +24,6 @@ export interface InboundDeliveries extends ClaimQueue<ClaimedInboundDelivery> {
     nextAttemptAt: number | null
     now: number
   }): Promise<'recorded' | 'lease_lost'>
-  release(claims: { id: string; attempt: number; worker: string }[], now: number): Promise<void>
-  endForeignLeases(worker: string, now: number): Promise<number>
-  /** As for Deliveries. */
-  leapt(byMs: number, now: number): Promise<void>
-  waitAtMostUntil(latest: number): Promise<void>
   /** Newest first. */
   ofMessage(inboundMessageId: string): Promise<InboundDelivery[]>
   /** A new delivery of the message, five attempts, due at once; `under_way` while one is still pending, `limit` after

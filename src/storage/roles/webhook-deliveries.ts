@@ -7,7 +7,7 @@ import type {
   WebhookFormat,
   WebhookSecrets,
 } from '../../model/webhook.ts'
-import type { ClaimQueue, Lease } from './claims.ts'
+import type { ClaimQueue } from './claims.ts'
 import type { Page, PageRequest, TimeRange } from './paging.ts'
 
 /** A webhook delivery whose next attempt is counted and may start. */
@@ -25,7 +25,7 @@ export interface ClaimedWebhookDelivery {
   body: string
   /** Number of this attempt, from 1. */
   attempt: number
-  lease: Lease
+  worker: string
 }
 
 export interface WebhookDeliveryFilter extends TimeRange {
@@ -51,11 +51,6 @@ export interface WebhookDeliveries extends ClaimQueue<ClaimedWebhookDelivery> {
     pauseReason: string | null
     now: number
   }): Promise<{ kind: 'recorded'; webhook: Webhook } | { kind: 'lease_lost' }>
-  release(claims: { id: string; attempt: number; worker: string }[], now: number): Promise<void>
-  endForeignLeases(worker: string, now: number): Promise<number>
-  /** As for Deliveries. */
-  leapt(byMs: number, now: number): Promise<void>
-  waitAtMostUntil(latest: number): Promise<void>
   get(id: string): Promise<WebhookDelivery | null>
   list(filter: WebhookDeliveryFilter, page: PageRequest): Promise<Page<WebhookDelivery>>
   /** Of all webhooks, of the message's newest events first; at most `limit`. */

@@ -13,7 +13,7 @@ export function claimFrom<T>(
   dueIndex: DueIndex,
   { now, limit, plan }: Pick<ClaimRequest, 'now' | 'limit' | 'plan'>,
   queue: {
-    /** Leases up to `most` rows of the key that are due by `dueUntil`. */
+    /** Gives up to `most` rows of the key that are due by `dueUntil` to the worker. */
     take: (key: string, most: number, dueUntil: number) => T[]
     /** When the key's next row is due. */
     nextAt: (key: string) => number | null

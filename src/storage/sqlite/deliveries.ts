@@ -1,15 +1,16 @@
 import { trackingHostOf } from '../../model/domain.ts'
 import { type DeliveryStatus, isFinal, messageStatus } from '../../model/message.ts'
-import type { ClaimedDelivery, Deliveries, LateRecord, Lease } from '../store.ts'
+import type { ClaimedDelivery, Deliveries, LateRecord } from '../store.ts'
 import type { AddAttemptInside } from './attempts.ts'
 import { claimFrom, mayStart } from './claim.ts'
 import type { ContentParts } from './content-parts.ts'
 import type { DomainCache } from './domains.ts'
 import type { Connection } from './driver.ts'
-import { type DueIndex, type DueTime, refill } from './due-index.ts'
+import { type DueIndex, type DueTime, dueTimeOf, NO_END, refill } from './due-index.ts'
 import { engageInside } from './engagement.ts'
 import type { AppendInside } from './fan-out.ts'
 import type { ForeignChanges } from './foreign.ts'
+import { leasesOf } from './leases.ts'
 import {
   DELIVERY_COLUMNS,
   type DeliveryRow,
@@ -39,7 +40,7 @@ const EXPIRED = `select d.number, d.message_number as messageNumber
   where m.expires_at <= ? and m.status in ('scheduled', 'queued', 'deferred')
     and d.worker is null and d.next_attempt_at <= ?
   order by m.expires_at limit ?`
-const LEASE = `update deliveries set attempts = attempts + 1, last_attempt_at = ?, worker = ?, next_attempt_at = ?
+const LEASE = `update deliveries set attempts = attempts + 1, last_attempt_at = ?, worker = ?, next_attempt_at = ${NO_END}
   where number = ?`
 const DELIVERY = `select ${DELIVERY_COLUMNS} from deliveries d join messages m on m.number = d.message_number
   where d.number = +?`
@@ -55,20 +56,14 @@ const SETTLE = `update deliveries set status = ?, worker = null, next_attempt_at
   where number = ?`
 const STATUSES = 'select status from deliveries where message_number = ?'
 const SET_MESSAGE_STATUS = 'update messages set status = ? where number = ? and status <> ?'
-const RELEASE = `update deliveries set attempts = attempts - 1, worker = null, next_attempt_at = ?,
-    last_attempt_at = (select max(a.started_at) from attempts a where a.delivery_number = deliveries.number)
-  where id = ? and worker = ? and attempts = ? returning queue`
+const LAST_RECORDED = `,
+    last_attempt_at = (select max(a.started_at) from attempts a where a.delivery_number = d.number)`
 // An attempt that was counted and left no record saw its process die. Twice that means: try again at once; from the
 // third on a message that kills its process waits, 5 s, 20 s, 45 s, so that the server runs in between.
-const FOREIGN = `update deliveries set worker = null, next_attempt_at = ? + (
-    select 5000 * max(0, deliveries.attempts - count(*) - 2) * max(0, deliveries.attempts - count(*) - 2)
-    from attempts a where a.delivery_number = deliveries.number)
-  where worker is not null and worker <> ? returning queue, next_attempt_at as nextAttemptAt`
-// By queue, a start would step over everything that is scheduled.
-const TOO_LATE = `update deliveries indexed by deliveries_deferred set next_attempt_at = ?
-  where next_attempt_at > ? and worker is null and status = 'deferred'`
-const LEAPT = `update deliveries set next_attempt_at = next_attempt_at + ?
-  where queue = ? and next_attempt_at > ? and (worker is not null or status = 'deferred')`
+const PAUSE_MS = `(select 5000 * max(0, d.attempts - count(*) - 2) * max(0, d.attempts - count(*) - 2)
+    from attempts a where a.delivery_number = d.number)`
+const WAITS_SINCE =
+  'coalesce(d.last_attempt_at, (select m.created_at from messages m where m.number = d.message_number))'
 const GET = `select ${DELIVERY_COLUMNS}, d.message_number as messageNumber
   from deliveries d join messages m on m.number = d.message_number
   where d.id = +?`
@@ -106,10 +101,6 @@ export function sqliteDeliveries(
   const settle = db.prepare(SETTLE)
   const statuses = db.prepare<unknown[], DeliveryStatus>(STATUSES).pluck()
   const setMessageStatus = db.prepare(SET_MESSAGE_STATUS)
-  const release = db.prepare<unknown[], { queue: string }>(RELEASE)
-  const endForeign = db.prepare<unknown[], { queue: string; nextAttemptAt: number }>(FOREIGN)
-  const leapt = db.prepare(LEAPT)
-  const tooLate = db.prepare(TOO_LATE)
   const get = db.prepare<unknown[], LateRow>(GET)
   const endLate = db.prepare(END_LATE)
   const changeLate = db.prepare(CHANGE_LATE)
@@ -125,13 +116,9 @@ export function sqliteDeliveries(
   const wholeContent = (number: number, first: Uint8Array) => inside.parts.whole('content', number, first)
   const claimed = (
     row: DueRow,
-    {
-      now,
-      lease: until,
-      contentBytes = Number.POSITIVE_INFINITY,
-    }: { now: number; lease: Lease; contentBytes?: number },
+    { now, worker, contentBytes = Number.POSITIVE_INFINITY }: { now: number; worker: string; contentBytes?: number },
   ): ClaimedDelivery => {
-    lease.run(now, until.worker, until.until, row.number)
+    lease.run(now, worker, row.number)
     const message = toMessage(messageOf.get(row.messageNumber) as MessageRow)
     const domain = inside.domains.get(message.domainId)
     return {
@@ -146,7 +133,7 @@ export function sqliteDeliveries(
       ownership: domain === null ? null : { status: domain.status, provedBy: domain.provedBy },
       returnPathHost: domain?.returnPathHost ?? '',
       trackingHost: domain === null ? null : trackingHostOf(domain),
-      lease: until,
+      worker,
     }
   }
   const settleMessage = (messageNumber: number) => {
@@ -165,7 +152,7 @@ export function sqliteDeliveries(
       claimFrom(writer, dueIndex, request, {
         take: (queue, most, dueUntil) =>
           (due.all(queue, dueUntil, most) as DueRow[]).map((row) => claimed(row, request)),
-        nextAt: (queue) => nextOf.get(queue) as number | null,
+        nextAt: (queue) => dueTimeOf(nextOf.get(queue) as number | null),
       }),
     claimExpired: async (request) => {
       const { now, limit } = request
@@ -215,28 +202,14 @@ export function sqliteDeliveries(
         if (record.nextAttemptAt !== null) dueIndex.offer(row.queue, record.nextAttemptAt)
         return 'recorded'
       }),
-    release: (claims, now) =>
-      writer.write(() => {
-        for (const { id, attempt, worker } of claims) {
-          const released = release.get(now, id, worker, attempt) as { queue: string } | undefined
-          if (released !== undefined) dueIndex.offer(released.queue, now)
-        }
-      }),
-    endForeignLeases: (worker, now) =>
-      writer.write(() => {
-        const ended = endForeign.all(now, worker) as { queue: string; nextAttemptAt: number }[]
-        for (const { queue, nextAttemptAt } of ended) dueIndex.offer(queue, nextAttemptAt)
-        return ended.length
-      }),
-    leapt: (byMs, now) =>
-      writer
-        .write(() => {
-          for (const { key } of dueTimes.all()) leapt.run(byMs, key, now - byMs)
-        })
-        .then(readDueTimes),
-    waitAtMostUntil: async (latest) => {
-      if ((await writer.write(() => tooLate.run(latest, latest).changes)) > 0) readDueTimes()
-    },
+    ...leasesOf(db, writer, dueIndex, {
+      table: 'deliveries',
+      key: 'queue',
+      onRelease: LAST_RECORDED,
+      pauseMs: PAUSE_MS,
+      isDated: `d.status = 'scheduled'`,
+      waitsSince: WAITS_SINCE,
+    }),
     get: async (id) => {
       const row = get.get(id)
       if (row === undefined) return null

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { Look } from '../store.ts'
-import { createDueIndex, type DueIndex } from './due-index.ts'
+import { createDueIndex, type DueIndex, dueTimeOf, NO_END, refill } from './due-index.ts'
 
 const always = () => true
 
@@ -64,7 +64,7 @@ test('a cleared key is gone, set aside or not', () => {
   expect(dueIndex.take(9, always)).toBe('a')
 })
 
-test('late leases of a busy key do not hide when it is due', () => {
+test('times far ahead of a busy key do not hide when it is due', () => {
   const dueIndex = createDueIndex()
   dueIndex.set('other', 1e9)
   for (let now = 0; now < 100_000; now++) {
@@ -74,6 +74,31 @@ test('late leases of a busy key do not hide when it is due', () => {
   }
   expect(dueIndex.nextAt(always)).toBe(99_999 + 900_000)
   expect(dueIndex.nextAt((key) => key === 'other')).toBe(1e9)
+})
+
+test('after the clock was set back, a blocker that ends later is looked at again', () => {
+  const dueIndex = createDueIndex()
+  let now = 1e9
+  let pauseMs = 1_000
+  const look = () => (pauseMs === 0 ? true : { name: 'pause', until: now + pauseMs })
+  dueIndex.offer('a', 5)
+  expect(dueIndex.nextAt(look, now)).toBe(1e9 + 1_000)
+  now = 1_000
+  expect(dueIndex.nextAt(look, now)).toBe(2_000)
+  pauseMs = 0
+  expect(dueIndex.take(2_000, look)).toBe('a')
+})
+
+test('a key whose rows are all held has nothing due', () => {
+  const dueIndex = createDueIndex()
+  refill(dueIndex, [
+    { key: 'held', at: NO_END },
+    { key: 'due', at: 5 },
+  ])
+  expect(dueIndex.nextAt(always)).toBe(5)
+  expect(dueIndex.take(5, always)).toBe('due')
+  expect(dueIndex.nextAt(always)).toBeNull()
+  expect([dueTimeOf(NO_END), dueTimeOf(7), dueTimeOf(null)]).toEqual([null, 7, null])
 })
 
 describe('keys behind a named blocker', () => {

@@ -38,6 +38,9 @@ export interface DueIndex {
 /** May something of this key, due since `at`, go? */
 export type IndexLook = (key: string, at: number) => boolean | Blocker
 
+/** `next_attempt_at` of a row that a worker holds: such a row is never due. The last millisecond of the year 9999. */
+export const NO_END = 253_402_300_799_999
+
 /** Entries beyond two a key before the heap is made anew. */
 const SPARE = 64
 
@@ -70,6 +73,8 @@ export function createDueIndex(): DueIndex {
   const queues = new Map<string, Queue>()
   const unnamed = new Set<Queue>()
   let heap: Entry[] = []
+  /** Time of the last look (ms UTC). */
+  let lookedAt = Number.NEGATIVE_INFINITY
 
   const push = (key: string, at: number) => {
     times.set(key, at)
@@ -77,7 +82,7 @@ export function createDueIndex(): DueIndex {
     pushEntry(heap, { key, at, when: at, of: null })
     if (heap.length > 2 * times.size + SPARE) dropStale()
   }
-  /** Leases push an entry a claim whose time lies far ahead; without this they would pile up until it comes. */
+  /** Deferrals push an entry each whose time lies far ahead; without this they would pile up until it comes. */
   const dropStale = () => {
     const open = heap.filter((entry) => entry.of !== null)
     heap = []
@@ -126,8 +131,16 @@ export function createDueIndex(): DueIndex {
     of.isOpen = false
     open(of, Number.NEGATIVE_INFINITY)
   }
+  /** The clock was set back: when a blocker ends was said by a clock that was ahead. */
+  const lookAtBlockersAgain = () => {
+    const entries = heap
+    heap = []
+    for (const entry of entries) pushEntry(heap, entry.of === null ? entry : { ...entry, when: entry.at })
+  }
   /** The earliest entry that is still true and has room, left on the heap. */
   const first = (look: IndexLook, now: number): Entry | null => {
+    if (now < lookedAt) lookAtBlockersAgain()
+    if (Number.isFinite(now)) lookedAt = now
     for (const queue of [...unnamed]) open(queue, Number.NEGATIVE_INFINITY)
     for (;;) {
       const top = heap[0]
@@ -240,11 +253,14 @@ export interface DueTime {
   at: number
 }
 
-/** Forgets everything and takes up what the due index holds. */
+/** Forgets everything and takes up the due times of keys that have more than held rows. */
 export function refill(dueIndex: DueIndex, times: readonly DueTime[]): void {
   dueIndex.clear()
-  for (const { key, at } of times) dueIndex.offer(key, at)
+  for (const { key, at } of times) if (at < NO_END) dueIndex.offer(key, at)
 }
+
+/** The earliest `next_attempt_at` of a key → when it is due; null when it has nothing, or only held rows. */
+export const dueTimeOf = (at: number | null): number | null => (at === NO_END ? null : at)
 
 function pushEntry(heap: Entry[], entry: Entry): void {
   let at = heap.length

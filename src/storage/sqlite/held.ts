@@ -86,7 +86,7 @@ export function sqliteHeld(
       writer.write(() => {
         while (fanOut.some()); // deliveries that were still to be written are held like the others
         for (const { name, table } of QUEUES) {
-          // What an earlier restore holds stays held. What was under way was due; its time is the end of a lease.
+          // What an earlier restore holds stays held. A row that a worker holds was due.
           db.exec(`insert or ignore into held_${table} (number, due_at)
             select number, iif(worker is null, next_attempt_at, 0) from ${table} where next_attempt_at is not null`)
           db.exec(`update ${table} set next_attempt_at = null, worker = null where next_attempt_at is not null`)

@@ -4,11 +4,12 @@ import type { PostAttempt } from '../../model/post-attempt.ts'
 import type { ClaimedInboundDelivery, InboundDeliveries, Look } from '../store.ts'
 import { claimFrom, mayStart } from './claim.ts'
 import type { Connection } from './driver.ts'
-import { type DueIndex, type DueTime, refill } from './due-index.ts'
+import { type DueIndex, type DueTime, dueTimeOf, NO_END, refill } from './due-index.ts'
 import type { ForeignChanges } from './foreign.ts'
 import type { QueueInboundInside } from './inbound-queue.ts'
 import type { InboundRouteCache } from './inbound-routes.ts'
 import { INBOUND_COLUMNS, type InboundRow, toInboundMessage } from './inbound-row.ts'
+import { leasesOf } from './leases.ts'
 import type { Writer } from './writer.ts'
 
 // From route to route along the due index: its cost is their number, not what waits for them.
@@ -25,23 +26,16 @@ const NEXT_OF =
 const DUE = `select number, id, message_number as messageNumber, attempts from inbound_deliveries
   where route_id = +? and next_attempt_at <= ? order by next_attempt_at limit +?`
 const MESSAGE = `select ${INBOUND_COLUMNS} from inbound_messages m where m.number = ?`
-const LEASE = 'update inbound_deliveries set attempts = attempts + 1, worker = ?, next_attempt_at = ? where number = ?'
+const LEASE = `update inbound_deliveries set attempts = attempts + 1, worker = ?, next_attempt_at = ${NO_END} where number = ?`
 const HELD = `select number, message_number as messageNumber, route_id as routeId from inbound_deliveries
   where id = ? and worker = ? and attempts = ?`
 const SETTLE = 'update inbound_deliveries set status = ?, worker = null, next_attempt_at = ? where number = ?'
 const SET_MESSAGE_STATUS = 'update inbound_messages set delivery_status = ? where number = ?'
 const ADD_ATTEMPT = `insert into inbound_attempts (delivery_number, number, at, duration_ms, status_code, error, response_excerpt)
   values (?, ?, ?, ?, ?, ?, ?)`
-const RELEASE = `update inbound_deliveries set attempts = attempts - 1, worker = null, next_attempt_at = ?
-  where id = ? and worker = ? and attempts = ? returning route_id as routeId`
-const FOREIGN = `update inbound_deliveries set worker = null, next_attempt_at = ?
-  where worker is not null and worker <> ? returning route_id as routeId`
-const TOO_LATE = `update inbound_deliveries set next_attempt_at = ?
-  where route_id = ? and next_attempt_at > ? and worker is null`
-// What was never tried waits for nothing but its turn, and may be newer than the leap.
-const LEAPT = `update inbound_deliveries set next_attempt_at = next_attempt_at + ?
-  where route_id = ? and next_attempt_at > ? and (worker is not null or attempts > 0)`
-// While an attempt is under way the next time is the end of its lease, which is nobody's business.
+const WAITS_SINCE = `coalesce((select a.at from inbound_attempts a where a.delivery_number = d.number
+    order by a.number desc limit 1), d.created_at)`
+// While an attempt is in progress there is no next one.
 const OF_MESSAGE = `select d.number, d.id, m.id as inboundMessageId, d.route_id as routeId, d.status,
     iif(d.worker is null, d.next_attempt_at, null) as nextAttemptAt, d.created_at as createdAt
   from inbound_messages m join inbound_deliveries d on d.message_number = m.number
@@ -72,10 +66,6 @@ export function sqliteInboundDeliveries(
   const settle = db.prepare(SETTLE)
   const setMessageStatus = db.prepare(SET_MESSAGE_STATUS)
   const addAttempt = db.prepare(ADD_ATTEMPT)
-  const release = db.prepare<unknown[], { routeId: string }>(RELEASE)
-  const endForeign = db.prepare<unknown[], { routeId: string }>(FOREIGN)
-  const leapt = db.prepare(LEAPT)
-  const tooLate = db.prepare(TOO_LATE)
   const ofMessage = db.prepare<unknown[], Row>(OF_MESSAGE)
   const attempts = db.prepare<unknown[], PostAttempt>(ATTEMPTS)
   const deliveryCount = db.prepare(DELIVERY_COUNT).pluck()
@@ -106,17 +96,17 @@ export function sqliteInboundDeliveries(
           const route = targetOf(routeId)
           if (route === null) return [] // disabled since the plan was made
           return (due.all(routeId, dueUntil, most) as DueRow[]).map((row): ClaimedInboundDelivery => {
-            lease.run(request.lease.worker, request.lease.until, row.number)
+            lease.run(request.worker, row.number)
             return {
               id: row.id,
               message: toInboundMessage(messageOf.get(row.messageNumber) as InboundRow),
               route,
               attempt: row.attempts + 1,
-              lease: request.lease,
+              worker: request.worker,
             }
           })
         },
-        nextAt: (routeId) => nextOf.get(routeId) as number | null,
+        nextAt: (routeId) => dueTimeOf(nextOf.get(routeId) as number | null),
       }),
     nextDueAt: (look, now) => {
       foreign.check()
@@ -148,31 +138,7 @@ export function sqliteInboundDeliveries(
         if (nextAttemptAt !== null) dueIndex.offer(row.routeId, nextAttemptAt)
         return 'recorded'
       }),
-    release: (claims, now) =>
-      writer.write(() => {
-        for (const { id, attempt, worker } of claims) {
-          const released = release.get(now, id, worker, attempt) as { routeId: string } | undefined
-          if (released !== undefined) dueIndex.offer(released.routeId, now)
-        }
-      }),
-    endForeignLeases: (worker, now) =>
-      writer.write(() => {
-        const ended = endForeign.all(now, worker) as { routeId: string }[]
-        for (const { routeId } of ended) dueIndex.offer(routeId, now)
-        return ended.length
-      }),
-    leapt: (byMs, now) =>
-      writer
-        .write(() => {
-          for (const { key } of dueTimes.all()) leapt.run(byMs, key, now - byMs)
-        })
-        .then(readDueTimes),
-    waitAtMostUntil: (latest) =>
-      writer
-        .write(() => {
-          for (const { key } of dueTimes.all()) tooLate.run(latest, key, latest)
-        })
-        .then(readDueTimes),
+    ...leasesOf(db, writer, dueIndex, { table: 'inbound_deliveries', key: 'route_id', waitsSince: WAITS_SINCE }),
     ofMessage: async (inboundMessageId) =>
       ofMessage
         .all(inboundMessageId)

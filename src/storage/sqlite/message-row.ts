@@ -69,7 +69,7 @@ export type DeliveryRow = Omit<Delivery, 'isSoftBounceReported'> & {
   isSoftBounceReported: number
 }
 
-/** While an attempt is under way the next time is the end of its lease, which is nobody's business: null. */
+/** A row of the table → Delivery. While an attempt is in progress there is no next one: null. */
 export function toDelivery({ number: _, worker, isSoftBounceReported, ...row }: DeliveryRow): Delivery {
   return {
     ...row,

@@ -8,6 +8,7 @@ import planLimits from './migrations/0003_plan_limits.sql' with { type: 'text' }
 import forwardTargets from './migrations/0004_forward_targets.sql' with { type: 'text' }
 import keyNetworks from './migrations/0005_key_networks.sql' with { type: 'text' }
 import queues from './migrations/0006_queues.sql' with { type: 'text' }
+import waits from './migrations/0007_waits.sql' with { type: 'text' }
 
 export interface Migration {
   name: string
@@ -22,6 +23,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0004_forward_targets', sql: forwardTargets },
   { name: '0005_key_networks', sql: keyNetworks },
   { name: '0006_queues', sql: queues },
+  { name: '0007_waits', sql: waits },
 ]
 
 /** The data directory belongs to a newer Postrider, or its history is not ours. */

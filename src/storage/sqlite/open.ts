@@ -53,6 +53,7 @@ import { createUsage } from './usage.ts'
 import { sqliteUsage } from './usage-counts.ts'
 import { sqliteWebhookDeliveries } from './webhook-deliveries.ts'
 import { sqliteWebhooks, webhookCache } from './webhooks.ts'
+import { sqliteWorkers } from './workers.ts'
 import { createWriter, type Writer } from './writer.ts'
 
 export const DATABASE_FILE = 'postrider.db'
@@ -232,6 +233,7 @@ export function storeOn(
       queueDelivery,
     }),
     queues: sqliteQueues(db),
+    workers: sqliteWorkers(db),
     held: sqliteHeld(
       db,
       writer,

@@ -6,9 +6,10 @@ import { concerns, type WebhookDelivery } from '../../model/webhook.ts'
 import type { ClaimedWebhookDelivery, Look, WebhookDeliveries } from '../store.ts'
 import { claimFrom, mayStart } from './claim.ts'
 import type { Connection } from './driver.ts'
-import { type DueIndex, type DueTime, refill } from './due-index.ts'
+import { type DueIndex, type DueTime, dueTimeOf, NO_END, refill } from './due-index.ts'
 import { type FanOut, webhookDeliveryId } from './fan-out.ts'
 import type { ForeignChanges } from './foreign.ts'
+import { leasesOf } from './leases.ts'
 import { toPage } from './page.ts'
 import { webhookDeliveryList } from './webhook-delivery-list.ts'
 import { toWebhook, type WebhookCache } from './webhooks.ts'
@@ -29,7 +30,7 @@ const DUE = `select d.number, d.id, d.webhook_id as webhookId, d.type, d.attempt
     e.organization_id as organizationId, e.message_id as messageId
   from webhook_deliveries d join events e on e.number = d.event_number
   where d.webhook_id = +? and d.next_attempt_at <= ? order by d.next_attempt_at limit +?`
-const LEASE = 'update webhook_deliveries set attempts = attempts + 1, worker = ?, next_attempt_at = ? where number = ?'
+const LEASE = `update webhook_deliveries set attempts = attempts + 1, worker = ?, next_attempt_at = ${NO_END} where number = ?`
 const HELD =
   'select number, webhook_id as webhookId from webhook_deliveries where id = ? and worker = ? and attempts = ?'
 const SETTLE = 'update webhook_deliveries set status = ?, worker = null, next_attempt_at = ? where number = ?'
@@ -44,16 +45,9 @@ const WEBHOOK = `select id, organization_id as organizationId, url, events, form
     last_success_at as lastSuccessAt, last_failure_at as lastFailureAt,
     consecutive_failures as consecutiveFailures, failing_since as failingSince, mode, domain_id as domainId
   from webhooks where id = ?`
-const RELEASE = `update webhook_deliveries set attempts = attempts - 1, worker = null, next_attempt_at = ?
-  where id = ? and worker = ? and attempts = ? returning webhook_id as webhookId`
-const FOREIGN = `update webhook_deliveries set worker = null, next_attempt_at = ?
-  where worker is not null and worker <> ? returning webhook_id as webhookId`
-const TOO_LATE = `update webhook_deliveries set next_attempt_at = ?
-  where webhook_id = ? and next_attempt_at > ? and worker is null`
-// What was never tried waits for nothing but its turn, and may be newer than the leap.
-const LEAPT = `update webhook_deliveries set next_attempt_at = next_attempt_at + ?
-  where webhook_id = ? and next_attempt_at > ? and (worker is not null or attempts > 0)`
-// While an attempt is under way the next time is the end of its lease, which is nobody's business.
+const WAITS_SINCE = `coalesce((select a.at from webhook_attempts a where a.delivery_number = d.number
+    order by a.number desc limit 1), d.created_at)`
+// While an attempt is in progress there is no next one.
 const COLUMNS = `d.number, d.id, d.webhook_id as webhookId, e.id as eventId, d.type, d.status,
   iif(d.worker is null, d.next_attempt_at, null) as nextAttemptAt, d.created_at as createdAt`
 const GET = `select ${COLUMNS} from webhook_deliveries d join events e on e.number = d.event_number where d.id = ?`
@@ -95,10 +89,6 @@ export function sqliteWebhookDeliveries(
   const failedAttempt = db.prepare(FAILED_ATTEMPT)
   const pause = db.prepare(PAUSE)
   const webhook = db.prepare(WEBHOOK)
-  const release = db.prepare<unknown[], { webhookId: string }>(RELEASE)
-  const endForeign = db.prepare<unknown[], { webhookId: string }>(FOREIGN)
-  const leapt = db.prepare(LEAPT)
-  const tooLate = db.prepare(TOO_LATE)
   const get = db.prepare<unknown[], Row>(GET)
   const ofMessage = db.prepare<unknown[], Row>(OF_MESSAGE)
   const attempts = db.prepare<unknown[], PostAttempt>(ATTEMPTS)
@@ -132,7 +122,7 @@ export function sqliteWebhookDeliveries(
           const target = webhooks.get(webhookId)
           if (target?.status !== 'active') return [] // paused since the plan was made
           return (due.all(webhookId, dueUntil, most) as DueRow[]).map((row): ClaimedWebhookDelivery => {
-            lease.run(request.lease.worker, request.lease.until, row.number)
+            lease.run(request.worker, row.number)
             return {
               id: row.id,
               webhookId,
@@ -145,11 +135,11 @@ export function sqliteWebhookDeliveries(
               secrets: target.secrets,
               body: row.body,
               attempt: row.attempts + 1,
-              lease: request.lease,
+              worker: request.worker,
             }
           })
         },
-        nextAt: (webhookId) => nextOf.get(webhookId) as number | null,
+        nextAt: (webhookId) => dueTimeOf(nextOf.get(webhookId) as number | null),
       }),
     nextDueAt: (look, now) => {
       foreign.check()
@@ -189,31 +179,7 @@ export function sqliteWebhookDeliveries(
         if (nextAttemptAt !== null) dueIndex.offer(row.webhookId, nextAttemptAt)
         return { kind: 'recorded', webhook: toWebhook(webhook.get(row.webhookId) as never) }
       }),
-    release: (claims, now) =>
-      writer.write(() => {
-        for (const { id, attempt, worker } of claims) {
-          const released = release.get(now, id, worker, attempt) as { webhookId: string } | undefined
-          if (released !== undefined) dueIndex.offer(released.webhookId, now)
-        }
-      }),
-    endForeignLeases: (worker, now) =>
-      writer.write(() => {
-        const ended = endForeign.all(now, worker) as { webhookId: string }[]
-        for (const { webhookId } of ended) dueIndex.offer(webhookId, now)
-        return ended.length
-      }),
-    leapt: (byMs, now) =>
-      writer
-        .write(() => {
-          for (const { key } of dueTimes.all()) leapt.run(byMs, key, now - byMs)
-        })
-        .then(readDueTimes),
-    waitAtMostUntil: (latest) =>
-      writer
-        .write(() => {
-          for (const { key } of dueTimes.all()) tooLate.run(latest, key, latest)
-        })
-        .then(readDueTimes),
+    ...leasesOf(db, writer, dueIndex, { table: 'webhook_deliveries', key: 'webhook_id', waitsSince: WAITS_SINCE }),
     get: async (id) => {
       const row = get.get(id)
       return row === undefined ? null : toRecord(row)

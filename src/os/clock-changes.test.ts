@@ -1,0 +1,53 @@
+import { expect, test } from 'bun:test'
+import { createFakeClock } from '../../test/support/fake-clock.ts'
+import { wallTimeOf, watchClockChanges } from './clock-changes.ts'
+
+const HOUR = 3_600_000
+
+test('a clock that is never set shows no change, however long it runs', async () => {
+  const clock = createFakeClock(0)
+  const changes = watchClockChanges(clock)
+  await clock.advance(1000 * HOUR)
+  expect([changes.look(), changes.goodSince()]).toEqual([0, 0])
+})
+
+test('each change is reported once, and small corrections once they add up', () => {
+  const clock = createFakeClock(0)
+  const changes = watchClockChanges(clock)
+  clock.leap(2 * HOUR)
+  expect([changes.look(), changes.look()]).toEqual([2 * HOUR, 0])
+  clock.leap(-2 * HOUR)
+  expect(changes.look()).toBe(-2 * HOUR)
+  for (let second = 0; second < 100; second++) {
+    clock.leap(second % 2 === 0 ? 1_000 : -1_000)
+    expect(changes.look()).toBe(0)
+  }
+  for (let second = 0; second < 12; second++) clock.leap(1_000)
+  expect(changes.look()).toBe(12_000)
+})
+
+test('the clock is good since the last change', async () => {
+  const clock = createFakeClock(0)
+  const changes = watchClockChanges(clock)
+  await clock.advance(HOUR)
+  clock.leap(-HOUR / 2)
+  changes.look()
+  expect(changes.goodSince()).toBe(HOUR / 2)
+  await clock.advance(HOUR)
+  expect([changes.look(), changes.goodSince()]).toEqual([0, HOUR / 2])
+})
+
+test('a steady time is shown by the wall clock as it is set now', async () => {
+  const clock = createFakeClock(5 * HOUR)
+  const soon = clock.steady.now() + 1_000
+  clock.leap(-HOUR)
+  expect(wallTimeOf(clock, soon)).toBe(4 * HOUR + 1_000)
+})
+
+test('the steady side of the system clock goes on by the millisecond', async () => {
+  const { systemClock } = await import('./clock.ts')
+  const before = systemClock.steady.now()
+  expect(Number.isInteger(before)).toBe(true)
+  expect(Math.abs(before - systemClock.now())).toBeLessThan(5_000)
+  expect(systemClock.steady.now()).toBeGreaterThanOrEqual(before)
+})
