@@ -148,7 +148,7 @@ test('a tenant cannot add the server’s names or hosts of another tenant, in an
     }
   }
   expect((await evil.ask('GET', '/v1/inbound-messages')).body.data).toEqual([])
-})
+}, 20_000) // 65 SMTP dialogs
 
 // threat: unproved-domain-receives
 test('an unproved name receives nothing, tracks nothing and has no policy host', async () => {
