@@ -11,7 +11,7 @@ export interface RenewalInfo {
   refresh(certificate: Certificate): Promise<void>
   /** Whether the chosen moment within the renewal window has come. */
   isDue(now: number): boolean
-  /** Forgets the advice after a new certificate. */
+  /** Drops the advice after a new certificate. */
   reset(): void
 }
 

@@ -13,15 +13,15 @@ import { peerOf } from '../outbound/smtp/peer.ts'
 import { createReaderStarter } from '../server/inbound-readers.ts'
 import { askTime } from './sntp.ts'
 
-/** A call at a mail server; connecting to a port that is blocked takes all of it. */
+/** Time limit for a call to a mail server; connecting to a blocked port takes all of it. */
 const CALL_MS = 4_000
-/** One question to one name server, which is asked twice. */
+/** Time limit of one question to one name server, which is asked twice. */
 const QUESTION_MS = 1_000
 const TIME_MS = 2_000
 const TIME_PORT = 123
 const UNIT_FOLDERS = ['/etc/systemd/system', '/usr/lib/systemd/system', '/lib/systemd/system']
 
-/** Config and this machine → the World of the checks, to be closed after use. */
+/** Config and this machine → the dependencies of the checks; close them after use. */
 export function openCheckDeps(
   config: Config,
   { clock, random, held }: { clock: WallClock; random: Random; held: readonly HeldPort[] | null },

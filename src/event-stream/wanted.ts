@@ -2,7 +2,7 @@ import type { Event, EventType } from '../model/event.ts'
 import type { Mode } from '../model/message.ts'
 import type { EventFilter } from '../storage/store.ts'
 
-/** What a follower is told of; null = whatever it is. */
+/** The events that a follower receives; null = all. */
 export interface Wanted {
   organizationId: string
   types: readonly EventType[] | null
@@ -13,7 +13,7 @@ export interface Wanted {
   mode: Mode | null
 }
 
-/** What the store is asked for: it knows one type or all, so of several it is asked for all. */
+/** Filter for the store. It supports one type or all, so several types become all. */
 export function filterOf({ organizationId, types, messageId, domainId, reach = null, mode }: Wanted): EventFilter {
   const type = types?.length === 1 ? types[0]! : null
   return { organizationId, type, messageId, domainId, reach, mode, createdAfter: null, createdBefore: null }

@@ -27,8 +27,9 @@ export function authorOf(from: string, found: Found): Author {
   return { isUnclear: false, domain, dmarc: found.dmarc }
 }
 
-/** Mail without a clear author → `fail` with the strictest policy when a named domain has one, `temperror` when DNS
- *  cannot tell now, else `permerror`. Never pass or none: such mail looks like forgery. Queries at most ten domains. */
+/** Mail without a clear author → `fail` with the strictest policy if a named domain has one, `temperror` if DNS
+ *  gives no answer now, else `permerror`. Never pass or none: such mail looks like forgery. Queries at most ten
+ *  domains. */
 export async function judgeUnclearAuthor(
   { why, domains }: { why: string; domains: string[] },
   resolver: (name: string, type: string) => Promise<string[][] | string[]>,

@@ -41,8 +41,8 @@ export function createNetworkLimits(rates: NetworkRates, now: () => number): Net
     unknown_recipients: rates.unknownRecipientsPerHour,
   }
 
-  /** Keeps the least recently used network first and removes it when there are too many. A client with that many
-   *  networks gains nothing from being forgotten. */
+  /** Keeps the least recently used network first and removes it if there are too many. A client with that many
+   *  networks gains nothing from the removal. */
   const networkAt = (address: string): Network => {
     const key = networkOf(address)
     const known = networks.get(key)

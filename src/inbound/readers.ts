@@ -23,13 +23,13 @@ import * as replies from './replies.ts'
 /** Readers of inbound mail, as seen by the main thread. Only `fallbackResult` inspects a mail here.
  *
  *  A mail that crashed or timed out in two readers is refused with 451 and recorded. When its sender retries, it is
- *  stored unread: raw bytes, headers, undecided verdicts, and `parseError` with the reason. */
+ *  stored unparsed: raw bytes, headers, undecided verdicts, and `parseError` with the reason. */
 export interface Readers {
   /** Do not modify `raw` or close its file before the answer. Rejects with SmtpReply 451 for a crashing mail the first
    *  time and while the server stops; otherwise only when the fallback cannot read the file. */
   read(job: JobOfMail): Promise<InboundResult>
-  /** Mail to a return path of ours → its report content; `unread` where a mail would be stored unread. Rejects like
-   *  `read`. */
+  /** Mail to a return path of ours → its report content; `unreadable` where other mail would be stored unparsed.
+   *  Rejects like `read`. */
   report(mail: ReportToRead): Promise<{ content: ReportContent; digest: Uint8Array }>
   /** Raw mail → its attachments in base64, in the order of ParsedMail.attachments; null when they cannot be read. */
   attachments(raw: Uint8Array): Promise<string[] | null>
@@ -101,7 +101,7 @@ export function createReaders(options: {
     ...(options.onEvent === undefined ? {} : { onEvent: options.onEvent }),
   })
 
-  /** Returns the answer, or the reason why the mail must be stored unread. */
+  /** Returns the answer, or the reason why the mail must be stored unparsed. */
   const tried = async (job: ReaderJob, raw: OpenMail): Promise<ReaderAnswer | string> => {
     if (poisonous.mayHave(raw.byteLength) && poisonous.has(await digestOf(raw), clock.now())) {
       log.warn('message that crashed two parsers accepted without parsing', { kind: job.kind, job: job.jobId })

@@ -39,11 +39,11 @@ export const loopDetected = (why: string) => new SmtpReply(554, '5.4.6', `mail l
 /** The route requires authentication of the author's domain, which failed. `why` comes from authentication. */
 export const notAuthenticated = (why: string) => new SmtpReply(550, '5.7.1', replyText(`message rejected: ${why}`))
 
-/** DNS cannot tell at present. */
+/** DNS gives no answer at present. */
 export const cannotAuthenticate = () =>
   new SmtpReply(451, '4.7.0', 'author domain authentication temporarily failed, try again later')
 
-/** The mail crashed two readers or exceeded their time. The next attempt stores it unread. */
+/** The mail crashed two readers or exceeded their time. The next attempt stores it unparsed. */
 export const cannotRead = () => new SmtpReply(451, '4.3.0', 'message could not be parsed, try again later')
 
 /** The server stops. */

@@ -7,10 +7,10 @@ import type { MintId } from '../os/ids.ts'
 import type { Log } from '../os/log.ts'
 import type { DomainCheck, Store } from '../storage/store.ts'
 
-/** Domains in one turn, and how many of them ask DNS at once: a dead name server costs several seconds. */
+/** Domains per run, and how many of them query DNS at the same time: a dead name server costs several seconds. */
 const MOST_AT_ONCE = 5
 const MOST_A_TURN = 10
-/** What is not finished after so long, because the process ended, is due again. */
+/** A check that did not finish, because the process ended, is due again after this time. */
 const CLAIM_MS = 10 * 60_000
 
 export interface DomainCare {
@@ -22,8 +22,9 @@ export interface DomainCare {
   log: Log
 }
 
-/** Asks DNS again for the domains that are due: those that wait for their records, and daily those that are proved, since a
- *  name may change hands. Also removes DKIM keys that no mail on its way was signed with. True: more domains are due. */
+/** Checks the DNS of due domains again: those that wait for their records, and daily those with proof of ownership,
+ *  since a domain may change hands. Also removes DKIM keys that no mail in transit was signed with. Returns true if
+ *  more domains are due. */
 export async function checkDueDomains(now: number, deps: DomainCare): Promise<boolean> {
   const due = await deps.store.domains.claimDue(now, MOST_A_TURN, now + CLAIM_MS)
   const waiting = due.values()
@@ -50,11 +51,11 @@ async function checkDue(domain: Domain, now: number, { store, log, mintId, ...us
       },
     })
   } catch (error) {
-    log.error('domain not checked', { ...about, error }) // it is due again soon, and holds up no other
+    log.error('domain not checked', { ...about, error }) // it is due again soon, and delays no other
   }
 }
 
-/** The audit entry for a name that the server found proved or lost by itself. */
+/** Audit entry for ownership that the server found gained or lost by itself. */
 function changeOfOwner(domain: Domain, now: number, mintId: MintId): NonNullable<DomainCheck['audit']> {
   return {
     id: mintId('aud'),

@@ -6,18 +6,18 @@ import { createLoop, type Loop } from '../os/loop.ts'
 export interface Task {
   name: string
   everyMs: number
-  /** The first turn comes so long after the start, or after `everyMs` where it is not said: a rare task must have its turn
-   *  also on a server that restarts often. */
+  /** Time of the first run after the start; `everyMs` by default. A rare task must also run on a server that
+   *  restarts often. */
   firstMs?: number
-  /** It removes what is old. Its time is then the wall's or the steady one, whichever is earlier: a clock set wrong must
-   *  not make everything old at once. */
+  /** The task removes old data. It gets the earlier of wall clock and steady clock, so that a wrong clock does not
+   *  make everything old at once. */
   erases?: true
-  /** True: there is more of it, come back at once. A number: come back after so many ms. */
+  /** Returns true if there is more work now, or the ms until it should run again. */
   run: (now: number) => Promise<boolean | number>
 }
 
-/** Tasks → a loop that runs each when its time has come, one after another. A task that fails is logged and tried
- *  again at its next turn; it stops none of the others. Missed turns are not made up for. */
+/** Tasks → a loop that runs each when it is due, one after another. A task that fails is logged and retried at its
+ *  next run, and stops no other. Missed runs are skipped. */
 export function createMaintenance(options: { clock: WallClock; tasks: Task[]; log: Log }): Loop {
   const { clock, tasks, log } = options
   const { steady } = clock

@@ -6,10 +6,10 @@ import type { Store } from '../storage/store.ts'
 
 const HOUR_MS = 3_600_000
 
-/** Looks at the rates of every domain that had mail in the window, and tells `quality.alert` once when one starts to be
- *  too high and once when that ends. Alert and event are one transaction and the store knows what fires, so a restart in
- *  between repeats nothing and loses nothing. True when something was told. Throws only what the store throws; what was
- *  told before stays told. */
+/** Checks the rates of every domain with mail in the window. Creates a `quality.alert` event when a rate becomes too
+ *  high, and one when that ends. Alert and event are written in one transaction and the store keeps active alerts,
+ *  so that a restart repeats and loses nothing. Returns true if there was an event. Throws only what the store
+ *  throws; events written before stay. */
 export async function watchQuality(
   now: number,
   deps: {
@@ -26,7 +26,7 @@ export async function watchQuality(
 
   for (const id of ids) {
     const domain = await store.domains.get(id)
-    // What is left of a removed domain cannot be sent from: its alerts end.
+    // A removed domain can no longer send, so its alerts end.
     const figures = domain === null ? NOTHING : await store.quality.figures(id, windowMs, now)
     for (const measured of measure(figures, settings)) {
       const current = firing.get(id)?.find(({ metric }) => metric === measured.metric)

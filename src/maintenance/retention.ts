@@ -3,26 +3,26 @@ import type { Clock } from '../os/clock.ts'
 import type { Store } from '../storage/store.ts'
 import type { Task } from './loop.ts'
 
-/** Between passes: what is over goes at most so much later than its plan says. */
+/** Interval of passes: expired data is removed at most this much later than its plan says. */
 const PASS_EVERY_MS = 10 * 60_000
-/** After the start, which has enough to do. */
+/** After the start, which has enough other work. */
 const FIRST_PASS_MS = 60_000
-/** After each step while there is other work: a twentieth of the time at most goes into removing. */
+/** Pause after each step while there is other work, so that removal uses at most a twentieth of the time. */
 const PAUSE_MS = 50
-/** A step aims at so much and, with the commit, must not hold the store for more than twice that. */
+/** Target time of a step. With its commit it must not hold the store for more than twice that. */
 const STEP_MS = 3
 const LONGEST_MS = 6
 const DAY_MS = 86_400_000
-/** Ours: people unsubscribe by the mail that lies before them, which may be two months old. */
+/** Our choice: people unsubscribe from mail that may be two months old. */
 const UNSUBSCRIBABLE_MS = 60 * DAY_MS
 const PRUNE = 100
 
-/** Plans → the task that removes what they no longer keep and gives the disk space back. A pass goes from organization
- *  to organization in steps of some milliseconds; while the server is busy it pauses after each, so that mail comes
- *  first and removing still keeps up; space is given back when it is not.
+/** Plans → the task that removes data beyond their retention and returns the disk space. A pass visits each
+ *  organization in steps of some milliseconds. While the server is busy, it pauses after each step, so that mail
+ *  comes first and removal still keeps up; space is returned when the server is idle.
  *
- *  What a new plan does not keep goes with the next pass. An organization whose plan is no longer configured keeps
- *  everything: a name lost from a file must not cost anybody's mail. */
+ *  A plan change takes effect with the next pass. An organization whose plan is no longer configured keeps
+ *  everything: a name missing from a file must not delete mail. */
 export function createRetention(deps: {
   store: Pick<Store, 'organizations' | 'retention'>
   plans: (name: string) => Pick<Plan, 'retentionDays'> | undefined
@@ -31,7 +31,7 @@ export function createRetention(deps: {
 }): Task {
   const { retention, organizations } = deps.store
   const runSteps = createStepRunner(deps.clock)
-  /** Of the pass under way. */
+  /** Remaining organizations of the current pass. */
   let left: Expiring[] | null = null
 
   const begin = async (now: number): Promise<Expiring[]> =>
@@ -40,7 +40,7 @@ export function createRetention(deps: {
       return days === UNLIMITED ? [] : [{ organizationId: id, before: now - days * DAY_MS }]
     })
 
-  /** True while the pass has more to do. */
+  /** Returns true while the pass has more to do. */
   const step = async (now: number, organization: Expiring | undefined): Promise<boolean> => {
     const unsubscribableSince = now - UNSUBSCRIBABLE_MS
     if (organization !== undefined) {
@@ -49,7 +49,7 @@ export function createRetention(deps: {
       return true
     }
     if ((await retention.pruneUnsubscribables(unsubscribableSince, PRUNE)) === PRUNE) return true
-    // Space that is not given back now is used again.
+    // Space that is not returned now is reused.
     if (deps.isBusy()) return false
     if (await runSteps(retention.giveBack)) return true
     await retention.truncateLog()
@@ -75,11 +75,11 @@ interface Expiring {
   before: number
 }
 
-/** Gives each step its time, which shrinks when what a step wrote took long to commit, and grows back. */
+/** Sets the time of each step. It shrinks if a step's commit took long, and grows back. */
 function createStepRunner(clock: Pick<Clock, 'now'>) {
   let givenMs = STEP_MS
   return async <T>(run: (timeIsUp: () => boolean) => Promise<T>): Promise<T> => {
-    // Counts from when the store begins, since a step may wait for its turn.
+    // Measured from when the store begins, since a step may wait for the store.
     let beganAt: number | null = null
     const result = await run(() => {
       const now = clock.now()

@@ -18,23 +18,23 @@ export function maintenanceTasks(deps: {
   mintId: MintId
   log: Log
   plans: (name: string) => Plan | undefined
-  /** Without a cache: domains are looked at because something may have changed. */
+  /** Without a cache, because domains are checked for changes. */
   resolver: Resolver
   hostname: string
   mtaSts: OwnMtaSts | null
   quality: Parameters<typeof watchQuality>[1]['settings']
-  /** Begins to fetch MTA-STS policies again before they end; not waited for, since servers may be slow. */
+  /** Starts refreshing MTA-STS policies before they expire. Not awaited, since other servers may be slow. */
   refreshPolicies: (now: number) => void
-  /** Writes down the TLS sessions that were counted, and begins to report those of days that are over. */
+  /** Stores the counted TLS sessions and starts sending reports of past days. */
   sendTlsReports: (now: number) => Promise<void>
-  /** Begins to look whether all is well; not waited for, since it asks the world. */
+  /** Starts the health checks. Not awaited, since they contact other servers. */
   runHealthChecks: () => void
-  /** Writes down when keys were last used. */
+  /** Stores when keys were last used. */
   flushUses: () => Promise<void>
-  /** Begins to get a certificate where one is needed; not waited for. */
+  /** Starts ordering a certificate if one is needed; not awaited. */
   renewCertificateIfDue: () => void
   wakeWebhooks: () => void
-  /** There is work that somebody waits for. */
+  /** True while there is work that a caller waits for. */
   isBusy: () => boolean
 }): Task[] {
   const { store, mintId, isBusy } = deps
@@ -44,7 +44,7 @@ export function maintenanceTasks(deps: {
       name: 'domains',
       everyMs: MINUTE_MS,
       run: async (now) => {
-        // Other tasks wait meanwhile, so it is a few domains a turn.
+        // Other tasks wait meanwhile, so each run takes a few domains.
         return (await checkDueDomains(now, deps)) ? 5_000 : false
       },
     },
@@ -64,14 +64,14 @@ export function maintenanceTasks(deps: {
     {
       name: 'search index',
       everyMs: 1_000,
-      // A batch a second while there is other work, all that waits when there is none.
+      // One batch per second while there is other work, otherwise everything.
       run: async () => (await store.indexForSearch()) && !isBusy(),
     },
     {
       name: 'idempotency keys',
       erases: true,
       everyMs: MINUTE_MS,
-      // A remembered answer of a batch has a hundred kilobytes.
+      // The stored response of a batch has a hundred kilobytes.
       run: async (now) => (await store.idempotency.prune(now - IDEMPOTENCY_MS, 20)) === 20,
     },
     {
@@ -114,7 +114,7 @@ export function maintenanceTasks(deps: {
     {
       name: 'stored bytes',
       everyMs: 1_000,
-      // A step a second while there is other work, one after the other when there is none.
+      // One step per second while there is other work, otherwise one after the other.
       run: async () => (await store.usage.countSome()) && !isBusy(),
     },
     {
@@ -145,7 +145,7 @@ export function maintenanceTasks(deps: {
 /** Interval of the quality checks. */
 const QUALITY_MS = 15_000
 const MINUTE_MS = 60_000
-/** A confirmation link works for 7 days; who asks again then is asked anew. */
+/** A confirmation link is valid for 7 days; a later request sends a new one. */
 const UNANSWERED_MS = 30 * 24 * 60 * MINUTE_MS
 /** Lifetime of an Idempotency-Key: 24 h. */
 const IDEMPOTENCY_MS = 24 * 60 * MINUTE_MS

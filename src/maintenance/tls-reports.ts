@@ -7,19 +7,19 @@ import type { Store } from '../storage/store.ts'
 import type { Submission } from '../submission/accept.ts'
 import { type Reporter, tlsReport } from '../tls-policy/report.ts'
 
-/** The key id that report mails are accepted under: no key of anybody's, and nothing a caller can name. */
+/** Key ID under which report mails are accepted. It belongs to no API key, and callers cannot name it. */
 const REPORT_AUTHOR = 'tls-reports'
 
-/** Tells domains that ask for it how TLS with them went on a day that is over (RFC 8460). */
+/** Sends TLS reports of past days to domains that request them (RFC 8460). */
 export interface TlsReports {
-  /** One turn: some domains; while one is under way another does nothing. Never rejects. */
+  /** Reports to some domains; does nothing during another call. Never rejects. */
   send(now: number): Promise<void>
 }
 
-/** `from` is an address at a verified domain of this server: reports by mail are accepted in its organization, like any
- *  other mail; '' = nobody is told, and what was counted while it was another is forgotten. A domain that asks for none is
- *  forgotten; trouble with its DNS is waited out for two days. A report that is lost on its way is not sent again; one
- *  that a crash repeats has the same id. */
+/** `from` is an address at a verified domain of this server. Reports by mail are accepted in its organization, like
+ *  any other mail. With '' no reports are sent, and counts from before are deleted. So are the counts of a domain
+ *  that requests no reports. DNS failures are retried for two days. A report lost in transit is not sent again; one
+ *  repeated after a crash has the same ID. */
 export function createTlsReports(deps: {
   store: Pick<Store, 'tlsSessions' | 'mtaSts' | 'domains'>
   resolver: Pick<Resolver, 'txt'>
@@ -33,7 +33,7 @@ export function createTlsReports(deps: {
   let after = START
   let isSending = false
 
-  /** `later` keeps what was counted. */
+  /** `later` keeps the counts. */
   const report = async (due: { domain: string; day: number }, now: number): Promise<'done' | 'later'> => {
     if (deps.from === '') return 'done'
     const txt = await resolver.txt(`_smtp._tls.${due.domain}`)
@@ -86,7 +86,7 @@ export function createTlsReports(deps: {
       isSending = true
       try {
         for (let turn = 0; turn < DOMAINS_A_TURN; turn++) {
-          // Not at midnight: others report then as well.
+          // Not at midnight, when other servers report too.
           const due = await store.tlsSessions.next(after, now - AFTER_MS - DAY_MS + 1)
           after = due ?? START
           if (due === null) return

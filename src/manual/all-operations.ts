@@ -3,8 +3,8 @@ import type { Operation } from '../api/operation.ts'
 
 const ROUTES = join(import.meta.dir, '../api/routes')
 
-/** All operations that `api/routes` exports as `…Operations`, each once, by path and method. For documentation: none of
- *  them can be called. Needs the sources; the executable has the pages that were made with it. */
+/** All operations that `api/routes` exports as `…Operations`, each once, by path and method. For documentation: they
+ *  cannot be called. Requires the source files; the executable contains the pages generated from them. */
 export async function allOperations(): Promise<Operation[]> {
   const byName = new Map<string, Operation>()
   for (const file of [...new Bun.Glob('*.ts').scanSync(ROUTES)].sort()) {

@@ -9,9 +9,9 @@ import { referencePages } from './reference.ts'
 
 const PAGES = import.meta.dir
 
-/** The manual → the files that browsers and terminals get, each compressed in both ways: `tls.html` and `tls.txt` for
- *  each topic, `index.html`, `topics.json`, and below `assets/` what the pages load. Only where there are sources:
- *  scripts/build.ts calls it for the executable, and a run from source at the first request. */
+/** The manual → its files for browsers and terminals, each compressed in both formats: `tls.html` and `tls.txt` for
+ *  each topic, `index.html`, `topics.json`, and below `assets/` what the pages load. Requires the source files:
+ *  scripts/build.ts calls it for the executable, and a server run from source calls it at the first request. */
 export async function bundleManual({ isForRelease }: { isForRelease: boolean }): Promise<PackedFile[]> {
   const pages = await readPages()
   const search = JSON.stringify(searchIndex(pages))
@@ -31,7 +31,7 @@ export async function bundleManual({ isForRelease }: { isForRelease: boolean }):
   return files.map(([name, content]) => packed(name, content, isForRelease))
 }
 
-/** Every topic in the order of the contents. */
+/** Every topic in the order of the table of contents. */
 export async function readPages(): Promise<Map<string, ManualPage>> {
   const reference = await referencePages()
   const textOf = (topic: string) =>
@@ -39,7 +39,7 @@ export async function readPages(): Promise<Map<string, ManualPage>> {
   return new Map(TOPICS.map((topic) => [topic, readPage(topic, textOf(topic))]))
 }
 
-/** What the search reads: page, anchor, heading, words. */
+/** One entry of the search index: page, anchor, heading, text. */
 export type SearchEntry = [path: string, page: string, heading: string, words: string]
 
 function searchIndex(pages: ReadonlyMap<string, ManualPage>): SearchEntry[] {

@@ -1,5 +1,5 @@
-/** The pages of the manual in the order of the navigation. A topic is the name of the page's file, of its path below
- *  `/manual/` and of the argument of `postrider manual`. Tests run the code of the pages in this order. */
+/** The pages of the manual in the order of the navigation. A topic is the file name of the page, its path below
+ *  `/manual/`, and the argument of `postrider manual`. Tests run the code of the pages in this order. */
 export const CONTENTS = [
   { name: 'Start', topics: ['try-out', 'install', 'migration', 'troubleshooting'] },
   {
@@ -42,7 +42,7 @@ export const CONTENTS = [
 
 export const TOPICS: readonly string[] = CONTENTS.flatMap(({ topics }) => topics)
 
-/** Topics without a file: reference.ts makes their text from the tables that the program uses. */
+/** Topics without a file: reference.ts generates them from the tables that the program uses. */
 export const GENERATED: readonly string[] = CONTENTS.at(-1)!.topics
 
 /** One entry of `topics.json` among the packed files. */

@@ -2,13 +2,13 @@ import { gunzipSync } from 'node:zlib'
 import { type PackedFile, unpack } from '../dashboard/pack.ts'
 import type { TopicEntry } from './contents.ts'
 
-/** The files of the manual: made with the executable, or now when run from source (packed.ts). */
+/** The files of the manual, built with the executable, or now if run from source (packed.ts). */
 export async function manualFiles(): Promise<PackedFile[]> {
   const { packed } = await import('./packed.ts')
   return unpack(await packed())
 }
 
-/** What `postrider manual` prints. */
+/** Output of `postrider manual`. */
 export interface ManualTexts {
   topics: TopicEntry[]
   /** Null for an unknown topic. */

@@ -1,12 +1,12 @@
 import { Marked, type MarkedExtension, type Token, type Tokens } from 'marked'
 
-/** One page, read. */
+/** One parsed page. */
 export interface ManualPage {
   topic: string
   title: string
   /** The first paragraph, as plain text. */
   summary: string
-  /** The parts of the page for its search and its outline; the first is the page's beginning, without anchor. */
+  /** The sections of the page for search and outline; the first is the beginning of the page, without an anchor. */
   sections: Section[]
   html: string
   /** For a terminal: headings at the margin, everything else indented. */
@@ -20,7 +20,7 @@ export interface Section {
   words: string
 }
 
-/** Markdown of the manual → page. Throws on what the manual does not use, such as raw HTML. */
+/** Markdown of the manual → page. Throws for unsupported Markdown, such as raw HTML. */
 export function readPage(topic: string, markdown: string): ManualPage {
   const anchorOf = createAnchors()
   const tokens = new Marked(NO_BARE_LINKS).lexer(markdown)
@@ -38,10 +38,10 @@ export function readPage(topic: string, markdown: string): ManualPage {
   return { topic, title: first.text, summary, sections, html: htmlOf(tokens), text: textOf(tokens) }
 }
 
-/** An address in plain text, such as an example, is no link. */
+/** A URL in plain text, such as an example, is not a link. */
 const NO_BARE_LINKS: MarkedExtension = { tokenizer: { url: () => undefined } }
 
-/** A heading → its anchor, as GitHub makes it; the second of the same name gets `-1`. */
+/** Heading → its anchor, as GitHub generates it; the second one with the same text gets `-1`. */
 export function createAnchors(): (heading: string) => string {
   const counts = new Map<string, number>()
   return (heading) => {
@@ -56,7 +56,7 @@ export function createAnchors(): (heading: string) => string {
   }
 }
 
-/** `tls.md#renewal` → `tls#renewal`; null for a file of the sources, which a server does not have. */
+/** `tls.md#renewal` → `tls#renewal`; null for a source file, which a server does not have. */
 function pathOf(href: string): string | null {
   if (/^(?:https?:|#)/.test(href)) return href
   const [, topic, anchor = ''] = /^([\w-]+)\.md(#.*)?$/.exec(href) ?? []
@@ -96,7 +96,7 @@ function htmlOf(tokens: Token[]): string {
   return marked.parser(tokens)
 }
 
-/** Comments steer the tests and are not shown; other raw HTML is not used. */
+/** Comments control the tests and are not displayed; other raw HTML is not supported. */
 function withoutComment(text: string): string {
   const trimmed = text.trim()
   if (!trimmed.startsWith('<!--') || !trimmed.endsWith('-->')) throw new Error(`raw HTML in the manual: ${text}`)
@@ -139,7 +139,7 @@ function itemText(item: Tokens.ListItem, list: Tokens.List, at: number, indent: 
   return `${indent}${mark}${blocks.join('\n').slice(inner.length)}`
 }
 
-/** A row becomes its first cell with the others below, because most tables are wider than a terminal. */
+/** A row becomes its first cell with the other cells below, because most tables are wider than a terminal. */
 function tableText({ header, rows }: Tokens.Table, indent: string): string {
   const heads = header.map(({ tokens }) => plainInline(tokens))
   return rows
@@ -167,16 +167,16 @@ function wrapped(text: string, indent: string): string {
 
 const lines = (text: string, indent: string) => text.replaceAll(/^(?=.)/gm, indent)
 
-/** What a link shows in plain text. */
+/** Plain text of a link. */
 type LinkWords = (words: string, href: string) => string
 const onlyWords: LinkWords = (words) => words
-/** The topic behind the words, for `postrider manual`. */
+/** The link text with its topic, for `postrider manual`. */
 const withTopic: LinkWords = (words, href) => {
   const topic = pathOf(href)?.replace(/#.*/, '') ?? ''
   return topic === '' || /^https?:/.test(topic) ? words : `${words} [${topic}]`
 }
 
-/** A block token → its words. */
+/** Block token → its plain text. */
 export function plainOf(token: Token, link: LinkWords = onlyWords): string {
   switch (token.type) {
     case 'heading':

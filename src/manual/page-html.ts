@@ -1,7 +1,7 @@
 import type { CONTENTS } from './contents.ts'
 import { escapeHtml, type ManualPage } from './markdown.ts'
 
-/** Paths from `/manual/`, with the hash of their content in the name. */
+/** Paths relative to `/manual/`, with a content hash in the name. */
 export interface Assets {
   style: string
   script: string
@@ -11,7 +11,7 @@ export interface Assets {
 
 type Pages = ReadonlyMap<string, ManualPage>
 
-/** A page → the whole document. All paths are relative to `/manual/`. */
+/** Page → the whole document. All paths are relative to `/manual/`. */
 export function pageHtml(page: ManualPage, contents: typeof CONTENTS, pages: Pages, assets: Assets): string {
   const order = [...pages.keys()]
   const at = order.indexOf(page.topic)
@@ -45,7 +45,7 @@ export function contentsHtml(contents: typeof CONTENTS, pages: Pages, assets: As
   })
 }
 
-/** The pages by group; below the current one its sections. */
+/** All pages by group; the sections of the current page appear below it. */
 function navigation(contents: typeof CONTENTS, pages: Pages, current: ManualPage | null): string {
   return contents
     .map(({ name, topics }) => {

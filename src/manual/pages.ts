@@ -1,14 +1,14 @@
 import type { PackedFile } from '../dashboard/pack.ts'
 import { respond, type StaticFile, staticFile } from '../dashboard/static-files.ts'
 
-/** What the HTTP server answers without a key (api/route-table.ts). */
+/** Routes without authentication (api/route-table.ts). */
 interface ManualRoute {
   method: 'GET'
   path: string
   handle: (request: Request, params: Record<string, string>) => Promise<Response>
 }
 
-/** `/manual/…`: the pages of the manual and what they load. The same for everyone, without a key. */
+/** `/manual/…`: the pages of the manual and their assets. The same for everyone, without a key. */
 export function manualPages(files: () => Promise<PackedFile[]>): ManualRoute[] {
   let opened: Promise<Map<string, StaticFile>> | null = null
   const open = () => {
@@ -24,7 +24,7 @@ export function manualPages(files: () => Promise<PackedFile[]>): ManualRoute[] {
     if (name.startsWith('assets/')) return respond(request, all.get(name), ASSET)
     return respond(request, all.get(name === '' ? 'index.html' : `${name}.html`) ?? all.get(name), PAGE)
   }
-  // The router takes `/manual/` for `/manual`. Links are relative, so the page needs the slash.
+  // The router treats `/manual/` as `/manual`. Links are relative, so the page needs the slash.
   const root = async (request: Request) =>
     new URL(request.url).pathname.endsWith('/') ? page(request, {}) : Response.redirect('/manual/', 302)
   return [
@@ -51,5 +51,5 @@ const PAGE = {
   'cross-origin-opener-policy': 'same-origin',
   'content-security-policy': POLICY,
 }
-/** All names below `assets/` but the icon's have the hash of their content; the icon changes with the executable. */
+/** All names below `assets/` except the icon's contain a content hash; the icon changes with the executable. */
 const ASSET = { ...ALWAYS, 'cache-control': 'public, max-age=86400' }

@@ -15,7 +15,7 @@ export async function referencePages(): Promise<Record<string, string>> {
   }
 }
 
-/** Paths that need no key. */
+/** Paths without authentication. */
 export const OPEN_PATHS: Record<string, string> = {
   '/healthz': 'answers when the process is alive',
   '/livez': 'the same',
@@ -65,7 +65,7 @@ function sectionText(section: Section | OpenSection, path: string[]): string[] {
       ? Object.entries(section.other.keys).filter((each): each is [string, Key] => !isSection(each[1]))
       : []
   const below = nodes.flatMap(([name, node]) => (isSection(node) ? sectionText(node, [...path, name]) : []))
-  // The keys under every name of an open section are listed once, unless sections with names are.
+  // The keys of an open section's entries are listed once, unless there are named entries.
   const listed = open.length > 0 && below.length === 0 ? open : keys
   const head = path.length === 0 ? ['## Top level'] : [`## \\[${path.join('.')}\\]`, escaped(section.about)]
   return [...head, ...listed.flatMap(([name, key]) => keyText(name, key, path)), ...below]
@@ -122,7 +122,7 @@ const table = (heads: readonly string[], rows: readonly string[]) =>
 const sentence = (text: string) =>
   escaped(`${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? '' : '.'}`)
 
-/** Plain words, perhaps with code in backticks, → Markdown that shows them. */
+/** Plain text, possibly with code in backticks, → Markdown that displays it. */
 function escaped(text: string): string {
   return text
     .replaceAll(/\s+/g, ' ')

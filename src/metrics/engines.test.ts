@@ -1,12 +1,12 @@
 import { expect, test } from 'bun:test'
-import { gaugeEngines, type Site } from './engines.ts'
+import { type DestinationGauge, gaugeEngines } from './engines.ts'
 import { createRegistry } from './registry.ts'
 
 test('with many destinations, the fifty busiest have lines, all are counted by state, and all are read once', () => {
   const registry = createRegistry()
   let asked = 0
-  const sites = Array.from({ length: 1_000 }, (_, at): Site => {
-    return { site: `s${at}.example`, state: at < 10 ? 'paused' : 'proven', limit: 3, underWay: at }
+  const destinations = Array.from({ length: 1_000 }, (_, at): DestinationGauge => {
+    return { destination: `s${at}.example`, state: at < 10 ? 'paused' : 'proven', limit: 3, underWay: at }
   })
   gaugeEngines(registry, {
     deliveries: () => 7,
@@ -14,11 +14,11 @@ test('with many destinations, the fifty busiest have lines, all are counted by s
     inboundPosts: () => 0,
     httpRequests: () => 0,
     eventStreams: { underWay: () => 3, delivered: () => 9 },
-    smtpConnections: () => [{ door: 'inbound', connections: 2, isStressed: true }],
+    smtpConnections: () => [{ listener: 'inbound', connections: 2, isStressed: true }],
     networkRefusals: () => ({ mails: 4 }),
-    sites: () => {
+    destinations: () => {
       asked++
-      return sites
+      return destinations
     },
   })
   const text = registry.text()

@@ -1,29 +1,29 @@
 import type { Registry } from './registry.ts'
 
-/** What the engines say of themselves when they are asked. */
+/** Current values of the engines. */
 export interface Engines {
-  /** Deliveries under way. */
+  /** Deliveries in progress. */
   deliveries: () => number
   webhookPosts: () => number
   inboundPosts: () => number
   httpRequests: () => number
   eventStreams: { underWay(): number; delivered(): number }
-  smtpConnections: () => readonly { door: string; connections: number; isStressed: boolean }[]
-  /** How many times a limit of a client network refused something, by kind. */
+  smtpConnections: () => readonly { listener: string; connections: number; isStressed: boolean }[]
+  /** Refusals by a limit of a client network, by kind of limit. */
   networkRefusals: () => Record<string, number>
-  /** How we stand with receiving sites. */
-  sites: () => readonly Site[]
+  /** State of limits and reputation at destinations. */
+  destinations: () => readonly DestinationGauge[]
 }
 
-export interface Site {
-  site: string
+export interface DestinationGauge {
+  destination: string
   state: (typeof STATES)[number]
   limit: number
   underWay: number
 }
 
 /** Each destination adds a time series per gauge, so only the busiest are exported. */
-const MAX_SITES = 50
+const MAX_DESTINATIONS = 50
 const STATES = ['unknown', 'proven', 'troubled', 'paused'] as const
 
 export function gaugeEngines(registry: Registry, engines: Engines): void {
@@ -36,10 +36,10 @@ export function gaugeEngines(registry: Registry, engines: Engines): void {
   ])
   registry.total('postrider_events_streamed_total', 'Events sent on event streams.', engines.eventStreams.delivered)
   registry.gauges('postrider_smtp_connections', 'Open connections of each SMTP listener.', ['door'], () =>
-    engines.smtpConnections().map(({ door, connections }) => ({ values: [door], value: connections })),
+    engines.smtpConnections().map(({ listener, connections }) => ({ values: [listener], value: connections })),
   )
   registry.gauges('postrider_smtp_stress', 'Whether the SMTP listener is short of connections: 1 or 0.', ['door'], () =>
-    engines.smtpConnections().map(({ door, isStressed }) => ({ values: [door], value: isStressed ? 1 : 0 })),
+    engines.smtpConnections().map(({ listener, isStressed }) => ({ values: [listener], value: isStressed ? 1 : 0 })),
   )
   registry.totals(
     'postrider_smtp_network_limit_total',
@@ -48,16 +48,19 @@ export function gaugeEngines(registry: Registry, engines: Engines): void {
     () => Object.entries(engines.networkRefusals()).map(([kind, value]) => ({ values: [kind], value })),
   )
   // There may be tens of thousands, so the list is read once for the three gauges, which are evaluated in this order.
-  let busiest: readonly Site[] = []
+  let busiest: readonly DestinationGauge[] = []
   registry.gauges('postrider_sites', 'Known destinations, by state.', ['state'], () => {
-    const sites = engines.sites()
-    busiest = sites.toSorted((a, b) => b.underWay - a.underWay).slice(0, MAX_SITES)
-    return STATES.map((state) => ({ values: [state], value: sites.filter((site) => site.state === state).length }))
+    const destinations = engines.destinations()
+    busiest = destinations.toSorted((a, b) => b.underWay - a.underWay).slice(0, MAX_DESTINATIONS)
+    return STATES.map((state) => ({
+      values: [state],
+      value: destinations.filter((each) => each.state === state).length,
+    }))
   })
   registry.gauges('postrider_site_limit', 'Connection limit of the 50 busiest destinations.', ['site'], () =>
-    busiest.map(({ site, limit }) => ({ values: [site], value: limit })),
+    busiest.map(({ destination, limit }) => ({ values: [destination], value: limit })),
   )
   registry.gauges('postrider_site_under_way', 'Deliveries in progress to the 50 busiest destinations.', ['site'], () =>
-    busiest.map(({ site, underWay }) => ({ values: [site], value: underWay })),
+    busiest.map(({ destination, underWay }) => ({ values: [destination], value: underWay })),
   )
 }

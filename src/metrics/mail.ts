@@ -74,7 +74,7 @@ export function countMail(registry: Registry, log: MailLog): MailLog {
       log.received(fact)
     },
     refused: (fact) => {
-      refused([fact.door, /^[245]\d\d/.exec(fact.reply)?.[0] ?? 'none'])
+      refused([fact.listener, /^[245]\d\d/.exec(fact.reply)?.[0] ?? 'none'])
       log.refused(fact)
     },
   }

@@ -19,7 +19,7 @@ export interface MailLog {
   /** A bounce, complaint or unsubscribe request arrived for a delivery. */
   reported(fact: { message: string; delivery: string; kind: string; status: string | null }): void
   /** An SMTP listener refused a client. */
-  refused(fact: { door: string; address: string; reply: string }): void
+  refused(fact: { listener: string; address: string; reply: string }): void
 }
 
 interface Attempted {
@@ -54,6 +54,6 @@ export function createMailLog(log: Log): MailLog {
       log.info('received', { inbound_id: inbound, route_id: route, size_bytes: sizeBytes, ...verdicts }),
     reported: ({ message, delivery, ...fact }) =>
       log.info('reported', { message_id: message, delivery_id: delivery, ...fact }),
-    refused: (fact) => log.info('refused', fact),
+    refused: ({ listener, ...fact }) => log.info('refused', { door: listener, ...fact }),
   }
 }

@@ -7,8 +7,8 @@ import type { Preview } from '../submission/preview.ts'
 import type { Rendered, TemplateTexts } from '../submission/render.ts'
 import type { ListFormat, WholeList } from '../suppressions/read-list.ts'
 
-/** Jobs of the parsing threads, which process the content of tenants and strangers. They have no store, no keys and no
- *  network. Jobs and answers are plain data. */
+/** Jobs of the parsing threads, which process untrusted content. They have no store, no keys and no network. Jobs
+ *  and answers are plain data. */
 export type ParsingJob = { owner: string } & (
   | { kind: 'stored'; content: Bytes; want: StoredPart }
   | { kind: 'analyze'; input: Omit<AnalysisInput, 'sizeBytes'>; content: Omit<MailContent, 'attachments'> }

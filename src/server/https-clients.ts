@@ -53,7 +53,7 @@ export function openHttps(
       policies: { allowed: abroad, keepsAlive: false, userAgent, dns: { servers } },
       reports: { allowed: abroad, keepsAlive: true, userAgent, dns: { servers } },
       authority: {
-        allowed: 'all addresses', // the operator named it, and it sends us nowhere else
+        allowed: 'all addresses', // the operator configured it, and redirects are not followed
         ca: tls.mode === 'acme' ? caOf(tls.acmeCaFile) : undefined,
         keepsAlive: false,
         userAgent,

@@ -15,7 +15,7 @@ export interface SmtpListeners {
   /** Bound addresses; null = disabled. */
   listening: { smtpInbound: string | null; smtpSubmission: string | null; smtpSubmissionTls: string | null }
   /** Open connections of each enabled listener. */
-  connections(): { door: string; connections: number; isStressed: boolean }[]
+  connections(): { listener: string; connections: number; isStressed: boolean }[]
   /** Used for every handshake from now on; open connections keep their certificate. */
   useCertificate(certificate: Certificate): void
   /** Accepts no new mail and waits for running transactions. */
@@ -68,7 +68,7 @@ export async function openSmtpListeners(config: Config, deps: SmtpListenersDeps)
     listening: { smtpInbound, smtpSubmission, smtpSubmissionTls },
     connections: () =>
       opened.map(({ name, listener }) => ({
-        door: name,
+        listener: name,
         connections: listener.connections(),
         isStressed: listener.isStressed(),
       })),

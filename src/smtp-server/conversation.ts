@@ -371,7 +371,7 @@ export class Conversation<R> extends SMTPConnection implements Due {
 
   #noted(reply: SmtpReply): SmtpReply {
     const { mailLog, name } = this.#context
-    mailLog?.refused({ door: name, address: this.client.remoteAddress, reply: lineOf(reply) })
+    mailLog?.refused({ listener: name, address: this.client.remoteAddress, reply: lineOf(reply) })
     return reply
   }
 

@@ -133,7 +133,7 @@ function protocolOf(plain: string, utf8: boolean): string {
   return utf8 ? plain.replace(/^E?SMTP/, 'UTF8SMTP') : plain
 }
 
-/** The client disconnected before the end of DATA: there is no mail and no one to answer. */
+/** The client disconnected before the end of DATA: there is no mail, and no reply can be sent. */
 class ClientDisconnected extends Error {
   override name = 'ClientDisconnected'
 }

@@ -11,7 +11,7 @@ import { readServiceHeaders, type ServiceHeaders } from './service-headers.ts'
 /** What the headers of a submitted mail say. `unsubscribe` is false when the author provides an own unsubscribe
  *  header. */
 export interface AuthorMail extends ServiceHeaders {
-  /** The mail without the headers that Postrider sets or nobody may see: Bcc, Return-Path, `X-Service-…`. */
+  /** The mail without headers that Postrider sets or that must stay hidden: Bcc, Return-Path, `X-Service-…`. */
   mime: FinishedMail
   from: Mailbox
   /** Unfolded values of the address headers; empty when missing. */

@@ -77,7 +77,7 @@ function unavailable(): Refusal {
   return new Refusal('unavailable', 'The server could not store this message. It was not accepted; send it again.')
 }
 
-/** Fates → JSON, which unpack reads back. */
+/** Results → JSON, which unpack reads back. */
 function pack(results: readonly SubmissionResult[]): Uint8Array {
   const plain = results.map((result): Packed => {
     if (!(result instanceof Refusal)) return { accepted: result }

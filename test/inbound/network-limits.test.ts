@@ -27,7 +27,7 @@ async function open(rates: Partial<NetworkRates>) {
   )
   setup = await createInboundSetup({ networkLimits: limits })
   await setup.addRoute({ type: 'address', value: 'info@ours.test' })
-  const listener = await startListener({ door: setup.door as never })
+  const listener = await startListener({ handler: setup.handler as never })
   stop = listener.stop
   const from = async (address: string) => (await listener.connect(address)).hello()
   return { listener, from, limits, pass: (ms: number) => (now += ms) }

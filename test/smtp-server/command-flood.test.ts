@@ -31,7 +31,7 @@ test('a packet of a thousand commands does not block the thread', async () => {
     inTurn.set(turn, (inTurn.get(turn) ?? 0) + 1)
     return recipient.address
   }
-  const listener = await startListener({ door: { onRecipient } })
+  const listener = await startListener({ handler: { onRecipient } })
   count()
   const names = Array.from({ length: 1_000 }, (_, at) => `RCPT TO:<a${at}@b.example>\r\n`)
   await repliesTo(listener.port, `EHLO x\r\nMAIL FROM:<>\r\n${names.join('')}QUIT\r\n`)

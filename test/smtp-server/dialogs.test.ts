@@ -1,4 +1,4 @@
-/** Every file in test/inbound/dialogs against a small scripted door. `C:` is a line of the client, with \xHH for odd bytes;
+/** Every file in test/inbound/dialogs against a small scripted handler. `C:` is a line of the client, with \xHH for odd bytes;
  *  `S:` a line expected; `C*20:` and `S*20:` the same twenty times; `S: (closed)` the end of the connection; `#` a comment.
  *  The first line may be one of the doors below. */
 import { afterAll, expect, test } from 'bun:test'
@@ -14,20 +14,20 @@ const DIALOGS = join(import.meta.dir, '../inbound/dialogs')
 const world: Partial<SmtpHandler<string>> = {
   onMailFrom: (_session, returnPath) => {
     if (returnPath?.local === 'banned') throw new SmtpReply(550, '5.7.1', 'not from you')
-    if (returnPath?.local === 'broken') throw new Error('the door is broken')
+    if (returnPath?.local === 'broken') throw new Error('the handler is broken')
   },
   onRecipient: async (_session, { address, local, domain }) => {
     if (domain !== 'test.example' && domain !== 'xn--bcher-kva.example') throw new SmtpReply(550, '5.7.1', 'no relay')
     if (local === 'unknown') throw new SmtpReply(550, '5.1.1', 'no such mailbox')
     if (local === 'later') throw new SmtpReply(451, '4.7.1', 'come back later')
-    if (local === 'broken') throw new Error('the door is broken')
+    if (local === 'broken') throw new Error('the handler is broken')
     if (local === 'full') throw new StoreUnavailable('SQLITE_FULL')
     return address
   },
   onMail: async (mail) => {
     const raw = Buffer.from(await mail.read()).toString('latin1')
     if (raw.includes('X-Refuse')) throw new SmtpReply(554, '5.7.1', 'not this mail')
-    if (raw.includes('X-Break')) throw new Error('the door is broken')
+    if (raw.includes('X-Break')) throw new Error('the handler is broken')
     if (raw.includes('X-Full')) throw new StoreUnavailable('SQLITE_FULL')
     const returnPath = mail.returnPath === null ? '<>' : mail.returnPath.address
     return `${mail.sizeBytes} bytes from ${returnPath} for ${mail.recipients.map(({ as }) => as).join(' and ')}`
@@ -39,23 +39,23 @@ const onLogin: SmtpHandler<string>['onLogin'] = async (_session, { user, passwor
 
 const limits = { messageBytes: 1_000, recipients: 100 }
 const doors: Record<string, ListenerAtTest> = {
-  'mail from the world': await startListener({ door: world, limits }),
-  login: await startListener({ door: { ...world, onLogin }, limits, settings: { loginNeedsTls: false } }),
+  'mail from the world': await startListener({ handler: world, limits }),
+  login: await startListener({ handler: { ...world, onLogin }, limits, settings: { loginNeedsTls: false } }),
   // wrong passwords slow down whoever else logs in from the same address
   'login, with wrong passwords': await startListener({
-    door: { ...world, onLogin },
+    handler: { ...world, onLogin },
     limits,
     settings: { loginNeedsTls: false },
   }),
-  'login over TLS': await startListener({ door: { ...world, onLogin }, limits }),
+  'login over TLS': await startListener({ handler: { ...world, onLogin }, limits }),
 }
-afterAll(() => Promise.all(Object.values(doors).map((door) => door.stop())))
+afterAll(() => Promise.all(Object.values(doors).map((handler) => handler.stop())))
 
 for (const name of readdirSync(DIALOGS).sort()) {
   test.concurrent(`dialog ${name}`, async () => {
     const lines = readFileSync(join(DIALOGS, name), 'utf8').split('\n')
-    const door = /^door: (.*)$/.exec(lines[0]!)?.[1] ?? 'mail from the world'
-    const client = await doors[door]!.connect()
+    const handler = /^handler: (.*)$/.exec(lines[0]!)?.[1] ?? 'mail from the world'
+    const client = await doors[handler]!.connect()
     const heard: string[] = []
     const expected: string[] = []
     for (const [who, text] of lines.flatMap(wordsOf)) {

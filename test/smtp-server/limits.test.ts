@@ -117,7 +117,7 @@ test('a client that never begins its handshake after STARTTLS is cut too', async
 test('the handler’s time does not count as the client’s idle time', async () => {
   const asked = Promise.withResolvers<(as: string) => void>()
   const smtp = await startListener({
-    door: { onRecipient: () => new Promise(asked.resolve) },
+    handler: { onRecipient: () => new Promise(asked.resolve) },
     limits: { idleMs: 1_000 },
   })
   const client = await (await smtp.connect()).hello()
@@ -132,7 +132,7 @@ test('the handler’s time does not count as the client’s idle time', async ()
 
 test('wrong passwords delay further wrong ones on all connections of the address, and no correct one', async () => {
   const smtp = await startListener({
-    door: {
+    handler: {
       onLogin: async (_session, { password }) => {
         if (password !== 'right') throw new SmtpReply(535, '5.7.8', 'wrong user or password')
       },

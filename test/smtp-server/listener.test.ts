@@ -51,7 +51,7 @@ test('the protocol names TLS, login and UTF-8 where used', async () => {
   const logins: string[] = []
   const submission = await startListener({
     settings: { tls: 'implicit' },
-    door: {
+    handler: {
       onLogin: async (session, { user, password }) => void logins.push(`${session.protocol} ${user} ${password}`),
     },
   })

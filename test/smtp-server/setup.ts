@@ -14,7 +14,7 @@ import { createFakeClock, type FakeClock } from '../support/fake-clock.ts'
 export const NOW = Date.UTC(2026, 10, 21, 12)
 export const CERTIFICATE = await selfSignedCertificate({ names: ['mx.test.example', '127.0.0.1'], now: Date.now() })
 
-/** A door that takes whatever comes and keeps it. */
+/** A handler that takes whatever comes and keeps it. */
 export interface TakenMail {
   from: string | null
   to: string[]
@@ -30,7 +30,7 @@ export interface ListenerAtTest {
   port: number
   clock: FakeClock
   taken: TakenMail[]
-  refused: { door: string; address: string; reply: string }[]
+  refused: { listener: string; address: string; reply: string }[]
   /** What was logged as warning or error. */
   logged: string[]
   spoolDir: string
@@ -41,10 +41,10 @@ export interface ListenerAtTest {
   stop(): Promise<void>
 }
 
-/** A listener on a port of its own, with a fake clock; `door` may change single answers. */
+/** A listener on a port of its own, with a fake clock; `handler` may change single answers. */
 export async function startListener(
   options: {
-    door?: Partial<SmtpHandler<string>>
+    handler?: Partial<SmtpHandler<string>>
     limits?: Partial<ListenerLimits>
     settings?: Partial<ListenerSettings>
     memory?: Memory
@@ -70,17 +70,17 @@ export async function startListener(
     },
     ...options.settings,
   }
-  const door: SmtpHandler<string> = {
+  const handler: SmtpHandler<string> = {
     onRecipient: async (_session, recipient) => recipient.address,
     onMail: async (mail) => {
       taken.push(await takenOf(mail))
       return `taken as ${taken.length}`
     },
-    ...options.door,
+    ...options.handler,
   }
   const log = createLog({ clock, level: 'warn', format: 'json', write: (line) => void logged.push(line) })
   const mailLog = { refused: (fact: (typeof refused)[number]) => void refused.push(fact) }
-  const listener = createSmtpListener(settings, door, { name: 'mx', clock, log, mailLog, memory: options.memory })
+  const listener = createSmtpListener(settings, handler, { name: 'mx', clock, log, mailLog, memory: options.memory })
   const { port } = await listener.listen({ host: '127.0.0.1', port: 0 })
   const clients: Client[] = []
   return {

@@ -202,7 +202,7 @@ test('a handler that holds a mail delays the next one’s memory, not its sender
   const order: string[] = []
   const smtp = await startListener({
     limits: { memoryBytes: 3 * MiB },
-    door: {
+    handler: {
       onMail: async (mail) => {
         const { from } = await takenOf(mail)
         order.push(`read ${from}`)

@@ -75,9 +75,9 @@ test('refuses TLS 1.1', async () => {
 test('a handler’s reply replaces the greeting; a handler’s error is 421 and one log line', async () => {
   let first = true
   const strict = await startListener({
-    door: {
+    handler: {
       onConnect: () => {
-        if (!first) throw new Error('the door is broken')
+        if (!first) throw new Error('the handler is broken')
         first = false
         throw new SmtpReply(554, '5.7.1', 'not from there')
       },
@@ -86,14 +86,14 @@ test('a handler’s reply replaces the greeting; a handler’s error is 421 and 
   expect(await (await strict.connect()).reply()).toBe('554 5.7.1 not from there')
   expect(await (await strict.connect()).reply()).toBe('421 4.3.0 internal error, try again later')
   expect(strict.logged.length).toBe(1)
-  expect(strict.logged[0]).toContain('the door is broken')
+  expect(strict.logged[0]).toContain('the handler is broken')
   expect(strict.logged[0]).toContain('unlucky.test.ts') // its stack
   await strict.stop()
 })
 
 test('logs refusals with listener, address and reply', async () => {
   const strict = await startListener({
-    door: {
+    handler: {
       onRecipient: async (_session, { local }) => {
         if (local !== 'a') throw new SmtpReply(550, '5.1.1', 'no such mailbox')
         return local
@@ -110,8 +110,8 @@ test('logs refusals with listener, address and reply', async () => {
   await client.say('DATA')
   expect(await client.say('.')).toBe('554 5.7.1 bad 250 2.0.0 ?nd good')
   expect(strict.refused).toEqual([
-    { door: 'mx', address: '127.0.0.1', reply: '550 5.1.1 no such mailbox' },
-    { door: 'mx', address: '127.0.0.1', reply: '554 5.7.1 bad 250 2.0.0 ?nd good' },
+    { listener: 'mx', address: '127.0.0.1', reply: '550 5.1.1 no such mailbox' },
+    { listener: 'mx', address: '127.0.0.1', reply: '554 5.7.1 bad 250 2.0.0 ?nd good' },
   ])
   await strict.stop()
 })

@@ -6,8 +6,9 @@ import { refuse } from './errors.ts'
 import { suppressionEndpoints } from './suppressions.ts'
 import { webhookEndpoints } from './webhooks.ts'
 
-/** What Resend's package calls, as far as it can be done as Resend does it: an application moves in by another base URL
- *  and another key. All else is 404 or 422 with words. Source: the types of the npm package resend 6.38.0. */
+/** The endpoints that Resend's package calls, as far as Postrider supports them: an application switches by changing
+ *  its base URL and key. Everything else is 404 or 422 with an explanation. Source: the types of the npm package
+ *  resend 6.38.0. */
 export const resend: ExternalApi = {
   name: 'resend',
   root: '/compat/resend',

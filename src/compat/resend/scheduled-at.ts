@@ -1,6 +1,6 @@
-/** `scheduled_at` as Resend takes it → ms UTC, or null when it is none of these forms: ISO 8601 with its offset, `in 5
- *  minutes`, `in an hour`, `tomorrow at 9am`, `today at 17:30`, `monday at 9am`, `next friday at 3:15 pm`, `tomorrow`.
- *  A time of day is UTC, which may be said; other time zones are none of them, nor is a time that is over today. */
+/** `scheduled_at` as Resend accepts it → ms UTC; null for any other form. Forms: ISO 8601 with its offset, `in 5
+ *  minutes`, `in an hour`, `tomorrow at 9am`, `today at 17:30`, `monday at 9am`, `next friday at 3:15 pm`,
+ *  `tomorrow`. A time of day is UTC and may say so; other time zones, and a time that has passed today, give null. */
 export function parseScheduledAt(text: string, now: number): number | null {
   const words = text.trim().toLowerCase().replace(/\s+/g, ' ')
   return parseSpan(words, now) ?? parseDay(words, now) ?? parseIso(text.trim())
@@ -20,7 +20,7 @@ const DAY =
 const WEEKDAYS = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat']
 const DAY_MS = 86_400_000
 
-/** A weekday is the next one that is not today. Without a time of day it is the present one. */
+/** A weekday is the next one after today. Without a time of day, the current one is used. */
 function parseDay(words: string, now: number): number | null {
   const match = DAY.exec(words)
   if (match === null) return null

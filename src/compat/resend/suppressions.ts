@@ -5,7 +5,7 @@ import { pathParameter } from '../../net/path-parameter.ts'
 import { type Endpoint, endpoint, type Ours, type Wire } from '../external-api.ts'
 import { list, listQuery } from './list.ts'
 
-/** Our reasons → Resend's origins. Who unsubscribed asked for it, which Resend keeps as `manual`. */
+/** Our reasons → Resend's origins. An unsubscribe is a request of the recipient, which Resend stores as `manual`. */
 const ORIGINS: Record<string, string> = {
   hard_bounce: 'bounce',
   complaint: 'complaint',
@@ -17,7 +17,7 @@ const query = listQuery.safeExtend({ origin: z.enum(['bounce', 'complaint', 'man
 const added = z.strictObject({ email: z.string() })
 
 const MOST_AT_ONCE = 100 // Resend's limit of a batch
-/** Checked before the first is written, since each is a change of its own. */
+/** All are checked before the first one is written, since each is a separate change. */
 const emails = z
   .array(z.string().refine((text) => parseMailbox(text)?.name === null, 'must be an email address'))
   .min(1)
@@ -100,7 +100,7 @@ interface Brief {
 
 const briefly = ({ id }: Wire): Brief => ({ object: 'suppression', id })
 
-/** An address that is suppressed already answers with what is there, as at Resend. */
+/** For an address that is already suppressed, returns the existing entry, as Resend does. */
 async function suppress(email: string, ours: Ours): Promise<Brief> {
   try {
     return await ours.ask('suppressions_create', { body: { email } }, briefly)
@@ -116,13 +116,13 @@ function remove(idOrEmail: string, ours: Ours): Promise<Brief & { deleted: true 
   return ours.ask('suppressions_delete', said, (record) => ({ ...briefly(record), deleted: true }))
 }
 
-/** A batch leaves out what the key does not reach, and says no more of it than of what is not there. */
+/** A batch skips addresses that the key cannot access, exactly like missing ones. */
 function notThere(thrown: unknown): null {
   if (thrown instanceof Refusal && (thrown.reason === 'not_found' || thrown.reason === 'forbidden')) return null
   throw thrown
 }
 
-/** Waits for every one, so that nothing is written after a refusal is answered. Throws the first. */
+/** Waits for all of them, so that nothing is written after a refusal was returned. Throws the first error. */
 async function all<T>(names: readonly string[], work: (name: string) => Promise<T>): Promise<T[]> {
   const results = await Promise.allSettled(names.map(work))
   return results.map((result) => {

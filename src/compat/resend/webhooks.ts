@@ -20,7 +20,7 @@ const changed = z.strictObject({
 const NAMES = { url: 'endpoint' }
 const OUR_STATUS = { enabled: 'active', disabled: 'paused' }
 
-/** Webhooks that are made here get events in Resend's shape, with its `svix-` headers. */
+/** Webhooks created here get events in Resend's format, with its `svix-` headers. */
 export const webhookEndpoints: Endpoint[] = [
   endpoint({
     id: 'webhooks_create',

@@ -4,13 +4,14 @@ export interface Found {
   path: string
   page: string
   heading: string
-  /** Some words around the first hit. */
+  /** Some words around the first match. */
   excerpt: string
 }
 
 const EXCERPT = 160
 
-/** Sections that have every word of the query, best first: hits in headings count more than hits in the text. */
+/** Query and index → the sections that contain every word, best first. Matches in headings count more than matches
+ *  in the text. Empty for an empty query. */
 export function find(query: string, index: readonly SearchEntry[]): Found[] {
   const terms = query
     .toLowerCase()
@@ -24,7 +25,7 @@ export function find(query: string, index: readonly SearchEntry[]): Found[] {
     .map(({ entry: [path, page, heading, words] }) => ({ path, page, heading, excerpt: excerptOf(words, terms) }))
 }
 
-/** 0 when a term is missing. */
+/** 0 if a term is missing. */
 function scoreOf([, page, heading, words]: SearchEntry, terms: readonly string[]): number {
   const [inPage, inHeading, inWords] = [page, heading, words].map((text) => text.toLowerCase())
   let score = 0

@@ -1,7 +1,7 @@
 import type { SearchEntry } from '../bundle.ts'
 import { find } from './find.ts'
 
-/** The colours that were chosen in the dashboard, and the search. Without this script every page is whole. */
+/** Applies the dashboard's colour setting, and searches. Without this script every page is complete. */
 
 const MAX_RESULTS = 30
 
@@ -9,7 +9,7 @@ try {
   const theme = window.localStorage.getItem('postrider.theme')
   if (theme === 'light' || theme === 'dark') document.documentElement.dataset.theme = theme
 } catch {
-  // Storage is forbidden: the system's colours.
+  // Storage is not available: use the system's colours.
 }
 
 document.addEventListener('DOMContentLoaded', () => {
