@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { openStore } from '../../src/storage/sqlite/open.ts'
 import type { Store } from '../../src/storage/store.ts'
 
-/** A way to keep what Store promises; every one of them is held against test/storage/contract.ts. */
+/** An implementation of Store; test/storage/contract.ts tests each. */
 export interface Backend {
   name: string
   /** An empty store. */
@@ -13,13 +13,13 @@ export interface Backend {
 
 export interface OpenedBackend {
   store: Store
-  /** Closes the store and opens what it has kept; null where nothing outlives the process. */
+  /** Closes the store and opens it again; null for a store in memory. */
   reopen: (() => Promise<Store>) | null
-  /** Closes what is open and takes everything away. */
+  /** Closes the store and removes its files. */
   remove(): Promise<void>
 }
 
-/** Any time will do; the stores never look at a clock. */
+/** Any time: the stores read no clock. */
 const OPENED_AT = Date.UTC(2026, 10, 21)
 
 const sqliteInFolder: Backend = {

@@ -63,7 +63,7 @@ export function apiKeyPromises(holds: Holds): void {
     }
   })
 
-  holds('two rotations at once give one new key', async (store, records) => {
+  holds('two concurrent rotations give one new key', async (store, records) => {
     await found(store, records)
     const key = records.apiKey()
     await store.apiKeys.create(key, records.hash())
@@ -71,7 +71,7 @@ export function apiKeyPromises(holds: Holds): void {
     expect(await Promise.all([rotate(), rotate()])).toEqual(['rotated', 'invalid_state'])
   })
 
-  holds('the latest use is kept, in whatever order uses are told', async (store, records) => {
+  holds('the latest use is kept, in whatever order uses are reported', async (store, records) => {
     await found(store, records)
     const [a, b] = [records.apiKey(), records.apiKey()]
     for (const key of [a, b]) await store.apiKeys.create(key, records.hash())

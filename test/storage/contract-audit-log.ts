@@ -31,18 +31,21 @@ const listed = async (store: Store, filter: object = {}) =>
   (await store.auditLog.list({ ...ALL, ...filter }, { limit: 9, after: null })).records
 
 export function auditLogPromises(holds: Holds): void {
-  holds('a change has its entry in its transaction, whoever writes at the same time', async (store, records) => {
-    await found(store, records)
-    const note = noteOf(() => entry(1))
-    const theirs = store.suppressions.add(records.suppression({ email: 'theirs@dest.example' }))
-    const ours = store.auditLog.during(note, () => store.suppressions.add(records.suppression()))
-    await Promise.all([theirs, ours])
-    expect(note.isKept).toBe(true)
-    expect(await listed(store)).toEqual([entry(1)])
-  })
+  holds(
+    'a change has its entry in its transaction, whatever else is written at the same time',
+    async (store, records) => {
+      await found(store, records)
+      const note = noteOf(() => entry(1))
+      const theirs = store.suppressions.add(records.suppression({ email: 'theirs@dest.example' }))
+      const ours = store.auditLog.during(note, () => store.suppressions.add(records.suppression()))
+      await Promise.all([theirs, ours])
+      expect(note.isKept).toBe(true)
+      expect(await listed(store)).toEqual([entry(1)])
+    },
+  )
 
   // threat: actions-without-audit
-  holds('what cannot be told of does not happen', async (store, records) => {
+  holds('a change whose entry cannot be written does not happen', async (store, records) => {
     await found(store, records)
     const suppression = records.suppression()
     const untold = noteOf(() => {
@@ -54,7 +57,7 @@ export function auditLogPromises(holds: Holds): void {
     expect(await store.suppressions.get(suppression.id)).toBeNull()
   })
 
-  holds('what changes nothing, and what is read, has no entry', async (store, records) => {
+  holds('a change of nothing, and a read, has no entry', async (store, records) => {
     await found(store, records)
     const suppression = records.suppression()
     await store.suppressions.add(suppression)
@@ -66,7 +69,7 @@ export function auditLogPromises(holds: Holds): void {
     expect([answer.kind, note.isKept, await listed(store)]).toEqual(['exists', false, []])
   })
 
-  holds('an action of several changes has one entry, which can be told how it ended', async (store, records) => {
+  holds('an action of several changes has one entry, which can get its outcome later', async (store, records) => {
     await found(store, records)
     let resourceId: string | null = null
     const note = noteOf(() => entry(1, { resourceId }))
@@ -80,28 +83,31 @@ export function auditLogPromises(holds: Holds): void {
     expect(await listed(store)).toEqual([entry(1, { outcome: 'unavailable' })])
   })
 
-  holds('entries are listed newest first, by who, what and when, each organization its own', async (store) => {
-    const operator = { type: 'operator' as const, id: 'operator', name: 'root' }
-    const all = [
-      entry(1),
-      entry(2, { actor: operator, ipAddress: null }),
-      entry(3, { action: 'webhooks_delete', resourceId: null }),
-      entry(4, { organizationId: null }),
-      entry(5, { organizationId: 'org_b' }),
-    ]
-    for (const each of all) await store.auditLog.put(each)
-    const ids = (...numbers: number[]) => numbers.map((number) => entry(number).id)
-    const of = async (filter: object) => (await listed(store, filter)).map(({ id }) => id)
-    expect(await listed(store)).toEqual([all[2]!, all[1]!, all[0]!])
-    expect(await idsByPage((page) => store.auditLog.list(ALL, page))).toEqual(ids(3, 2, 1))
-    expect(await of({ actorId: 'operator' })).toEqual(ids(2))
-    expect(await of({ action: 'webhooks_delete' })).toEqual(ids(3))
-    expect(await of({ resourceId: 'sup_a' })).toEqual(ids(2, 1))
-    expect(await of({ createdAfter: START + 2, createdBefore: START + 3 })).toEqual(ids(2))
-    expect(await of({ organizationId: null })).toEqual(ids(5, 4, 3, 2, 1))
-  })
+  holds(
+    'entries are listed newest first, by actor, action and time, for each organization separately',
+    async (store) => {
+      const operator = { type: 'operator' as const, id: 'operator', name: 'root' }
+      const all = [
+        entry(1),
+        entry(2, { actor: operator, ipAddress: null }),
+        entry(3, { action: 'webhooks_delete', resourceId: null }),
+        entry(4, { organizationId: null }),
+        entry(5, { organizationId: 'org_b' }),
+      ]
+      for (const each of all) await store.auditLog.put(each)
+      const ids = (...numbers: number[]) => numbers.map((number) => entry(number).id)
+      const of = async (filter: object) => (await listed(store, filter)).map(({ id }) => id)
+      expect(await listed(store)).toEqual([all[2]!, all[1]!, all[0]!])
+      expect(await idsByPage((page) => store.auditLog.list(ALL, page))).toEqual(ids(3, 2, 1))
+      expect(await of({ actorId: 'operator' })).toEqual(ids(2))
+      expect(await of({ action: 'webhooks_delete' })).toEqual(ids(3))
+      expect(await of({ resourceId: 'sup_a' })).toEqual(ids(2, 1))
+      expect(await of({ createdAfter: START + 2, createdBefore: START + 3 })).toEqual(ids(2))
+      expect(await of({ organizationId: null })).toEqual(ids(5, 4, 3, 2, 1))
+    },
+  )
 
-  holds('old entries are forgotten, a few at a time', async (store) => {
+  holds('old entries are removed, a few at a time', async (store) => {
     for (const number of [1, 2, 3, 4]) await store.auditLog.put(entry(number))
     expect(await store.auditLog.prune(START + 4, 2)).toBe(2)
     expect(await store.auditLog.prune(START + 4, 2)).toBe(1)

@@ -6,23 +6,26 @@ import type { Holds } from './contract.ts'
 import { accept, BOUNCED, claim, DEFERRED, found, recordOf, START, WORKER, YEARS_LATER } from './records.ts'
 
 export function claimPromises(holds: Holds): void {
-  holds('what has expired is claimed whatever has room, once, and nothing else with it', async (store, records) => {
-    await found(store, records)
-    const request = { now: START + 100, limit: 100, worker: WORKER }
-    const late = { deliveries: [{ email: 'late@dest.example', nextAttemptAt: START }], expiresAt: START + 100 }
-    await accept(store, records.accepted({ ...late, deliveries: [{ email: 'leased@dest.example' }] }))
-    await claim(store, { now: START + 50 })
-    await accept(store, records.accepted(late))
-    await accept(store, records.accepted({ ...late, expiresAt: START + 101 }))
-    await accept(store, records.accepted({ ...late, expiresAt: null }))
-    const claimed = await store.deliveries.claimExpired(request)
-    expect(claimed).toMatchObject([{ worker: WORKER, delivery: { email: 'late@dest.example', attempts: 1 } }])
-    expect(await store.deliveries.claimExpired(request)).toEqual([])
-    await store.deliveries.record(recordOf(claimed[0]!, BOUNCED))
-    expect(await claim(store, { now: START + 200 })).toHaveLength(2)
-  })
+  holds(
+    'expired deliveries are claimed whatever has capacity, once, and nothing else with them',
+    async (store, records) => {
+      await found(store, records)
+      const request = { now: START + 100, limit: 100, worker: WORKER }
+      const late = { deliveries: [{ email: 'late@dest.example', nextAttemptAt: START }], expiresAt: START + 100 }
+      await accept(store, records.accepted({ ...late, deliveries: [{ email: 'leased@dest.example' }] }))
+      await claim(store, { now: START + 50 })
+      await accept(store, records.accepted(late))
+      await accept(store, records.accepted({ ...late, expiresAt: START + 101 }))
+      await accept(store, records.accepted({ ...late, expiresAt: null }))
+      const claimed = await store.deliveries.claimExpired(request)
+      expect(claimed).toMatchObject([{ worker: WORKER, delivery: { email: 'late@dest.example', attempts: 1 } }])
+      expect(await store.deliveries.claimExpired(request)).toEqual([])
+      await store.deliveries.record(recordOf(claimed[0]!, BOUNCED))
+      expect(await claim(store, { now: START + 200 })).toHaveLength(2)
+    },
+  )
 
-  holds('a claim hands out everything an attempt needs, with the attempt counted', async (store, records) => {
+  holds('a claim contains everything an attempt requires, with the attempt counted', async (store, records) => {
     await found(store, records)
     const accepted = await accept(store, records.accepted({ deliveries: [{ email: 'bob@dest.example' }] }))
     const [claimed] = await claim(store, { now: START + 5 })
@@ -46,7 +49,7 @@ export function claimPromises(holds: Holds): void {
   })
 
   holds(
-    'a claim leaves out contents that are too large for it; they can be read by themselves',
+    'a claim leaves out contents that are too large for it; they can be read separately',
     async (store, records) => {
       await found(store, records)
       const { message, content } = await accept(store, records.accepted())
@@ -102,7 +105,7 @@ export function claimPromises(holds: Holds): void {
     expect((await claim(store)).map(({ delivery }) => delivery.email)).toEqual(['x@z.example'])
   })
 
-  holds('what waits is counted by queue, however much it is', async (store, records) => {
+  holds('waiting deliveries are counted by queue, whatever their number', async (store, records) => {
     await found(store, records)
     expect((await store.queues.waiting(START)).deliveries).toEqual({ due: 0, later: 0, oldestDueAt: null })
     for (let message = 0; message < 101; message++) {
@@ -137,7 +140,7 @@ export function claimPromises(holds: Holds): void {
     expect(again).toMatchObject({ delivery: { attempts: 2 }, worker: 'w2' })
   })
 
-  holds('a claim keeps to its limit and to what each destination has free', async (store, records) => {
+  holds('a claim stays within its limit and the capacity of each destination', async (store, records) => {
     await found(store, records)
     for (const domain of ['a', 'b', 'c']) {
       const deliveries = [1, 2, 3, 4].map((n) => ({ email: `${n}@${domain}.example` }))
@@ -159,27 +162,24 @@ export function claimPromises(holds: Holds): void {
     expect(await claim(store)).toHaveLength(6)
   })
 
-  holds(
-    'the destination that has waited longest goes first, and each in the order it was due',
-    async (store, records) => {
-      await found(store, records)
-      const due = (email: string, late: number) => ({ email, nextAttemptAt: START - late })
-      await accept(
-        store,
-        records.accepted({
-          deliveries: [
-            due('1@new.example', 1),
-            due('2@old.example', 50),
-            due('3@old.example', 90),
-            due('4@mid.example', 60),
-          ],
-        }),
-      )
-      const order: string[] = []
-      for (let i = 0; i < 4; i++) order.push((await claim(store, { limit: 1 }))[0]!.delivery.email)
-      expect(order).toEqual(['3@old.example', '4@mid.example', '2@old.example', '1@new.example'])
-    },
-  )
+  holds('the destination that has waited longest goes first, and each one in due order', async (store, records) => {
+    await found(store, records)
+    const due = (email: string, late: number) => ({ email, nextAttemptAt: START - late })
+    await accept(
+      store,
+      records.accepted({
+        deliveries: [
+          due('1@new.example', 1),
+          due('2@old.example', 50),
+          due('3@old.example', 90),
+          due('4@mid.example', 60),
+        ],
+      }),
+    )
+    const order: string[] = []
+    for (let i = 0; i < 4; i++) order.push((await claim(store, { limit: 1 }))[0]!.delivery.email)
+    expect(order).toEqual(['3@old.example', '4@mid.example', '2@old.example', '1@new.example'])
+  })
 
   // threat: shared-destination-backlog
   holds('organizations that send to one destination take turns there', async (store, records) => {
@@ -200,7 +200,7 @@ export function claimPromises(holds: Holds): void {
     expect(order).toEqual(['0@a.example', 'x@a.example', '1@a.example', 'y@a.example', '2@a.example'])
   })
 
-  holds('a destination without room hides nothing of the others', async (store, records) => {
+  holds('a destination without capacity hides nothing of the others', async (store, records) => {
     await found(store, records)
     const backlog = Array.from({ length: 300 }, (_, n) => ({ email: `${n}@full.example`, nextAttemptAt: START - 1000 }))
     await accept(
@@ -221,7 +221,7 @@ export function claimPromises(holds: Holds): void {
     expect(await claim(store)).toEqual([])
   })
 
-  holds('claims at once share the work', async (store, records) => {
+  holds('concurrent claims share the work', async (store, records) => {
     await found(store, records)
     await accept(store, records.accepted({ deliveries: Array.from({ length: 10 }, () => ({})) }))
     const plan = store.deliveries.planClaims({ now: START, limit: 9, look: ANY })
@@ -231,7 +231,7 @@ export function claimPromises(holds: Holds): void {
     expect(new Set(claims.flat().map(({ delivery }) => delivery.id)).size).toBe(10)
   })
 
-  holds('what is given back was never tried', async (store, records) => {
+  holds('a returned delivery counts as never tried', async (store, records) => {
     await found(store, records)
     const { message } = await accept(store, records.accepted())
     const [claimed] = await claim(store)
@@ -249,7 +249,7 @@ export function claimPromises(holds: Holds): void {
     expect(await store.deliveries.record(recordOf(third!))).toBe('lease_lost')
   })
 
-  holds('only the holder gives back, and only once', async (store, records) => {
+  holds('only the holder returns a delivery, and only once', async (store, records) => {
     await found(store, records)
     const { message } = await accept(store, records.accepted())
     const [claimed] = await claim(store)
@@ -288,29 +288,26 @@ export function claimPromises(holds: Holds): void {
     },
   )
 
-  holds(
-    'a delivery that has seen its process die three times waits, one that was deferred does not',
-    async (store, records) => {
-      await found(store, records)
-      const deferrals = { attempts: 5, status: 'deferred' as const }
-      const mail = await accept(store, records.accepted({ deliveries: [{ email: 'kills@dest.example' }] }))
-      const patient = records.accepted({ deliveries: [{ ...deferrals, email: 'patient@dest.example' }] })
-      const { attempt } = recordOf({ ...(await claim(store))[0]! }, DEFERRED)
-      await store.deliveries.endLeases(WORKER, new Set(), START)
-      patient.attempts = [1, 2, 3, 4, 5].map((number) => ({
-        deliveryId: patient.deliveries[0]!.id,
-        attempt: { ...attempt, number },
-      }))
-      await accept(store, patient)
-      for (let death = 2; death <= 3; death++) {
-        expect(await claim(store, { worker: 'dies' })).toHaveLength(2)
-        await store.deliveries.endLeases('dies', new Set(), START)
-      }
-      const waiting = (await store.messages.deliveries(mail.message.id))[0]!
-      expect(waiting.nextAttemptAt).toBe(START + 5_000)
-      expect((await claim(store)).map(({ delivery }) => delivery.email)).toEqual(['patient@dest.example'])
-      const [later] = await claim(store, { now: waiting.nextAttemptAt! })
-      expect(later!.delivery).toMatchObject({ email: 'kills@dest.example', attempts: 4 })
-    },
-  )
+  holds('a delivery whose process died three times waits, one that was deferred does not', async (store, records) => {
+    await found(store, records)
+    const deferrals = { attempts: 5, status: 'deferred' as const }
+    const mail = await accept(store, records.accepted({ deliveries: [{ email: 'kills@dest.example' }] }))
+    const patient = records.accepted({ deliveries: [{ ...deferrals, email: 'patient@dest.example' }] })
+    const { attempt } = recordOf({ ...(await claim(store))[0]! }, DEFERRED)
+    await store.deliveries.endLeases(WORKER, new Set(), START)
+    patient.attempts = [1, 2, 3, 4, 5].map((number) => ({
+      deliveryId: patient.deliveries[0]!.id,
+      attempt: { ...attempt, number },
+    }))
+    await accept(store, patient)
+    for (let death = 2; death <= 3; death++) {
+      expect(await claim(store, { worker: 'dies' })).toHaveLength(2)
+      await store.deliveries.endLeases('dies', new Set(), START)
+    }
+    const waiting = (await store.messages.deliveries(mail.message.id))[0]!
+    expect(waiting.nextAttemptAt).toBe(START + 5_000)
+    expect((await claim(store)).map(({ delivery }) => delivery.email)).toEqual(['patient@dest.example'])
+    const [later] = await claim(store, { now: waiting.nextAttemptAt! })
+    expect(later!.delivery).toMatchObject({ email: 'kills@dest.example', attempts: 4 })
+  })
 }

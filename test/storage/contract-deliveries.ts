@@ -40,7 +40,7 @@ export function deliveryPromises(holds: Holds): void {
     expect(store.deliveries.nextDueAt(ANY)).toBeNull()
   })
 
-  holds('a bounced delivery keeps why and suppresses', async (store, records) => {
+  holds('a bounced delivery keeps its reason and suppresses', async (store, records) => {
     await found(store, records)
     const { message } = await accept(store, records.accepted())
     const suppression = records.suppression({ messageId: message.id })
@@ -79,7 +79,7 @@ export function deliveryPromises(holds: Holds): void {
     expect(await store.messages.attempts(message.id)).toHaveLength(2)
   })
 
-  holds('a message of several recipients tells of all of them', async (store, records) => {
+  holds('the status of a message reflects all its recipients', async (store, records) => {
     await found(store, records)
     const { message } = await accept(store, records.accepted({ deliveries: [{}, {}, {}] }))
     const [first, second, third] = await claim(store)
@@ -94,7 +94,7 @@ export function deliveryPromises(holds: Holds): void {
     expect(statuses).toEqual(['queued', 'deferred', 'deferred', 'partial'])
   })
 
-  holds('a record is written once, for the attempt and the worker that hold the lease', async (store, records) => {
+  holds('an outcome is recorded once, for the attempt and the worker that hold the lease', async (store, records) => {
     await found(store, records)
     const { message } = await accept(store, records.accepted())
     const [claimed] = await claim(store)
@@ -113,7 +113,7 @@ export function deliveryPromises(holds: Holds): void {
     expect(await store.messages.attempts(message.id)).toHaveLength(1)
   })
 
-  holds('a record that comes after its lease was taken over changes nothing', async (store, records) => {
+  holds('an outcome that comes after its lease was taken over changes nothing', async (store, records) => {
     await found(store, records)
     const { message } = await accept(store, records.accepted())
     const [lost] = await claim(store)

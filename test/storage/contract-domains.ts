@@ -6,7 +6,7 @@ import { accept, claim, DOMAIN, found, idsByPage, ORGANIZATION, type Records, re
 
 export function domainPromises(holds: Holds): void {
   holds(
-    'organizations are paged newest first, and have each a name of their own',
+    'organizations are listed newest first, in pages, and have unique names',
     async ({ organizations }, records) => {
       const made = ['a', 'b', 'c'].map((name) => records.organization({ id: `org_${name}`, name }))
       for (const organization of made) await organizations.create(organization)
@@ -74,7 +74,7 @@ export function domainPromises(holds: Holds): void {
   })
 
   // threat: claim-of-a-name
-  holds('of several claims the first that is proved owns the name, and the others fail', async (store, records) => {
+  holds('the first of several claims that is proved owns the name, and the others fail', async (store, records) => {
     await found(store, records)
     const [b, c] = await claimants(store, records, 'a.example')
     expect((await store.domains.findByName('a.example'))!.id).toBe(b!.id) // the oldest claim by its id
@@ -96,7 +96,7 @@ export function domainPromises(holds: Holds): void {
     expect((await store.domains.claimsOf('a.example', 2)).map(({ id }) => id)).toEqual([b!.id, c!.id])
   })
 
-  holds('of two that are proved at the same moment one owns the name', async (store, records) => {
+  holds('of two claims proved at the same moment one owns the name', async (store, records) => {
     await found(store, records)
     const claims = await claimants(store, records, 'a.example')
     const ids = [DOMAIN, ...claims.map(({ id }) => id)]
@@ -122,7 +122,7 @@ export function domainPromises(holds: Holds): void {
     expect(await store.domains.recordCheck(DOMAIN, VERIFIED)).toMatchObject({ after: 'verified' })
   })
 
-  holds('a look that another one overtook changes nothing', async (store, records) => {
+  holds('a check that another one overtook changes nothing', async (store, records) => {
     await found(store, records)
     await store.domains.recordCheck(DOMAIN, { ...VERIFIED, since: null })
     const late = { ...VERIFIED, status: 'pending' as const, verifiedAt: null, since: null }
@@ -145,7 +145,7 @@ export function domainPromises(holds: Holds): void {
   })
 
   // threat: derived-host-claimed
-  holds('no domain is a host that another one brings along, at or below it', async (store, records) => {
+  holds('no domain is a host of another domain, at or below it', async (store, records) => {
     await found(store, records)
     const other = records.organization()
     await store.organizations.create(other)
@@ -179,7 +179,7 @@ export function domainPromises(holds: Holds): void {
     expect((await store.domains.get(owned.id))!.tracking.host).toBe('go.shop.example')
   })
 
-  holds('a claim whose hosts are another organization’s by then proves nothing', async (store, records) => {
+  holds('a claim whose hosts now belong to another organization proves nothing', async (store, records) => {
     await found(store, records)
     const other = records.organization()
     await store.organizations.create(other)
@@ -189,14 +189,14 @@ export function domainPromises(holds: Holds): void {
     expect(await store.domains.recordCheck(squatter.id, VERIFIED)).toMatchObject({ after: 'failed', reason: 'claimed' })
   })
 
-  holds('the number of domains is limited, also for those that come at once', async (store, records) => {
+  holds('the number of domains is limited, also for concurrent ones', async (store, records) => {
     await found(store, records)
     const answers = await Promise.all([1, 2, 3].map(() => store.domains.create(records.domain(), 3)))
     expect(answers).toEqual(['created', 'created', 'limit'])
     expect(await store.domains.create(records.domain(), -1)).toBe('created')
   })
 
-  holds('domains are listed newest first, past a record that has gone', async (store, records) => {
+  holds('domains are listed newest first, past a deleted record', async (store, records) => {
     await found(store, records)
     const domains = [records.domain(), records.domain(), records.domain()]
     for (const domain of domains) await store.domains.create(domain, -1)
@@ -210,7 +210,7 @@ export function domainPromises(holds: Holds): void {
     expect(await store.domains.list('org_none', { limit: 9, after: null })).toEqual({ records: [], hasMore: false })
   })
 
-  holds('tracking, checks and keys change one by one', async (store, records) => {
+  holds('tracking, checks and keys change separately', async (store, records) => {
     await found(store, records)
     const tracking = { opens: true, clicks: true, unsubscribe: true, host: 't.a.example' }
     await store.domains.setTracking(DOMAIN, tracking)
@@ -238,7 +238,7 @@ export function domainPromises(holds: Holds): void {
     expect(claimed).toMatchObject({ domainName: 'a.example', returnPathHost: 'bounce.example' })
   })
 
-  holds('a domain stays while something of it is to be tried', async (store, records) => {
+  holds('a domain stays while it has deliveries to try', async (store, records) => {
     await found(store, records)
     await accept(store, records.accepted())
     expect(await store.domains.remove(DOMAIN, START)).toBe('in_use')
@@ -251,7 +251,7 @@ export function domainPromises(holds: Holds): void {
     expect(await store.domains.create(records.domain({ name: 'a.example' }), -1)).toBe('created')
   })
 
-  holds('the keys of a removed domain open nothing from then on', async (store, records) => {
+  holds('the keys of a removed domain are invalid from then on', async (store, records) => {
     await found(store, records)
     const [secret, other] = [records.hash(), records.hash()]
     await store.apiKeys.create(records.apiKey(), secret)

@@ -5,7 +5,7 @@ import type { Holds } from './contract.ts'
 import { ALL_EVENTS, accept, claim, found, ORGANIZATION, type Records, recordOf, START } from './records.ts'
 
 export function engagementPromises(holds: Holds): void {
-  holds('people and machines are counted apart, and told', async (store, records) => {
+  holds('people and machines are counted separately, and published', async (store, records) => {
     const world = await delivered(store, records)
     expect(await world.engage('opened')).toBe('recorded')
     expect(await world.engage('opened', { machine: true })).toBe('recorded')
@@ -17,7 +17,7 @@ export function engagementPromises(holds: Holds): void {
     expect(await world.events()).toBe(5)
   })
 
-  holds('the first by a person is unique, whatever machines did before', async (store, records) => {
+  holds('the first open by a person is unique, whatever machines did before', async (store, records) => {
     const world = await delivered(store, records)
     await world.engage('opened', { machine: true })
     await world.engage('opened')
@@ -30,7 +30,7 @@ export function engagementPromises(holds: Holds): void {
     expect(today).toEqual({ ...noCounts(), accepted: 2, ...engaged })
   })
 
-  holds('of one delivery a hundred opens are told, and all counted', async (store, records) => {
+  holds('a hundred opens of one delivery are published, and all are counted', async (store, records) => {
     const world = await delivered(store, records)
     const answers: string[] = []
     for (let at = 0; at < 103; at++) answers.push(await world.engage('opened', { machine: at % 2 === 0 }))
@@ -42,7 +42,7 @@ export function engagementPromises(holds: Holds): void {
     expect(await world.engage('opened', { deliveryId: world.other })).toBe('recorded')
   })
 
-  holds('an unsubscription is told once and suppresses, again when that was taken back', async (store, records) => {
+  holds('an unsubscription is published once and suppresses, again after its removal', async (store, records) => {
     const world = await delivered(store, records)
     const suppression = () => records.suppression({ reason: 'unsubscribe' })
     const stop = () => world.engage('unsubscribed', { suppression: suppression() })
@@ -55,7 +55,7 @@ export function engagementPromises(holds: Holds): void {
     expect(await world.events()).toBe(2)
   })
 
-  holds('whoever is suppressed already is told all the same, the first time', async (store, records) => {
+  holds('an unsubscription of a suppressed address is published too, the first time', async (store, records) => {
     const world = await delivered(store, records)
     await store.suppressions.add(records.suppression({ reason: 'complaint' }))
     const stop = () => world.engage('unsubscribed', { suppression: records.suppression({ reason: 'unsubscribe' }) })
@@ -63,7 +63,7 @@ export function engagementPromises(holds: Holds): void {
     expect(await store.suppressions.find(ORGANIZATION, 'bob@dest.example')).toMatchObject([{ reason: 'complaint' }])
   })
 
-  holds('of a delivery that is not there nothing is written', async (store, records) => {
+  holds('nothing is written for an unknown delivery', async (store, records) => {
     const world = await delivered(store, records)
     const suppression = records.suppression()
     for (const kind of ['opened', 'unsubscribed'] as const) {

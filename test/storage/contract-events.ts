@@ -35,31 +35,34 @@ export function eventPromises(holds: Holds): void {
     expect(ids).toEqual(events.map(({ id }) => id).reverse())
   })
 
-  holds('whoever follows is told what stands behind a place, and up to where that is all', async (store, records) => {
-    await found(store, records)
-    const events = Array.from({ length: 4 }, () => records.event())
-    await store.events.append(events.slice(0, 2))
-    await store.events.append([records.event({ organizationId: 'org_b' })])
-    await store.events.append(events.slice(2))
-    const idsBehind = async (place: number, limit = 9) => {
-      const { events, upTo } = await store.events.follow(ALL_EVENTS, place, limit)
-      return { ids: events.map(({ id }) => id), upTo }
-    }
-    const ids = events.map(({ id }) => id)
-    const newest = (await store.events.place(events[3]!.id))!
-    const second = (await store.events.place(ids[1]!))!
-    expect(await store.events.newest(ALL_EVENTS.organizationId)).toEqual({ id: ids[3]!, place: newest })
-    expect(await store.events.newest('org_none')).toBeNull()
-    expect(await store.events.place('evt_none')).toBeNull()
-    expect(await idsBehind(0)).toEqual({ ids, upTo: newest })
-    expect(await idsBehind(0, 2)).toEqual({ ids: ids.slice(0, 2), upTo: second })
-    expect(await idsBehind(second)).toEqual({ ids: ids.slice(2), upTo: newest })
-    expect(await idsBehind(newest)).toEqual({ ids: [], upTo: newest })
-    const followed = await store.events.follow(ALL_EVENTS, newest - 1, 9)
-    expect(followed.events).toEqual([{ ...events[3]!, place: newest }])
-  })
+  holds(
+    'a reader of the stream gets what follows a position, and up to where that is complete',
+    async (store, records) => {
+      await found(store, records)
+      const events = Array.from({ length: 4 }, () => records.event())
+      await store.events.append(events.slice(0, 2))
+      await store.events.append([records.event({ organizationId: 'org_b' })])
+      await store.events.append(events.slice(2))
+      const idsBehind = async (place: number, limit = 9) => {
+        const { events, upTo } = await store.events.follow(ALL_EVENTS, place, limit)
+        return { ids: events.map(({ id }) => id), upTo }
+      }
+      const ids = events.map(({ id }) => id)
+      const newest = (await store.events.place(events[3]!.id))!
+      const second = (await store.events.place(ids[1]!))!
+      expect(await store.events.newest(ALL_EVENTS.organizationId)).toEqual({ id: ids[3]!, place: newest })
+      expect(await store.events.newest('org_none')).toBeNull()
+      expect(await store.events.place('evt_none')).toBeNull()
+      expect(await idsBehind(0)).toEqual({ ids, upTo: newest })
+      expect(await idsBehind(0, 2)).toEqual({ ids: ids.slice(0, 2), upTo: second })
+      expect(await idsBehind(second)).toEqual({ ids: ids.slice(2), upTo: newest })
+      expect(await idsBehind(newest)).toEqual({ ids: [], upTo: newest })
+      const followed = await store.events.follow(ALL_EVENTS, newest - 1, 9)
+      expect(followed.events).toEqual([{ ...events[3]!, place: newest }])
+    },
+  )
 
-  holds('a follower with a filter passes over all else at once', async (store, records) => {
+  holds('a reader with a filter skips everything else at once', async (store, records) => {
     await found(store, records)
     const wanted = records.event({ type: 'message.bounced', messageId: 'msg_1', domainId: 'dom_x', mode: 'test' })
     const last = records.event()
@@ -79,7 +82,7 @@ export function eventPromises(holds: Holds): void {
     }
   })
 
-  holds('a cursor whose event has gone goes on with what is older', async (store, records) => {
+  holds('a cursor whose event was removed continues with older ones', async (store, records) => {
     await found(store, records)
     const [older, gone, newer] = [records.event(), records.event(), records.event()]
     await store.events.append([older, newer])
@@ -87,7 +90,7 @@ export function eventPromises(holds: Holds): void {
     expect(page.records).toEqual([older])
   })
 
-  holds('every filter finds what it names, in the list and in the feed', async (store, records) => {
+  holds('every filter finds its events, in the list and in the stream', async (store, records) => {
     await found(store, records)
     const wanted = records.event({
       type: 'message.bounced',
@@ -114,7 +117,7 @@ export function eventPromises(holds: Holds): void {
     expect(await both(store, { mode: 'test', messageId: 'msg_2' })).toEqual([[], []])
   })
 
-  holds('the feed tells everything once, in the order it was written', async (store, records) => {
+  holds('the stream has everything once, in the order it was written', async (store, records) => {
     await found(store, records)
     expect(await store.events.feed(ALL_EVENTS, null, 9)).toEqual({ records: [], hasMore: false })
     expect(await store.events.feed(ALL_EVENTS, 'evt_none', 9)).toBeNull()
@@ -133,7 +136,7 @@ export function eventPromises(holds: Holds): void {
     expect((await store.events.feed(ALL_EVENTS, events.at(-1)!.id, 9))!.records).toEqual([])
   })
 
-  holds('a page of the feed that is just full says whether there is more', async (store, records) => {
+  holds('a page of the stream that is exactly full says whether there is more', async (store, records) => {
     await found(store, records)
     await store.events.append([records.event(), records.event()])
     expect((await store.events.feed(ALL_EVENTS, null, 2))!.hasMore).toBe(false)

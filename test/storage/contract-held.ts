@@ -22,7 +22,7 @@ export function heldPromises(holds: Holds): void {
   })
 
   holds(
-    'what waits, or is under way, is held over a restart, and what comes later goes',
+    'what waits, or is under way, is held over a restart, and later mail is sent',
     async (store, records, means) => {
       const { message } = await waiting(store, records)
       await claim(store, { limit: 1 })
@@ -41,7 +41,7 @@ export function heldPromises(holds: Holds): void {
     },
   )
 
-  holds('what is released goes on at its time, each queue by itself', async (store, records) => {
+  holds('released mail continues at its time, each queue separately', async (store, records) => {
     await waiting(store, records)
     await claim(store, { limit: 1 })
     await store.held.hold()
@@ -56,7 +56,7 @@ export function heldPromises(holds: Holds): void {
     expect(await store.held.count()).toEqual(NOTHING)
   })
 
-  holds('what is discarded is over and is not tried', async (store, records) => {
+  holds('discarded mail is final and is not tried', async (store, records) => {
     const { message, hook, inbound } = await waiting(store, records)
     await store.held.hold()
     for (const queue of ['deliveries', 'webhookDeliveries', 'inboundDeliveries'] as const)
@@ -75,7 +75,7 @@ export function heldPromises(holds: Holds): void {
     expect(await claimed(store)).toEqual({ ...NOTHING, inboundDeliveries: 1 })
   })
 
-  holds('what was cancelled or moved by its author meanwhile stays so', async (store, records) => {
+  holds('mail that its author cancelled or moved meanwhile stays so', async (store, records) => {
     const { message, later } = await waiting(store, records)
     await store.held.hold()
     expect(await store.messages.cancel(message.id, LATER)).toBe('cancelled')

@@ -14,7 +14,7 @@ const WAITING: [what: string, change: Change, back: (route: InboundRoute) => Cha
 ]
 
 export function inboundDeliveryPromises(holds: Holds): void {
-  holds('a claim brings the mail and its route as it is now', async (store, records) => {
+  holds('a claim has the mail and its route as it is now', async (store, records) => {
     const route = await routed(store, records)
     const { message, deliveryId } = await take(store, records, route)
     const action = { type: 'webhook' as const, config: { url: 'https://new.example/', includeAttachments: true } }
@@ -30,7 +30,7 @@ export function inboundDeliveryPromises(holds: Holds): void {
     ])
   })
 
-  holds('a delivery reads as what happened to it', async (store, records) => {
+  holds('a delivery reads as its attempts went', async (store, records) => {
     const route = await routed(store, records)
     const { message, deliveryId } = await take(store, records, route)
     const one = { id: deliveryId, inboundMessageId: message.id, routeId: route.id, createdAt: START }
@@ -52,7 +52,7 @@ export function inboundDeliveryPromises(holds: Holds): void {
     expect(await store.inboundDeliveries.ofMessage('inb_none')).toEqual([])
   })
 
-  holds('a claim keeps to its limit, to free slots and to what is due', async (store, records) => {
+  holds('a claim stays within its limit and free slots, and takes only what is due', async (store, records) => {
     const [a, b] = [await routed(store, records), await add(store, records)]
     for (const route of [a, a, a, a, b, b, b, b]) await take(store, records, route)
     const freeFor = (id: string) => (id === a.id ? 1 : 0)
@@ -68,21 +68,24 @@ export function inboundDeliveryPromises(holds: Holds): void {
   })
 
   for (const [what, change, back] of WAITING) {
-    holds(`deliveries of a route that ${what} wait, and go on when it is a webhook again`, async (store, records) => {
-      const route = await routed(store, records)
-      await take(store, records, route)
-      await store.inboundRoutes.update(route.id, change)
-      expect(await claim(store)).toEqual([])
-      await take(store, records, route)
-      expect(await claim(store)).toEqual([])
-      expect(store.inboundDeliveries.nextDueAt(ANY)).toBeNull()
-      await store.inboundRoutes.update(route.id, back(route))
-      expect(store.inboundDeliveries.nextDueAt(ANY)).toBe(START)
-      expect(await claim(store)).toHaveLength(2)
-    })
+    holds(
+      `deliveries of a route that ${what} wait, and continue when it is a webhook again`,
+      async (store, records) => {
+        const route = await routed(store, records)
+        await take(store, records, route)
+        await store.inboundRoutes.update(route.id, change)
+        expect(await claim(store)).toEqual([])
+        await take(store, records, route)
+        expect(await claim(store)).toEqual([])
+        expect(store.inboundDeliveries.nextDueAt(ANY)).toBeNull()
+        await store.inboundRoutes.update(route.id, back(route))
+        expect(store.inboundDeliveries.nextDueAt(ANY)).toBe(START)
+        expect(await claim(store)).toHaveLength(2)
+      },
+    )
   }
 
-  holds('a record is written once, for the attempt and the worker that hold the lease', async (store, records) => {
+  holds('an outcome is recorded once, for the attempt and the worker that hold the lease', async (store, records) => {
     const route = await routed(store, records)
     const { message } = await take(store, records, route)
     const [claimed] = await claim(store)
@@ -123,7 +126,7 @@ export function inboundDeliveryPromises(holds: Holds): void {
     },
   )
 
-  holds('what waits is claimed after opening again', async (store, records, { reopen }) => {
+  holds('waiting deliveries are claimed after a restart', async (store, records, { reopen }) => {
     const route = await routed(store, records)
     const { deliveryId } = await take(store, records, route)
     const again = await reopen()
@@ -132,7 +135,7 @@ export function inboundDeliveryPromises(holds: Holds): void {
   })
 
   holds(
-    'a mail is delivered anew once what was owed is over, and lists by its newest delivery',
+    'a mail is delivered again once no delivery of it is pending, and is listed by its newest delivery',
     async (store, records) => {
       const route = await routed(store, records)
       const { message, deliveryId } = await take(store, records, route)

@@ -23,14 +23,14 @@ export function inboundRoutePromises(holds: Holds): void {
     expect((await store.inboundRoutes.list('org_b', { limit: 9, after: null })).records).toEqual([])
   })
 
-  holds('a route and the answer that tells its secret are kept together', async (store, records) => {
+  holds('a route and the answer with its secret are stored together', async (store, records) => {
     await found(store, records)
     const remember = records.remember()
     await store.inboundRoutes.create(records.inboundRoute(), 'secret', remember)
     expect((await store.idempotency.find(ORGANIZATION, remember.keyHash, 0))!.status).toBe(202)
   })
 
-  holds('a change touches what it names', async (store, records) => {
+  holds('a change affects only the given fields', async (store, records) => {
     await found(store, records)
     const route = records.inboundRoute()
     await store.inboundRoutes.create(route, 'secret')
@@ -66,7 +66,7 @@ export function inboundRoutePromises(holds: Holds): void {
     expect(enabled()).toEqual([])
   })
 
-  holds('what a taken back change wrote is no enabled route', async (store, records) => {
+  holds('a change that was rolled back adds no enabled route', async (store, records) => {
     await found(store, records)
     const route = records.inboundRoute()
     const outcomes = await Promise.allSettled([
@@ -77,7 +77,7 @@ export function inboundRoutePromises(holds: Holds): void {
     expect(store.inboundRoutes.enabledOf(ORGANIZATION)).toEqual([route])
   })
 
-  holds('a domain is found by its name and by its return path host, until it goes', async (store, records) => {
+  holds('a domain is found by its name and by its return path host, until it is removed', async (store, records) => {
     await found(store, records)
     const { domainByName, domainByReturnPathHost } = store.inboundRoutes
     expect(domainByName('b.example')).toBeNull()
@@ -96,7 +96,7 @@ export function inboundRoutePromises(holds: Holds): void {
     expect(domainByReturnPathHost('back.b.example')).toBeNull()
   })
 
-  holds('a removed route lets what it owed fail and leaves its mail', async (store, records) => {
+  holds('a removed route fails its deliveries and keeps its mail', async (store, records) => {
     await found(store, records)
     const [route, stays] = [records.inboundRoute(), records.inboundRoute()]
     for (const each of [route, stays]) await store.inboundRoutes.create(each, 'secret')
@@ -135,7 +135,7 @@ export function inboundRoutePromises(holds: Holds): void {
     await store.inboundRoutes.remove(route.id)
   })
 
-  holds('a route with a long backlog goes whole, and lets others write in between', async (store, records) => {
+  holds('a route with a long backlog is removed whole, with other writes in between', async (store, records) => {
     await found(store, records)
     const route = records.inboundRoute()
     await store.inboundRoutes.create(route, 'secret')
@@ -161,20 +161,17 @@ export function inboundRoutePromises(holds: Holds): void {
     expect(await store.inboundDeliveries.ofMessage(late.taken[0]!.message.id)).toMatchObject([{ status: 'failed' }])
   })
 
-  holds(
-    'mail that was taken for a route that has gone meanwhile is kept, and nothing waits for it',
-    async (store, records) => {
-      await found(store, records)
-      const route = records.inboundRoute()
-      await store.inboundRoutes.create(route, 'secret')
-      await store.inboundRoutes.remove(route.id)
-      const mail = records.acceptedInbound([route])
-      await store.inbound.accept(mail)
-      const { message, deliveryId } = mail.taken[0]!
-      expect(await store.inbound.get(message.id)).toEqual(message)
-      expect(await store.inboundDeliveries.ofMessage(message.id)).toMatchObject([{ id: deliveryId!, status: 'failed' }])
-      expect(await store.inboundDeliveries.redeliver(message.id, 'whd_again', START)).toBe('queued')
-      expect(store.inboundDeliveries.nextDueAt(ANY)).toBeNull()
-    },
-  )
+  holds('mail for a route that was removed meanwhile is kept, and nothing waits for it', async (store, records) => {
+    await found(store, records)
+    const route = records.inboundRoute()
+    await store.inboundRoutes.create(route, 'secret')
+    await store.inboundRoutes.remove(route.id)
+    const mail = records.acceptedInbound([route])
+    await store.inbound.accept(mail)
+    const { message, deliveryId } = mail.taken[0]!
+    expect(await store.inbound.get(message.id)).toEqual(message)
+    expect(await store.inboundDeliveries.ofMessage(message.id)).toMatchObject([{ id: deliveryId!, status: 'failed' }])
+    expect(await store.inboundDeliveries.redeliver(message.id, 'whd_again', START)).toBe('queued')
+    expect(store.inboundDeliveries.nextDueAt(ANY)).toBeNull()
+  })
 }

@@ -17,7 +17,7 @@ import {
 } from './records.ts'
 
 export function inboundPromises(holds: Holds): void {
-  holds('a mail reads as it was taken, also after opening again', async (store, records, { reopen }) => {
+  holds('a mail reads as it was accepted, also after a restart', async (store, records, { reopen }) => {
     await found(store, records)
     const route = records.inboundRoute()
     await store.inboundRoutes.create(route, 'secret')
@@ -41,7 +41,7 @@ export function inboundPromises(holds: Holds): void {
     expect(await again.inbound.parsed('inb_none')).toBeNull()
   })
 
-  holds('a mail that no route took reads without one', async (store, records, { reopen }) => {
+  holds('a mail without a route reads without one', async (store, records, { reopen }) => {
     await found(store, records)
     const mail = records.acceptedInbound([records.inboundRoute({ action: { type: 'store', config: {} } })])
     Object.assign(mail.taken[0]!.message, { routeId: null })
@@ -82,7 +82,7 @@ export function inboundPromises(holds: Holds): void {
     expect((await store.inbound.get(mail.taken[0]!.message.id))!.forwardedAs).toBe(forward.message.id)
   })
 
-  holds('a mail that cannot be written whole leaves nothing of it', async (store, records) => {
+  holds('a mail that cannot be written completely leaves nothing of it', async (store, records) => {
     const { mail, forward, hook } = await forwarded(store, records)
     const twice = records.acceptedInbound([hook]).taken[0]!
     mail.taken.unshift(twice)
@@ -104,7 +104,7 @@ export function inboundPromises(holds: Holds): void {
     expect(await claim(store)).toHaveLength(1)
   })
 
-  holds('mail is listed newest first and by what it is', async (store, records) => {
+  holds('mail is listed newest first and by each filter', async (store, records) => {
     await found(store, records)
     const [a, b] = [records.inboundRoute(), records.inboundRoute({ action: { type: 'store', config: {} } })]
     for (const route of [a, b]) await store.inboundRoutes.create(route, 'secret')

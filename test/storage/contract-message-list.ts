@@ -22,7 +22,7 @@ export function messageListPromises(holds: Holds): void {
     })
   })
 
-  holds('a cursor whose message has gone goes on with what is older', async (store, records) => {
+  holds('a cursor whose message was removed continues with older ones', async (store, records) => {
     await found(store, records)
     const all = [records.accepted(), records.accepted(), records.accepted(), records.accepted()]
     const [oldest, older, gone, newest] = all
@@ -32,7 +32,7 @@ export function messageListPromises(holds: Holds): void {
     expect(await idsOf(store, {}, 'msg_0')).toEqual([])
   })
 
-  holds('every filter finds what it names and nothing else', async (store, records) => {
+  holds('every filter finds its messages and no others', async (store, records) => {
     await found(store, records)
     const wanted = records.accepted({
       status: 'bounced',
@@ -122,7 +122,7 @@ export function messageListPromises(holds: Holds): void {
     expect(await idsOf(store, { metadata: [...all, { key: 'text', value: 'y' }] })).toEqual([])
   })
 
-  holds('text finds words of subject and addresses, the last of them by its beginning', async (store, records) => {
+  holds('text finds words of subject and addresses, the last word by its beginning', async (store, records) => {
     await found(store, records)
     const { message } = await accept(
       store,
@@ -183,7 +183,7 @@ export function messageListPromises(holds: Holds): void {
     expect(await idsOf(store, { text: Array(2000).fill('invoice').join(' ') })).toEqual([message.id])
   })
 
-  holds('text finds what was accepted a moment ago, however much waits to be indexed', async (store, records) => {
+  holds('text finds what was just accepted, however much waits to be indexed', async (store, records) => {
     await found(store, records)
     const all = Array.from({ length: 450 }, () => records.accepted({ subject: 'bulk' }))
     await accept(store, ...all, records.accepted({ subject: 'needle' }))
@@ -205,7 +205,7 @@ export function messageListPromises(holds: Holds): void {
     expect(await idsOf(store, { status: 'delivered' })).toEqual([message.id])
   })
 
-  holds('paging through a filter meets every match once', async (store, records) => {
+  holds('paging through a filter returns every match once', async (store, records) => {
     await found(store, records)
     const wanted: AcceptedMessage[] = []
     for (let i = 0; i < 9; i++) {

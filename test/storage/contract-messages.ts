@@ -64,7 +64,7 @@ export function messagePromises(holds: Holds): void {
     expect(deliveries).toEqual(accepted.deliveries.map(({ destination: _, ...part }) => ({ ...part, ...fresh, queue })))
   })
 
-  holds('what is unknown is nothing', async (store) => {
+  holds('an unknown id returns nothing', async (store) => {
     expect(await store.messages.get('msg_none')).toBeNull()
     expect(await store.messages.content('msg_none')).toBeNull()
     expect(await store.messages.deliveries('msg_none')).toEqual([])
@@ -122,7 +122,7 @@ export function messagePromises(holds: Holds): void {
     })
   })
 
-  holds('attempts of all recipients are told oldest first', async (store, records) => {
+  holds('attempts of all recipients are listed oldest first', async (store, records) => {
     await found(store, records)
     const { message } = await accept(store, records.accepted({ deliveries: [{}, {}] }))
     const [first, second] = await claim(store)
@@ -136,7 +136,7 @@ export function messagePromises(holds: Holds): void {
     expect(attempts[0]!.email).toBe(second!.delivery.email)
   })
 
-  holds('what is open can be cancelled, and is never tried then', async (store, records) => {
+  holds('an open message can be cancelled, and is then never tried', async (store, records) => {
     await found(store, records)
     const { message } = await accept(
       store,
@@ -152,7 +152,7 @@ export function messagePromises(holds: Holds): void {
     expect(await store.messages.cancel(message.id, START)).toBe('invalid_state')
   })
 
-  holds('what is deferred can be cancelled between attempts', async (store, records) => {
+  holds('a deferred message can be cancelled between attempts', async (store, records) => {
     await found(store, records)
     const { message } = await accept(store, records.accepted())
     const [claimed] = await claim(store)
@@ -162,7 +162,7 @@ export function messagePromises(holds: Holds): void {
     expect(await claim(store, { now: START + 1e9 })).toEqual([])
   })
 
-  holds('what is under way or has left cannot be cancelled', async (store, records) => {
+  holds('a message that is under way or final cannot be cancelled', async (store, records) => {
     await found(store, records)
     for (const outcome of [undefined, BOUNCED]) {
       const { message } = await accept(store, records.accepted({ deliveries: [{}, { nextAttemptAt: START + 1 }] }))
@@ -200,7 +200,7 @@ export function messagePromises(holds: Holds): void {
     expect(await store.messages.reschedule(message.id, at, START)).toBe('invalid_state')
   })
 
-  holds('the time a message may take moves with its start', async (store, records) => {
+  holds('the maximum age of a message moves with its start', async (store, records) => {
     await found(store, records)
     const at = START + 1000
     const due = { status: 'scheduled' as const, nextAttemptAt: at }
@@ -213,7 +213,7 @@ export function messagePromises(holds: Holds): void {
     expect(await store.messages.get(patient.id)).toMatchObject({ scheduledAt: at + 500, expiresAt: null })
   })
 
-  holds('only what waits for its time can be moved', async (store, records) => {
+  holds('only a message that waits for its time can be moved', async (store, records) => {
     await found(store, records)
     const { message: queued } = await accept(store, records.accepted())
     expect(await store.messages.reschedule(queued.id, START + 9, START)).toBe('invalid_state')
@@ -228,7 +228,7 @@ export function messagePromises(holds: Holds): void {
     expect(await store.messages.reschedule(cancelled.id, START + 99, START)).toBe('invalid_state')
   })
 
-  holds('cancelling and claiming at once have one winner', async (store, records) => {
+  holds('concurrent cancelling and claiming have one winner', async (store, records) => {
     await found(store, records)
     const { message } = await accept(store, records.accepted())
     const [cancelled, claims] = await Promise.all([store.messages.cancel(message.id, START), claim(store)])

@@ -16,7 +16,7 @@ const kept = (change: Partial<KeptMtaSts> = {}): KeptMtaSts => ({
 
 export function mtaStsPromises(holds: Holds): void {
   holds(
-    'a policy is kept for its domain, over a restart, until another takes its place',
+    'a policy is kept for its domain, over a restart, until another replaces it',
     async (store, _records, means) => {
       expect(await store.mtaSts.get('remote.example')).toBeNull()
       await store.mtaSts.keep(kept())
@@ -29,40 +29,43 @@ export function mtaStsPromises(holds: Holds): void {
     },
   )
 
-  holds('TLS sessions add up by day and domain, are walked day by day, and go when they are told', async (store) => {
-    const day = START - (START % 86_400_000)
-    const count = (change: Partial<TlsCount> = {}): TlsCount => ({
-      domain: 'b.example',
-      day,
-      policy: 'mta_sts',
-      host: null,
-      address: null,
-      source: null,
-      failure: null,
-      sessions: 1,
-      ...change,
-    })
-    const failed = count({ host: 'mx.b.example', address: '192.0.2.1', failure: 'certificate-expired' })
-    await store.tlsSessions.add([count(), failed, count({ domain: 'a.example' })])
-    await store.tlsSessions.add([count({ sessions: 2 }), count({ domain: 'a.example', day: day + 86_400_000 })])
-    expect(await store.tlsSessions.of('b.example', day)).toEqual([count({ sessions: 3 }), failed])
+  holds(
+    'TLS sessions are counted by day and domain, read day by day, and removed when they are reported',
+    async (store) => {
+      const day = START - (START % 86_400_000)
+      const count = (change: Partial<TlsCount> = {}): TlsCount => ({
+        domain: 'b.example',
+        day,
+        policy: 'mta_sts',
+        host: null,
+        address: null,
+        source: null,
+        failure: null,
+        sessions: 1,
+        ...change,
+      })
+      const failed = count({ host: 'mx.b.example', address: '192.0.2.1', failure: 'certificate-expired' })
+      await store.tlsSessions.add([count(), failed, count({ domain: 'a.example' })])
+      await store.tlsSessions.add([count({ sessions: 2 }), count({ domain: 'a.example', day: day + 86_400_000 })])
+      expect(await store.tlsSessions.of('b.example', day)).toEqual([count({ sessions: 3 }), failed])
 
-    const walk = async (before: number) => {
-      const seen: string[] = []
-      for (let at = { domain: '', day: 0 }; ; ) {
-        const next = await store.tlsSessions.next(at, before)
-        if (next === null) return seen
-        seen.push(`${next.domain} ${(next.day - day) / 86_400_000}`)
-        at = next
+      const walk = async (before: number) => {
+        const seen: string[] = []
+        for (let at = { domain: '', day: 0 }; ; ) {
+          const next = await store.tlsSessions.next(at, before)
+          if (next === null) return seen
+          seen.push(`${next.domain} ${(next.day - day) / 86_400_000}`)
+          at = next
+        }
       }
-    }
-    expect(await walk(day + 1)).toEqual(['a.example 0', 'b.example 0'])
-    expect(await walk(day + 2 * 86_400_000)).toEqual(['a.example 0', 'b.example 0', 'a.example 1'])
-    await store.tlsSessions.remove('a.example', day)
-    expect(await walk(day + 2 * 86_400_000)).toEqual(['b.example 0', 'a.example 1'])
-  })
+      expect(await walk(day + 1)).toEqual(['a.example 0', 'b.example 0'])
+      expect(await walk(day + 2 * 86_400_000)).toEqual(['a.example 0', 'b.example 0', 'a.example 1'])
+      await store.tlsSessions.remove('a.example', day)
+      expect(await walk(day + 2 * 86_400_000)).toEqual(['b.example 0', 'a.example 1'])
+    },
+  )
 
-  holds('policies whose refresh is due come in the order of their time', async (store) => {
+  holds('policies whose refresh is due come in due order', async (store) => {
     for (const [domain, refreshAt] of [
       ['late.example', START + 3],
       ['first.example', START + 1],

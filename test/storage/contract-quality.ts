@@ -23,14 +23,11 @@ const COMPLAINT = { type: 'message.complained' as const }
 const NOTHING = { sent: 0, hardBounced: 0, delivered: 0, complained: 0 }
 
 export function qualityPromises(holds: Holds): void {
-  holds(
-    'figures of a domain without mail are zero, and it is not among those that have any',
-    async (store, records) => {
-      await found(store, records)
-      expect(await store.quality.figures(DOMAIN, HOUR, NOW)).toEqual(NOTHING)
-      expect(await store.quality.domainsWithOutcomes(HOUR, NOW)).toEqual([])
-    },
-  )
+  holds('figures of a domain without mail are zero, and it is not among those with mail', async (store, records) => {
+    await found(store, records)
+    expect(await store.quality.figures(DOMAIN, HOUR, NOW)).toEqual(NOTHING)
+    expect(await store.quality.domainsWithOutcomes(HOUR, NOW)).toEqual([])
+  })
 
   for (const windowMs of [2 * HOUR, 24 * HOUR]) {
     holds(`figures add up the outcomes of live mail (${windowMs / HOUR} h)`, async (store, records) => {
@@ -63,7 +60,7 @@ export function qualityPromises(holds: Holds): void {
     })
   })
 
-  holds('what is older than the window leaves it, a little late', async (store, records) => {
+  holds('events older than the window leave it, a little late', async (store, records) => {
     await found(store, records)
     await store.events.append([records.event({ ...HARD, createdAt: START })])
     const sent = async (windowMs: number, now: number) => (await store.quality.figures(DOMAIN, windowMs, now)).sent
@@ -75,7 +72,7 @@ export function qualityPromises(holds: Holds): void {
     expect(await sent(24 * HOUR, START + 24 * HOUR + HOUR / 4)).toBe(0)
   })
 
-  holds('what no window reaches is forgotten, in small steps', async (store, records) => {
+  holds('events that no window reaches are removed, in small steps', async (store, records) => {
     await found(store, records)
     for (let n = 0; n < 5; n++) await store.events.append([records.event({ ...HARD, createdAt: START + n * 5_000 })])
     const later = START + 3 * HOUR
@@ -104,19 +101,16 @@ export function qualityPromises(holds: Holds): void {
     expect(await eventsOf(store)).toBe(2)
   })
 
-  holds(
-    'alerts of the two metrics and of other domains stand beside each other, newest first',
-    async (store, records) => {
-      await found(store, records)
-      const all = [alert(records), alert(records, { metric: 'complaint_rate' }), alert(records, { domainId: 'dom_b' })]
-      for (const each of all) {
-        expect(await store.quality.raise(each, records.event({ type: 'quality.alert' }))).toBe('raised')
-      }
-      expect((await store.quality.firing()).map(({ id }) => id).sort()).toEqual(all.map(({ id }) => id).sort())
-      expect(await store.quality.alerts(DOMAIN, 9)).toEqual([all[1]!, all[0]!])
-      expect(await store.quality.alerts(DOMAIN, 1)).toEqual([all[1]!])
-    },
-  )
+  holds('alerts of the two metrics and of other domains are separate, newest first', async (store, records) => {
+    await found(store, records)
+    const all = [alert(records), alert(records, { metric: 'complaint_rate' }), alert(records, { domainId: 'dom_b' })]
+    for (const each of all) {
+      expect(await store.quality.raise(each, records.event({ type: 'quality.alert' }))).toBe('raised')
+    }
+    expect((await store.quality.firing()).map(({ id }) => id).sort()).toEqual(all.map(({ id }) => id).sort())
+    expect(await store.quality.alerts(DOMAIN, 9)).toEqual([all[1]!, all[0]!])
+    expect(await store.quality.alerts(DOMAIN, 1)).toEqual([all[1]!])
+  })
 
   holds('an alert whose event cannot be written is not raised', async (store, records) => {
     await found(store, records)
@@ -126,7 +120,7 @@ export function qualityPromises(holds: Holds): void {
     expect(store.quality.firingOf(DOMAIN)).toEqual([])
   })
 
-  holds('an alert outlives the process', async (store, records, { reopen }) => {
+  holds('an alert survives a restart', async (store, records, { reopen }) => {
     await found(store, records)
     const raised = alert(records)
     await store.quality.raise(raised, records.event({ type: 'quality.alert' }))

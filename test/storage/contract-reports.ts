@@ -39,7 +39,7 @@ export function reportPromises(holds: Holds): void {
     expect(await store.messages.attempts(message.id)).toHaveLength(1)
   })
 
-  holds('of several recipients only the one spoken of changes', async (store, records) => {
+  holds('only the reported recipient of several changes', async (store, records) => {
     await found(store, records)
     const { message, deliveries } = await accept(store, records.accepted({ deliveries: [{}, {}] }))
     for (const claimed of await claim(store)) await store.deliveries.record(recordOf(claimed))
@@ -49,7 +49,7 @@ export function reportPromises(holds: Holds): void {
     expect((await store.messages.get(message.id))!.status).toBe('partial')
   })
 
-  holds('the same report twice is one, also in one burst and after the change it made', async (store, records) => {
+  holds('the same report twice counts once, also in one burst and after its change', async (store, records) => {
     const { message, id } = await delivered(store, records)
     const report = records.report()
     const late = () => lateBounce(id, report, 'delivered', { events: [records.event()] })
@@ -60,7 +60,7 @@ export function reportPromises(holds: Holds): void {
     expect((await store.events.list(ALL_EVENTS, { limit: 9, after: null })).records).toHaveLength(1)
   })
 
-  holds('one report may speak of two deliveries', async (store, records) => {
+  holds('one report may be about two deliveries', async (store, records) => {
     await found(store, records)
     const { message, deliveries } = await accept(store, records.accepted({ deliveries: [{}, {}] }))
     const report = records.report()
@@ -73,24 +73,21 @@ export function reportPromises(holds: Holds): void {
     ])
   })
 
-  holds(
-    'nothing is written of a decision made for another state, or for a delivery that is not',
-    async (store, records) => {
-      const { message, id } = await delivered(store, records)
-      const told = { events: [records.event()], suppression: records.suppression() }
-      expect(await store.deliveries.recordLate(lateBounce(id, records.report(), 'deferred', told))).toBe('changed')
-      const only = { ...told, change: null }
-      expect(await store.deliveries.recordLate(lateBounce(id, records.report(), 'queued', only))).toBe('changed')
-      const unknown = lateBounce('dlv_none', records.report(), 'delivered', told)
-      expect(await store.deliveries.recordLate(unknown)).toBe('unknown')
-      expect((await store.deliveries.get(id))!.delivery.status).toBe('delivered')
-      expect(await store.deliveries.reports(message.id)).toEqual([])
-      expect((await store.events.list(ALL_EVENTS, { limit: 9, after: null })).records).toEqual([])
-      expect(await store.suppressions.find(ORGANIZATION, 'bob@dest.example')).toEqual([])
-    },
-  )
+  holds('a decision for another state, or for an unknown delivery, writes nothing', async (store, records) => {
+    const { message, id } = await delivered(store, records)
+    const told = { events: [records.event()], suppression: records.suppression() }
+    expect(await store.deliveries.recordLate(lateBounce(id, records.report(), 'deferred', told))).toBe('changed')
+    const only = { ...told, change: null }
+    expect(await store.deliveries.recordLate(lateBounce(id, records.report(), 'queued', only))).toBe('changed')
+    const unknown = lateBounce('dlv_none', records.report(), 'delivered', told)
+    expect(await store.deliveries.recordLate(unknown)).toBe('unknown')
+    expect((await store.deliveries.get(id))!.delivery.status).toBe('delivered')
+    expect(await store.deliveries.reports(message.id)).toEqual([])
+    expect((await store.events.list(ALL_EVENTS, { limit: 9, after: null })).records).toEqual([])
+    expect(await store.suppressions.find(ORGANIZATION, 'bob@dest.example')).toEqual([])
+  })
 
-  holds('a report that changes nothing is kept with what it causes', async (store, records) => {
+  holds('a report that changes nothing is kept with its cause', async (store, records) => {
     const { message, id } = await delivered(store, records)
     const before = await store.deliveries.get(id)
     const event = records.event({ type: 'message.complained', messageId: message.id })
@@ -129,7 +126,7 @@ export function reportPromises(holds: Holds): void {
     expect((await store.messages.get(message.id))!.status).toBe('bounced')
   })
 
-  holds('a worker that was trying what a report ended has lost its lease', async (store, records) => {
+  holds('a worker loses the lease of a delivery that a report ended', async (store, records) => {
     await found(store, records)
     const { message, deliveries } = await accept(store, records.accepted())
     const [claimed] = await claim(store)
@@ -143,7 +140,7 @@ export function reportPromises(holds: Holds): void {
     expect(await store.messages.attempts(message.id)).toEqual([])
   })
 
-  holds('a report that leaves a delivery open leaves its turn and its worker', async (store, records) => {
+  holds('a report that leaves a delivery open keeps its turn and its worker', async (store, records) => {
     await found(store, records)
     const { deliveries } = await accept(store, records.accepted())
     const [claimed] = await claim(store)

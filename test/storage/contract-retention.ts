@@ -52,7 +52,7 @@ async function oldMessage(store: Store, records: Records) {
 }
 
 export function retentionPromises(holds: Holds): void {
-  holds('what is over and old goes with all that belongs to it, and nothing younger', async (store, records) => {
+  holds('old final messages are removed with all their records, and younger ones stay', async (store, records) => {
     await found(store, records)
     const { message, deliveries } = await oldMessage(store, records)
     await store.deliveries.recordLate(lateBounce(deliveries[0]!.id, records.report(), 'delivered'))
@@ -77,30 +77,33 @@ export function retentionPromises(holds: Holds): void {
     expect(await store.messages.content(young.message.id)).not.toBeNull()
   })
 
-  holds('what is open or was due later stays, however old, and goes once it is over', async (store, records) => {
-    await found(store, records)
-    const open = await accept(store, records.accepted())
-    const scheduled = { status: 'scheduled' as const, scheduledAt: START + 9 * DAY }
-    const later = { status: 'scheduled' as const, nextAttemptAt: START + 9 * DAY }
-    const waiting = await accept(store, records.accepted({ ...scheduled, deliveries: [later] }))
-    const sentLate = await accept(store, records.accepted({ ...OVER, scheduledAt: START + 9 * DAY }))
-    await removeAll(store, START + DAY)
-    expect((await messageIds(store)).sort()).toEqual([open, waiting, sentLate].map(({ message }) => message.id))
+  holds(
+    'open or recently due messages stay, however old, and are removed once they are final',
+    async (store, records) => {
+      await found(store, records)
+      const open = await accept(store, records.accepted())
+      const scheduled = { status: 'scheduled' as const, scheduledAt: START + 9 * DAY }
+      const later = { status: 'scheduled' as const, nextAttemptAt: START + 9 * DAY }
+      const waiting = await accept(store, records.accepted({ ...scheduled, deliveries: [later] }))
+      const sentLate = await accept(store, records.accepted({ ...OVER, scheduledAt: START + 9 * DAY }))
+      await removeAll(store, START + DAY)
+      expect((await messageIds(store)).sort()).toEqual([open, waiting, sentLate].map(({ message }) => message.id))
 
-    const [claimed] = await claim(store)
-    await removeAll(store, START + DAY)
-    expect(await store.deliveries.record(recordOf(claimed!, DEFERRED))).toBe('recorded')
-    await removeAll(store, START + DAY)
-    expect(await store.messages.get(open.message.id)).not.toBeNull()
-    const [again] = await claim(store, { now: START + 60_000 })
-    expect(await store.deliveries.record(recordOf(again!))).toBe('recorded')
-    await removeAll(store, START + DAY)
-    expect((await messageIds(store)).sort()).toEqual([waiting, sentLate].map(({ message }) => message.id))
-    await removeAll(store, START + 9 * DAY + 1)
-    expect(await messageIds(store)).toEqual([waiting.message.id])
-  })
+      const [claimed] = await claim(store)
+      await removeAll(store, START + DAY)
+      expect(await store.deliveries.record(recordOf(claimed!, DEFERRED))).toBe('recorded')
+      await removeAll(store, START + DAY)
+      expect(await store.messages.get(open.message.id)).not.toBeNull()
+      const [again] = await claim(store, { now: START + 60_000 })
+      expect(await store.deliveries.record(recordOf(again!))).toBe('recorded')
+      await removeAll(store, START + DAY)
+      expect((await messageIds(store)).sort()).toEqual([waiting, sentLate].map(({ message }) => message.id))
+      await removeAll(store, START + 9 * DAY + 1)
+      expect(await messageIds(store)).toEqual([waiting.message.id])
+    },
+  )
 
-  holds('another organization keeps what is its own', async (store, records) => {
+  holds('another organization keeps its own messages', async (store, records) => {
     await found(store, records)
     const other = { organizationId: 'org_b' }
     const theirs = await accept(store, records.accepted({ ...OVER, ...other }))
@@ -115,7 +118,7 @@ export function retentionPromises(holds: Holds): void {
     expect(await store.inbound.get(mail.taken[0]!.message.id)).not.toBeNull()
   })
 
-  holds('events go by their own age, with their webhook deliveries', async (store, records) => {
+  holds('events are removed by their own age, with their webhook deliveries', async (store, records) => {
     await found(store, records)
     const hook = records.webhook()
     await store.webhooks.create(hook, 'whsec_a')
@@ -135,7 +138,7 @@ export function retentionPromises(holds: Holds): void {
     expect(await store.webhookDeliveries.record(record)).toEqual({ kind: 'lease_lost' })
   })
 
-  holds('inbound mail goes with its last message, and what is pending stays', async (store, records) => {
+  holds('inbound mail is removed with its last message, and pending mail stays', async (store, records) => {
     await found(store, records)
     const stored = records.inboundRoute({ action: { type: 'store', config: {} } })
     const posted = records.inboundRoute()
@@ -168,7 +171,7 @@ export function retentionPromises(holds: Holds): void {
     expect(await store.suppressions.find(ORGANIZATION, 'bob@dest.example')).toHaveLength(1)
   })
 
-  holds('a step ends when its time is up, and the next goes on from there', async (store, records) => {
+  holds('a step ends when its time is up, and the next one continues there', async (store, records) => {
     await found(store, records)
     await accept(store, ...Array.from({ length: 250 }, () => records.accepted(OVER)))
     await store.events.append(Array.from({ length: 5 }, () => records.event()))
@@ -182,7 +185,7 @@ export function retentionPromises(holds: Holds): void {
     expect([await left(), await eventIds(store)]).toEqual([0, []])
   })
 
-  holds('old mail behind more than a step of what must stay is found', async (store, records) => {
+  holds('old mail behind more than a step of kept mail is found', async (store, records) => {
     await found(store, records)
     await accept(store, ...Array.from({ length: 150 }, () => records.accepted()))
     const { message } = await accept(store, records.accepted(OVER))
@@ -191,7 +194,7 @@ export function retentionPromises(holds: Holds): void {
     expect(await messageIds(store)).toHaveLength(150)
   })
 
-  holds('what stays takes its time as well: a step looks at one record when it has none', async (store, records) => {
+  holds('kept mail takes time as well: a step without time reads one record', async (store, records) => {
     await found(store, records)
     await accept(store, ...Array.from({ length: 5 }, () => records.accepted()))
     await accept(store, ...Array.from({ length: 5 }, () => records.accepted({ ...OVER, createdAt: START + DAY })))
@@ -204,7 +207,7 @@ export function retentionPromises(holds: Holds): void {
     expect(await store.messages.get(message.id)).toBeNull()
   })
 
-  holds('whoever got removed mail can be told from its delivery for as long as asked', async (store, records) => {
+  holds('the recipient of removed mail is found by its delivery for as long as asked', async (store, records) => {
     await found(store, records)
     const sent = { status: 'delivered' as const, nextAttemptAt: null, attempts: 1, lastAttemptAt: START + 5 }
     const deliveries = [sent, { ...sent, status: 'suppressed' as const, attempts: 0, lastAttemptAt: null }]
@@ -242,7 +245,7 @@ export function retentionPromises(holds: Holds): void {
     expect(await store.deliveries.recordUnsubscribable(one!, ...unsubscribeRequest())).toBe('unknown')
   })
 
-  holds('a cursor whose message is gone goes on with what is older', async (store, records) => {
+  holds('a cursor whose message was removed continues with older ones', async (store, records) => {
     await found(store, records)
     const old = await accept(store, records.accepted())
     const over = await accept(store, records.accepted(OVER))
@@ -251,7 +254,7 @@ export function retentionPromises(holds: Holds): void {
     expect(page.records.map(({ id }) => id)).toEqual([old.message.id])
   })
 
-  holds('space can be given back and the log emptied at any time', async (store, records, { reopen }) => {
+  holds('space can be returned and the log emptied at any time', async (store, records, { reopen }) => {
     await found(store, records)
     const { message } = await oldMessage(store, records)
     await store.indexForSearch()

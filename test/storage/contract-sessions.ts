@@ -15,7 +15,7 @@ const session = (number: number, change: Partial<Session> = {}): Session => ({
 })
 
 export function sessionPromises(holds: Holds): void {
-  holds('a link opens one session, once, and not when its time is over', async ({ sessions }, records) => {
+  holds('a link opens one session, once, and none when it has expired', async ({ sessions }, records) => {
     const [link, late, token] = [records.hash(), records.hash(), records.hash()]
     await sessions.addLink({ tokenHash: link, createdAt: START, expiresAt: START + 10 })
     await sessions.addLink({ tokenHash: late, createdAt: START, expiresAt: START })
@@ -31,28 +31,25 @@ export function sessionPromises(holds: Holds): void {
     expect(await sessions.get('ses_4')).toBeNull()
   })
 
-  holds('those that have not ended are listed, newest first', async ({ sessions }, records) => {
+  holds('sessions that have not ended are listed, newest first', async ({ sessions }, records) => {
     for (const number of [1, 2, 3]) await sessions.open(session(number), records.hash())
     await sessions.open(session(4, { endsAt: START + 5 }), records.hash())
     expect(await idsByPage((page) => sessions.list(START + 5, page))).toEqual(['ses_3', 'ses_2', 'ses_1'])
   })
 
-  holds(
-    'being seen moves the end, never backwards, and brings back none that has ended',
-    async ({ sessions }, records) => {
-      const [token, over] = [records.hash(), records.hash()]
-      await sessions.open(session(1), token)
-      await sessions.open(session(2, { endsAt: START + 5 }), over)
-      await sessions.recordSeen([
-        { id: 'ses_1', at: START + 9, endsAt: START + 2_000 },
-        { id: 'ses_1', at: START + 3, endsAt: START + 1_500 },
-        { id: 'ses_2', at: START + 5, endsAt: START + 2_000 },
-        { id: 'ses_none', at: START, endsAt: START },
-      ])
-      expect(sessions.findByToken(token)).toMatchObject({ lastSeenAt: START + 9, endsAt: START + 2_000 })
-      expect(sessions.findByToken(over)).toMatchObject({ lastSeenAt: START, endsAt: START + 5 })
-    },
-  )
+  holds('use extends a session, never shortens it, and revives none that has ended', async ({ sessions }, records) => {
+    const [token, over] = [records.hash(), records.hash()]
+    await sessions.open(session(1), token)
+    await sessions.open(session(2, { endsAt: START + 5 }), over)
+    await sessions.recordSeen([
+      { id: 'ses_1', at: START + 9, endsAt: START + 2_000 },
+      { id: 'ses_1', at: START + 3, endsAt: START + 1_500 },
+      { id: 'ses_2', at: START + 5, endsAt: START + 2_000 },
+      { id: 'ses_none', at: START, endsAt: START },
+    ])
+    expect(sessions.findByToken(token)).toMatchObject({ lastSeenAt: START + 9, endsAt: START + 2_000 })
+    expect(sessions.findByToken(over)).toMatchObject({ lastSeenAt: START, endsAt: START + 5 })
+  })
 
   holds('an ended session is gone at once', async ({ sessions }, records) => {
     const token = records.hash()
@@ -62,7 +59,7 @@ export function sessionPromises(holds: Holds): void {
     expect(sessions.findByToken(token)).toBeNull()
   })
 
-  holds('a new password ends every session but one; taking it away ends all', async ({ sessions }, records) => {
+  holds('a new password ends every session but one; removing it ends all', async ({ sessions }, records) => {
     const tokens = [records.hash(), records.hash()]
     for (const [at, token] of tokens.entries()) await sessions.open(session(at), token)
     expect(await sessions.passwordHash()).toBeNull()
@@ -75,7 +72,7 @@ export function sessionPromises(holds: Holds): void {
     expect(sessions.findByToken(tokens[1]!)).toBeNull()
   })
 
-  holds('what has ended is forgotten, a few at a time', async ({ sessions }, records) => {
+  holds('ended sessions are removed, a few at a time', async ({ sessions }, records) => {
     const stays = records.hash()
     for (const number of [1, 2, 3]) await sessions.open(session(number), records.hash())
     await sessions.open(session(4, { endsAt: START + 9_000 }), stays)

@@ -22,14 +22,14 @@ const MIDNIGHT = START - (START % DAY)
 const ALL: StatsFilter = { organizationId: ORGANIZATION, domainId: null, tag: null, mode: 'live' }
 
 export function statsPromises(holds: Holds): void {
-  holds('an empty store counts nothing, and answers as many spans as were asked for', async (store, records) => {
+  holds('an empty store counts nothing, and returns as many periods as requested', async (store, records) => {
     await found(store, records)
     expect(await store.stats.hours(ALL, [START, START + HOUR])).toEqual([noCounts(), noCounts()])
     expect(await store.stats.days(ALL, [{ from: MIDNIGHT, before: MIDNIGHT + 400 * DAY }])).toEqual([noCounts()])
     expect(await store.stats.days(ALL, [])).toEqual([])
   })
 
-  holds('accepted recipients are counted, the suppressed ones also as such', async (store, records) => {
+  holds('accepted recipients are counted, the suppressed ones also separately', async (store, records) => {
     await found(store, records)
     const deliveries = [{}, {}, { status: 'suppressed' as const, nextAttemptAt: null }]
     await accept(store, records.accepted({ deliveries }), records.accepted())
@@ -67,7 +67,7 @@ export function statsPromises(holds: Holds): void {
     expect(await today(store)).toEqual({ delivered: 1 })
   })
 
-  holds('an event for one webhook alone, a sample, is not counted', async (store, records) => {
+  holds('a sample event for one webhook is not counted', async (store, records) => {
     await found(store, records)
     const hook = records.webhook()
     await store.webhooks.create(hook, 'whsec_a')
@@ -75,7 +75,7 @@ export function statsPromises(holds: Holds): void {
     expect(await today(store)).toEqual({})
   })
 
-  holds('what came of a delivery is counted with it, and not when the lease was lost', async (store, records) => {
+  holds('the result of a delivery is counted with it, and not when the lease was lost', async (store, records) => {
     await found(store, records)
     await accept(store, records.accepted({ deliveries: [{}, {}] }))
     const [first, second] = await claim(store)
@@ -87,7 +87,7 @@ export function statsPromises(holds: Holds): void {
     expect(await today(store)).toEqual({ accepted: 2, deferred: 1, hardBounced: 1 })
   })
 
-  holds('a bounce after the delivery leaves the delivery counted, and is marked as late', async (store, records) => {
+  holds('a bounce after the delivery keeps the delivery counted, and is marked as late', async (store, records) => {
     await found(store, records)
     const { deliveries } = await accept(store, records.accepted())
     const [claimed] = await claim(store)
@@ -105,7 +105,7 @@ export function statsPromises(holds: Holds): void {
   })
 
   holds(
-    'hours, days and spans of days hold what falls into them, from the first to before the last',
+    'hours, days and spans of days contain their events, from the first to before the last',
     async (store, records) => {
       await found(store, records)
       for (const at of [
@@ -129,7 +129,7 @@ export function statsPromises(holds: Holds): void {
     },
   )
 
-  holds('organizations, domains, tags and modes are counted apart', async (store, records) => {
+  holds('organizations, domains, tags and modes are counted separately', async (store, records) => {
     await found(store, records)
     const one = records.accepted({ tags: ['news', 'news', 'weekly'] })
     const two = records.accepted({ domainId: 'dom_b', tags: ['news'] })
@@ -149,7 +149,7 @@ export function statsPromises(holds: Holds): void {
     expect(await counts({ tag: 'other' })).toEqual({})
   })
 
-  holds('what is not written is not counted, and takes no other count with it', async (store, records) => {
+  holds('an event that is not written is not counted, and rolls back no other count', async (store, records) => {
     await found(store, records)
     const known = await accept(store, records.accepted({ tags: ['a'] }))
     const volume = { organizationId: ORGANIZATION, month: '2026-11', count: 5, limit: 4 }
@@ -164,14 +164,14 @@ export function statsPromises(holds: Holds): void {
     expect(await today(store, { ...ALL, tag: 'a' })).toEqual({ accepted: 1 })
   })
 
-  holds('many at once add up', async (store, records) => {
+  holds('concurrent events add up', async (store, records) => {
     await found(store, records)
     await Promise.all(Array.from({ length: 600 }, () => accept(store, records.accepted({ tags: ['a'] }))))
     expect(await today(store)).toEqual({ accepted: 600 })
     expect(await today(store, { ...ALL, tag: 'a' })).toEqual({ accepted: 600 })
   })
 
-  holds('counts outlive the process', async (store, records, { reopen }) => {
+  holds('counts survive a restart', async (store, records, { reopen }) => {
     await found(store, records)
     await accept(store, records.accepted())
     expect(await today(await reopen())).toEqual({ accepted: 1 })

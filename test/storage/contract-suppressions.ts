@@ -12,13 +12,13 @@ export function suppressionPromises(holds: Holds): void {
     expect(await store.suppressions.get(second.id)).toBeNull()
   })
 
-  holds('two of the same at once are one', async (store, records) => {
+  holds('two concurrent equal suppressions are one', async (store, records) => {
     await found(store, records)
     const answers = await Promise.all([1, 2].map(() => store.suppressions.add(records.suppression())))
     expect(answers.map(({ kind }) => kind)).toEqual(['added', 'exists'])
   })
 
-  holds('of many at once those that are new are added, with their evidence', async (store, records) => {
+  holds('the new ones of many are added, with their evidence', async (store, records) => {
     await found(store, records)
     const before = records.suppression()
     await store.suppressions.add(before)
@@ -33,7 +33,7 @@ export function suppressionPromises(holds: Holds): void {
     expect(await store.suppressions.addAll([])).toEqual({ added: 0, limit: null })
   })
 
-  holds('one domain, another and the whole organization are different reaches', async (store, records) => {
+  holds('one domain, another and the whole organization are different scopes', async (store, records) => {
     await found(store, records)
     const here = records.suppression()
     const there = records.suppression({ domainId: 'dom_b' })
@@ -54,7 +54,7 @@ export function suppressionPromises(holds: Holds): void {
   })
 
   holds(
-    'suppressions are listed newest first, by address and by reason, past one that has gone',
+    'suppressions are listed newest first, by address and by reason, past a deleted one',
     async (store, records) => {
       await found(store, records)
       const all = [
@@ -84,7 +84,7 @@ export function suppressionPromises(holds: Holds): void {
     },
   )
 
-  holds('removing tells how many went', async (store, records) => {
+  holds('removing returns how many were removed', async (store, records) => {
     await found(store, records)
     const suppression = records.suppression()
     await store.suppressions.add(suppression)

@@ -5,7 +5,7 @@ import type { Holds } from './contract.ts'
 import { found, idsByPage, ORGANIZATION, START } from './records.ts'
 
 export function templatePromises(holds: Holds): void {
-  holds('a template comes back as it was written, by id and by alias', async (store, records) => {
+  holds('a template reads as it was written, by id and by alias', async (store, records) => {
     await found(store, records)
     const [named, bare] = [template(1), template(2, { alias: null, subject: null, html: null, variables: [] })]
     for (const each of [named, bare]) expect(await store.templates.create(each)).toBe('created')
@@ -16,25 +16,30 @@ export function templatePromises(holds: Holds): void {
     expect(await store.templates.get('tpl_none')).toBeNull()
   })
 
-  holds('an alias is one template of an organization, and free again when it goes', async (store, records) => {
-    await found(store, records)
-    const other = records.organization()
-    await store.organizations.create(other)
-    const [first, second] = [template(1), template(2)]
-    const answers = await Promise.all([first, second].map((each) => store.templates.create(each)))
-    expect(answers).toEqual(['created', 'conflict'])
-    expect(await store.templates.get(second.id)).toBeNull()
-    expect(await store.templates.create(template(3, { organizationId: other.id }))).toBe('created')
-    expect(await store.templates.create(template(4, { alias: null }))).toBe('created')
-    expect(await store.templates.create(template(5, { alias: null }))).toBe('created')
-    expect((await store.templates.update(template(4).id, 1, { alias: 'welcome' }, START)).kind).toBe('conflict')
-    expect((await store.templates.update(first.id, 1, { alias: 'welcome', name: 'Same' }, START)).kind).toBe('updated')
-    await store.templates.remove(first.id)
-    expect(await store.templates.findByAlias(ORGANIZATION, 'welcome')).toBeNull()
-    expect((await store.templates.update(template(4).id, 1, { alias: 'welcome' }, START)).kind).toBe('updated')
-  })
+  holds(
+    'an alias belongs to one template of an organization, and is free again when that is deleted',
+    async (store, records) => {
+      await found(store, records)
+      const other = records.organization()
+      await store.organizations.create(other)
+      const [first, second] = [template(1), template(2)]
+      const answers = await Promise.all([first, second].map((each) => store.templates.create(each)))
+      expect(answers).toEqual(['created', 'conflict'])
+      expect(await store.templates.get(second.id)).toBeNull()
+      expect(await store.templates.create(template(3, { organizationId: other.id }))).toBe('created')
+      expect(await store.templates.create(template(4, { alias: null }))).toBe('created')
+      expect(await store.templates.create(template(5, { alias: null }))).toBe('created')
+      expect((await store.templates.update(template(4).id, 1, { alias: 'welcome' }, START)).kind).toBe('conflict')
+      expect((await store.templates.update(first.id, 1, { alias: 'welcome', name: 'Same' }, START)).kind).toBe(
+        'updated',
+      )
+      await store.templates.remove(first.id)
+      expect(await store.templates.findByAlias(ORGANIZATION, 'welcome')).toBeNull()
+      expect((await store.templates.update(template(4).id, 1, { alias: 'welcome' }, START)).kind).toBe('updated')
+    },
+  )
 
-  holds('an alias that was refused leaves no answer behind', async (store, records) => {
+  holds('a refused alias leaves no stored answer', async (store, records) => {
     await found(store, records)
     const [kept, lost] = [records.remember(), records.remember()]
     await store.templates.create(template(1), kept)
@@ -68,7 +73,7 @@ export function templatePromises(holds: Holds): void {
     expect(renamed).toEqual({ ...first, name: 'New', alias: null, updatedAt: START + 6 })
   })
 
-  holds('of two changes of one version the second is told', async (store, records) => {
+  holds('the second of two changes of one version is refused', async (store, records) => {
     await found(store, records)
     const first = template(1)
     await store.templates.create(first)
@@ -82,7 +87,7 @@ export function templatePromises(holds: Holds): void {
     expect((await store.templates.update('tpl_none', 1, {}, START)).kind).toBe('unknown')
   })
 
-  holds('which version stands follows every change', async (store, records) => {
+  holds('the current version follows every change', async (store, records) => {
     await found(store, records)
     const first = template(1)
     await store.templates.create(first)
@@ -97,7 +102,7 @@ export function templatePromises(holds: Holds): void {
     expect(store.templates.current(ORGANIZATION, first.id)).toBeNull()
   })
 
-  holds('lists are newest first and without the texts', async (store, records) => {
+  holds('templates are listed newest first and without the texts', async (store, records) => {
     await found(store, records)
     const all = [1, 2, 3].map((number) => template(number, { alias: `t${number}` }))
     for (const each of all) await store.templates.create(each)
@@ -109,7 +114,7 @@ export function templatePromises(holds: Holds): void {
     expect((await store.templates.list('org_b', { limit: 9, after: null })).records).toEqual([])
   })
 
-  holds('versions are listed newest first, by page, and go with their template', async (store, records) => {
+  holds('versions are listed newest first, in pages, and are deleted with their template', async (store, records) => {
     await found(store, records)
     const first = template(1)
     await store.templates.create(first)

@@ -6,7 +6,7 @@ import type { Holds } from './contract.ts'
 import { found, idsByPage, ORGANIZATION, postAttempt, type Records, START, WORKER, YEARS_LATER } from './records.ts'
 
 export function webhookDeliveryPromises(holds: Holds): void {
-  holds('an event goes to every active webhook that wants its kind', async (store, records) => {
+  holds('an event goes to every active webhook that subscribes to its kind', async (store, records) => {
     const hook = await hooked(store, records, { events: ['message.delivered', 'message.bounced'] })
     const other = await add(store, records, { events: ['message.opened'] })
     const paused = await add(store, records, { status: 'paused' })
@@ -35,7 +35,7 @@ export function webhookDeliveryPromises(holds: Holds): void {
     for (const { id } of [other, paused, theirs]) expect((await list(store, id)).length).toBe(0)
   })
 
-  holds('a test event goes to its webhook alone, whatever that wants', async (store, records) => {
+  holds('a test event goes to its webhook only, whatever that subscribes to', async (store, records) => {
     await hooked(store, records)
     const only = await add(store, records, { events: [] })
     await store.events.append([records.event()], only.id)
@@ -43,7 +43,7 @@ export function webhookDeliveryPromises(holds: Holds): void {
   })
 
   holds(
-    'those of a message are of all webhooks, of its newest events first, and of no other organization',
+    'the deliveries of a message are those of all webhooks, of its newest events first, and of no other organization',
     async (store, records) => {
       const hooks = [await hooked(store, records), await add(store, records)]
       const [first, second] = [records.event({ messageId: 'msg_told' }), records.event({ messageId: 'msg_told' })]
@@ -61,7 +61,7 @@ export function webhookDeliveryPromises(holds: Holds): void {
     },
   )
 
-  holds('a delivery reads as what happened to it', async (store, records) => {
+  holds('a delivery reads as its attempts went', async (store, records) => {
     const hook = await hooked(store, records)
     const event = records.event()
     await store.events.append([event])
@@ -97,7 +97,7 @@ export function webhookDeliveryPromises(holds: Holds): void {
     expect(await store.webhookDeliveries.get('whd_none')).toBeNull()
   })
 
-  holds('a claim keeps to its limit, to free slots and to what is due', async (store, records) => {
+  holds('a claim stays within its limit and free slots, and takes only what is due', async (store, records) => {
     const [a, b] = [await hooked(store, records), await add(store, records)]
     await store.events.append(Array.from({ length: 4 }, () => records.event()))
     const freeFor = (id: string) => (id === a.id ? 1 : 0)
@@ -113,7 +113,7 @@ export function webhookDeliveryPromises(holds: Holds): void {
     expect(again.map(({ attempt }) => attempt)).toEqual(Array(8).fill(2))
   })
 
-  holds('a paused webhook waits with what is pending, and goes on when it is resumed', async (store, records) => {
+  holds('a paused webhook keeps its pending deliveries, and continues when it is resumed', async (store, records) => {
     const hook = await hooked(store, records)
     await store.events.append([records.event()])
     await store.webhooks.update(hook.id, { status: 'paused' }, START)
@@ -159,7 +159,7 @@ export function webhookDeliveryPromises(holds: Holds): void {
     expect(await list(store, hook.id)).toHaveLength(2)
   })
 
-  holds('a record is written once, for the attempt and the worker that hold the lease', async (store, records) => {
+  holds('an outcome is recorded once, for the attempt and the worker that hold the lease', async (store, records) => {
     const hook = await hooked(store, records)
     await store.events.append([records.event()])
     const [claimed] = await claim(store)
@@ -199,7 +199,7 @@ export function webhookDeliveryPromises(holds: Holds): void {
     },
   )
 
-  holds('deliveries are listed newest first and by what they are', async (store, records) => {
+  holds('deliveries are listed newest first and by each filter', async (store, records) => {
     const hook = await hooked(store, records, { events: ['message.delivered', 'message.bounced'] })
     await store.events.append([
       records.event(),
@@ -222,7 +222,7 @@ export function webhookDeliveryPromises(holds: Holds): void {
     expect(await only({ webhookId: 'whk_none' })).toEqual([])
   })
 
-  holds('a retry tries once more and goes on counting', async (store, records) => {
+  holds('a retry makes one more attempt and continues the count', async (store, records) => {
     await hooked(store, records)
     await store.events.append([records.event()])
     const [claimed] = await claim(store)
@@ -241,7 +241,7 @@ export function webhookDeliveryPromises(holds: Holds): void {
     expect(await store.webhookDeliveries.get(claimed!.id)).toMatchObject({ status: 'failed', nextAttemptAt: null })
   })
 
-  holds('a replay sends the events of a range once more, in portions', async (store, records) => {
+  holds('a replay repeats the events of a range, in portions', async (store, records) => {
     const hook = await hooked(store, records, { events: ['message.bounced'] })
     const events = [0, 1, 2, 3, 4, 5].map((late) => records.event({ createdAt: START + late }))
     const bounced = records.event({ type: 'message.bounced', createdAt: START + 3 })

@@ -14,7 +14,7 @@ export function webhookPromises(holds: Holds): void {
     expect(await store.webhooks.secrets('whk_none')).toBeNull()
   })
 
-  holds('webhooks are listed newest first, past one that has gone', async (store, records) => {
+  holds('webhooks are listed newest first, past a deleted one', async (store, records) => {
     await found(store, records)
     const hooks = [records.webhook(), records.webhook(), records.webhook()]
     for (const hook of hooks) await store.webhooks.create(hook, 'whsec_a')
@@ -26,7 +26,7 @@ export function webhookPromises(holds: Holds): void {
     expect(await store.webhooks.get(ids[1]!)).toBeNull()
   })
 
-  holds('a change touches what it names', async (store, records) => {
+  holds('a change affects only the given fields', async (store, records) => {
     await found(store, records)
     const hook = records.webhook()
     await store.webhooks.create(hook, 'whsec_a')
@@ -50,7 +50,7 @@ export function webhookPromises(holds: Holds): void {
     expect(await store.webhooks.update('whk_none', { status: 'active' }, START)).toBeNull()
   })
 
-  holds('a rotated secret keeps the one before it', async (store, records) => {
+  holds('a rotated secret keeps the previous one', async (store, records) => {
     await found(store, records)
     const hook = records.webhook()
     await store.webhooks.create(hook, 'whsec_a')
@@ -64,7 +64,7 @@ export function webhookPromises(holds: Holds): void {
     expect(claimed!.secrets.secret).toBe('whsec_c')
   })
 
-  holds('a removed webhook takes its deliveries along, also those under way', async (store, records) => {
+  holds('a removed webhook removes its deliveries, also those under way', async (store, records) => {
     await found(store, records)
     const hook = records.webhook()
     await store.webhooks.create(hook, 'whsec_a')
@@ -90,7 +90,7 @@ export function webhookPromises(holds: Holds): void {
   })
 
   holds(
-    'a webhook with many deliveries goes with all of them, and takes no new ones meanwhile',
+    'a webhook with many deliveries is removed with all of them, and gets no new ones meanwhile',
     async (store, records) => {
       await found(store, records)
       const [hook, other] = [records.webhook(), records.webhook()]

@@ -6,7 +6,7 @@ import { ALL_EVENTS, ALL_MESSAGES, accept, claim, found, ORGANIZATION, recordOf,
 const VOLUME = { organizationId: ORGANIZATION, month: '2026-11', count: 1, limit: 10 }
 
 export function writingPromises(holds: Holds): void {
-  holds('what has resolved is there after closing and opening again', async (store, records, { reopen }) => {
+  holds('a resolved change is there after a restart', async (store, records, { reopen }) => {
     await found(store, records)
     const { message } = await accept(store, records.accepted())
     const again = await reopen()
@@ -14,7 +14,7 @@ export function writingPromises(holds: Holds): void {
     expect(await claim(again)).toHaveLength(1)
   })
 
-  holds('a change that throws in a burst takes nobody along', async (store, records) => {
+  holds('a change that throws in a burst affects no other', async (store, records) => {
     await found(store, records)
     const all = Array.from({ length: 20 }, () => records.accepted())
     all[7]!.message.id = all[3]!.message.id
@@ -30,7 +30,7 @@ export function writingPromises(holds: Holds): void {
     expect(await claim(store)).toHaveLength(18)
   })
 
-  holds('a message of many that cannot be written leaves none of them', async (store, records) => {
+  holds('when one message of many cannot be written, none is', async (store, records) => {
     await found(store, records)
     const [first, second] = [records.accepted({ tags: ['t'] }), records.accepted()]
     first.events = [records.event({ messageId: first.message.id })]
@@ -59,7 +59,7 @@ export function writingPromises(holds: Holds): void {
     expect(later!.delivery.attempts).toBe(2)
   })
 
-  holds('what a change of a burst wrote is seen by the next one', async (store, records) => {
+  holds('a change of a burst is visible to the next one', async (store, records) => {
     await found(store, records)
     const hook = records.webhook()
     await store.webhooks.create(hook, 'whsec_a')
@@ -74,7 +74,7 @@ export function writingPromises(holds: Holds): void {
     expect((await store.events.list(ALL_EVENTS, { limit: 9, after: null })).records).toHaveLength(3)
   })
 
-  holds('what a taken back change wrote is remembered by nobody', async (store, records) => {
+  holds('a change that was rolled back leaves nothing in memory', async (store, records) => {
     await found(store, records)
     const hook = records.webhook()
     const event = records.event()
@@ -91,7 +91,7 @@ export function writingPromises(holds: Holds): void {
     expect(deliveries.records.map((delivery) => delivery.eventId)).toEqual([event.id])
   })
 
-  holds('two requests for the last of the volume get one yes', async (store, records) => {
+  holds('two requests for the last of the volume have one winner', async (store, records) => {
     await found(store, records)
     const volume = { ...VOLUME, count: 6 }
     const answers = await Promise.all(
@@ -108,7 +108,7 @@ export function writingPromises(holds: Holds): void {
     expect(await claim(store, { limit: 1000, freeFor: () => 1000 })).toHaveLength(600)
   })
 
-  holds('closing waits for what is being written', async (store, records, { reopen }) => {
+  holds('closing waits for current writes', async (store, records, { reopen }) => {
     await found(store, records)
     const accepted = records.accepted()
     const writing = accept(store, accepted)
@@ -117,7 +117,7 @@ export function writingPromises(holds: Holds): void {
     expect(await again.messages.get(accepted.message.id)).not.toBeNull()
   })
 
-  holds('a secret is made once', async (store, records, { reopen }) => {
+  holds('a secret is created once', async (store, records, { reopen }) => {
     const first = await store.secret('verp', records.hash())
     const again = await reopen()
     expect(await again.secret('verp', records.hash())).toEqual(first)
@@ -128,7 +128,7 @@ export function writingPromises(holds: Holds): void {
     expect(await store.checkWritable()).toBeUndefined()
   })
 
-  holds('an answer is remembered with what it tells of, for its time', async (store, records) => {
+  holds('an answer is stored with its change, for its time', async (store, records) => {
     await found(store, records)
     const [old, fresh] = [records.remember(), records.remember({ createdAt: START + 5000 })]
     await store.messages.accept([records.accepted()], VOLUME, old)
@@ -149,14 +149,14 @@ export function writingPromises(holds: Holds): void {
     expect(await store.idempotency.find(ORGANIZATION, fresh.keyHash, 0)).not.toBeNull()
   })
 
-  holds('an answer to a refused volume is not remembered', async (store, records) => {
+  holds('an answer to a refused volume is not stored', async (store, records) => {
     await found(store, records)
     const remember = records.remember()
     await store.messages.accept([records.accepted()], { ...VOLUME, count: 11 }, remember)
     expect(await store.idempotency.find(ORGANIZATION, remember.keyHash, 0)).toBeNull()
   })
 
-  holds('an expired answer gives way to a new one', async (store, records) => {
+  holds('an expired answer is replaced by a new one', async (store, records) => {
     await found(store, records)
     const old = records.remember()
     await store.messages.accept([records.accepted()], VOLUME, old)
@@ -164,7 +164,7 @@ export function writingPromises(holds: Holds): void {
     expect((await store.idempotency.find(ORGANIZATION, old.keyHash, START))!.status).toBe(200)
   })
 
-  holds('every creation remembers its answer', async (store, records) => {
+  holds('every creation stores its answer', async (store, records) => {
     await found(store, records)
     const answers = Array.from({ length: 6 }, () => records.remember())
     const [key, hook] = [records.apiKey(), records.webhook()]
@@ -177,7 +177,7 @@ export function writingPromises(holds: Holds): void {
     for (const { keyHash } of answers) expect(await store.idempotency.find(ORGANIZATION, keyHash, 0)).not.toBeNull()
   })
 
-  holds('a refused creation remembers nothing', async (store, records) => {
+  holds('a refused creation stores no answer', async (store, records) => {
     await found(store, records)
     const answers = Array.from({ length: 4 }, () => records.remember())
     const suppression = records.suppression()

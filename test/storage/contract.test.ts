@@ -1,4 +1,4 @@
 import { backends } from './backends.ts'
-import { holdAgainstContract } from './contract.ts'
+import { testStoreContract } from './contract.ts'
 
-for (const backend of backends) holdAgainstContract(backend)
+for (const backend of backends) testStoreContract(backend)

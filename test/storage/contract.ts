@@ -27,16 +27,19 @@ import { webhookPromises } from './contract-webhooks.ts'
 import { writingPromises } from './contract-writing.ts'
 import { createRecords, type Records } from './records.ts'
 
-/** Says that a store holds a promise: `body` runs on an empty store, with records to fill it. */
-export type Holds = (promise: string, body: (store: Store, records: Records, means: Means) => Promise<void>) => void
+/** Defines a test of the contract: `body` runs on an empty store, with records to fill it. */
+export type Holds = (
+  promise: string,
+  body: (store: Store, records: Records, context: ContractContext) => Promise<void>,
+) => void
 
-export interface Means {
-  /** Closes the store and opens what it has kept. Where nothing outlives the process, the same store again. */
+export interface ContractContext {
+  /** Closes the store and opens it again. A store in memory stays open and is returned. */
   reopen(): Promise<Store>
 }
 
-/** Holds a backend against all that src/storage/store.ts promises. */
-export function holdAgainstContract(backend: Backend): void {
+/** Defines the tests of everything that src/storage/store.ts promises, for one backend. It opens a store and no server. */
+export function testStoreContract(backend: Backend): void {
   const holds: Holds = (promise, body) =>
     test(promise, async () => {
       const opened = await backend.open()
