@@ -45,7 +45,7 @@ describe('the code of README and manual', () => {
   let secret = ''
   let live = { api: '', key: '' }
   let installed: Installed
-  /** The one that the try-out hands its webhook calls on to. */
+  /** The receiver to which the try-out forwards its webhook calls. */
   let receiver: ReturnType<typeof startReceiver>
 
   beforeAll(async () => {
@@ -104,7 +104,7 @@ describe('the code of README and manual', () => {
         const own = startReceiver(runtime!, await freePort())
         await own.says('waiting on port')
         const body = JSON.stringify({ id: 'evt_1', type: 'message.opened', data: { to: 'ann@customer.example' } })
-        const now = Math.floor(Date.now() / 1000) // the receiver has no other clock
+        const now = Math.floor(Date.now() / 1000) // the receiver uses the real clock
         const sign = (t: number) => createHmac('sha256', secret).update(`${t}.${body}`).digest('hex')
         const statusOf = (signature: string) => post(own.port, body, signature)
 
@@ -306,7 +306,7 @@ function valueIn(file: string, name: string): string {
   return new RegExp(`\\b${name}='(.*)'`).exec(readFileSync(file, 'utf8'))?.[1] ?? ''
 }
 
-/** Stands for the dependencies of what is only listed. */
+/** Stands for the dependencies of commands that are only listed. */
 // biome-ignore lint/suspicious/noExplicitAny: it has every type
 const anything: any = new Proxy(() => {}, { get: () => anything })
 

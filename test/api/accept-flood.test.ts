@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from 'bun:test'
 import { createListener, type Listener } from '../../src/api/listener.ts'
 
-/** Clients in a process of their own, each of which opens a new connection as soon as it has an answer. */
+/** Clients in a separate process. Each opens a new connection as soon as its request is answered. */
 const FLOOD = `
 const [port, endsAt] = process.argv.slice(1).map(Number)
 const once = async () => { while (Date.now() < endsAt) await fetch('http://127.0.0.1:' + port + '/', { keepalive: false }).then((r) => r.text()) }

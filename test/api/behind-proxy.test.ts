@@ -3,7 +3,7 @@ import { createPlaintextGuard } from '../../src/api/plaintext-guard.ts'
 import { createNetworks } from '../../src/net/ip.ts'
 import { createTestApi, type TestApi } from '../support/api.ts'
 
-/** A server that is reached through a proxy which speaks TLS. */
+/** A server behind a proxy that terminates TLS. */
 
 const PUBLIC = 'https://api.example.com'
 

@@ -88,7 +88,7 @@ describe('/docs', () => {
   })
 })
 
-/** As much of an element as the page's script uses. */
+/** The part of an element that the page's script uses. */
 class Part {
   attributes: Record<string, string> = {}
   children: (Part | string)[] = []

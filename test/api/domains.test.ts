@@ -17,7 +17,7 @@ afterEach(async () => {
   made = zone = resolver = null
 })
 
-/** The API with DNS of our own making on loopback. */
+/** The API with a DNS server of the test on loopback. */
 async function start(plan = 'enterprise', requireVerified = true) {
   zone = await startZone([{ name: HOSTNAME, type: 'A', data: '192.0.2.25' }])
   const systemClock = { now: () => performance.now(), sleep: async () => {} }
@@ -35,7 +35,8 @@ async function start(plan = 'enterprise', requireVerified = true) {
 // biome-ignore lint/suspicious/noExplicitAny: the wire record of a domain
 type Wire = any
 
-/** Publishes the records of a domain, or those of some purposes; of itself all but the one for who only receives. */
+/** Publishes a domain's records, or those of some purposes; by default all except the record for domains that only
+ *  receive. */
 function publish(target: Zone, domain: Wire, purposes?: string[]) {
   for (const { purpose, type, name, value, priority } of domain.dns_records) {
     if (purposes === undefined ? purpose === 'ownership' : !purposes.includes(purpose)) continue
@@ -417,7 +418,7 @@ test('a key made on another thread matches its published record', async () => {
   }
 })
 
-/** A message of the own domain that waits for delivery. */
+/** A queued message of our domain. */
 async function queueMessage({ store, mintId, own }: TestApi): Promise<string> {
   const id = mintId('msg')
   const message = {

@@ -95,7 +95,7 @@ test('a client that reconnects again and again during publishing misses no event
     const stream = await open(key, '', { 'last-event-id': seen.at(-1)! })
     for (let n = 0; n < 5; n++) wanted.push(...(await tell(api, 9)))
     told += 45
-    await stream.received(Math.min(20, wanted.length - seen.length)) // and is cut off somewhere in the middle
+    await stream.received(Math.min(20, wanted.length - seen.length)) // and breaks off in the middle
     stream.leave()
     await stream.ended
     seen.push(...stream.ids())
@@ -162,7 +162,7 @@ test('a stream with few matches still reports its position, and never one beyond
 test('an event of another process, without a notification, is sent after the next poll', async () => {
   const api = await start()
   const stream = await open(api.own.keys.read)
-  await tell(api, 1, api.other) // rings for somebody else
+  await tell(api, 1, api.other) // notifies another organization
   const silent = eventOf(api, api.own)
   const { happened } = api
   api.happened = () => {}
@@ -270,7 +270,7 @@ test('a quiet stream sends something every 15 seconds, and ends at the first aft
     api.addKey(api.own, { permissions: ['read'] }),
   ])
   const [one, two, three] = await Promise.all([open(revoked!), open(expiring!), open(good!)])
-  await api.clock.untilNapping(4) // the look for what other processes wrote, and the three
+  await api.clock.untilNapping(4) // the poll for events of other processes, and the three
   await api.clock.advance(15_000)
   await until('a comment', () => one!.text().endsWith('\n:\n\n'))
   await api.store.apiKeys.revoke(revoked!.record.id, api.clock.now())
@@ -301,7 +301,7 @@ test('a busy stream ends too when its key is revoked', async () => {
   expect(stream.events).toHaveLength(14)
 })
 
-/** A client that asks and then reads nothing. */
+/** A client that sends a request and then reads nothing. */
 async function openUnread(api: TestApi, query = '') {
   const before = api.streams.underWay()
   const socket = connect(Number(new URL(origin).port), '127.0.0.1')
@@ -312,7 +312,7 @@ async function openUnread(api: TestApi, query = '') {
   return socket
 }
 
-/** So large that a thousand are some 40 MB, many times what the sockets between two programs hold. */
+/** So large that a thousand are about 40 MB, many times what the socket buffers hold. */
 function largeEvents(api: TestApi, count: number): Event[] {
   const metadata = Object.fromEntries(Array.from({ length: 40 }, (_, n) => [`key_${n}`, 'x'.repeat(1_000)]))
   return Array.from({ length: count }, () => {

@@ -15,7 +15,7 @@ const start = async () => {
   return made
 }
 
-/** Writes an event of the tenant and answers with its id. */
+/** Writes an event of the tenant and returns its id. */
 async function tell(api: TestApi, tenant: Tenant, type: EventType, messageId: string | null = null) {
   const event = createEvent(
     {

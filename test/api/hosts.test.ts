@@ -10,7 +10,8 @@ import { selfSignedCertificate } from '../../src/net/tls/certificate.ts'
 import { systemRandom } from '../../src/os/random.ts'
 import { createTestApi, type TestApi } from '../support/api.ts'
 
-/** Under which names the server answers, and which pages may act by its cookie: over HTTP and HTTPS, on the bare socket. */
+/** The host names that the server answers to, and the pages that may act by its cookie, over HTTP and HTTPS on a raw
+ *  socket. */
 
 const PUBLIC = 'https://mail.example.com'
 const HOST_NAMES = ['mail.example.com', 'inside']
@@ -41,7 +42,7 @@ interface Heard {
   body: string
 }
 
-/** Lines of a request → the first answer. Headers are written as they are given, several of one name too. */
+/** Lines of a request → the first response. Headers are sent as given, also several of one name. */
 function ask(scheme: 'http' | 'https', method: string, path: string, headers: [string, string][], body = '') {
   const lines = [...headers, ['Connection', 'close'], ['Content-Length', String(body.length)]]
   const request = `${method} ${path} HTTP/1.1\r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n${body}`
@@ -74,7 +75,7 @@ async function signIn(scheme: 'http' | 'https', headers: [string, string][]): Pr
   const token = mintToken(systemRandom)
   const now = made.clock.now()
   await made.store.sessions.addLink({ tokenHash: hashToken(token), createdAt: now, expiresAt: now + 60_000 })
-  // Tries to sign in are counted by address.
+  // Sign-in attempts are counted by address.
   const from: [string, string] = ['X-Forwarded-For', `192.0.2.${++signIns}`]
   return ask(scheme, 'POST', '/session', [OURS, JSON_BODY, from, ...headers], JSON.stringify({ token }))
 }
@@ -251,7 +252,7 @@ describe('the cookie', () => {
   test('is bound to host and HTTPS where the browser uses HTTPS, here or at a proxy, and plain on this machine', async () => {
     expect(await setBy('https', host('mail.example.com'))).toMatch(secure)
     expect(await setBy('https', host('localhost'), ['X-Forwarded-Proto', 'http'])).toMatch(secure)
-    expect(await setBy('http', host('mail.example.com'))).toMatch(secure) // a proxy that says nothing of it
+    expect(await setBy('http', host('mail.example.com'))).toMatch(secure) // a proxy that does not set the header
     expect(await setBy('http', host('localhost'), ['X-Forwarded-Proto', 'https'])).toMatch(secure)
     expect(await setBy('http', host('127.0.0.1:1'), ['Origin', 'http://127.0.0.1:1'])).toMatch(clear)
     expect(await setBy('http', host('127.0.0.1:1'), ['Origin', PUBLIC])).toMatch(secure)

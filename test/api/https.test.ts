@@ -7,7 +7,7 @@ import { type Certificate, selfSignedCertificate } from '../../src/net/tls/certi
 import type { Supply } from '../../src/os/descriptors.ts'
 import { createTestApi, type TestApi } from '../support/api.ts'
 
-/** The API by HTTPS, and its certificate changed under way. */
+/** The API over HTTPS, and a change of its certificate while it runs. */
 
 const made = (name: string) => selfSignedCertificate({ names: [name, '127.0.0.1'], now: Date.now() })
 const [one, other] = await Promise.all([made('one.test'), made('other.test')])
@@ -33,7 +33,7 @@ const dial = (port: number, options: object = {}) =>
     socket.once('error', reject)
   })
 
-/** What comes until `end`. */
+/** Reads until `end`. */
 const read = (socket: TLSSocket, end: string) =>
   new Promise<string>((resolve) => {
     let text = ''
@@ -101,7 +101,7 @@ describe('a change of certificate', () => {
     standing.destroy()
     for (const next of [one, other, one]) {
       api.api.useCertificate(next)
-      // Connections are spread over every socket that listens: ten of them would find an old one.
+      // Connections are spread over every listening socket: ten of them would reach an old one.
       for (let n = 0; n < 10; n++) {
         const client = await dial(port)
         expect(client.getPeerX509Certificate()?.serialNumber).toBe(serialOf(next))
@@ -118,7 +118,7 @@ describe('a change of certificate', () => {
         return () => {}
       },
     })
-    api.api.useCertificate(other) // with one socket relieved, and one that listens
+    api.api.useCertificate(other) // with one replaced socket, and one that listens
     tell('short')
     await expect(dial(port)).rejects.toThrow()
     api.api.useCertificate(one)
@@ -156,7 +156,8 @@ describe('a change of certificate', () => {
 const CONNECTIONS = 1_000
 const AT_ONCE = 8
 
-/** Connects again and again, eight at a time, and tells how many were answered. In a process of its own, as the world is. */
+/** Connects repeatedly, eight at a time, and counts the answered connections. In a separate process, like a real
+ *  client. */
 const CLIENT = `
 const { connect } = require('node:tls')
 const [port, count] = process.argv.slice(-2).map(Number)

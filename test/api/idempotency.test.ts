@@ -12,7 +12,7 @@ afterEach(async () => {
   made = null
 })
 
-/** An API whose operations suppress an address, one after `gate`, and count how often they really did. */
+/** An API whose operations suppress an address, one of them after `gate`, and count their runs. */
 async function start(gate: () => Promise<void> = async () => {}) {
   const runs: string[] = []
   const suppress = (id: string, path: string, secretResponse: boolean, store: Store, mintId: TestApi['mintId']) =>

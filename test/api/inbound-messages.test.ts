@@ -40,7 +40,7 @@ async function addRoute(api: TestApi, action: RouteAction = WEBHOOK, tenant: Ten
   return route
 }
 
-/** A mail that the route took just now. */
+/** A mail that the route has just accepted. */
 async function take(
   api: TestApi,
   route: InboundRoute,
@@ -62,7 +62,7 @@ async function take(
   return message
 }
 
-/** One attempt of what is due, with this outcome. */
+/** One attempt of each due delivery, with this outcome. */
 async function attempt(api: TestApi, status: InboundDeliveryStatus, statusCode: number) {
   const now = api.clock.now()
   const [claim] = await claimDue(api.store.inboundDeliveries, { now, limit: 1, worker: 'w', freeFor: () => 1 })
@@ -84,7 +84,7 @@ async function attempt(api: TestApi, status: InboundDeliveryStatus, statusCode: 
   return claim!
 }
 
-/** A message that a forward became, all of whose deliveries have this status. */
+/** A forwarded message, all of whose deliveries have this status. */
 function outbound(api: TestApi, statuses: DeliveryStatus[], status: Message['status']): AcceptedMessage {
   const createdAt = api.clock.now()
   const message: Message = {

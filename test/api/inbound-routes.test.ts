@@ -17,7 +17,7 @@ const start = async () => {
 const URL = 'https://hooks.example.com/in'
 const ADDRESS = { type: 'address', value: 'support@own.example' }
 const WEBHOOK = { type: 'webhook', config: { url: URL } }
-/** As the record shows them, in a server that asks nobody. */
+/** As the record shows them, on a server without DNS checks. */
 const targets = (...to: string[]) => to.map((email) => ({ email, status: 'confirmed', is_stopped: false }))
 const forwardTo = (to: unknown) => ({ type: 'forward', config: { to } })
 const create = async ({ ask }: TestApi, change: Record<string, unknown> = {}) =>
@@ -173,7 +173,7 @@ describe('an inbound route', () => {
     const again = await api.ask('POST', '/v1/inbound-routes', options)
     expect([again.text, again.headers.get('idempotent-replayed')]).toEqual([first.text, 'true'])
     expect(first.body.secret).toBeString()
-    // Sealed, and repeated only for the same permissions.
+    // Stored encrypted, and replayed only for the same permissions.
     const admin = await api.ask('POST', '/v1/inbound-routes', { ...options, key: api.own.keys.admin })
     expect([admin.status, admin.body.error.details.reason]).toEqual([409, 'idempotency_key_reused'])
     expect((await api.ask('GET', '/v1/inbound-routes')).body.data).toHaveLength(1)

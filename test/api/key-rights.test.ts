@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, test } from 'bun:test'
 import { createTestApi, START, type Tenant, type TestApi } from '../support/api.ts'
 
-/** Named after what two reviews showed (findings 4 and 12): what a key could take that nobody gave it. That every
- *  operation keeps to the table of permissions is in walk.test.ts. */
+/** What a key could gain beyond its own permissions. walk.test.ts checks every operation against the table of
+ *  permissions. */
 
 let made: TestApi | null = null
 afterEach(async () => {
@@ -82,7 +82,7 @@ describe('a key never grants more than it has', () => {
     const path = `/v1/api-keys/${key.record.id}`
     expect((await ask('PATCH', path, { key, headers, body: { allowed_networks: null } })).status).toBe(403)
     expect((await ask('PATCH', path, { key, headers, body: { allowed_networks: ['192.0.2.7'] } })).status).toBe(200)
-    expect((await create(key)).status).toBe(401) // from nowhere
+    expect((await create(key)).status).toBe(401) // from an unknown address
   })
 
   // threat: key-grants-beyond-its-rights
@@ -188,7 +188,7 @@ describe('resources of a test key', () => {
     const { organization, domain } = own
     const among = (mode: 'live' | 'test') => store.suppressions.among(organization.id, domain.id, [email], mode).size
     expect([among('live'), among('test')]).toEqual([0, 1])
-    expect((await ask('POST', '/v1/suppressions', { body: { email } })).status).toBe(201) // beside it
+    expect((await ask('POST', '/v1/suppressions', { body: { email } })).status).toBe(201) // a second one
     expect((await ask('DELETE', `/v1/suppressions/${email}`, { key })).status).toBe(200)
     expect([among('live'), among('test')]).toEqual([1, 1])
     expect((await ask('GET', `/v1/suppressions/${email}`, { key })).status).toBe(404)
@@ -266,7 +266,7 @@ test('deleting a domain, and its admin keys with it, needs admin', async () => {
 })
 
 describe('a key that ends while its request still arrives', () => {
-  /** Asks with a body of two halves; `meanwhile` happens between them. */
+  /** Sends a body in two halves; `meanwhile` runs between them. */
   const trickled = async (
     { api, own }: Awaited<ReturnType<typeof start>>,
     path: string,

@@ -11,7 +11,7 @@ afterAll(() => api.close())
 
 const match = { type: 'catch_all' }
 const action = { type: 'store' }
-/** Path of a list → the body that makes its nth record. */
+/** Path of a list → the body that creates its nth record. */
 const LISTS: [string, (n: number) => object][] = [
   ['/v1/domains', (n) => ({ name: `d${n}.example` })],
   ['/v1/api-keys', (n) => ({ name: `${n}`, domain_id: api.own.domain.id, permissions: ['send'] })],

@@ -1,8 +1,7 @@
 import { expect, test } from 'bun:test'
 import { MAIL, openMessageApi } from './messages-setup.ts'
 
-/** What a tenant did with batches that are mostly refusals: answers larger than requests, kept for a day, and a request that
- *  never ended. */
+/** Batches that consist mostly of refusals: their stored responses are larger than the requests. */
 
 async function withServer<T>(
   plan: Parameters<typeof openMessageApi>[0],

@@ -24,7 +24,7 @@ import { addKey } from '../support/keys.ts'
 export const PUBLIC_URL = 'https://mail.example.com'
 export const START = Date.UTC(2026, 10, 21, 12)
 
-/** Two RSA keys a test file would cost more than all its tests. */
+/** Minting RSA keys takes longer than all tests of a file, so they are shared. */
 let dkim: Promise<DkimKeyRecord[]> | null = null
 
 export interface Asked {

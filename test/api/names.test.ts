@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { createTestApi, type TestApi } from '../support/api.ts'
 
-/** Names and labels: what nobody sees in them could make one look like another, in lists, logs and terminals. */
+/** Names and labels: invisible characters could make one look like another in lists, logs and terminals. */
 
 let made: TestApi
 beforeAll(async () => {

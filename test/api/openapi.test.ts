@@ -7,8 +7,8 @@ import { type Documented, readDocument, resolve } from '../support/documented.ts
 import { textOf } from '../support/event-stream.ts'
 import { BODY_BYTES, type ContractWorld, openContractWorld } from './openapi-world.ts'
 
-/** The document against the server that gives it out: every operation is asked, with the examples that the document
- *  shows, and every answer is held to the schema that it promises. */
+/** Checks the document against its server: calls every operation with the documented examples and validates every
+ *  response against its schema. */
 
 // biome-ignore lint/suspicious/noExplicitAny: JSON
 type Json = any
@@ -31,7 +31,7 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
-/** Each operation is asked with a world around it, and there are many. */
+/** Every operation is called with all its records, and there are many. */
 const LIMIT_MS = 60_000
 
 interface Ask {
@@ -41,7 +41,7 @@ interface Ask {
   headers?: Record<string, string>
 }
 
-/** Asks over the socket and holds the answer to the document. */
+/** Sends a request over the socket and validates the response against the document. */
 async function ask(method: string, path: string, { body, key = world.keys.live, headers = {} }: Ask = {}) {
   const request = {
     method,
@@ -62,7 +62,7 @@ async function ask(method: string, path: string, { body, key = world.keys.live, 
   return { ...answered, body: json }
 }
 
-/** The same for an operation of the document; remembers what was reached. */
+/** Calls an operation of the document and records which response it reached. */
 async function askFor(documented: Documented, ids: Ids, asked: Ask & { query?: string } = {}) {
   const { id, method, path } = documented
   const options = { key: forOperator(documented) ? 'operator' : world.keys.live, ...asked }
@@ -97,7 +97,7 @@ const webhookRoute = (name: string) => ({
   action: { type: 'webhook', config: { url: 'https://hooks.example.com/in' } },
 })
 
-/** One of everything, made anew for each operation that uses it up. */
+/** One record of each kind, created again for each operation that uses it up. */
 async function furnish(): Promise<Ids> {
   const { live, test: sandbox } = world.keys
   const webhook_id = await createdId('/v1/webhooks', WEBHOOK)
@@ -132,7 +132,7 @@ const scheduled = async () => ({
 const spareDomain = async () => ({ domain_id: await createdId('/v1/domains', { name: `spare${spares++}.example` }) })
 let spares = 0
 
-/** What an operation needs beyond `furnish`. */
+/** What an operation requires beyond the common records. */
 const PREPARED: Record<string, () => Promise<Ids>> = {
   messages_cancel: scheduled,
   messages_update: scheduled,
@@ -146,11 +146,11 @@ const PREPARED: Record<string, () => Promise<Ids>> = {
   }),
   domains_update: async () => ({ domain_id: world.domain.id }),
 }
-/** How it is asked where its example does not say. */
+/** Requests for operations without an example. */
 const ASKED: Record<string, Ask & { query?: string }> = {
   explain_address: { query: '?to=ann@customer.example' },
 }
-/** Further ways to ask, for answers that the plain one does not give. */
+/** Further requests, for responses that the plain one does not give. */
 const FURTHER: Record<string, () => (Ask & { query?: string })[]> = {
   messages_send: () => [{ headers: { prefer: 'wait=1' }, key: world.keys.test }],
   messages_send_alias: () => [{ headers: { prefer: 'wait=1' }, key: world.keys.test }],
@@ -178,7 +178,7 @@ describe('the document', () => {
   test('names for each operation its permission, its parameters and at least one success', async () => {
     const poor: string[] = []
     for (const { id, responses } of world.operations) if (!(await responses?.())?.length) poor.push(id)
-    expect(poor).toEqual([]) // add `answers` to the operation: src/api/responses
+    expect(poor).toEqual([]) // add `responses` to the operation: src/api/responses
     const tags = document.tags.map(({ name }: Json) => name)
     for (const { path, operation } of read.operations) {
       expect([...PERMISSIONS, 'operator']).toContain(operation['x-permission'])
@@ -315,7 +315,7 @@ describe('every operation', () => {
         const { operation, id } = documented
         if (!operation.parameters.some(({ $ref }: Json) => $ref?.endsWith('/IdempotencyKey'))) continue
         const ids = await furnish()
-        // A test key sends again its own messages only; the other operations change live records.
+        // A test key resends only its own messages; the other operations change live records.
         const key = id === 'messages_resend' ? world.keys.test : world.keys.live
         const used = { key, headers: { 'idempotency-key': `of ${id}` } }
         const example = inWorld(operation.requestBody.content['application/json'].example)
@@ -420,9 +420,10 @@ describe('every operation', () => {
   })
 })
 
-/** Promised codes that need engines, a month of mail, a domain that fell or none at all: messages-*.test.ts,
- *  blocked-links.test.ts, flow/hostile-mail.test.ts, events.test.ts, stats.test.ts, quality.test.ts, limits.test.ts and
- *  webhooks.test.ts beside this file, whose answers are held to the same promises (test/support/documented.ts). */
+/** Documented codes that require engines, a month of mail, a failed domain or none. Other tests reach them:
+ *  messages-*.test.ts, blocked-links.test.ts, flow/hostile-mail.test.ts, events.test.ts, stats.test.ts,
+ *  quality.test.ts, limits.test.ts and webhooks.test.ts. Their responses are validated too
+ *  (test/support/documented.ts). */
 const ELSEWHERE = [
   'api_keys_create 422 quota_exceeded',
   'api_keys_rotate 422 quota_exceeded',
@@ -454,7 +455,7 @@ const ELSEWHERE = [
   'webhooks_test 422 quota_exceeded',
 ]
 
-/** Example → the same with the ids of the world where it has example ids. */
+/** Example → the same with ids of existing records in place of example ids. */
 function inWorld(example: unknown): unknown {
   if (example === undefined) return undefined
   return JSON.parse(JSON.stringify(example).replace(/dom_01m7ykx6js1zy8zpzy8z8cwhzy/g, world.domain.id))

@@ -10,7 +10,7 @@ beforeAll(async () => {
 })
 afterAll(() => made.close())
 
-/** A path with an id of every kind that nobody has. */
+/** A path with an unknown id of every kind. */
 const pathOf = (path: string) => path.replace(/:\w+/g, 'none')
 
 describe('every operation', () => {

@@ -24,7 +24,7 @@ async function start(settings: Partial<typeof SETTINGS> = {}) {
     read: async () => (await api.ask('GET', '/v1/quality', { key })).body.data,
     /** As the server does every 15 s. */
     watch: (at = clock.now()) => watchQuality(at, { store, mintId, settings: quality }),
-    /** Told alerts, oldest first. */
+    /** Published alerts, oldest first. */
     told: async () => {
       const none = { messageId: null, domainId: null, mode: null, createdAfter: null, createdBefore: null }
       const filter = { organizationId: api.own.organization.id, type: 'quality.alert' as const, ...none }
@@ -136,7 +136,7 @@ test('good mail ends an alert before the window does, and bad mail starts anothe
   const { own, watch, told } = api
   await tell(api, own, [...times(3, 'hard'), ...times(2, 'delivered')])
   await watch()
-  await tell(api, own, times(11, 'delivered')) // 3 of 16: below the threshold, not clearly
+  await tell(api, own, times(11, 'delivered')) // 3 of 16: below the threshold, but not clearly
   expect(await watch()).toBe(false)
   await tell(api, own, times(3, 'delivered'))
   expect(await watch()).toBe(true)
@@ -196,7 +196,7 @@ test('the answer says so where alerts stop mail', async () => {
 
 test('domains are listed in pages, newest first, without those of others', async () => {
   const { ask, store, own, other, mintId } = await start()
-  const key = own.keys.admin // one without sees its own domain alone
+  const key = own.keys.admin // a key without admin sees its own domain only
   const second = {
     ...own.domain,
     id: mintId('dom'),

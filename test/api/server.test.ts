@@ -24,7 +24,7 @@ const echoBody = z.strictObject({
   any: z.unknown().optional(),
 })
 
-/** An API of a few small operations that show what the flow does. */
+/** An API with a few small operations that exercise the request flow. */
 async function start(options: Parameters<typeof createTestApi>[0] & { gate?: Promise<void> } = {}): Promise<TestApi> {
   const made = await createTestApi({
     operations: () => [

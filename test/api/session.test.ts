@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { hashToken } from '../../src/api/sessions.ts'
 import { createTestApi, type TestApi } from '../support/api.ts'
 
-/** The operator's browser: how it gets in, what its cookie is good for, and what another site can do with it. */
+/** The operator's browser: sign-in, the scope of its cookie, and requests from other sites. */
 
 let made: TestApi
 beforeEach(async () => {
@@ -112,7 +112,7 @@ test('behind https the cookie is valid for https and this very host only', async
   expect(answer.headers.get('set-cookie')).toMatch(
     /^__Host-postrider_session=[0-9A-Za-z]{40}; Path=\/; HttpOnly; SameSite=Strict; Max-Age=2592000; Secure$/,
   )
-  // What another host of the domain could set in its place has no meaning.
+  // A cookie that another host of the domain could set instead is ignored.
   const cookie = cookieOf(answer)
   const tossed = cookie.replace('__Host-', '')
   expect((await made.ask('GET', '/session', as({ cookie: tossed }))).status).toBe(401)
@@ -170,7 +170,7 @@ describe('a session', () => {
     const organization = { 'x-organization': made.own.organization.id }
     const status = async (method: string, path: string, headers: Record<string, string>) =>
       (await made.ask(method, path, as({ cookie, ...headers }))).status
-    expect(await status('GET', '/v1/usage', {})).toBe(401) // a form, a link, an image: no header of its own
+    expect(await status('GET', '/v1/usage', {})).toBe(401) // a form, a link or an image sends no custom header
     expect(await status('POST', '/v1/suppressions', { 'content-type': 'text/plain' })).toBe(401)
     for (const site of ['cross-site', 'same-site', 'none']) {
       expect(await status('GET', '/v1/usage', { ...organization, 'sec-fetch-site': site })).toBe(403)
@@ -178,7 +178,7 @@ describe('a session', () => {
       expect(await status('DELETE', '/session', { ...OURS, 'sec-fetch-site': site })).toBe(403)
     }
     expect(await status('GET', '/v1/usage', { ...organization, 'sec-fetch-site': 'same-origin' })).toBe(200)
-    // And a request that would need to be asked about first is not allowed to be made.
+    // A request that requires a preflight is not allowed.
     expect(
       (await made.ask('OPTIONS', '/v1/usage', { key: null })).headers.get('access-control-allow-origin'),
     ).toBeNull()

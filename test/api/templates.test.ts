@@ -352,7 +352,7 @@ describe('a preview', () => {
   })
 })
 
-/** The place of a fault that has one; only some of the tests above name it. */
+/** The position of a fault that has one; only some of the tests above check it. */
 function at({ line, column }: { line?: number; column?: number }) {
   return line === undefined ? {} : { line, column }
 }

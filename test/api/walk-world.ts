@@ -19,13 +19,13 @@ export interface Tenancy {
   place: Place
   organizationId: string
   domain: Domain
-  /** Names in paths → ids of its records. What has no mode, or is live only, is under `live`. */
+  /** Names in paths → ids of its records. Records without a mode, or live only, are under `live`. */
   ids: Record<Mode, Record<string, string>>
 }
 
 export type WalkWorld = Awaited<ReturnType<typeof openWalkWorld>>
 
-/** The text that stands in every record of a place and a mode. */
+/** The marker text of every record of a place and a mode. */
 export const canaryOf = (place: Place, mode: Mode) => `zq${place}${mode}zq`
 
 export async function openWalkWorld() {
@@ -148,7 +148,7 @@ export async function openWalkWorld() {
     for (const make of Object.values(furnish)) for (const mode of MODES) await make(place, mode)
   }
 
-  /** Everything that is kept of a place in a mode, and the newest of each list, as one text; what has no mode counts as
+  /** All records of a place in a mode and the newest of each list, as one text. Records without a mode count as
    *  live. */
   const snapshot = async (place: Place, mode: Mode): Promise<string> => {
     const { ids, organizationId, domain } = tenancies[place]
@@ -190,7 +190,7 @@ const EVER = { limit: 100_000, after: null, createdAfter: null, createdBefore: n
 const NEWEST: PageRequest = { limit: 1, after: null }
 const ALL_DELIVERIES = { status: null, type: null, createdAfter: null, createdBefore: null }
 
-/** The text of an answer; of a stream of events what comes within a moment. */
+/** The text of a response; for an event stream, what arrives within a moment. */
 async function beginningOf(response: Response): Promise<string> {
   if (!response.headers.get('content-type')?.startsWith('text/event-stream')) return response.text()
   const reader = response.body!.getReader()
@@ -204,7 +204,7 @@ async function beginningOf(response: Response): Promise<string> {
   return text
 }
 
-/** All events of a store in memory are there at once. */
+/** A store in memory returns all events at once. */
 const STREAM_MS = 10
 
 export type { ContractWorld }

@@ -7,9 +7,9 @@ import type { Mode } from '../../src/model/message.ts'
 import { type Documented, readDocument } from '../support/documented.ts'
 import { canaryOf, MODES, openWalkWorld, PLACES, type Place, type WalkWorld } from './walk-world.ts'
 
-/** THE WALK: every operation of the document and of the Resend API, asked with every kind of key for live and for test
- *  records of every kind. The status must be what the table of permissions says, nothing out of the key's reach may show
- *  up in an answer, and nothing out of its reach may have changed in the store afterwards. */
+/** Calls every operation of the document and of the Resend API with every kind of key, for live and test records of
+ *  every kind. The status must match the table of permissions. A response must contain nothing outside the key's
+ *  scope, and nothing outside it may change in the store. */
 
 let world: WalkWorld
 let operations: Documented[]
@@ -42,8 +42,8 @@ async function mintWalkers(): Promise<Walker[]> {
   return all
 }
 
-/** Whether a key may see what stands in a place and a mode. Templates belong to no domain, and share the canary of the
- *  domain that they were made for. */
+/** Whether a key may see the records of a place and a mode. Templates belong to no domain; they have the marker text
+ *  of the domain that they were created for. */
 function sees({ place, mode, permission }: Walker, there: Place, of: Mode, rule: AccessRule): boolean {
   if (mode === 'test' && of === 'live') return false
   if (there === place) return true
@@ -51,13 +51,14 @@ function sees({ place, mode, permission }: Walker, there: Place, of: Mode, rule:
   return permission === 'admin' || rule.reach === 'organization'
 }
 
-/** What stands in an answer and must not, apart from what the request said itself. */
+/** Marker texts that a response must not contain, apart from those in the request. */
 function foreignIn(text: string, walker: Walker, rule: AccessRule, asked: string): string[] {
   return PLACES.flatMap((place) =>
     MODES.flatMap((mode) => {
       if (sees(walker, place, mode, rule)) return []
       const ids = Object.entries(world.tenancies[place].ids[mode])
-      // Domains have no mode, streams give ids of events out as places, and the audit log has what the key itself named.
+      // Domains have no mode, streams return ids of events as positions, and the audit log contains what the key itself
+      // named.
       const isTold = (name: string) => name === 'domain_id' || name === 'event_id' || asked.startsWith('/v1/audit-log')
       const secret = ids.filter(([name]) => !isTold(name)).map(([, id]) => id)
       return [canaryOf(place, mode), ...secret].filter((each) => text.includes(each) && !asked.includes(each))
@@ -65,7 +66,7 @@ function foreignIn(text: string, walker: Walker, rule: AccessRule, asked: string
   )
 }
 
-/** Places and modes in which nothing may have changed, whatever the answer was. */
+/** Places and modes in which nothing may have changed, whatever the response. */
 function untouchable(walker: Walker): [Place, Mode][] {
   return PLACES.flatMap((place) =>
     MODES.filter((mode) => {
@@ -76,10 +77,10 @@ function untouchable(walker: Walker): [Place, Mode][] {
   )
 }
 
-/** Snapshots that still hold. */
+/** Snapshots that are still current. */
 const known = new Map<string, string>()
 
-/** Looks at what a walker may not change → a look afterwards, which says what changed all the same. */
+/** Takes snapshots of what a key may not change → a check afterwards that returns what changed anyway. */
 async function watch(walker: Walker): Promise<() => Promise<string[]>> {
   const guarded = untouchable(walker)
   for (const each of guarded) {
@@ -99,14 +100,14 @@ async function watch(walker: Walker): Promise<() => Promise<string[]>> {
   }
 }
 
-/** Kinds that only live mail has. */
+/** Kinds of records that only live mail has. */
 const LIVE_ONLY = new Set(['route_id', 'inbound_message_id'])
 const nameIn = (path: string) => [.../[{:](\w+)\}?/.exec(path)!][1]!
-/** The record of a nested path is the first that it names. */
+/** The record of a nested path is the first one that it names. */
 const targetIn = (path: string) => (path.includes('{') || path.includes(':') ? nameIn(path) : null)
 
-/** What the table says of a key and a record of the domain `own` in a mode → the statuses that may be answered: `in` for
- *  all but refusals of the key. */
+/** A key and a record of the domain `own` in a mode → the allowed statuses by the table; `in` = all except refusals
+ *  of the key. */
 function expected(id: string, walker: Walker, target: string | null, of: Mode): number | 'in' | 'no' {
   const rule = accessOf(id)!
   if (rule.forOperator) return 403
@@ -129,7 +130,7 @@ function isRight(status: number, wanted: number | 'in' | 'no'): boolean {
   return wanted === 'no' ? status >= 400 && status < 500 : status === wanted
 }
 
-/** Bodies where the example of the document names another domain, or would change who asks. */
+/** Bodies for operations whose example names another domain or would change the caller. */
 function bodyOf(documented: Documented, walker: Walker): unknown {
   const { domain } = world.tenancies[walker.place]
   const mail = { from: `a@${domain.name}`, to: 'ann@customer.example', subject: 'x', text: 'x' }
@@ -242,7 +243,7 @@ test('every endpoint of the Resend API limits every kind of key to the records t
     }
   }
   expect(wrong).toEqual([])
-}, 300_000) // some twenty seconds each where nothing else runs
+}, 300_000) // about twenty seconds each on an idle machine
 
 // threat: key-beyond-its-mode
 // threat: key-beyond-its-domain
@@ -273,7 +274,7 @@ test('every operation limits every kind of key to the records that it reaches', 
     }
   }
   expect(wrong).toEqual([])
-}, 300_000) // some twenty seconds each where nothing else runs
+}, 300_000) // about twenty seconds each on an idle machine
 
 // threat: bad-api-keys
 test('every operation answers every kind of bad key alike, and changes nothing', async () => {

@@ -162,7 +162,7 @@ describe('a test event', () => {
 })
 
 describe('deliveries', () => {
-  /** A webhook with one delivery that failed at its first attempt and then for good. */
+  /** A webhook with a delivery that was retried once and then failed permanently. */
   async function failed() {
     const api = await start()
     const { id } = (await create(api)).body

@@ -17,7 +17,7 @@ test('creates a self-signed pair once and keeps it until its name or lifetime en
   expect(renamed).not.toEqual(first)
   const later = await load('mx2.test.example', NOW + 11 * 365 * 86_400_000)
   expect(later).not.toEqual(renamed)
-  writeFileSync(join(dataDir, 'smtp-key.pem'), first.keyPem) // as if a crash had come between the two
+  writeFileSync(join(dataDir, 'smtp-key.pem'), first.keyPem) // as if the process died between the two writes
   const mended = await load('mx2.test.example', NOW + 11 * 365 * 86_400_000)
   expect([first.keyPem, later.keyPem]).not.toContain(mended.keyPem)
   rmSync(dataDir, { recursive: true })

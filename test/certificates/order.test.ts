@@ -8,7 +8,7 @@ import { createAsk } from '../../src/net/https/requests.ts'
 import { type AcmeAuthority, startAcmeAuthority } from '../support/acme-authority.ts'
 import { silentResolver } from '../support/api.ts'
 
-/** The flow of an order against an authority that checks everything. */
+/** An order against an authority that checks everything. */
 
 const accountKey = generateKeyPairSync('ec', { namedCurve: 'P-256' })
 const pages = createPlainPages(() => '')
@@ -26,7 +26,7 @@ beforeEach(async () => {
 })
 afterEach(() => authority.stop())
 
-/** Naps are short, and take as long as they should. */
+/** Sleeps are short and real. */
 function quickClock() {
   let now = Date.now()
   const naps: number[] = []
@@ -55,7 +55,7 @@ function order(names: string[], change: Partial<Parameters<typeof orderCertifica
   })
 }
 
-/** An order that must fail → how. */
+/** An order that must fail → its error. */
 async function failure(names: string[], change?: Parameters<typeof order>[1]): Promise<OrderFailure> {
   const thrown = await order(names, change).then(
     () => null,
@@ -77,8 +77,8 @@ test('validates several names and gets a certificate for them with a new key', a
 
   const again = await order(names)
   expect(again.keyPem).not.toBe(keyPem)
-  expect(authority.asked.filter((step) => step === 'challenge')).toHaveLength(3) // proved already
-  // Nothing is answered any more when it is over.
+  expect(authority.asked.filter((step) => step === 'challenge')).toHaveLength(3) // already validated
+  // Nothing is answered after the order.
   for (const token of shown) {
     const answer = await fetch(`http://127.0.0.1:${plain.port}/.well-known/acme-challenge/${token}`)
     expect(answer.status).toBe(404)

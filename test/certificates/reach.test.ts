@@ -7,7 +7,8 @@ import { probeHttp } from '../../src/net/https/probe.ts'
 import { systemClock } from '../../src/os/clock.ts'
 import { systemRandom } from '../../src/os/random.ts'
 
-/** Where a name leads, by a DNS over UDP and servers on loopback addresses: 127.0.0.1 is this machine, 127.0.0.2 another. */
+/** Where a name leads, by DNS over UDP and servers on loopback addresses: 127.0.0.1 is this machine, 127.0.0.2
+ *  another. */
 
 const pages = createPlainPages(() => '')
 let zone: Zone

@@ -14,7 +14,7 @@ import { startAcmeAuthority } from '../support/acme-authority.ts'
 import { silentResolver } from '../support/api.ts'
 import { createTestCa } from '../support/test-ca.ts'
 
-/** What an authority says of a certificate of its own, and how it is called there. RFC 9773 */
+/** Renewal information of an authority and certificate identifiers. RFC 9773 */
 
 const folder = mkdtempSync(join(tmpdir(), 'postrider-renewal-info-'))
 afterAll(() => rmSync(folder, { recursive: true }))

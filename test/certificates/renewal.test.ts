@@ -11,7 +11,8 @@ import { type Certificate, selfSignedCertificate } from '../../src/net/tls/certi
 import { createLog } from '../../src/os/log.ts'
 import { createFakeClock, type FakeClock } from '../support/fake-clock.ts'
 
-/** When a certificate is got, and what becomes of attempts. The authority is a function here, and reach a table. */
+/** When a certificate is ordered, and how attempts are counted. The authority is a function here, and reachability a
+ *  table. */
 
 const START = Date.UTC(2026, 10, 21, 12)
 const [MINUTE_MS, HOUR_MS, DAY_MS] = [60_000, 3_600_000, 86_400_000]
@@ -21,7 +22,7 @@ const API = 'api.example.com'
 let dataDir = ''
 let clock: FakeClock
 let lines: string[]
-/** Names of each order, and when (hours since START). */
+/** The names of each order, and its time in hours since START. */
 let orders: { names: string[]; hours: number }[]
 let reach: Record<string, Reach>
 let domainNames: string[]
@@ -44,7 +45,7 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(dataDir, { recursive: true }))
 
-/** Valid from a day ago, as selfSignedCertificate makes them. */
+/** Valid since a day ago, as selfSignedCertificate makes them. */
 const made = (names: readonly string[], days = 90) =>
   selfSignedCertificate({ names: [...names], now: clock.now(), days })
 
@@ -74,7 +75,7 @@ async function open(names = [HOST], settings = 'settings'): Promise<Renewal> {
   })
 }
 
-/** The minute task, for so long. */
+/** Runs the minute task for this long. */
 async function pass(renewal: Renewal, ms: number, stepMs = MINUTE_MS): Promise<void> {
   for (const end = clock.now() + ms; clock.now() < end; ) {
     await renewal.renewIfDue()
@@ -104,7 +105,7 @@ test('the first certificate is fetched at once, readable by its owner only, and 
 test('a certificate is renewed when two thirds of its lifetime are over, again and again', async () => {
   const renewal = await open()
   await pass(renewal, 200 * DAY_MS, HOUR_MS)
-  // A day old already when it comes.
+  // It is a day old on arrival.
   expect(hours()).toEqual([0, 59, 118, 177].map((days) => days * 24))
   expect(changes).toBe(4)
 })
@@ -134,7 +135,7 @@ describe('renewal information of the authority', () => {
     const first = renewal.certificate()
     wish = within(10, 12)
     await pass(renewal, 11 * DAY_MS, HOUR_MS)
-    wish = null // of the new one nothing is said
+    wish = null // nothing is known of the new one
     await pass(renewal, 3 * DAY_MS, HOUR_MS)
     expect(hours()).toEqual([0, 11 * 24])
     expect(replaced).toEqual([undefined, first!.certificatePem])
@@ -368,7 +369,7 @@ describe('a clock that is set', () => {
     const renewal = await open()
     await renewal.renewIfDue()
     const first = renewal.certificate()
-    answer = refusing // the certificate of the authority itself has ended by then
+    answer = refusing // by then the certificate of the authority itself has expired
     clock.leap(TEN_YEARS_MS)
     await pass(renewal, 30 * MINUTE_MS)
     expect(renewal.certificate()).toBeNull()

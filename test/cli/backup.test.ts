@@ -106,7 +106,7 @@ describe('backup', () => {
     async () => {
       await json('backup', at('whole'))
       const whole = readFileSync(at('whole'))
-      // In kilobytes: less than the database, and more than that but less than what is made of it.
+      // In kilobytes: less than the database, and more than the database but less than database and archive.
       for (const most of ['300', '4']) {
         const limited = Bun.spawnSync(
           [
@@ -303,7 +303,7 @@ const plain = (file: string) => {
 const namesIn = (file: string) => tar('-tf', plain(file)).toString().trim().split('\n')
 const extracted = (file: string, name: string) => tar('-xOf', plain(file), name)
 
-/** The same backup with other files; with `isHonest` its manifest tells the truth of them. */
+/** The same backup with other files; with `isHonest` its manifest matches them. */
 function repacked(file: string, change: (name: string, bytes: Buffer) => Buffer, isHonest = true): string {
   const names = namesIn(file)
   const files = new Map(names.map((name) => [name, change(name, Buffer.from(extracted(file, name)))]))
@@ -326,10 +326,10 @@ function repacked(file: string, change: (name: string, bytes: Buffer) => Buffer,
 }
 
 const zeroed = (bytes: Buffer) => Buffer.alloc(bytes.length)
-/** A page in the middle is garbage. */
+/** Overwrites a page in the middle with garbage. */
 const holed = (bytes: Buffer) => Buffer.from(bytes).fill(0x5a, 3 * 4096, 9 * 4096)
 
-/** The same database, of a later program. */
+/** The same database with the schema of a later program. */
 function newer(bytes: Buffer): Buffer {
   writeFileSync(at('newer.db'), bytes)
   const db = connect(at('newer.db'), { busyTimeoutMs: 0 })
@@ -339,7 +339,7 @@ function newer(bytes: Buffer): Buffer {
   return readFileSync(at('newer.copy'))
 }
 
-/** What work in progress leaves behind. */
+/** Temporary files of an interrupted run. */
 const leftovers = () =>
   [place.folder, place.dataDir, at('backups')]
     .filter((folder) => existsSync(folder))

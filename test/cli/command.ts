@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** The command line as people call it: a process of its own. */
+/** The command line as users call it, in a separate process. */
 
 export interface Ended {
   code: number | null
@@ -11,7 +11,7 @@ export interface Ended {
 }
 
 const MAIN = join(import.meta.dir, '../../src/main.ts')
-/** A process of its own on a busy machine. */
+/** A separate process on a busy machine. */
 export const LIMIT_MS = 60_000
 
 /** Runs a command to its end. */
@@ -19,13 +19,13 @@ export async function postrider(...args: string[]): Promise<Ended> {
   return (await start(...args)).ended
 }
 
-/** Starts a command; `line` resolves with its first line on standard output, or with '' when it ends without one; `lines`
- *  with all there are once they are so many, or once it ended. */
+/** Starts a command. `line` resolves with its first line on standard output, or '' if it ends without one; `lines`
+ *  with that many lines, or all of them at its end. */
 export async function start(...args: string[]) {
   return startWith({}, ...args)
 }
 
-/** The same with variables in the environment. */
+/** The same with environment variables. */
 export async function startWith(env: Record<string, string>, ...args: string[]) {
   const child = Bun.spawn([process.execPath, MAIN, ...args], {
     env: { ...plainEnvironment(), ...env },
@@ -62,8 +62,7 @@ export async function startWith(env: Record<string, string>, ...args: string[]) 
   return { line: first.promise, lines, ended, kill: (signal: NodeJS.Signals) => child.kill(signal) }
 }
 
-/** Runs a command on a terminal, and gives each question its answer once it is asked; `unanswered` are the questions that
- *  were not. */
+/** Runs a command on a terminal and answers its questions; `unanswered` are the questions that it did not ask. */
 export async function onTerminal(env: Record<string, string>, args: string[], answers: Record<string, string>) {
   const decoder = new TextDecoder()
   const unanswered = new Map(Object.entries(answers))
@@ -90,7 +89,7 @@ export async function onTerminal(env: Record<string, string>, args: string[], an
   return { code, text, unanswered: [...unanswered.keys()] }
 }
 
-/** A folder of its own, and a config in it. */
+/** A temporary folder with a config. */
 export function stagingParent(extra = '') {
   const folder = mkdtempSync(join(tmpdir(), 'postrider-cli-test-'))
   const file = join(folder, 'config.toml')

@@ -149,7 +149,7 @@ describe('init', () => {
         expect(needed.length).toBeLessThanOrEqual(6)
         const lines = readFileSync(join(place.folder, 'dns/example.com.zone'), 'utf8').split('\n')
         expect(lines.filter((line) => /^bounces\.example\.com\. 3600 IN (MX|TXT) /.test(line))).toHaveLength(2)
-        // There is one already.
+        // It exists already.
         expect(lines.filter((line) => line.startsWith('_dmarc'))).toEqual([])
       },
       LIMIT_MS,

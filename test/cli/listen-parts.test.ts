@@ -36,7 +36,7 @@ async function tell(api: TestApi, count: number, tenant = api.own): Promise<stri
   return events.map(({ id }) => id)
 }
 
-/** Hands on what goes through, and cuts each connection once so many bytes of the answer have passed. */
+/** A proxy that cuts each connection after that many bytes of the response. */
 async function startCutter(port: number, nextCut: () => number) {
   const sockets = new Set<Socket>()
   const server = createServer((client) => {
@@ -135,7 +135,7 @@ describe('from a server', () => {
       const source = collect(fromServer(wanted, { ...world, onBreak: tellAtBreak }))
       await until('the stream to be open', () => api.streams.underWay() === 1)
       await until('it to be cut', async () => {
-        await api.clock.advance(15_000) // heartbeats fill what may pass
+        await api.clock.advance(15_000) // heartbeats use up the allowed bytes
         return breaks.length === 1
       })
       await until('what came meanwhile', () => source.got.length >= 3)
@@ -150,10 +150,10 @@ describe('from a server', () => {
     const source = collect(fromServer({ url: new URL(`http://127.0.0.1:${port}`), key, types: null, after: '' }, world))
     await until('the stream to be open', () => api.streams.underWay() === 1)
     const heard = await tell(api, 1)
-    await until('the last word of the server', () => source.got.length === 1) // or silence would begin when it comes
+    await until('the last word of the server', () => source.got.length === 1) // or the silence would start at its arrival
     await clock.advance(44_000)
     expect(breaks).toEqual([])
-    await clock.advance(2_000) // the server's own clock stands still: no heartbeat came
+    await clock.advance(2_000) // the server's own clock is stopped, so no heartbeat was sent
     await until('the break', () => breaks.length === 1)
     expect(breaks).toEqual(['no heartbeat from the server'])
     const ids = await tell(api, 2)
@@ -286,7 +286,7 @@ describe('posting', () => {
   })
 
   test('five attempts are made, also where no server listens', async () => {
-    const to = new URL('http://127.0.0.1:1/') // no one listens there
+    const to = new URL('http://127.0.0.1:1/') // nothing listens there
     const { posted, forwarding } = startForwarding(to)
     await forwarding.take(EVENT)
     await until('five attempts', () => posted.length === 5)

@@ -26,7 +26,7 @@ describe('listen', () => {
     await server.line
     return server
   }
-  /** Organization, domain and a key to send with in the sandbox. */
+  /** Creates an organization, a domain and a sandbox key. */
   const furnish = async (): Promise<{ live: string; test: string }> => {
     const made = await postrider('init', '--domain', 'example.com', '--json', '--config', place.file)
     const create = ['key', 'create', '--domain', 'example.com', '--permission', 'send', '--mode', 'test']

@@ -20,7 +20,7 @@ import { openBackup } from '../../src/cli/backup/unpack.ts'
 import { connect } from '../../src/storage/sqlite/driver.ts'
 import { LIMIT_MS, onTerminal, postrider, stagingParent } from './command.ts'
 
-/** Backups that somebody else has made up, and data directories whose owner exchanges names while root restores. */
+/** Crafted backups, and data directories whose owner replaces files while root restores. */
 
 const place = stagingParent('[sending]\nrequire_verified_domain = false\n')
 const at = (name: string) => join(place.folder, name)
@@ -41,7 +41,7 @@ beforeAll(async () => {
 }, LIMIT_MS)
 afterAll(() => place.remove())
 
-/** A file of an archive; `head` may change its block, whose sum is put right. */
+/** A file of an archive; `head` may change its header, whose checksum is then corrected. */
 interface Member {
   name: string
   bytes: Buffer
@@ -51,7 +51,7 @@ interface Member {
 const members = (): Member[] => [...files].map(([name, bytes]) => ({ name, bytes }))
 const withDatabaseLast = (more: Member[]) => [...members().slice(0, -1), ...more, members().at(-1)!]
 
-/** Members → a backup whose manifest tells the truth of them. */
+/** Members → a backup whose manifest matches them. */
 function packed(all: Member[], after: Buffer = Buffer.alloc(0)): string {
   const listed = all.map(({ name, bytes }) => ({
     name,
@@ -72,7 +72,7 @@ function packed(all: Member[], after: Buffer = Buffer.alloc(0)): string {
   return at('made')
 }
 
-/** What reading as far as the database says. */
+/** The message of reading as far as the database. */
 async function readingOf(file: string): Promise<string> {
   return openBackup(file).then(
     () => 'taken',
@@ -80,7 +80,7 @@ async function readingOf(file: string): Promise<string> {
   )
 }
 
-/** What is said of it: the same by --verify and by a restore, which touches nothing. */
+/** The message of --verify, which is also that of a restore that changes nothing. */
 async function refusal(file: string): Promise<string> {
   const verified = await postrider('restore', file, '--verify')
   const restored = await postrider('restore', file, '--to', at('target'))
@@ -312,7 +312,7 @@ describe.skipIf(!isRoot)('root who restores into the data directory of another u
       symlinkSync(victim(), join(home, '.postrider-restore-1'))
       symlinkSync(join(victim(), 'secret'), join(home, 'data/postrider.lock'))
       const before = await restore(join(home, 'data'))
-      expect(before.code).toBe(1) // the lock is not for them to open
+      expect(before.code).toBe(1) // root's lock is not theirs to open
       isUntouched()
       rmSync(join(home, 'data/postrider.lock'))
       expect(await restore(join(home, 'data'))).toMatchObject({ code: 0, stderr: '' })

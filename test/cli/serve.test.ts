@@ -278,7 +278,7 @@ describe('serve', () => {
       ])
       expect(steps[1]).toMatchObject({ message_id: steps[0].id, smtp_response: expect.stringMatching(/^250 /) })
 
-      // The key that init made opens the API of a server that started later.
+      // The key that init created works on a server that started later.
       const { http } = JSON.parse(await server.line)
       const read = await fetch(`http://${http}/v1/messages/${answer.id}`, {
         headers: { authorization: `Bearer ${made.api_key}` },

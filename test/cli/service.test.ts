@@ -46,7 +46,7 @@ describe('commands around a server', () => {
       expect(told.code).toBe(0)
       expect(told.stdout).toContain(`running since ${running.started_at}`)
       expect(told.stdout).toContain(`http ${listeners.http}`)
-      // The port in the config is 0: only the server knows.
+      // The port in the config is 0: only the server has the real one.
       expect(await command('healthcheck')).toEqual({ code: 0, stdout: 'ready\n', stderr: '' })
 
       server.kill('SIGTERM')

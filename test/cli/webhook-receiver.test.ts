@@ -8,7 +8,7 @@ const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
 const OTHER = `whsec_${Buffer.alloc(32, 8).toString('base64')}`
 const BODY = JSON.stringify({ id: 'evt_1', type: 'message.delivered', data: { message_id: 'msg_1' } })
 
-/** What the receiver makes of a call signed with SECRET. */
+/** The result for a call signed with SECRET. */
 function received(options: { body?: string; secret?: string; now?: number; without?: string } = {}) {
   const { body = BODY, secret = SECRET, now = NOW, without } = options
   const secrets = { secret: SECRET, previous: null }

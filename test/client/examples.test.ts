@@ -6,8 +6,8 @@ import { type RemoteMx, startRemoteMx } from '../support/remote-mx.ts'
 import { MAIL, START, startTestServer, type TestServer } from '../support/server.ts'
 import { type Installed, installClient, ROOT, RUNTIMES } from './installed.ts'
 
-/** The examples as they stand in scripts/examples, with the packed client, against what a real server posts: its requests
- *  are handed on as a proxy that ends TLS does. */
+/** The examples of scripts/examples, with the packed client, against posts of a real server. Requests are forwarded
+ *  as by a proxy that terminates TLS. */
 let installed: Installed
 let remote: RemoteMx
 let server: TestServer
@@ -19,7 +19,7 @@ beforeAll(async () => {
   for (const name of EXAMPLES) copyFileSync(join(ROOT, 'scripts/examples', name), join(installed.folder, name))
   remote = await startRemoteMx()
   server = await startTestServer({ remote })
-  server.clock.leap(Date.now() - START) // the examples have no other clock than the real one
+  server.clock.leap(Date.now() - START) // the examples use the real clock
   await server.clock.advance(10_000) // for the server to notice
   await server.send({ ...MAIL, to: 'bounce+grüße@customer.example' }, { authorization: `Bearer ${server.keys.test}` })
   await server.receiver.received(1)
@@ -60,7 +60,7 @@ for (const [runtime, command] of RUNTIMES) {
   }, 60_000)
 }
 
-/** What Next does with a route. */
+/** What Next.js does with a route. */
 const NEXT = `
 import process from 'node:process'
 import { POST } from './next-route.mjs'

@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net'
 import { createServer, type Socket } from 'node:net'
 
-/** What the server does with a request: answer, close without one, break off in the middle of one, or say nothing. */
+/** What the server does with a request: answer, close without a response, break off within one, or stay silent. */
 export type Move = { status: number; headers?: Record<string, string>; body?: string } | 'cut' | 'half' | 'hang'
 
 export interface HeardRequest {
@@ -12,16 +12,16 @@ export interface HeardRequest {
   body: string
 }
 
-/** A server of few lines on a real socket that treats its clients badly. */
+/** A small server on a real socket that misbehaves towards its clients. */
 export interface HostileServer {
   url: string
   heard: HeardRequest[]
-  /** Resolves once so many requests are there. */
+  /** Resolves once that many requests have arrived. */
   hears(count: number): Promise<void>
   stop(): Promise<void>
 }
 
-/** A move for each request, the last one again and again → a listening server. */
+/** A behaviour for each request, the last one repeated → a listening server. */
 export async function startHostile(...moves: Move[]): Promise<HostileServer> {
   const heard: HeardRequest[] = []
   const sockets = new Set<Socket>()
@@ -56,7 +56,7 @@ export async function startHostile(...moves: Move[]): Promise<HostileServer> {
   }
 }
 
-/** An error as the API has it. */
+/** An error in the format of the API. */
 export function refusal(status: number, code: string, more: Record<string, unknown> = {}): Move {
   const error = { code, message: `${code}!`, details: { request_id: 'req_1' }, ...more }
   return { status, body: JSON.stringify({ error }) }
@@ -77,7 +77,7 @@ function play(socket: Socket, move: Move): void {
   socket.write(`HTTP/1.1 ${status} X\r\n${lines.join('')}\r\n${body}`)
 }
 
-/** The first whole request in what came so far; null while there is none. */
+/** The first complete request in the bytes so far; null while there is none. */
 function requestIn(text: string): { heard: HeardRequest; length: number } | null {
   const end = text.indexOf('\r\n\r\n')
   if (end < 0) return null

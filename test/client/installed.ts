@@ -4,14 +4,14 @@ import { join } from 'node:path'
 
 export const ROOT = join(import.meta.dir, '../..')
 
-/** The client as others have it: packed, and unpacked into a project of theirs. */
+/** The client as users install it: packed, and unpacked into a project. */
 export interface Installed {
   /** The project's folder. */
   folder: string
   remove(): void
 }
 
-/** Builds the package and unpacks it into a new project, which also has those packages of ours. */
+/** Builds the package and unpacks it into a new project, together with the named packages of ours. */
 export function installClient(...packages: string[]): Installed {
   const built = Bun.spawnSync([process.execPath, 'scripts/client.ts'], { cwd: ROOT, stderr: 'inherit' })
   if (built.exitCode !== 0) throw new Error(`the client cannot be built: ${built.stdout}`)
@@ -27,7 +27,7 @@ export function installClient(...packages: string[]): Installed {
   return { folder, remove: () => rmSync(folder, { recursive: true, force: true }) }
 }
 
-/** The runtimes that are here, and how each runs a file. */
+/** The installed runtimes, and how each runs a file. */
 export const RUNTIMES: [name: string, command: string[]][] = [
   ['Bun', [process.execPath]],
   ...['node', 'deno'].flatMap((name): [string, string[]][] => {

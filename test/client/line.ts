@@ -1,19 +1,19 @@
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 
-/** A line to a server that can be broken. */
+/** A proxy whose connections can be broken. */
 export interface Line {
   url: string
-  /** Connections that are up. */
+  /** Open connections. */
   open(): number
   cut(): void
-  /** What is up now says nothing more, and stays up. */
+  /** Current connections stay open but carry nothing more. */
   freeze(): void
-  /** The next so many answers are lost: the server did what was asked, and the line breaks. */
+  /** The next responses are lost: the server handles the requests, and the connection breaks. */
   loseAnswers(count: number): void
   stop(): Promise<void>
 }
 
-/** `host:port` of a server → a line to it. */
+/** `host:port` of a server → a proxy to it. */
 export async function startLine(address: string): Promise<Line> {
   const pairs = new Set<[near: Socket, far: Socket]>()
   let toLose = 0

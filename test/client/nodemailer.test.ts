@@ -11,7 +11,7 @@ import { type RemoteMx, startRemoteMx } from '../support/remote-mx.ts'
 import { DOMAIN, startTestServer, type TestServer } from '../support/server.ts'
 import { startHostile } from './hostile.ts'
 
-/** nodemailer itself, by the API, to a real mail server: what arrives is what was given. */
+/** The real nodemailer with our transport and a real mail server: what arrives equals what was given. */
 let remote: RemoteMx
 let server: TestServer
 let client: Postrider
@@ -38,7 +38,7 @@ const FROM = `shop@${DOMAIN}`
 const ANN = 'ann@one.remote.example'
 const MAIL: SendMailOptions = { from: FROM, to: ANN, subject: 'Hello', text: 'Hi' }
 
-/** What came to the mail server of it. */
+/** The mails that the mail server got. */
 async function arrived(id: string) {
   await client.messages.waitFor(id)
   const raw = await client.messages.content(id, { part: 'raw' })

@@ -5,7 +5,7 @@ import pkg from '../../package.json' with { type: 'json' }
 import { type HostileServer, refusal, startHostile } from './hostile.ts'
 import { filesOf, type Installed, installClient, ROOT, RUNTIMES } from './installed.ts'
 
-/** The package that others install, in the runtimes they have. */
+/** The package as users install it, in the installed runtimes. */
 let installed: Installed
 let server: HostileServer
 beforeAll(async () => {

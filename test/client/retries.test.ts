@@ -22,12 +22,12 @@ const KEY = 'svc_live_veryverysecret'
 let server: HostileServer
 afterEach(() => server.stop())
 
-/** A client of a server that makes these moves. Its clock stands still; half of every backoff is waited. */
+/** A client of a server with these behaviours. Its clock is stopped; it waits half of every backoff. */
 async function open(...moves: Move[]) {
   server = await startHostile(...moves)
   const clock = createFakeClock(0)
   const client = new Postrider({ baseUrl: `${server.url}/`, apiKey: KEY, clock: { ...clock, random: () => 0.5 } })
-  /** Waits until the client pauses for so long, and lets the time pass. */
+  /** Waits until the client sleeps for that long, and advances the time. */
   const passes = async (ms: number) => {
     const isPausing = () => clock.naps().length === 1 && clock.naps()[0] === clock.now() + ms
     await until(`a pause of ${ms} ms in ${clock.naps()}`, isPausing)
@@ -225,7 +225,7 @@ describe('invalid answers', () => {
       const error = await failureOf(client.messages.get('msg_1'))
       expect(error).toBeInstanceOf(UnexpectedAnswerError)
       expect(error.message).toBe(message)
-      expect(server.heard).toHaveLength(1) // the key went nowhere else
+      expect(server.heard).toHaveLength(1) // the key was sent nowhere else
     })
   }
 })

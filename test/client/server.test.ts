@@ -75,7 +75,7 @@ test('the same key gives the first answer again, and with another body a Conflic
   const error = await other.catch((reason) => reason)
   expect(error).toBeInstanceOf(ConflictError)
   expect(error.details).toMatchObject({ reason: 'idempotency_key_reused' })
-  // Without one, two calls are two mails.
+  // Without a key, two calls are two mails.
   expect((await sandbox.messages.send(SANDBOX)).id).not.toBe((await sandbox.messages.send(SANDBOX)).id)
 })
 

@@ -6,7 +6,7 @@ import { MAIL, startTestServer, type TestServer, until, untilInTime } from '../s
 import { startHostile } from './hostile.ts'
 import { type Line, startLine } from './line.ts'
 
-/** Events as they happen, over a line that breaks. */
+/** Live events over a connection that breaks. */
 let server: TestServer
 let line: Line
 let clock: FakeClock
@@ -34,7 +34,7 @@ const bounced = async () =>
 
 test('new events are yielded; disconnections lose nothing and repeat nothing', async () => {
   await open()
-  await bounced() // before: not told
+  await bounced() // published before: not sent
   const seen: string[] = []
   const following = (async () => {
     for await (const event of client.events.stream({ types: ['message.bounced'] }, { signal: ended.signal })) {
@@ -46,14 +46,14 @@ test('new events are yielded; disconnections lose nothing and repeat nothing', a
 
   const sent = []
   for (let round = 0; round < 3; round++) {
-    line.cut() // the first time before any event was seen
+    line.cut() // the first time before any event was received
     sent.push(await bounced(), await bounced())
     await until('the break to be seen', () => line.open() === 0)
     sent.push(await bounced())
     await untilInTime(clock, 'all of them', () => seen.length >= sent.length)
     expect(seen).toEqual(sent)
   }
-  // A server that is silent for too long is taken for lost.
+  // A server that is silent for too long counts as disconnected.
   line.freeze()
   sent.push(await bounced())
   await untilInTime(clock, 'the last one', () => seen.length >= sent.length)

@@ -21,7 +21,7 @@ const ours = pick(signed(), /^X-Service-Signature$/)
 const standard = pick(signed(), /^webhook-/)
 
 describe('golden signatures, made with Python', () => {
-  // Some are over bodies that are no events: that is said only of those whose signature is right.
+  // Some are over bodies that are not events; the verifier reports that only after a valid signature.
   const verdict = async (...[body, headers, secret, now]: Parameters<typeof faultOf>) => {
     const isOurs = /^\{"(id|event)":/.test(String(body))
     expect(await faultOf(body, headers, secret, now)).toBe(isOurs ? null : 'bad_body')
@@ -41,7 +41,7 @@ describe('golden signatures, made with Python', () => {
 })
 
 test('the Standard Webhooks library and ours accept the same requests', async () => {
-  const t = Math.floor(Date.now() / 1_000) // that library has no other clock
+  const t = Math.floor(Date.now() / 1_000) // that library uses the real clock
   const theirs = new Webhook(SECRET)
   const signature = theirs.sign('evt_1', new Date(t * 1_000), BODY)
   const headers = { 'webhook-id': 'evt_1', 'webhook-timestamp': `${t}`, 'webhook-signature': signature }
@@ -72,7 +72,7 @@ test('headers of every framework, and bodies as text or bytes, are accepted', as
       expect(await unwrap(body, headers, SECRET, at(NOW))).toEqual(event)
     }
   }
-  // A Buffer is a window into something larger.
+  // A Buffer may be a view into a larger one.
   const within = Buffer.from(`xx${BODY}xx`).subarray(2, -2)
   expect(await unwrap(within, signed(), SECRET, at(NOW))).toEqual(event)
 })

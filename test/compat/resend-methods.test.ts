@@ -4,8 +4,8 @@ import { Webhook } from 'standardwebhooks'
 import { type RemoteMx, startRemoteMx } from '../support/remote-mx.ts'
 import { DOMAIN, startTestServer, type TestServer } from '../support/server.ts'
 
-/** Each method of npm's `resend`, called once against a server, and compared with the table of the manual's
- *  page `migration`. A new version of the package with another method fails here. */
+/** Each method of npm's `resend`, called once against a server and compared with the table of the manual's page
+ *  `migration`. A new version of the package with another method fails here. */
 
 const MAIL = { from: `Shop <shop@${DOMAIN}>`, to: 'ann@one.remote.example', subject: 'Hello', html: '<p>Hi Ann</p>' }
 const FLOW = { name: 'Flow', steps: [], connections: [] }
@@ -30,7 +30,7 @@ interface Outcome {
 }
 
 const made: Record<string, string> = {}
-/** Keeps the id of what was made for the methods after it. */
+/** Keeps the id of a created record for later methods. */
 async function make(name: string, answer: Promise<{ data: { id: string } | null; error: unknown }>): Promise<Outcome> {
   const outcome = await answer
   made[name] = outcome.data?.id ?? ''
@@ -38,7 +38,7 @@ async function make(name: string, answer: Promise<{ data: { id: string } | null;
 }
 const scheduled = () => resend.emails.send({ ...MAIL, scheduledAt: 'in 1 hour' })
 
-/** In an order in which each finds what it needs. */
+/** Ordered so that each method finds its records. */
 const ANSWERED: Record<string, () => Promise<Outcome>> = {
   'emails.send': () => make('email', scheduled()),
   'emails.create': () => resend.emails.create(MAIL),
@@ -78,7 +78,7 @@ const ANSWERED: Record<string, () => Promise<Outcome>> = {
   'suppressions.batch.remove': () => resend.suppressions.batch.remove({ emails: ['b@one.remote.example'] }),
 }
 
-/** resend.test.ts has it read what this server posts. */
+/** resend.test.ts verifies the posts of this server with it. */
 function verified(): unknown {
   const webhookSecret = `whsec_${Buffer.alloc(24).toString('base64')}`
   const now = new Date()
@@ -94,7 +94,7 @@ const HOOK = { webhookId: 'whk_1', eventId: 'evt_1' }
 const TEMPLATE = { name: 'T', subject: 'Hi', html: '<p>Hi</p>' }
 const FILE = new Blob(['email\na@b.example\n'])
 
-/** Method → what it is called with. */
+/** Method → its arguments. */
 const REFUSED: Record<string, unknown[]> = {
   'emails.share': ['eml_1', { expiresIn: '1h' }],
   'emails.metrics': [{ startDate: '2026-11-01', metrics: ['delivered'] }],
@@ -229,7 +229,7 @@ function methodsOf(part: object, path: string): string[] {
 const isMethod = (name: string) => name !== 'constructor'
 const isPart = (value: unknown) => typeof value === 'object' && value !== null && 'resend' in value
 
-/** `emails.send` → the call of it. */
+/** `emails.send` → its call. */
 function call(name: string, args: unknown[]): Promise<Outcome> {
   const steps = name.split('.')
   let part: Record<string, unknown> = resend as never

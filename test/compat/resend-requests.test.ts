@@ -4,8 +4,8 @@ import { simpleParser } from 'mailparser'
 import { type RemoteMx, startRemoteMx } from '../support/remote-mx.ts'
 import { DOMAIN, type Json, startTestServer, type TestServer } from '../support/server.ts'
 
-/** Requests as Resend's Python client writes them, where they differ from those of npm's: the whole argument as the body
- *  of a PATCH, bytes as a list of numbers, and a JSON body with every GET and DELETE. */
+/** Requests as Resend's Python client sends them, where they differ from npm's: the whole argument as the body of a
+ *  PATCH, bytes as a list of numbers, and a JSON body with every GET and DELETE. */
 
 const MAIL = { from: `Shop <shop@${DOMAIN}>`, to: ['ann@one.remote.example'], subject: 'Hello', html: '<p>Hi Ann</p>' }
 const PDF = Buffer.from('%PDF-1.4 \xff\x00 bill', 'latin1')
@@ -27,7 +27,7 @@ interface ApiResponse {
   body: Json
 }
 
-/** With a body whatever the method is; fetch refuses one with GET. */
+/** Sends a body with any method; fetch refuses one with GET. */
 function ask(
   method: string,
   path: string,
@@ -212,7 +212,7 @@ describe('suppressions', () => {
       const { body } = await server.ask('POST', '/v1/suppressions', { email: `m${at}@one.remote.example`, reason })
       made.set(body.id, reason)
     }
-    const ids = [...made.keys()].toSorted().toReversed() // the clock stands still: their order is that of the ids
+    const ids = [...made.keys()].toSorted().toReversed() // the clock is stopped: their order is that of the ids
     const of = (...reasons: string[]) => ids.filter((id) => reasons.includes(made.get(id)!))
     const page = async (query: string) => {
       const { data, has_more } = await done(ask('GET', `/suppressions?origin=${query}`))

@@ -9,7 +9,7 @@ import { addKey } from '../support/keys.ts'
 import { type RemoteMx, startRemoteMx } from '../support/remote-mx.ts'
 import { DOMAIN, type Json, START, startTestServer, type TestServer, until } from '../support/server.ts'
 
-/** Resend's own package, against the whole server: what an application calls that has changed its base URL and its key. */
+/** Resend's own package against the whole server, for an application that changed only base URL and key. */
 
 const NOON = '2026-11-21T12:00:00.000Z'
 const FROM = `Shop <shop@${DOMAIN}>`
@@ -31,13 +31,13 @@ afterAll(async () => {
   await remote.stop()
 })
 
-/** What the package answers when all is well. */
+/** The response of a successful call. */
 async function data<T>(answer: Promise<{ data: T | null; error: unknown }>): Promise<NonNullable<T>> {
   const { data, error } = await answer
   expect(error).toBeNull()
   return data as NonNullable<T>
 }
-/** Status and name of what is refused, and the words. */
+/** Status, name and message of a refusal. */
 async function refused(
   answer: Promise<{ error: { statusCode: number | null; name: string; message: string } | null }>,
 ) {
@@ -376,14 +376,14 @@ describe('webhooks', () => {
     expect((await posted('open')).events.map(({ type }) => type)).toContain('email.opened')
     await data(resend.webhooks.remove(made.id))
   })
-  /** Posts that each outcome of the sandbox makes. */
+  /** The posts of each sandbox outcome. */
   const COUNTS: Record<string, number> = { ann: 1, bounce: 1, softbounce: 1, click: 2, complain: 2, defer: 2, open: 2 }
 
-  /** By the headers that its documentation names, and by those of Standard Webhooks; never with another secret. */
+  /** By the headers in its documentation and by those of Standard Webhooks; never with another secret. */
   const verified =
     (webhookSecret: string) =>
     ({ headers, body: payload }: Json) => {
-      setSystemTime(START) // the package has no other clock
+      setSystemTime(START) // the package uses the real clock
       const named = (prefix: string) => ({
         id: headers[`${prefix}-id`],
         timestamp: headers[`${prefix}-timestamp`],

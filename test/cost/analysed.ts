@@ -1,4 +1,4 @@
-/** An analysis of nothing: what a test does not say about a message. */
+/** An analysis without input; a test overrides what it is about. */
 export const ANALYSED = {
   from: { name: 'A', local: 'a', domain: 'a.example' },
   replyTo: [],

@@ -1,6 +1,6 @@
-/** What text costs its reader, for every parser and every class of hostile text: 100 kB take under 50 ms of a thread, and
- *  twice the text takes at most 2.3 times as long. CPU time is measured, so other programs do not count; on a machine that is
- *  slower than the one the limit was set on, the limit grows by as much. */
+/** The CPU time of every parser for every class of hostile text: 100 kB take under 50 ms, and twice the text takes
+ *  at most 2.3 times as long. CPU time excludes other programs. On a machine slower than the one the limit was set
+ *  on, the limit grows in proportion. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { HOSTILE, type Hostile } from './hostile.ts'
 import { costMs, slowness } from './measure.ts'
@@ -11,12 +11,13 @@ setDefaultTimeout(120_000)
 const LENGTH = 100_000
 const MOST_MS = 50
 const MOST_GROWTH = 2.3
-/** Under this a quadratic parser would keep to MOST_MS at the whole length as well, and 25 times the time is not seen. */
+/** Below this, a quadratic parser would stay under MOST_MS at the whole length too, and 25 times the time would go
+ *  unnoticed. */
 const QUICK_MS = 1.5
-/** Less cannot be told from what the collector does meanwhile. */
+/** Less is indistinguishable from garbage collection. */
 const MEASURABLE_MS = 10
 const TRIES = 3
-/** The least of so many rounds counts: what else the machine does only ever adds. */
+/** The minimum of this many rounds counts, because other work of the machine only adds time. */
 const COST_ROUNDS = 12
 const GROWTH_ROUNDS = 6
 
@@ -35,7 +36,7 @@ for (const parser of PARSERS) {
   })
 }
 
-/** Value → the same, measured again with more tries while it is beyond the limit. */
+/** Value → the same, measured again with more tries while it exceeds the limit. */
 async function atMost(limit: number, measure: (tries: number) => Promise<number>): Promise<number> {
   let least = Number.POSITIVE_INFINITY
   for (let tries = 1; tries <= COST_ROUNDS && least > limit * 0.8; tries++)
@@ -43,14 +44,13 @@ async function atMost(limit: number, measure: (tries: number) => Promise<number>
   return least
 }
 
-/** What `times` as much text makes it cost → what twice as much would. */
+/** The cost ratio for `times` as much text → the ratio for twice as much. */
 function doubling(cost: number, times: number): number {
   return cost ** (1 / Math.log2(times))
 }
 
-/** How many times as long twice the text takes, from what four times the text takes: a step that a cache makes somewhere is
- *  smaller in it. The least of some lengths, each from the least of many rounds; a parser that is not linear grows at every
- *  one. */
+/** The cost ratio for twice the text, derived from four times the text, where the step of a cache is smaller. The
+ *  minimum over several lengths, each the minimum of many rounds; a parser that is not linear grows at every one. */
 async function growth(parser: Parser, hostile: Hostile): Promise<number> {
   let least = Number.POSITIVE_INFINITY
   for (const part of [1, 1 / 2, 1 / 4]) {
@@ -74,7 +74,7 @@ async function costOf(parser: Parser, hostile: Hostile, wanted: number, tries: n
     try {
       await parser.read(text)
     } catch {
-      // Most of it is not valid; what it costs to say so is what counts.
+      // Most of it is invalid; the cost of rejecting it counts.
     }
   }, tries)
 }

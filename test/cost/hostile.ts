@@ -1,13 +1,13 @@
-/** Text that parsers take badly, of any length: one unit again and again, with a beginning and an end. */
+/** Hostile text of any length: one unit repeated, with a beginning and an end. */
 
 export interface Hostile {
-  /** For messages: which class it is. */
+  /** The name of the class for messages. */
   name: string
-  /** Number of characters → text of about so many. */
+  /** Number of characters → text of about that length. */
   make: (length: number) => string
 }
 
-/** What parsers look for: openings that never close, blanks, separators, escapes, digits, the words of their languages. */
+/** What parsers search for: openings that never close, blanks, separators, escapes, digits, keywords. */
 export const UNITS: readonly string[] = [
   ...['(', ')', '()', '<', '>', '<>', '"', "'", '\\', '\\"', '"\\', '[', ']', '{', '}', '`'],
   ...[
@@ -272,7 +272,7 @@ export const UNITS: readonly string[] = [
   ],
 ]
 
-/** The classes: each unit alone, between two letters, and units that need something in front or that nest. */
+/** The classes: each unit alone, between two letters, and units that require a prefix or nest. */
 export const HOSTILE: readonly Hostile[] = [
   ...UNITS.map((unit) => repeated(unit)),
   ...UNITS.filter((unit) => unit.length < 3).map((unit) => repeated(unit, 'a', 'b')),

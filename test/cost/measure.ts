@@ -1,6 +1,6 @@
-/** What a piece of work costs: milliseconds of CPU of this process, the least of `tries`. Other programs of a busy machine do
- *  not count, and the least leaves out most of what the collector and the compiler do in between. (The CPU time of the thread
- *  alone is known to some milliseconds only.) */
+/** The cost of a piece of work: CPU milliseconds of this process, the minimum of `tries`. Other programs do not
+ *  count, and the minimum excludes most of the garbage collector and the compiler. (The CPU time of a single thread
+ *  is only known to some milliseconds.) */
 export async function costMs(work: () => unknown, tries: number): Promise<number> {
   let least = Number.POSITIVE_INFINITY
   for (let index = 0; index < tries; index++) {
@@ -12,17 +12,17 @@ export async function costMs(work: () => unknown, tries: number): Promise<number
   return least
 }
 
-/** What the reference work takes on the machine that the limits were set on. */
+/** The CPU time of the reference work on the machine that the limits were set on. */
 const REFERENCE_MS = 0.3
 
-/** → how many times as long this machine takes for a fixed piece of work as the one that the limits were set on, at least 1. */
+/** → how many times slower this machine is than the one that the limits were set on, at least 1. */
 export async function slowness(): Promise<number> {
   return Math.max(1, (await costMs(referenceWork, 100)) / REFERENCE_MS)
 }
 
 const FIELDS = 'Received: from a.example by b.example with ESMTP; Sun, 22 Nov 2026 10:00:00 +0000\r\n'.repeat(1_200)
 
-/** What parsers do: split, search, change case, match, count. */
+/** Typical work of parsers: split, search, change case, match, count. */
 function referenceWork(): Map<string, number> {
   const lengths = new Map<string, number>()
   for (const line of FIELDS.split('\r\n')) {

@@ -1,4 +1,4 @@
-/** Everything that reads text of strangers or of tenants, by itself: what a rule on its cost is held against. */
+/** Every function that reads text of strangers or tenants, for the limits on their cost. */
 import { analyze } from '../../src/analysis/analyze.ts'
 import { scanCss } from '../../src/analysis/css-scan.ts'
 import { readPage } from '../../src/analysis/page.ts'
@@ -55,7 +55,7 @@ import { ANALYSED } from './analysed.ts'
 
 export interface Parser {
   name: string
-  /** The longest text it is ever given, in characters; it cuts what is longer, or its caller does. */
+  /** The longest text it ever gets, in characters; it or its caller truncates longer text. */
   most: number
   read: (text: string) => unknown
 }
@@ -127,7 +127,7 @@ const claim = (raw: Buffer) => ({
 })
 
 export const PARSERS: readonly Parser[] = [
-  // Mail that comes in.
+  // Inbound mail.
   { name: 'header fields', most: HEADER, read: (text) => readHeaderFields(bytes(text)) },
   {
     name: 'head of a mail',
@@ -295,7 +295,7 @@ export const PARSERS: readonly Parser[] = [
   { name: 'reply of a server', most: 100_000, read: (text) => classifyReply({ code: 550, enhanced: null, text }) },
   { name: 'reply line', most: LINE, read: (text) => parseReplyLine(`550 ${unfolded(text)}`) },
   { name: 'replies as they come', most: 100_000, read: (text) => createReplyReader().push(text) },
-  // Pieces of headers.
+  // Parts of headers.
   { name: 'address list', most: HEADER, read: addressesOf },
   { name: 'mailboxes', most: HEADER, read: mailboxesOf },
   { name: 'one mailbox', most: HEADER, read: onlyMailbox },
@@ -372,7 +372,7 @@ export const PARSERS: readonly Parser[] = [
     most: 262_144,
     read: (text) => renderTemplate({ subject: null, html: `{{ a ${text} }}`, text: null }, { a: text }),
   },
-  // What the API and SMTP take.
+  // Input of the API and of SMTP.
   { name: 'author mail', most: MAIL, read: (text) => readAuthorMail(inMail(text, 'a')) },
   {
     name: 'path of MAIL and RCPT',
@@ -410,7 +410,7 @@ export const PARSERS: readonly Parser[] = [
     read: (text) => read(createListReader({ provider: null, kind: null }), `email\n${text}`),
   },
   { name: 'lines of a configuration', most: BODY, read: linesOfKeys },
-  // What DNS, peers and policy hosts say.
+  // Answers of DNS, peers and policy hosts.
   {
     name: 'SPF record',
     most: LINE,
@@ -451,7 +451,7 @@ export const PARSERS: readonly Parser[] = [
   { name: 'event stream', most: 1_000_000, read: (text) => createEventParser().push(bytes(text)) },
 ]
 
-/** A resolver that knows one text for every name. */
+/** A resolver with one text for every name. */
 function answering(text: string): Resolver {
   const records = [text]
   const lookup = async () => ({ kind: 'records' as const, records, ttlSeconds: 60, authentic: false })
@@ -466,7 +466,7 @@ const SIGNATURE = 'DKIM-Signature: v=1; a=rsa-sha256; c=relaxed/relaxed; d=b.exa
 
 const btoaOf = (text: string) => bytes(`--b\r\n\r\n${text}`).toString('base64')
 
-/** In pieces as a body comes. */
+/** In pieces, as a body arrives. */
 function read<T>(reader: { push: (text: string) => T[]; end: () => T[] }, text: string): T[] {
   const found: T[] = []
   for (let at = 0; at < text.length; at += PIECE) found.push(...reader.push(text.slice(at, at + PIECE)))

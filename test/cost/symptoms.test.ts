@@ -1,4 +1,4 @@
-/** Texts that once stopped a thread or the whole server, each read in a few milliseconds. */
+/** Texts that once blocked a thread or the whole server. Each now takes a few milliseconds. */
 import { expect, test } from 'bun:test'
 import { analyze } from '../../src/analysis/analyze.ts'
 import { authorOf } from '../../src/dashboard/ui/kit/format.ts'
@@ -16,7 +16,7 @@ import { ANALYSED } from './analysed.ts'
 import { costMs } from './measure.ts'
 
 const TRIES = 5
-/** Far over what each takes, far under what each took. */
+/** Far above the present cost, far below the former one. */
 const MOST_MS = 100
 
 const BOUNCE = 'From: MAILER-DAEMON@a.example\r\nReturn-Path: <>\r\nSubject: Undelivered\r\n\r\n'
@@ -78,7 +78,7 @@ test('a Content-ID of 60,000 opening brackets is shown at once', async () => {
 test('a thousand CSS values of 1,990 zeros are analysed in linear time', async () => {
   const values = Array.from({ length: 1_000 }, (_, index) => `a{b:${index}${'0'.repeat(1_990)}}`)
   const html = `<style>${values.join('')}</style>`
-  // 2 MB: the most that one analysis looks at.
+  // 2 MB: the maximum that one analysis reads.
   expect(await costMs(() => analyze({ ...ANALYSED, html }), TRIES)).toBeLessThan(1_000)
 })
 

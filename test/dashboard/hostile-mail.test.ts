@@ -23,7 +23,7 @@ const MUTANTS = [
   `<div style="background:u\\72l(https://evil.example/b)">escaped</div><div style="background:url(https://evil.example/c">open`,
   `<style>@im\\70ort "https://evil.example/d.css"; div{background:image-set("https://evil.example/e" 1x)}</style>`,
 ]
-/** Each requests an image of its own at HOST (https) or PLAIN (http) in a different way. */
+/** Each requests a separate image at HOST (https) or PLAIN (http) in a different way. */
 const LOADS = [
   '<img src="https://HOST/img">',
   '<img src="//HOST/scheme-less">',
@@ -71,7 +71,7 @@ const LOADS = [
   '<img src="https://HOST/last">',
   '<form action="https://HOST/form"><button formaction="https://HOST/button">x</button></form>',
 ]
-/** Names and ids that stand in front of what our code, or a careless one, would call. */
+/** Names and ids that shadow properties that code would use. */
 const CLOBBERING = [
   ...[
     'addEventListener',
@@ -136,7 +136,7 @@ const BUSY = [
   `<h2>More blanks</h2><style>p{background:url(${many(' ', 200_000)}data:x)}</style>`,
 ]
 
-/** A mail of every day. */
+/** An ordinary mail. */
 const DRAWN = `<html><head><title>no</title><style>.a{color:#c00;background:linear-gradient(red,blue)} #b > td{padding:4px !important}
   @media (max-width:600px){.a{width:100% !important}}</style></head>
   <body bgcolor="#eeeeee" style="margin:0;--x:1"><h2>Drawn</h2><table width="600" cellpadding="0" align="center" id="b"><tr><td class="a"
@@ -152,7 +152,7 @@ const KNOTTED = [
 
 describe.skipIf(!hasBrowser)('hostile mail', () => {
   let board: TestDashboard
-  /** What the servers of the stranger were asked for: path and Referer. */
+  /** The requests to the stranger's servers: path and Referer. */
   const asked: { path: string; referer: string | undefined }[] = []
   let secure: { port: number; stop: () => unknown }
   let plain: { port: number; stop: () => unknown }
@@ -203,7 +203,7 @@ describe.skipIf(!hasBrowser)('hostile mail', () => {
   }, LIMIT_MS)
 
   let before: Page | undefined
-  /** Nothing is left for our policy to stop: its complaints fail the test, unless they are expected. */
+  /** Nothing is left for our policy to block: its reports fail the test, unless they are expected. */
   const shown = async (name: string, view: View = {}) => {
     await before?.context().close()
     const page = await board.open(`/messages/${ids[name]}?tab=content`, view)

@@ -126,7 +126,7 @@ describeJourneys(({ board, server, journey, heading, press }) => {
     await list.getByText('Line 3:').waitFor()
     expect(await axeFaults(page)).toEqual([])
     await list.getByLabel('Reason').selectOption('manual')
-    await list.getByRole('button', { name: 'Preview' }).click() // another choice needs another preview
+    await list.getByRole('button', { name: 'Preview' }).click() // a different choice requires a new preview
     expect((await server().read('/v1/suppressions')).data).toEqual([])
     await list.getByRole('button', { name: 'Import 1 address' }).click()
     await list.getByText('Imported 1 address,').waitFor()

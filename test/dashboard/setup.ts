@@ -10,9 +10,9 @@ import { signIn } from '../support/api.ts'
 import { startRemoteMx } from '../support/remote-mx.ts'
 import { startTestServer, type TestServer } from '../support/server.ts'
 
-/** The dashboard in a real browser on the whole server: one server and one Chromium a file, a context of its own (no cookies,
- *  nothing stored) for each test. What the page does that it must not is collected, and `close` throws it: errors of
- *  scripts, messages on the console, requests to anywhere but the server. */
+/** The dashboard in a real browser on the whole server: one server and one Chromium for each file, and a separate
+ *  context (no cookies, nothing stored) for each test. `close` throws for script errors, console messages, and
+ *  requests to other hosts. */
 export interface TestDashboard {
   server: TestServer
   origin: string
@@ -189,7 +189,7 @@ export async function screenshot(page: Page, name: string): Promise<void> {
   await page.screenshot({ path: join(SHOTS, `${name}.png`), fullPage: true })
 }
 
-/** Helpers for a file of journeys. */
+/** Helpers for a file of browser tests. */
 export interface Walk {
   board(): TestDashboard
   server(): TestServer
@@ -198,7 +198,7 @@ export interface Walk {
   press(page: Page, name: string): Promise<void>
 }
 
-/** The journeys of a file, over one server and one browser; none where there is no browser. */
+/** The browser tests of a file, over one server and one browser; none without a browser. */
 export function describeJourneys(journeys: (walk: Walk) => void): void {
   describe.skipIf(!hasBrowser)('the dashboard', () => {
     let board: TestDashboard

@@ -3,7 +3,7 @@ import { ApiError } from '../../src/dashboard/ui/kit/api.ts'
 import { faultsOf } from '../../src/dashboard/ui/pages/templates/faults.ts'
 import { variablesOf } from '../../src/dashboard/ui/pages/templates/sample.ts'
 
-/** What stands in the fields of the template editor, and what the API says of its texts. */
+/** The fields of the template editor and the API's faults in its texts. */
 
 test.each([
   [{ name: 'Ann', note: '' }, { name: 'Ann' }],

@@ -63,7 +63,7 @@ describe.skipIf(!hasBrowser)('the dashboard', () => {
   const journey = (name: string, walk: () => Promise<void>) => test(name, walk, LIMIT_MS)
   const subject = (page: Page) => page.locator('[data-subject]')
 
-  /** Nothing ran, nothing led away, and what has style has it (`faults` of the board tell of requests). */
+  /** No script ran, no link was followed, and styles are applied (`faults` of the browser reports requests). */
   const expectHarmless = async (page: Page) => {
     const mail = page.frameLocator('iframe.mail')
     await mail.getByRole('heading', { name: 'A question' }).waitFor()
@@ -131,7 +131,7 @@ describe.skipIf(!hasBrowser)('the dashboard', () => {
     await page.keyboard.press('Control+s')
     await heading(page, 'Welcome')
     expect(page.url()).toContain('/templates/tpl_')
-    await mail.getByRole('heading', { name: 'Hello Ann <3' }).waitFor() // what was typed is still there
+    await mail.getByRole('heading', { name: 'Hello Ann <3' }).waitFor() // the typed text is still there
     await screenshot(page, 'template-light')
   })
 

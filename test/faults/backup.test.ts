@@ -6,7 +6,7 @@ import { connect } from '../../src/storage/sqlite/driver.ts'
 import { sendUntilAcknowledged } from './http-client.ts'
 import { type Crashable, exitOf, LIMIT_MS, makeCrashable, PROGRAM, until } from './setup.ts'
 
-/** Backups of the built program under load, killed or not, and what comes of them on a restore. */
+/** Backups of the built program under load, killed or not, and their restores. */
 
 const CLIENTS = 8
 const KILLS = Number(process.env.CRASH_KILLS ?? 6)
@@ -26,15 +26,15 @@ const ended = async (...args: string[]) => {
 const at = (name: string) => join(world.folder, name)
 const leftovers = () => readdirSync(world.folder).filter((name) => name.startsWith('.postrider-'))
 
-/** How long it takes to its end, in milliseconds. */
+/** The duration to its end, in milliseconds. */
 async function lengthOf(...args: string[]): Promise<number> {
   const startedAt = performance.now()
   await ended(...args)
   return performance.now() - startedAt
 }
 
-/** Kills of what took `lengthMs`: spread over all of it, each at random in its share. What ends before its kill is quicker
- *  than when it was measured, and the next kills come sooner. */
+/** Kill times within `lengthMs`: spread over it, each random within its part. If the work ends before its kill, it
+ *  was faster than measured, and the next kills come earlier. */
 function killsOf(lengthMs: number, ...args: string[]) {
   let [hits, currentMs] = [0, lengthMs]
   return {
@@ -140,7 +140,7 @@ test(
   LIMIT_MS,
 )
 
-/** Of all messages in a database that holds together. */
+/** The messages of an intact database. */
 function idsIn(dataDir: string): Set<string> {
   const db = connect(join(dataDir, 'postrider.db'), { busyTimeoutMs: 1_000 })
   try {

@@ -1,7 +1,7 @@
 import type { Crashable } from './setup.ts'
 
-/** As an application should: the same Idempotency-Key until a 202 comes, which is entered into `acknowledged` with the id of
- *  its message. Gives up silently when `isOver` says so. */
+/** Sends as an application should: with the same Idempotency-Key until a 202, which is recorded in `acknowledged`
+ *  with the id of its message. Gives up without an error once `isOver` returns true. */
 export async function sendUntilAcknowledged(
   world: Pick<Crashable, 'api'>,
   token: string,

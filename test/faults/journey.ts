@@ -5,22 +5,23 @@ import type { Store } from '../../src/storage/store.ts'
 import { type Cue, type RawMx, startRawMx } from '../support/remote-mx.ts'
 import { type Answered, startTestServer, type TestServer, until } from '../support/server.ts'
 
-/** One message to three recipients, whose mail server takes the first, knows the second not, and is busy for the third
- *  at first. Played again and again in the same server, each time with another thing going wrong. */
+/** One message to three recipients: their mail server accepts the first, rejects the second as unknown, and is busy
+ *  for the third at first. Repeated on the same server with another failure each time. */
 export interface Stage {
   server: TestServer
   remote: RawMx
-  /** Store methods as they were made, for looking without disturbing. */
+  /** The original store methods, for reads that must not fail. */
   pristine: Store
   /** Called at each cue of the mail server, before it answers. */
   onCue: (cue: Cue) => void
-  /** Sends as a good client does (the same key until it is accepted), lets time pass until all is over and told. */
+  /** Sends as a good client does (the same key until acceptance), and advances the time until everything is final
+   *  and published. */
   play(): Promise<Played>
   close(): Promise<void>
 }
 
 export interface Played {
-  /** Every answer the client got; the last is the acceptance. */
+  /** Every response that the client got; the last is the acceptance. */
   answers: Answered[]
   deliveries: Delivery[]
   attempts: { email: string; attempt: Attempt }[]
@@ -28,7 +29,7 @@ export interface Played {
   told: string[]
   /** How often each event was posted, oldest first. */
   posts: number[]
-  /** Mails the server took, by recipient. */
+  /** Mails that the server accepted, by recipient. */
   copies: { ann: Buffer[]; gone: Buffer[]; busy: Buffer[] }
 }
 
@@ -41,7 +42,7 @@ export async function openStage(): Promise<Stage> {
   let recipient = ''
   const taken: { recipient: string; mail: Buffer }[] = []
   const remote = await startRawMx({
-    // Without PIPELINING the recipient of a mail is the last that was named.
+    // Without PIPELINING the recipient of a mail is the last one named.
     extensions: ['8BITMIME'],
     script: (cue, line) => {
       if (cue === 'RCPT') recipient = /<(.+)@/.exec(line)![1]!
@@ -105,7 +106,7 @@ export async function openStage(): Promise<Stage> {
   })
 }
 
-/** What holds of every round, whatever went wrong in it: nothing lost, nothing invented. */
+/** What must hold after every round, whatever failed: nothing lost, nothing invented. */
 export function expectNothingLost({ answers, deliveries, told, copies }: Played): void {
   for (const { status, body } of answers.slice(0, -1)) {
     expect([500, 503]).toContain(status)
@@ -122,7 +123,7 @@ export function expectNothingLost({ answers, deliveries, told, copies }: Played)
   }
 }
 
-/** Role objects with the methods they have now. */
+/** The role objects with their current methods. */
 function copyOf(store: Store): Store {
   const roles = Object.entries(store).map(([name, role]) => [name, typeof role === 'object' ? { ...role } : role])
   return Object.fromEntries(roles)

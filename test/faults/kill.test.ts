@@ -2,8 +2,8 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { sendUntilAcknowledged } from './http-client.ts'
 import { type Crashable, exitOf, LIMIT_MS, makeCrashable, UNDER_WAY, until } from './setup.ts'
 
-/** Kills the built program again and again while applications send through it, and keeps the books: what was answered
- *  with 202 must arrive and be told, and only what was under way at a kill may arrive twice. */
+/** Kills the built program repeatedly while applications send through it, and records the results. Every message
+ *  answered with 202 must arrive and be published; only mail in flight at a kill may arrive twice. */
 
 const KILLS = Number(process.env.CRASH_KILLS ?? 8)
 const CLIENTS = 12
@@ -88,13 +88,13 @@ test(
   LIMIT_MS,
 )
 
-/** Tokens of which no webhook request spoke. */
+/** Tokens that no webhook request mentioned. */
 function untold(acknowledged: Map<string, string>): string[] {
   const told = new Set(world.receiver.requests.map((request) => JSON.parse(request.body).data.to.split('@')[0]))
   return [...acknowledged.keys()].filter((token) => !told.has(token))
 }
 
-/** What the server itself says of the first of them. */
+/** What the server itself reports for the first of them. */
 async function whyUntold(tokens: string[]): Promise<string> {
   const read = async (path: string) => (await (await world.api('GET', path)).json()) as { data: { id: string }[] }
   const { data: messages } = await read(`/v1/messages?to=${tokens[0]}@example.org`)

@@ -3,7 +3,7 @@ import type { ScriptedAnswer } from '../support/receiver.ts'
 import { customerAccepts } from '../support/verify.ts'
 import { expectNothingLost, openStage, type Stage, TOLD } from './journey.ts'
 
-/** The n-th post of a round goes wrong, n = 1, 2, 3 … until a round passes untouched. */
+/** The n-th post of a round fails, n = 1, 2, 3 … until a round passes without a failure. */
 
 let stage: Stage
 beforeAll(async () => {

@@ -8,7 +8,7 @@ import { startZone, type Zone, type ZoneRecord } from '../../src/cli/try/zone-se
 import { freePort } from '../support/free-port.ts'
 import { type Receiver, startReceiver } from '../support/receiver.ts'
 
-/** The built program in a folder of its own, with a world around it that outlives it. */
+/** The built program in a temporary folder, with peers and DNS that outlive it. */
 export interface Crashable {
   /** Of the program's files: `data` below it is the data directory. */
   folder: string
@@ -20,10 +20,10 @@ export interface Crashable {
   dataDir: string
   /** Where it answers HTTP. */
   port: number
-  /** Starts the program and waits until it is ready; `around` stands before it in the command line. Rejects with
+  /** Starts the program and waits until it is ready; `around` is a prefix of the command line. Rejects with
    *  NeverReady. */
   serve(around?: readonly string[]): Promise<ChildProcess>
-  /** Asks the program over HTTP with the key of `init`; rejects while it is not there. */
+  /** Sends a request to the program with the key of `init`; rejects while it is not running. */
   api(method: string, path: string, body?: object, headers?: Record<string, string>): Promise<Response>
   key: string
   close(): Promise<void>
@@ -32,16 +32,16 @@ export interface Crashable {
 export interface CrashableOptions {
   /** `[smtp]` sections of the config. */
   smtp?: string
-  /** Others. */
+  /** Other sections. */
   sections?: string
-  /** More of `[delivery]`. */
+  /** Further keys of `[delivery]`. */
   delivery?: string
-  /** What DNS knows besides. */
+  /** Further DNS records. */
   zone?: ZoneRecord[]
   /** To the one destination. */
   connections?: number
   program?: string
-  /** In the world's folder, if not told. */
+  /** In the temporary folder by default. */
   dataDir?: string
 }
 
@@ -56,13 +56,14 @@ export class NeverReady extends Error {
 
 const CONNECTIONS = 20
 const READY_LIMIT_MS = 30_000
-/** Mails of one destination that may have reached it without our having heard so when the process dies: as many as it may
- *  have connections (outbound/journal/delivered-journal.ts). */
+/** Mails of one destination that may have reached it unreported when the process dies: as many as its connections
+ *  (outbound/journal/delivered-journal.ts). */
 export const UNDER_WAY = CONNECTIONS
 /** Of a test, which takes some seconds alone and a minute on a busy machine. */
 export const LIMIT_MS = 300_000
 
-/** The world, and the program set up with the domain example.com but not started. Throws when it was not built. */
+/** The surroundings, and the program set up with the domain example.com but not started. Throws when it was not
+ *  built. */
 export async function makeCrashable(options: CrashableOptions = {}): Promise<Crashable> {
   const { smtp = INBOUND_OFF, sections = '', delivery = '', connections = CONNECTIONS, program = PROGRAM } = options
   if (!existsSync(program)) throw new Error('dist/postrider is not there: bun run build')
@@ -145,7 +146,7 @@ ${sections}
         signal: AbortSignal.timeout(10_000),
       }),
     close: async () => {
-      for (const child of children) child.kill('SIGKILL') // a test that failed may have left it there
+      for (const child of children) child.kill('SIGKILL') // a failed test may have left it
       await zone.stop()
       await receiver.stop()
       sink.server.close()
@@ -162,7 +163,7 @@ export function exitOf(child: ChildProcess): Promise<number | null> {
   return new Promise((resolve) => child.on('exit', (code) => resolve(code)))
 }
 
-/** Asks every 50 ms until it holds; throws after a minute. */
+/** Polls every 50 ms until it holds; throws after a minute. */
 export async function until(what: string, done: () => boolean | Promise<boolean>): Promise<void> {
   const endsAt = Date.now() + 60_000
   while (!(await done())) {
@@ -176,15 +177,15 @@ export interface Sink {
   port: number
   /** Token of the recipient → the Message-ID of each copy whose final dot was answered with 250. */
   mails: Map<string, string[]>
-  /** Token → when the last copy came, by performance.now(). */
+  /** Token → the time of the last copy, by performance.now(). */
   cameAt: Map<string, number>
-  /** Of each mail that came again, when it had come the time before. */
+  /** For each repeated mail, the time of its previous copy. */
   cameBeforeAt: number[]
-  /** To every RCPT. */
+  /** The reply to every RCPT. */
   answer: string
 }
 
-/** A mail server that keeps the books. It counts a mail before it says 250, as real ones do. */
+/** A mail server that records its mails. It counts a mail before it says 250, as real servers do. */
 async function startSink(): Promise<Sink> {
   const mails = new Map<string, string[]>()
   const cameAt = new Map<string, number>()

@@ -1,26 +1,26 @@
 import { connect, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 
-/** Clients that send as RFC 5321 §4.5.4.1 wants it, and the books that they keep. */
+/** Clients that send as RFC 5321 §4.5.4.1 requires, and their records. */
 export interface Ledger {
   /** Token → the reply to its final dot, a 250. */
   acknowledged: Map<string, string>
-  /** Token → how often its final dot was written and no reply came: so often may it have been taken unnoticed. */
+  /** Token → how often its final dot was sent without a reply: that often it may have been accepted unnoticed. */
   unanswered: Map<string, number>
   /** Replies that were neither 250 nor the end of a connection. */
   refusals: string[]
-  /** Called at once when a 250 is there. */
+  /** Called as soon as a 250 arrives. */
   onAcknowledged: () => void
 }
 
 export interface SmtpClient {
-  /** Sends until there is a 250. */
+  /** Sends until a 250. */
   deliver(token: string, mail: string): Promise<void>
   close(): void
 }
 
-/** One client with one connection at a time, made again whenever it is gone. With `password` it logs in, over TLS unless told.
- *  `envelope` gives the addresses for a token. */
+/** One client with one connection at a time, reopened whenever it is lost. With `password` it logs in, over TLS by
+ *  default. `envelope` returns the addresses for a token. */
 export function createSmtpClient(options: {
   port: number
   password?: string
@@ -77,14 +77,14 @@ export class ConnectionLost extends Error {}
 
 export interface Connection {
   socket: Socket
-  /** Writes a line and waits for the last line of its reply. Throws when that begins otherwise (with the line), or
+  /** Sends a line and waits for the last line of its reply. Throws when that starts differently (with the line), or
    *  ConnectionLost. */
   say(line: string, expected: string): Promise<string>
   close(): void
 }
 
-/** Resolves after the greeting; with TLS from the first byte where `isTls`. `localAddress`: the client's own, one of 127.0.0.0/8.
- *  Rejects with ConnectionLost. */
+/** Resolves after the greeting; with `isTls` with TLS from the first byte. `localAddress`: the client's address, one
+ *  of 127.0.0.0/8. Rejects with ConnectionLost. */
 export async function openConnection(port: number, isTls: boolean, localAddress?: string): Promise<Connection> {
   const socket: Socket = isTls
     ? connectTls({ port, host: '127.0.0.1', rejectUnauthorized: false })

@@ -6,14 +6,14 @@ import { freePort } from '../support/free-port.ts'
 import { type Crashable, exitOf, LIMIT_MS, makeCrashable, UNDER_WAY, until } from './setup.ts'
 import { createSmtpClient, type Ledger, openConnection } from './smtp-client.ts'
 
-/** Kills the built program while mail comes in by both SMTP doors, and keeps the books: what was answered with 250 is
- *  there, reaches its endpoint or its MX, and only what had no answer may be there twice. */
+/** Kills the built program while mail arrives by both SMTP listeners, and records the results. Everything answered
+ *  with 250 is stored and reaches its endpoint or its MX; only mail without a reply may exist twice. */
 
 const KILLS = Number(process.env.CRASH_KILLS ?? 6)
 const CLIENTS = 6
 /** Posts to one route at once (webhooks.max_per_webhook). */
 const POSTS = 10
-/** One mail of so many is large enough to wait in a file of the spool. */
+/** One mail of this size is large enough for a spool file. */
 const LARGE_EVERY = 25
 const LARGE_BYTES = 1_500_000
 
@@ -56,7 +56,7 @@ test(
     const sent = checkSubmitted(submitted)
     expect(sent.copies - sent.messages).toBeLessThanOrEqual(KILLS * UNDER_WAY)
 
-    // Else this tested little.
+    // Otherwise this tested little.
     expect(sum(inbound.unanswered.values())).toBeGreaterThan(0)
     if (process.env.CRASH_KILLS !== undefined) {
       console.log({
@@ -109,7 +109,7 @@ test('a kill during a large mail leaves no file, and the mail can be sent again'
   server.kill('SIGKILL')
   await exitOf(server)
   connection.close()
-  // And what is left when it dies between making the file and taking away its name.
+  // Also covers a death between creating the file and removing its name.
   writeFileSync(join(spool, `mail-${'0f'.repeat(16)}.part`), 'left behind')
 
   const next = await world.serve()
@@ -127,7 +127,7 @@ test('a kill during a large mail leaves no file, and the mail can be sent again'
 
 const INBOUND = { from: 'ann@author.example', to: 'in@example.com' }
 
-/** Both doors under load until `stop`, which resolves when every client has its last 250. */
+/** Both listeners under load until `stop`, which resolves when every client has its last 250. */
 function startLoad(run: string) {
   const inbound = newLedger()
   const submitted = newLedger()
@@ -153,14 +153,14 @@ function startLoad(run: string) {
     ])
   })
   return {
-    /** Resolves at some moment after both doors have taken ten more mails. */
+    /** Resolves at some moment after both listeners have accepted ten more mails. */
     goesOn: async () => {
       const [taken, handedIn] = [inbound.acknowledged.size, submitted.acknowledged.size]
       const isFurther = () => inbound.acknowledged.size >= taken + 10 && submitted.acknowledged.size >= handedIn + 10
       await until('mails at both doors', isFurther)
       await Bun.sleep(200 * Math.random())
     },
-    /** Resolves as soon as a client has its next 250: what has been promised a moment ago must be there. */
+    /** Resolves as soon as a client has its next 250: what was just promised must be stored. */
     nextAnswer: { inbound: () => nextAnswer(inbound), submitted: () => nextAnswer(submitted) },
     stop: async () => {
       isSending = false
@@ -207,11 +207,11 @@ function submittedMail(token: string, withKey: boolean): string {
 interface Books {
   /** Inbound message id → token. */
   records: Map<string, string>
-  /** Token → how often its mail was posted, whole. */
+  /** Token → how often its mail was posted, complete. */
   posts: Map<string, number>
 }
 
-/** What the program and the route's endpoint have of the mails of one run. Throws when a mail is not whole. */
+/** What the program and the route's endpoint have of the mails of one run. Throws when a mail is incomplete. */
 async function inboundBooks(run: string): Promise<Books> {
   const records = new Map<string, string>()
   for (let cursor = ''; ; ) {
@@ -236,7 +236,8 @@ async function inboundBooks(run: string): Promise<Books> {
   return { records, posts }
 }
 
-/** Every 250 names a record that is there; every record was posted; a mail is there twice only if a client had to ask. */
+/** Every 250 names an existing record; every record was posted; a mail exists twice only if a client had to repeat
+ *  it. */
 function checkInbound({ acknowledged, unanswered }: Ledger, { records, posts }: Books): void {
   const promised = [...acknowledged].map(([token, reply]) => [
     token,
@@ -250,7 +251,8 @@ function checkInbound({ acknowledged, unanswered }: Ledger, { records, posts }: 
   expect([...posts.keys()].filter((token) => !counts.has(token))).toEqual([])
 }
 
-/** Every 250 names a message that the MX has; a mail became two messages only if a client without key had to ask. */
+/** Every 250 names a message that the MX has; a mail became two messages only if a client without a key had to
+ *  repeat it. */
 function checkSubmitted({ acknowledged, unanswered }: Ledger): { messages: number; copies: number } {
   let messages = 0
   let copies = 0
@@ -273,7 +275,7 @@ function missing({ acknowledged }: Ledger): string[] {
   return [...acknowledged].flatMap(([token, reply]) => (isThere(token, reply) ? [] : [token]))
 }
 
-/** A 250 of submission → the Message-ID that the mail goes out with. */
+/** A 250 of submission → the Message-ID of the outgoing mail. */
 function messageIdOf(reply: string): string {
   return `<${/^250 2\.0\.0 queued as msg_(\w+)$/.exec(reply)?.[1]}@example.com>`
 }
@@ -287,7 +289,7 @@ async function pending(): Promise<number> {
   return (await read('/v1/inbound-messages?status=pending&limit=1')).data.length
 }
 
-/** Files of the spool that the process has open, whether they have a name or not. */
+/** Spool files that the process has open, with or without a name. */
 function spoolFiles({ pid }: ChildProcess, spool: string): string[] {
   const folder = `/proc/${pid}/fd`
   return readdirSync(folder).flatMap((fd) => {

@@ -5,7 +5,7 @@ import { StoreUnavailable } from '../../src/storage/store.ts'
 import { type RawMx, startRawMx } from '../support/remote-mx.ts'
 import { startTestServer, type TestServer, until } from '../support/server.ts'
 
-/** What goes wrong while the server stops. */
+/** Failures while the server stops. */
 
 let remote: RawMx
 let server: TestServer
@@ -24,7 +24,7 @@ const isClosed = () =>
     () => true,
   )
 
-/** The method's first call is held until `fail` is called, and fails then; those after it do what they should. */
+/** The method's first call waits until `fail` is called, and then fails; later calls work normally. */
 function holdFirst(owner: object, name: string) {
   const methods = owner as Record<string, (...given: unknown[]) => Promise<unknown>>
   const real = methods[name]!

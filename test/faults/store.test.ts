@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type Store, StoreUnavailable } from '../../src/storage/store.ts'
 import { expectNothingLost, openStage, type Stage, TOLD } from './journey.ts'
 
-/** The n-th call of the store fails, n = 1, 2, 3 … until a round passes untouched. */
+/** The n-th call of the store fails, n = 1, 2, 3 … until a round passes without a failure. */
 
 let stage: Stage
 let trap: Trap
@@ -55,7 +55,7 @@ for (const [what, fault] of Object.entries(FAULTS)) {
   }
 }
 
-/** What a mail cannot do without. */
+/** Calls that a mail requires. */
 const ON_THE_WAY = [
   'apiKeys.findBySecret',
   'messages.accept',
@@ -64,21 +64,22 @@ const ON_THE_WAY = [
   'webhookDeliveries.claimDue',
   'webhookDeliveries.record',
 ]
-/** Loops ask some methods for ever. */
+/** Methods that loops call all the time. */
 const MOST_CALLS = 5
 
 interface Trap {
-  /** From now on the `n`-th call of the method fails with what `fault` makes; 1 = the next. Forgets what was called. */
+  /** From now on the `n`-th call of the method fails with the result of `fault`; 1 = the next. Resets the recorded
+   *  calls. */
   set(method: string, n: number, fault: () => Error): void
   hasSprung(): boolean
-  /** Methods called since it was set, sorted. */
+  /** Methods called since then, sorted. */
   called(): string[]
 }
 
 const SYNCHRONOUS =
   /^(organizations\.current|apiKeys\.findBySecret|suppressions\.among|.*\.(nextDueAt|planClaims|putBack)|deliveries\.freed)$/
 
-/** Puts itself before every method of the store. */
+/** Wraps every method of the store. */
 function layTrap(store: Store): Trap {
   let victim = ''
   let left = 0

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { expectNothingLost, openStage, type Stage } from './journey.ts'
 
-/** The delivery thread is killed at the n-th word of its dialogue, n = 1, 2, 3 … until a round passes untouched. */
+/** The delivery thread is killed at the n-th line of its dialogue, n = 1, 2, 3 … until a round passes without a
+ *  kill. */
 
 let stage: Stage
 beforeAll(async () => {
@@ -9,7 +10,7 @@ beforeAll(async () => {
 })
 afterAll(() => stage.close())
 
-/** The second: it was killed in the very turn in which it had signed the mail. */
+/** The second: it was killed in the same turn in which it signed the mail. */
 const LOST = new Set(['worker-lost', 'prepare-crash'])
 
 test('a thread killed at any point loses no mail and is replaced', async () => {
@@ -26,7 +27,7 @@ test('a thread killed at any point loses no mail and is replaced', async () => {
     const played = await stage.play()
     try {
       expectNothingLost(played)
-      // Only the mail on the wire may come twice: its 250 had not been told to the main thread, or not been said.
+      // Only the mail in transmission may arrive twice: its 250 had not reached the main thread, or was not sent.
       const extra = played.copies.ann.length + played.copies.busy.length - 2
       expect(extra).toBeLessThanOrEqual(isHit ? 1 : 0)
       const isLost = played.attempts.some(({ attempt }) => LOST.has(attempt.cause?.rule ?? ''))
@@ -50,7 +51,7 @@ test('a kill during a raw view does not affect the next request', async () => {
   const asking = stage.server.ask('GET', path)
   for (let turn = 0; turn < 1_000 && stage.server.threads(COMPOSING).length === 0; turn++) await Bun.sleep(1)
   stage.server.threads(COMPOSING)[0]!.terminate()
-  // Tried once more, by another thread.
+  // Retried once by another thread.
   expect((await asking).status).toBe(200)
   await stage.server.clock.advance(60_000)
   expect((await stage.server.ask('GET', path)).status).toBe(200)

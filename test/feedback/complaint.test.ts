@@ -6,7 +6,7 @@ import { HOST, LATER, openFeedback } from './setup.ts'
 const fixtures = loadFixtures('arf')
 const AT = new Date(LATER).toISOString()
 
-/** What each complaint says, and whether the reported mail in it still has an address of ours. */
+/** The content of each complaint, and whether the reported mail in it still has an address of ours. */
 const MEANS: [fixture: string, feedbackType: string, isComplaint: boolean, isTagged: boolean][] = [
   ['abuse', 'abuse', true, true],
   ['fraud', 'fraud', true, true],
@@ -43,7 +43,7 @@ test.each(MEANS)('%s at the return path', async (name, feedbackType, isComplaint
 test.each(MEANS)('%s at a loop address', async (name, feedbackType, isComplaint, isTagged) => {
   const room = await openFeedback()
   const { message, ids } = await room.delivered(['ann@dest.example'])
-  // The collection has addresses of one length for all; here they become those of the delivery.
+  // The collection has addresses of one length for all; here they are replaced by those of the delivery.
   const raw = Buffer.from(fixtures.get(name)!).toString('latin1')
   const tagged = raw
     .replaceAll('b-01kq7@', `${room.verp.encode(ids[0]!, 'bounce')}@`)

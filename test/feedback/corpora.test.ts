@@ -6,8 +6,8 @@ import { judgeReport } from '../../src/feedback/judge.ts'
 import type { Delivery } from '../../src/model/delivery.ts'
 import { lateBounce } from '../../src/outbound/outcome.ts'
 
-/** Reports of some 80 mail systems, each as if it came from the null return path to the tagged address of its recipient. They
- *  lie beside the checkout and are no part of it. */
+/** Reports of about 80 mail systems, each as if sent from the null return path to the tagged address of its
+ *  recipient. They are outside the checkout. */
 const FOLDER = join(import.meta.dir, '../../../shared/corpora/bounces')
 const isThere = existsSync(join(FOLDER, 'expected.jsonl'))
 if (!isThere) console.warn(`skipped: no collection of reports in ${FOLDER}`)
@@ -20,7 +20,8 @@ interface Row {
   has_delivery_status: boolean
 }
 
-/** Where we disagree with the expectation, and why. The files come in several forms: `bsd-`, `dos-` and `mac-` line ends. */
+/** Where we differ from the expectation, and why. The files come in several forms: `bsd-`, `dos-` and `mac-` line
+ *  ends. */
 const DISAGREED: readonly [file: RegExp, why: string][] = [
   [/lhost-activehunter-02|lhost-x1-01|lhost-apachejames-01/, 'it says plainly that the user is unknown'],
   [/rfc3464-42|rfc3464-66/, 'it says that the account does not exist'],

@@ -6,7 +6,7 @@ import { HOST, LATER, openFeedback } from './setup.ts'
 const fixtures = loadFixtures('dsn')
 const AT = new Date(LATER).toISOString()
 
-/** What each report means for the recipient it names. Null = the delivery stays delivered. */
+/** The result of each report for the recipient it names. Null = the delivery stays delivered. */
 const MEANS: [
   fixture: string,
   email: string,
@@ -96,7 +96,7 @@ function dsn(fields: Record<string, string>, change: { from?: string; to?: strin
 }
 const GONE = { Action: 'failed', Status: '5.1.1', 'Diagnostic-Code': 'smtp; 550 5.1.1 unknown' }
 
-/** One delivery to bob@dest.example, taken by his server; then the report comes. */
+/** One delivery to bob@dest.example, accepted by his server; then the report arrives. */
 async function afterReport(raw: string) {
   const room = await openFeedback()
   const { message, ids } = await room.delivered(['bob@dest.example'])

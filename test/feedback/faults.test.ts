@@ -86,7 +86,7 @@ test('nothing from outside affects test mail, whoever has its addresses', async 
   expect(room.seen).toMatchObject({ wakes: 0, reported: [] })
 })
 
-/** The n-th call throws what a full disk does; 0 = none. */
+/** The n-th call throws the error of a full disk; 0 = none. */
 function failingAt(deliveries: Store['deliveries'], failing: { at: number; calls: number }): Store['deliveries'] {
   const guarded =
     <A extends unknown[], R>(call: (...given: A) => Promise<R>) =>

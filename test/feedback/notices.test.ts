@@ -17,7 +17,7 @@ const dsnOf = (status: string, diagnostic: string, text: string) =>
   `Reporting-MTA: dns; mx.example\r\n\r\nFinal-Recipient: rfc822; ann@dest.example\r\nAction: failed\r\nStatus: ${status}\r\n` +
   `Diagnostic-Code: smtp; ${diagnostic}\r\n--b--\r\n`
 
-/** What the mail does to a delivered message: bounce type, rule, and whether the address is suppressed. */
+/** The effect on a delivered message: bounce type, rule, and whether the address is suppressed. */
 async function outcome(raw: string, returnPath = '') {
   const room = await deliveredToAnn()
   await room.take(raw, [room.bounce], { returnPath })

@@ -12,11 +12,11 @@ import { ALL_EVENTS, accept, claim, createRecords, found, ORGANIZATION, recordOf
 import { createTestRandom } from '../support/api.ts'
 import { createFakeClock } from '../support/fake-clock.ts'
 
-/** When every report comes: an hour after the mail went out. */
+/** The arrival of every report: an hour after the mail was sent. */
 export const LATER = START + 3_600_000
 export const HOST = 'bounce.a.example'
 
-/** The room over a real store in memory; `wrap` stands between the two. */
+/** The feedback handler over a real store in memory; `wrap` wraps the store. */
 export async function openFeedback(wrap: (deliveries: Store['deliveries']) => Store['deliveries'] = (same) => same) {
   const store = await openStore({ dataDir: ':memory:', now: START })
   const records = createRecords()
@@ -35,7 +35,7 @@ export async function openFeedback(wrap: (deliveries: Store['deliveries']) => St
     onChange: (id) => void seen.changed.push(id),
   })
 
-  /** A message accepted; its delivery has the same id at every run. */
+  /** An accepted message; its delivery has the same id at every run. */
   const queued = async (emails: string[], change: Partial<Message> = {}) => {
     const deliveries = emails.map((email): Partial<NewDelivery> => ({ email, destination: email.split('@')[1]! }))
     const { message, deliveries: made } = await accept(store, records.accepted({ ...change, deliveries }))
@@ -48,7 +48,7 @@ export async function openFeedback(wrap: (deliveries: Store['deliveries']) => St
     seen,
     feedback,
     queued,
-    /** A message accepted and taken by the remote server. */
+    /** A message that the remote server accepted. */
     delivered: async (emails: string[], change: Partial<Message> = {}) => {
       const made = await queued(emails, change)
       for (const claimed of await claim(store)) await store.deliveries.record(recordOf(claimed))
@@ -70,7 +70,7 @@ export async function openFeedback(wrap: (deliveries: Store['deliveries']) => St
         ...change,
       })
     },
-    /** Events, oldest first: kind and the fields that only its kind has. */
+    /** Events, oldest first: type and the fields specific to it. */
     events: async () => {
       const { records: all } = (await store.events.feed(ALL_EVENTS, null, 100))!
       return all.map(({ type, body }) => {
@@ -89,7 +89,7 @@ export async function openFeedback(wrap: (deliveries: Store['deliveries']) => St
   }
 }
 
-/** A mail that is no report, as people and their programs write them. */
+/** Mails that are not reports, as people and their programs write them. */
 export function words(headers: Record<string, string> = {}, body = 'Hello'): string {
   const all = { From: 'ann@dest.example', Subject: 'Re: Hello', Date: 'Sat, 21 Nov 2026 13:00:00 +0000', ...headers }
   const head = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`)

@@ -10,7 +10,7 @@ import { type RawMx, startRawMx } from '../support/remote-mx.ts'
 import { START, startTestServer, type TestServer } from '../support/server.ts'
 import { shownCertificate } from '../support/shown-certificate.ts'
 
-/** The whole server gets its certificate from an authority that checks everything, and gets the next one. */
+/** The whole server gets its certificate from an authority that checks everything, and renews it. */
 
 const HOSTNAME = 'mail.sender.example'
 const folder = mkdtempSync(join(tmpdir(), 'postrider-acme-'))
@@ -61,7 +61,7 @@ const shown = async () => {
   return both.map(({ issuer, subjectAltName, serialNumber }) => ({ issuer, subjectAltName, serialNumber }))
 }
 
-/** After the minute in which it is seen to be time: both show another one than `before`. */
+/** After the minute in which the renewal is due: both present another certificate than `before`. */
 async function next(before: { serialNumber: string }[]) {
   await server.clock.advance(60_000)
   for (;;) {
@@ -104,13 +104,13 @@ test('the first certificate replaces the self-signed one, then the next; a resta
   expect((await shown())[0]).toEqual(second[0]!)
   expect(authority.orders).toHaveLength(2)
 
-  // The key of the account is sealed, that of the certificate in one file for its owner; neither is in the log.
+  // The account key is encrypted, the certificate key is in one file for its owner; neither is in the log.
   expect(readdirSync(server.dataDir)).toContain('acme-certificate.pem')
   expect(lines.filter((line) => line.includes('"message":"certificate issued"'))).toHaveLength(2)
   expect(lines.join('')).not.toContain('PRIVATE KEY')
 }, 30_000)
 
-/** A connection by TLS that stands, and asks one thing when told to. */
+/** A TLS connection that stays open and sends a request on demand. */
 async function connected(address: string): Promise<{ ask(): Promise<string> }> {
   const [host, port] = address.split(':')
   const socket = await new Promise<TLSSocket>((resolve) => {

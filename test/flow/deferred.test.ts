@@ -3,14 +3,14 @@ import type { ConfigValues } from '../../src/config/load.ts'
 import { type Move, type RawMx, startRawMx } from '../support/remote-mx.ts'
 import { type Json, START, startTestServer, type TestServer } from '../support/server.ts'
 
-/** Journey 3: deferred, later delivered or given up. */
+/** Deferred, later delivered or given up. */
 
 const MINUTE = 60_000
 
 let remote: RawMx
 let server: TestServer
 
-/** `replies` to RCPT in order, the last again and again; null = taken. */
+/** Replies to RCPT in order, the last one repeated; null = accepted. */
 async function open(replies: (Move | null)[], config: ConfigValues = {}, cue = 'RCPT') {
   remote = await startRawMx({
     script: (at) => (at !== cue ? null : replies.length > 1 ? replies.shift()! : replies[0]!),
@@ -22,7 +22,7 @@ afterEach(async () => {
   await remote.stop()
 })
 
-/** When each event was told, in minutes since the start. */
+/** When each event was published, in minutes since the start. */
 const timeline = (events: Json[]) =>
   events.map(({ type, timestamp, data }) => {
     const bounce = data.bounce_type === undefined ? '' : ` ${data.bounce_type}${data.will_retry ? ' will retry' : ''}`
@@ -48,7 +48,7 @@ test('deferred three times, delivered at the fourth attempt, each at its minute'
     [undefined, '250 2.0.0 queued'],
   ])
   expect(events[0].data.next_attempt_at).toBe('2026-11-21T12:01:00.000Z')
-  // A pipelining server said 354 before it saw that it had refused, and got an empty mail.
+  // A pipelining server answered 354 before the refusal, and got an empty mail.
   expect(remote.mails.filter((mail) => mail.length > 0)).toHaveLength(1)
   const { data: attempts } = await server.read(`/v1/messages/${body.id}/attempts`)
   expect(attempts.map(({ number, outcome }: Json) => `${number} ${outcome}`)).toEqual([
@@ -139,7 +139,7 @@ test('mail is delivered when broken DNS works again', async () => {
   let message = await server.tried(body.id, 1)
   expect(message.recipients[0]).toMatchObject({ status: 'deferred', mx_host: null })
   server.zone.fail('healing.example', null)
-  // The delivery threads live in real time, and remember trouble for a second of it.
+  // The delivery threads use real time, and keep a DNS failure for a second of it.
   for (let attempt = 2; message.status === 'deferred'; attempt++) {
     await server.toNextAttempt(body.id)
     message = await server.tried(body.id, attempt)

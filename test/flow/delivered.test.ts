@@ -7,7 +7,7 @@ import { type RemoteMx, startRawMx, startRemoteMx } from '../support/remote-mx.t
 import { DOMAIN, type Json, START, startTestServer, type TestServer, until } from '../support/server.ts'
 import { customerAccepts, dkimResults, standardAccepts } from '../support/verify.ts'
 
-/** Journeys 1 and 2: accepted → delivered → told. */
+/** Accepted → delivered → published. */
 
 const NOON = '2026-11-21T12:00:00.000Z'
 

@@ -7,7 +7,7 @@ import { type OpenStream, openEventStream } from '../support/event-stream.ts'
 import { type RemoteMx, startRemoteMx } from '../support/remote-mx.ts'
 import { START, startTestServer, type TestServer, until } from '../support/server.ts'
 
-/** Events as they happen, in the whole server. The clock stands still: nothing is found by looking again. */
+/** Live events in the whole server. The clock is stopped, so polling finds nothing. */
 
 let remote: RemoteMx
 let server: TestServer

@@ -3,7 +3,7 @@ import { createTransport } from 'nodemailer'
 import { type RemoteMx, startRemoteMx } from '../support/remote-mx.ts'
 import { DOMAIN, type Json, startTestServer, type TestServer } from '../support/server.ts'
 
-/** Mail in by SMTP, a forward route, mail out to a mail server: who may be sent to, and what it counts as. */
+/** Inbound mail by SMTP, a forward route and a mail server: who may be a target, and what a forward counts as. */
 
 const TARGET = 'ann@desk.remote.example'
 let remote: RemoteMx
@@ -40,7 +40,7 @@ const create = async (...to: string[]): Promise<Json> => {
 const targetsOf = async ({ id }: Json): Promise<Json[]> =>
   (await server.read(`/v1/inbound-routes/${id}`)).action.config.to
 
-/** From the world; rejects with what the server answers. */
+/** From outside; rejects with the server's reply. */
 async function mailIn(subject = 'A question'): Promise<void> {
   const [host, port] = server.running().listening.smtpInbound!.split(':')
   const client = createTransport({ host: host!, port: Number(port), name: 'mx.author.example', ignoreTLS: true })
@@ -82,7 +82,7 @@ test('a route forwards to a target elsewhere only after its owner pressed the bu
     not_forwarded: [{ email: TARGET, reason: 'pending_confirmation' }],
   })
 
-  // A scanner of links looks at all of them.
+  // A link scanner opens all of them.
   const page = await open(confirm)
   expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
   expect(page.text).toContain(`<b>desk@${DOMAIN}</b>`)
@@ -127,7 +127,7 @@ test('a link confirms nothing when it is forged, for another address, expired, o
   ]) {
     expect([(await open(wrong)).status, (await open(wrong, 'POST')).status]).toEqual([404, 404])
   }
-  // The route names somebody else now.
+  // The route now has another target.
   await server.ask('PATCH', `/v1/inbound-routes/${route.id}`, { action: forwardRoute(`eve@${DOMAIN}`).action })
   expect((await open(confirm, 'POST')).status).toBe(404)
   await server.ask('PATCH', `/v1/inbound-routes/${route.id}`, { action: forwardRoute(TARGET).action })
@@ -183,7 +183,7 @@ test('a route of a domain that lost its proof forwards nothing, and the record s
     .domains.recordCheck(domain!.id, { status: 'failed', verifiedAt: null, checkedAt: at, findings: [] })
   const refused = await mailIn().catch((error: Error) => error.message)
   const kept = (await server.read('/v1/inbound-messages')).data
-  // Refused at RCPT, where unproved domains receive nothing; else kept with the reason.
+  // Refused at RCPT, where unproved domains receive nothing; otherwise kept with the reason.
   if (refused === undefined) {
     expect(kept).toMatchObject([{ not_forwarded: [{ reason: 'domain_not_verified' }], forwarded_as: null }])
   } else expect([refused.includes('550'), kept]).toEqual([true, []])

@@ -3,7 +3,7 @@ import { createLog } from '../../src/os/log.ts'
 import { type RawMx, startRawMx } from '../support/remote-mx.ts'
 import { START, startTestServer, type TestServer, until } from '../support/server.ts'
 
-/** The server looks after itself every hour, and says so in the log and in /metrics. */
+/** The server checks itself every hour, and reports to the log and /metrics. */
 
 let remote: RawMx
 let server: TestServer

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type RemoteMx, startRemoteMx } from '../support/remote-mx.ts'
 import { startTestServer, type TestServer } from '../support/server.ts'
 
-/** A mail whose preparation never ends, in the running server. The threads know one by its header X-Hostile. */
+/** A mail whose preparation never ends, in the running server. The threads recognize it by its header X-Hostile. */
 
 let remote: RemoteMx
 let server: TestServer
@@ -39,7 +39,7 @@ test('a mail that blocks its thread is tried twice and bounces soft, and others 
   const { data: attempts } = await server.read(`/v1/messages/${body.id}/attempts`)
   const causes = attempts.map(({ cause }: { cause: { rule: string } }) => cause.rule)
   expect(causes).toEqual(causes.map(() => 'prepare-time'))
-  // Two tries of one content: its other recipients are not tried for it again and again.
+  // Two attempts for one content: its other recipients are not attempted with it again.
   expect(attempts.filter(({ duration_ms }: { duration_ms: number }) => duration_ms > 0).length).toBeLessThanOrEqual(3)
 
   const { recipients } = await server.read(`/v1/messages/${body.id}/explain`)

@@ -5,11 +5,11 @@ import { type ReceivedMail, type RemoteMx, startRawMx, startRemoteMx } from '../
 import { type Json, startTestServer, type TestServer, until } from '../support/server.ts'
 import { customerAccepts, dkimResults } from '../support/verify.ts'
 
-/** Journeys 4 and 5: what the world says later comes in on port 25 and becomes events of the right message. */
+/** Late reports arrive on port 25 and become events of the right message. */
 
 const OPEN = { smtp: { inbound: { listen: '127.0.0.1:0' } } }
 
-/** Hands a mail to the server as a server of the world does → its reply; a refusal is the reply, too. */
+/** Delivers a mail to the server like an external mail server → its reply, also when it is a refusal. */
 async function deliver(server: TestServer, to: string | string[], raw: Uint8Array, from = ''): Promise<string> {
   const [host, port] = server.running().listening.smtpInbound!.split(':')
   const transport = createTransport({ host, port: Number(port), tls: { rejectUnauthorized: false } })
@@ -86,7 +86,7 @@ describe('of mail that the remote server accepted', () => {
   })
 
   let serial = 0
-  /** A message to somebody who never had one, delivered: its id, and the mail as the remote got it. */
+  /** A delivered message to a new recipient: its id, and the mail as the remote server got it. */
   async function delivered(change: Record<string, unknown> = {}) {
     const to = `reader${++serial}@one.remote.example`
     const { body } = await server.send({ to, ...change })
@@ -95,7 +95,7 @@ describe('of mail that the remote server accepted', () => {
     return { id: body.id as string, to, mail }
   }
 
-  /** The event of that kind as the webhook brought it, its signature checked. */
+  /** The event of that type from the webhook, with its signature checked. */
   async function hooked(id: string, type: string): Promise<Json> {
     let data: Json
     await until(`webhook ${type}`, () => {
@@ -231,7 +231,7 @@ describe('of mail whose connection was lost after the final dot', () => {
     const message = await server.read(`/v1/messages/${body.id}`)
     expect(message.recipients[0]).toMatchObject({ status: 'bounced', next_attempt_at: null, attempts: 1 })
     const heard = remote.heard.length
-    await server.clock.advance(10 * 60_000) // the second attempt would have come after one
+    await server.clock.advance(10 * 60_000) // the second attempt would come after one minute
     expect(remote.heard.slice(heard).filter((line) => line.startsWith('RCPT'))).toEqual([])
     expect((await server.eventsOf(body.id)).map(({ type }) => type)).toEqual(['message.deferred', 'message.bounced'])
     await server.close()

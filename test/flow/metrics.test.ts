@@ -10,7 +10,7 @@ import { talk } from '../support/talk.ts'
 let remote: RawMx
 let server: TestServer
 
-/** A server, and a mail server that takes everything. */
+/** A server, and a mail server that accepts everything. */
 const open = async (config: ConfigValues = {}) => {
   remote = await startRawMx({ script: () => null })
   server = await startTestServer({ remote, config })

@@ -7,7 +7,7 @@ import { type Json, startTestServer, type TestServer } from '../support/server.t
 
 interface Case {
   says: string
-  /** Reply to a command of the dialogue; the rest of it goes well. */
+  /** A reply to a command of the dialogue; the rest succeeds. */
   at?: Cue
   reply?: Move
   to?: string
@@ -99,7 +99,7 @@ afterAll(async () => {
 describe('the first attempt', () => {
   for (const [n, { says, at, reply, to, records, fails, told, suppressed = false }] of CASES.entries()) {
     test(`${says}: ${told.join(', ')}`, async () => {
-      // A mail host of its own: connections are kept by host.
+      // A separate mail host: connections are kept by host.
       const email = to ?? `ann@case${n}.example`
       server.zone.set(`mx${n}.example`, 'A', ['127.0.0.1'])
       server.zone.set(`case${n}.example`, 'MX', [{ preference: 10, exchange: `mx${n}.example` }])

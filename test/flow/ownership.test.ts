@@ -10,7 +10,7 @@ import { addKey } from '../support/keys.ts'
 import { type RemoteMx, startRemoteMx } from '../support/remote-mx.ts'
 import { DOMAIN, type Json, START, startTestServer, type TestServer, until, untilInTime } from '../support/server.ts'
 
-/** Who owns a name: two organizations on one server, over HTTP, SMTP and DNS. */
+/** Ownership of a name: two organizations on one server, over HTTP, SMTP and DNS. */
 
 const DAY = 86_400_000
 const PUBLIC = `post.${DOMAIN}`
@@ -46,7 +46,7 @@ interface Tenant {
   ask(method: string, path: string, body?: unknown): Promise<Json>
 }
 
-/** Another organization with an admin key of a claim that nobody has proved. */
+/** Another organization with an admin key for an unproved claim. */
 async function addTenant(name: string): Promise<Tenant> {
   const organizationId = mintId('org')
   await server.store().organizations.create({ id: organizationId, name, plan: 'enterprise', createdAt: START })
@@ -70,7 +70,7 @@ function unpublish({ dns_records }: Json, ...purposes: string[]) {
   for (const { purpose, name } of dns_records) if (purposes.includes(purpose)) server.zone.remove(name)
 }
 
-/** What port 25 says to RCPT TO. */
+/** The reply of port 25 to RCPT TO. */
 function rcpt(address: string): Promise<string> {
   const [host, port] = server.running().listening.smtpInbound!.split(':')
   const said = ['EHLO mx.author.example', 'MAIL FROM:<bob@author.example>', `RCPT TO:<${address}>`, 'QUIT']
@@ -98,7 +98,7 @@ function rcpt(address: string): Promise<string> {
 
 const catchAll = { name: 'all', match: { type: 'catch_all' }, action: { type: 'store' } }
 
-/** HTTP at the server under another host's name. */
+/** HTTP to the server under another host name. */
 const at = (host: string, path: string, headers: Record<string, string> = {}) =>
   fetch(`http://${server.running().listening.http}${path}`, {
     redirect: 'manual',
@@ -130,7 +130,7 @@ test('a tenant cannot add the server’s names or hosts of another tenant, in an
     expect([name, status, body.error.code]).toEqual([name, 409, 'conflict'])
     expect(body.error.message).not.toContain('Shop')
   }
-  // A name below another's is open to whoever proves it, but it takes no host that is in use.
+  // A name below another one is open to any organization that proves it, but it cannot take a host in use.
   const below = await evil.ask('POST', '/v1/domains', { name: `team.${DOMAIN}` })
   expect([below.status, below.body.status]).toEqual([201, 'pending'])
   const parent = await evil.ask('POST', '/v1/domains', {
@@ -174,7 +174,7 @@ test('an unproved name receives nothing, tracks nothing and has no policy host',
   const probe = await evil.ask('POST', '/v1/inbound-routes', { ...catchAll, name: 'b' })
   const tested = await evil.ask('POST', `/v1/inbound-routes/${probe.body.id}/test`, { to: 'a@victim.example' })
   expect(tested.body).toMatchObject({ taken_by: null, reason: expect.stringContaining('550 5.7.1') })
-  // Test mail goes on, with links of the server alone; live mail does not.
+  // Test mail continues, with links of the server only; live mail does not.
   for (const mode of ['live', 'test'] as const) {
     const key = { id: mintId('key'), organizationId: evil.organizationId, domainId: claim.id, mode }
     const { value } = await addKey(server.store(), { ...key, name: mode, createdAt: START, permissions: ['admin'] })
@@ -219,7 +219,7 @@ test('the ownership record is enough to receive, and the DKIM records are needed
   publish(claim, 'dkim')
   expect(await verify()).toMatchObject({ status: 'verified', proved_by: 'dkim', detail: null })
   expect((await send()).status).toBe(202)
-  // Without the DKIM records it stays owned; after seven days it only receives again.
+  // Without the DKIM records it stays owned; after seven days it only receives.
   unpublish(claim, 'dkim')
   expect(await verify()).toMatchObject({
     status: 'verified',
@@ -257,13 +257,13 @@ test('the first of two claims that is proved owns the name, whose records say wh
   const third = await addTenant('C')
   expect((await third.ask('POST', '/v1/domains', { name: 'name.example' })).status).toBe(409)
 
-  // The mail goes to the owner's routes alone.
+  // The mail goes to the owner's routes only.
   await a.ask('POST', '/v1/inbound-routes', catchAll)
   expect(await rcpt('x@name.example')).toStartWith('550 5.1.1 ')
   await b.ask('POST', '/v1/inbound-routes', catchAll)
   expect(await rcpt('x@name.example')).toStartWith('250 ')
 
-  // What the owner gives up the other claim proves by itself.
+  // When the owner gives up the name, the other claim proves it without further action.
   expect((await b.ask('DELETE', `/v1/domains/${second.id}`)).status).toBe(200)
   expect((await a.ask('GET', `/v1/domains/${first.id}`)).body).toMatchObject({ status: 'pending', detail: null })
   const statusOf = async () => (await a.ask('GET', `/v1/domains/${first.id}`)).body.status
@@ -361,7 +361,7 @@ test('scheduled mail is not sent in a name that was lost meanwhile', async () =>
 
 describe('a click link', () => {
   const TARGET = 'https://shop.example/'
-  /** A click link of a mail of the organization that `server.ask` is, as the delivery of a message. */
+  /** A click link of a message of the organization of `server.ask`. */
   async function linkOf(host: string | null): Promise<{ path: string; deliveryId: string }> {
     const domain = await own()
     await owner()('PATCH', `/v1/domains/${domain.id}`, { tracking: { clicks: true, host } })
@@ -408,7 +408,7 @@ describe('a click link', () => {
     const check = { verifiedAt: rest.verifiedAt, checkedAt: START, findings: rest.findings }
     await server.store().domains.recordCheck(id, { ...check, status: 'failed', reason: 'proof_lost' })
     expect((await at(`links.${DOMAIN}`, path)).status).toBe(404)
-    // The next owner of the name has nothing to do with its links.
+    // Its links are independent of the next owner of the name.
     const next = await other(DOMAIN)
     expect(next.domain.name).toBe(DOMAIN)
     expect((await at(`links.${DOMAIN}`, path)).status).toBe(404)

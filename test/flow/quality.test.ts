@@ -2,7 +2,8 @@ import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { type RemoteMx, startRemoteMx } from '../support/remote-mx.ts'
 import { DOMAIN, type Json, startTestServer, type TestServer, untilInTime } from '../support/server.ts'
 
-/** Too many hard bounces of a domain: told, mail stopped where the config says so, told again when it is over. */
+/** Too many hard bounces of a domain: published, live mail stopped where the config says so, and published again at
+ *  the end. */
 
 let remote: RemoteMx
 let server: TestServer
@@ -18,7 +19,7 @@ afterEach(async () => {
   await remote.stop()
 })
 
-/** `quality.alert` as the webhook got it, oldest first. */
+/** `quality.alert` events that the webhook got, oldest first. */
 const alerts = (): Json[] =>
   server.receiver.requests.map(({ body }) => JSON.parse(body)).filter(({ type }) => type === 'quality.alert')
 

@@ -3,7 +3,7 @@ import type { ConfigValues } from '../../src/config/load.ts'
 import { type Cue, type Move, type RawMx, startRawMx } from '../support/remote-mx.ts'
 import { type Json, startTestServer, type TestServer, until } from '../support/server.ts'
 
-/** Journey 8 (a repeated request), and what a stop of the server in the middle of things must not lose. */
+/** A repeated request, and what a stop in the middle of deliveries must not lose. */
 
 let remote: RawMx
 let server: TestServer
@@ -59,7 +59,7 @@ test('a server stopped during deliveries finishes what it began and sends the re
   for (let n = 0; n < 30; n++) sent.push((await server.send({ to: `user${n}@one.remote.example` })).body)
   await until('mails to hang', () => remote.mails.length === 2)
   slow = false
-  await server.stop() // after its grace those that hang, and those behind them, are of unknown outcome
+  await server.stop() // after the grace period, hanging deliveries and those behind them have an unknown outcome
   await server.reopen()
   await server.clock.advance(2 * 60_000)
   for (const { id } of sent) expect(await server.ended(id)).toMatchObject({ status: 'delivered' })

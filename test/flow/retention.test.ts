@@ -12,7 +12,7 @@ afterEach(async () => {
   await remote.stop()
 })
 
-/** Days in which nothing runs, and then the minutes until the first pass. */
+/** Days without activity, and then the minutes until the first pass. */
 async function daysLater(days: number) {
   await server.stop()
   await server.clock.advance(days * DAY)

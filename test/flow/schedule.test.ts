@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { type RawMx, startRawMx } from '../support/remote-mx.ts'
 import { START, startTestServer, type TestServer } from '../support/server.ts'
 
-/** Mail that waits for its time. */
+/** Scheduled mail. */
 
 const MINUTE = 60_000
 const at = (minutes: number) => new Date(START + minutes * MINUTE).toISOString()

@@ -36,7 +36,7 @@ test('a 421 to one domain slows all domains of its destination, explain says so,
   expect(await siteOf('bob@b.remote.example')).toMatchObject(slowed)
   const told = await words('bob@b.remote.example')
   expect(told).toContain('after a reply of class reputation')
-  expect(told).not.toContain('unusual rate') // what was said to somebody else
+  expect(told).not.toContain('unusual rate') // from another destination
 
   const second = await server.send({ to: 'bob@b.remote.example' })
   await server.tried(second.body.id, 1)

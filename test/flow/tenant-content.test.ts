@@ -5,8 +5,8 @@ import { clientOptions } from '../smtp-submission/setup.ts'
 import { type RemoteMx, startRemoteMx } from '../support/remote-mx.ts'
 import { DOMAIN, startTestServer, type TestServer } from '../support/server.ts'
 
-/** What a tenant writes is read in threads: whatever it costs there, this thread, which has HTTP, SMTP and the engines,
- *  goes on. Inputs are those that held it up for seconds once; some still cost their thread much. */
+/** Tenant content is parsed in threads. Whatever it costs there, the main thread with HTTP, SMTP and the engines
+ *  continues. These inputs once blocked it for seconds; some still cost their thread much. */
 
 let remote: RemoteMx
 let server: TestServer
@@ -26,13 +26,13 @@ afterAll(async () => {
   await remote.stop()
 })
 
-/** Of the processor, that this thread may take for a request; what costs it something was 2 s and more before. Time on the
- *  processor, not on the wall, since the machine may do much else. */
+/** CPU milliseconds that the main thread may take for a request; the expensive ones once took 2 s and more. CPU
+ *  time, because the machine may be busy. */
 const FREE_MS = 500
 
 const threadMs = () => Number(readFileSync(`/proc/self/task/${process.pid}/schedstat`, 'utf8').split(' ')[0]) / 1e6
 
-/** Does something → its result, and what this thread did for it. */
+/** Runs something → its result, and the CPU time of this thread. */
 async function whileWatched<T>(work: () => Promise<T>): Promise<{ result: T; cpuMs: number }> {
   const before = threadMs()
   return { result: await work(), cpuMs: threadMs() - before }

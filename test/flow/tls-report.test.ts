@@ -20,7 +20,7 @@ afterAll(async () => {
   await remote.stop()
 })
 
-/** A domain with a mail host of its own, and an MTA-STS policy in testing that its certificate does not satisfy. */
+/** A domain with a separate mail host, and an MTA-STS policy in testing that its certificate does not satisfy. */
 async function publish(domain: string, rua: string | null): Promise<void> {
   server.zone.set(domain, 'MX', [{ preference: 0, exchange: `mx.${domain}` }])
   server.zone.set(`mx.${domain}`, 'A', ['127.0.0.1'])
@@ -50,7 +50,7 @@ test('a domain that asks for it gets one signed report of yesterday by mail; ano
   expect(counted).toMatchObject([{ policy: 'mta_sts_testing', sessions: 1, failure: 'certificate-not-trusted' }])
   expect(await tlsSessions.of('silent.test', today)).toMatchObject([{ policy: 'none', sessions: 1, failure: null }])
 
-  // What is told is a day that is over: the same, a day before.
+  // Reports cover a finished day: the same, a day earlier.
   const yesterday = (counts: TlsCount[]) => counts.map((each) => ({ ...each, day: today - DAY }))
   await tlsSessions.add([...yesterday(counted), ...yesterday(await tlsSessions.of('silent.test', today))])
   const before = remote.mails.length

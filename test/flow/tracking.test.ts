@@ -4,7 +4,7 @@ import { type RemoteMx, startRemoteMx } from '../support/remote-mx.ts'
 import { DOMAIN, type Json, startTestServer, type TestServer, until } from '../support/server.ts'
 import { dkimResults } from '../support/verify.ts'
 
-/** Mail as it arrives with the links of its recipient, and what follows when he uses them. */
+/** Mail as it arrives with the links of its recipient, and the effect of using them. */
 
 let remote: RemoteMx
 let server: TestServer
@@ -41,7 +41,7 @@ interface Arrived {
   text: string
 }
 
-/** Sends, and answers what each recipient got. */
+/** Sends, and returns what each recipient got. */
 async function deliver(change: Record<string, unknown>): Promise<Arrived[]> {
   const { body } = await server.send(change)
   const { recipients, message_id_header } = await server.ended(body.id)
@@ -54,7 +54,7 @@ async function deliver(change: Record<string, unknown>): Promise<Arrived[]> {
   )
 }
 
-/** As the recipient's browser, by the address that the link has. */
+/** As the recipient's browser, at the address in the link. */
 function follow(link: string, init: { method?: string; body?: string; headers?: Record<string, string> } = {}) {
   const headers = { 'user-agent': BROWSER, connection: 'close', 'x-forwarded-for': '198.51.100.7', ...init.headers }
   return fetch(link, { redirect: 'manual', method: init.method ?? 'GET', body: init.body ?? null, headers })
@@ -153,7 +153,7 @@ describe('unsubscribing', () => {
     const host = `links.${DOMAIN}`
     const domainId = await setTracking({ unsubscribe: true, host })
     const before = await deliver({ to: 'eve@one.remote.example' })
-    expect(before[0]!.raw.toString()).not.toContain(host) // DNS was not seen yet
+    expect(before[0]!.raw.toString()).not.toContain(host) // DNS was not checked yet
     server.zone.set(host, 'CNAME', [`mail.${DOMAIN}`])
     expect((await server.ask('POST', `/v1/domains/${domainId}/verify`)).status).toBe(200)
 
@@ -171,7 +171,7 @@ describe('unsubscribing', () => {
     ])
 
     const here = link!.replace(`https://${host}`, `http://${server.running().listening.http}`)
-    expect((await follow(here)).status).toBe(404) // a link serves under its own host alone
+    expect((await follow(here)).status).toBe(404) // a link works under its own host only
     const looked = await follow(here, { headers: { host } })
     expect([looked.status, (await looked.text()).includes('<form method="post">')]).toEqual([200, true])
     expect((await server.read('/v1/suppressions?email=eve@one.remote.example')).data).toEqual([])

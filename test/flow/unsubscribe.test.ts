@@ -6,7 +6,8 @@ import { type RemoteMx, startRemoteMx } from '../support/remote-mx.ts'
 import { DOMAIN, startTestServer, type TestServer } from '../support/server.ts'
 import { dkimResults } from '../support/verify.ts'
 
-/** Which mail says how to stop it: the field, the domain's setting, the header of an author who speaks SMTP. */
+/** Which mail has the List-Unsubscribe field: the message field, the domain's setting, and the header of mail by
+ *  SMTP. */
 
 let remote: RemoteMx
 let server: TestServer
@@ -27,7 +28,7 @@ async function tracking(unsubscribe: boolean) {
   expect(status).toBe(200)
 }
 
-/** The mails of a message as the remote got them, in the order of its recipients. */
+/** The mails of a message as the remote server got them, in the order of its recipients. */
 async function arrived(id: string): Promise<Buffer[]> {
   const { recipients, message_id_header } = await server.ended(id)
   return recipients.map(({ email }: { email: string }) => {
@@ -86,7 +87,7 @@ test.each([
   ['has his own', { 'List-Unsubscribe': OWN }, [OWN]],
   ['asks for it and has his own', { 'X-Service-Unsubscribe': 'yes', 'List-Unsubscribe': OWN }, [OWN]],
 ])('mail by SMTP has the field when %s', async (_, headers, expected) => {
-  await tracking(true) // counts for the API alone: his mail is his
+  await tracking(true) // applies to the API only
   const { response } = await handIn(headers)
   const [raw] = await arrived(/msg_\w+/.exec(response)![0])
   const fields = fieldsOf(raw!)

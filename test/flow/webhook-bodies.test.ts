@@ -4,8 +4,7 @@ import { type RawMx, startRawMx } from '../support/remote-mx.ts'
 import { START, startTestServer, type TestServer } from '../support/server.ts'
 import { customerAccepts } from '../support/verify.ts'
 
-/** What is posted of each kind of event, to the letter. Only ids are replaced,
- *  as they are new each time. */
+/** The exact posted body for each type of event. Only ids, which are new each time, are replaced. */
 
 const GOLDEN = new URL('../golden/webhook-bodies.txt', import.meta.url)
 const REPLIES: Record<string, string> = {
@@ -38,7 +37,7 @@ test('the bodies equal the golden ones, and those of the events API', async () =
     const requests = server.receiver.requests.slice(-count)
     expect(requests.map(({ body }) => body).sort()).toEqual(events.map((event) => JSON.stringify(event)).sort())
     expect(requests.every((request) => customerAccepts(request, server.webhook.secret, START))).toBe(true)
-    // Posts of one instant come in any order; the feed has the order in which they were told.
+    // Posts of one moment come in any order; the stream has the order of publication.
     for (const event of events) printed.push(`# ${title}\n${JSON.stringify(event, null, 2).replace(IDS, '<$1_id>')}\n`)
   }
 

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { formatMailbox, parseMailbox, toALabel } from '../../src/mail/address.ts'
 import { LIMIT_MS, runs } from './runs.ts'
 
-/** Addresses from outside are read, or refused, and what is read stays what it is. */
+/** Addresses from outside parse or are refused, and a parsed address keeps its meaning. */
 
 setDefaultTimeout(LIMIT_MS)
 

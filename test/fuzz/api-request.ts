@@ -1,11 +1,12 @@
 import fc from 'fast-check'
 import type { Documented, readDocument } from '../support/documented.ts'
 
-/** Requests made from the OpenAPI document: mostly what it allows, some of it nearly so, some of it wild. */
+/** Requests generated from the OpenAPI document: mostly valid, some nearly valid, some arbitrary. */
 export interface ApiRequest {
   id: string
   method: string
-  /** With its query. `§msg:3§`, here and in the body, is an id that some answer had: the fourth last of messages. */
+  /** With its query. `§msg:3§`, here and in the body, is an id from a previous response: the fourth last of
+   *  messages. */
   path: string
   headers: Record<string, string>
   body: string | null
@@ -15,7 +16,7 @@ export interface ApiRequest {
 // biome-ignore lint/suspicious/noExplicitAny: JSON
 type Json = any
 
-/** Which ids stand for a parameter or a field. */
+/** The kind of id that a parameter or a field takes. */
 const ID_OF: Record<string, string> = {
   message_id: 'msg',
   webhook_id: 'whk',
@@ -134,7 +135,7 @@ const text = fc.oneof(
   },
   { weight: 1, arbitrary: words },
 )
-/** What a text field is usually filled with, by its name. */
+/** Typical values of a text field, by its name. */
 const TEXT_OF: Record<string, fc.Arbitrary<string>> = {
   from: fc.oneof(fc.constantFrom('a@example.com', 'Shop <a@example.com>', 'a@other.example', '2026-11-01'), address),
   to: fc.oneof(address, time),
@@ -181,7 +182,7 @@ const NAMES_OF_DOMAINS = fc.constantFrom(
   'x'.repeat(254),
 )
 
-/** The document → requests to all its operations, and to some methods that it has not. */
+/** The document → requests to all its operations, and to some methods that it lacks. */
 export function requestsOf(read: ReturnType<typeof readDocument>): fc.Arbitrary<ApiRequest> {
   const each = read.operations
     .filter(({ path }) => path.startsWith('/v1/'))
@@ -299,7 +300,7 @@ function queryOf({ name, schema }: Json, deref: (value: Json) => Json): fc.Arbit
 const coded = (value: unknown) =>
   `${value}`.startsWith('§') ? `${value}` : encodeURIComponent(`${value}`.toWellFormed())
 
-/** A value that the schema allows; now and then one that it does not. */
+/** A value that the schema allows; occasionally one that it does not. */
 function near(schema: Json, name: string, deref: (value: Json) => Json, depth: number): fc.Arbitrary<Json> {
   const valid = allowed(deref(schema), name, deref, depth)
   return fc.oneof({ weight: 24, arbitrary: valid }, { weight: 1, arbitrary: odd })
@@ -385,7 +386,7 @@ function objectOf(schema: Json, deref: (value: Json) => Json, depth: number): fc
     .map(([given, rest]) => Object.fromEntries([...given.flat(), ...rest] as [string, Json][]))
 }
 
-/** The example with some fields of another value. */
+/** The example with some fields changed. */
 function mixed(example: Json, other: fc.Arbitrary<Json>): fc.Arbitrary<Json> {
   return fc.tuple(other, fc.nat(7)).map(([value, at]) => {
     if (typeof example !== 'object' || typeof value !== 'object' || !example || !value || Array.isArray(value))

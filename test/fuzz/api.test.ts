@@ -1,5 +1,6 @@
-/** Requests made from the OpenAPI document, valid, nearly valid and wild, over the socket to every operation of a server.
- *  Ids that come back are used again. Each answer is one that the document has for its operation, and none is a 5xx. */
+/** Requests generated from the OpenAPI document, valid, nearly valid and arbitrary, over the socket to every
+ *  operation of a server. Returned ids are used again. Each response is documented for its operation, and none is a
+ *  5xx. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import fc from 'fast-check'
 import { type ContractWorld, openContractWorld } from '../api/openapi-world.ts'
@@ -13,15 +14,15 @@ setDefaultTimeout(LIMIT_MS)
 let world: ContractWorld
 let read: ReturnType<typeof readDocument>
 let running: Timer
-/** The last ids that answers had, by prefix, and the last cursors. */
+/** The last ids in responses, by prefix, and the last cursors. */
 const known = new Map<string, string[]>()
-/** Without these nobody could ask any more. */
+/** Operations that would end the access of the test. */
 const lasting = new Set<string>()
 
 beforeAll(async () => {
   world = await openContractWorld()
   read = readDocument(await (await fetch(`${world.origin}/openapi.json`)).json())
-  running = setInterval(() => void world.clock.advance(500), 5) // for whoever waits: Prefer
+  running = setInterval(() => void world.clock.advance(500), 5) // for requests that wait: Prefer
   lasting.add(world.domain.id)
   for (const id of idsIn((await ask({ ...PLAIN, path: '/v1/api-keys?limit=100' })).text)) lasting.add(id)
   await furnish()
@@ -35,7 +36,7 @@ const PLAIN: ApiRequest = { id: '', method: 'GET', path: '/', headers: {}, body:
 const ID = /\b[a-z]{3}_[0-9a-z]{26}\b/g
 const idsIn = (text: string) => text.match(ID) ?? []
 
-/** One of everything that the examples of the document make. */
+/** One record of each kind that the examples of the document create. */
 async function furnish(): Promise<void> {
   for (const { id, method, path, operation } of read.operations) {
     const example = operation.requestBody?.content['application/json'].example
@@ -60,7 +61,7 @@ function note(kind: string, value: string): void {
   known.set(kind, [...values.filter((each) => each !== value), value].slice(-20))
 }
 
-/** What is no longer there is asked for now and then, not mostly. */
+/** Deleted records are requested occasionally, not mostly. */
 function forget(path: string): void {
   for (const id of idsIn(path))
     known.set(
@@ -69,7 +70,7 @@ function forget(path: string): void {
     )
 }
 
-/** `§msg:3§` → the id; one of another server where there is none yet. */
+/** `§msg:3§` → the id; one of another server while there is none. */
 function filled(text: string, mayEnd: boolean): string {
   return text.replace(/§([a-z]+):(\d+)§/g, (_, kind: string, back: string) => {
     const values = (known.get(kind) ?? []).filter((value) => !mayEnd || !lasting.has(value))
@@ -100,7 +101,7 @@ test('every answer is documented, and never a 5xx', async () => {
   const methodOf = new Map(read.operations.map(({ id, method }) => [id, method]))
   const run = fc.asyncProperty(requestsOf(read), async (request) => {
     const { status, text, fault } = await ask(request)
-    // Of a path that another operation's parameter fits as well the router knows better.
+    // A path that also matches another operation's parameter goes to the more specific operation.
     const isOther = status === 405 && request.method !== methodOf.get(request.id)
     if ((fault !== null && !isOther) || status >= 500)
       throw new Error(`${fault ?? status}`.slice(0, 800), { cause: text.slice(0, 800) })

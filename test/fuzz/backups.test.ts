@@ -7,7 +7,7 @@ import { tarEnd, tarHead, tarPadding } from '../../src/cli/backup/tar.ts'
 import { CommandFailure } from '../../src/cli/failure.ts'
 import { LIMIT_MS, runs } from './runs.ts'
 
-/** Backups that somebody changed: a restore reads what the manifest tells of, or says what is wrong. */
+/** Changed backups: a restore reads what the manifest lists, or reports what is wrong. */
 
 setDefaultTimeout(LIMIT_MS)
 
@@ -42,7 +42,7 @@ const whole = Buffer.concat([
   tarEnd(),
 ])
 
-/** What a restore would take from it; null when it refuses in words. Throws anything else that it throws. */
+/** What a restore would accept from it; null when it refuses with a message. Throws any other error. */
 async function taken(bytes: Buffer): Promise<Map<string, Buffer> | null> {
   try {
     const archive = await openArchive(Readable.from([bytes], { objectMode: false }))

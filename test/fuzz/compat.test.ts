@@ -5,7 +5,7 @@ import { type RemoteMx, startRemoteMx } from '../support/remote-mx.ts'
 import { DOMAIN, startTestServer, type TestServer } from '../support/server.ts'
 import { LIMIT_MS, runs } from './runs.ts'
 
-/** Whatever is sent to another service's API here, the answer is one of that service, and never a 5xx. */
+/** Any request to the compatible API gets a response in its format, and never a 5xx. */
 
 setDefaultTimeout(LIMIT_MS)
 

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { readConfig } from '../../src/config/load.ts'
 import { LIMIT_MS, runs } from './runs.ts'
 
-/** Configuration, from a file and from the environment: a config, or words for all that is wrong. */
+/** Configuration from a file and from the environment: a config, or messages for all faults. */
 
 setDefaultTimeout(LIMIT_MS)
 

@@ -1,5 +1,5 @@
-/** Damaged SMTP dialogs over sockets, against the listeners with the real doors behind them: pipelined, cut anywhere, in
- *  clear and under TLS. After each the connection takes an honest mail, or has been told its end. */
+/** Damaged SMTP dialogs over sockets, against the listeners with the real handlers: pipelined, cut anywhere, in
+ *  cleartext and under TLS. After each, the connection accepts a valid mail or has announced its end. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -20,7 +20,7 @@ import { Speaker } from './smtp-speaker.ts'
 
 setDefaultTimeout(LIMIT_MS)
 
-/** Connections at once: each new one waits for its greeting. */
+/** Concurrent connections: each new one waits for its greeting. */
 const LANES = 48
 const stops: (() => Promise<void>)[] = []
 const bugs: string[] = []
@@ -38,7 +38,7 @@ interface Door {
 }
 
 const MAIL = 'From: Ann <ann@sender.example>\r\nSubject: x\r\n\r\nHello\r\n..dot\r\n'
-/** Sent again and again, it is stored once. */
+/** Sent repeatedly, it is stored once. */
 const OWN_MAIL = `X-Service-Idempotency-Key: fuzz\r\nFrom: shop@example.com\r\nTo: ann@remote.example\r\nSubject: x\r\n\r\nHello\r\n`
 
 let inbound: Door
@@ -86,7 +86,7 @@ beforeAll(async () => {
     }),
     login: login(relay.keys.live),
     recipient: 'ann@remote.example',
-    // With a key of its own: what the dialogs say with theirs, at the same time, may be another mail.
+    // With a separate key: the dialogs may use theirs for another mail at the same time.
     mail: OWN_MAIL.replace('Key: fuzz', 'Key: honest'),
   }
   stops.push(
@@ -96,7 +96,7 @@ beforeAll(async () => {
   )
 })
 
-/** A listener with the door behind it. Each mail that is taken gets a number, which its 250 tells. */
+/** A listener with its handler. Each accepted mail gets a number, which its 250 contains. */
 async function openDoor(door: SmtpHandler<unknown>): Promise<Pick<Door, 'port' | 'taken'>> {
   const spoolDir = mkdtempSync(join(tmpdir(), 'postrider-fuzz-'))
   const clock = createFakeClock(Date.UTC(2026, 10, 21, 12))
@@ -112,7 +112,7 @@ async function openDoor(door: SmtpHandler<unknown>): Promise<Pick<Door, 'port' |
     },
   }
   const limits = { ...LIMITS, messageBytes: 1_000_000, connections: 1000, connectionsPerAddress: 1000 }
-  // Wrong logins wait by the clock, which runs; nobody else may be late by it.
+  // Wrong logins wait by the clock, which runs; nothing else may be delayed by it.
   const patience = { idleMs: 1e12, dataMs: 1e12 }
   const listener: SmtpListener = createSmtpListener(
     {

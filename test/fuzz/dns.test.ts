@@ -1,4 +1,4 @@
-/** A DNS server that answers with damaged packets: every lookup ends soon, as records of its kind, nothing or trouble. */
+/** A DNS server that sends damaged packets: every lookup ends soon, with records of its type, nothing or a failure. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import dgram from 'node:dgram'
 import net from 'node:net'
@@ -18,7 +18,7 @@ setDefaultTimeout(LIMIT_MS)
 
 interface Damage {
   edits: { at: number; byte: number; isCut: boolean }[]
-  /** Over UDP, so that TCP is tried. */
+  /** Truncated over UDP, so that TCP is used. */
   isTruncated: boolean
   rcode: number
 }
@@ -43,7 +43,7 @@ let udp: dgram.Socket
 let tcp: net.Server
 let resolver: Resolver
 
-/** The question → an honest answer, then the damage. */
+/** The query → a valid answer, then the damage. */
 function answered(query: Buffer, isUdp: boolean): Buffer {
   const { id = 0, questions = [] } = packet.decode(query)
   const type = questions[0]?.type ?? 'A'
@@ -51,7 +51,7 @@ function answered(query: Buffer, isUdp: boolean): Buffer {
   const flags = damage.rcode | packet.RECURSION_DESIRED | (isUdp && damage.isTruncated ? packet.TRUNCATED_RESPONSE : 0)
   let bytes: Buffer = packet.encode({ type: 'response', id, flags, questions, answers: found as Answer[] })
   for (const { at, byte, isCut } of damage.edits) {
-    const place = 2 + (at % Math.max(1, bytes.length - 2)) // its id stays: others are not heard at all
+    const place = 2 + (at % Math.max(1, bytes.length - 2)) // its id stays: answers with another id are ignored
     if (isCut) bytes = bytes.subarray(0, place)
     else if (place < bytes.length) bytes[place] = byte
   }
@@ -106,7 +106,7 @@ test('every lookup ends with one of its results', async () => {
     if (lookup.kind !== 'records') return
     expect(lookup.records.length).toBeGreaterThan(0)
     expect(lookup.ttlSeconds).toBeWithin(1, 86_401)
-    expect(lookup.authentic).toBe(false) // nobody here is trusted
+    expect(lookup.authentic).toBe(false) // no server here is trusted
     for (const record of lookup.records) requireKind(method, record)
   })
   await fc.assert(run, runs<[(typeof METHODS)[number], Damage]>({ target: 'dns', property: 'lookups' }, 700, 71))

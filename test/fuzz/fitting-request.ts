@@ -2,17 +2,17 @@ import fc from 'fast-check'
 import type { Documented } from '../support/documented.ts'
 import { fits, type Json, mergedWith } from './json-schema.ts'
 
-/** Requests that fit the OpenAPI document: each field holds what its schema allows, up to its edges. */
+/** Requests that match the OpenAPI document: each field has a value that its schema allows, up to its limits. */
 export interface FittingRequest {
   id: string
   method: string
-  /** With its query. `§msg§`, here and in the body, stands for an id of the server. */
+  /** With its query. `§msg§`, here and in the body, is an id of the server. */
   path: string
   body: Json
   isForOperator: boolean
 }
 
-/** Which ids stand for a parameter or a field. */
+/** The kind of id that a parameter or a field takes. */
 const ID_OF: Record<string, string> = {
   message_id: 'msg',
   webhook_id: 'whk',
@@ -29,7 +29,7 @@ const ID_OF: Record<string, string> = {
   session_id: 'ses',
 }
 
-/** Texts of every kind; each field takes those that fit it. */
+/** Texts of every kind; each field gets those that match it. */
 export const TEXTS: string[] = [
   ...[
     '',
@@ -249,7 +249,7 @@ export const TEXTS: string[] = [
 ]
 const EDGES = ['x', 'é', '🎉', 'a ', '\u00a0x']
 
-/** A text that fits the schema, in all its keywords. */
+/** A text that matches all keywords of the schema. */
 function textFor(schema: Json): fc.Arbitrary<string> {
   if (schema.contentEncoding === 'base64') {
     return fc.uint8Array({ maxLength: 40 }).map((bytes) => Buffer.from(bytes).toString('base64'))
@@ -282,7 +282,7 @@ function textFor(schema: Json): fc.Arbitrary<string> {
   return fc.oneof({ weight: 2, arbitrary: known }, { weight: 1, arbitrary: free })
 }
 
-/** More bytes than all of `metadata` may have. */
+/** More bytes than `metadata` may have in total. */
 const LARGE = 'x'.repeat(4_200)
 /** More than a message may have. */
 const RECIPIENTS = Array.from({ length: 60 }, (_, at) => `r${at}@customer.example`)
@@ -290,7 +290,7 @@ const RECIPIENTS = Array.from({ length: 60 }, (_, at) => `r${at}@customer.exampl
 const template = fc.constantFrom('Hi {{ name }}', '{{', '{% if a %}', '{% for i in a %}{{ i }}{% endfor %}')
 const TEMPLATES: Record<string, fc.Arbitrary<string>> = { subject: template, html: template, text: template }
 
-/** A value that fits the schema. */
+/** A value that matches the schema. */
 export function fitting(given: Json, name: string, deref: (value: Json) => Json, depth = 0): fc.Arbitrary<Json> {
   const schema = deref(given)
   if (schema === true || schema === undefined || Object.keys(schema).length === 0) return fc.jsonValue({ maxDepth: 2 })
@@ -367,7 +367,7 @@ function objectFor(schema: Json, deref: (value: Json) => Json, depth: number): f
   })
 }
 
-/** The document's operations with a body, or with a query → their requests. `isCostly`: rarely. */
+/** The document's operations with a body or a query → their requests. `isCostly`: rarely. */
 export function fittingRequests(
   operations: readonly Documented[],
   deref: (value: Json) => Json,
@@ -379,7 +379,7 @@ export function fittingRequests(
   return fc.oneof(...each)
 }
 
-/** New RSA keys; and what has most to be said of it. */
+/** New RSA keys, and the operation with the most findings. */
 function weightOf({ id, operation }: Documented): number {
   if (id === 'domains_rotate_dkim') return 1
   if (id === 'domains_create') return 6
@@ -402,7 +402,7 @@ function requestOf(
     })
   const content = operation.requestBody?.content['application/json']
   return fc.tuple(fc.tuple(...query), bodyOf(content, id, deref)).map(([pairs, body]) => {
-    // A longer URL is 431 from the HTTP parser below us, before anybody is asked. RFC 9110 §4.1 asks for 8,000 bytes.
+    // A longer URL is 431 from the HTTP parser below us. RFC 9110 §4.1 requires 8,000 bytes.
     const search = pairs.filter((pair) => pair !== '' && pair.length < 1_000).join('&')
     const filled = path.replace(
       /\{(\w+)\}/g,
@@ -418,7 +418,7 @@ function requestOf(
   })
 }
 
-/** What the schema makes of it, or the example with some fields of that. */
+/** A value by the schema, or the example with some of its fields. */
 function bodyOf(content: Json, id: string, deref: (value: Json) => Json): fc.Arbitrary<Json> {
   if (content === undefined) return fc.constant(undefined)
   const schema = deref(content.schema)

@@ -1,5 +1,6 @@
-/** Requests that fit the OpenAPI document, over the socket to every operation that takes a body or a query. Such a request is
- *  refused as not valid only for what no schema can say (CANNOT_SAY). Each answer is one that the document has, none a 5xx. */
+/** Requests that match the OpenAPI document, over the socket to every operation with a body or a query. Such a
+ *  request is refused as invalid only for reasons that no schema can express (CANNOT_SAY). Each response is
+ *  documented, none is a 5xx. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import fc from 'fast-check'
 import * as patterns from '../../src/api/patterns.ts'
@@ -23,7 +24,7 @@ let read: ReturnType<typeof readDocument>
 let running: Timer
 let operator: Record<string, string>
 const lasting = new Set<string>()
-/** The last id of each kind that an answer had. */
+/** The last id of each kind in a response. */
 const known = new Map<string, string>()
 const counted = new Map<string, number>()
 
@@ -76,7 +77,7 @@ async function ask({ id, method, path, body, isForOperator }: FittingRequest) {
   return { ...answered, sent: text, fault: read.faultIn(method, new URL(response.url).pathname, answered) }
 }
 
-/** One fault of a refused request, and the value it is about. */
+/** One fault of a refused request, and its value. */
 interface Told {
   id: string
   field: string
@@ -87,7 +88,7 @@ interface Told {
 const says = (what: RegExp) => (told: Told) => what.test(told.message)
 const ADDRESS = /must be (?:one address such as|an email address|a pattern such as|a domain name such as|a host under)/
 
-/** Why a request that fits may still be refused as not valid. What a schema can say has no place here. */
+/** Why a matching request may still be refused as invalid. Reasons that a schema can express do not belong here. */
 const CANNOT_SAY: [why: string, is: (told: Told) => boolean][] = [
   [
     'which names IDNA allows',
@@ -153,7 +154,7 @@ function isWithinYears(value: Json): boolean {
   return at >= Date.parse('0000-01-01T00:00:00Z') && at <= Date.parse('9999-12-31T23:59:59.999Z')
 }
 
-/** `attachments[0].content` → what the request has there. */
+/** `attachments[0].content` → its value in the request. */
 function valueAt(field: string, { body, path }: FittingRequest): Json {
   const query = Object.fromEntries(new URL(path, 'http://x').searchParams)
   if (body === undefined || !(field.split(/[.[]/)[0]! in body)) return query[field]
@@ -188,8 +189,8 @@ test('a request that matches the document is refused only for reasons that no sc
   expect(CANNOT_SAY.filter(([why]) => !used.has(why)).map(([why]) => why)).toEqual([])
 })
 
-/** Keywords of the document, and the check that they stand for. Not those of URLs: browsers read much as a URL that nobody
- *  would write, and so does the check. */
+/** Keywords of the document, and the check that each represents. Not those of URLs: browsers accept much that looks
+ *  like no URL, and so does the check. */
 const CHECKS: Record<string, [said: Json, isAllowed: (text: string) => boolean]> = {
   MAILBOX: [patterns.MAILBOX, (text) => Buffer.byteLength(text) <= 998 && parseMailbox(text) !== null],
   EMAIL: [patterns.EMAIL, (text) => parseMailbox(text)?.name === null],

@@ -5,7 +5,7 @@ export type Json = any
 
 const patterns = new Map<string, RegExp>()
 
-/** Whether the value fits the schema; `deref` follows references. */
+/** Whether the value matches the schema; `deref` follows references. */
 export function fits(given: Json, value: Json, deref: (schema: Json) => Json = (schema) => schema): boolean {
   const schema = deref(given)
   if (schema === true || schema === undefined) return true
@@ -21,7 +21,7 @@ export function fits(given: Json, value: Json, deref: (schema: Json) => Json = (
   return typeof value === 'object' && value !== null ? objectFits(schema, value, deref) : true
 }
 
-/** A choice with the keywords that stand beside all choices. */
+/** A choice combined with the keywords beside all choices. */
 export function mergedWith({ anyOf: _, oneOf: __, ...rest }: Json, choice: Json): Json {
   return Object.keys(rest).length === 0 || choice.$ref !== undefined ? choice : { ...rest, ...choice }
 }
@@ -36,7 +36,7 @@ function isOf(type: string, value: Json): boolean {
 
 function textFits({ minLength = 0, maxLength = Infinity, pattern, format }: Json, text: string): boolean {
   const length = [...text].length
-  if (length < minLength || length > maxLength || !text.isWellFormed()) return false // JSON Schema speaks of Unicode text
+  if (length < minLength || length > maxLength || !text.isWellFormed()) return false // JSON Schema is defined over Unicode text
   if (pattern !== undefined) {
     const known = patterns.get(pattern) ?? new RegExp(pattern, 'u')
     patterns.set(pattern, known)

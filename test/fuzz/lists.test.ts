@@ -6,7 +6,7 @@ import { ownHeader, ownLine } from '../../src/suppressions/own-list.ts'
 import { createListReader, type Reading } from '../../src/suppressions/read-list.ts'
 import { LIMIT_MS, runs } from './runs.ts'
 
-/** Lists of suppressed addresses: any text is read or told, however it is cut, and what we wrote comes back. */
+/** Suppression lists: any text is read or reported, however it is split, and our own output reads back. */
 
 setDefaultTimeout(LIMIT_MS)
 

@@ -1,5 +1,5 @@
-/** Mail from the world as the reading threads take it: damaged MIME, damaged signatures, and DNS records that say anything.
- *  It is always read, as far as it goes, and nothing in it is a bug of ours. */
+/** Inbound mail in the reader threads: damaged MIME, damaged signatures, and arbitrary DNS records. It is read as
+ *  far as possible, and nothing in it is an internal error. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import fc from 'fast-check'
 import { readMail } from '../../src/inbound/read.ts'
@@ -170,7 +170,7 @@ test('a mail is read as far as possible, and its attachments match their count',
   await fc.assert(run, runs<[string]>({ target: 'mime', property: 'read' }, 800, 51))
 })
 
-/** SPF, DKIM and DMARC records, as they are and damaged. */
+/** SPF, DKIM and DMARC records, valid and damaged. */
 const record = fc
   .tuple(
     fc.constantFrom(
@@ -212,7 +212,7 @@ const record = fc
   )
 const records = fc.array(fc.array(record, { maxLength: 3 }), { minLength: 1, maxLength: 5 })
 
-/** Whatever is asked, by the length of its name. */
+/** Answers any query by the length of its name. */
 function resolverOf(said: readonly string[][]): Resolver {
   const found = <T>(name: string, of: (records: string[]) => T[]): Lookup<T> => {
     const all = of(said[name.length % said.length]!)

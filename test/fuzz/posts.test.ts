@@ -1,4 +1,4 @@
-/** An HTTPS endpoint that answers our posts with anything: each ends in time, as a status or in words. */
+/** An HTTPS endpoint that answers our posts with anything: each ends in time, with a status or an error text. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import type { AddressInfo } from 'node:net'
 import tls from 'node:tls'

@@ -5,7 +5,7 @@ import { createReplyReader, formatReply, parseReplyLine, ReplyFault } from '../.
 import { outcomeOf } from '../../src/outbound/outcome.ts'
 import { LIMIT_MS, runs } from './runs.ts'
 
-/** What servers answer to us: any bytes become replies or a fault, and each reply an outcome. */
+/** Server replies: any bytes become replies or a fault, and each reply an outcome. */
 
 setDefaultTimeout(LIMIT_MS)
 
@@ -51,7 +51,7 @@ describe('replies of servers', () => {
   })
 })
 
-/** Replies and the fault at their end, of text that comes in pieces. */
+/** Replies and the fault at their end, from text in pieces. */
 function heard(text: string, sizes: readonly number[]): unknown[] {
   const reader = createReplyReader({ maxBytes: 2_000 })
   const found: unknown[] = []

@@ -13,7 +13,7 @@ setDefaultTimeout(LIMIT_MS)
 const fixtures = [...loadFixtures('dsn').values(), ...loadFixtures('arf').values()]
 const ACTIONS = ['failed', 'delayed', 'delivered', 'relayed', 'expanded']
 
-/** A fixture with bytes put in, taken out or moved, where they hurt. */
+/** A fixture with bytes inserted, removed or moved at sensitive places. */
 const mutated = fc
   .tuple(
     fc.constantFrom(...fixtures),
@@ -134,7 +134,7 @@ describe('values of damaged mail', () => {
       const addresses = addressesOf(text)
       for (const address of addresses) {
         expect(address).toMatch(/^(?:".*"|[^\s\x00-\x1f<>"]+)@[^\s\x00-\x1f<>"@]+$/)
-        // What still looks encoded would be decoded once more.
+        // A value that still looks encoded would be decoded once more.
         if (!address.includes('=?')) expect(addressesOf(`<${address}>`)).toEqual([address])
       }
       expect(firstAddress(text)).toBe(addresses[0] ?? null)
@@ -152,7 +152,7 @@ describe('values of damaged mail', () => {
   })
 })
 
-/** Long runs of what makes a reader look ahead. Quadratic reading of these takes minutes. */
+/** Long runs of what makes a parser look ahead. A quadratic parser takes minutes for these. */
 describe('a megabyte is read within three seconds:', () => {
   const million = (text: string) => text.repeat(Math.ceil(1_048_576 / text.length))
   const bodyOf = (body: string) => `From: mailer-daemon@b.example\nX-Failed-Recipients: a@b.example\n\n${body}`

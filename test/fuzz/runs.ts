@@ -2,9 +2,9 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 
-/** How long a property is tried. Under `bun test` short and always the same, so that the suite is quick and does not
- *  waver. scripts/fuzz.ts sets FUZZ_RUNS and FUZZ_SEED: so many runs of each property, another way each time; what then
- *  fails is kept in corpus/<target>/<property>-….json, and every run from then on begins with it. */
+/** How long a property runs. Under `bun test` short and with a fixed seed, so that the suite is fast and stable.
+ *  scripts/fuzz.ts sets FUZZ_RUNS and FUZZ_SEED: that many runs of each property, with other values each time.
+ *  Failing values are kept in corpus/<target>/<property>-….json, and every later run starts with them. */
 export interface Place {
   /** The name of the test file, without `.test.ts`. */
   target: string
@@ -14,17 +14,17 @@ export interface Place {
 
 const LONG_RUNS = Number(process.env.FUZZ_RUNS ?? 0)
 const SEED = Number(process.env.FUZZ_SEED ?? 0)
-/** `target property runs` of all that has been tried so far, rewritten while it goes on. */
+/** `target property runs` of all runs so far, rewritten during the run. */
 const PROGRESS = process.env.FUZZ_PROGRESS
 const CORPUS = join(import.meta.dir, 'corpus')
 
 /** For a test that runs properties. */
 export const LIMIT_MS = LONG_RUNS > 0 ? 24 * 3_600_000 : 120_000
-/** What takes longer hangs. */
+/** A longer run counts as hanging. */
 const HANG_MS = 5_000
 
-/** Parameters of `fc.assert`: `short` runs with the seed `fixed`, or long ones. `share` of the long runs falls to this
- *  property, for one that is tried in several lanes at once. `fixed` tells lanes and properties apart in long runs too.
+/** Parameters of `fc.assert`: `short` runs with the seed `fixed`, or long ones. `share` is the part of the long runs
+ *  for this property, if several lanes run it at once. `fixed` also distinguishes lanes and properties in long runs.
  *  Throws what fc.assert throws, after the failing values were kept. */
 export function runs<T>(place: Place, short: number, fixed: number, share = 1): fc.Parameters<T> {
   const { target, property } = place
@@ -43,7 +43,7 @@ export function runs<T>(place: Place, short: number, fixed: number, share = 1): 
   }
 }
 
-/** Values that failed once, of one property. */
+/** Earlier failing values of one property. */
 export function corpusOf<T>({ target, property }: Place): T[] {
   const folder = join(CORPUS, target)
   let names: string[] = []
@@ -64,7 +64,7 @@ function keep({ target, property }: Place, values: unknown): void {
   writeFileSync(join(folder, name), text)
 }
 
-/** Bytes stand in the corpus as `{"base64": …}`, and what JSON does not have as `{"js": …}`. */
+/** The corpus has bytes as `{"base64": …}`, and values that JSON lacks as `{"js": …}`. */
 function replace(this: unknown, key: string, value: unknown): unknown {
   const raw = (this as Record<string, unknown>)[key]
   if (raw instanceof Uint8Array) return { base64: Buffer.from(raw).toString('base64') }
@@ -82,8 +82,8 @@ function revive(_key: string, value: unknown): unknown {
 const counts = new Map<string, number>()
 let written = 0
 
-/** Counts runs, and fails those that take too long; a run that never ends is seen by the one who waits for PROGRESS.
- *  Time in which the machine gave us nothing is nobody's hang. */
+/** Counts runs, and fails those that take too long; the watcher of PROGRESS detects a run that never ends. Time in
+ *  which the machine gave us no CPU does not count. */
 function watched<T>({ target, property }: Place): fc.Plugin<T>[] {
   starved ??= watchMachine()
   const starvedMs = starved
@@ -102,7 +102,7 @@ function watched<T>({ target, property }: Place): fc.Plugin<T>[] {
 
 let starved: (() => number) | undefined
 
-/** → how many milliseconds this process has wanted to run and could not, so far. */
+/** → how many milliseconds this process was runnable but had no CPU, so far. */
 function watchMachine(): () => number {
   let totalMs = 0
   let lastAt = performance.now()

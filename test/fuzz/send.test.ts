@@ -4,8 +4,8 @@ import { simpleParser } from 'mailparser'
 import { openMessageApi } from '../api/messages-setup.ts'
 import { LIMIT_MS, runs } from './runs.ts'
 
-/** Bodies that no client should send, and some that one may, through the whole of POST /v1/messages/send with a
- *  sandbox key: validation, composing, signing, storing, events. Whatever is sent is accepted or refused with a reason. */
+/** Bodies that no client should send, and some valid ones, through the whole of POST /v1/messages/send with a
+ *  sandbox key: validation, composing, signing, storing, events. Each is accepted or refused with a reason. */
 
 setDefaultTimeout(LIMIT_MS)
 
@@ -28,7 +28,7 @@ async function expectAnAnswer(raw: string, headers = {}): Promise<string | null>
   return null
 }
 
-/** What once broke something, or looks as if it might. */
+/** Values that once broke something, or might. */
 const CORPUS: unknown[] = [
   { ...GOOD, subject: '\ud800' },
   { ...GOOD, subject: 'a\r\nBcc: eve@x.example' },
@@ -193,7 +193,7 @@ const mail = fc.record({
   content: fc.uint8Array({ maxLength: 300 }),
 })
 
-/** White space in a header may be folded and come back as one space. */
+/** White space in a header may be folded and return as one space. */
 const folded = (text: string | undefined) => (text ?? '').replace(/[\s\x00-\x1f\x7f]+/g, ' ').trim()
 const lines = (text: string | undefined) =>
   (text ?? '')

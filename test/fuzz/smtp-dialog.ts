@@ -1,15 +1,15 @@
 import fc from 'fast-check'
 
-/** Dialogs of SMTP by its grammar, then damaged. */
+/** SMTP dialogs by the grammar, then damaged. */
 export interface Dialog {
-  /** What the client says, latin1, and where it is cut into pieces. */
+  /** What the client sends, latin1, and where it is split. */
   text: string
   cuts: readonly number[]
-  /** On a connection of its own. */
+  /** On a separate connection. */
   isAnew: boolean
 }
 
-/** The recipients of a door and its logins, right and wrong → dialogs. */
+/** The recipients of a listener and its logins, right and wrong → dialogs. */
 export function dialogs(world: { recipients: string[]; logins: string[]; mails: string[] }): fc.Arbitrary<Dialog> {
   const { recipients, logins, mails } = world
   const name = fc.constantFrom(
@@ -123,7 +123,7 @@ export function dialogs(world: { recipients: string[]; logins: string[]; mails: 
     `NOOP ${'x'.repeat(600)}`,
     `NOOP ${'x'.repeat(17_000)}`,
     'x'.repeat(17_000),
-    // Each of these lines once took most of a second.
+    // Each of these lines once took almost a second.
     `NOOP x${' '.repeat(16_000)}y\r\n`.repeat(15),
     'NOOP\r\n'.repeat(101),
     'FOO\r\n'.repeat(21),
@@ -231,7 +231,7 @@ export function dialogs(world: { recipients: string[]; logins: string[]; mails: 
     })
 }
 
-/** Text and where to cut it → its pieces. */
+/** Text and where to split it → its pieces. */
 export function cutAt(text: string, cuts: readonly number[]): string[] {
   const places = [0, ...cuts.map((at) => at % (text.length + 1)).toSorted((a, b) => a - b), text.length]
   return places.slice(1).map((to, n) => text.slice(places[n], to))

@@ -3,13 +3,13 @@ import { connect as connectTls } from 'node:tls'
 
 type OnTaken = (text: string, content: string, recipients: number) => string | null
 
-/** The client's side of an SMTP connection that says anything at any time and knows what each reply answers: commands are
- *  answered in order, one reply each, whatever they are and however they are cut. What may not be throws. RFC 5321,
- *  RFC 2920, RFC 3207, RFC 4954. */
+/** The client's side of an SMTP connection that sends anything at any time and matches replies to commands: each
+ *  command gets one reply, in order, however it is split. A violation throws. RFC 5321, RFC 2920, RFC 3207, RFC
+ *  4954. */
 export class Speaker {
   #socket: Socket
   #heard = ''
-  /** Said and not answered yet, latin1. */
+  /** Sent and not answered yet, latin1. */
   #said = ''
   #state: 'command' | 'login' | 'content' | 'upgrading' | 'closed' = 'command'
   #greeted = false
@@ -20,7 +20,7 @@ export class Speaker {
   #secure = false
   #fault: Error | null = null
   #wake: (() => void) | null = null
-  /** What was said behind STARTTLS in clear: never said at all. */
+  /** What was sent in cleartext behind STARTTLS: it must be ignored. */
   #lost = false
   #onTaken: OnTaken
 
@@ -30,8 +30,8 @@ export class Speaker {
     this.#listen()
   }
 
-  /** Past the greeting. `onTaken` is told of each 250 after DATA: its text, the content as it was meant, how many
-   *  recipients had been taken; it says what is wrong with that. */
+  /** After the greeting. `onTaken` gets each 250 after DATA: its text, the intended content, how many recipients
+   *  were accepted; it returns what is wrong. */
   static async to(port: number, onTaken: OnTaken): Promise<Speaker> {
     const socket = connectTcp(port, '127.0.0.1')
     const speaker = new Speaker(socket, onTaken)
@@ -49,8 +49,8 @@ export class Speaker {
     return this.#user
   }
 
-  /** Says the pieces one after the other, resolves when every whole command among them is answered and TLS stands where
-   *  it was asked for. */
+  /** Sends the pieces one after the other, resolves when every complete command among them is answered and TLS is
+   *  active where it was requested. */
   async say(...pieces: string[]): Promise<void> {
     for (const piece of pieces) {
       if (this.#state === 'upgrading' || !this.isOpen || piece === '') continue
@@ -62,15 +62,15 @@ export class Speaker {
     if (this.#state === 'upgrading') await this.#startTls()
   }
 
-  /** Out of whatever half of a command, login or mail it is in. */
+  /** Completes a partial command, login or mail. */
   async endWhatBegan(): Promise<void> {
     while (this.isOpen && (this.#state !== 'command' || this.#said !== '')) {
       await this.say({ content: '\r\n.\r\n', login: '*\r\n', command: '\r\n' }[this.#state as 'command'])
     }
   }
 
-  /** What any client may expect at any time: a session of its own and a mail that is taken; or the end, after too much
-   *  nonsense before. */
+  /** What any client may expect at any time: a separate session and an accepted mail; or the end of the connection,
+   *  after too many errors before. */
   async handIn(login: string | null, recipient: string, mail: string): Promise<void> {
     if (login !== null && !this.#secure) await this.say('STARTTLS\r\n')
     const parts = [this.#helo ? 'RSET' : 'EHLO honest.example']
@@ -139,7 +139,7 @@ export class Speaker {
     if (this.#heard.length > 2_000) this.#fail(`no reply: ${JSON.stringify(this.#heard)}`)
   }
 
-  /** A reply → what is wrong with it at this place. */
+  /** A reply → what is wrong with it at this point. */
   #understand(code: number, reply: string): string | null {
     if (!this.#greeted) {
       this.#greeted = true
@@ -231,8 +231,8 @@ export class Speaker {
     }
   }
 
-  /** Whoever spoke on in clear may find the handshake spoilt; whoever did not has TLS, and all that was said before it
-   *  is forgotten. */
+  /** A client that continued in cleartext may find the handshake broken; one that did not has TLS, and everything
+   *  said before is reset. */
   async #startTls(): Promise<void> {
     const plain = this.#socket
     plain.removeAllListeners()
@@ -265,15 +265,15 @@ export class Speaker {
 
 const WHOLE = /^(?:\d{3}-[^\n]*\n)*(?!\d{3}-)[^\n]*\n/
 
-/** From the start of a mail to behind its dot; null while that has not come. */
+/** From the start of a mail to after its final dot; null while it is incomplete. */
 function contentIn(said: string): string | null {
   if (said.startsWith('.\r\n')) return '.\r\n'
   const end = said.indexOf('\r\n.\r\n')
   return end < 0 ? null : said.slice(0, end + 5)
 }
 
-/** RFC 5321 §4.5.2, but that smtp-server leaves the dot of a line alone that no second dot follows: no client that stuffs
- *  dots says such a line. */
+/** RFC 5321 §4.5.2, except that smtp-server keeps the dot of a line without a second dot; a client that stuffs dots
+ *  sends no such line. */
 const undotted = (content: string) => content.slice(0, -3).replace(/(^|\r\n)\.\./g, '$1.')
 
 /** RFC 5321 §4.2, §4.5.3.1.5; RFC 2034: the enhanced code is of the class of the reply, on every line. */

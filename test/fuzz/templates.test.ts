@@ -1,4 +1,4 @@
-/** Templates: what is understood comes out as text, everything else is a fault with words, and nothing takes long. */
+/** Templates: a valid one renders to text, any other is a fault with a message, and nothing takes long. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import fc from 'fast-check'
 import { createFilling, parseText, TemplateFault } from '../../src/submission/template-engine.ts'
@@ -154,7 +154,7 @@ const single = fc
 const loop = fc
   .tuple(value, fc.constantFrom('', ' limit: 2', ' reversed', ' offset: continue', ' cols: 2', ' limit: text'))
   .map(([inner, more]) => `i in ${inner}${more}`)
-/** Blocks in blocks, closed as they should be. */
+/** Nested blocks, closed correctly. */
 const { piece } = fc.letrec<{ piece: string; block: string }>((tie) => ({
   block: fc
     .tuple(

@@ -27,7 +27,7 @@ describe('other text', () => {
     })
     fc.assert(run, {
       ...runs({ target: 'texts', property: 'base64' }, 5_000, 18),
-      // Once decoded by the low bytes of its characters.
+      // It was once decoded by the low bytes of its characters.
       examples: [['\u{22c2f}/+///+'], ['\u{e2b6d}A/+//+'], ['QUJ\u0144'], ['QUJD\nQUJD'], ['AB==']],
     })
   })

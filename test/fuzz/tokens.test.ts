@@ -9,7 +9,7 @@ import { createMintId, isId } from '../../src/os/ids.ts'
 import { systemRandom } from '../../src/os/random.ts'
 import { LIMIT_MS, runs } from './runs.ts'
 
-/** Return paths, cursors and links: ours come back, whatever else is nobody's. */
+/** Return paths, cursors and links: ours round-trip, everything else is invalid. */
 
 setDefaultTimeout(LIMIT_MS)
 

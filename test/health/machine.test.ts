@@ -23,7 +23,7 @@ afterEach(async () => {
   for (const step of undo.splice(0).reverse()) await step()
 })
 
-/** Files in a folder of their own, by their paths; a text that begins with `->` is a link. */
+/** Files in a temporary folder, by their paths; a text that starts with `->` is a link. */
 const files = (texts: Record<string, string>) => {
   folder = mkdtempSync(join(tmpdir(), 'postrider-health-'))
   const own = folder
@@ -134,7 +134,7 @@ describe('disk and data directory', () => {
     const dataDir = join(files({}), 'not/there/yet')
     expect(await world.check('disk', { installation: { dataDir } })).toMatchObject({ status: 'pass' })
     const greedy = { dataDir, minFreeBytes: 2 ** 50 }
-    // At most a tenth of the disk is kept free, so which of the two depends on the disk of this machine.
+    // At most a tenth of the disk is kept free, so the result depends on the disk of this machine.
     const found = await world.check('disk', { installation: greedy, world: {} })
     expect(['pass', 'warn', 'fail']).toContain(found.status)
     expect(found.message).toMatch(/\d+ [MG]B free/)

@@ -5,7 +5,7 @@ import { checkStore } from '../../src/health/store.ts'
 import { StoreUnavailable } from '../../src/storage/store.ts'
 import { START } from '../support/server.ts'
 
-/** What a server with a store is asked beside. */
+/** Checks that a server with a store adds. */
 const HOUR_MS = 3_600_000
 
 describe('deliveries', () => {

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { HOSTNAME, IPV4, IPV6, startWorld, type TestWorld } from './setup.ts'
 
-/** What DNS says of the machine and of the domains that are sent from. */
+/** DNS records of the machine and of the sending domains. */
 let world: TestWorld
 beforeEach(async () => {
   world = await startWorld()

@@ -8,18 +8,18 @@ import { systemClock } from '../../src/os/clock.ts'
 import { systemRandom } from '../../src/os/random.ts'
 import { greet } from '../../src/outbound/smtp/greet.ts'
 
-/** A machine in a world of its own: DNS over UDP, mail servers on loopback. */
+/** A machine with its own surroundings: DNS over UDP, mail servers on loopback. */
 
 export const HOSTNAME = 'mail.sender.example'
-/** Public ones, which nobody connects to. */
+/** Public addresses, to which nothing connects. */
 export const IPV4 = '11.22.33.44'
 export const IPV6 = '2600::44'
 
 export interface TestWorld {
   zone: Zone
-  /** Gives up soon what is not answered. */
+  /** With short timeouts. */
   impatient: Resolver
-  /** The result of one check of the table, with these changes to what is set up and to the world. */
+  /** The result of one check of the table, with these changes to the installation and its surroundings. */
   check(
     name: string,
     change?: { installation?: Partial<Installation>; world?: Partial<CheckDeps> },
@@ -42,7 +42,7 @@ export const INSTALLATION: Installation = {
   authority: null,
 }
 
-/** Everything is as it should be, but that there are no mail servers to call. */
+/** Everything is correct, except that there are no mail servers to connect to. */
 export async function startWorld(more: ZoneRecord[] = []): Promise<TestWorld> {
   const zone = await startZone([...WELL, ...more])
   const asking = { servers: [zone.address], clock: systemClock, random: systemRandom, maxCacheEntries: 0, tries: 1 }
@@ -92,7 +92,7 @@ export const PROVIDERS: ZoneRecord[] = ['gmail.com', 'outlook.com', 'yahoo.com']
   { name: `mx.${name}`, type: 'A' as const, data: '127.0.0.1' },
 ])
 
-/** A server that speaks just enough SMTP: it greets, answers EHLO as told, and says goodbye. */
+/** A minimal SMTP server: it sends a greeting, answers EHLO as configured, and says goodbye. */
 export async function startGreeter(words: { greeting?: string; ehlo?: string } = {}) {
   const { greeting = '220 mx.example', ehlo = '250 mx.example' } = words
   const said: string[] = []
@@ -111,7 +111,7 @@ export async function startGreeter(words: { greeting?: string; ehlo?: string } =
   return { port, said, stop: () => new Promise((resolve) => server.close(resolve)) }
 }
 
-/** Calls whatever address at that port of this machine, for real. */
+/** Connects to that port of this machine for any address. */
 export function callingAt(port: number): CheckDeps['greet'] {
   const us = { hostname: HOSTNAME, sourceAddress: null, timeoutMs: 2_000 }
   return (host) => greet({ host, address: '127.0.0.1', port, tls: 'never', demand: 'none', login: null }, us)

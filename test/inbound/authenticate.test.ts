@@ -31,7 +31,7 @@ function looked(raw: Buffer, more: Partial<Claim> = {}): Promise<Authentication>
   const { from } = headOf(readHeaderFields(raw).fields)
   return authenticate({ from, ...claim }, { resolver, clock: systemClock, hostname: 'mx.b.test', limitMs: 20_000 })
 }
-const SIGNING = { signingDomain: 'bank.test', selector: 's1', privateKey: KEY_PEM } // the types want it twice
+const SIGNING = { signingDomain: 'bank.test', selector: 's1', privateKey: KEY_PEM } // the types require it twice
 const strangers = { remoteAddress: '127.9.9.9', returnPath: 'b@evil.test' }
 const resultsOf = ({ results }: Authentication, method: string) => results.filter((each) => each.method === method)
 
@@ -160,7 +160,7 @@ describe('forged authors never pass and never give none', () => {
     ['a quarantine', ['From: a@shop.test, a@evil.test'], 'fail', 'quarantine'],
   ]
   test.each(forged)('%s', async (_, from, result, policy) => {
-    // Everything else is in order for evil.test.
+    // Everything else is valid for evil.test.
     const raw = signed(mail([...from, 'Subject: Hello']), 'evil.test')
     const found = await looked(raw, { returnPath: 'b@evil.test' })
     expect(found.verdicts).toMatchObject({ spf: 'pass', dkim: 'pass', dmarc: result })

@@ -11,7 +11,7 @@ import { systemClock } from '../../src/os/clock.ts'
 import { systemRandom } from '../../src/os/random.ts'
 import { KEY_PEM, KEY_RECORD, mail, signed } from './signed-mail.ts'
 
-/** mailauth driven step by step says what mailauth says. */
+/** mailauth driven step by step gives the results of mailauth. */
 
 setDefaultTimeout(60_000)
 
@@ -39,10 +39,10 @@ afterAll(() => zone.stop())
 
 const by = { ip: '127.0.0.1', helo: 'mx.bank.test', sender: 'b@bank.test', mta: 'mx.b.test' }
 
-/** What can be told of a finding: the key is an object here and text there, the clock goes on. */
+/** The comparable part of a finding: the key is an object here and text there, and the clock advances. */
 function told({ dkim, spf, arc, dmarc, dmarcSkipReason }: Awaited<ReturnType<typeof checked>>) {
   const results = dkim.results.map(({ publicKey, mimeStructureStart, ...rest }: Partial<DKIMResult>) => {
-    if (!rest.signature) delete rest.id // of no signature it is random
+    if (!rest.signature) delete rest.id // random without a signature
     return rest
   })
   const clear = { ...arc, authResults: null, signature: null }

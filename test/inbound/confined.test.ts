@@ -13,8 +13,8 @@ import { openReaders } from './reader-setup.ts'
 import { createInboundSetup } from './setup.ts'
 import { KEY_PEM, mail, startMailZone } from './signed-mail.ts'
 
-/** Real children under the real kernel. A kernel without seccomp or Landlock is an error with REAL_PEERS=required, and said
- *  aloud without. */
+/** Real child processes under the real kernel. Without seccomp or Landlock this is an error with
+ *  REAL_PEERS=required, and otherwise a warning. */
 const PROBED: Separated = await createReaderStarter({}).probe()
 if (PROBED.kind !== 'confined') {
   const why = `no confined process here: ${JSON.stringify(PROBED)}`
@@ -180,11 +180,11 @@ describe.skipIf(PROBED.kind !== 'confined')('a mail that ends its readers', () =
   // threat: unreadable-mail
   test('is answered 451 and then stored unread; its neighbours are read, and the reader is replaced in time', async () => {
     const readers = hostileReaders({ limits: { computeMs: 500 } })
-    await readers.read(healthy()) // warm
+    await readers.read(healthy()) // warm-up
     const neighbour = readers.read(healthy('neighbour'))
     const before = performance.now()
     await expect(readers.read(doing('loop'))).rejects.toThrow('451 4.3.0')
-    // Two readers with half a second each, one start between them, on a machine with others' work.
+    // Two readers with half a second each and one start between them, on a busy machine.
     expect(performance.now() - before).toBeLessThan(15_000)
     expect((await neighbour).parseError).toBeNull()
     const again = await readers.read(doing('loop'))
@@ -254,7 +254,7 @@ describe.skipIf(PROBED.kind !== 'confined')('a compromised reader', () => {
       const before = process.cpuUsage()
       await expect(readers.read(doing(deed))).rejects.toThrow('451 4.3.0')
       const { user, system } = process.cpuUsage(before)
-      // Of two readers. Without an end it would be most of two minutes.
+      // Of two readers. Without an end it would be almost two minutes.
       expect((user + system) / 1000).toBeLessThan(10_000)
       expect(logged.join()).toMatch(/it sends more than its jobs need|it wrote too much to stderr/)
     },

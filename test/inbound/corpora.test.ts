@@ -1,5 +1,5 @@
-/** Real mail of other projects, as the payload shows it. What is expected was compared with Python's email package once, mail by
- *  mail; `differs` says why a mail is read in another way there. The mails stand beside the checkout and are not part of it. */
+/** Real mail of other projects, as the payload shows it. The expectation was compared with Python's email package
+ *  once, mail by mail; `differs` says why a mail is read differently there. The mails are outside the checkout. */
 import { describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
@@ -17,10 +17,10 @@ interface Fact {
   file: string
   /** Digest of subject, From, To and Cc. */
   head: string
-  /** Signs of ASCII in both bodies, without blanks. */
+  /** ASCII characters in both bodies, without blanks. */
   letters: number
   attachments: [name: string, sizeBytes: number, digest: string][]
-  /** Why the other reader has it otherwise. */
+  /** Why the other reader differs. */
   differs?: string[]
 }
 

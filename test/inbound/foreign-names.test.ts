@@ -5,14 +5,14 @@ import { requireOwnName } from '../../src/inbound/policy.ts'
 import { asciiDomain } from '../../src/mail/address.ts'
 import type { Delivery } from '../../src/model/delivery.ts'
 
-/** Names of so many different characters: A-labels of 900 take 5 ms. */
+/** Names with that many different characters: A-labels of 900 take 5 ms. */
 const longNames = (count: number, characters: number) =>
   Array.from({ length: count }, (_, at) => {
     const name = Array.from({ length: characters }, (_, n) => String.fromCharCode(0x4e00 + ((n * 7_919 + at) % 20_000)))
     return `${name.join('')}.example`
   })
 
-/** The least of several tries, of this process's own time. */
+/** The minimum of several tries, in CPU time of this process. */
 function cpuMs(run: () => unknown): number {
   let least = Number.POSITIVE_INFINITY
   for (let turn = 0; turn < 5; turn++) {

@@ -14,7 +14,7 @@ afterEach(() => setup.store.close())
 
 const forwardTo = (...to: string[]): Pick<InboundRoute, 'action'> => ({ action: { type: 'forward', config: { to } } })
 
-/** The inbound messages and what each became. */
+/** The inbound messages and the result of each. */
 async function sentOn() {
   const filter = { routeId: null, domainId: null, from: null, to: null, status: null }
   const range = { createdAfter: null, createdBefore: null }

@@ -4,8 +4,8 @@ import { warmUp } from '../../src/inbound/warm-up.ts'
 import { serveConfined } from '../../src/os/sandbox/child-side.ts'
 import { restartRestricted } from '../../src/os/sandbox/confine.ts'
 
-/** A reader that somebody else has taken over, in a real child under the real filter: what a mail's `X-Do` says it does, and
- *  reads every other mail as ours does. */
+/** A compromised reader, in a real child process under the real filter. It does what a mail's `X-Do` header says,
+ *  and reads every other mail as ours does. */
 const args = process.argv.slice(2)
 if (args[0] === 'first') restartRestricted(['second', ...args.slice(1)], ['/'])
 

@@ -15,7 +15,7 @@ import { LIMITS } from '../../src/smtp-server/settings.ts'
 import { type AcceptedInbound, StoreUnavailable } from '../../src/storage/store.ts'
 import { createInboundSetup, HOSTNAME, type InboundSetup, MAIL, PASSED, START } from './setup.ts'
 
-/** The inbound door behind its listener, spoken to over real sockets. */
+/** The inbound handler behind its listener, over real sockets. */
 
 const WEBHOOK = { type: 'webhook', config: { url: 'https://app.test/in', includeAttachments: false } } as const
 
@@ -70,7 +70,7 @@ beforeEach(() => {
   Object.assign(setup.findings, { verdicts: PASSED, dmarcPolicy: 'none' })
 })
 
-/** What came in since the last call. */
+/** Mail accepted since the last call. */
 const seen = new Set<string>()
 async function fresh(): Promise<InboundMessage[]> {
   const organizationId = setup.organization.id
@@ -85,7 +85,7 @@ async function fresh(): Promise<InboundMessage[]> {
 const client = () =>
   createTransport({ host: '127.0.0.1', port, name: 'mx.author.test', tls: { rejectUnauthorized: false } })
 
-/** Lines sent one after the other, each after the reply to the one before → the replies' last lines. */
+/** Lines sent one after the other, each after the previous reply → the last lines of the replies. */
 async function dialog(lines: readonly string[]): Promise<string[]> {
   const socket = connect(port, '127.0.0.1')
   const replies: string[] = []
@@ -164,7 +164,7 @@ describe('a dialogue', () => {
     ' ',
   ]
   test('refuses foreign recipients permanently, however they are written', async () => {
-    const half = foreign.length / 2 // a client that errs too often is shown out
+    const half = foreign.length / 2 // a client with too many errors is disconnected
     for (const paths of [foreign.slice(0, half), foreign.slice(half)]) {
       const replies = await dialog([...GREETING, ...paths.map((path) => `RCPT TO:<${path}>`), 'DATA', 'QUIT'])
       const answers = replies.slice(GREETING.length)

@@ -27,7 +27,7 @@ afterAll(async () => {
   await setup.store.close()
 })
 
-/** The only mail that is to go out now. */
+/** The only outgoing mail now. */
 async function sentOn(): Promise<string> {
   const request = { now: START, limit: 10, worker: 'w', freeFor: () => 9 }
   const [claim] = await claimDue(setup.store.deliveries, request)

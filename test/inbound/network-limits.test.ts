@@ -4,7 +4,7 @@ import { createNetworks } from '../../src/net/ip.ts'
 import { startListener } from '../smtp-server/setup.ts'
 import { createInboundSetup, type InboundSetup } from './setup.ts'
 
-/** What one network may do at port 25, spoken over real sockets from several addresses of 127.0.0.0/8. */
+/** Limits of one network at port 25, over real sockets from several addresses of 127.0.0.0/8. */
 
 let setup: InboundSetup
 let stop: () => Promise<void>

@@ -15,7 +15,7 @@ import { openReaders, startProcess, startThread } from './reader-setup.ts'
 import { KEY_PEM, KEY_RECORD, mail, signed, startMailZone } from './signed-mail.ts'
 
 let zone: Zone
-/** Of each kind, for all that needs no reader of its own. */
+/** One of each kind, for all tests that do not require a separate reader. */
 let shared: Readers
 let open: Readers[] = []
 beforeAll(async () => {
@@ -67,7 +67,7 @@ function readers(options: Parameters<typeof openReaders>[1] = {}) {
 
 const textOf = (bytes: Uint8Array) => Buffer.from(bytes).toString()
 
-/** What the next host finds on a mail that was sent on. */
+/** What the next host sees of a forwarded mail. */
 function atTheTarget(raw: Uint8Array) {
   const resolver = createResolver({ servers: [zone.address], clock: systemClock, random: systemRandom })
   const asked = mailauthResolver(resolver) as never

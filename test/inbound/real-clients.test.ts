@@ -9,7 +9,7 @@ import { type RemoteMx, startRemoteMx } from '../support/remote-mx.ts'
 import { DOMAIN, type Json, START, startTestServer, type TestServer, until } from '../support/server.ts'
 import { KEY_PEM, KEY_RECORD } from './signed-mail.ts'
 
-/** A mail client that is not ours, through the whole server to the endpoint of a route. */
+/** A third-party mail client, through the whole server to the endpoint of a route. */
 
 const CONTENT = Buffer.from(Array.from({ length: 60_000 }, (_, i) => (i * 7 + (i >> 8)) & 255))
 
@@ -52,7 +52,7 @@ describeWithPeers('swaks on port 25', () => {
 
   /** The posts of one route so far. */
   const posts = (route: string) => server.receiver.requests.filter(({ path }) => path === `/${route}`)
-  /** What the endpoint gets of the next mail that `sending` brings. */
+  /** What the endpoint gets of the next mail that `sending` delivers. */
   async function postedBy(
     route: string,
     sending: () => Promise<unknown>,
@@ -134,7 +134,7 @@ describeWithPeers('swaks on port 25', () => {
   test('is refused at the final dot when the signed mail was changed, and nothing is posted', async () => {
     const before = posts('strict').length
     const forged = (await signedMail()).replace('another hand', 'other hands')
-    // From elsewhere: the SPF record would vouch for this address otherwise.
+    // From another address, because the SPF record authorizes this one.
     const said = await swaks(address, ...(await envelopeOf(forged, 'ann@quiet.example')))
     expect(said.exitCode).not.toBe(0)
     expect(said.output).toMatch(

@@ -21,7 +21,7 @@ async function openSetup(options?: Parameters<typeof createInboundSetup>[0]): Pr
   return setup
 }
 
-/** What was answered: the text behind 250, or the refusal. A bug is no answer and is thrown. */
+/** The reply: the text after 250, or the refusal. An internal error is thrown. */
 async function answer(sending: Promise<string>): Promise<string> {
   try {
     return `250 2.0.0 ${await sending}`

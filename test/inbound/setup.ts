@@ -28,7 +28,7 @@ export const HOSTNAME = 'mail.postrider.test'
 export const LOOP_TAG = 'k3yed-t4g'
 export const PASSED: Verdicts = { spf: 'pass', dkim: 'pass', dmarc: 'pass', arc: 'none' }
 
-/** What the reading threads find out; a test changes what it is about. */
+/** The results of the reader threads; a test changes what it is about. */
 export interface Findings {
   verdicts: Verdicts
   dmarcPolicy: InboundResult['dmarcPolicy']
@@ -37,8 +37,8 @@ export interface Findings {
   parseError: string | null
 }
 
-/** The inbound door over a real store in memory, with the domain `ours.test` of one organization. Authentication and
- *  parsing are played: they have tests of their own. */
+/** The inbound handler over a real store in memory, with the domain `ours.test` of one organization. Authentication
+ *  and parsing are stubs: they have separate tests. */
 export interface InboundSetup {
   store: Store
   records: Records
@@ -53,7 +53,7 @@ export interface InboundSetup {
   keyed: (deliveryId: string) => string
   addDomain(name: string, change?: Partial<Domain>): Promise<Domain>
   addRoute(match: RouteMatch, change?: Partial<InboundRoute>): Promise<InboundRoute>
-  /** Speaks to the door as the listener does; recipients are told no by throwing. */
+  /** Calls the handler as the listener does; a refused recipient throws. */
   send(to: string[], raw?: string, change?: Partial<IncomingMail<RecipientTarget>>): Promise<string>
 }
 
@@ -78,10 +78,10 @@ export async function createInboundSetup(
   options: {
     wrapStore?: (store: Store) => Store
     take?: (mail: ReportMail) => Promise<void>
-    /** What a network may do; without it, anything. */
+    /** The limits of a network; unlimited by default. */
     networkLimits?: NetworkLimits
     plans?: (name: string) => Plan
-    /** Targets that have confirmed; all when left out. */
+    /** Confirmed targets; all by default. */
     confirmed?: readonly string[]
     /** Domains that an alert stops. */
     isStopped?: (domainId: string) => boolean
@@ -220,7 +220,7 @@ export const SESSION: SmtpSession = {
   protocol: 'ESMTPS',
 }
 
-/** As the listener takes an address apart. */
+/** As the listener parses an address. */
 export function spoken(address: string): EnvelopeAddress {
   const at = address.lastIndexOf('@')
   return { address, local: address.slice(0, at), domain: address.slice(at + 1) }

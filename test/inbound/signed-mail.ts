@@ -7,8 +7,8 @@ const privateKey: KeyObject = createPrivateKey(pair.privateKeyPem)
 export const KEY_PEM = pair.privateKeyPem
 export const KEY_RECORD = dkimRecordValue('rsa-sha256', pair.publicKeyBase64)
 
-/** bank.test signs and rejects what is not signed; 127.0.0.1 may send for it. evil.test has all of it too, but asks for
- *  nothing; shop.test asks for quarantine; quiet.test publishes nothing. */
+/** bank.test signs and rejects unsigned mail; 127.0.0.1 may send for it. evil.test has the same, but requests
+ *  nothing; shop.test requests quarantine; quiet.test publishes nothing. */
 const RECORDS: ZoneRecord[] = [
   ...['bank.test', 'evil.test', 'shop.test'].flatMap((name): ZoneRecord[] => [
     { name, type: 'TXT', data: 'v=spf1 ip4:127.0.0.1 -all' },
@@ -22,12 +22,12 @@ const RECORDS: ZoneRecord[] = [
 
 export const startMailZone = (): Promise<Zone> => startZone(RECORDS)
 
-/** Lines of header and body → a mail. */
+/** Header and body lines → a mail. */
 export function mail(header: readonly string[], body = 'Hello\r\n'): Buffer {
   return Buffer.from(`${header.join('\r\n')}\r\n\r\n${body}`)
 }
 
-/** The mail with a signature of that domain, RSA, s1. */
+/** The mail with an RSA signature of that domain, selector s1. */
 export function signed(raw: Buffer, domain: string, signedAt = Date.now()): Buffer {
   return Buffer.concat([
     signDkim(raw, [{ domain, selector: 's1', algorithm: 'rsa-sha256', privateKey }], signedAt),

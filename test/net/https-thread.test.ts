@@ -148,7 +148,7 @@ test('an endpoint that misbehaves gets an error phrase, and a healthy webhook it
     if (result.kind === 'answered') expect(name).toMatch(/body|chunks of one byte/)
     else expect(`${name}: ${result.kind === 'no_answer' && PHRASES.test(result.error)}`).toBe(`${name}: true`)
   }
-  // What the sockets took on either side, not what was read for as long as it came.
+  // What the sockets accepted on either side, not everything that was sent.
   expect((hostile.sentBytes() - sentBefore) / results.length).toBeLessThan(8_000_000)
   expect(lines).toEqual([])
 })
@@ -157,7 +157,7 @@ test('an endpoint that misbehaves gets an error phrase, and a healthy webhook it
 test('floods of every kind cost the main thread under 5 ms each', async () => {
   const { thread } = startThread()
   const exchange = thread.exchange('hostile')
-  await exchange(job(`https://127.0.0.1:${hostile.port}/`)) // the thread runs, the roots are read
+  await exchange(job(`https://127.0.0.1:${hostile.port}/`)) // the thread runs, and the roots are loaded
   const folder = mkdtempSync(join(tmpdir(), 'postrider-hostile-'))
   writeFileSync(join(folder, 'cert.pem'), CERTIFICATE.certificatePem)
   writeFileSync(join(folder, 'key.pem'), CERTIFICATE.keyPem)
@@ -201,7 +201,7 @@ test.each(['/spin', '/spin-later'])(
     }
     receiver.script(200)
     expect(await post(receiver.url, request)).toMatchObject({ status: 200 })
-    expect(performance.now() - startedAt).toBeLessThan(15_000) // 300 ms, 300 ms to replace, and a busy machine
+    expect(performance.now() - startedAt).toBeLessThan(15_000) // 300 ms, 300 ms to replace, and time for a busy machine
     expect(receiver.requests.length).toBe(before + 6)
     expect(started()).toBe(2)
     expect(thread.state().underWay).toBe(0)

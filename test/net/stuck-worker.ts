@@ -1,4 +1,4 @@
-/** A thread for HTTPS that computes for ever, or ends, for certain URLs; real otherwise. */
+/** An HTTPS thread that computes forever, or ends, for certain URLs; real otherwise. */
 import { createExchange } from '../../src/net/https/exchange.ts'
 import { serveHttps } from '../../src/net/https/worker.ts'
 import { silentResolver } from '../support/api.ts'
@@ -15,7 +15,7 @@ const answer = serveHttps(
       if (job.url.endsWith('/spin-later')) {
         await Bun.sleep(30)
         onWork?.()
-        for (;;) /^(a+)+$/.test(`${'a'.repeat(60)}b`) // the engine gives one up after some time
+        for (;;) /^(a+)+$/.test(`${'a'.repeat(60)}b`) // the engine aborts one after some time
       }
       return exchange(job, onWork)
     }

@@ -1,17 +1,17 @@
 import { servePool } from '../../src/os/pool-worker.ts'
 
-/** What a test may ask of a runner. */
+/** What a test may request of a runner. */
 export type TestJob =
   | { kind: 'echo'; value: unknown }
-  /** Computes for ever. */
+  /** Computes forever. */
   | { kind: 'loop' }
-  /** Computes for ever within one call of the engine. */
+  /** Computes forever within one call of the engine. */
   | { kind: 'regex' }
-  /** Waits first, and then computes for ever: with or without a word of it. */
+  /** Waits first, and then computes forever: with or without a message before. */
   | { kind: 'late loop'; says: boolean }
-  /** Answers after a while, and computes nothing meanwhile. */
+  /** Answers after a while, without computing meanwhile. */
   | { kind: 'wait'; ms: number }
-  /** Computes so long, yielding in between. */
+  /** Computes for that long, yielding in between. */
   | { kind: 'busy'; ms: number }
   | { kind: 'never' }
   | { kind: 'throw' }
@@ -30,7 +30,7 @@ if (!Bun.isMainThread) {
         case 'loop':
           for (;;);
         case 'regex':
-          for (;;) /^(a+)+$/.test(`${'a'.repeat(60)}b`) // the engine gives one up after some time
+          for (;;) /^(a+)+$/.test(`${'a'.repeat(60)}b`) // the engine aborts one after some time
         case 'late loop':
           await Bun.sleep(30)
           if (job.says) context.working()

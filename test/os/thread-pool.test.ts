@@ -15,7 +15,7 @@ import {
 import type { TestJob } from './pool-worker.ts'
 
 const COMPUTE_MS = 300
-/** Some 150 ms where nothing else is done; a guard for a machine that does much. */
+/** About 150 ms on an idle machine; this limit is for a busy one. */
 const REPLACED_MS = 20_000
 
 const pools: ThreadPool<TestJob, unknown>[] = []
@@ -45,7 +45,7 @@ function openPool(options: Partial<ThreadPoolOptions<TestJob>> = {}): ThreadPool
   return pool
 }
 
-/** A runner that answers by itself and can share no memory, as a child process. */
+/** A runner that answers by itself and cannot share memory, like a child process. */
 const spawnByMessages = (): Runner => ({ ...spawnThread(), sharesMemory: false })
 
 const failure = (promise: Promise<unknown>) =>

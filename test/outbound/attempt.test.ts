@@ -159,7 +159,7 @@ test('a black hole costs the connect timeout for each of its hosts', async () =>
   expect(record.transcript.match(/connecting to/g)).toHaveLength(2)
 })
 
-// RFC 5321 §5.1 forbids it to those who publish, not to follow it to those who send.
+// RFC 5321 §5.1 forbids publishing it, not following it.
 test('an MX that is an alias leads to the host behind it', async () => {
   const mx = keep(await startRawMx())
   const { zone, attempt } = await createOutboundSetup({ settings: { deliveryPort: mx.port } })

@@ -11,7 +11,7 @@ describe('a connection without a mail', () => {
   let server: RemoteMx
   let ca = ''
   beforeAll(async () => {
-    const now = Date.now() // the TLS of the runtime has no other clock
+    const now = Date.now() // the runtime's TLS uses the real clock
     const tls = await selfSignedCertificate({ names: ['localhost'], now })
     ca = tls.certificatePem
     server = await startRemoteMx({ tls, login: LOGIN })

@@ -49,7 +49,7 @@ test.each(EVERY)('DANE-TA, selector %i, matching type %i: chain, dates and name 
   expect(daneProblem(right, SHOWN, HOST, NOW)).toBeNull()
   expect(daneProblem(right, SHOWN, 'other.test', NOW)).toBe('the certificate is not for other.test')
   expect(daneProblem(right, SHOWN, HOST, LATER)).toContain('matches none')
-  // Published whole the anchor need not be shown, a digest of it cannot be found.
+  // Published whole, the anchor need not be sent; by a digest it could not be found.
   expect(daneProblem(right, [leaf.raw], HOST, NOW) === null).toBe(type === 0)
 })
 
@@ -75,7 +75,8 @@ test('one matching record is enough, and records that SMTP cannot use do not cou
   expect(usableTlsa([...useless, good])).toEqual([good])
 })
 
-/** remote.test with one real server that shows the fixture's chain; DNSSEC vouches for all but what `unsigned` names. */
+/** remote.test with one real server that presents the fixture's chain; DNSSEC covers everything except what
+ *  `unsigned` names. */
 async function remote(options: { records?: TlsaRecord[]; unsigned?: string[]; trusted?: string[]; ca?: string } = {}) {
   const mx = keep(await startRawMx({ tls: TLS }))
   const trustedDnsServers = options.trusted ?? ['127.0.0.1/32']

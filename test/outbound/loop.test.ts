@@ -81,10 +81,10 @@ afterEach(async () => {
   }
 })
 
-/** At once: the clock stands still meanwhile. */
+/** At once: the clock is stopped meanwhile. */
 const perform = createPerform()
 
-/** The loop over a real store; `answer` plays the delivery threads. */
+/** The loop over a real store; `answer` replaces the delivery threads. */
 async function world(
   answer: (job: AttemptJob) => Outcome | Promise<Outcome>,
   settings: {
@@ -658,6 +658,7 @@ test('mail of an organization whose messages ended several threads waits ten min
   await clock.advance(10_000)
   expect(tried.slice(6)).toContain('600 ann@example.com')
   expect(await told(good)).toEqual(['600 message.delivered'])
-  // What waited was not counted as tried: each bad message is tried once more, and five that end a thread wait again.
+  // A waiting delivery did not count as tried: each bad message is tried once more, and five that end a thread wait
+  // again.
   expect(tried.filter((line) => line.includes('bad')).length).toBeLessThanOrEqual(10)
 })

@@ -82,7 +82,7 @@ test('a domain that does not exist bounces hard with 5.1.2', async () => {
 
 // threat: odd-mx-records
 test('a DNS server that fails, refuses or does not answer defers and never bounces', async () => {
-  const patience = { timeoutMs: 40, tries: 1 } // what it does not hear in time is a fault as well
+  const patience = { timeoutMs: 40, tries: 1 } // a query without a timely answer is a fault as well
   const asked = createResolver({ servers: [zone.address], clock: systemClock, random: systemRandom, ...patience })
   for (const how of ['SERVFAIL', 'REFUSED', 'timeout'] as const) {
     zone.fail(`${how}.fault.test`, how)

@@ -15,7 +15,7 @@ const open: { stop(): Promise<void> }[] = []
 afterEach(async () => {
   for (const each of open.splice(0).reverse()) await each.stop()
 })
-/** Stopped after the test, last first. */
+/** Stopped after the test, in reverse order. */
 export const keep = <T extends { stop(): Promise<void> }>(each: T): T => {
   open.push(each)
   return each
@@ -36,7 +36,7 @@ export const CONTENT: MailContent = {
   boundarySeed: 'seed',
 }
 
-/** A live mail to anna@remote.test, changed as told. */
+/** A live mail to anna@remote.test, with these changes. */
 export const job = (more: Partial<AttemptJob> = {}): AttemptJob => ({
   deliveryId: 'dlv_1',
   messageId: 'msg_1',
@@ -54,7 +54,7 @@ export const job = (more: Partial<AttemptJob> = {}): AttemptJob => ({
   ...more,
 })
 
-/** Zone, resolver, transport and attempter as a worker has them; `servers` are ports by host name. */
+/** Zone, resolver, transport and attempter as in a worker; `servers` are ports by host name. */
 export async function createOutboundSetup(
   options: {
     settings?: Partial<WorkerSettings>

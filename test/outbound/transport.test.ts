@@ -13,7 +13,7 @@ afterEach(async () => {
 })
 
 const MAIL = toWire([Buffer.from('From: a@b.test\r\n\r\nhello\r\n')])
-/** Of what does hang; the steps before it must be done in this time too, on a busy machine as well. */
+/** For calls that hang; the steps before must also finish within it on a busy machine. */
 const SHORT = { ...TIMEOUTS, greetingMs: 1_000, commandMs: 1_000, dataMs: 1_000 }
 
 async function raw(options: Parameters<typeof startRawMx>[0] = {}): Promise<RawMx> {
@@ -371,7 +371,7 @@ test('an idle connection stays open until its time is over', async () => {
   const via = transport({ idleMs: 600 })
   await offer(via, peer(mx))
   for (let n = 0; n < 3; n++) {
-    await Bun.sleep(200) // a sweep comes every 150 ms
+    await Bun.sleep(200) // a sweep runs every 150 ms
     await offer(via, peer(mx))
   }
   expect(mx.connections()).toBe(1)

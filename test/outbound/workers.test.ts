@@ -68,8 +68,8 @@ async function remote(script?: Parameters<typeof startRawMx>[0]): Promise<{ mx: 
   return { mx, zone }
 }
 
-/** Threads under test, with their results and losses as promises of so many; each result is in the store at once, unless
- *  nothing `isWritten`. */
+/** Threads under test, with their results and losses as promises of that many; each result counts as stored at once,
+ *  unless not `isWritten`. */
 function threads(options: {
   zone?: Zone
   mx?: RawMx
@@ -166,7 +166,7 @@ test('without a journal, few mails stay with a destination while the store does 
   await workers.ready
   workers.submit(Array.from({ length: 40 }, (_, i) => job(i)))
   await until(() => results.length === 14)
-  // What goes elsewhere does not wait.
+  // Mail to other destinations does not wait.
   workers.submit([job(40, { route: { destination: 'other.test', mx: null, connections: 2, maxMails: 500 } })])
   await until(() => results.length === 15)
   expect(mx.mails.length).toBe(15)
@@ -248,7 +248,7 @@ test('stop waits for a server no longer than its timeout', async () => {
   const { workers, results, until } = threads({ mx, zone, count: 1, longestWaitMs: 50 })
   workers.submit([job(1)])
   await until(() => results.length === 1)
-  // On a busy machine the time may be over before there is a connection.
+  // On a busy machine the time may end before there is a connection.
   const rule = expect.stringMatching(/^timeout:(?:connect|greeting|ehlo)$/)
   expect(results[0]!.outcome).toMatchObject({ kind: 'deferred', cause: { rule } })
 })
@@ -339,7 +339,7 @@ for (const how of ['loop', 'regex']) {
     const began = performance.now()
     workers.submit([job(2, { content: hostile(how) }), job(3), job(4, { sandbox: true })])
     await until(() => lost.length + results.length === 4)
-    // The budget, and what ends and judges the thread: some 300 ms, on a machine that does little else.
+    // The budget, and the time to end the thread and judge the job: about 300 ms on an idle machine.
     expect(performance.now() - began).toBeLessThan(500 + GUARD_MS)
     expect(lost.filter(({ deliveryId }) => deliveryId !== 'dlv_4')).toEqual([
       { deliveryId: 'dlv_1', result: 'unknown' },
@@ -372,14 +372,14 @@ test('reports mail accepted before its thread ended as delivered', async () => {
   const { mx, zone } = await remote()
   const { workers, results, lost, until } = threads({ mx, zone, count: 1, spawn: hostileThread, computeMs: 500 })
   await workers.ready
-  // Five under way: the result of the first is held back to share a message with others, and the loop comes first.
+  // Five in flight: the result of the first is held to share a message with others, and the loop runs first.
   workers.submit([1, 2, 3, 4, 5].map((number) => job(number)))
   await mx.hears('<mail>')
   workers.submit([job(6, { content: hostile('loop') })])
   await until(() => lost.length + results.length === 6)
   const delivered = results.filter(({ outcome }) => outcome.kind === 'delivered').map(({ deliveryId }) => deliveryId)
   const unknown = lost.filter(({ result }) => result === 'unknown')
-  // No mail that the server took is thought of as untried.
+  // No mail that the server accepted counts as untried.
   expect(mx.mails.length).toBeLessThanOrEqual(delivered.length + unknown.length)
   expect(lost).toContainEqual({ deliveryId: 'dlv_6', result: 'too_slow' })
 })

@@ -8,16 +8,16 @@ import { describeWith, run } from '../support/real-tools.ts'
 const program = createProgram(() => {})
 const script = (shell: Shell) => completionFor(program, shell)
 
-/** What stands on the line before the cursor → what may come. */
+/** The line before the cursor → the possible completions. */
 type Complete = (line: string) => Promise<string[]>
 
-/** Every shell must know these. */
+/** Every shell must complete these. */
 async function expectCompletion(complete: Complete): Promise<void> {
   expect(await complete('postrider confi')).toEqual(['config'])
   expect(await complete('postrider key ')).toContain('revoke')
   expect(await complete('postrider key r')).toEqual(['revoke'])
   expect(await complete('postrider key create --mode ')).toEqual(['live', 'test'])
-  // A value is no command, wherever it stands.
+  // A value is not a command, wherever it is.
   expect(await complete('postrider key create --name domain --mod')).toEqual(['--mode'])
   expect(await complete('postrider domain show key --js')).toEqual(['--json'])
   expect(await complete('postrider config check --config scripts/check-l')).toEqual(['scripts/check-layers.ts'])

@@ -24,7 +24,7 @@ const ARCHIVE = `postrider-${pkg.version}-linux-${process.arch}`
 const DEB = `postrider_${pkg.version}_${process.arch === 'arm64' ? 'arm64' : 'amd64'}.deb`
 
 let folder: string
-/** A release as people get it, of a program that says where it is: what is packed is the same whatever it does. */
+/** A release as users get it, of a program that reports its path: packing gives the same result for any program. */
 let release: string
 
 beforeAll(async () => {
@@ -142,7 +142,7 @@ describeWith(['root', 'dpkg', 'systemd-sysusers', 'systemd-tmpfiles', 'shellchec
 
 describeWith(['shellcheck', 'curl'], 'the install script', () => {
   let places = 0
-  /** A folder to install into, not there yet. */
+  /** A folder to install into, which does not exist yet. */
   const place = () => join(folder, `bin-${places++}`)
   const install = (args: string[], env: Record<string, string> = {}) =>
     run(['sh', INSTALL, ...args], { env: { PATH: process.env.PATH!, HOME: folder, TMPDIR: folder, ...env } })

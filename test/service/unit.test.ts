@@ -50,7 +50,7 @@ describeWith(
   ['root', 'systemd-analyze', 'setpriv', 'python3-seccomp'],
   'the program under the filter of the unit',
   () => {
-    /** Where nobody can read it, wherever the checkout lies. */
+    /** A path that others cannot read, wherever the checkout is. */
     let folder: string
     let program: string
     beforeAll(() => {
@@ -68,7 +68,7 @@ describeWith(
     test(
       'runs the whole path of a mail as nobody, with only the right to low ports',
       async () => {
-        // The filter holds: what it leaves out is refused.
+        // The filter holds: calls outside it are refused.
         expect((await run(confined('/usr/bin/ionice', '-c', '3', 'true'), { input })).output).toContain('not permitted')
         const walked = await run(confined(program, 'try', '--once'), { input })
         expect(walked.output).toContain('All stages passed in')
@@ -102,7 +102,7 @@ describeWith(
         mkdirSync(dataDir)
         chownSync(dataDir, 65_534, 65_534)
         const listeners = { http: 80, https: 443, smtp_inbound: 25, smtp_submission: 587, smtp_submission_tls: 465 }
-        const at = (port: number) => `127.83.25.1:${port}` // nobody else's
+        const at = (port: number) => `127.83.25.1:${port}` // no other user's
         const child = Bun.spawn(confined(program, 'serve', '--config', ''), {
           env: {
             ...process.env,

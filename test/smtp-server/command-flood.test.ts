@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { connect } from 'node:net'
 import { startListener } from './setup.ts'
 
-/** Writes it all at once and reads replies until the connection ends. */
+/** Sends everything at once and reads replies until the connection ends. */
 function repliesTo(port: number, lines: string): Promise<string> {
   return new Promise((resolve) => {
     let replies = ''

@@ -41,7 +41,7 @@ const limits = { messageBytes: 1_000, recipients: 100 }
 const doors: Record<string, ListenerAtTest> = {
   'mail from the world': await startListener({ handler: world, limits }),
   login: await startListener({ handler: { ...world, onLogin }, limits, settings: { loginNeedsTls: false } }),
-  // wrong passwords slow down whoever else logs in from the same address
+  // wrong passwords delay other logins from the same address
   'login, with wrong passwords': await startListener({
     handler: { ...world, onLogin },
     limits,
@@ -72,7 +72,7 @@ for (const name of readdirSync(DIALOGS).sort()) {
   })
 }
 
-/** Line of a dialog → who says what, as often as it says; [] for comments and the rest. */
+/** Line of a dialog → speaker and text, repeated as often as it says; [] for comments and the rest. */
 function wordsOf(line: string): [string, string][] {
   const parts = /^([CS])(?:\*(\d+))?: ?(.*)$/.exec(line)
   return parts === null
@@ -80,7 +80,7 @@ function wordsOf(line: string): [string, string][] {
     : Array.from({ length: Number(parts[2] ?? 1) }, (): [string, string] => [parts[1]!, parts[3]!])
 }
 
-/** Text with \xHH → one character a byte. */
+/** Text with \xHH → one character for each byte. */
 function bytesOf(text: string): string {
   const bytes = Buffer.from(text).toString('latin1')
   return bytes.replace(/\\x([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))

@@ -109,7 +109,7 @@ test('a client that never begins its handshake after STARTTLS is cut too', async
   const client = await (await smtp.connect()).hello()
   await client.say('STARTTLS')
   await smtp.clock.advance(60_200)
-  expect(await client.reply()).toBe('(closed)') // in clear there is nothing left to say
+  expect(await client.reply()).toBe('(closed)') // in cleartext nothing more can be said
   await smtp.nobodyLeft()
   await smtp.stop()
 })
@@ -142,7 +142,7 @@ test('wrong passwords delay further wrong ones on all connections of the address
   const token = (password: string) => `AUTH PLAIN ${Buffer.from(`\0anna\0${password}`).toString('base64')}`
   const one = await (await smtp.connect()).hello()
   const two = await (await smtp.connect()).hello()
-  /** How many milliseconds the answer takes. */
+  /** Milliseconds until the reply. */
   const waited = async (client: typeof one, password: string, expected: string) => {
     const from = smtp.clock.now()
     const naps = smtp.clock.naps().length
@@ -160,7 +160,7 @@ test('wrong passwords delay further wrong ones on all connections of the address
   // the third wrong one on one connection
   expect(await waited(one, 'x', '421 4.7.0 too many failed logins')).toBe(4_000)
   expect(await one.reply()).toBe('(closed)')
-  await smtp.clock.advance(600_000) // more than idle: all are gone, and forgotten
+  await smtp.clock.advance(600_000) // more than the idle time: all entries have expired
   const later = await (await smtp.connect()).hello()
   expect(await later.say(token('x'))).toBe('535 5.7.8 wrong user or password')
   expect(await waited(later, 'x', '535 5.7.8 wrong user or password')).toBe(1_000)
@@ -180,7 +180,7 @@ test('stopping lets a mail end with its 250 and closes idle connections at once'
   expect(await sending.say('\r\nx\r\n.')).toBe('250 2.0.0 taken as 1')
   expect(await sending.reply()).toBe('421 4.3.2 server shutting down, try again later')
   await stopped
-  expect(smtp.clock.now()).toBe(NOW) // no grace was needed
+  expect(smtp.clock.now()).toBe(NOW) // no grace period was needed
   expect(smtp.taken.length).toBe(1)
   expect(smtp.connect()).rejects.toThrow()
   await smtp.stop()
@@ -213,7 +213,7 @@ test('the next client gets a changed certificate without a pause', async () => {
   await smtp.stop()
 })
 
-/** What a client hears that keeps its side open. */
+/** What a client receives that keeps its side open. */
 function heardBy(port: number): Promise<string> {
   return new Promise((resolve) => {
     const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true })

@@ -3,7 +3,7 @@ import { SMTPStream } from 'smtp-server/lib/smtp-stream.js'
 import { MailStream } from '../../src/smtp-server/mail-stream.ts'
 import { createTurns } from '../../src/smtp-server/turns.ts'
 
-/** Bytes behind DATA in pieces → the mail, and the commands behind it. */
+/** Bytes after DATA in pieces → the mail, and the commands after it. */
 async function heard(stream: SMTPStream, pieces: Buffer[]) {
   const commands: string[] = []
   stream.oncommand = (line, goOn) => {
@@ -64,13 +64,13 @@ test('any bytes are the same mail and end at the same place as with the library,
   }
   const parts = ['\r\n', '\r\n', '.', '.', 'a', 'RSET\r\n', '\r\n.\r\n', '\r', '\n']
   for (let round = 0; round < 3_000; round++) {
-    // The library leaves a dot where the first bytes of all are LF and two dots; nobody takes such a mail.
+    // The library keeps a dot where the first bytes are LF and two dots; no handler accepts such a mail.
     const text = `x${Array.from({ length: random(16) }, () => parts[random(parts.length - (round % 3))]).join('')}`
     const theirs = await heard(new SMTPStream(), cut(text, text.length))
     const size = 1 + random(6)
     const found = await heard(ours(), cut(text, size))
     const behind = text.slice(text.indexOf('\r\n.\r\n') + 5)
-    const commands = theirs.isWhole ? behind.split('\r\n').slice(0, -1) : [] // the library ends them at a bare LF too
+    const commands = theirs.isWhole ? behind.split('\r\n').slice(0, -1) : [] // the library also ends them at a bare LF
     expect([text, found.isWhole, found.commands]).toEqual([text, theirs.isWhole, commands])
     if (found.isWhole) expect([text, found.mail]).toEqual([text, theirs.mail])
   }

@@ -31,12 +31,12 @@ export interface ListenerAtTest {
   clock: FakeClock
   taken: TakenMail[]
   refused: { listener: string; address: string; reply: string }[]
-  /** What was logged as warning or error. */
+  /** Warnings and errors in the log. */
   logged: string[]
   spoolDir: string
-  /** `from`: the client's own address, one of 127.0.0.0/8. */
+  /** `from`: the client's address, one of 127.0.0.0/8. */
   connect(from?: string): Promise<Client>
-  /** Resolves when no more than `left` connections are there; the test's own time limit ends it otherwise. */
+  /** Resolves when at most `left` connections are open; otherwise the test's own time limit ends it. */
   nobodyLeft(left?: number): Promise<void>
   stop(): Promise<void>
 }
@@ -122,7 +122,7 @@ export async function takenOf(mail: IncomingMail<string>): Promise<TakenMail> {
   }
 }
 
-/** One end of a connection, in plain words. */
+/** One end of a connection, unencrypted. */
 export class Client {
   #socket: Socket
   #text = ''
@@ -179,7 +179,7 @@ export class Client {
     this.#socket.write(text)
   }
 
-  /** The next whole reply, its lines joined by line feeds; `(closed)` when there is none any more. */
+  /** The next complete reply, its lines joined by line feeds; `(closed)` at the end of the connection. */
   async reply(): Promise<string> {
     for (;;) {
       const whole = /^(?:\d{3}-.*\r\n)*\d{3} .*\r\n/.exec(this.#text)
@@ -192,13 +192,13 @@ export class Client {
     }
   }
 
-  /** Says one line, answers with its reply. */
+  /** Sends one line and returns its reply. */
   async say(line: string): Promise<string> {
     this.write(Buffer.from(`${line}\r\n`))
     return this.reply()
   }
 
-  /** Past the greeting and EHLO. */
+  /** After the greeting and EHLO. */
   async hello(): Promise<Client> {
     await this.reply()
     await this.say('EHLO client.example')
@@ -233,7 +233,7 @@ export class Client {
     while (!this.#ended) await new Promise<void>((resolve) => this.#watchers.push(resolve))
   }
 
-  /** Without a goodbye: RST. */
+  /** Resets the connection without QUIT: RST. */
   reset(): void {
     this.#socket.resetAndDestroy()
   }

@@ -1,5 +1,5 @@
-/** Sequences that some server takes for the end of a mail, each sent whole, byte by byte at the odd place, and cut in two at every
- *  place: none may become a second mail. */
+/** Sequences that some server treats as the end of a mail, each sent whole, byte by byte at the odd place, and cut
+ *  in two at every place: none may become a second mail. */
 import { afterAll, expect, test } from 'bun:test'
 import { startListener } from './setup.ts'
 

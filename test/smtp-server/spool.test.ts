@@ -38,11 +38,11 @@ test('returns a mail as written, small or large, in small or large pieces', asyn
       const piece = new Uint8Array(pieceBytes).fill(at)
       expected.update(piece)
       await mail.write(piece)
-      if (piece.length > 0) piece.fill(255) // it was copied, and is the caller's again
+      if (piece.length > 0) piece.fill(255) // it was copied, and belongs to the caller again
     }
     const read = await mail.read()
     expect(read.length).toBe(pieceBytes * count)
-    expect(read.buffer.byteLength).toBe(read.length) // its own, so that a thread may have it
+    expect(read.buffer.byteLength).toBe(read.length) // a separate buffer, so that it can be transferred to a thread
     expect(new Bun.CryptoHasher('sha1').update(read).digest('hex')).toBe(expected.digest('hex'))
     await mail.discard()
   }
@@ -62,7 +62,7 @@ test('spool files have no name once open, and prepare removes those of a crash',
   expect(existsSync(join(dir, 'new/folder'))).toBe(true)
 })
 
-/** The mail files that are open: they have no name in the folder. */
+/** The open mail files, which have no name in the folder. */
 const filesOpen = () =>
   readdirSync('/proc/self/fd').filter((fd) => {
     try {
@@ -73,7 +73,7 @@ const filesOpen = () =>
   }).length
 
 test('small mail goes to files when many arrive at once', async () => {
-  const spool = spoolOf({ dir, memoryBytes: 256 * 1024 }) // 64 KiB for those coming in
+  const spool = spoolOf({ dir, memoryBytes: 256 * 1024 }) // 64 KiB for incoming mails
   const mails = Array.from({ length: 20 }, () => spool.begin())
   for (const mail of mails) for (let at = 0; at < 10; at++) await mail.write(new Uint8Array(10_000).fill(at))
   expect(filesOpen()).toBe(20) // 100 kB do not fit for any of them
@@ -88,7 +88,7 @@ test('small mail goes to files when many arrive at once', async () => {
 })
 
 test('a mail stays in memory up to one mebibyte, and releases it to the next', async () => {
-  const spool = spoolOf({ dir, memoryBytes: 8 * MiB }) // 2 MiB for those coming in
+  const spool = spoolOf({ dir, memoryBytes: 8 * MiB }) // 2 MiB for incoming mails
   const [first, second, third] = [spool.begin(), spool.begin(), spool.begin()]
   await first.write(new Uint8Array(MiB))
   await second.write(new Uint8Array(MiB))
@@ -118,13 +118,13 @@ test('spooled mails wait for memory in request order', async () => {
   await mails[1]!.discard()
   await reading[2]
   expect(read.length).toBe(3)
-  await mails[3]!.discard() // given up while it waits
+  await mails[3]!.discard() // abandoned while it waits
   await mails[0]!.discard()
   expect(await givenUp).toContain('given up')
   await mails[2]!.discard()
   const last = spool.begin()
   await last.write(new Uint8Array(5 * MiB))
-  expect((await last.read()).length).toBe(5 * MiB) // everything has been given back
+  expect((await last.read()).length).toBe(5 * MiB) // everything has been released
   await last.discard()
 })
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { type Client, type ListenerAtTest, startListener } from './setup.ts'
 
-/** A listener whose connections run short. Each client comes from an address of its own in 127.0.0.0/8. */
+/** A listener short of connections. Each client has a separate address in 127.0.0.0/8. */
 
 const connectMany = (smtp: ListenerAtTest, count: number, address: (n: number) => string) =>
   Promise.all(Array.from({ length: count }, async (_, n) => (await smtp.connect(address(n))).hello()))
@@ -66,7 +66,7 @@ test('a network that holds all connections gives one to each newcomer, the longe
   expect(await newcomer.reply()).toStartWith('220')
   expect(await first!.reply()).toBe('421 4.3.2 too many connections, closing idle ones')
   expect(smtp.listener.connections()).toBe(8)
-  const another = await smtp.connect('127.0.1.200') // of the network that has most
+  const another = await smtp.connect('127.0.1.200') // of the network with the most connections
   expect(await another.reply()).toStartWith('421 4.7.0')
   await smtp.stop()
 })

@@ -11,7 +11,7 @@ test('a client that resets, closes or half-closes its connection during DATA lea
   for (const leave of ['reset', 'destroy', 'end'] as const) {
     const client = await (await smtp.connect()).hello()
     await client.envelope()
-    client.write(`Subject: half\r\n\r\n${'x'.repeat(2 ** 20)}\r\n.`) // up to the dot, which ends nothing yet
+    client.write(`Subject: half\r\n\r\n${'x'.repeat(2 ** 20)}\r\n.`) // up to the dot, which does not end the mail yet
     if (leave === 'end') client.socket.end()
     else client[leave]()
     await smtp.nobodyLeft()

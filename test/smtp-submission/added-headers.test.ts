@@ -3,8 +3,8 @@ import { describeWithPeers, dkimpyResultsOfAll, mailDkimResultsOfAll, swaks } fr
 import { type RemoteMx, startRemoteMx } from '../support/remote-mx.ts'
 import { DOMAIN, startTestServer, type TestServer } from '../support/server.ts'
 
-/** Somebody puts a header field on top of a mail that we signed: two verifiers that are not ours must see it, since mail
- *  readers show the upper one of two. RFC 6376 §8.15. */
+/** A header field added on top of a mail that we signed: two other verifiers must detect it, since mail readers show
+ *  the first of two. RFC 6376 §8.15. */
 
 const ADDED: Record<string, string> = {
   From: 'Eve <eve@evil.example>',
@@ -28,7 +28,7 @@ const ADDED: Record<string, string> = {
   'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click',
   'Feedback-ID': 'a:b:c:evil',
 }
-/** What those who send a mail on may add. */
+/** What forwarders may add. */
 const HARMLESS: Record<string, string> = {
   Received: 'from a by b; Thu, 01 Jan 2026 00:00:00 +0000',
   'Resent-From': 'ann@other.example',

@@ -22,7 +22,7 @@ afterEach(async () => {
   await stop()
 })
 
-/** Hands in a mail → its message id. */
+/** Submits a mail → its message id. */
 async function handIn(mail: object, change: object = {}): Promise<string> {
   const { smtpSubmission } = server.running().listening
   const port = Number(smtpSubmission!.split(':').at(-1))

@@ -3,7 +3,7 @@ import { submissionHash } from '../../src/smtp-submission/same-mail.ts'
 import { MAIL } from '../api/messages-setup.ts'
 import { mailOf, openRelay, refusalOf } from './setup.ts'
 
-/** X-Service-Idempotency-Key: one space of keys with HTTP. */
+/** X-Service-Idempotency-Key shares its keys with HTTP. */
 
 let relay: Awaited<ReturnType<typeof openRelay>>
 beforeAll(async () => {
@@ -24,7 +24,7 @@ describe('a mail with an idempotency key', () => {
     const first = await relay.handIn(keyed('k1'))
     const before = await count()
     expect(first).toMatch(/^250 2\.0\.0 queued as msg_/)
-    // The library gives each a Date, a Message-ID and boundaries of its own.
+    // The library adds a different Date, Message-ID and boundaries to each.
     expect(await relay.handIn(keyed('k1'))).toBe(first)
     expect(await count()).toBe(before)
   })

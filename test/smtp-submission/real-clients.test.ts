@@ -10,7 +10,7 @@ import { DOMAIN, startTestServer, type TestServer } from '../support/server.ts'
 import { dkimResults } from '../support/verify.ts'
 import { clientOptions } from './setup.ts'
 
-/** Mail clients that are not ours hand mail in; a verifier that is not ours looks at what the recipient's MX got. */
+/** Third-party mail clients submit mail; a third-party verifier checks what the recipient's MX got. */
 
 const BOTH_PASS = [`ed25519-sha256 ${DOMAIN} pass`, `rsa-sha256 ${DOMAIN} pass`]
 const CONTENT = Buffer.from(Array.from({ length: 60_000 }, (_, i) => (i * 7 + (i >> 8)) & 255))
@@ -39,7 +39,7 @@ describeWithPeers('submission', () => {
   const credentials = (mechanism: string, password = server.keys.live) => [
     ...['--auth', mechanism, '--auth-user', 'anybody', '--auth-password', password],
   ]
-  /** What the remote MX gets of the next mail that is handed in. */
+  /** What the remote MX gets of the next submitted mail. */
   async function arrivedBy(handingIn: () => Promise<unknown>): Promise<ReceivedMail> {
     const before = remote.mails.length
     await handingIn()

@@ -11,7 +11,7 @@ import { LIMITS } from '../../src/smtp-server/settings.ts'
 import { createSubmissionHandler } from '../../src/smtp-submission/smtp-handler.ts'
 import { openMessageApi } from '../api/messages-setup.ts'
 
-/** The submission door over a real store and real sockets, and an ordinary mail library in front of it. */
+/** The submission handler over a real store and real sockets, with an ordinary mail library as its client. */
 export async function openRelay(options: Parameters<typeof openMessageApi>[0] = {}) {
   const server = await openMessageApi(options)
   const { api, submission, clock } = server
@@ -33,7 +33,7 @@ export async function openRelay(options: Parameters<typeof openMessageApi>[0] = 
     ...server,
     door,
     client,
-    /** Sends over a connection that is kept for the next; rejects with what the server said as `response`. */
+    /** Sends over a connection that is kept for the next; rejects with the server's reply as `response`. */
     handIn: async (mail: SendMailOptions, password = server.keys.live): Promise<string> => {
       const kept = pools.get(password) ?? client(password, { pool: true })
       pools.set(password, kept)
@@ -82,7 +82,7 @@ export async function openListener(
   }
 }
 
-/** As a program of the customer says it; the certificate is nobody's. */
+/** As a customer's program connects; the certificate is self-signed. */
 export function clientOptions(port: number, password: string) {
   return {
     host: '127.0.0.1',
@@ -104,7 +104,7 @@ export function mailOf(headers: string[], body = 'Hello\r\n'): string {
   return `${headers.join('\r\n')}\r\n\r\n${body}`
 }
 
-/** What the server answered to a mail it did not take. */
+/** The server's reply to a mail that it refused. */
 export async function refusalOf(sending: Promise<unknown>): Promise<string> {
   try {
     return `taken: ${await sending}`

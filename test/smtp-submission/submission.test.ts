@@ -5,7 +5,7 @@ import { simpleParser } from 'mailparser'
 import { MAIL } from '../api/messages-setup.ts'
 import { clientOptions, mailOf, openListener, openRelay, refusalOf } from './setup.ts'
 
-/** Submission by SMTP through real sockets, with nodemailer as any program would use it. */
+/** Submission by SMTP through real sockets, with nodemailer as the client. */
 
 let relay: Awaited<ReturnType<typeof openRelay>>
 beforeAll(async () => {
@@ -16,7 +16,7 @@ afterAll(() => relay.close())
 const ANN = 'ann@remote.example'
 const TO_ANN = { from: 'shop@example.com', to: [ANN] }
 
-/** Hands in a mail as it stands → its id. */
+/** Submits a raw mail → its id. */
 async function taken(raw: string | Buffer, to: string[] = [ANN], password?: string): Promise<string> {
   return idOf(await relay.handIn({ envelope: { from: 'shop@example.com', to }, raw }, password))
 }

@@ -136,7 +136,7 @@ test('parts of a mail that is then not accepted are removed, and belong to no ma
 
   const twice = records.acceptedInbound([records.inboundRoute()])
   await store.inbound.accept({ ...twice, raw: random(8 * PART_BYTES) })
-  const again = store.inbound.accept({ ...twice, raw: random(8 * PART_BYTES) }) // an id that is taken: a bug, say
+  const again = store.inbound.accept({ ...twice, raw: random(8 * PART_BYTES) }) // an id in use, for example by a bug
   expect(await again.catch((error) => error.code)).toStartWith('SQLITE_CONSTRAINT')
   expect(kinds()).toEqual(['content', 'raw', 'gone'])
 })

@@ -116,7 +116,7 @@ export function domainPromises(holds: Holds): void {
     expect((await store.domains.claimDue(START + 7, 9, START + 9)).map(({ id }) => id)).toEqual([b!.id, c!.id])
     expect(await store.domains.claimDue(START + 8, 9, START + 99)).toEqual([])
     expect(await store.domains.recordCheck(b!.id, VERIFIED)).toMatchObject({ after: 'verified' })
-    // Who owned it once has lost it again, not a claim that was never proved.
+    // A former owner has lost it again; an unproved claim has not.
     await store.domains.remove(b!.id, START + 10)
     expect(await store.domains.get(DOMAIN)).toMatchObject({ status: 'failed', reason: 'proof_lost' })
     expect(await store.domains.recordCheck(DOMAIN, VERIFIED)).toMatchObject({ after: 'verified' })
@@ -165,7 +165,7 @@ export function domainPromises(holds: Holds): void {
     }
     await store.domains.recordCheck(owned.id, VERIFIED)
     for (const name of derived) expect([name, await store.domains.create(claim(name), -1)]).toEqual([name, 'conflict'])
-    // A name above or below is another's if they prove it, but not with a host that is taken.
+    // Another organization may prove a name above or below, but not with a host in use.
     const below = claim('team.shop.example')
     expect(await store.domains.create(below, -1)).toBe('created')
     expect(await store.domains.create(claim('example.org', other.id, 'links.shop.example'), -1)).toBe('conflict')
@@ -202,7 +202,7 @@ export function domainPromises(holds: Holds): void {
     for (const domain of domains) await store.domains.create(domain, -1)
     const ids = domains.map((domain) => domain.id).reverse()
     const list = (page: { limit: number; after: string | null }) => store.domains.list(ORGANIZATION, page)
-    // Ids of real domains stand in the order of time; `dom_a` of these tests stands before them all.
+    // Ids of real domains sort by time; `dom_a` of these tests sorts before them all.
     expect(await idsByPage(list)).toEqual([DOMAIN, ...ids])
     await store.domains.remove(ids[1]!, START)
     expect((await list({ limit: 9, after: ids[1]! })).records.map(({ id }) => id)).toContain(ids[2]!)

@@ -74,7 +74,7 @@ export function engagementPromises(holds: Holds): void {
   })
 }
 
-/** A message that two recipients' servers took; what they told of that is not looked at. */
+/** A message that two recipients' servers accepted; its delivery events do not matter. */
 async function delivered(store: Store, records: Records) {
   await found(store, records)
   const { deliveries } = await accept(store, records.accepted({ deliveries: [{}, {}] }))

@@ -121,7 +121,7 @@ export function eventPromises(holds: Holds): void {
     await found(store, records)
     expect(await store.events.feed(ALL_EVENTS, null, 9)).toEqual({ records: [], hasMore: false })
     expect(await store.events.feed(ALL_EVENTS, 'evt_none', 9)).toBeNull()
-    // Ids are made before they are written, and not written in that order.
+    // Ids are minted before the events are written, and not written in that order.
     const events = Array.from({ length: 30 }, () => records.event()).sort((a, b) => (hashOf(a) < hashOf(b) ? -1 : 1))
     const seen: string[] = []
     for (let at = 0; at < events.length; at += 3) {
@@ -151,7 +151,7 @@ async function both(store: Store, filter: Partial<EventFilter>): Promise<string[
   return [list.records.map(({ id }) => id), feed!.records.map(({ id }) => id)]
 }
 
-/** Mixes the order of events, the same way each time. */
+/** Shuffles events, the same way each time. */
 function hashOf(event: Event): string {
   return Bun.hash(event.id).toString()
 }

@@ -88,7 +88,7 @@ export function heldPromises(holds: Holds): void {
 
 const LATER = START + 2 * HOUR_MS
 
-/** A message to two recipients that is due, one for tomorrow, a post to a webhook and one of inbound mail. */
+/** A message to two recipients that is due, one for tomorrow, a webhook post and an inbound post. */
 async function waiting(store: Store, records: Records) {
   await found(store, records)
   const { message } = await accept(store, records.accepted({ deliveries: [{}, {}] }))
@@ -108,7 +108,7 @@ async function waiting(store: Store, records: Records) {
   return { message, later: later.message.id, hook, inbound: mail.taken[0]!.message.id }
 }
 
-/** How much of each queue goes now. */
+/** How many of each queue are released now. */
 async function claimed(store: Store) {
   const request = { now: LATER, limit: 100, worker: 'w2', freeFor: () => 100 }
   return {

@@ -86,7 +86,7 @@ export function inboundPromises(holds: Holds): void {
     const { mail, forward, hook } = await forwarded(store, records)
     const twice = records.acceptedInbound([hook]).taken[0]!
     mail.taken.unshift(twice)
-    // The last thing that is written fails: the delivery of the forwarded message.
+    // The last write fails: the delivery of the forwarded message.
     forward.deliveries.push({ ...forward.deliveries[0]!, position: 1 })
     expect(store.inbound.accept(mail)).rejects.toThrow('UNIQUE')
     await store.checkWritable()
@@ -139,7 +139,7 @@ export function inboundPromises(holds: Holds): void {
   })
 }
 
-/** A mail that a forwarding route took, not yet written, and a webhook route beside it. */
+/** A mail that a forwarding route accepted, not yet written, and a webhook route beside it. */
 async function forwarded(store: Store, records: Records) {
   await found(store, records)
   const hook = records.inboundRoute()

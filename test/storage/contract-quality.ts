@@ -37,7 +37,7 @@ export function qualityPromises(holds: Holds): void {
       await tell({ ...HARD, mode: 'test' })
       await tell({ ...HARD, domainId: 'dom_b' })
       await tell({ ...SOFT, body: SOFT.body.replace('false', 'true') })
-      await accept(store, records.accepted()) // under way: not sent yet
+      await accept(store, records.accepted()) // in flight: not sent yet
       const figures = await store.quality.figures(DOMAIN, windowMs, NOW)
       expect(figures).toEqual({ sent: 4, hardBounced: 1, delivered: 2, complained: 1 })
       expect((await store.quality.domainsWithOutcomes(windowMs, NOW)).sort()).toEqual([DOMAIN, 'dom_b'])

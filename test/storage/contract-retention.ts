@@ -23,7 +23,7 @@ import {
 const DAY = 86_400_000
 const OVER = { status: 'delivered' as const, deliveries: [{ status: 'delivered' as const, nextAttemptAt: null }] }
 
-/** Removes all of the organization that is older than `before`, as many records a step as `most`. */
+/** Removes everything of the organization older than `before`, at most `most` records in a step. */
 export async function removeAll(
   store: Store,
   before: number,
@@ -42,7 +42,7 @@ const messageIds = (store: Store, filter: Partial<typeof ALL_MESSAGES> = {}) =>
   idsByPage((page) => store.messages.list({ ...ALL_MESSAGES, ...filter }, page))
 const eventIds = (store: Store) => idsByPage((page) => store.events.list(ALL_EVENTS, page))
 
-/** An old message that is delivered, with one of everything that can belong to one. */
+/** An old delivered message with one of each record that can belong to one. */
 async function oldMessage(store: Store, records: Records) {
   const { message, deliveries } = await accept(store, {
     ...records.accepted({ ...OVER, tags: ['news', 'vip'], subject: 'zebra' }),

@@ -155,7 +155,7 @@ export function statsPromises(holds: Holds): void {
     const volume = { organizationId: ORGANIZATION, month: '2026-11', count: 5, limit: 4 }
     const outcomes = await Promise.allSettled([
       accept(store, records.accepted()),
-      accept(store, records.accepted(), known), // the same message again: none of the two
+      accept(store, records.accepted(), known), // the same message again: neither is written
       store.messages.accept([records.accepted()], volume),
       accept(store, records.accepted({ tags: ['b'] })),
     ])
@@ -178,7 +178,7 @@ export function statsPromises(holds: Holds): void {
   })
 }
 
-/** What is not zero of the day of START. */
+/** The non-zero counters of the day of START. */
 const today = (store: Store, filter: StatsFilter = ALL) => dayOf(store, MIDNIGHT, filter)
 
 async function dayOf(store: Store, from: number, filter: StatsFilter = ALL): Promise<Partial<Counts>> {

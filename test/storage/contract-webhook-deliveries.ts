@@ -253,7 +253,7 @@ export function webhookDeliveryPromises(holds: Holds): void {
     const first = await store.webhookDeliveries.replay(hook.id, range, 2, START + 100)
     expect(first).toEqual({ queued: 2, more: events[2]!.id })
     const rest = { ...range, afterEvent: first.more }
-    // The bounce is still pending: it is left alone, and nothing remains behind the portion that is just full.
+    // The bounce is still pending, so it is kept, and nothing remains after the portion that is exactly full.
     expect(await store.webhookDeliveries.replay(hook.id, rest, 3, START + 100)).toEqual({ queued: 2, more: null })
     expect(await claim(store, { now: START + 99 })).toEqual([])
     const claims = await claim(store, { now: START + 100 })

@@ -28,7 +28,7 @@ import {
 } from './records.ts'
 
 const DAY = 86_400_000
-/** More than is looked at one by one. */
+/** More than are examined one by one. */
 const MANY = 2_500
 const NO_MEMORY = { beginning: () => {}, begun: () => {}, ending: () => {}, undone: () => {} }
 

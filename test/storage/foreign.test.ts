@@ -151,14 +151,14 @@ test('while another process holds the write lock, a change waits for it', async 
     db.exec('commit')`
   const holder = Bun.spawn([process.execPath, '-e', script], { stdin: 'pipe', stdout: 'pipe', stderr: 'inherit' })
   for await (const _ of holder.stdout) break
-  // The writer blocks its thread, so the holder must be told before, and lets go meanwhile or has done so already.
+  // The writer blocks its thread, so the holder must be notified before, and releases meanwhile or has done so.
   holder.stdin.end()
   await accept(store, records.accepted())
   expect(await holder.exited).toBe(0)
   expect(await claim(store)).toHaveLength(1)
 })
 
-/** Runs `body` on the same data directory in a process of its own, as the command line does beside the server. */
+/** Runs `body` on the same data directory in a separate process, like the command line beside the server. */
 async function elsewhere(body: string): Promise<void> {
   const script = `
     const { openStore } = await import(${modulePath('open.ts')})

@@ -147,7 +147,7 @@ test('all keys in use can still be rotated at the maximum number of keys', async
   const first = await rotate(keys[0]!.id)
   const second = await rotate(keys[1]!.id)
   expect([first.result, second.result]).toEqual(['rotated', 'rotated'])
-  // A chain of rotations is not a way to have any number of keys.
+  // A chain of rotations cannot create any number of keys.
   expect((await rotate(first.fresh.id)).result).toMatchObject({ kind: 'limit', name: 'api_keys', used: 2 })
   const now = START + 60_001
   expect(await store.apiKeys.rotate(first.fresh.id, records.apiKey(), records.hash(), now, now)).toBe('rotated')
@@ -246,7 +246,7 @@ test('inbound mail is refused at the storage limit of an organization, and accep
   for (const each of [route, other]) await store.inboundRoutes.create(each, 'secret')
   const results: Awaited<ReturnType<Store['inbound']['accept']>>[] = []
   for (let n = 0; n < 5; n++) results.push(await store.inbound.accept(records.acceptedInbound([route])))
-  // The last that begins within the limit may end beyond it, or one large mail would be refused for ever.
+  // The last one that starts within the limit may exceed it; otherwise one large mail would be refused forever.
   expect(results.map((result) => (typeof result === 'string' ? result : result.name))).toEqual([
     'accepted',
     'accepted',
@@ -296,7 +296,7 @@ test('a full count gives the same result, whatever is written and removed meanwh
   }
   await many(1500)
   await store.templates.create(template())
-  while (await store.usage.countSome()); // that of the new store
+  while (await store.usage.countSome()); // the one of the new store
   const before = (await used()).storedBytes
   await store.usage.beginCount()
   expect((await used()).storedBytes).toBe(before)
@@ -304,7 +304,7 @@ test('a full count gives the same result, whatever is written and removed meanwh
   let steps = 0
   for (; await store.usage.countSome(); steps++) {
     await many(20)
-    // Some of what was counted, and of what was not, goes meanwhile.
+    // Some counted records, and some uncounted ones, are removed meanwhile.
     let looks = 0
     await store.retention.remove({ ...request, timeIsUp: () => ++looks > 30 })
   }
@@ -332,7 +332,7 @@ test('a wrong counter is corrected by a count', async () => {
   db.close()
   store = await openStore({ dataDir: folder, now: START })
   expect((await used()).storedBytes).toBe(12_345_678)
-  while (await store.usage.countSome()); // that of the new store
+  while (await store.usage.countSome()); // the one of the new store
   await store.usage.beginCount()
   while (await store.usage.countSome());
   expect((await used()).storedBytes).toBe(right)
@@ -350,7 +350,7 @@ test('an event for more webhooks than one transaction takes reaches them all, in
   const theirs = records.event({ organizationId: 'org_b' })
   await store.events.append([...events, theirs])
 
-  // Others do not wait behind.
+  // Others do not wait behind it.
   const all = { status: null, type: null, createdAfter: null, createdBefore: null }
   const of = async (webhookId: string) => {
     const { records: found } = await store.webhookDeliveries.list({ ...all, webhookId }, { limit: 10, after: null })
@@ -360,7 +360,7 @@ test('an event for more webhooks than one transaction takes reaches them all, in
   expect(await of(hooks[0]!.id)).toEqual([])
   expect(await store.webhookDeliveries.fanOutSome()).toBe(true)
 
-  // Those who subscribed when it happened get it: one that is paused meanwhile, and none that came later.
+  // The webhooks subscribed at that time get it: also one that is paused meanwhile, and none created later.
   await store.webhooks.update(hooks[650]!.id, { status: 'paused' }, START + 1)
   await store.webhooks.remove(hooks[651]!.id)
   const late = records.webhook()
@@ -380,9 +380,9 @@ test('an event for more webhooks than one transaction takes reaches them all, in
     expect((await of(hook.id)).map(({ eventId }) => eventId)).toEqual(expected.map(({ id }) => id).reverse())
   }
   expect(await of(late.id)).toMatchObject([{ eventId: after.id }])
-  expect(longest).toBeLessThan(250) // 6 ms on a quiet machine
+  expect(longest).toBeLessThan(250) // 6 ms on an idle machine
 
-  // Twice is harmless, and nothing is left behind.
+  // Running it twice is harmless, and nothing is left behind.
   await store.events.append(events)
   expect(await store.webhookDeliveries.fanOutSome()).toBe(false)
   expect(await of(hooks[0]!.id)).toHaveLength(4)

@@ -96,7 +96,7 @@ test('one of two processes that upgrade a store at once does it', async () => {
   await inside(async (db) => {
     migrate(db, 1, [FIRST])
     const other = connect(file, { busyTimeoutMs: 0 })
-    // As if the other came first between our look and our step.
+    // As if the other process came first, between our check and our step.
     const prepare = db.prepare.bind(db)
     db.prepare = ((sql: string) => {
       if (sql.startsWith('insert into migrations')) migrate(other, 2, [FIRST, SECOND])
@@ -147,7 +147,7 @@ test('only the owner can read the files, also with an open umask', async () => {
 const FULL = 2
 const INCREMENTAL = 2
 
-/** The file, open as the server opens it, for as long as `look` takes. */
+/** The file, open as the server opens it, while `look` runs. */
 async function inside<T>(look: (db: Connection) => T | Promise<T>): Promise<T> {
   const db = connect(file, { busyTimeoutMs: 0 })
   try {
@@ -161,7 +161,7 @@ function schemaOf(db: Connection): unknown[] {
   return db.prepare('select type, name, sql from sqlite_schema order by name').all()
 }
 
-/** Only while nobody in this process has the file open: closing it would drop SQLite's locks. */
+/** Only while this process does not have the file open: closing it would drop SQLite's locks. */
 function hashOf(path: string): string {
   return createHash('sha256').update(readFileSync(path)).digest('hex')
 }

@@ -6,23 +6,23 @@ import { storeOn } from '../../src/storage/sqlite/open.ts'
 import type { Store } from '../../src/storage/store.ts'
 import { ALL_EVENTS, ALL_INBOUND, ALL_MESSAGES, ORGANIZATION } from './records.ts'
 
-/** Statements that may look at every row, each for its reason. */
+/** Statements that may scan a whole table, with the reason for each. */
 const MAY_SCAN = [
-  /from organizations order by id$/, // all of them is what is asked for
+  /from organizations order by id$/, // it returns all of them
   /message_search_state|heartbeat/, // one row
-  /from quality_alerts where state = 'firing'/, // all that fire is what is asked for
-  /from blocked_links( order by id limit \?)?$/, // at most a thousand, and all of them is what is asked for
-  /^with recursive/, // walks what it has just made, a row a key
+  /from quality_alerts where state = 'firing'/, // it returns all active alerts
+  /from blocked_links( order by id limit \?)?$/, // at most a thousand, and it returns all of them
+  /^with recursive/, // reads what it has just created, one row for each key
   /^insert into webhook_deliveries .* where not exists/, // the constant row it inserts
-  /message_search (match|where rowid)/, // the full text index, SQLite's word for it
-  /^select count\(\*\) from held_|from restored/, // what is held is counted when somebody asks; one row
+  /message_search (match|where rowid)/, // the full text index; SQLite calls it a scan
+  /^select count\(\*\) from held_|from restored/, // held records are counted on request; one row
   /total_changes\(\)/, // no table
   /from storage_count$/, // a row for each of four sources
-  /^select count\(\*\) as total, .* from \(select .* limit 2000\)$/, // the slice it has just taken
+  /^select count\(\*\) as total, .* from \(select .* limit 2000\)$/, // the slice it has just read
   /where number in \(select number from \(select .* limit 2000\) where at/, // the same
   /json_each\(m\.metadata\)/, // the members of one row
 ]
-/** Statements that may sort by themselves: what they sort is small. */
+/** Statements that may sort: their input is small. */
 const MAY_SORT = [
   /from dkim_keys/, // keys of one domain
   /join attempts a/, // attempts of one message
@@ -100,12 +100,12 @@ const INTENDED: [statement: RegExp, plan: RegExp][] = [
     /COVERING INDEX inbound_deliveries_due \(\(route_id,next_attempt_at\)>\(\?,\?\)\)/,
   ],
   [/^update inbound_deliveries set status = 'failed', worker/, /COVERING INDEX inbound_deliveries_due \(route_id=\?/],
-  // A replay begins in the middle of the history.
+  // A replay starts in the middle of the history.
   [
     /from events where organization_id = \? and \(created_at, number\)/,
     /INDEX events_by_time \(organization_id=\? AND created_at>\? AND created_at<\?\)/,
   ],
-  // Asked at every request or attempt.
+  // Called at every request or attempt.
   [/from api_keys where secret_hash/, /INDEX sqlite_autoindex_api_keys_2 \(secret_hash=\?\)/],
   [/^select 1 from suppressions/, /INDEX suppressions_by_address \(organization_id=\? AND email=\?\)/],
   [/from sessions where token_hash/, /INDEX \w+ \(token_hash=\?\)/],
@@ -116,7 +116,7 @@ const INTENDED: [statement: RegExp, plan: RegExp][] = [
   [/from domains where return_path_host = \?/, /INDEX domains_by_return_path_host \(return_path_host=\?\)/],
   [/from inbound_routes where organization_id = \? and enabled/, /INDEX inbound_routes_of_organization/],
   [/^select 1 from reports/, /COVERING INDEX sqlite_autoindex_reports_1 \(delivery_number=\? AND digest=\?\)/],
-  // Counters: a look-up for each hour or day, a range for each window.
+  // Counters: a lookup for each hour or day, a range for each window.
   [
     /^select sum\(accepted\).* and mode = \?$/,
     /stats USING PRIMARY KEY \(day=\? AND hour=\? AND organization_id=\? AND tag=\? AND mode=\?\)/,
@@ -135,7 +135,7 @@ const INTENDED: [statement: RegExp, plan: RegExp][] = [
     /(from|delete from) tls_sessions where day = \? and domain/,
     /tls_sessions USING PRIMARY KEY \(day=\? AND domain=\?\)/,
   ],
-  // Retention: what is old comes first in each walk.
+  // Retention: each walk reads the oldest first.
   [
     /^select number, .* as at from messages/,
     /^SEARCH messages USING INDEX messages_of_organization \(organization_id=\? AND number>\?\)$/,
@@ -154,7 +154,7 @@ const INTENDED: [statement: RegExp, plan: RegExp][] = [
     /^delete from webhook_deliveries .* webhook_id = \?/,
     /COVERING INDEX webhook_deliveries_of_webhook \(webhook_id=\?\)/,
   ],
-  // Held things are put back one by one.
+  // Held records are released one by one.
   [/^select number, due_at .* from held_deliveries/, /held_deliveries USING INTEGER PRIMARY KEY \(rowid>\?\)/],
   [/^update webhook_deliveries set next_attempt_at = \? where number/, /USING INTEGER PRIMARY KEY \(rowid=\?\)/],
   [/^select h\.due_at from messages/, /SEARCH h USING INTEGER PRIMARY KEY \(rowid=\?\)/],
@@ -246,7 +246,7 @@ const INTENDED: [statement: RegExp, plan: RegExp][] = [
     /exists \(select 1 from inbound_addresses o/,
     /SEARCH o EXISTS USING COVERING INDEX \w+ \(message_number=\? AND organization_id=\? AND field=\? AND address=\?\)/,
   ],
-  // What waits is counted along the due indexes alone.
+  // Waiting records are counted along the due indexes only.
   [/^select count\(\*\) as total, .* from deliveries/, /COVERING INDEX deliveries_due \(\(queue,next_attempt_at\)>/],
   [/^select webhook_id as key/, /COVERING INDEX webhook_deliveries_due \(\(webhook_id,next_attempt_at\)>/],
   [/^select route_id as key/, /COVERING INDEX inbound_deliveries_due \(\(route_id,next_attempt_at\)>/],
@@ -289,7 +289,7 @@ interface Plan {
   plan: string
 }
 
-/** Whatever a store prepares, by itself and while it is used, with SQLite's plan for it. */
+/** Every statement that a store prepares, at its start and during use, with SQLite's plan for it. */
 async function plansOf(use: (store: Store) => Promise<void>): Promise<Plan[]> {
   const db = connect(':memory:', { busyTimeoutMs: 0 })
   migrate(db, 0)

@@ -22,13 +22,13 @@ test('statements for a mail are prepared once and not for each mail', async () =
     await answered(store.inboundDeliveries)
   }
   await carry()
-  // The driver writes the function that makes a statement's rows after each time that SQLite has prepared it.
+  // The driver generates the row function of a statement each time after SQLite has prepared it.
   const written = spyOn(globalThis, 'Function')
   try {
     await carry()
     expect(written.mock.calls).toEqual([])
     db.prepare('select 1 as one').get()
-    expect(written).toHaveBeenCalledTimes(1) // the driver is still as it was
+    expect(written).toHaveBeenCalledTimes(1) // the driver is unchanged
   } finally {
     written.mockRestore()
     await store.close()
@@ -57,7 +57,7 @@ async function answered(queue: Store['webhookDeliveries'] | Store['inboundDelive
   }
 }
 
-/** Single values are asked for as rows, which alone show it. */
+/** Single values are read as rows, because only those show it. */
 function watched(db: Connection): Connection {
   const prepare = db.prepare.bind(db)
   const single = (row: unknown) => Object.values(row as object)[0]

@@ -27,10 +27,10 @@ import type {
 } from '../../src/storage/store.ts'
 import { type ClaimChange, claimDue } from '../support/claim.ts'
 
-/** When everything in the storage tests begins (ms UTC). */
+/** The start time of everything in the storage tests (ms UTC). */
 export const START = Date.UTC(2026, 10, 21, 12)
 
-/** Records that are right as they are; a test names only what it is about. Ids count up, one millisecond each. */
+/** Valid records; a test overrides only what it is about. Ids count up, one millisecond each. */
 export interface Records {
   organization(change?: Partial<Organization>): Organization
   domain(change?: Partial<Domain>): Domain
@@ -43,14 +43,14 @@ export interface Records {
   webhook(change?: Partial<Webhook>): Webhook
   /** An enabled webhook route for `in@a.example`. */
   inboundRoute(change?: Partial<InboundRoute>): InboundRoute
-  /** As `route` took it; without one, as a route that nobody wrote. */
+  /** As `route` accepted it; without one, as an unknown route did. */
   inboundMessage(change?: Partial<InboundMessage>, route?: InboundRoute): InboundMessage
-  /** One mail taken by each of the routes; those with a webhook are owed a delivery. */
+  /** One mail that each of the routes accepted; those with a webhook are owed a delivery. */
   acceptedInbound(routes: InboundRoute[], change?: Partial<InboundMessage>): AcceptedInbound
-  /** A DSN that says a delivery failed. */
+  /** A DSN that reports a failed delivery. */
   report(change?: Partial<Report>): Report
   remember(change?: Partial<Remember>): Remember
-  /** 32 bytes that no other call gives. */
+  /** 32 bytes that differ for each call. */
   hash(): Uint8Array
 }
 
@@ -281,7 +281,7 @@ export function createRecords(): Records {
   }
 }
 
-/** The organization and domain that all other records belong to, written. */
+/** Writes the organization and domain that all other records belong to. */
 export async function found(store: Store, records: Records): Promise<void> {
   await store.organizations.create(records.organization({ id: ORGANIZATION }))
   const dkim = [records.dkimKey({ selector: 'one', state: 'active' }), records.dkimKey({ selector: 'two' })]
@@ -291,7 +291,7 @@ export async function found(store: Store, records: Records): Promise<void> {
   )
 }
 
-/** Accepts messages without counting volume → the first of them, for tests that have one. */
+/** Accepts messages without counting volume → the first of them, for tests with a single one. */
 export async function accept(store: Store, ...all: AcceptedMessage[]): Promise<AcceptedMessage> {
   const volume = { organizationId: ORGANIZATION, month: '2026-11', count: 0, limit: -1 }
   const { kind } = await store.messages.accept(all, volume)
@@ -348,7 +348,7 @@ export const BOUNCED: Outcome = {
   cause: CAUSE,
 }
 
-/** A claim and its outcome → what is recorded of it: delivered, bounced, or deferred by a minute. */
+/** A claim and its outcome → the record of it: delivered, bounced, or deferred by a minute. */
 export function recordOf(
   { delivery, message, worker }: ClaimedDelivery,
   outcome: Outcome = DELIVERED,
@@ -377,7 +377,7 @@ export function postAttempt(change: Partial<PostAttempt> = {}): PostAttempt {
   return { number: 1, at: START, durationMs: 30, statusCode: 200, error: null, responseExcerpt: null, ...change }
 }
 
-/** What is recorded when the world tells that a delivery in state `expected` bounced after all. */
+/** The record of a late bounce of a delivery in state `expected`. */
 export function lateBounce(
   deliveryId: string,
   report: Report,

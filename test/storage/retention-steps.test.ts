@@ -39,7 +39,7 @@ test('no read of retention exceeds a slice, and a step without time reads once',
   await store.close()
 })
 
-/** Notes how many rows each statement that reads many has given. */
+/** Records how many rows each statement for several rows has returned. */
 function watched(db: Connection, reads: number[]): Connection {
   const prepare = db.prepare.bind(db)
   db.prepare = ((sql: string) => {

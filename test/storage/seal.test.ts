@@ -8,7 +8,7 @@ import { openStore } from '../../src/storage/sqlite/open.ts'
 import { reseal } from '../../src/storage/sqlite/re-encrypt.ts'
 import { createRecords, DOMAIN, found, ORGANIZATION, START } from './records.ts'
 
-/** Secrets on the disk. */
+/** Secrets on disk. */
 
 let dataDir: string
 const keyFile = () => join(dataDir, 'seal.key')
@@ -24,7 +24,7 @@ const ROUTE = 'whsec_canary_of_a_route'
 const PEM = 'canary private key'
 const TRACKING = Buffer.from('canary of tracking links, 32 by.')
 
-/** A store with one secret of every kind, closed again. */
+/** A closed store with one secret of every kind. */
 async function furnish() {
   const store = await open()
   const records = createRecords()
@@ -62,7 +62,7 @@ test('no secret is readable in the files, and the store reads all of them', asyn
   const text = readdirSync(dataDir)
     .map((name) => readFileSync(join(dataDir, name), 'latin1'))
     .join('')
-  expect(text.includes(webhook.url)).toBe(true) // it is searched where things are
+  expect(text.includes(webhook.url)).toBe(true) // the search would find it
   expect([WEBHOOK, SECOND, ROUTE, PEM, 'canary of'].filter((secret) => text.includes(secret))).toEqual([])
   expect(await everything()).toEqual(ALL)
 })

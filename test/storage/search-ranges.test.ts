@@ -13,7 +13,7 @@ const OVER = { status: 'delivered' as const, deliveries: [{ status: 'delivered' 
 
 let store: Store
 let records: Records
-/** The next message gets this number. */
+/** Sets the number of the next message. */
 let numberFrom: (number: number) => void
 beforeEach(async () => {
   const db = connect(':memory:', { busyTimeoutMs: 0 })

@@ -29,7 +29,7 @@ test('removed data leaves the disk: the files shrink, and no word of it remains'
   }
   const old = Array.from({ length: 500 }, () => message(START, 'Zanzibar'))
   const young = Array.from({ length: 20 }, () => message(START + DAY, 'Quokka'))
-  // Among each other, so that the end of the file is in use.
+  // Interleaved, so that the end of the file is in use.
   for (let from = 0; from < 20; from++) await accept(store, ...old.slice(from * 25, from * 25 + 25), young[from]!)
   while (await store.indexForSearch());
   await store.retention.truncateLog()

@@ -24,7 +24,7 @@ import {
 let dataDir: string
 let store: Store
 let other: Connection
-/** The disk takes no commit. */
+/** The disk refuses commits. */
 let isFull: boolean
 let records: Records
 beforeEach(async () => {
@@ -99,7 +99,7 @@ test('cached reads of a change that the disk refused are dropped', async () => {
   expect(await claimDue(store.inboundDeliveries, request)).toHaveLength(1)
 })
 
-/** Lets the connection's commits fail while the disk is full, as SQLite does. */
+/** Makes the connection's commits fail while the disk is full, as SQLite does. */
 function refuseCommits(db: Connection): void {
   const prepare = db.prepare.bind(db)
   db.prepare = ((sql: string) => {
@@ -114,7 +114,7 @@ function refuseCommits(db: Connection): void {
   }) as Connection['prepare']
 }
 
-/** Until the commit of what was handed in is decided. */
+/** Until the commit of the enqueued change is decided. */
 async function turn(): Promise<void> {
   await new Promise((resolve) => setImmediate(resolve))
   await new Promise((resolve) => setImmediate(resolve))

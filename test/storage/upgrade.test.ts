@@ -9,7 +9,7 @@ import { openStore } from '../../src/storage/sqlite/open.ts'
 import { LIMIT_MS, postrider } from '../cli/command.ts'
 import { ALL_MESSAGES } from './records.ts'
 
-/** Stores of every schema there ever was, kept as backups, and the one of today: all of them can be used. */
+/** Stores of every released schema, kept as backups, and the present one: all of them work. */
 
 const kept = existsSync(KEPT_STORES) ? readdirSync(KEPT_STORES) : []
 
@@ -22,7 +22,7 @@ beforeAll(async () => {
 }, LIMIT_MS)
 afterAll(() => rmSync(folder, { recursive: true }))
 
-/** The newest step of each release but the one to come. */
+/** The newest step of each release except the next one. */
 const RELEASED = ['0001_start']
 
 test('a store of every released schema is kept', () => {
@@ -118,7 +118,7 @@ test(
   LIMIT_MS,
 )
 
-/** A backup of a store that may be newer than the program: it is copied, not understood. */
+/** A backup of a store that may be newer than the program: it is copied, not parsed. */
 async function backedUp(dataDir: string): Promise<string> {
   const config = join(folder, 'later.toml')
   writeFileSync(config, `hostname = "mail.kept.example"\ndata_dir = "${dataDir}"\n`)

@@ -46,7 +46,7 @@ function author(mode: Mode = 'live') {
   return { key: { id: 'key_x', organizationId, domainId, mode }, source: 'smtp' as const }
 }
 
-/** The submission of the server with some of its parts exchanged, and what it told, in order. */
+/** The server's submission with some parts replaced, and its notifications in order. */
 function submissionWith(change: Partial<SubmissionDeps>) {
   const told: string[] = []
   const submission = createSubmission({
@@ -156,7 +156,7 @@ test('a month that others use up during a batch ends in refusals, not in a loop'
 describe('a large batch is written in slices', () => {
   const many = addresses(...Array.from({ length: 50 }, (_, i) => `r${i}@remote.example`))
   const LARGE = { ...REQUEST, to: many }
-  /** As once.ts keeps them. */
+  /** As the idempotency module stores them. */
   const keptParts = () => {
     const bodies = new Map<number, Uint8Array>()
     const record = (part: number, body: Uint8Array) => {
@@ -216,7 +216,7 @@ describe('a large batch is written in slices', () => {
         .flatMap(([, body]) => JSON.parse(new TextDecoder().decode(body)))
         .map(({ accepted }) => accepted.message.id),
     )
-    for (const part of [...bodies.keys()]) if (part >= 2) bodies.delete(part) // its transaction was not written
+    for (const part of [...bodies.keys()]) if (part >= 2) bodies.delete(part) // its transaction was rolled back
     let accepted = 0
     const { submission } = submissionWith({
       store: withAccept((...given) => {

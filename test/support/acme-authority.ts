@@ -5,52 +5,52 @@ import type { AddressInfo } from 'node:net'
 import { selfSignedCertificate } from '../../src/net/tls/certificate.ts'
 import { createTestCa } from './test-ca.ts'
 
-/** What an authority can do to us instead of what it should. */
+/** How an authority can misbehave. */
 export interface Mischief {
-  /** The next so many signed requests have a nonce that is not liked. */
+  /** The next signed requests get badNonce this many times. */
   badNonces?: number
-  /** Names that are found not to be ours. */
+  /** Names whose validation fails. */
   refused?: string[]
   /** newOrder is 429 with this Retry-After. */
   limitedSeconds?: number
-  /** Stays in this state for ever. */
+  /** Stays in this state forever. */
   stuck?: 'authorization' | 'order'
-  /** Steps (`directory`, `order`, …) whose next so many requests are cut off, or answered with nonsense. */
+  /** Steps (`directory`, `order`, …) whose next requests are cut off, or answered with nonsense, this many times. */
   cut?: Record<string, number>
   garbage?: string
-  /** What comes instead of the certificate. */
+  /** Sent in place of the certificate. */
   certificate?: 'of other names' | 'of another key' | 'ended' | 'none'
-  /** Where the order says that it is finalized. */
+  /** The finalize URL of the order. */
   finalizeAt?: string
 }
 
-/** An authority that speaks RFC 8555 on loopback by HTTPS. It takes nothing on trust: nonces once, signatures by the key of
- *  the account, the token where HTTP-01 has it, exactly the names of the order in a request that is signed by its key. */
+/** An authority with RFC 8555 on loopback by HTTPS. It verifies everything: each nonce once, signatures by the
+ *  account key, the HTTP-01 token, and exactly the names of the order in a request signed with its key. */
 export interface AcmeAuthority {
   directoryUrl: string
-  /** To trust its HTTPS, PEM. */
+  /** To trust its HTTPS server, PEM. */
   ca: string
-  /** To trust what it signs, PEM. */
+  /** To trust its certificates, PEM. */
   root: string
   mischief: Mischief
-  /** Steps in their order, as `step` or `step name`. */
+  /** Steps in order, as `step` or `step name`. */
   asked: string[]
   /** Names of each order. */
   orders: string[][]
   contacts: (string | undefined)[]
   issued: string[]
-  /** What orders said they replace. */
+  /** The certificates that orders replace. */
   replaced: (string | undefined)[]
-  /** Suggested for every certificate (RFC 9773); null: it has nothing like that. */
+  /** The suggested window for every certificate (RFC 9773); null: not supported. */
   window: { start: string; end: string } | null
-  /** Names of certificates that were asked about. */
+  /** Identifiers of certificates with a renewal query. */
   askedFor: string[]
-  /** What it sends as Retry-After where something is under way. */
+  /** Its Retry-After for pending states. */
   retryAfter: string | null
   stop(): Promise<void>
 }
 
-/** `askAt`: the port where names are asked for their tokens, all on 127.0.0.1. `now`: of what it signs (ms UTC). */
+/** `askAt`: the port for validation requests, all on 127.0.0.1. `now`: the start of its certificates (ms UTC). */
 export async function startAcmeAuthority(options: {
   askAt: () => number
   now: () => number
@@ -155,7 +155,7 @@ export async function startAcmeAuthority(options: {
     return json(201, shownOrder(order), { location: `${base}/order/${order.id}` })
   }
 
-  /** Fetches the token from where HTTP-01 has it. RFC 8555 §8.3 */
+  /** Fetches the HTTP-01 token. RFC 8555 §8.3 */
   const prove = async (authorization: Authorization, jwk: Jwk): Promise<void> => {
     const { name, token } = authorization
     if (authority.mischief.stuck === 'authorization') return
@@ -195,7 +195,7 @@ export async function startAcmeAuthority(options: {
     order.status = 'valid'
   }
 
-  /** A signed request, checked → what it says and whose it is. Throws the Response that refuses it. RFC 8555 §6.2–6.5 */
+  /** A signed request, verified → its payload and account. Throws the Response that refuses it. RFC 8555 §6.2–6.5 */
   const opened = async (request: Asked, isNew: boolean) => {
     if (request.type !== 'application/jose+json') throw problem(415, 'malformed', 'content type')
     const jws = JSON.parse(request.text) as { protected: string; payload: string; signature: string }

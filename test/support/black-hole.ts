@@ -2,11 +2,11 @@ import { dlopen, FFIType, ptr } from 'bun:ffi'
 import { connect, type Socket } from 'node:net'
 
 const { int, ptr: address, u32 } = FFIType
-/** A connection on loopback stands at once, or not at all. */
+/** A connection on loopback is established at once, or not at all. */
 const FULL_MS = 200
 
-/** A port of 127.0.0.1 that swallows whoever knocks: nobody accepts there and its queue is full, so the kernel drops
- *  every SYN. listen(2), tcp_max_syn_backlog of tcp(7). */
+/** A port of 127.0.0.1 that answers no connection: its queue is full and never accepted, so the kernel drops every
+ *  SYN. listen(2), tcp_max_syn_backlog of tcp(7). */
 export async function startBlackHole(): Promise<{ port: number; stop(): Promise<void> }> {
   const { symbols, close } = dlopen('libc.so.6', {
     socket: { args: [int, int, int], returns: int },

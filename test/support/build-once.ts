@@ -4,7 +4,7 @@ import { join } from 'node:path'
 
 const ROOT = join(import.meta.dir, '../..')
 
-/** Builds dist/postrider where there is none, for a test file that is run alone; scripts/test builds it first. */
+/** Builds dist/postrider if it is missing, for a test file that runs alone; scripts/test builds it first. */
 export function buildOnce(): void {
   if (existsSync(join(ROOT, 'dist/postrider'))) return
   execFileSync(process.execPath, ['scripts/build.ts'], { cwd: ROOT, stdio: ['ignore', 'ignore', 'inherit'] })

@@ -5,12 +5,12 @@ export const ANY: Look = () => ({ quotas: [] })
 /** Nothing may start. */
 export const NONE: Look = () => false
 
-/** What tests change of a claim of everything that is due. */
+/** What tests change in a claim of everything that is due. */
 export type ClaimChange<Request = ClaimRequest> = Partial<Omit<Request, 'plan'> & { freeFor: FreeFor }>
 
 type FreeFor = (key: string, dueAt: number) => number | Blocker
 
-/** So many of each key, or its blocker. */
+/** How many of each key may start, or its blocker. */
 export function lookOf(freeFor: FreeFor): Look {
   return (key, dueAt) => {
     const free = freeFor(key, dueAt)

@@ -50,7 +50,7 @@ describe('the outside network', () => {
       socket.connect({ port: 25, host: 'mail.example.test', lookup: lookup as never })
       await new Promise((resolve) => setImmediate(resolve))
     } catch {
-      // Thrown or told by event: denied either way.
+      // Thrown or emitted as an event: denied either way.
     }
     socket.destroy()
     expect(takeDenials()).toEqual([`connect ${OUTSIDE}`])

@@ -1,7 +1,7 @@
-/** Preload of every test run (bunfig.toml): no test looks up a name or connects outside of the loopback.
- *  What is tried all the same throws at once, and fails its test even where the code under test swallows the error.
- *  Patched: node:dns, node:net (and with it tls, http, https), node:dgram, fetch, WebSocket, Bun.connect,
- *  Bun.udpSocket. Not reachable from here: worker threads and Bun.fetch. */
+/** Preload of every test run (bunfig.toml): no test may look up a name or connect outside of the loopback. An
+ *  attempt throws at once, and fails its test even if the code under test swallows the error. Patched: node:dns,
+ *  node:net (and so tls, http, https), node:dgram, fetch, WebSocket, Bun.connect, Bun.udpSocket. Not covered: worker
+ *  threads and Bun.fetch. */
 import { afterEach, mock } from 'bun:test'
 import dgram from 'node:dgram'
 import dns from 'node:dns'
@@ -12,13 +12,13 @@ type Patchable = Record<string, unknown>
 
 const denials: string[] = []
 
-/** What was denied since the last call; asking settles it. Only for the test of this file. */
+/** What was denied since the last call, which resets it. Only for the test of this file. */
 export function takeDenials(): string[] {
   return denials.splice(0)
 }
 
-/** `localhost` and its subdomains, 127.0.0.0/8, ::1 (mapped IPv4 too), and the unspecified addresses, which connect to
- *  this machine. Nothing at all means localhost to every connect function. */
+/** `localhost` and its subdomains, 127.0.0.0/8, ::1 (also mapped IPv4), and the unspecified addresses, which connect
+ *  to this machine. No host means localhost for every connect function. */
 export function isLoopback(host: unknown): boolean {
   if (host === undefined || host === null || host === '') return true
   const name = String(host)
@@ -60,7 +60,7 @@ function denyLookups(): void {
   }
   const promises = Object.assign(dns.promises, guarded(dns.promises as unknown as Patchable, 'dns.promises.'))
   const whole = Object.assign(dns, guarded(dns as unknown as Patchable, 'dns.'))
-  // Named imports do not see what was assigned to the module object.
+  // Named imports do not see assignments to the module object.
   mock.module('node:dns', () => ({ ...whole, default: whole }))
   mock.module('node:dns/promises', () => ({ ...promises, default: promises }))
 }
@@ -89,13 +89,13 @@ function denyConnections(): void {
   globalThis.WebSocket = Guarded as typeof WebSocket
 }
 
-/** The forms of net.connect: (options), (port, host), (path), and the array that node passes on inside. */
+/** The forms of net.connect: (options), (port, host), (path), and the array that node passes internally. */
 function hostOfConnect(given: unknown[]): unknown {
   const [first, second] = Array.isArray(given[0]) ? given[0] : given
   if (typeof first !== 'object' || first === null) return typeof second === 'string' ? second : undefined
   const { host, path, lookup } = first as { host?: string; path?: string; lookup?: Call }
   if (path) return undefined
-  // A lookup of the caller's own may know the name; node connects to what it answers.
+  // A custom lookup may resolve the name; node connects to its result.
   if (typeof lookup === 'function' && isIP(host ?? '') === 0) {
     ;(first as Patchable).lookup = (name: string, options: unknown, done: (...answer: unknown[]) => void) =>
       (lookup as (...parameters: unknown[]) => void)(
@@ -117,7 +117,7 @@ function checkUrl(asked: unknown, how: string): void {
   if (url && /^(https?|wss?):$/.test(url.protocol)) checkHost(url.hostname, how)
 }
 
-/** A name that is an address costs no lookup. */
+/** A name that is an address requires no lookup. */
 function checkName(name: unknown, how: string): void {
   if (how.endsWith('lookup') && isIP(String(name)) !== 0) return
   checkHost(name, how)

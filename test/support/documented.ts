@@ -3,8 +3,8 @@ import { refusalsOf } from '../../src/api/openapi/errors.ts'
 import type { Operation } from '../../src/api/operation.ts'
 import { errorSchema } from '../../src/api/responses/error.ts'
 
-/** Holds answers to what is promised of them: by the operations themselves (`undocumented`), and by the document that
- *  is made of them (`readDocument`). Each says in words what is wrong, or null. */
+/** Validates responses against the operations themselves (`undocumented`) and against the document generated from
+ *  them (`readDocument`). Each returns what is wrong, or null. */
 
 interface Answered {
   status: number
@@ -12,8 +12,8 @@ interface Answered {
   text: string
 }
 
-/** An answer that its operation does not promise: another status, another code, another shape. Null for paths and
- *  methods that are no operation, and for operations that promise nothing. */
+/** A response that its operation does not document: another status, another code, another shape. Null for paths and
+ *  methods without an operation, and for operations that document nothing. */
 export async function undocumented(
   operations: readonly Operation[],
   method: string,
@@ -41,7 +41,7 @@ export async function undocumented(
 // biome-ignore lint/suspicious/noExplicitAny: JSON
 type Json = any
 
-/** One operation as the document has it. */
+/** One operation of the document. */
 export interface Documented {
   id: string
   method: string
@@ -50,7 +50,7 @@ export interface Documented {
   operation: Json
 }
 
-/** OpenAPI document → its operations, and what it says of answers and of requests. */
+/** OpenAPI document → its operations, and checks of responses and requests against it. */
 export function readDocument(document: Json) {
   const operations: Documented[] = Object.entries<Json>(document.paths).flatMap(([path, methods]) =>
     Object.entries<Json>(methods).map(([method, operation]) => ({
@@ -81,14 +81,14 @@ export function readDocument(document: Json) {
     operations,
     faultBy,
     deref,
-    /** What is wrong with a body that was posted to an endpoint. */
+    /** What is wrong with a body posted to an endpoint. */
     faultInPosted(body: string): string | null {
       const value = JSON.parse(body)
       const name = value.event === 'inbound' ? 'inbound.received' : value.type
       const fault = posted[name] === undefined ? 'not in the document' : faultBy(posted[name], value)
       return fault === null ? null : `${name} as posted: ${fault}\n${body.slice(0, 2000)}`
     },
-    /** What is wrong with an answer; null also for paths and methods that the document does not have. */
+    /** What is wrong with a response; also null for paths and methods that the document lacks. */
     faultIn(method: string, path: string, answered: Answered): string | null {
       const found = closest(operations, method, path)
       if (found === null) return null
@@ -118,7 +118,7 @@ function inDefs(schema: Json): Json {
   return JSON.parse(JSON.stringify(schema).replaceAll('#/components/schemas/', '#/$defs/'))
 }
 
-/** Of all whose path fits, the one with the fewest parameters in it, as the router takes it. */
+/** Of all matching paths the one with the fewest parameters, as in the router. */
 function closest<T extends { method: string; path: string }>(
   all: readonly T[],
   method: string,

@@ -1,24 +1,24 @@
 import { createEventParser, type StreamEvent } from '../../src/cli/listen/event-parser.ts'
 import { until } from './server.ts'
 
-/** An open stream of events, as a client has it. */
+/** An open event stream, as a client reads it. */
 export interface OpenStream {
   status: number
   headers: Headers
-  /** All that came so far. */
+  /** Everything received so far. */
   events: StreamEvent[]
   text(): string
   ids(): string[]
-  /** What a client would come back with. */
+  /** The last event id for a reconnection. */
   lastId(): string | null
-  /** Resolves once so many events came. */
+  /** Resolves after that many events. */
   received(count: number): Promise<StreamEvent[]>
   /** Resolves when the server ends it. */
   ended: Promise<void>
   leave(): void
 }
 
-/** Opens one, and reads until either side ends it. Where the answer is a refusal its text is all there is. */
+/** Opens a stream and reads until either side ends it. A refusal has only its text. */
 export async function openEventStream(
   url: string,
   key: string | null,
@@ -55,7 +55,7 @@ export async function openEventStream(
   }
 }
 
-/** The whole of an answer, or the beginning of one that does not end by itself. */
+/** The whole response, or the beginning of one that does not end by itself. */
 export async function textOf(answer: Response): Promise<string> {
   if (!answer.headers.get('content-type')?.startsWith('text/event-stream')) return answer.text()
   if (answer.body === null) return ''

@@ -1,16 +1,16 @@
 import type { WallClock } from '../../src/os/clock.ts'
 
-/** A Clock that stands still until a test moves it. */
+/** A Clock that only a test moves. */
 export interface FakeClock extends WallClock {
-  /** Moves on by `ms`: naps end one after the other in the order they are due (equal times: in the order they began),
-   *  each at its own minute, so that whoever naps again within `ms` is woken again within this call.
-   *  Between two naps whatever needs no input from outside has run, the store's commits too. A negative `ms` throws. */
+  /** Advances by `ms`: sleeps end one after the other in due order (equal times: in start order), each at its own
+   *  time, so that a caller that sleeps again within `ms` is woken again within this call. Between two sleeps,
+   *  everything that needs no outside input has run, including the store's commits. A negative `ms` throws. */
   advance(ms: number): Promise<void>
-  /** Somebody sets the clock on the wall by so many ms, back when negative; no nap ends sooner or later for it. */
+  /** Sets the wall clock by this many ms, back when negative; no sleep ends sooner or later. */
   leap(ms: number): void
-  /** When the present naps end (ms UTC by a wall nobody set), soonest first. */
+  /** When the current sleeps end (ms UTC of a wall clock that was never set), soonest first. */
   naps(): number[]
-  /** Resolves when `count` naps or more are under way: for waiting until a loop has gone to sleep. */
+  /** Resolves when at least `count` sleeps are pending: to wait until a loop sleeps. */
   untilNapping(count?: number): Promise<void>
 }
 
@@ -19,7 +19,8 @@ interface Nap {
   end: () => void
 }
 
-/** Start (ms UTC) → FakeClock. A nap of 0 ms or less, or with an aborted signal, ends at once, as with systemClock. */
+/** Start (ms UTC) → FakeClock. A sleep of 0 ms or less, or with an aborted signal, ends at once, as with
+ *  systemClock. */
 export function createFakeClock(startAt: number): FakeClock {
   let now = startAt
   let setBy = 0
@@ -66,10 +67,10 @@ export function createFakeClock(startAt: number): FakeClock {
   }
 }
 
-/** Some turns of the event loop: every promise that can go on by itself has done so, group commits included. */
+/** Some turns of the event loop: every promise that can continue by itself has done so, group commits included. */
 async function settled(): Promise<void> {
   for (let turn = 0; turn < TURNS; turn++) await new Promise<void>((resolve) => setImmediate(resolve))
 }
 
-/** A claim and a record after it take two turns each; twice that is enough for whoever does both. */
+/** A claim and a record after it take two turns each; twice that is enough for both. */
 const TURNS = 8

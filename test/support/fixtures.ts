@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
-/** Fixtures of one kind, by name: the mail with CRLF line ends, as it comes over the wire; on disk they have LF. */
+/** Fixtures of one kind, by name: the mail with CRLF line ends, as on the wire; on disk they have LF. */
 export function loadFixtures(kind: 'arf' | 'dsn'): Map<string, Uint8Array> {
   const folder = new URL(`../fixtures/${kind}/`, import.meta.url)
   const names = readdirSync(folder).filter((name) => name.endsWith('.eml'))

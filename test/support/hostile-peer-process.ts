@@ -1,4 +1,4 @@
-/** A hostile peer (hostile-peer.ts) in a process of its own, so that what it computes is not counted. Arguments: files of
+/** A hostile peer (hostile-peer.ts) in a separate process, so that its CPU time is not counted. Arguments: files of
  *  certificate and key. Prints its port. */
 import { readFileSync } from 'node:fs'
 import { startHostilePeer } from './hostile-peer.ts'

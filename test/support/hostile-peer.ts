@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import tls from 'node:tls'
 
-/** Ways to answer a request badly. `endless` is sent again and again until the connection closes, as fast as it goes. */
+/** Hostile responses. `endless` is sent repeatedly until the connection closes, as fast as possible. */
 export const MISBEHAVIOURS: Readonly<Record<string, { first?: string; endless?: string; everyMs?: number }>> = {
   'endless 100 Continue': { endless: 'HTTP/1.1 100 Continue\r\n\r\n' },
   'endless 103 Early Hints': { endless: 'HTTP/1.1 103 Early Hints\r\nLink: </a.css>; rel=preload\r\nX: y\r\n\r\n' },
@@ -25,13 +25,13 @@ export const MISBEHAVIOURS: Readonly<Record<string, { first?: string; endless?: 
 
 export interface HostilePeer {
   port: number
-  /** Bytes that were handed to the sockets. */
+  /** Bytes passed to the sockets. */
   sentBytes(): number
   close(): void
 }
 
-/** A real TLS server on loopback. The path of the request says how it misbehaves (the number of the misbehaviour, `/3`); any
- *  other path gets a proper 200. With `always` each request gets that misbehaviour. */
+/** A real TLS server on loopback. The path of the request selects the misbehaviour (its number, `/3`); any other
+ *  path gets a proper 200. With `always` each request gets that misbehaviour. */
 export async function startHostilePeer(pair: { key: string; cert: string }, always?: string): Promise<HostilePeer> {
   const names = Object.keys(MISBEHAVIOURS)
   const sockets = new Set<tls.TLSSocket>()

@@ -1,7 +1,7 @@
 import { type ParsedMail, packParsed, packRaw } from '../../src/mail/inbound-content.ts'
 import type { InboundMessage } from '../../src/model/inbound-message.ts'
 
-/** A mail as it came in, for tests that begin where it is stored. */
+/** An accepted inbound mail, for tests that start at the store. */
 export const RAW = [
   'Received: from mx.sender.example by mail.postrider.test; Sat, 21 Nov 2026 12:00:00 +0000',
   'From: Ann <ann@sender.example>',
@@ -26,7 +26,7 @@ export const PARSED: ParsedMail = {
 /** Base64 of the two attachments of PARSED. */
 export const CONTENTS = ['JVBERi0=', 'b2s=']
 
-/** Message of that mail, taken by a webhook route unless said. */
+/** A message of that mail, from a webhook route by default. */
 export function inboundMessage(
   part: Pick<InboundMessage, 'id' | 'organizationId' | 'domainId' | 'routeId' | 'receivedAt'> & Partial<InboundMessage>,
 ): InboundMessage {
@@ -49,7 +49,7 @@ export function inboundMessage(
   }
 }
 
-/** What the store keeps of the mail, once for all messages of it. */
+/** What the store keeps of the mail, once for all its messages. */
 export function storedMail(parsed: ParsedMail = PARSED, raw: string | Uint8Array = RAW) {
   return { raw: packRaw(Buffer.from(raw)), parsed: packParsed(parsed) }
 }

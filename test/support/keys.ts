@@ -4,7 +4,7 @@ import type { Random } from '../../src/os/random.ts'
 import { systemRandom } from '../../src/os/random.ts'
 import type { Store } from '../../src/storage/store.ts'
 
-/** What an API key is for → its record, stored, and its value. It never ends and was never used. */
+/** The purpose of an API key → its stored record, and its value. It has no expiry and was never used. */
 export async function addKey(
   store: Pick<Store, 'apiKeys'>,
   key: Pick<ApiKey, 'id' | 'organizationId' | 'domainId' | 'createdAt'> & Partial<ApiKey>,

@@ -7,8 +7,8 @@ const { symbols: libc } = dlopen('libc.so.6', {
   close: { args: [FFIType.i32], returns: FFIType.i32 },
 })
 
-/** A unix datagram socket bound to `path`, as systemd has one; NUL in front: an abstract one. `receive` gives the next
- *  state, or '' when none is there. */
+/** A unix datagram socket bound to `path`, like systemd's; a leading NUL makes it abstract. `receive` returns the
+ *  next state, or '' when there is none. */
 export function listenForStates(path: string) {
   const isAbstract = path.startsWith('\0')
   const address = Buffer.concat([Buffer.from([1, 0]), Buffer.from(path), Buffer.alloc(isAbstract ? 0 : 1)])
@@ -17,7 +17,7 @@ export function listenForStates(path: string) {
   return {
     receive: () => {
       const buffer = Buffer.alloc(100)
-      const size = Number(libc.recv(socket, ptr(buffer), buffer.length, 0x40)) // MSG_DONTWAIT: it is there or it is not
+      const size = Number(libc.recv(socket, ptr(buffer), buffer.length, 0x40)) // MSG_DONTWAIT: never blocks
       return buffer.toString('utf8', 0, Math.max(0, size))
     },
     close: () => libc.close(socket),

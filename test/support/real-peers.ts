@@ -2,14 +2,14 @@ import { describe } from 'bun:test'
 import { spawnSync } from 'node:child_process'
 import type { Zone } from '../../src/cli/try/zone-server.ts'
 
-/** Mail programs of others that tests talk to, so that not only we believe in our protocol. `.ci/run` installs them:
+/** Third-party mail programs, so that the protocol is not tested against ourselves only. `.ci/run` installs them:
  *  swaks, a client in Perl, and two verifiers of DKIM: dkimpy in Python and Mail::DKIM in Perl. */
 
 /** Debian's own, for which its packages are; another may come first in PATH. */
 const PYTHON = '/usr/bin/python3'
 const PERL = '/usr/bin/perl'
 
-/** `describe` for tests that need them: skipped where one is missing, and an error with REAL_PEERS=required. */
+/** `describe` for tests that require them: skipped where one is missing, and an error with REAL_PEERS=required. */
 export function describeWithPeers(what: string, tests: () => void): void {
   const missing = [
     ...(Bun.which('swaks') === null ? ['swaks'] : []),
@@ -20,14 +20,14 @@ export function describeWithPeers(what: string, tests: () => void): void {
   describe.skipIf(missing.length > 0)(what, tests)
 }
 
-/** What a program said, both its outputs together. */
+/** The output of a program, both streams together. */
 export interface Spoken {
   exitCode: number
   output: string
 }
 
-/** A swaks run against `host:port` → its transcript; lines of the server begin with `<-` or `<~` (over TLS), a refusal
- *  with `<**` or `<~*`. Exit code 0 only when the mail was taken. */
+/** A swaks run against `host:port` → its transcript; lines of the server start with `<-` or `<~` (over TLS), a
+ *  refusal with `<**` or `<~*`. Exit code 0 only when the mail was accepted. */
 export async function swaks(server: string, ...options: string[]): Promise<Spoken> {
   const { exitCode, output } = await run(['swaks', '--server', server, '--timeout', '10', ...options])
   return { exitCode, output: output.toString() }
@@ -45,18 +45,18 @@ export async function dkimpySigned(
   return output.toString()
 }
 
-/** A mail as it was received → `algorithm domain pass|fail` of each signature, sorted, by dkimpy, which asks the zone
- *  for the keys itself. */
+/** A received mail → `algorithm domain pass|fail` of each signature, sorted, by dkimpy, which looks up the keys
+ *  itself. */
 export async function dkimpyResults(raw: Uint8Array, zone: Zone): Promise<string[]> {
   return (await resultsOf([PYTHON, '-c', DKIMPY_VERIFY], [raw], zone))[0]!
 }
 
-/** Several mails → for each what dkimpyResults gives, by one process. */
+/** Several mails → the dkimpyResults of each, by one process. */
 export function dkimpyResultsOfAll(mails: readonly Uint8Array[], zone: Zone): Promise<string[][]> {
   return resultsOf([PYTHON, '-c', DKIMPY_VERIFY], mails, zone)
 }
 
-/** The same by Mail::DKIM, which skips what is signed with Ed25519: its results are of RSA only. */
+/** The same by Mail::DKIM, which skips Ed25519 signatures: its results are of RSA only. */
 export function mailDkimResultsOfAll(mails: readonly Uint8Array[], zone: Zone): Promise<string[][]> {
   return resultsOf([PERL, '-e', MAIL_DKIM_VERIFY], mails, zone)
 }
@@ -69,7 +69,7 @@ async function resultsOf(command: string[], mails: readonly Uint8Array[], zone: 
   return results.map((line) => line.split(',').filter(Boolean).sort())
 }
 
-/** A line of base64 is a mail; a line of output is its results, with a comma behind each. */
+/** An input line is a mail in base64; an output line is its results, with a comma after each. */
 const DKIMPY_VERIFY = `
 import base64, dkim, dns.resolver, sys
 asked = dns.resolver.Resolver(configure=False)
@@ -109,7 +109,7 @@ while (my $line = <STDIN>) {
 }
 `
 
-/** Lines for a zone → its records as dnspython reads them, `name type data` each, the strings of a text joined. */
+/** Zone lines → its records as dnspython reads them, `name type data` each, the strings of a text joined. */
 export async function zoneRecords(text: string, origin: string): Promise<string[]> {
   const { exitCode, output } = await run([PYTHON, '-c', READ_ZONE, `${origin}.`], text)
   if (exitCode !== 0) throw new Error(output.toString())
@@ -124,7 +124,7 @@ for name, ttl, data in zone.iterate_rdatas():
     print(name, kind, b''.join(data.strings).decode() if kind == 'TXT' else data.to_text())
 `
 
-/** While it runs this process goes on: what it talks to is here. */
+/** This process continues meanwhile, because the command connects to it. */
 async function run(command: string[], input: string | Uint8Array = ''): Promise<{ exitCode: number; output: Buffer }> {
   const child = Bun.spawn(command, { stdin: Buffer.from(input), stdout: 'pipe', stderr: 'pipe' })
   const [output, errors, exitCode] = await Promise.all([

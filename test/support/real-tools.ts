@@ -1,12 +1,13 @@
 import { describe } from 'bun:test'
 import { spawnSync } from 'node:child_process'
 
-/** Programs of the system that tests talk to; `.ci/run` installs them. */
+/** System programs that tests call; `.ci/run` installs them. */
 
-/** Not a program in PATH, but asked for by name. */
+/** Not a program in PATH, but requested by name. */
 const MODULES: Record<string, string[]> = { 'python3-seccomp': ['/usr/bin/python3', '-c', 'import seccomp'] }
 
-/** `describe` for tests that need them (`root`: the right to be somebody else): skipped where one is missing, and an error with REAL_PEERS=required. */
+/** `describe` for tests that require them (`root`: the right to become another user): skipped where one is missing,
+ *  and an error with REAL_PEERS=required. */
 export function describeWith(tools: readonly string[], what: string, tests: () => void): void {
   const missing = tools.filter((tool) => !isHere(tool))
   if (missing.length > 0 && process.env.REAL_PEERS === 'required') throw new Error(`missing: ${missing.join(', ')}`)
@@ -19,7 +20,7 @@ function isHere(tool: string): boolean {
   return program === undefined ? Bun.which(tool) !== null : spawnSync(program, args).status === 0
 }
 
-/** A command → its exit code and what it said, both outputs together. */
+/** A command → its exit code and output, both streams together. */
 export async function run(
   command: string[],
   options: { env?: Record<string, string>; cwd?: string; input?: string } = {},

@@ -1,7 +1,7 @@
 import { selfSignedCertificate } from '../../src/net/tls/certificate.ts'
 import { systemClock } from '../../src/os/clock.ts'
 
-/** A request as it came over the wire. */
+/** A request as it arrived over the wire. */
 export interface ReceivedRequest {
   method: string
   /** Path and query. */
@@ -13,21 +13,21 @@ export interface ReceivedRequest {
   body: string
 }
 
-/** A status alone, a whole answer, or `hang`: accept the request and never answer. */
+/** A status alone, a whole response, or `hang`: accept the request and never answer. */
 export type ScriptedAnswer = number | { status: number; headers?: Record<string, string>; body?: string } | 'hang'
 
-/** A real HTTPS endpoint on loopback that plays a script and keeps every request. */
+/** A real HTTPS endpoint on loopback that follows a script and keeps every request. */
 export interface Receiver {
   /** `https://127.0.0.1:port/hook` */
   url: string
   /** The certificate to trust, PEM. */
   ca: string
-  /** Its private key, PEM: for other endpoints under the same certificate. */
+  /** Its private key, PEM: for other endpoints with the same certificate. */
   key: string
   requests: ReceivedRequest[]
-  /** From now on: these answers in order, the last one again and again. */
+  /** From now on: these responses in order, the last one repeated. */
   script(...answers: ScriptedAnswer[]): void
-  /** Answers whoever hangs now. */
+  /** Answers the hanging requests. */
   release(status: number): void
   /** Resolves once `count` requests have arrived, body included. */
   received(count: number): Promise<void>
@@ -85,7 +85,7 @@ export async function startReceiver(...answers: ScriptedAnswer[]): Promise<Recei
   }
 }
 
-/** One for all receivers of a test run: whoever trusts one trusts all. */
+/** One for all receivers of a test run, so that trusting one trusts all. */
 let certificate: ReturnType<typeof selfSignedCertificate> | undefined
 
 async function kept(request: Request): Promise<ReceivedRequest> {

@@ -15,29 +15,29 @@ export interface ReceivedMail {
 export interface RemoteMx {
   port: number
   mails: ReceivedMail[]
-  /** Connections so far, and those still there. */
+  /** Connections so far, and open ones. */
   connections(): number
   open(): number
-  /** Resolves when `count` mails have come. */
+  /** Resolves after `count` mails. */
   received(count: number): Promise<ReceivedMail[]>
   stop(): Promise<void>
 }
 
-/** Replies such as `451 4.7.1 come later`; null or nothing = taken. */
+/** Replies such as `451 4.7.1 come later`; null or nothing = accepted. */
 export interface RemoteScript {
   mail?: (address: string) => string | null
   rcpt?: (address: string) => string | null
   data?: (mail: ReceivedMail) => string | null
 }
 
-/** Starts a remote mail server that takes everything, or answers by `script`. With `tls` it offers STARTTLS, with
- *  `login` it wants that user and password (over TLS, or in clear where `tls` is missing). */
+/** Starts a remote mail server that accepts everything, or answers by `script`. With `tls` it offers STARTTLS; with
+ *  `login` it requires that user and password (over TLS, or in cleartext without `tls`). */
 export async function startRemoteMx(
   options: {
     script?: RemoteScript
     tls?: { keyPem: string; certificatePem: string }
     login?: { user: string; password: string }
-    /** 127.0.0.1 unless told; all of 127.0.0.0/8 is this machine, so two hosts may share a port. */
+    /** 127.0.0.1 by default; all of 127.0.0.0/8 is this machine, so two hosts may share a port. */
     host?: string
     port?: number
   } = {},
@@ -100,23 +100,23 @@ export async function startRemoteMx(
   }
 }
 
-/** What the raw server does at a command: say these lines, or misbehave. */
+/** What the raw server does at a command: send these lines, or misbehave. */
 export type Move =
   | string
   | { do: 'hang' | 'drop' | 'reset' }
-  /** Says the text (220 unless told) and goes over to TLS. */
+  /** Sends the text (220 by default) and starts TLS. */
   | { do: 'starttls'; text?: string }
-  /** Says the line again and again, never the last one. */
+  /** Sends the line repeatedly, never the last one. */
   | { do: 'drip'; line: string; everyMs: number }
-  /** Says the text and reads no further. */
+  /** Sends the text and reads no further. */
   | { do: 'stop_reading'; text: string }
-  /** Says the text and closes at once. */
+  /** Sends the text and closes at once. */
   | { do: 'say_and_drop'; text: string }
 
-/** Where the raw server stands: verbs in upper case, `CONNECT`, and `DOT` for the end of a mail. */
+/** The state of the raw server: verbs in upper case, `CONNECT`, and `DOT` for the end of a mail. */
 export type Cue = 'CONNECT' | 'EHLO' | 'HELO' | 'STARTTLS' | 'AUTH' | 'MAIL' | 'RCPT' | 'DATA' | 'DOT' | 'RSET' | 'QUIT'
 
-/** A server of few lines that can do what no real one would; greets at once. */
+/** A minimal server that can do what no real one would; sends its greeting at once. */
 export interface RawMx {
   port: number
   /** Every command line, `<mail>` for a mail, `<tls>` for a handshake, `<connect>` and `<close>`. */
@@ -124,12 +124,12 @@ export interface RawMx {
   mails: Buffer[]
   connections(): number
   open(): number
-  /** Resolves when `heard` holds the line. */
+  /** Resolves when `heard` contains the line. */
   hears(line: string): Promise<void>
   stop(): Promise<void>
 }
 
-/** `script` is asked at each cue, with the line and the number of the connection (from 1); null = behave well. */
+/** `script` is called at each cue, with the line and the number of the connection (from 1); null = behave correctly. */
 export async function startRawMx(
   options: {
     script?: (cue: Cue, line: string, connection: number) => Move | null

@@ -2,7 +2,7 @@ import type { X509Certificate } from 'node:crypto'
 import { connect as connectPlain, type Socket } from 'node:net'
 import { connect } from 'node:tls'
 
-/** `127.0.0.1:port` → the certificate that a client is shown there; with `starttls` by SMTP. */
+/** `127.0.0.1:port` → the certificate that the server presents; with `starttls` by SMTP. */
 export async function shownCertificate(
   address: string,
   options: { starttls?: boolean } = {},

@@ -1,7 +1,7 @@
 import { connect } from 'node:net'
 
-/** HTTP as no client writes it: pieces for a port of this machine, each written in a turn of its own → everything that comes
- *  back until the connection ends. */
+/** Raw HTTP: pieces for a port of this machine, each written in a separate turn → everything that the server sends
+ *  until the connection ends. */
 export function talk(port: number, pieces: string[], { breakOff = false } = {}): Promise<string> {
   return new Promise((resolve) => {
     let answer = ''

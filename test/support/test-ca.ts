@@ -2,13 +2,13 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** A certificate authority made with openssl: another implementation than ours reads the requests and signs. */
+/** A certificate authority with openssl, so that another implementation reads our requests and signs. */
 export interface TestCa {
   /** Its own certificate, PEM. */
   certificatePem: string
   /** A request, DER → the DNS names in it; throws when its signature is not by its own key. */
   namesIn(csr: Uint8Array): string[]
-  /** A request → its certificate from `startsAt` to `endsAt` (ms UTC), and the authority's behind it, PEM. */
+  /** A request → its certificate from `startsAt` to `endsAt` (ms UTC), followed by the authority's, PEM. */
   sign(csr: Uint8Array, time: { startsAt: number; endsAt: number }): string
   remove(): void
 }

@@ -6,10 +6,10 @@ import { systemClock } from '../../src/os/clock.ts'
 import { systemRandom } from '../../src/os/random.ts'
 import type { ReceivedRequest } from './receiver.ts'
 
-/** What the other side checks, written from the documents and without our signing code. */
+/** The checks of a recipient, written from the documentation and without our signing code. */
 
-/** Signature of a webhook request: `<t>.<raw body>`, HMAC-SHA256 with the whole secret, lower-case hex,
- *  constant time, five minutes. `now` in ms. */
+/** Signature of a webhook request: `<t>.<raw body>`, HMAC-SHA256 with the whole secret, lower-case hex, constant
+ *  time, five minutes. `now` in ms. */
 export function customerAccepts(request: ReceivedRequest, secret: string, now: number): boolean {
   const parts = /^t=(\d+),v1=([0-9a-f]{64})$/.exec(request.headers['x-service-signature'] ?? '')
   if (parts === null) return false
@@ -26,7 +26,7 @@ export function standardAccepts(request: ReceivedRequest, secret: string, now: n
   return (given ?? '').split(' ').includes(`v1,${expected}`) && Math.abs(now / 1000 - Number(timestamp)) <= 300
 }
 
-/** A mail as it was received → `algorithm domain result` of each DKIM signature, by mailauth and the zone's keys. */
+/** A received mail → `algorithm domain result` of each DKIM signature, by mailauth and the zone's keys. */
 export async function dkimResults(raw: Uint8Array, zone: Zone): Promise<string[]> {
   const resolver = createResolver({ servers: [zone.address], clock: systemClock, random: systemRandom })
   const { results } = await dkimVerify(Buffer.from(raw), { resolver: mailauthResolver(resolver) as never })

@@ -4,7 +4,7 @@ import { type RawMx, startRawMx } from '../support/remote-mx.ts'
 import { startTestServer, type TestServer, untilInTime } from '../support/server.ts'
 import { foundInFiles } from './files.ts'
 
-/** Retention against whoever reads the disk afterwards. */
+/** Retention against an attacker who reads the disk afterwards. */
 
 const DAY = 86_400_000
 const CANARY = ['canary-subject', 'canary-address', 'canary-metadata', 'canary-of-inbound', 'canary-sender']

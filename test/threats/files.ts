@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** All files below a folder but the key of the seals → which of the texts stand in them, as `file: text`. */
+/** All files below a folder, except the encryption key → which of the texts they contain, as `file: text`. */
 export function foundInFiles(folder: string, texts: readonly string[]): string[] {
   return readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((name) => name !== 'seal.key' && statSync(join(folder, name)).isFile())

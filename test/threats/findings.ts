@@ -1,6 +1,6 @@
 import type { Threat } from './table.ts'
 
-/** What our libraries and the world do to a mail server that sets no limits. */
+/** What libraries and peers do to a mail server without limits. */
 export const FINDINGS: Threat[] = [
   {
     id: 'dns-verdict-errors',
@@ -31,7 +31,7 @@ export const FINDINGS: Threat[] = [
   { id: 'malformed-requests', asset: 'the API', attack: 'empty bodies, deep JSON, bytes that are not a request' },
 ]
 
-/** Peers, DNS, clocks and endpoints at their worst. */
+/** Hostile peers, DNS, clocks and endpoints. */
 export const FAULTS: Threat[] = [
   {
     id: 'hanging-mail-servers',

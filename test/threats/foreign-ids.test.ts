@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type ContractWorld, openContractWorld } from '../api/openapi-world.ts'
 
-/** Another organization's ids where they are not in the path: parameters of the query, fields of the body. Ids in paths
- *  are in test/api/permissions.test.ts. */
+/** Another organization's ids outside the path: query parameters and body fields. test/api/permissions.test.ts
+ *  covers ids in paths. */
 
 // biome-ignore lint/suspicious/noExplicitAny: JSON
 type Json = any

@@ -1,6 +1,6 @@
 import type { Threat } from './table.ts'
 
-/** Hostile strangers, hostile tenants and hostile files: what two reviews of November 2026 found, and the classes behind it. */
+/** Hostile strangers, tenants and files. */
 
 /** At the public ports and in mail. */
 export const STRANGERS: Threat[] = [

@@ -1,14 +1,14 @@
 import { afterEach, expect, test } from 'bun:test'
 import { openRelay } from '../smtp-submission/setup.ts'
 
-/** Limits against whoever asks at two doors at the same time. */
+/** Limits against a client that uses both listeners at the same time. */
 
 let relay: Awaited<ReturnType<typeof openRelay>>
 afterEach(() => relay.close())
 
 const MAIL = { from: 'shop@example.com', to: 'ann@remote.example', subject: 'x', text: 'x' }
 
-/** Thirty mails at once, every third by SMTP → how many were taken at each door. */
+/** Thirty mails at once, every third by SMTP → how many each listener accepted. */
 async function sendAtOnce(): Promise<{ http: number; smtp: number }> {
   const smtp = Array.from({ length: 10 }, () =>
     relay.handIn(MAIL).then(

@@ -7,7 +7,7 @@ import { type RawMx, startRawMx } from '../support/remote-mx.ts'
 import { startTestServer, type TestServer } from '../support/server.ts'
 import { foundInFiles } from './files.ts'
 
-/** What reads of the disk, of the log and of answers: secrets are looked for wherever they might have gone. */
+/** Searches disk, log and responses for secrets. */
 
 let remote: RawMx
 let server: TestServer
@@ -50,7 +50,7 @@ test('no secret appears in a log, a later response, an error or a file', async (
   const secrets = [
     ...[link, session, password],
     ...[server.keys.live, server.keys.test, key.key, rotated.key, server.webhook.secret, changed.secret, route.secret],
-    // A line of each private key, and the key that seals them.
+    // A line of each private key, and the encryption key.
     ...stored.dkim.map(({ privateKeyPem }) => privateKeyPem.split('\n')[1]!),
     readFileSync(join(server.dataDir, 'seal.key'), 'latin1').trim(),
   ]
@@ -78,7 +78,7 @@ test('no secret appears in a log, a later response, an error or a file', async (
     expect([path, status]).toEqual([path, 200])
     answers.push(text)
   }
-  // A key where none belongs: in the path, the query, a field, and as another scheme.
+  // A key in the wrong place: in the path, the query, a field, and as another scheme.
   await ask('GET', `/v1/messages/${key.key}`)
   await ask('GET', `/v1/messages?cursor=${key.key}`)
   await ask('POST', '/v1/messages/send', { from: 1, to: [] })
@@ -91,7 +91,7 @@ test('no secret appears in a log, a later response, an error or a file', async (
   expect(wherever(lines)).toEqual([])
   expect(wherever(answers)).toEqual([])
   expect(foundInFiles(server.dataDir, secrets)).toEqual([])
-  expect(foundInFiles(server.dataDir, [key.prefix]).length).toBeGreaterThan(0) // it is looked for where keys are
+  expect(foundInFiles(server.dataDir, [key.prefix]).length).toBeGreaterThan(0) // keys are expected there
 })
 
 // threat: revoked-keys

@@ -25,7 +25,7 @@ const marks: Mark[] = ['src', 'test'].flatMap((folder) =>
     .flatMap((name) => marksOf(`${folder}/${name}`)),
 )
 
-/** File → its markers. One in an SMTP dialog stands at its head, since the file is one test. */
+/** File → its markers. One in an SMTP dialog is at its head, since the file is one test. */
 function marksOf(file: string): Mark[] {
   const lines = readFileSync(join(ROOT, file), 'utf8').split('\n')
   const isDialog = file.endsWith('.smtp')
@@ -39,7 +39,7 @@ function marksOf(file: string): Mark[] {
   })
 }
 
-/** Other comments, and the loop that makes several tests of one. */
+/** Other comments, and the loop that generates several tests. */
 function isPassedOver(line: string): boolean {
   return /^\s*(?:\/\/|for \()/.test(line)
 }

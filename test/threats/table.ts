@@ -8,7 +8,7 @@ export interface Threat {
   attack: string
 }
 
-/** What strangers and tenants try. */
+/** Attacks by strangers and tenants. */
 export const THREATS: Threat[] = [
   {
     id: 'relay-address-forms',

@@ -15,7 +15,7 @@ const ENFORCE: MtaSts = { mode: 'enforce', mx: ['mx.remote.test'], maxAgeSeconds
 const TESTING: MtaSts = { ...ENFORCE, mode: 'testing' }
 const BROKEN: PolicyFailure = { failure: 'sts-policy-fetch-error', detail: 'timeout' }
 
-/** A domain remote.test that announces a policy; what the fetch gives is `answer`. */
+/** A domain remote.test that announces a policy; the fetch returns `answer`. */
 async function world() {
   const zone = await startZone([{ name: '_mta-sts.remote.test', type: 'TXT', data: 'v=STSv1; id=1;', ttlSeconds: 60 }])
   const store = await openStore({ dataDir: ':memory:', now: START })
@@ -40,7 +40,7 @@ async function world() {
   return { zone, store, clock, state, start, announce, [Symbol.asyncDispose]: stop }
 }
 
-/** Asks in the background until the answer is another one. */
+/** Asks in the background until the answer changes. */
 async function until(find: () => unknown, wanted: unknown): Promise<void> {
   while (!Bun.deepEquals(await find(), wanted)) await new Promise((resolve) => setImmediate(resolve))
 }

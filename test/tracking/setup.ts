@@ -12,15 +12,15 @@ import { ALL_EVENTS, accept, createRecords, found, ORGANIZATION, START } from '.
 import { createTestRandom } from '../support/api.ts'
 import { createFakeClock } from '../support/fake-clock.ts'
 
-/** When everybody reads their mail. */
+/** When all recipients read their mail. */
 export const LATER = START + 3_600_000
 export const BROWSER = 'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 Chrome/142.0.0.0 Safari/537.36'
 
-/** The address of the server, which these links begin with. */
+/** The server's public URL, with which these links start. */
 const HOST = 'mail.server.example'
 const PUBLIC_URL = `https://${HOST}`
 
-/** The room over a real store in memory, with a message to Bob; `wrap` stands between the two. */
+/** The public pages over a real store in memory, with a message to Bob; `wrap` wraps the store. */
 export async function openTracking(
   options: { message?: Partial<Message>; wrap?: (deliveries: Store['deliveries']) => Store['deliveries'] } = {},
 ) {
@@ -48,7 +48,7 @@ export async function openTracking(
     wakeWebhooks: () => void seen.wakes++,
     clientAddress: createClientAddress(isTrusted),
   })
-  /** As a browser at 198.51.100.7 behind our proxy; `headers` in place of its own. */
+  /** As a browser at 198.51.100.7 behind our proxy; `headers` replace its own. */
   const ask = (
     method: string,
     path: string,

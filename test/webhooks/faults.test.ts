@@ -8,7 +8,7 @@ beforeEach(async () => {
 })
 afterEach(() => bench.end())
 
-/** A loop whose process dies after the POST: nothing it finds out is ever written. */
+/** A loop whose process dies after the POST: it writes no result. */
 async function dyingLoop(posts: () => number) {
   const store = withDeliveries(bench.store, () => ({ record: () => Promise.reject(new Error('the process is gone')) }))
   const before = posts()

@@ -16,7 +16,7 @@ const HOUR = 60 * MINUTE
 const attemptNumbers = (receiver: Receiver) =>
   receiver.requests.map((request) => Number(request.headers['x-inbound-delivery-attempt']))
 
-/** As a receiver does it by hand: the header over time and bytes. */
+/** A receiver's manual check: the header over time and bytes. */
 const signatureOf = ({ headers, bytes }: ReceivedRequest, secret = SECRET) => {
   const t = headers['x-inbound-timestamp']!
   return `t=${t},v1=${createHmac('sha256', secret).update(`${t}.`).update(bytes).digest('hex')}`

@@ -13,7 +13,7 @@ import { startGround } from './setup.ts'
 export const INBOUND_LADDER = [60, 600, 3600, 21_600]
 export const SECRET = 'whsec_cm91dGUgc2VjcmV0'
 
-/** One organization on a real store in memory, real receivers, a clock that stands still, and inbound loops. */
+/** One organization on a real store in memory, real receivers, a fake clock, and inbound loops. */
 export interface InboundBench {
   store: Store
   clock: FakeClock
@@ -23,9 +23,9 @@ export interface InboundBench {
   organization(): Promise<string>
   /** A webhook route for `url`; every route has the same secret. */
   route(url: string, includeAttachments?: boolean, organizationId?: string): Promise<InboundRoute>
-  /** A mail that the route took, due at once; wakes the loops. */
+  /** A mail that the route accepted, due at once; wakes the loops. */
   mail(route: InboundRoute, change?: Partial<InboundMessage>, parsed?: ParsedMail): Promise<InboundMessage>
-  /** A loop that runs; the jitter stands in the middle. */
+  /** A running loop; the jitter is in the middle. */
   loop(changes?: LoopChanges): DeliveryLoop
   /** The newest one of the message. */
   delivery(message: InboundMessage): Promise<InboundDelivery>

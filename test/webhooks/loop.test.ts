@@ -163,7 +163,7 @@ test('an answer is written in the turn of the next claim: one commit for both', 
   const receiver = await bench.receiver('hang')
   const webhook = await bench.webhook(receiver.url)
   const loop = bench.loop({ store })
-  await bench.tell(3) // a stranger has two slots
+  await bench.tell(3) // a new endpoint has two slots
   await receiver.received(2)
   receiver.script(200)
   receiver.release(200)
@@ -185,7 +185,7 @@ test('endpoints that hang delay no other webhook, even when they are new and man
   await healthy.received(30)
   await until(() => loop.inFlight() === 10)
   expect(hanging.requests.length).toBe(10)
-  // They turn out to be slow: together they keep a third of the slots for good.
+  // They are slow: together they keep a third of the slots permanently.
   await bench.clock.advance(6000)
   hanging.release(500)
   await hanging.received(23)
@@ -229,7 +229,7 @@ test('endpoints that were quick and then all hang hold half of the slots of the 
   await bench.tell(20, 'message.delivered', other)
   await healthy.received(20)
   await until(() => loop.inFlight() === 100)
-  // What waited goes on once they answer.
+  // Waiting deliveries continue once they answer.
   turning.script(200)
   turning.release(200)
   await turning.received(420)
@@ -304,7 +304,7 @@ test('a hundred failed deliveries in a row pause the webhook once they span a da
   }
   await fail(101)
   expect(await bench.store.webhooks.get(webhook.id)).toMatchObject({ status: 'active', consecutiveFailures: 101 })
-  await loop.stop(0) // a day in which it looks every second is long, and it counts none of them itself
+  await loop.stop(0) // a day of polling every second is long, and the loop does not count the polls
   await bench.clock.advance(DAY)
   loop = begin()
   await fail(1)
@@ -313,7 +313,7 @@ test('a hundred failed deliveries in a row pause the webhook once they span a da
     status: 'paused',
     disabledReason: '102 deliveries in a row failed over more than 24 hours.',
   })
-  // Resumed by hand it is not paused again by the very next failure.
+  // After a manual resume the very next failure does not pause it again.
   await bench.store.webhooks.update(webhook.id, { status: 'active', disabledReason: null }, bench.clock.now())
   await fail(1)
   expect((await bench.store.webhooks.get(webhook.id))!.status).toBe('active')

@@ -17,7 +17,7 @@ export const LADDER = [5, 300, 1800, 7200]
 export const MINUTE = 60_000
 export const DAY = 86_400_000
 
-/** One organization on a real store in memory, real receivers, a clock that stands still, and webhook loops. */
+/** One organization on a real store in memory, real receivers, a fake clock, and webhook loops. */
 export interface Bench {
   store: Store
   clock: FakeClock
@@ -28,7 +28,7 @@ export interface Bench {
   webhook(url: string, events?: EventType[], organizationId?: string): Promise<Webhook & { secret: string }>
   /** Writes `count` events → their ids; wakes the loops. */
   tell(count?: number, type?: EventType, organizationId?: string): Promise<string[]>
-  /** A loop that runs; the jitter stands in the middle. */
+  /** A running loop; the jitter is in the middle. */
   loop(changes?: Partial<LoopChanges>): WebhookLoop
   deliveries(webhookId: string): Promise<WebhookDelivery[]>
   /** Ends loops, receivers and store. */
@@ -39,7 +39,7 @@ interface LoopChanges extends Omit<WebhookLoopOptions, 'settings'> {
   settings: Partial<WebhookLoopOptions['settings']>
 }
 
-/** What both benches stand on: one organization on a real store in memory, real receivers, a clock that stands still. */
+/** The common part of both setups: one organization on a real store in memory, real receivers, a fake clock. */
 export async function startGround<Loop extends DeliveryLoop>() {
   const clock = createFakeClock(START)
   const store = await openStore({ dataDir: ':memory:', now: START })
@@ -64,7 +64,7 @@ export async function startGround<Loop extends DeliveryLoop>() {
     organizationId,
     organization,
     loops,
-    /** What every loop is made with; the jitter stands in the middle. */
+    /** The options of every loop; the jitter is in the middle. */
     means: {
       store,
       post,
@@ -161,12 +161,12 @@ export async function startBench(): Promise<Bench> {
   }
 }
 
-/** Turns the event loop until `condition` holds; the test's own time limit ends it otherwise. */
+/** Turns the event loop until `condition` holds; otherwise the test's own time limit ends it. */
 export async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await new Promise<void>((resolve) => setImmediate(resolve))
 }
 
-/** The store with some methods of its webhook deliveries put in front, for faults. */
+/** The store with some methods of its webhook deliveries replaced, for faults. */
 export function withDeliveries(store: Store, front: (real: WebhookDeliveries) => Partial<WebhookDeliveries>): Store {
   return { ...store, webhookDeliveries: { ...store.webhookDeliveries, ...front(store.webhookDeliveries) } }
 }

@@ -9,8 +9,8 @@ beforeEach(async () => {
 })
 afterEach(() => bench.end())
 
-/** A receiver's verification, written without our code:
- *  parse t and v1, rebuild the signed string from the raw body, HMAC-SHA256, compare in constant time, five minutes. */
+/** A receiver's verification, written without our code: parse t and v1, rebuild the signed string from the raw body,
+ *  HMAC-SHA256, compare in constant time, five minutes. */
 function customerAccepts(request: ReceivedRequest, secret: string, now: number): boolean {
   const parts = request.headers['x-service-signature']!.split(',').map((part) => part.split('=') as [string, string])
   const t = parts.find(([name]) => name === 't')![1]

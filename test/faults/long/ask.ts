@@ -1,10 +1,10 @@
 import type { Crashable } from '../setup.ts'
 
-/** What one request of a client came to. */
+/** The result of one client request. */
 export interface Asked {
-  /** 0: no answer. */
+  /** 0: no response. */
   status: number
-  /** Of the message, behind a 202. */
+  /** Of the message, after a 202. */
   id: string | null
   code: string | null
   retryAfter: string | null
@@ -37,6 +37,6 @@ async function ask(request: () => Promise<Response>): Promise<Asked> {
   }
 }
 
-/** 503 as the interface has it. */
+/** A 503 as documented. */
 export const isUnavailable = ({ status, code, retryAfter }: Asked) =>
   status === 503 && code === 'unavailable' && Number(retryAfter) > 0

@@ -3,17 +3,17 @@ import { openConnection } from '../smtp-client.ts'
 import { missingFrom, unless } from './fault.ts'
 import { type Seen, watch } from './observer.ts'
 
-/** Healthy traffic, alone or beside an attacker: one tenant that sends and one stranger whose mail comes in. */
+/** Healthy traffic, alone or beside an attacker: a tenant that sends and a stranger whose mail arrives. */
 
-/** What became of it. Times in ms. */
+/** The results. Times in ms. */
 export interface Healthy {
   /** From the request to the mail at its destination. */
   send: Times
-  /** From the connection to the 250 behind the dot. */
+  /** From the connection to the 250 after the final dot. */
   inbound: Times
-  /** Accepted and never arrived; more than a few are not named. */
+  /** Accepted and never arrived; lists only a few of them. */
   lost: string[]
-  /** Requests and mails that were refused or cut. */
+  /** Refused or cut requests and mails. */
   refused: number
   seen: Seen
 }
@@ -25,15 +25,16 @@ interface Times {
 
 const SEND_EVERY_MS = 40
 const INBOUND_EVERY_MS = 100
-/** Of no network of the attackers. */
+/** Outside the attackers' networks. */
 const HEALTHY_ADDRESS = '127.0.200.1'
 const MOST_TIMES = 3
-/** On an idle machine a send takes 5 ms at p99, and three times that is less than another process takes of a core at once. */
+/** On an idle machine a send takes 5 ms at p99; three times that is less than another process takes of a core at
+ *  once. */
 const LEAST_ALONE_MS = 30
 const MOST_HEALTHZ_MS = 250
 
-/** Sends and receives steadily for `forMs`, each as it is due and not as the one before it is answered. Route for
- *  `desk@example.com` must exist. */
+/** Sends and receives at a steady rate for `forMs`, without waiting for responses. A route for `desk@example.com`
+ *  must exist. */
 export async function healthyTraffic(
   world: Crashable,
   { pid, smtpPort, run, forMs }: { pid: number; smtpPort: number; run: string; forMs: number },
@@ -91,7 +92,7 @@ export async function healthyTraffic(
   }
 }
 
-/** Alone and beside the attacker → the promises that did not hold. */
+/** Results alone and beside the attacker → the violated limits. */
 export function brokenBeside(alone: Healthy, beside: Healthy): string[] {
   const most = ({ p99 }: Times) => MOST_TIMES * Math.max(p99, LEAST_ALONE_MS)
   return [
@@ -117,7 +118,7 @@ export function figuresOf(alone: Healthy, beside: Healthy): string {
   )
 }
 
-/** Starts `work` every so often, however long each takes. */
+/** Starts `work` at a fixed interval, however long each takes. */
 async function steadily(everyMs: number, forMs: number, work: (n: number) => Promise<void>): Promise<Promise<void>[]> {
   const beganAt = performance.now()
   const begun: Promise<void>[] = []

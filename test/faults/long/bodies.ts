@@ -8,7 +8,7 @@ const MOST_MB = 512
 const MOST_MS = 500
 const MOST_STALL_MS = 200
 
-/** Large requests, all at once: taken, or told to come again, in bounded memory, and nobody else waits for them. */
+/** Many large requests at once: accepted, or told to retry, in bounded memory and without delaying others. */
 export const bodies: Fault = {
   name: 'bodies',
   needs: [],
@@ -19,7 +19,7 @@ export const bodies: Fault = {
       const server = await world.serve()
       const before = await stallsOf(world)
       const observer = await watch(world, server.pid!)
-      // To nowhere: who counts the time here must not be busy with taking the mail in.
+      // Not delivered: the process that measures must not be busy with accepting the mail.
       const body = largeMessage('you@nowhere.example', BODY_BYTES)
       const came = await Promise.all(Array.from({ length: count }, () => postUntilTaken(world, body)))
       const seen = await observer.stop()

@@ -7,9 +7,9 @@ import type { Crashable } from '../setup.ts'
 /** What clients were promised: token → id of the message. */
 export type Promised = Map<string, string>
 
-/** HTTP clients that each send one mail after the other with an Idempotency-Key, until told to stop; resolves when all
- *  have stopped. With `patient` each stops only behind a 202 to its last mail. With `gullible` they take for promised what they
- *  have only sent, as clients of a server would that answers before it commits. */
+/** HTTP clients that each send one mail after another with an Idempotency-Key until they are stopped; resolves when
+ *  all have stopped. With `patient` each stops only after a 202 to its last mail. With `gullible` they count a sent
+ *  mail as promised, like clients of a server that answers before it commits. */
 export function startClients(
   world: Crashable,
   options: { run: string; count: number; text?: string; patient?: boolean; gullible?: boolean },
@@ -35,8 +35,8 @@ export function startClients(
   }
 }
 
-/** What a data directory holds while nobody serves it: whether SQLite finds it whole, its messages, and how many of them
- *  each idempotency key has. */
+/** The content of a data directory without a server: whether SQLite finds it intact, its messages, and how many of
+ *  them each idempotency key has. */
 export function readStore(dataDir: string): { integrity: string; ids: Set<string>; perSubject: Map<string, number> } {
   const file = join(dataDir, 'postrider.db')
   if (!existsSync(file)) throw new Error(`${file} is missing`)
@@ -52,5 +52,5 @@ export function readStore(dataDir: string): { integrity: string; ids: Set<string
   }
 }
 
-/** Subjects that stand twice: a key that made two messages. */
+/** Duplicate subjects: a key that created two messages. */
 export const twice = (perSubject: Map<string, number>) => [...perSubject].filter(([, count]) => count > 1).length

@@ -12,9 +12,9 @@ const CEILING_MB = 512
 const MOST_MS = 500
 const FILM = { isFilm: true }
 
-/** Large requests, large mails and their deliveries, all at once, under a ceiling: who has more than that resident is killed,
- *  by us and, where a control group can be made, by the kernel; there the program finds the limit by itself. What does not
- *  fit waits or is told to come again; nothing that was taken is lost. */
+/** Large requests, large mails and their deliveries at once, under a memory limit. A program above the limit is
+ *  killed by the test and, where a control group can be made, by the kernel; there the program detects the limit
+ *  itself. Work that does not fit waits or is told to retry, and nothing accepted is lost. */
 export const ceiling: Fault = {
   name: 'ceiling',
   needs: [],

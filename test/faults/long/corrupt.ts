@@ -8,9 +8,9 @@ import { type Fault, unless } from './fault.ts'
 const PAGE = 4096
 type Damage = (dataDir: string) => void
 
-/** Damage done to the files of a program that was killed. It must be said at the start, with what to do, or do no harm:
- *  every message is there as it was. Not among it: log and index removed together, which is what a good end leaves; and
- *  changed bytes inside a stored text, since SQLite keeps no checksums of its pages. */
+/** Damage to the files of a killed program. The start must report it with advice, or it must do no harm: every
+ *  message is unchanged. Not covered: removing log and index together, which looks like a clean shutdown, and
+ *  changed bytes inside a stored text, because SQLite pages have no checksums. */
 export const corrupt: Fault = {
   name: 'corrupt',
   needs: [],
@@ -59,8 +59,8 @@ export const corrupt: Fault = {
   },
 }
 
-/** What was promised, as text: every message with its content, and every address with its content. `from` is put back
- *  afterwards, since reading brings the log into the file. */
+/** The promised data as text: every message with its content, and every address with its content. `from` is restored
+ *  afterwards, because reading merges the log into the file. */
 function contents(dataDir: string, from: string | null): string {
   const db = connect(join(dataDir, 'postrider.db'), { busyTimeoutMs: 1_000 })
   try {
@@ -104,14 +104,14 @@ const garbage =
     writeFileSync(fileOf(dataDir), crypto.getRandomValues(new Uint8Array(Math.min(65_536, size(fileOf(dataDir))))))
 const size = (file: string) => (existsSync(file) ? statSync(file).size : 4096)
 
-/** The log is brought into the file first, as it is after a good end: then the file alone holds all. */
+/** The log is merged into the file first, as after a clean shutdown: then the file alone has everything. */
 const settled =
   (damage: Damage): Damage =>
   (dataDir) => {
     connect(database(dataDir), { busyTimeoutMs: 1_000 }).close()
     damage(dataDir)
   }
-/** Puts a byte into the head of the n-th page, where SQLite says what the page is. */
+/** Writes a byte into the header of the n-th page, which holds SQLite's page type. */
 const flipPage = (page: number) => settled(flip(database, (bytes) => (page * PAGE < bytes ? page * PAGE : PAGE)))
 
 const VARIANTS: [string, Damage][] = [

@@ -9,7 +9,7 @@ const LIMIT = 256
 const MOST_CPU = 0.5
 const BACK_MS = 5_000
 
-/** Few descriptors and many connections, that say nothing, half a word, or nothing after a greeting. */
+/** Few descriptors and many connections that send nothing, half a command, or nothing after the greeting. */
 export const descriptors: Fault = {
   name: 'files',
   needs: [],
@@ -27,7 +27,7 @@ export const descriptors: Fault = {
         { name: 'smtp-silent', to: port, says: '' },
       ]) {
         const sockets = Array.from({ length: count }, () => opened(to, says))
-        await Bun.sleep(1_500) // the system hands on silent connections after a second
+        await Bun.sleep(1_500) // the kernel passes silent connections on after a second
         const before = cpuSeconds(server.pid!)
         await Bun.sleep(2_000)
         const cpu = (cpuSeconds(server.pid!) - before) / 2

@@ -1,20 +1,20 @@
 import { readFileSync } from 'node:fs'
 import { SERVING_FILE } from '../../../src/cli/serving.ts'
 
-/** What a process did to a folder, from a record of strace (`-f -y -xx`), in the order in which it was done. */
+/** What a process did to a folder, in order, from a strace record (`-f -y -xx`). */
 export type Step =
   | { kind: 'write'; file: string; at: number; bytes: Buffer }
   | { kind: 'truncate'; file: string; size: number }
   | { kind: 'sync'; file: string }
   | { kind: 'unlink'; file: string }
   | { kind: 'rename'; from: string; to: string }
-  /** Ids of messages that a client was told of. */
+  /** Ids of messages that a client was promised. */
   | { kind: 'told'; ids: string[] }
 
 export const RECORDED = 'pwrite64,fsync,fdatasync,ftruncate,unlink,rename,write,writev,sendto'
 
-/** A record → its steps on files below `folder`, and what went out of sockets. A call counts where it ended: what it
- *  did was done then at the latest, and an fsync has promised nothing before. */
+/** A record → its steps on files below `folder`, and its socket output. A call counts where it ended: by then its
+ *  effect is certain, and an fsync promises nothing before. */
 export function readRecord(file: string, folder: string): Step[] {
   const begun = new Map<string, string>()
   const steps: Step[] = []
@@ -23,7 +23,7 @@ export function readRecord(file: string, folder: string): Step[] {
     const thread = line.slice(0, space)
     let call = line.slice(space).trimStart()
     if (call.endsWith('<unfinished ...>')) {
-      // A write may have been on the disk's way since its beginning; an answer was on its way as well.
+      // A write may be on its way to the disk since its start, and so may a response on the network.
       begun.set(thread, call.slice(0, -'<unfinished ...>'.length))
       continue
     }
@@ -53,7 +53,7 @@ function readCall(call: string, folder: string): Step | null {
         .match(/"id":"msg_\w+"|queued as msg_\w+/g) ?? []
     return ids.length === 0 ? null : { kind: 'told', ids: ids.map((text) => /msg_\w+/.exec(text)![0]) }
   }
-  if (!isOurs || file.endsWith(`/${SERVING_FILE}`)) return null // what is there only while a server runs
+  if (!isOurs || file.endsWith(`/${SERVING_FILE}`)) return null // files that exist only while a server runs
   const tail = call.slice(0, call.lastIndexOf(')')).split(', ')
   if (name === 'pwrite64') return { kind: 'write', file, at: Number(tail.at(-1)), bytes: strings(call)[0]! }
   if (name === 'ftruncate') return { kind: 'truncate', file, size: Number(bytesOf(tail.at(-1)!)) }

@@ -12,11 +12,11 @@ import { type Bench, type Fault, missingFrom, unless } from './fault.ts'
 
 const DISK = '32m'
 const BALLAST_BYTES = 8 * 2 ** 20
-/** Text that cannot be made smaller. */
+/** Text that cannot be compressed. */
 const noise = () => randomBytes(45_000).toString('base64').replace(/.{76}/g, '$&\r\n')
 const BACK_MS = 5_000
 
-/** Whether this process may make a small disk. */
+/** Whether this process may mount a small disk. */
 export function canMount(): boolean {
   const folder = mkdtempSync(join(tmpdir(), 'postrider-mount-'))
   const isMade = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', folder]).status === 0
@@ -25,7 +25,7 @@ export function canMount(): boolean {
   return isMade
 }
 
-/** A disk of 32 MB is filled with mail, once up to the reserve that is kept free and once to its end. */
+/** Fills a disk of 32 MB with mail, once up to the reserve and once completely. */
 export const disk: Fault = {
   name: 'disk',
   needs: ['mount'],
@@ -106,7 +106,7 @@ async function fill({ program, scratch }: Bench, name: string, sections: string)
   }
 }
 
-/** A mail from the world → the reply behind its dot, or the first that was no yes. */
+/** Sends a mail from outside → the reply to its final dot, or the first refusal. */
 async function deliver(port: number): Promise<string> {
   const connection = await openConnection(port, false)
   try {

@@ -1,10 +1,10 @@
-/** One kind of fault that is made, and what is promised under it. */
+/** One kind of injected fault, and what must hold under it. */
 export interface Fault {
   /** For `--only`. */
   name: string
   /** What the machine must have for it. */
   needs: readonly Need[]
-  /** How often, in the long and in the short run; each fault counts in its own coin. 0: not at all. */
+  /** How often, in the long and in the short run, in the unit of the fault. 0: never. */
   rounds: { long: number; short: number }
   run(bench: Bench): Promise<Verdict>
 }
@@ -15,25 +15,25 @@ export interface Bench {
   rounds: number
   /** The executable. */
   program: string
-  /** A folder of its own, removed at the end. */
+  /** A temporary folder, removed at the end. */
   scratch: string
-  /** Lines beneath the verdict. */
+  /** Lines below the result. */
   note: (line: string) => void
-  /** Breaks the promise on purpose, to show that it would be seen. */
+  /** Breaks the promise on purpose, to show that the check detects it. */
   isPlanted: boolean
 }
 
 export interface Verdict {
-  /** What was counted, in words. */
+  /** The counts, in words. */
   figures: string
-  /** Promises that did not hold; [] is a pass. */
+  /** Violated promises; [] is a pass. */
   broken: string[]
 }
 
-/** Condition → its text among the broken promises, or nothing. */
+/** Condition → its text as a violated promise, or nothing. */
 export const unless = (holds: boolean, promise: string): string[] => (holds ? [] : [promise])
 
-/** The names of those that are in `these` and not in `those`; a few of them, for a line. */
+/** The names that are in `these` and not in `those`; a few of them, for a line. */
 export function missingFrom(these: Iterable<string>, those: { has(name: string): boolean }): string[] {
   return [...these].filter((name) => !those.has(name))
 }

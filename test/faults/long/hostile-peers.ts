@@ -1,7 +1,7 @@
 import type { ZoneRecord } from '../../../src/cli/try/zone-server.ts'
 import { type Move, startRawMx } from '../../support/remote-mx.ts'
 
-/** Mail servers of ill will, each with an address of its own; the name is the top-level domain of its destinations. */
+/** Hostile mail servers, each with a separate address; the name is the top-level domain of its destinations. */
 const MANNERS: Record<string, (cue: string, line: string, connection: number) => Move | null> = {
   ...each('hangs', ['CONNECT', 'EHLO', 'MAIL', 'RCPT', 'DATA', 'DOT'], { do: 'hang' }),
   ...each('resets', ['CONNECT', 'EHLO', 'MAIL', 'DATA', 'DOT'], { do: 'reset' }),
@@ -17,14 +17,15 @@ const MANNERS: Record<string, (cue: string, line: string, connection: number) =>
   tlshangs: (cue) => (cue === 'STARTTLS' ? '220 go' : inClear(cue)),
 }
 
-/** What DNS knows of them: an address and no MX. */
+/** Their DNS records: an address and no MX. */
 export const HOSTILE_ZONE: ZoneRecord[] = Object.keys(MANNERS).map((manner) => ({
   name: `*.${manner}`,
   type: 'A',
   data: addressOf(manner),
 }))
 
-/** So many addresses, all manners alike; of each half at one destination, half at one each. */
+/** That many addresses, spread evenly over the behaviours; of each, half at one destination and half at a separate
+ *  one each. */
 export function hostileAddresses(count: number): string[] {
   const manners = Object.keys(MANNERS)
   return Array.from({ length: count }, (_, at) => {
@@ -35,7 +36,7 @@ export function hostileAddresses(count: number): string[] {
 
 export const isHostile = (destination: string) => destination.slice(destination.lastIndexOf('.') + 1) in MANNERS
 
-/** In a thread of their own, all at the same port. Resolves when they listen; gives what ends them. */
+/** In a separate thread, all at the same port. Resolves when they listen; returns a function that ends them. */
 export async function startHostilePeers(port: number): Promise<() => void> {
   const worker = new Worker(import.meta.url)
   const listening = new Promise((resolve) => worker.addEventListener('message', resolve, { once: true }))
@@ -44,7 +45,7 @@ export async function startHostilePeers(port: number): Promise<() => void> {
   return () => worker.terminate()
 }
 
-/** One that does it at one of these, for each; a connection that it was done to hears nothing more. */
+/** A peer that does this at each of these cues; a connection then gets nothing more. */
 function each(name: string, cues: readonly string[], move: Move): typeof MANNERS {
   const scriptFor = (at: string) => {
     const done = new Set<number>()

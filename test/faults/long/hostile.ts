@@ -5,17 +5,17 @@ import { type Fault, missingFrom, unless } from './fault.ts'
 import { HOSTILE_ZONE, hostileAddresses, isHostile, startHostilePeers } from './hostile-peers.ts'
 
 const WAIT_SECONDS = 2
-/** Three waits of the dialogue (before the mail, the mail, its end) and one for what follows a refusal. */
+/** Three waits of the dialogue (before the mail, the mail, its end) and one after a refusal. */
 const MOST_ATTEMPT_MS = 4 * WAIT_SECONDS * 1000 + 1_000
 const EVERY_MS = 20
 const WARM_UP_MS = 2_000
 const MOST_TIMES = 2
 const MOST_MORE_MS = 500
-/** Half of the healthy mail goes to one destination, half to destinations that nobody knew. */
+/** Half of the healthy mail goes to one destination, half to new destinations. */
 const FRESH: (typeof HOSTILE_ZONE)[number] = { name: '*.fresh', type: 'A', data: '127.0.0.1' }
 
-/** Many recipients at peers of ill will; healthy mail at a steady rate keeps its pace beside them, and each attempt at them
- *  ends. The slowest are the healthy mails of the first moments, when all those recipients are claimed and signed at once. */
+/** Many recipients at hostile peers; healthy mail at a steady rate keeps its speed beside them, and each attempt at
+ *  them ends. The slowest are the first healthy mails, while all those recipients are claimed and signed at once. */
 export const hostile: Fault = {
   name: 'hostile',
   needs: [],
@@ -35,7 +35,7 @@ export const hostile: Fault = {
       await sendTo(world, hostileAddresses(count))
       const mostMs = MOST_TIMES * alone.p99Ms + MOST_MORE_MS
       const first = await healthyMail(world, 'beside', forMs)
-      // Other work of the machine is in it too: what was slow is measured once more.
+      // Other work of the machine counts too: slow results are measured once more.
       const beside = first.p99Ms <= mostMs ? first : await healthyMail(world, 'again', forMs)
       server.kill('SIGTERM')
       const code = await exitOf(server)
@@ -65,8 +65,7 @@ export const hostile: Fault = {
   },
 }
 
-/** One mail every 20 ms, as they come and not as they are answered → how long each took from its 202 to its end at the
- *  sink. */
+/** One mail every 20 ms, without waiting for responses → the time of each from its 202 to its arrival at the sink. */
 async function healthyMail(world: Crashable, run: string, forMs: number) {
   const acceptedAt = new Map<string, number>()
   const asked: Promise<void>[] = []
@@ -105,7 +104,7 @@ async function sendTo(world: Crashable, recipients: readonly string[]): Promise<
   return response!
 }
 
-/** What the store knows of the attempts at hostile peers, once the program has ended. */
+/** The stored attempts at hostile peers, once the program has ended. */
 function attemptsAt({ dataDir }: Crashable, count: number) {
   const db = connect(join(dataDir, 'postrider.db'), { busyTimeoutMs: 1_000 })
   try {

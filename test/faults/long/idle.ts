@@ -9,7 +9,8 @@ const MOST_MORE_MB = 40
 const MOST_GREETING_MS = 250
 const AT_ONCE = 50
 
-/** Connections that were served and stay, half of them SMTP, half HTTP: what they hold is small, and the next is greeted at once. */
+/** Idle connections after a request, half of them SMTP, half HTTP: they hold little memory, and the next one gets
+ *  its greeting at once. */
 export const idle: Fault = {
   name: 'idle',
   needs: [],
@@ -35,7 +36,7 @@ export const idle: Fault = {
     }
     try {
       const server = await world.serve()
-      for (let i = 0; i < 10; i++) await both() // what the first of each kind loads
+      for (let i = 0; i < 10; i++) await both() // what the first connection of each kind loads
       const before = residentMb(server.pid!)
       for (let i = 0; i < count; i += AT_ONCE) {
         await Promise.all(Array.from({ length: Math.min(AT_ONCE, count - i) }, both))
@@ -63,7 +64,7 @@ export const idle: Fault = {
   },
 }
 
-/** Resolves when the answer was there; says its line at once. Rejects when the connection ended before. */
+/** Resolves with the response; sends its line at once. Rejects when the connection ends first. */
 function report(socket: Socket, says: string, answer: RegExp): Promise<void> {
   return new Promise((resolve, reject) => {
     let text = ''

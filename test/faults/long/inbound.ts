@@ -9,7 +9,7 @@ const MOST_MB = 768
 const MOST_MS = 500
 const MOST_STALL_MS = 200
 
-/** Large mails, all at once: taken, or told to come again, in bounded memory, and nobody else waits for them. */
+/** Many large mails at once: accepted, or told to retry, in bounded memory and without delaying others. */
 export const inbound: Fault = {
   name: 'inbound',
   needs: [],
@@ -52,7 +52,7 @@ export const inbound: Fault = {
 
 export const STORE = { name: 'all', match: { type: 'address', value: 'desk@example.com' }, action: { type: 'store' } }
 
-/** Inbound messages that are listed, of at most a hundred. */
+/** Listed inbound messages, at most a hundred. */
 export async function storedCount(world: Awaited<ReturnType<typeof makeCrashable>>): Promise<number> {
   const { data } = (await (await world.api('GET', '/v1/inbound-messages?limit=100')).json()) as { data: unknown[] }
   return data.length

@@ -12,7 +12,7 @@ const FAULTS = [
   { call: 'pwrite64', error: 'ENOSPC', from: 600, count: 60 },
 ]
 
-/** Some fsyncs and writes in a row fail, then the disk is well again. */
+/** Some fsyncs and writes in a row fail, then the disk works again. */
 export const io: Fault = {
   name: 'io',
   needs: ['strace'],
@@ -37,13 +37,13 @@ async function suffer({ program, scratch }: Bench, { call, error, from, count }:
     const server = await world.serve(inject(call, when, join(scratch, 'strace')))
     const answers: Asked[] = []
     const until = performance.now() + BACK_MS
-    // Until it failed and then took twenty more.
+    // Until it has failed and then accepted twenty more.
     for (let n = 0; performance.now() < until && !isOver(answers); n++) {
       answers.push(...(await Promise.all([0, 1, 2].map((client) => send(world, `${call}-${error}-${client}-${n}`)))))
       await Bun.sleep(10)
     }
     const alive = await look(world as Crashable, '/healthz')
-    server.kill('SIGKILL') // what was promised must not need a good end
+    server.kill('SIGKILL') // promised data must not depend on a clean shutdown
     await exitOf(server)
     await (await world.serve()).kill('SIGTERM')
     await Bun.sleep(500)

@@ -11,12 +11,13 @@ const MOST_COPIES = 3
 const MOST_A_KILL = 3
 const READY_MS = 1_000
 const PATIENCE_MS = 120_000
-/** The sink reads what was still on its way. */
+/** The sink reads what was still in flight. */
 const SETTLE_MS = 50
-/** In a short run it is told, not judged: other work of the machine is in it. */
+/** In a short run it is reported, not judged: it includes other work of the machine. */
 const JUDGED_ROUNDS = 50
 
-/** kill -9 at any moment under load; what was answered with 202 or 250 must reach the mail server, and little twice. */
+/** kill -9 at any moment under load. Everything answered with 202 or 250 must reach the mail server, and little of
+ *  it twice. */
 export const kill: Fault = {
   name: 'kill',
   needs: [],
@@ -75,8 +76,8 @@ export const kill: Fault = {
   },
 }
 
-/** More is accepted than can be delivered between two kills: what waits comes in its turn. What has died three times under
- *  way waits for up to minutes. */
+/** More is accepted than can be delivered between two kills, so the rest waits. A delivery whose process died three
+ *  times waits for up to minutes. */
 async function untilAllOrNoMore(promised: readonly string[], mails: ReadonlyMap<string, unknown>): Promise<void> {
   let count = -1
   for (let lastAt = performance.now(); performance.now() - lastAt < PATIENCE_MS; await Bun.sleep(500)) {
@@ -86,7 +87,8 @@ async function untilAllOrNoMore(promised: readonly string[], mails: ReadonlyMap<
   }
 }
 
-/** Submission clients, each mail with an idempotency key: what had no reply is sent again and must not go out twice. */
+/** Submission clients, each mail with an idempotency key: a mail without a reply is sent again and must not be
+ *  delivered twice. */
 function startSubmitting(world: Crashable, port: number) {
   const ledger: Ledger = { acknowledged: new Map(), unanswered: new Map(), refusals: [], onAcknowledged: () => {} }
   const envelope = (token: string) => ({ from: 'us@example.com', to: `${token}@example.org` })

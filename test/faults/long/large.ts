@@ -3,15 +3,14 @@ import type { Socket } from 'node:net'
 import type { Crashable } from '../setup.ts'
 import { ConnectionLost, openConnection } from '../smtp-client.ts'
 
-/** A message of about so many bytes as JSON, all but a little of them one attachment; a film is as below. */
+/** A message of about that many bytes as JSON, mostly one attachment; `film` as below. */
 export function largeMessage(to: string, sizeBytes: number, options: { isFilm?: boolean } = {}): Buffer<ArrayBuffer> {
   const content = options.isFilm ? randomBytes((sizeBytes * 3) / 4).toString('base64') : 'QUJD'.repeat(sizeBytes / 4)
   const attachments = [{ filename: 'a.bin', content, content_type: 'application/octet-stream' }]
   return Buffer.from(JSON.stringify({ from: 'us@example.com', to, subject: 's', text: 't', attachments }))
 }
 
-/** A mail of about so many bytes with one attachment, up to its final dot; a film is nothing that compression makes
- *  smaller. */
+/** A mail of about that many bytes with one attachment, up to its final dot; `film` makes it incompressible. */
 export function largeMail(sizeBytes: number, options: { isFilm?: boolean } = {}): Buffer {
   const head = [
     'From: Bob <bob@client.example>',
@@ -28,17 +27,18 @@ export function largeMail(sizeBytes: number, options: { isFilm?: boolean } = {})
   return Buffer.from(`${start}${content.replace(/.{76}/g, '$&\r\n')}--b--\r\n`)
 }
 
-/** 57 bytes in base64, and the end of the line. */
+/** 57 bytes in base64 with the line end. */
 const LINE_BYTES = 78
 
-/** What was report on the way to the last answer. */
+/** The responses before the last one. */
 export interface Came {
-  /** 202 or 250; anything else is what could not be. */
+  /** 202 or 250; anything else is a failure. */
   isTaken: boolean
   answers: string[]
 }
 
-/** Posts until it is taken, or `end`; 503 is waited for as it says, and so is an end of the connection without an answer. */
+/** Posts until acceptance or `end`. It waits as a 503 says, and also after a connection that ended without a
+ *  response. */
 export async function postUntilTaken(world: Crashable, body: Buffer<ArrayBuffer>, end?: AbortSignal): Promise<Came> {
   const answers: string[] = []
   for (let tries = 0; tries < TRIES && !end?.aborted; tries++) {
@@ -56,7 +56,7 @@ export async function postUntilTaken(world: Crashable, body: Buffer<ArrayBuffer>
   return { isTaken: false, answers }
 }
 
-/** Hands in until it is taken, or `end`; 421, 450 to 452 are what may come meanwhile, and so is the end of the connection. */
+/** Submits until acceptance or `end`; 421, 450 to 452 and the end of the connection are allowed meanwhile. */
 export async function deliverUntilTaken(port: number, mail: Buffer, end?: AbortSignal): Promise<Came> {
   const answers: string[] = []
   for (let tries = 0; tries < TRIES && !end?.aborted; tries++) {
@@ -71,7 +71,7 @@ export async function deliverUntilTaken(port: number, mail: Buffer, end?: AbortS
   return { isTaken: false, answers }
 }
 
-/** Answers → how often each that is not the last, good one came: `503 ×4`, or `none`. */
+/** Responses → how often each came that is not the last, successful one: `503 ×4`, or `none`. */
 export function otherAnswers(came: readonly Came[]): string {
   const counts = new Map<string, number>()
   for (const { answers } of came) {
@@ -99,7 +99,7 @@ async function delivered(port: number, mail: Buffer): Promise<string> {
   }
 }
 
-/** One piece at a time: a hundred mails of the test are not in its memory. */
+/** One piece at a time: a hundred mails are not in the test's memory. */
 async function written(socket: Socket, piece: Buffer): Promise<void> {
   if (socket.destroyed) throw new ConnectionLost('closed')
   if (socket.write(piece)) return

@@ -6,11 +6,11 @@ import { readStore } from './books.ts'
 import { type Fault, missingFrom, unless } from './fault.ts'
 
 const PATIENCE_MS = 5_000
-/** Over what is waited for, for the way there and back on a busy machine. */
+/** Beyond the waiting time, for the round trip on a busy machine. */
 const SLACK_MS = 1_500
 const STALL_MS = 1_000
 
-/** Another process holds the write lock of the database, shorter and longer than it is waited for. */
+/** Another process holds the write lock of the database, shorter and longer than the server waits for it. */
 export const lock: Fault = {
   name: 'lock',
   needs: [],

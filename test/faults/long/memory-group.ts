@@ -1,15 +1,16 @@
 import { existsSync, mkdirSync, rmdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** A control group of the kernel's own: who has more in memory than it grants is killed. */
+/** A kernel control group that kills a process above its memory limit. */
 export interface MemoryGroup {
-  /** Stands before a command line that is to run in it. */
+  /** A prefix for a command line that runs in it. */
   around: string[]
-  /** Waits a little for the last one in it to be gone. */
+  /** Waits briefly until its last process has ended. */
   close(): void
 }
 
-/** So many bytes → the group; null where none can be made (it takes root, and a memory controller of either hierarchy). */
+/** Memory limit in bytes → the group; null if none can be made (it requires root and a memory controller of either
+ *  version). */
 export function makeMemoryGroup(bytes: number): MemoryGroup | null {
   for (const [root, limit] of HIERARCHIES) {
     const folder = join(root, `postrider-faults-${process.pid}`)

@@ -1,26 +1,26 @@
 import type { Crashable } from '../setup.ts'
 import { peakMb, residentMb } from './process.ts'
 
-/** What was seen of the process from outside, by a thread that has nothing else to do. */
+/** What a thread that does nothing else observed of the process from outside. */
 export interface Seen {
-  /** The most that was ever resident. */
+  /** The largest resident memory. */
   peakMb: number
-  /** Of requests by somebody else, one after another, all the time. */
+  /** Of another client's requests, one after another, all the time. */
   p99Ms: number
   worstMs: number
-  /** Those that were not answered with 200. */
+  /** Requests that were not answered with 200. */
   unanswered: number
-  /** It had more than it may have, and was killed. */
+  /** Whether it exceeded its limit and was killed. */
   isKilled: boolean
 }
 
 export interface Observer {
-  /** Looks no more. */
+  /** Stops the observation. */
   stop(): Promise<Seen>
 }
 
-/** Watches a process every 20 ms, and asks it for what has nothing to do with the load. With `ceilingMb` it kills it, as the
- *  kernel would, as soon as more than that is resident. */
+/** Watches a process every 20 ms and sends requests unrelated to the load. With `ceilingMb` it kills the process
+ *  above that resident memory, as the kernel would. */
 export async function watch(world: Crashable, pid: number, ceilingMb = Number.POSITIVE_INFINITY): Promise<Observer> {
   const worker = new Worker(import.meta.url)
   const report = () =>
@@ -42,9 +42,9 @@ interface Task {
   ceilingMb: number
 }
 
-/** How late the main thread came to its timer: the metric of the program itself. */
+/** How late the main thread reached its timer: the program's own metric. */
 export interface Stalls {
-  /** The least bound under which all were; Infinity beyond the last. */
+  /** The smallest bound above all delays; Infinity beyond the last. */
   worstUnderMs: number
   /** How often later than 100 ms. */
   over100: number
@@ -52,7 +52,7 @@ export interface Stalls {
   counts: { ms: number; count: number }[]
 }
 
-/** Asked of the program as it stands, without those `before`. Rejects when it does not answer. */
+/** From the program's metric, minus the values `before`. Rejects when it does not answer. */
 export async function stallsOf(world: Crashable, before?: Stalls): Promise<Stalls> {
   const text = await (await fetch(`http://127.0.0.1:${world.port}/metrics`)).text()
   const counts = [...text.matchAll(/main_thread_late_seconds_bucket\{le="([^"]+)"\} (\d+)/g)].map(
@@ -69,7 +69,7 @@ export async function stallsOf(world: Crashable, before?: Stalls): Promise<Stall
   }
 }
 
-/** Both, in the words of a figure. */
+/** Both as a figure. */
 export function wordsOf({ peakMb, p99Ms, worstMs }: Seen, { worstUnderMs, over100 }: Omit<Stalls, 'counts'>): string {
   return (
     `resident ${peakMb.toFixed(0)} MB at most; others meanwhile p99 ${p99Ms.toFixed(0)} ms, ${worstMs.toFixed(0)} ms at most; ` +

@@ -7,7 +7,7 @@ import { inject } from './strace.ts'
 const CLIENTS = 4
 const LIMIT_MS = 5_000
 
-/** Killed at its N-th fsync, write to a file and write to a socket: between any two steps of the way of a mail. */
+/** Killed at its N-th fsync, write to a file and write to a socket: between any two steps of a mail's path. */
 export const points: Fault = {
   name: 'points',
   needs: ['strace'],
@@ -20,7 +20,7 @@ export const points: Fault = {
     try {
       for (let round = 0; round < rounds; round++) {
         const call = calls[round % calls.length]!
-        // Behind what the start itself does, which is short and the same each time.
+        // After the steps of the start itself, which are few and always the same.
         const nth = 3 + Math.floor(((round + 1) / rounds) * 200)
         const server = await world
           .serve(inject(call, `signal=KILL:when=${nth}`, join(scratch, 'strace')))
@@ -39,7 +39,7 @@ export const points: Fault = {
         for (const [token, id] of clients.promised) promised.set(token, id)
       }
       const server = await world.serve()
-      // What was not answered is asked for again, with its key.
+      // A request without a response is repeated with its key.
       const again = startClients(world, { run: '0', count: CLIENTS })
       await again.stop()
       await until(

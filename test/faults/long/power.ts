@@ -10,9 +10,9 @@ const CLIENTS = 8
 const RECORD_MS = 2_500
 const SECTOR = 512
 
-/** The power goes: what was written and not synced is on the disk, or is not, or is half. The program runs once under
- *  strace, which writes down all it does to its files; then its disk is made as it may have looked at any moment, and a
- *  new program starts on that. Names of files are taken to be on the disk at once, as a journal keeps them. */
+/** A power loss: data written but not synced is on disk, or not, or in part. The program runs once under strace,
+ *  which records all its file operations. Then its disk is rebuilt as it may have been at any moment, and a new
+ *  program starts on it. Names of files count as on disk at once, as with a journalling file system. */
 export const power: Fault = {
   name: 'power',
   needs: ['strace'],
@@ -70,8 +70,8 @@ export const power: Fault = {
   },
 }
 
-/** Steps → the files as a disk may have them when the power goes behind the last: whatever was synced, and of what was
- *  not, by chance, none, all or some sectors. */
+/** Steps → the files as a disk may have them after a power loss behind the last step: everything synced, and of the
+ *  rest, by chance, nothing, everything or some sectors. */
 function diskAt(steps: readonly Step[], start: string, folder: string): Map<string, Buffer> {
   const disk = new Map<string, Buffer>()
   const waiting = new Map<string, Step[]>()
@@ -105,7 +105,7 @@ function diskAt(steps: readonly Step[], start: string, folder: string): Map<stri
   return disk
 }
 
-/** Of a file whose name was taken away. */
+/** Of a file whose name was removed. */
 const GONE = Buffer.alloc(0)
 
 function apply(content: Buffer, step: Step): Buffer {
@@ -122,7 +122,7 @@ function apply(content: Buffer, step: Step): Buffer {
   return grown
 }
 
-/** A write of which only the first sectors came through. */
+/** A write of which only the first sectors reached the disk. */
 function torn(step: Step): Step {
   if (step.kind !== 'write') return step
   const sectors = Math.ceil(step.bytes.length / SECTOR)
@@ -132,7 +132,7 @@ function torn(step: Step): Step {
 function writeDisk(disk: Map<string, Buffer>, folder: string): void {
   mkdirSync(folder, { recursive: true })
   for (const [file, content] of disk) {
-    // The index of the log is a memory that processes share; nobody syncs it.
+    // The index of the log is shared memory, which is never synced.
     if (content === GONE || file.endsWith('-shm')) rmSync(file, { force: true })
     else {
       mkdirSync(dirname(file), { recursive: true, mode: 0o700 })

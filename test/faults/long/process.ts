@@ -8,12 +8,12 @@ export function cpuSeconds(pid: number): number {
   return (Number(fields[11]) + Number(fields[12])) / TICKS_A_SECOND
 }
 
-/** Its resident memory now. proc_pid_status(5) */
+/** Its current resident memory. proc_pid_status(5) */
 export function residentMb(pid: number): number {
   return Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]) / 1000
 }
 
-/** The most of it that was ever resident. proc_pid_status(5) */
+/** Its largest resident memory so far. proc_pid_status(5) */
 export function peakMb(pid: number): number {
   return Number(/^VmHWM:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]) / 1000
 }

@@ -4,7 +4,7 @@ import { type Fault, unless } from './fault.ts'
 
 const POSTS = 5
 
-/** kill -9 between the posts of a webhook and between the attempts of a mail: the count goes on where it was. */
+/** kill -9 between the posts of a webhook and between the attempts of a mail: the count continues. */
 export const retries: Fault = {
   name: 'retries',
   needs: [],
@@ -14,7 +14,7 @@ export const retries: Fault = {
     try {
       let server = await world.serve()
       const crash = async () => {
-        await Bun.sleep(300) // what was under way is written down
+        await Bun.sleep(300) // the attempt in flight is recorded
         server.kill('SIGKILL')
         await exitOf(server)
         server = await world.serve()
@@ -46,7 +46,7 @@ export const retries: Fault = {
         await crash()
       }
       await until('the last post', () => posts() >= POSTS)
-      await Bun.sleep(3_000) // a sixth would have come
+      await Bun.sleep(3_000) // a sixth would have arrived
       const { data } = await read(`/v1/webhooks/${webhook.id}/deliveries`)
       const { status } = await look(world, `/v1/messages/${id}`)
       const attempts = await attemptsOf()

@@ -12,11 +12,11 @@ const SENDS_A_SECOND = 20
 const INBOUND_A_SECOND = 2
 const READS = ['/v1/messages?limit=100', '/v1/events?limit=100', '/v1/stats', '/v1/messages?q=token', '/metrics']
 const HTML = `<p>${'Your order is on its way. '.repeat(400)}</p>`
-/** Of the second quarter, in the last. The page cache of SQLite and its statistics fill in the first. */
+/** Growth from the second quarter to the last. SQLite's page cache and statistics fill in the first. */
 const MOST_GROWTH = 1.15
 const MOST_DESCRIPTORS_MORE = 20
 
-/** Days in hours: mail out and in, webhooks, lists, minute by minute; nothing may grow. A round is a minute. */
+/** Days in hours: mail out and in, webhooks and lists, minute by minute; nothing may grow. A round is a minute. */
 export const soak: Fault = {
   name: 'soak',
   needs: [],
@@ -57,7 +57,7 @@ export const soak: Fault = {
         for (let i = 0; i < INBOUND_A_SECOND; i++) await smtp.deliver(`in${second}-${i}`, mailFrom(second))
         await Promise.all([...batch, look(world, READS[second % READS.length]!)])
         if (second % 30 === 0) {
-          // Its domain does not exist: a bounce, a suppression.
+          // Its domain does not exist: a bounce and a suppression.
           const lost = { from: 'us@example.com', to: `x${second}@gone.example`, subject: 'lost', text: 'lost' }
           await world.api('POST', '/v1/send', lost)
         }

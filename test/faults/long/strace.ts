@@ -1,12 +1,13 @@
 import { spawnSync } from 'node:child_process'
 
-/** strace(1) in front of a command line, as a grandchild, so that the process that was started is the program itself.
- *  `what` as in its manual, with `when` counted in each thread. (--seccomp-bpf would be faster, and injects nothing.) */
+/** strace(1) as a prefix of a command line, as a grandchild, so that the started process is the program itself.
+ *  `what` as in its manual, with `when` counted in each thread. (--seccomp-bpf would be faster, but injects
+ *  nothing.) */
 export function inject(call: string, what: string, log: string): string[] {
   return ['strace', '-D', '-f', '-qq', '-o', log, '-e', `trace=${call}`, '-e', `inject=${call}:${what}`]
 }
 
-/** The same, writing down what `calls` did, in one order over all threads. */
+/** The same, recording `calls` in one order over all threads. */
 export function record(calls: string, log: string): string[] {
   return ['strace', '-D', '-f', '-qq', '-y', '-xx', '-s', '200000', '--seccomp-bpf', '-o', log, '-e', `trace=${calls}`]
 }

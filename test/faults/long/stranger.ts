@@ -7,8 +7,8 @@ import { STORE } from './inbound.ts'
 
 const SILENT_DOMAINS = 200
 
-/** A hostile stranger at the public ports: the worst mail for every parser, silent DNS, floods of connections. Healthy mail
- *  keeps its pace in both directions, and the process answers. Rounds are seconds. */
+/** A hostile stranger at the public ports: expensive mail for every parser, silent DNS, connection floods. Healthy
+ *  mail keeps its speed in both directions, and the process answers. Rounds are seconds. */
 export const stranger: Fault = {
   name: 'stranger',
   needs: [],
@@ -51,8 +51,8 @@ export const stranger: Fault = {
   },
 }
 
-/** Other work of the machine is in the figures too: what broke a promise is measured once more, and nothing may be lost in
- *  either. */
+/** Other work of the machine is in the figures too: a violated limit is measured once more, and nothing may be lost
+ *  in either run. */
 export async function twiceIfBroken(alone: Healthy, measure: (run: string) => Promise<Healthy>): Promise<Healthy> {
   const first = await measure('beside')
   if (brokenBeside(alone, first).length === 0) return first

@@ -11,12 +11,12 @@ const DOMAIN = 'hostile.example'
 /** Where its mail goes. */
 const SINK = '127.0.0.9'
 
-/** A hostile tenant of the Pro plan with valid keys: the largest requests, the worst templates, analysis and content, as many
- *  objects as it may have, endpoints that never end. A healthy tenant keeps its pace. Rounds are seconds. */
+/** A hostile tenant of the Pro plan with valid keys: the largest requests, the worst templates, analysis and
+ *  content, as many objects as allowed, endless endpoints. A healthy tenant keeps its speed. Rounds are seconds. */
 export const tenant: Fault = {
   name: 'tenant',
   needs: [],
-  rounds: { long: 60, short: 0 }, // its marks want a machine that does nothing else
+  rounds: { long: 60, short: 0 }, // its limits require an idle machine
   run: async ({ rounds: seconds, program, note }) => {
     const smtpPort = await freePort()
     const world = await makeCrashable({

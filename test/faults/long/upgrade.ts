@@ -8,8 +8,8 @@ import { readStore, startClients } from './books.ts'
 import { type Fault, missingFrom, unless } from './fault.ts'
 import { inject } from './strace.ts'
 
-/** An upgrade is killed at many of its writes and fsyncs, then made again; and an older program meets a newer store. The
- *  step is one that rewrites every message; the code that makes it is that of this source, the store that of the program. */
+/** Kills an upgrade at many of its writes and fsyncs and repeats it; and starts an older program on a newer store.
+ *  The migration rewrites every message. Its code comes from this source, the store from the program. */
 export const upgrade: Fault = {
   name: 'upgrade',
   needs: ['strace'],
@@ -49,7 +49,7 @@ export const upgrade: Fault = {
           ...unless(existsSync(`${copy}.before-schema-${MIGRATIONS.length + 1}`), `${where}: no copy was made before`),
         )
       }
-      // The program itself, on what the newer code left.
+      // The program itself, on the store that the newer code left.
       await runStep([...step, file])
       const hash = hashOf(file)
       const refused = await world.serve().then(
@@ -70,7 +70,7 @@ export const upgrade: Fault = {
   },
 }
 
-/** A program that makes the step on the database it is given. */
+/** A program that runs the migration on the given database. */
 function writeStep(scratch: string): string[] {
   const source = join(import.meta.dir, '../../../src/storage/sqlite')
   const file = join(scratch, 'step.ts')

@@ -2,13 +2,13 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 
-/** An attacker in a process of its own at the lowest priority: real ones bring their own processors. */
+/** An attacker in a separate process at the lowest priority: real attackers bring their own processors. */
 export interface Attacker {
-  /** Ends it; → what it counted, as it words it. */
+  /** Ends it; → its counts, in words. */
   stop(): Promise<string>
 }
 
-/** A file of this folder and its parameters → the attacker at work. Rejects when it ends at once. */
+/** A file of this folder and its parameters → the running attacker. Rejects when it ends at once. */
 export async function startAttacker(
   file: 'stranger-load.ts' | 'tenant-load.ts',
   parameters: object,
@@ -31,7 +31,7 @@ export async function startAttacker(
   }
 }
 
-/** Inside the process: says that it has begun, and at the end of standard input what it counted. */
+/** Inside the process: reports the start, and the counts when standard input ends. */
 export function attackUntilTold(counts: Record<string, number>): void {
   console.log('begun')
   process.stdin.on('end', () => {
@@ -42,7 +42,7 @@ export function attackUntilTold(counts: Record<string, number>): void {
   process.stdin.resume()
 }
 
-/** Does `work` again and again, `width` at a time, for ever. What it throws is an answer too. */
+/** Runs `work` repeatedly, `width` at a time, until the process ends. Errors count as answers. */
 export function forever(width: number, work: (n: number) => Promise<unknown>): void {
   let n = 0
   for (let lane = 0; lane < width; lane++) {

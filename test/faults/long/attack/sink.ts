@@ -1,7 +1,7 @@
 import { createServer } from 'node:net'
 
-/** A mail server that takes everything and looks at next to nothing, for the attacker's own mail: its work must not be that of
- *  the process that measures. */
+/** A mail server that accepts everything and parses almost nothing, for the attacker's own mail. Its work must not
+ *  count for the measuring process. */
 export async function startAttackerSink(host: string, port: number): Promise<void> {
   const server = createServer({ noDelay: true }, (socket) => {
     let isMail = false

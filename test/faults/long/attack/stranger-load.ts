@@ -1,5 +1,5 @@
-/** A stranger at the public ports, started by attacker.ts: worst mails, mail whose DNS is silent, connections without end,
- *  guessed recipients, noise. Parameters as JSON: see Parameters. */
+/** A stranger at the public ports, started by attacker.ts: expensive mails, mail with silent DNS, connection floods,
+ *  guessed recipients, garbage. Parameters as JSON: see Parameters. */
 import { connect } from 'node:net'
 import { openConnection } from '../../smtp-client.ts'
 import { attackUntilTold, forever } from './attacker.ts'
@@ -8,7 +8,7 @@ import { worstMails } from './worst-mails.ts'
 export interface Parameters {
   smtpPort: number
   httpPort: number
-  /** Takes mail for a route, and reports. */
+  /** Accepts mail for a route, and reports. */
   recipients: string[]
   /** Domains whose DNS never answers. */
   silentDomains: number

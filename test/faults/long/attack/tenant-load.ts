@@ -1,5 +1,5 @@
-/** A tenant with valid keys who sends the worst that the API takes, started by attacker.ts. Parameters as JSON: see
- *  Parameters. */
+/** A tenant with valid keys who sends the worst input that the API accepts, started by attacker.ts. Parameters as
+ *  JSON: see Parameters. */
 import { createServer, type TLSSocket } from 'node:tls'
 import { attackUntilTold, forever } from './attacker.ts'
 import { startAttackerSink } from './sink.ts'
@@ -10,7 +10,7 @@ export interface Parameters {
   live: string
   sandbox: string
   domain: string
-  /** Where mail for its own recipients goes. */
+  /** The destination of mail for its own recipients. */
   sink: { host: string; port: number }
   /** Certificate and key of endpoints on 127.0.0.1 that the server trusts, PEM. */
   certificate: string
@@ -18,7 +18,7 @@ export interface Parameters {
 }
 
 const { origin, live, sandbox, domain, sink, certificate, key } = JSON.parse(process.argv[2]!) as Parameters
-/** Not that of the healthy mail: all who send to one destination share its connections, in the order of coming. */
+/** A different destination from the healthy mail: all senders to one destination share its connections in order. */
 const DESTINATION = 'hostile.fresh'
 const counts: Record<string, number> = { answered: 0, refused: 0, unanswered: 0, posts: 0 }
 
@@ -108,7 +108,7 @@ const list = Array.from({ length: 3_000 }, (_, n) => `a${n}`)
 const deep = `${'['.repeat(400_000)}${']'.repeat(400_000)}`
 const styles = Array.from({ length: 1_000 }, (_, n) => `.a${n}{margin:${'0'.repeat(1_990)}x}`).join('')
 
-// Each of these again and again, two at a time.
+// Each of these repeatedly, two at a time.
 forever(2, (n) =>
   ask('POST', '/v1/send', mail({ to: recipients(50), html: `<a href="${blanks}x">${n}</a>`, track_clicks: true })),
 )

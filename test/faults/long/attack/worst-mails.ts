@@ -1,9 +1,9 @@
-/** Mails of some 100 kB, each the worst for another parser: what a stranger sends who has read the source. CRLF line ends, no
- *  line over 60 kB, header under 256 KiB. */
+/** Mails of about 100 kB, each expensive for another parser, as by a stranger who has read the source. CRLF line
+ *  ends, no line over 60 kB, header under 256 KiB. */
 export function worstMails(): { name: string; mail: string }[] {
   const head = 'From: a@stranger.example\r\nTo: desk@example.com\r\nSubject: x\r\n'
   const report = `${head}Content-Type: multipart/report; report-type=delivery-status; boundary=b\r\n\r\n--b\r\n\r\n`
-  // In base64 the text may hold what SMTP refuses, such as a bare CR.
+  // In base64 the text may contain what SMTP refuses, such as a bare CR.
   const bounce = (opening: string, lines: string) =>
     'From: Mail Delivery System <mailer-daemon@stranger.example>\r\nSubject: Undelivered\r\n' +
     'Content-Type: text/plain\r\nContent-Transfer-Encoding: base64\r\n\r\n' +
@@ -79,7 +79,7 @@ function signature(name: string, count: number): string {
   return `DKIM-Signature: v=1; a=rsa-sha256; d=stranger.example; s=s; bh=x; b=x; h=${names.slice(0, 45_000)}\r\n`
 }
 
-/** Each length asks for a hash of the body of its own. */
+/** Each length requires a separate body hash. */
 function lengthSigned(n: number): string {
   return `DKIM-Signature: v=1; a=rsa-sha256; c=relaxed/relaxed; d=stranger.example; s=s; bh=x; b=x; h=from; l=${n}\r\n`
 }
