@@ -157,7 +157,7 @@ function startLoad(run: string) {
     goesOn: async () => {
       const [taken, handedIn] = [inbound.acknowledged.size, submitted.acknowledged.size]
       const isFurther = () => inbound.acknowledged.size >= taken + 10 && submitted.acknowledged.size >= handedIn + 10
-      await until('mails at both doors', isFurther)
+      await until('mails at both listeners', isFurther)
       await Bun.sleep(200 * Math.random())
     },
     /** Resolves as soon as a client has its next 250: what was just promised must be stored. */

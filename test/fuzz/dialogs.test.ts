@@ -28,7 +28,7 @@ afterAll(async () => {
   for (const stop of stops) await stop()
 })
 
-interface Door {
+interface FuzzedListener {
   port: number
   taken: Map<string, { raw: string; recipients: number }>
   of: fc.Arbitrary<Dialog>
@@ -41,8 +41,8 @@ const MAIL = 'From: Ann <ann@sender.example>\r\nSubject: x\r\n\r\nHello\r\n..dot
 /** Sent repeatedly, it is stored once. */
 const OWN_MAIL = `X-Service-Idempotency-Key: fuzz\r\nFrom: shop@example.com\r\nTo: ann@remote.example\r\nSubject: x\r\n\r\nHello\r\n`
 
-let inbound: Door
-let submission: Door
+let inbound: FuzzedListener
+let submission: FuzzedListener
 
 beforeAll(async () => {
   const setup = await createInboundSetup()
@@ -62,7 +62,7 @@ beforeAll(async () => {
     'a@b.example',
   ]
   inbound = {
-    ...(await openDoor(setup.door as SmtpHandler<unknown>)),
+    ...(await openHandler(setup.handler as SmtpHandler<unknown>)),
     of: dialogs({ recipients, logins: [], mails: [MAIL, `X-Loop: ${LOOP_TAG}\r\n${MAIL}`] }),
     login: null,
     recipient: bounce,
@@ -73,7 +73,7 @@ beforeAll(async () => {
   const login = (key: string) => `AUTH PLAIN ${Buffer.from(`\0shop\0${key}`).toString('base64')}`
   const words = ['shop', relay.keys.live].map((word) => Buffer.from(word).toString('base64'))
   submission = {
-    ...(await openDoor(relay.door as SmtpHandler<unknown>)),
+    ...(await openHandler(relay.handler as SmtpHandler<unknown>)),
     of: dialogs({
       recipients: ['ann@remote.example', 'ann@remote.example', 'bob@remote.example', 'a b@remote.example'],
       logins: [
@@ -97,16 +97,16 @@ beforeAll(async () => {
 })
 
 /** A listener with its handler. Each accepted mail gets a number, which its 250 contains. */
-async function openDoor(door: SmtpHandler<unknown>): Promise<Pick<Door, 'port' | 'taken'>> {
+async function openHandler(handler: SmtpHandler<unknown>): Promise<Pick<FuzzedListener, 'port' | 'taken'>> {
   const spoolDir = mkdtempSync(join(tmpdir(), 'postrider-fuzz-'))
   const clock = createFakeClock(Date.UTC(2026, 10, 21, 12))
-  const taken: Door['taken'] = new Map()
+  const taken: FuzzedListener['taken'] = new Map()
   let count = 0
   const counted: SmtpHandler<unknown> = {
-    ...door,
+    ...handler,
     onMail: async (mail) => {
       const raw = await mail.read()
-      const text = await door.onMail({ ...mail, read: async () => raw })
+      const text = await handler.onMail({ ...mail, read: async () => raw })
       taken.set(`#${++count}`, { raw: Buffer.from(raw).toString('latin1'), recipients: mail.recipients.length })
       return `${text} #${count}`
     },
@@ -142,23 +142,23 @@ async function openDoor(door: SmtpHandler<unknown>): Promise<Pick<Door, 'port' |
 
 for (const name of ['inbound', 'submission'] as const) {
   test(`${name}: every dialog is answered in order, and nothing is accepted that was not sent`, async () => {
-    const door = name === 'inbound' ? inbound : submission
-    await Promise.all(Array.from({ length: LANES }, (_, lane) => tryLane(name, door, lane)))
+    const target = name === 'inbound' ? inbound : submission
+    await Promise.all(Array.from({ length: LANES }, (_, lane) => tryLane(name, target, lane)))
   })
 }
 
-async function tryLane(name: string, door: Door, lane: number): Promise<void> {
+async function tryLane(name: string, target: FuzzedListener, lane: number): Promise<void> {
   let speaker: Speaker | null = null
-  const run = fc.asyncProperty(door.of, async ({ text, cuts, isAnew }) => {
+  const run = fc.asyncProperty(target.of, async ({ text, cuts, isAnew }) => {
     if (isAnew) {
       speaker?.destroy()
       speaker = null
     }
     try {
-      speaker ??= await Speaker.to(door.port, (reply: string, content: string, recipients: number) => {
+      speaker ??= await Speaker.to(target.port, (reply: string, content: string, recipients: number) => {
         const number = /#\d+$/.exec(reply)?.[0] ?? 'no number'
-        const mail = door.taken.get(number)
-        door.taken.delete(number)
+        const mail = target.taken.get(number)
+        target.taken.delete(number)
         if (mail?.raw !== content) return `${JSON.stringify(mail?.raw)} was taken for ${JSON.stringify(content)}`
         if (/(?:^|[^\r])\n|\r(?:[^\n]|$)|\0/.test(content))
           return `a bare line end or NUL was taken: ${JSON.stringify(content)}`
@@ -166,7 +166,7 @@ async function tryLane(name: string, door: Door, lane: number): Promise<void> {
       })
       await speaker.say(...cutAt(text, cuts))
       if (speaker.isOpen) await speaker.endWhatBegan()
-      if (speaker.isOpen) await speaker.handIn(door.login, door.recipient, door.mail)
+      if (speaker.isOpen) await speaker.handIn(target.login, target.recipient, target.mail)
       if (!speaker.isOpen) speaker = null
       expect(bugs.splice(0)).toEqual([])
     } catch (error) {

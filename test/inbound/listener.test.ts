@@ -52,7 +52,7 @@ beforeAll(async () => {
       spoolDir,
       limits: { ...LIMITS, messageBytes: 1_000_000, connections: 50, connectionsPerAddress: 50 },
     },
-    setup.door,
+    setup.handler,
     { name: 'inbound', clock: systemClock, log: silentLog },
   )
   port = (await listener.listen({ host: '127.0.0.1', port: 0 })).port

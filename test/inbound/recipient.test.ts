@@ -30,7 +30,7 @@ beforeAll(async () => {
 /** Name of the route, kind of the feedback address, or the refusal. */
 async function meaning(address: string, already: RecipientTarget[] = []): Promise<string> {
   try {
-    const destination = await setup.door.onRecipient(SESSION, spoken(address), already)
+    const destination = await setup.handler.onRecipient(SESSION, spoken(address), already)
     if (destination.kind === 'reserved') return `stored for ${destination.domain.name}`
     return destination.kind === 'route' ? destination.route.name : `feedback ${destination.address.kind}`
   } catch (error) {
@@ -39,7 +39,7 @@ async function meaning(address: string, already: RecipientTarget[] = []): Promis
 }
 
 async function destination(address: string): Promise<RecipientTarget> {
-  return await setup.door.onRecipient(SESSION, spoken(address), [])
+  return await setup.handler.onRecipient(SESSION, spoken(address), [])
 }
 
 describe('a recipient', () => {
@@ -136,7 +136,7 @@ describe('our own name', () => {
     const own = await createInboundSetup()
     const at = async (address: string) => {
       try {
-        const { kind, domain, ...rest } = await own.door.onRecipient(SESSION, spoken(address), [])
+        const { kind, domain, ...rest } = await own.handler.onRecipient(SESSION, spoken(address), [])
         return `${kind} ${domain.name} ${'route' in rest ? rest.route.name : ''}`.trim()
       } catch (error) {
         return String((error as Error).message).slice(0, 9)
@@ -166,7 +166,7 @@ describe('our own name', () => {
     await own.addRoute({ type: 'domain', value: parent }, { name: 'all' })
     const failed = { status: 'failed' as const, verifiedAt: null, checkedAt: 0, findings: [] }
     await own.store.domains.recordCheck(domain.id, failed)
-    const refused = own.door.onRecipient(SESSION, spoken(`postmaster@${HOSTNAME}`), [])
+    const refused = own.handler.onRecipient(SESSION, spoken(`postmaster@${HOSTNAME}`), [])
     expect(Promise.resolve(refused)).rejects.toMatchObject({ code: 550, enhanced: '5.1.1' })
     await own.store.close()
   })

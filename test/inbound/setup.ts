@@ -44,7 +44,7 @@ export interface InboundSetup {
   records: Records
   organization: Organization
   domain: Domain
-  door: SmtpHandler<RecipientTarget>
+  handler: SmtpHandler<RecipientTarget>
   findings: Findings
   jobs: ReadMail[]
   reports: ReportMail[]
@@ -112,7 +112,7 @@ export async function createInboundSetup(
     told.push(fact === undefined ? name : `${name} ${JSON.stringify(fact)}`)
   }
 
-  const door = createInboundHandler({
+  const handler = createInboundHandler({
     networkLimits: options.networkLimits ?? createNetworkLimits(NO_LIMITS, () => 0),
     store: seen,
     feedback: {
@@ -176,7 +176,7 @@ export async function createInboundSetup(
     records,
     organization,
     domain: await addDomain('ours.test'),
-    door,
+    handler,
     findings,
     jobs,
     reports,
@@ -203,9 +203,9 @@ export async function createInboundSetup(
       const recipients: IncomingMail<RecipientTarget>['recipients'] = []
       for (const each of to) {
         const already = recipients.map(({ as }) => as)
-        recipients.push({ spoken: spoken(each), as: await door.onRecipient(SESSION, spoken(each), already) })
+        recipients.push({ spoken: spoken(each), as: await handler.onRecipient(SESSION, spoken(each), already) })
       }
-      return await door.onMail({ ...mailOf(raw), recipients, ...change })
+      return await handler.onMail({ ...mailOf(raw), recipients, ...change })
     },
   }
 }

@@ -1,6 +1,6 @@
 /** Every file in test/inbound/dialogs against a small scripted handler. `C:` is a line of the client, with \xHH for odd bytes;
  *  `S:` a line expected; `C*20:` and `S*20:` the same twenty times; `S: (closed)` the end of the connection; `#` a comment.
- *  The first line may be one of the doors below. */
+ *  The first line may be one of the handlers below. */
 import { afterAll, expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -38,7 +38,7 @@ const onLogin: SmtpHandler<string>['onLogin'] = async (_session, { user, passwor
 }
 
 const limits = { messageBytes: 1_000, recipients: 100 }
-const doors: Record<string, ListenerAtTest> = {
+const listeners: Record<string, ListenerAtTest> = {
   'mail from the world': await startListener({ handler: world, limits }),
   login: await startListener({ handler: { ...world, onLogin }, limits, settings: { loginNeedsTls: false } }),
   // wrong passwords delay other logins from the same address
@@ -49,13 +49,13 @@ const doors: Record<string, ListenerAtTest> = {
   }),
   'login over TLS': await startListener({ handler: { ...world, onLogin }, limits }),
 }
-afterAll(() => Promise.all(Object.values(doors).map((handler) => handler.stop())))
+afterAll(() => Promise.all(Object.values(listeners).map((handler) => handler.stop())))
 
 for (const name of readdirSync(DIALOGS).sort()) {
   test.concurrent(`dialog ${name}`, async () => {
     const lines = readFileSync(join(DIALOGS, name), 'utf8').split('\n')
     const handler = /^handler: (.*)$/.exec(lines[0]!)?.[1] ?? 'mail from the world'
-    const client = await doors[handler]!.connect()
+    const client = await listeners[handler]!.connect()
     const heard: string[] = []
     const expected: string[] = []
     for (const [who, text] of lines.flatMap(wordsOf)) {

@@ -15,7 +15,7 @@ import { openMessageApi } from '../api/messages-setup.ts'
 export async function openRelay(options: Parameters<typeof openMessageApi>[0] = {}) {
   const server = await openMessageApi(options)
   const { api, submission, clock } = server
-  const door = createSubmissionHandler({
+  const handler = createSubmissionHandler({
     ...parsingHere(),
     submission,
     idempotencyKeys: api.idempotencyKeys,
@@ -23,7 +23,7 @@ export async function openRelay(options: Parameters<typeof openMessageApi>[0] = 
     login: (password, now, address) => api.auth.authenticate(`Bearer ${password}`, now, () => address),
     takeRate: (key, now) => api.rateLimit.take(key, now),
   })
-  const starttls = await openListener(door, 'starttls', clock)
+  const starttls = await openListener(handler, 'starttls', clock)
   const client = (password = server.keys.live, change: object = {}) =>
     createTransport({ ...clientOptions(starttls.port, password), ...change })
 
@@ -31,7 +31,7 @@ export async function openRelay(options: Parameters<typeof openMessageApi>[0] = 
 
   return {
     ...server,
-    door,
+    handler,
     client,
     /** Sends over a connection that is kept for the next; rejects with the server's reply as `response`. */
     handIn: async (mail: SendMailOptions, password = server.keys.live): Promise<string> => {
@@ -48,7 +48,7 @@ export async function openRelay(options: Parameters<typeof openMessageApi>[0] = 
 }
 
 export async function openListener(
-  door: SmtpHandler<never> | SmtpHandler<unknown> | ReturnType<typeof createSubmissionHandler>,
+  handler: SmtpHandler<never> | SmtpHandler<unknown> | ReturnType<typeof createSubmissionHandler>,
   tls: 'starttls' | 'implicit',
   clock: Parameters<typeof createSmtpListener>[2]['clock'],
 ) {
@@ -67,7 +67,7 @@ export async function openListener(
       connectionsPerAddress: 100,
     },
   }
-  const listener = createSmtpListener(settings, door as SmtpHandler<unknown>, {
+  const listener = createSmtpListener(settings, handler as SmtpHandler<unknown>, {
     name: 'submission',
     clock,
     log: silentLog,

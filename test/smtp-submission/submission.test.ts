@@ -59,7 +59,7 @@ describe('logging in', () => {
   })
 
   test('works on a port that speaks TLS from the first byte', async () => {
-    const { port, stop } = await openListener(relay.door, 'implicit', relay.clock)
+    const { port, stop } = await openListener(relay.handler, 'implicit', relay.clock)
     const transport = relay.client(undefined, { ...clientOptions(port, relay.keys.live), secure: true })
     const { response } = await transport.sendMail({ ...TO_ANN, text: 'Hello' })
     expect(await record(idOf(response))).toMatchObject({ source: 'smtp', status: 'queued' })
@@ -111,8 +111,8 @@ describe('logging in', () => {
     const { records } = await relay.store.apiKeys.list(relay.organizationId, { limit: 100, after: null })
     const { id } = records.find(({ prefix }) => value.startsWith(prefix))!
     const begun = Promise.withResolvers<void>()
-    const { onMailFrom } = relay.door
-    relay.door.onMailFrom = async (...said) => {
+    const { onMailFrom } = relay.handler
+    relay.handler.onMailFrom = async (...said) => {
       await onMailFrom?.(...said)
       begun.resolve()
     }
@@ -127,7 +127,7 @@ describe('logging in', () => {
     const envelope = { from: 'shop@example.com', to: ['ann@remote.example'] }
     const refused = refusalOf(relay.client(value).sendMail({ envelope, raw }))
     expect(await refused).toBe('530 5.7.0 authenticate with a valid API key first')
-    relay.door.onMailFrom = onMailFrom
+    relay.handler.onMailFrom = onMailFrom
   })
 })
 

@@ -28,13 +28,13 @@ export async function startDaemons(
     throw error
   }
   const extra = isStepwise ? 'stepwise' : ''
-  const door = { smtpInbound: `127.0.0.1:${port}` }
+  const server = { smtpInbound: `127.0.0.1:${port}` }
   return {
-    bring: (connections, count) => deliver(door, connections, count, mail.file, mail.to, extra),
+    bring: (connections, count) => deliver(server, connections, count, mail.file, mail.to, extra),
     bringTo: async (addresses) => {
       const list = `${folder}/addresses`
       writeFileSync(list, addresses.join('\n'))
-      await deliver(door, 20, addresses.length, bodies.smtp(folder, 1_024), `@${list}`, extra)
+      await deliver(server, 20, addresses.length, bodies.smtp(folder, 1_024), `@${list}`, extra)
     },
     passedOn: sink.mails,
     cpuSeconds: group.cpuSeconds,
