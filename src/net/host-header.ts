@@ -13,9 +13,9 @@ export function isBadHost(header: string | null): boolean {
 export function hostNameOf(header: string): string | null {
   const match = header.length <= MOST_CHARACTERS ? HOST.exec(header) : null
   if (match === null) return null
-  const [, v6, name, port = '0'] = match
+  const [, v6, name = '', port = '0'] = match
   if (Number(port) > 65_535 || (v6 !== undefined && isIP(v6) !== 6)) return null
-  return v6 ?? name!.replace(/\.$/, '').toLowerCase()
+  return v6 ?? name.replace(/\.$/, '').toLowerCase()
 }
 
 /** Creates a check whether a Host header names this server. Loopback names and IP addresses always pass: a page under a

@@ -61,7 +61,7 @@ export function isNetworkWithin(inner: string, outer: string): boolean {
 
 /** Canonical form of an address: IPv6 shortened, without zone, mapped IPv4 as IPv4. Null for anything else. */
 export function canonicalIp(text: string): string | null {
-  const address = text.split('%', 1)[0]!
+  const [address = ''] = text.split('%', 1)
   return isIpLiteral(address) ? ipaddr.process(address).toString() : null
 }
 
@@ -94,10 +94,10 @@ export function networkOf(address: string): string {
 export function parseHostPort(text: string): { host: string; port: number } | null {
   const match = HOST_PORT.exec(text)
   if (!match) return null
-  const [, v6, name, digits] = match
+  const [, v6, name = '', digits] = match
   const port = Number(digits)
   if (port > 65535 || (v6 !== undefined && isIP(v6) !== 6)) return null
-  return { host: v6 ?? name!, port }
+  return { host: v6 ?? name, port }
 }
 
 /** ::ffff:0:0/96, RFC 4291 §2.5.5.2 */
@@ -123,7 +123,7 @@ function lastFourBytes(address: ipaddr.IPv6): string {
 
 /** Interface identifiers 0:5efe:v4 and 200:5efe:v4 reach a network's internal IPv4 addresses. RFC 5214 §6.1 */
 function isIsatap(address: ipaddr.IPv6): boolean {
-  return (address.parts[4]! & 0xfdff) === 0 && address.parts[5] === 0x5efe
+  return ((address.parts[4] ?? 0) & 0xfdff) === 0 && address.parts[5] === 0x5efe
 }
 
 function parseCidr(text: string): Network {

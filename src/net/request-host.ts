@@ -16,7 +16,8 @@ export function createRequestHost(isTrusted: (ip: string) => boolean): RequestHo
   return ({ headers }, peer) => {
     const forwarded = headers.get('x-forwarded-host')
     const isFromProxy = forwarded !== null && peer !== null && isTrusted(canonicalIp(peer) ?? '')
-    return requestHost(isFromProxy ? forwarded.split(',')[0]!.trim() : headers.get('host'))
+    const [first = ''] = forwarded?.split(',', 1) ?? []
+    return requestHost(isFromProxy ? first.trim() : headers.get('host'))
   }
 }
 

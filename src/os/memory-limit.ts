@@ -25,7 +25,7 @@ function groupsOf(text: string, sys: string): string[] {
     const [, controllers, path] = /^\d+:([^:]*):(\/.*)$/.exec(line) ?? []
     if (path === undefined) return []
     if (controllers === '') return [...lineage(path)].map((each) => join(sys, 'fs/cgroup', each))
-    if (!controllers!.split(',').includes('memory')) return []
+    if (!controllers?.split(',').includes('memory')) return []
     return [...lineage(path)].map((each) => join(sys, 'fs/cgroup/memory', each))
   })
 }

@@ -69,11 +69,12 @@ export function createMemory(options: {
   const { limitBytes, clock, residentBytes = process.memoryUsage.rss, collect = () => Bun.gc(true) } = options
   const totalBytes = Math.max(1, limitBytes * PROMISED - OWN_BYTES)
   const outBytes = Math.max(totalBytes / 3, totalBytes - options.largestMailBytes * COSTS.mail.times)
-  const budget = createMemoryBudget({
+  const shares: Record<Owner, number> = { in: Number.POSITIVE_INFINITY, upload: totalBytes / 3, out: outBytes }
+  const budget = createMemoryBudget<Owner>({
     totalBytes,
     clock,
     arePassing: true,
-    shareOf: (owner) => ({ in: Number.POSITIVE_INFINITY, upload: totalBytes / 3, out: outBytes })[owner as Owner],
+    shareOf: (owner) => shares[owner],
   })
   let refusals = 0
   let reserved = 0

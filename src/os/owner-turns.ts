@@ -19,7 +19,7 @@ export function createOwnerTurns(): OwnerTurns {
         .map(([, queue]) => queue)
       const ordered: typeof tasks = []
       for (let round = 0; ordered.length < tasks.length; round++) {
-        for (const queue of queues) if (round < queue.length) ordered.push(queue[round]!)
+        ordered.push(...queues.flatMap((queue) => queue.slice(round, round + 1)))
       }
       return ordered
     },

@@ -54,13 +54,13 @@ export function servePool<Job, Answer>(
     }
   }
   return (message) => {
-    const { kind } = message as { kind: string }
-    if (kind === 'start') {
-      const { board, settings } = message as StartMessage
+    const received = message as StartMessage | JobMessage // from our own supervisor
+    if (received.kind === 'start') {
+      const { board, settings } = received
       started = { marks: createWorkMarks(board, post), settings }
       return post({ kind: 'ready' })
     }
     if (started === null) throw new Error('a runner must be started before it is given work')
-    if (kind === 'job') void perform(message as JobMessage, started)
+    if (received.kind === 'job') void perform(received, started)
   }
 }

@@ -16,9 +16,10 @@ export function createRepeatOffenders(clock: Pick<Clock, 'now'>): RepeatOffender
   const ends = new Map<string, number[]>()
 
   const leftMs = (owner: string): number => {
-    const times = ends.get(owner)
-    if (times === undefined || times.length < MOST_ENDS) return 0
-    return Math.max(0, times[0]! + WINDOW_MS - clock.now())
+    const times = ends.get(owner) ?? []
+    const [first] = times
+    if (first === undefined || times.length < MOST_ENDS) return 0
+    return Math.max(0, first + WINDOW_MS - clock.now())
   }
 
   return {

@@ -2,6 +2,7 @@ import { backoffMs } from './backoff.ts'
 import { type Clock, systemClock } from './clock.ts'
 import type { Log } from './log.ts'
 import { systemRandom } from './random.ts'
+import { fieldOf } from './records.ts'
 import type { Runner } from './runner.ts'
 import { createMarked, type Marked } from './work-board.ts'
 
@@ -109,7 +110,7 @@ export function createSupervisor<State>(options: SupervisorOptions<State>): Supe
     runners.push(watched)
     runner.onMessage((message) => {
       if (!runners.includes(watched) || marked.accepts(message)) return
-      if ((message as { kind?: unknown }).kind === 'ready' && !watched.isReady) {
+      if (fieldOf(message, 'kind') === 'ready' && !watched.isReady) {
         watched.isReady = true
         watched.stillMs = 0
       } else deaths = 0
@@ -126,10 +127,10 @@ export function createSupervisor<State>(options: SupervisorOptions<State>): Supe
   }
 
   const end = (supervised: Supervised<State>, cause: EndCause, culprit: number | null, reason?: string) => {
-    const at = runners.indexOf(supervised as Watched<State>)
-    if (at < 0) return
-    const [watched] = runners.splice(at, 1)
-    watched!.runner.end()
+    const watched = runners.find((runner) => runner === supervised)
+    if (watched === undefined) return
+    runners.splice(runners.indexOf(watched), 1)
+    watched.runner.end()
     const wasReady = supervised.isReady
     // A job that ends its thread is tried twice and then given up. Only a thread that ends without a job could restart
     // forever.
@@ -138,7 +139,7 @@ export function createSupervisor<State>(options: SupervisorOptions<State>): Supe
     if (cause === 'died' || cause === 'over_budget') {
       log.error('thread ended, starting a new one', { pool: name, cause, error: reason })
     }
-    options.onEnd(supervised, { cause, culprit, wasReady, gone: watched!.gone.promise })
+    options.onEnd(supervised, { cause, culprit, wasReady, gone: watched.gone.promise })
   }
 
   const rest = () => {

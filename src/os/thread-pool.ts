@@ -205,8 +205,9 @@ class Pool<Job> {
     if (ownerOf !== undefined && this.#waiting.length > 1) {
       this.#waiting = this.#turns.inTurn(this.#waiting, ({ job }) => ownerOf(job))
     }
-    for (let at = 0; at < this.#waiting.length; ) {
-      const task = this.#waiting[at]!
+    for (let at = 0; ; ) {
+      const task = this.#waiting[at]
+      if (task === undefined) return
       const runner = this.#fitsMemory(task) ? this.#runnerFor(task) : null
       if (runner === null) at++
       else {

@@ -24,7 +24,11 @@ export function createTurnLimiter(now: () => number = () => performance.now()): 
     beganAt = null
     if (waiting.size === 0) return
     begin()
-    while (waiting.size > 0 && !isLong()) waiting.take()!()
+    while (!isLong()) {
+      const next = waiting.take()
+      if (next === undefined) return
+      next()
+    }
   }
   const begin = () => {
     if (beganAt !== null) return

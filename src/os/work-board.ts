@@ -1,4 +1,5 @@
 import { readFileSync, readlinkSync } from 'node:fs'
+import { fieldOf } from './records.ts'
 
 /** What a runner is working on, visible to its supervisor at any time: two numbers in shared memory, or two messages for
  *  runners without shared memory.
@@ -25,7 +26,7 @@ export function createWorkMarks(board: SharedArrayBuffer | null, post: (message:
   let isClearPlanned = false
   const beat = () => {
     if (cells === null) post({ kind: 'beat' })
-    else cells[BEAT] = (cells[BEAT]! + 1) | 0
+    else Atomics.add(cells, BEAT, 1)
     if (jobs === 0 && timer !== null) {
       clearInterval(timer)
       timer = null
@@ -33,8 +34,9 @@ export function createWorkMarks(board: SharedArrayBuffer | null, post: (message:
   }
   const turned = () => {
     isClearPlanned = false
-    cells![JOB] = 0
-    cells![BEAT] = (cells![BEAT]! + 1) | 0
+    if (cells === null) return
+    cells[JOB] = 0
+    Atomics.add(cells, BEAT, 1)
   }
   return {
     begin: () => {
@@ -89,7 +91,8 @@ export function createMarked(sharesMemory: boolean): Marked {
   return {
     board: null,
     accepts: (message) => {
-      const { kind, job } = message as { kind?: unknown; job?: unknown }
+      const kind = fieldOf(message, 'kind')
+      const job = fieldOf(message, 'job')
       if (kind !== 'beat' && kind !== 'at_work') return false
       beats++
       current = kind === 'at_work' && typeof job === 'number' ? job : null

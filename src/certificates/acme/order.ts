@@ -51,7 +51,7 @@ export async function orderCertificate(
   if (done.status !== 'valid' || done.certificate === undefined) throw failed('the order', done)
 
   const { text } = await client.look(done.certificate, 'application/pem-certificate-chain')
-  return { certificatePem: text, keyPem: privateKey.export({ type: 'pkcs8', format: 'pem' }) as string }
+  return { certificatePem: text, keyPem: String(privateKey.export({ type: 'pkcs8', format: 'pem' })) }
 }
 
 const ERROR = z

@@ -45,7 +45,10 @@ export function createDnsCache<T>(options: {
       if (bytes > maxBytes / 100) return
       entries.set(key, { value, endsAt: clock.now() + seconds * 1000, seconds, bytes })
       bytesHeld += bytes
-      while (entries.size > maxEntries || bytesHeld > maxBytes) remove(entries.keys().next().value!)
+      for (const oldest of entries.keys()) {
+        if (entries.size <= maxEntries && bytesHeld <= maxBytes) break
+        remove(oldest)
+      }
     },
   }
 }

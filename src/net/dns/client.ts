@@ -37,8 +37,9 @@ export function createAsk(options: {
     const deadline = performance.now() + tries * timeoutMs
     const willing = [...servers]
     let reason = 'timeout'
-    for (let turn = 0; turn < tries && willing.length > 0; turn++) {
-      const server = willing[turn % willing.length]!
+    for (let turn = 0; turn < tries; turn++) {
+      const server = willing[turn % willing.length]
+      if (server === undefined) break
       const outcome = await askServer(server, newQuestion(name, type, random), deadline, timeoutMs)
       if (outcome.kind === 'answered') {
         return { ...outcome, authentic: outcome.authentic && isTrusted(server.host) }
@@ -99,14 +100,24 @@ async function askServer(server: Server, question: DnsQuestion, deadline: number
 }
 
 function encodeQuery({ id, name, type }: DnsQuestion, hasEdns: boolean): Buffer {
-  const edns = { type: 'OPT', name: '.', udpPayloadSize: UDP_PAYLOAD_BYTES, flags: packet.DNSSEC_OK, options: [] }
   return packet.encode({
     type: 'query',
     id,
     flags: packet.RECURSION_DESIRED | packet.AUTHENTIC_DATA, // AD asks for the AD of the answer, RFC 6840 §5.7
     questions: [{ name, type, class: 'IN' }],
-    additionals: hasEdns ? [edns as unknown as Answer] : [],
+    additionals: hasEdns ? [EDNS] : [],
   })
+}
+
+const EDNS: Answer = {
+  type: 'OPT',
+  name: '.',
+  udpPayloadSize: UDP_PAYLOAD_BYTES,
+  extendedRcode: 0,
+  ednsVersion: 0,
+  flags: packet.DNSSEC_OK,
+  flag_do: true,
+  options: [],
 }
 
 const isMessage = (received: Received): received is DecodedPacket => !('kind' in received)
@@ -166,7 +177,7 @@ const overTcp: Exchange = ({ host, port }, question, query, timeoutMs) =>
     socket.on('close', () => end(temporary('no server answers over TCP')))
     socket.on('connect', () => socket.write(frameMessage(query)))
     socket.on('data', (bytes) => {
-      for (const message of takeMessages(bytes as Buffer)) {
+      for (const message of takeMessages(Buffer.from(bytes))) {
         const received = receive(message, question)
         if (received) return end(received)
       }

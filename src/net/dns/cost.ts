@@ -68,7 +68,7 @@ function dataPieces(message: Buffer, type: number, from: number, end: number): n
     }
     case 16: {
       let strings = 0
-      for (let at = from; at < end; at += 1 + message[at]!) strings++
+      for (let at = from; at < end; at += 1 + (message[at] ?? end)) strings++
       return strings
     }
     default:
@@ -84,7 +84,7 @@ function nameAt(message: Buffer, from: number): { labels: number; end: number } 
   let labels = 0
   for (let at = from; at < message.length; labels++) {
     if (labels > MOST_LABELS) return { labels: Number.POSITIVE_INFINITY, end: message.length }
-    const length = message[at]!
+    const length = message[at] ?? 0
     if (length === 0) break
     if (length < 0xc0) {
       at += 1 + length

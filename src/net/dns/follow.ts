@@ -54,7 +54,7 @@ export function canExist(name: string): boolean {
 
 /** A record whose data is a name (CNAME, NS, PTR) → that name in lower case. */
 export function targetOf(answer: Answer): string {
-  return (answer as unknown as { data: string }).data.toLowerCase()
+  return 'data' in answer && typeof answer.data === 'string' ? answer.data.toLowerCase() : ''
 }
 
 const isLabel = (label: string) => label.length >= 1 && label.length <= 63
@@ -88,16 +88,14 @@ function negativeSeconds(soa: Answer): number {
 /** The record without its message: its bytes are copied, since a cached record of ten bytes would otherwise keep 64
  *  KiB in memory. */
 function apart(answer: Answer): Answer {
-  const { data } = answer as unknown as { data: unknown }
-  if (Array.isArray(data)) return { ...answer, data: data.map(copied) } as unknown as Answer
-  if (typeof data !== 'object' || data === null || data instanceof Uint8Array)
-    return { ...answer, data: copied(data) } as unknown as Answer
-  const fields = Object.entries(data).map(([key, value]) => [key, copied(value)])
-  return { ...answer, data: Object.fromEntries(fields) } as unknown as Answer
+  return 'data' in answer ? Object.assign({}, answer, { data: copied(answer.data) }) : answer
 }
 
 function copied(value: unknown): unknown {
-  if (!(value instanceof Uint8Array)) return value
+  if (Array.isArray(value)) return value.map(copied)
+  if (typeof value !== 'object' || value === null) return value
+  if (!(value instanceof Uint8Array))
+    return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, copied(inner)]))
   const copy = Buffer.from(new ArrayBuffer(value.length))
   copy.set(value)
   return copy

@@ -45,7 +45,7 @@ const HEADER_BYTES = 12
 export function endOfName(message: Buffer, from: number): number {
   let at = from
   while (at < message.length) {
-    const length = message[at]!
+    const length = message[at] ?? 0
     if (length >= 0xc0) return at + 2
     if (length === 0) return at + 1
     at += 1 + length

@@ -1,3 +1,4 @@
+import { isOneOf } from '../../os/records.ts'
 import type { Lookup, Resolver } from './lookup.ts'
 
 /** Record types that checks of inbound mail may request. */
@@ -5,7 +6,7 @@ export const LOOKUP_TYPES = ['A', 'AAAA', 'TXT', 'MX', 'CNAME', 'NS', 'PTR'] as 
 export type LookupType = (typeof LOOKUP_TYPES)[number]
 
 /** True for one of these types; false for any other value. */
-export const isLookupType = (type: unknown): type is LookupType => LOOKUP_TYPES.includes(type as LookupType)
+export const isLookupType = (type: unknown): type is LookupType => isOneOf(LOOKUP_TYPES, type)
 
 /** Type and name → the result of the resolver's method for that type. Never rejects. */
 export function lookUp(resolver: Resolver, type: LookupType, name: string): Promise<Lookup<unknown>> {

@@ -67,7 +67,7 @@ export function createResolver(options: ResolverOptions): SharedResolver {
 
   const lookupFor = (client: string | null) => {
     const ask = askFor(client)
-    return <T>(given: string, type: RecordType, read: (answer: Answer) => T): Promise<Lookup<T>> =>
+    return <T>(given: string, type: RecordType, read: (answer: Answer) => T[]): Promise<Lookup<T>> =>
       lookup(client, ask, given, type, read)
   }
 
@@ -76,7 +76,7 @@ export function createResolver(options: ResolverOptions): SharedResolver {
     ask: Ask,
     given: string,
     type: RecordType,
-    read: (answer: Answer) => T,
+    read: (answer: Answer) => T[],
   ): Promise<Lookup<T>> => {
     const name = given.replace(/\.$/, '').toLowerCase()
     if (!canExist(name)) return { kind: 'nxdomain' }
@@ -111,17 +111,17 @@ export function createResolver(options: ResolverOptions): SharedResolver {
   }
 }
 
-type LookUp = <T>(given: string, type: RecordType, read: (answer: Answer) => T) => Promise<Lookup<T>>
+type LookUp = <T>(given: string, type: RecordType, read: (answer: Answer) => T[]) => Promise<Lookup<T>>
 
 const methodsOf = (lookUp: LookUp): Omit<Resolver, 'close'> => ({
   mx: (name) => lookUp(name, 'MX', readMx),
   a: (name) => lookUp(name, 'A', readText),
   aaaa: (name) => lookUp(name, 'AAAA', readText),
-  txt: (name) => lookUp(name, 'TXT', (answer) => Buffer.from(readStrings(answer).join(''), 'latin1').toString('utf8')),
+  txt: (name) => lookUp(name, 'TXT', readTxt),
   txtStrings: (name) => lookUp(name, 'TXT', readStrings),
-  cname: (name) => lookUp(name, 'CNAME', targetOf),
-  ns: (name) => lookUp(name, 'NS', targetOf),
-  ptr: (ip) => lookUp(isIpLiteral(ip) ? reverseName(ip) : ip, 'PTR', targetOf),
+  cname: (name) => lookUp(name, 'CNAME', readTarget),
+  ns: (name) => lookUp(name, 'NS', readTarget),
+  ptr: (ip) => lookUp(isIpLiteral(ip) ? reverseName(ip) : ip, 'PTR', readTarget),
   tlsa: (name) => lookUp(name, 'TLSA', readTlsa),
 })
 
@@ -131,7 +131,10 @@ const CACHE_BYTES = 20_000_000
 /** Approximate memory of an answer. */
 function bytesOf(lookup: Lookup<Answer>): number {
   if (lookup.kind !== 'records') return 0
-  return lookup.records.reduce((sum, record) => sum + RECORD_BYTES + dataBytes(dataOf<unknown>(record)), 0)
+  return lookup.records.reduce(
+    (sum, record) => sum + RECORD_BYTES + dataBytes('data' in record ? record.data : null),
+    0,
+  )
 }
 
 const RECORD_BYTES = 200
@@ -163,26 +166,35 @@ export function systemServers(resolvConf = readResolvConf()): string[] {
   return servers.length > 0 ? servers.slice(0, 3) : ['127.0.0.1:53']
 }
 
-function withRecords<T>(lookup: Lookup<Answer>, read: (answer: Answer) => T, ttlSeconds?: number): Lookup<T> {
+function withRecords<T>(lookup: Lookup<Answer>, read: (answer: Answer) => T[], ttlSeconds?: number): Lookup<T> {
   if (lookup.kind !== 'records') return lookup
-  return { ...lookup, ttlSeconds: ttlSeconds ?? lookup.ttlSeconds, records: lookup.records.map(read) }
+  return { ...lookup, ttlSeconds: ttlSeconds ?? lookup.ttlSeconds, records: lookup.records.flatMap(read) }
 }
 
-const dataOf = <T>(answer: Answer) => (answer as unknown as { data: T }).data
-const readText = (answer: Answer) => dataOf<string>(answer)
+// Each reader returns [] for a record of another type.
 
-function readStrings(answer: Answer): string[] {
-  return dataOf<Buffer[]>(answer).map((bytes) => bytes.toString('latin1'))
+const readText = (answer: Answer): string[] =>
+  'data' in answer && typeof answer.data === 'string' ? [answer.data] : []
+
+const readTarget = (answer: Answer): string[] => [targetOf(answer)]
+const readTxt = (answer: Answer): string[] =>
+  readStrings(answer).map((strings) => Buffer.from(strings.join(''), 'latin1').toString('utf8'))
+
+function readStrings(answer: Answer): string[][] {
+  if (answer.type !== 'TXT') return []
+  return [[answer.data].flat().map((bytes) => (typeof bytes === 'string' ? bytes : bytes.toString('latin1')))]
 }
 
-function readMx(answer: Answer): MxRecord {
-  const { preference, exchange } = dataOf<{ preference?: number; exchange: string }>(answer)
-  return { preference: preference ?? 0, exchange: exchange.toLowerCase() }
+function readMx(answer: Answer): MxRecord[] {
+  if (answer.type !== 'MX') return []
+  const { preference, exchange } = answer.data
+  return [{ preference: preference ?? 0, exchange: exchange.toLowerCase() }]
 }
 
-function readTlsa(answer: Answer): TlsaRecord {
-  const { usage, selector, matchingType, certificate } = dataOf<TlsaRecord>(answer)
-  return { usage, selector, matchingType, certificate: new Uint8Array(certificate) }
+function readTlsa(answer: Answer): TlsaRecord[] {
+  if (answer.type !== 'TLSA') return []
+  const { usage, selector, matchingType, certificate } = answer.data
+  return [{ usage, selector, matchingType, certificate: new Uint8Array(certificate) }]
 }
 
 function readResolvConf(): string {

@@ -36,7 +36,8 @@ export function createHeadReader(): HeadReader {
   }
 
   const takeEnd = (): AnswerHead | 'more' | { fault: string } => {
-    const { code, isOld } = status!
+    if (status === null) return { fault: ANSWER_FAULTS.notHttp }
+    const { code, isOld } = status
     if (code >= 200) return finished(code, isOld, fields)
     if (++interim > ANSWER_LIMITS.interimAnswers.most) return { fault: ANSWER_LIMITS.interimAnswers.phrase }
     status = null
@@ -134,7 +135,7 @@ function framingOf(status: number, fields: readonly Field[]): { framing: Framing
   const codings = fields.filter(({ name }) => name === 'transfer-encoding').flatMap(({ value }) => list(value))
   const lengths = fields.filter(({ name }) => name === 'content-length')
   if (lengths.length > 1 || (lengths.length > 0 && codings.length > 0)) return ANSWER_FAULTS.lengths
-  const length = lengths.length === 0 ? null : lengths[0]!.value
+  const length = lengths[0]?.value ?? null
   if (length !== null && !/^\d{1,15}$/.test(length)) return ANSWER_FAULTS.lengths
   if (status === 204 || status === 304) return { framing: { kind: 'length', bytes: 0 }, isCoded: false }
   if (length !== null) return { framing: { kind: 'length', bytes: Number(length) }, isCoded: false }

@@ -45,7 +45,8 @@ export function createAnswerReader(keepBytes: number): AnswerReader {
   let trailerBytes = 0
 
   const answer = (rest: number): Reading => {
-    const { status, headers, framing, isCoded, keepsAlive } = answered!
+    if (answered === null) return fault(ANSWER_FAULTS.notHttp)
+    const { status, headers, framing, isCoded, keepsAlive } = answered
     const isWhole = !body.isFull()
     const canReuse = isWhole && keepsAlive && rest === 0 && framing.kind !== 'close'
     return { kind: 'answer', answer: { status, headers, body: body.bytes(), isWhole, isCoded, canReuse } }
@@ -141,7 +142,7 @@ const fault = (error: string): Reading => ({ kind: 'fault', error })
 
 /** Buffers a line that began in earlier chunks. Its size is limited, so it never grows further. */
 function createLineBuffer() {
-  let held: Buffer | null = null
+  let held: Buffer = Buffer.alloc(0)
   let size = 0
   let whole: Buffer | null = null
 
@@ -153,13 +154,13 @@ function createLineBuffer() {
         whole = bytes.subarray(at, end)
         return
       }
-      held ??= Buffer.allocUnsafe(ANSWER_LIMITS.lineBytes.most)
+      if (held.length === 0) held = Buffer.allocUnsafe(ANSWER_LIMITS.lineBytes.most)
       bytes.copy(held, size, at, end)
       size += end - at
     },
     /** Returns the line, one character per byte, without its end. A bare line feed also ends a line (RFC 9112 §2.2). */
     take: (): string => {
-      const line = whole ?? held!.subarray(0, size)
+      const line = whole ?? held.subarray(0, size)
       const end = line.length - (line[line.length - 2] === CR ? 2 : 1)
       whole = null
       size = 0

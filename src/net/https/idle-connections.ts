@@ -13,7 +13,7 @@ export function createIdleConnections() {
     if (entry === undefined) return
     clearTimeout(entry.timer)
     kept.delete(connection)
-    const left = byKey.get(entry.key)!.filter((other) => other !== connection)
+    const left = (byKey.get(entry.key) ?? []).filter((other) => other !== connection)
     if (left.length > 0) byKey.set(entry.key, left)
     else byKey.delete(entry.key)
   }
@@ -32,7 +32,8 @@ export function createIdleConnections() {
       connection.onUnusable = () => remove(connection)
       kept.set(connection, { key, timer })
       byKey.set(key, [...(byKey.get(key) ?? []), connection])
-      if (kept.size > CONNECT_LIMITS.idleConnections) kept.keys().next().value!.close()
+      const [oldest] = kept.keys()
+      if (kept.size > CONNECT_LIMITS.idleConnections) oldest?.close()
     },
     close: () => {
       isClosed = true

@@ -161,7 +161,7 @@ class ThreadRequests {
     const tasks = this.#unsent.filter(({ id }) => this.#current?.state.tasks.has(id))
     this.#unsent = []
     const buffers = tasks.flatMap(({ sent }) => handedOver(sent))
-    if (tasks.length > 0) this.#current!.send({ kind: 'jobs', jobs: tasks.map(({ sent }) => sent) }, buffers)
+    if (tasks.length > 0) this.#current?.send({ kind: 'jobs', jobs: tasks.map(({ sent }) => sent) }, buffers)
     this.#supervisor.watch()
   }
 

@@ -48,7 +48,9 @@ function open(
   const exchangeFor = (name: string): Exchange => {
     const known = exchanges.get(name)
     if (known !== undefined) return known
-    const made = exchangeOf(kinds[name]!)
+    const kind = kinds[name]
+    if (kind === undefined) throw new Error(`there is no HTTPS client ${name}`)
+    const made = exchangeOf(kind)
     exchanges.set(name, made)
     return made
   }

@@ -78,14 +78,14 @@ export function createFairQueue(limits: FairQueueLimits, now: () => number): Fai
       if (isFull(lane)) {
         lane.group.parked.push(lane)
       } else {
-        const job = lane.jobs.take()!
+        const job = lane.jobs.take()
         client.waiting--
         if (lane.jobs.size > 0) client.ready.push(lane)
         else {
           client.lanes.delete(lane.group.name)
           lane.group.lanes--
         }
-        start(job, client, lane.group)
+        if (job !== undefined) start(job, client, lane.group)
       }
       rotate(client)
     }

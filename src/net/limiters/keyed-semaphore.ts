@@ -21,9 +21,11 @@ export function createKeyedSemaphore(): KeyedSemaphore {
       }
       holders.limit = limit
       // A higher limit admits earlier callers first.
-      while (holders.inside < limit && holders.waiting.length > 0) {
+      while (holders.inside < limit) {
+        const next = holders.waiting.shift()
+        if (next === undefined) break
         holders.inside++
-        holders.waiting.shift()!()
+        next()
       }
       if (holders.inside < limit) {
         holders.inside++

@@ -1,12 +1,12 @@
 import type { Clock } from '../../os/clock.ts'
 
 /** Bounds the memory of large bodies in flight. */
-export interface MemoryBudget {
+export interface MemoryBudget<Owner extends string = string> {
   /** Reserves about `sizeBytes` and resolves with a function that releases them, to be called once. Resolves with null if
    *  nothing was free within `withinMs` or `signal` aborted the wait. A holder that needs more reserves `ahead` of others,
    *  which may wait for what it holds. */
   reserve(
-    ownerId: string,
+    ownerId: Owner,
     sizeBytes: number,
     withinMs: number,
     signal: AbortSignal,
@@ -24,21 +24,21 @@ export type Release = (keepBytes?: number) => void
  *  clients (`arePassing`) they do pass, except during one minute of the wait: most holders have released by then, and a
  *  slow one delays the others no longer. `beyond` is a second, larger budget (memory.ts) to reserve in the remaining
  *  time. */
-export function createMemoryBudget(options: {
+export function createMemoryBudget<Owner extends string = string>(options: {
   totalBytes: number
   clock: Clock
-  shareOf?: (ownerId: string) => number
+  shareOf?: (ownerId: Owner) => number
   arePassing?: boolean
   beyond?: (sizeBytes: number, withinMs: number, signal: AbortSignal) => Promise<Release | null>
-}): MemoryBudget {
+}): MemoryBudget<Owner> {
   const { totalBytes, clock, shareOf = () => totalBytes / 2, arePassing = false, beyond } = options
-  const usedBy = new Map<string, number>()
+  const usedBy = new Map<Owner, number>()
   let used = 0
-  let waiting: Waiting[] = []
+  let waiting: Waiting<Owner>[] = []
 
   const admit = () => {
     let isFull = false
-    const full = new Set<string>()
+    const full = new Set<Owner>()
     waiting = waiting.filter((next) => {
       const { ownerId, sizeBytes } = next
       if (isFull || full.has(ownerId)) return true
@@ -56,12 +56,12 @@ export function createMemoryBudget(options: {
     })
   }
 
-  const isItsMinute = ({ since }: Waiting) => {
+  const isItsMinute = ({ since }: Waiting<Owner>) => {
     const waitedMs = clock.now() - since
     return waitedMs >= PASSED_MS && waitedMs < PASSED_MS + MINUTE_MS
   }
 
-  const take = ({ ownerId, sizeBytes, enter }: Waiting, mine: number) => {
+  const take = ({ ownerId, sizeBytes, enter }: Waiting<Owner>, mine: number) => {
     used += sizeBytes
     usedBy.set(ownerId, mine + sizeBytes)
     let held = sizeBytes
@@ -69,18 +69,19 @@ export function createMemoryBudget(options: {
       const back = Math.max(0, held - keepBytes)
       held -= back
       used -= back
-      const left = usedBy.get(ownerId)! - back
+      const left = (usedBy.get(ownerId) ?? 0) - back
       if (left > 0) usedBy.set(ownerId, left)
       else usedBy.delete(ownerId)
       admit()
     })
   }
 
-  const reserve: MemoryBudget['reserve'] = async (ownerId, sizeBytes, withinMs, signal, order) => {
+  const reserve: MemoryBudget<Owner>['reserve'] = async (ownerId, sizeBytes, withinMs, signal, order) => {
     const { promise, resolve } = Promise.withResolvers<Release | null>()
     const pause = new AbortController()
     const isAhead = order === 'ahead'
-    const next: Waiting = { ownerId, sizeBytes: Math.max(1, sizeBytes), enter: resolve, isAhead, since: clock.now() }
+    const since = clock.now()
+    const next: Waiting<Owner> = { ownerId, sizeBytes: Math.max(1, sizeBytes), enter: resolve, isAhead, since }
     waiting.splice(isAhead ? waiting.findLastIndex((other) => other.isAhead) + 1 : waiting.length, 0, next)
     admit()
     if (!waiting.includes(next)) return promise
@@ -99,28 +100,30 @@ export function createMemoryBudget(options: {
     return promise
   }
 
-  const reserveBoth: MemoryBudget['reserve'] = async (ownerId, sizeBytes, withinMs, signal) => {
+  if (beyond === undefined) return { reserve }
+  const reserveBoth: MemoryBudget<Owner>['reserve'] = async (ownerId, sizeBytes, withinMs, signal) => {
     const endsAt = clock.now() + withinMs
     const release = await reserve(ownerId, sizeBytes, withinMs, signal)
-    const releaseBeyond = release && (await beyond!(sizeBytes, Math.max(0, endsAt - clock.now()), signal))
+    if (release === null) return null
+    const releaseBeyond = await beyond(sizeBytes, Math.max(0, endsAt - clock.now()), signal)
     if (releaseBeyond === null) {
-      release?.()
+      release()
       return null
     }
     return () => {
       releaseBeyond()
-      release!()
+      release()
     }
   }
 
-  return { reserve: beyond === undefined ? reserve : reserveBoth }
+  return { reserve: reserveBoth }
 }
 
 const PASSED_MS = 30_000
 const MINUTE_MS = 60_000
 
-interface Waiting {
-  ownerId: string
+interface Waiting<Owner> {
+  ownerId: Owner
   sizeBytes: number
   enter: (leave: Release) => void
   isAhead: boolean

@@ -19,11 +19,12 @@ export async function selfSignedCertificate(options: {
   days?: number
 }): Promise<Certificate> {
   const { names, now, days = 3650 } = options
-  if (names.length === 0) throw new Error('a certificate needs a name')
+  const [name] = names
+  if (name === undefined) throw new Error('a certificate needs a name')
   const alternatives = subjectAltName(names)
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const publicKeyDer = publicKey.export({ type: 'spki', format: 'der' })
-  const subject = distinguishedName(names[0]!.length <= 64 ? names[0]! : 'self-signed') // ub-common-name is 64
+  const subject = distinguishedName(name.length <= 64 ? name : 'self-signed') // ub-common-name is 64
   const body = sequence(
     tagged(0xa0, integer(Buffer.from([2]))), // version 3
     integer(serialNumber()),
@@ -36,7 +37,7 @@ export async function selfSignedCertificate(options: {
   )
   const certificate = sequence(body, ECDSA_SHA256, bitString(sign('sha256', body, privateKey)))
   return {
-    keyPem: privateKey.export({ type: 'pkcs8', format: 'pem' }) as string,
+    keyPem: String(privateKey.export({ type: 'pkcs8', format: 'pem' })),
     certificatePem: pem('CERTIFICATE', certificate),
   }
 }
@@ -59,7 +60,7 @@ function distinguishedName(commonName: string): Buffer {
 /** 128 random bits, made positive and without a leading zero byte. RFC 5280 §4.1.2.2 */
 function serialNumber(): Buffer {
   const bytes = randomBytes(16)
-  bytes[0] = (bytes[0]! & 0x3f) | 0x40
+  bytes[0] = (bytes.readUInt8() & 0x3f) | 0x40
   return bytes
 }
 

@@ -16,6 +16,6 @@ export const objectId = (hex: string) => tagged(0x06, Buffer.from(hex, 'hex'))
 
 /** DER → PEM under a label like `CERTIFICATE`. RFC 7468 §2 */
 export function pem(label: string, der: Buffer): string {
-  const lines = der.toString('base64').match(/.{1,64}/g)!
+  const lines = der.toString('base64').match(/.{1,64}/g) ?? []
   return [`-----BEGIN ${label}-----`, ...lines, `-----END ${label}-----`, ''].join('\n')
 }

@@ -42,8 +42,7 @@ export function openChannel(options: {
   }
   const flush = () => {
     if (socket === null) return
-    while (waiting.length > 0 && !ended) {
-      const piece = waiting[0]!
+    for (let piece = waiting[0]; piece !== undefined && !ended; piece = waiting[0]) {
       const written = socket.write(piece)
       if (written < 0) return end('the channel is closed')
       waitingBytes -= written
@@ -86,7 +85,9 @@ export function openChannel(options: {
       if (ended) return
       const { pieces, bytes, files } = encodeFrame(message)
       for (const fd of files) options.sendFile?.(fd)
-      if (bytes <= JOINED_BYTES) waiting.push(pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces))
+      const [first] = pieces
+      const isWhole = first !== undefined && pieces.length === 1
+      if (bytes <= JOINED_BYTES) waiting.push(isWhole ? first : Buffer.concat(pieces))
       else waiting.push(...pieces.filter(({ length }) => length > 0))
       waitingBytes += bytes
       flush()

@@ -1,4 +1,5 @@
 import { closeSync, openSync, readSync } from 'node:fs'
+import { fieldOf } from '../records.ts'
 import type { Runner } from '../runner.ts'
 import { type Channel, openChannel } from './channel.ts'
 import type { Confinement } from './confine.ts'
@@ -89,11 +90,9 @@ export function startChild(options: ChildOptions): ChildRunner {
   memory = watchMemory(child.pid, options.memoryBytes, () => end('it held too much memory'))
 
   const onMessage = (message: unknown) => {
-    if (typeof message !== 'object' || message === null) return listener(message)
-    const { kind, confinement: held } = message as Partial<ConfinedMessage>
-    if (kind === 'confined') return confinement.resolve(confinementOf(held))
-    if (kind === ('self_tested' as string))
-      return tested.resolve(wordsOf((message as Partial<SelfTestedMessage>).broken))
+    const kind = fieldOf(message, 'kind')
+    if (kind === 'confined') return confinement.resolve(confinementOf(fieldOf(message, 'confinement')))
+    if (kind === 'self_tested') return tested.resolve(wordsOf(fieldOf(message, 'broken')))
     listener(message)
   }
   channel = openChannel({
@@ -107,8 +106,8 @@ export function startChild(options: ChildOptions): ChildRunner {
   marks.watch((message) => listener(message))
   const send = (message: unknown) => {
     if (ended !== null) return
-    if ((message as { kind?: unknown }).kind === 'job') traffic.job()
-    channel!.send(message)
+    if (fieldOf(message, 'kind') === 'job') traffic.job()
+    channel?.send(message)
   }
 
   return {
@@ -124,7 +123,8 @@ export function startChild(options: ChildOptions): ChildRunner {
     },
     onEnd: (next) => {
       whenEnded = next
-      if (ended !== null) queueMicrotask(() => next(ended!))
+      const reason = ended
+      if (reason !== null) queueMicrotask(() => next(reason))
     },
     end: () => end('it was ended'),
   }
@@ -182,8 +182,11 @@ async function keepBeginning(stderr: ReadableStream<Uint8Array>, said: string[],
 }
 
 function confinementOf(held: unknown): Confinement {
-  const { seccomp, landlock } = (held ?? {}) as Partial<Confinement>
-  return { seccomp: seccomp === true, landlock: typeof landlock === 'number' ? Math.trunc(landlock) : 0 }
+  const landlock = fieldOf(held, 'landlock')
+  return {
+    seccomp: fieldOf(held, 'seccomp') === true,
+    landlock: typeof landlock === 'number' ? Math.trunc(landlock) : 0,
+  }
 }
 
 const wordsOf = (broken: unknown) => (Array.isArray(broken) ? broken.slice(0, 20).map(String) : [])

@@ -1,3 +1,4 @@
+import { fieldOf } from '../records.ts'
 import type { MarkMessage } from '../work-board.ts'
 import { openChannel } from './channel.ts'
 import type { ConfinedMessage, SelfTestedMessage } from './child-runner.ts'
@@ -14,7 +15,7 @@ export async function serveConfined(
   args: readonly string[],
   serve: (post: (message: unknown) => void) => (message: unknown) => void,
 ): Promise<void> {
-  const [parent, memoryBytes, landlock] = [args[0], args[1], args[2]?.replace('landlock=', '')].map(Number)
+  const [parent = 0, memoryBytes = 0, landlock] = [args[0], args[1], args[2]?.replace('landlock=', '')].map(Number)
   preparePassing()
   const early: unknown[] = []
   let handle: (message: unknown) => void = (message) => early.push(message)
@@ -28,21 +29,25 @@ export async function serveConfined(
   const mark = openSharedMarks(receiveDescriptor(FILES_FD)) // the first that is passed
   await channel.opened
   const confinement: Confinement = confine({
-    parent: parent!,
+    parent,
     landlock: landlock || 0,
-    memoryBytes: memoryBytes!,
+    memoryBytes,
   })
   channel.send({ kind: 'confined', confinement } satisfies ConfinedMessage)
   const take = serve((message) => {
-    const { kind } = message as { kind?: unknown }
-    if (kind === 'at_work' || kind === 'beat') mark(message as MarkMessage)
+    if (isMark(message)) mark(message)
     else channel.send(message)
   })
   handle = (message) => {
-    if ((message as { kind?: unknown }).kind !== 'self_test') return take(message)
-    channel.send({ kind: 'self_tested', broken: breakOut(parent!) } satisfies SelfTestedMessage)
+    if (fieldOf(message, 'kind') !== 'self_test') return take(message)
+    channel.send({ kind: 'self_tested', broken: breakOut(parent) } satisfies SelfTestedMessage)
   }
   for (const message of early) handle(message)
+}
+
+function isMark(message: unknown): message is MarkMessage {
+  const kind = fieldOf(message, 'kind')
+  return kind === 'beat' || (kind === 'at_work' && typeof fieldOf(message, 'job') === 'number')
 }
 
 const MESSAGES_FD = 0

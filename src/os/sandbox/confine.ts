@@ -59,7 +59,7 @@ function setFilter(processor: Processor): void {
   head.writeUInt16LE(instructions, 0)
   head.writeBigUInt64LE(BigInt(program.address), 8)
   const { hold, address } = pinned(head)
-  const failed = call(processor.calls.seccomp!, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, address)
+  const failed = call(processor.calls.seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, address)
   if (failed !== 0 || hold.length === 0 || program.hold.length === 0) {
     throw new Error(`seccomp failed with ${failed}, errno ${errno()}`)
   }
@@ -88,7 +88,9 @@ function mappedLibraries(): string[] {
 
 /** Base for RLIMIT_DATA: the runtime reserves some gigabytes at its start. */
 function dataBytes(): number {
-  return Number(/^VmData:\s+(\d+)/m.exec(readFileSync('/proc/self/status', 'utf8'))![1]) * 1024
+  const kilobytes = /^VmData:\s+(\d+)/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1]
+  if (kilobytes === undefined) throw new Error('the kernel does not report VmData')
+  return Number(kilobytes) * 1024
 }
 
 function prctl(option: number, value: number): void {

@@ -30,10 +30,9 @@ function stripped(value: unknown, depth: number, blobs: Uint8Array[], files: num
     return { $bytes: value.byteLength }
   }
   if (Array.isArray(value)) return value.map((each) => stripped(each, depth + 1, blobs, files))
-  const { fd, byteLength } = value as { fd?: unknown; byteLength?: unknown }
-  if (typeof fd === 'number' && typeof byteLength === 'number') {
-    files.push(fd)
-    return { $file: byteLength }
+  if ('fd' in value && typeof value.fd === 'number' && 'byteLength' in value && typeof value.byteLength === 'number') {
+    files.push(value.fd)
+    return { $file: value.byteLength }
   }
   return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, stripped(each, depth + 1, blobs, files)]))
 }
@@ -106,15 +105,15 @@ function decoded(body: Buffer, jsonBytes: number, takeFile: (() => number) | und
   const revived = (value: unknown, depth: number): unknown => {
     if (typeof value !== 'object' || value === null || depth > MAX_DEPTH) return value
     if (Array.isArray(value)) return value.map((each) => revived(each, depth + 1))
-    if (Object.hasOwn(value, '$bytes')) return bytesOf((value as { $bytes: unknown }).$bytes)
-    if (Object.hasOwn(value, '$file')) {
-      const byteLength = (value as { $file: unknown }).$file
+    if ('$bytes' in value) return bytesOf(value.$bytes)
+    if ('$file' in value) {
+      const byteLength = value.$file
       if (takeFile === undefined || typeof byteLength !== 'number')
         throw new FrameFault('a file where none is expected')
       return { fd: takeFile(), byteLength }
     }
     for (const [key, each] of Object.entries(value)) {
-      if (typeof each === 'object' && each !== null) (value as Record<string, unknown>)[key] = revived(each, depth + 1)
+      if (typeof each === 'object' && each !== null) Reflect.set(value, key, revived(each, depth + 1))
     }
     return value
   }

@@ -1,4 +1,4 @@
-import { FFIType, ptr, read } from 'bun:ffi'
+import { FFIType, type Pointer, ptr, read } from 'bun:ffi'
 import { openLibc } from '../libc.ts'
 
 /** Direct system calls, for what the runtime has no function. */
@@ -11,7 +11,7 @@ export interface Kernel {
 
 /** Bytes → their address. The collector may move small buffers, so they are copied into one that it does not move;
  *  the address is valid while `hold` is referenced. */
-export function pinned(...parts: Uint8Array[]): { hold: Buffer; address: number } {
+export function pinned(...parts: Uint8Array[]): { hold: Buffer; address: Pointer } {
   const hold = Buffer.alloc(
     Math.max(
       PINNED_BYTES,
@@ -41,7 +41,10 @@ export function kernel(): Kernel {
   opened = {
     call: (number, a = 0, b = 0, c = 0, d = 0, e = 0, f = 0) =>
       Number(symbols.syscall(BigInt(number), BigInt(a), BigInt(b), BigInt(c), BigInt(d), BigInt(e), BigInt(f))),
-    errno: () => read.i32(symbols.__errno_location()!, 0),
+    errno: () => {
+      const location = symbols.__errno_location()
+      return location === null ? 0 : read.i32(location, 0)
+    },
   }
   return opened
 }

@@ -6,7 +6,7 @@ import { pinned } from './kernel.ts'
  *  are no descriptors left. socketpair(2) */
 export function socketPair(): [ours: number, theirs: number] {
   const { hold, address } = pinned(new Uint8Array(8))
-  if (calls().socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, address as never) !== 0) {
+  if (calls().socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, address) !== 0) {
     throw new Error('no socket pair could be made')
   }
   return [hold.readInt32LE(0), hold.readInt32LE(4)]
@@ -25,7 +25,7 @@ export function sendDescriptor(socket: number, fd: number): void {
   message.hold.writeInt32LE(SOL_SOCKET, CONTROL + 8)
   message.hold.writeInt32LE(SCM_RIGHTS, CONTROL + 12)
   message.hold.writeInt32LE(fd, CONTROL + 16)
-  if (Number(calls().sendmsg(socket, message.address as never, MSG_DONTWAIT | MSG_NOSIGNAL)) !== 1) {
+  if (Number(calls().sendmsg(socket, message.address, MSG_DONTWAIT | MSG_NOSIGNAL)) !== 1) {
     throw new Error('the descriptor could not be passed')
   }
 }
@@ -33,7 +33,7 @@ export function sendDescriptor(socket: number, fd: number): void {
 /** Receives the next descriptor sent to `socket`. Never waits: throws if there is none. */
 export function receiveDescriptor(socket: number): number {
   const message = messageOf()
-  const received = Number(calls().recvmsg(socket, message.address as never, MSG_DONTWAIT))
+  const received = Number(calls().recvmsg(socket, message.address, MSG_DONTWAIT))
   if (received !== 1 || message.hold.readInt32LE(CONTROL + 12) !== SCM_RIGHTS)
     throw new Error('no descriptor was passed')
   return message.hold.readInt32LE(CONTROL + 16)

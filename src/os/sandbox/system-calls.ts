@@ -3,8 +3,23 @@
 export interface Processor {
   /** AUDIT_ARCH_*, linux/audit.h */
   auditArch: number
-  calls: Readonly<Record<string, number>>
+  calls: Readonly<Record<string, number>> & Readonly<Record<UsedCall, number>>
 }
+
+/** Calls that the program makes itself, to confine a process and to test that. */
+type UsedCall =
+  | 'seccomp'
+  | 'clone'
+  | 'exit_group'
+  | 'kill'
+  | 'tgkill'
+  | 'prctl'
+  | 'socket'
+  | 'ptrace'
+  | 'openat'
+  | 'execve'
+  | 'process_vm_writev'
+  | 'io_uring_setup'
 
 /** Table of this machine; null for an unknown processor, which then runs without a filter. */
 export function processorOf(arch: string = process.arch): Processor | null {
