@@ -188,7 +188,7 @@ function routesFile(operations: ClientOperation[]): string {
   return [
     `${HEAD}import type { Routes } from './route.ts'`,
     `/** Of the client, and of the API that it was made for. */\nexport const VERSION = '${pkg.version}'`,
-    `/** Every operation that an API key may ask for, by where the client has it. */\nexport const ROUTES = ${table(treeOf(operations))} satisfies Routes`,
+    `/** Every operation for API keys, by its place in the client. */\nexport const ROUTES = ${table(treeOf(operations))} satisfies Routes`,
   ].join('\n\n')
 }
 
