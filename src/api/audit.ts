@@ -38,7 +38,7 @@ export type Audit = <T>(
 export function createAudit({ auditLog, mintId, log }: { auditLog: AuditLog; mintId: MintId; log: Log }): Audit {
   const refusals = createCounts(HOUR_MS, FIXED_LIMITS.refusalsPerHour)
   const changes = createCounts(DAY_MS, FIXED_LIMITS.changesPerDay)
-  /** Deletions are always allowed, so that nobody can block the revocation of a key. */
+  /** Deletions are always allowed, so that no limit can block the revocation of a key. */
   const requireChangeQuota = (
     { method }: Pick<Operation, 'method'>,
     { organizationId, now }: AuditedCall,

@@ -13,7 +13,7 @@ import { base62 } from './base62.ts'
 import { isOperator } from './operator.ts'
 import type { OperatorSessions } from './sessions.ts'
 
-/** Who sent a request: an API key, or the operator in a dashboard session. */
+/** Sender of a request: an API key, or the operator in a dashboard session. */
 export interface Caller {
   key: ApiKey
   session: Session | null

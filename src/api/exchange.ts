@@ -28,7 +28,7 @@ export function withRequestId(response: Response, { requestId }: Exchange): Resp
   return response
 }
 
-/** A streaming response. HEAD gets no stream, because nobody would read or end it. */
+/** A streaming response. HEAD gets no stream, because no client would read or end it. */
 export function begin(answer: ApiResponse & { body: ReadableStream }, request: Request, exchange: Exchange): Response {
   const { status, body, headers, contentType = STREAM_TYPE } = answer
   if (request.method !== 'HEAD') return send({ status, body, headers, contentType }, exchange)

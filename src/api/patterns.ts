@@ -1,29 +1,30 @@
 import { INVISIBLE_CLASS } from '../net/visible-text.ts'
 import { REFUSED_PORTS } from '../net/webhook-url.ts'
 
-/** What the OpenAPI document says of text fields that are checked in code: keywords of JSON Schema, to be spread into `meta`.
- *  No pattern here is run by this server. Each is written for engines with and without Unicode mode, allows all that the
- *  check allows, and leaves to the check only what a schema cannot say: bytes of UTF-8, IDNA, equality without case.
- *  test/fuzz/fitting.test.ts holds the checks to them. */
+/** JSON Schema keywords for text fields that are checked in code, for the OpenAPI document; spread them into `meta`.
+ *  This server runs none of the patterns. Each is written for engines with and without Unicode mode, matches
+ *  everything that the check accepts, and leaves to the check only what a schema cannot express: UTF-8 sizes, IDNA,
+ *  comparison without case. test/fuzz/fitting.test.ts compares them with the checks. */
 
-/** Control characters but TAB, and what turns the direction of writing or breaks lines (mail/address.ts). */
+/** Control characters except TAB, and characters that change the writing direction or break lines (mail/address.ts). */
 const FORBIDDEN = String.raw`\u0000-\u0008\u000a-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069`
 const ATOM = String.raw`[^\s"(),.:;<>@[\\\]${INVISIBLE_CLASS}]+`
 const QUOTED_LOCAL = String.raw`"(?:[ !#-[\]-~]|\\[ -~]|[^\u0000-\u007f${INVISIBLE_CLASS}]){0,62}"`
 const QUOTED_NAME = String.raw`(?!"(?:\\?\s)*")"(?:[^"\\${FORBIDDEN}]|\\[^${FORBIDDEN}])*"[ \t]*`
 const PLAIN_NAME = String.raw`(?=[^<]*[^\s<])[^()<>[\]:;@\\,"${FORBIDDEN}]+`
 const ASCII_LABEL = '[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?'
-/** Which letters beyond ASCII a name may have, and where, says IDNA. */
+/** IDNA decides which letters beyond ASCII a name may contain, and where. */
 const OTHER_LABEL = String.raw`(?=[A-Za-z0-9-]*[^\u0000-\u007f])[^\u0000-,./:-@[-\x60{-\u00a0\u2028-\u202e\u2066-\u2069]{1,63}`
 const LABEL = `(?:${ASCII_LABEL}|${OTHER_LABEL})`
 
-/** At least two labels, the last one no number; `end`: what follows. */
+/** At least two labels, the last one not a number; `end`: what follows. */
 const domainUpTo = (end: string) => String.raw`(?:${LABEL}[.\u3002\uff0e\uff61])+(?!\d+${end})${LABEL}${end}`
 /** No encoded word, at most 64 characters before the `@`. */
 const LOCAL = String.raw`(?!.*=\?[^?]+\?[bBqQ]\?)(?=[^@]{1,64}@)(?:${ATOM}(?:\.${ATOM})*|${QUOTED_LOCAL})`
 const BARE = `${LOCAL}@${domainUpTo(String.raw`[ \t]*$`)}`
 
-/** The format leaves out internationalized addresses, which the check takes, and the length blanks around an address. */
+/** The format excludes internationalized addresses, which the check accepts, and the length excludes blanks around
+ *  an address. */
 export const EMAIL = { format: 'email', maxLength: 320, pattern: String.raw`^[ \t]*${BARE}` }
 export const MAILBOX = {
   maxLength: 998,
@@ -33,7 +34,8 @@ export const DOMAIN = { maxLength: 253, pattern: `^${domainUpTo('$')}` }
 /** White space around it and a dot behind it are taken off. */
 export const HOST = { maxLength: 1_000, pattern: String.raw`^\s*${domainUpTo(String.raw`\.?\s*$`)}` }
 
-/** RFC 3339, without leap seconds, or the day alone. The format names the first; 31 February is its business. */
+/** RFC 3339 without leap seconds, or a date alone. The format covers the former, including dates such as 31
+ *  February. */
 export const TIME = {
   format: 'date-time',
   pattern: String.raw`^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])(?:[Tt ](?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:[.,]\d{1,9})?)?(?:[Zz]|[+\-](?:[01]\d|2[0-3]):[0-5]\d))?$`,

@@ -1,8 +1,9 @@
 import type { Permission } from '../model/api-key.ts'
 
-/** THE TABLE of who may do what. `operation()` takes permission and test-key rule of every operation from here, flow.ts
- *  enforces them before anything of a request is read, scripts/permission-table.ts writes the table into the
- *  manual's page `keys`, and test/api/walk.test.ts tries every row with every kind of key. An operation without a row does not compile. */
+/** The table of access rights. `operation()` takes the permission and test-key rule of every operation from here,
+ *  flow.ts enforces them before any part of a request is read, scripts/permission-table.ts writes the table into the
+ *  manual's page `keys`, and test/api/walk.test.ts tries every row with every kind of key. An operation without a
+ *  row does not compile. */
 export interface AccessRule {
   /** `admin` implies all others; the others imply nothing. */
   permission: Permission
@@ -140,7 +141,7 @@ export type OperationId = keyof typeof PERMISSION_TABLE
 
 const ROWS = new Map<string, AccessRule>(Object.entries(PERMISSION_TABLE))
 
-/** Name of an operation → its row; undefined when there is none. */
+/** Operation ID → its row; undefined if there is none. */
 export function accessOf(id: string): AccessRule | undefined {
   return ROWS.get(id)
 }
@@ -157,8 +158,8 @@ export function accessWords({ permission, forOperator, testKey, reach, grants }:
   return words.join(' ')
 }
 
-/** The whole table in Markdown: operations of one rule stand in one row. scripts/permission-table.ts
- *  writes it into the manual. */
+/** The whole table in Markdown; operations with the same rule share a row. scripts/permission-table.ts writes it
+ *  into the manual. */
 export function renderPermissionTable(): string {
   const rows = new Map<string, string[]>()
   for (const [id, rule] of Object.entries<AccessRule>(PERMISSION_TABLE)) {

@@ -105,7 +105,7 @@ interface Window {
 
 const WINDOW_MS = 60_000 // limits are per minute
 const LIMIT_WITHOUT_PLAN = 60 // for a plan that is no longer configured: the smallest default
-const OPERATOR_LIMIT = 1_200 // a dashboard page makes five requests; nobody opens 240 pages per minute
+const OPERATOR_LIMIT = 1_200 // a dashboard page makes five requests; no operator opens 240 pages per minute
 const MAX_CHAIN = 100
 const MAX_SUCCESSORS = 10_000
 const NO_LIMIT: RateState = { allowed: true, limit: 1e9, remaining: 1e9, resetSeconds: 60 }

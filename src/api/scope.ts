@@ -44,8 +44,8 @@ export function isWithin({ mode, domainId }: Scope, record: Scoped): boolean {
   return domainId === null || record.domainId === undefined || record.domainId === domainId
 }
 
-/** A record that the path or a filter names → itself, when the scope holds it. Null → 404; of another organization → 403
- *  (customer's rule); a live one for a test key → 404, as if it had never been; of another domain → 403. */
+/** Record that a path or filter refers to → the same record, if it is within the scope. Null → 404; another
+ *  organization's → 403; a live one for a test key → 404, as if it did not exist; another domain's → 403. */
 export function requireWithin<T extends Scoped>(record: T | null, scope: Scope, what: string): T {
   const owned = requireOwned(record, scope.organizationId, what)
   if (!isWithin({ ...scope, domainId: null }, owned)) throw new Refusal('not_found', `No such ${what}. Check the ID.`)

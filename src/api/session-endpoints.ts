@@ -28,11 +28,11 @@ const passwordBody = z.strictObject({
   present: z.string().max(MOST_PASSWORD).optional(),
 })
 
-/** `/session`: how the operator's browser gets in, asks who it is, sets a password and leaves.
+/** `/session`: the operator's browser signs in, reads its session, sets a password and signs out.
  *
- *  There is no password until one is set, and no way in but by a link from the command line. Whatever is wrong with a
- *  link or a password, the answer is the same; tries are limited (sign-in-limit.ts). A session opens together with the
- *  end of its link, and with its entry in the audit log. */
+ *  Until a password is set, the only way to sign in is a link from the command line. The response is the same for
+ *  every fault of a link or password, and tries are limited (sign-in-limit.ts). The session, the end of its link and
+ *  the audit entry are written in one transaction. */
 export function sessionPages(options: SessionPagesOptions): Page[] {
   const endpoints = new SessionEndpoints(options)
   return [
@@ -166,7 +166,7 @@ class SessionEndpoints {
     return session
   }
 
-  /** What changes something is asked for by our own page alone. */
+  /** Only our own page may request changes. */
   #requireOwnPage(request: Request): void {
     this.#deps.ownOrigin.requireOwnPage(request)
     if (!isIntended(request.headers)) throw new Refusal('forbidden', 'X-Operator is required')

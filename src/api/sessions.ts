@@ -10,27 +10,29 @@ import type { Operation } from './operation.ts'
 import { operatorKey } from './operator.ts'
 import type { OwnOrigin } from './own-origin.ts'
 
-/** The operator's browser. A request acts in a session when it has the cookie, no `Authorization`, and one of the headers
- *  `X-Organization` and `X-Operator`, which no form and no link can bring along; SameSite=Strict keeps the cookie from
- *  other sites' requests, and host, `Origin` and `Sec-Fetch-Site` must be those of our own pages (own-origin.ts). */
+/** The operator's browser sessions. A request belongs to a session if it has the cookie, no `Authorization`, and one
+ *  of the headers `X-Organization` and `X-Operator`, which forms and links cannot send. SameSite=Strict keeps the
+ *  cookie from other sites' requests, and host, `Origin` and `Sec-Fetch-Site` must be those of our own pages
+ *  (own-origin.ts). */
 export interface OperatorSessions {
   /** The session a request acts in; null when it does not, so that it needs a key. Throws 403 for one that another site
    *  had made. */
   of(request: Request, now: number): Session | null
-  /** The session of the cookie alone, for pages outside the API. Throws 403 for a host that is none of ours. */
+  /** Session by the cookie alone, for pages outside the API; null if there is none. Throws 403 for a host that is
+   *  not ours. */
   ofCookie(request: Request, now: number): Session | null
-  /** The operator's key with what the headers say: `X-Organization`, `X-Domain`, `X-Mode`. Throws 400. */
+  /** The operator's key, restricted by the headers `X-Organization`, `X-Domain` and `X-Mode`. Throws 400 for invalid
+   *  headers. */
   keyOf(request: Request, now: number): ApiKey
-  /** Throws 400 when no organization is named for an operation of one, or one that is not there, or a domain that is not
-   *  its own. */
+  /** Throws 400 if the operation belongs to an organization and the request names none, or one that does not exist,
+   *  or a domain of another organization. */
   requireTenant(key: ApiKey, operation: Operation): Promise<void>
   /** Writes down when sessions were last seen. Kept for the next call when it fails; never rejects. */
   flushSeen(): Promise<void>
 }
 
-/** Where the browser uses HTTPS its cookie has this name in front: such a one is set by the very host alone, for all its
- *  paths and for HTTPS only, so that no other host of the domain can put a session of its own in its place
- *  (RFC 6265bis §4.1.3.2). */
+/** Prefix of the cookie's name with HTTPS. Browsers accept such a cookie only from the host itself, for all its
+ *  paths and over HTTPS, so that no other host of the domain can replace the session (RFC 6265bis §4.1.3.2). */
 export const SECURE_PREFIX = '__Host-'
 export const SESSION_COOKIE = 'postrider_session'
 
@@ -101,7 +103,7 @@ export function createSessions(
   }
 }
 
-/** The header that says that our own page asks. */
+/** True if the header shows that our own page sent the request. */
 export function isIntended(headers: Headers): boolean {
   return headers.has('x-organization') || headers.has('x-operator')
 }
@@ -111,13 +113,13 @@ export function mintToken(random: Random): string {
   return base62(TOKEN_CHARACTERS, random)
 }
 
-/** Token → what is stored of it. It is random enough that no salt is needed. */
+/** Token → its stored form. The token is random enough to need no salt. */
 export function hashToken(token: string): Uint8Array {
   return hash('sha256', token, 'buffer')
 }
 
-/** `Cookie` header → the token in it, of the cookie for HTTPS, or of the plain one where that may be meant; null when
- *  there is none, or of another form. */
+/** `Cookie` header → the token in it: from the cookie for HTTPS, or from the plain one if that is allowed; null if
+ *  missing or malformed. */
 export function cookieToken(header: string | null, mayBeClear: boolean): string | null {
   if (header === null) return null
   return SECURELY_PRESENTED.exec(header)?.[1] ?? (mayBeClear ? (PRESENTED.exec(header)?.[1] ?? null) : null)

@@ -64,14 +64,14 @@ interface Owner {
 const FOLDER_MODE = 0o755
 const ZONE_MODE = 0o644
 
-/** The owner of an existing data directory (a package creates it), to whom root gives files; else null. */
+/** Owner of an existing data directory (a package creates it), to whom root assigns new files; else null. */
 function ownerIn(dataDir: string): Owner | null {
   if (process.getuid?.() !== 0) return null
   return statSync(dataDir, { throwIfNoEntry: false }) ?? null
 }
 
-/** Creates a folder for zone files beside the config, writable by the owner of the data, as whom the process soon runs.
- *  Null if it cannot be created; then no zone files are written. */
+/** Creates a folder for zone files beside the config, writable by the owner of the data, whose rights the process
+ *  takes soon. Null if it cannot be created; then no zone files are written. */
 export function openZoneFolder(configFile: string, dataDir: string): string | null {
   if (configFile === '') return null
   const folder = join(dirname(resolve(configFile)), 'dns')

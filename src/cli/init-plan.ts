@@ -41,7 +41,8 @@ export async function chooseHostname({ hostname }: InitOptions, domain: string, 
   return hostname ?? ((await ask?.(`Public hostname of this machine [${usual}]: `)) || usual)
 }
 
-/** InitOptions → a Draft; throws every fault of it. A smarthost, which has a password in it, gets a file of its own. */
+/** InitOptions → a Draft; throws all faults. A smarthost contains a password and is therefore written to a separate
+ *  file. */
 export function draftOf(options: InitOptions, hostname: string): Draft {
   const smarthost = options.smarthost === '-' ? readFileSync(0, 'utf8').trim() : (options.smarthost ?? '')
   const { config: path, contact, dataDir, https } = options

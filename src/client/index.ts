@@ -1,4 +1,5 @@
-/** The client for programs in TypeScript or JavaScript: Node 20.3, Bun, Deno; nothing but what they all have. */
+/** The client for programs in TypeScript or JavaScript: Node 20.3, Bun and Deno. It uses only what all of them
+ *  provide. */
 export type { Api } from './api.ts'
 export { Call, type CallOptions, type KeyedOptions, type Result, type SendOptions } from './call.ts'
 export type { Clock } from './clock.ts'

@@ -3,7 +3,7 @@ import type { SendMessage } from './types.ts'
 
 /** The parts of nodemailer's message that a transport uses. */
 export interface NodemailerMail {
-  // biome-ignore lint/suspicious/noExplicitAny: nodemailer's types are not here, and its users' data may be anything
+  // biome-ignore lint/suspicious/noExplicitAny: nodemailer's types are not available here; its data may be anything
   data: any
   message: {
     getEnvelope(): { from: string | false; to: string[] }

@@ -5,7 +5,7 @@ import type { Routes } from './route.ts'
 /** Of the client, and of the API that it was made for. */
 export const VERSION = '0.1.0'
 
-/** Every operation that an API key may ask for, by where the client has it. */
+/** Every operation for API keys, by its place in the client. */
 export const ROUTES = {
   messages: {
     send: { method: 'POST', path: '/v1/messages/send', takes: 'body', isKeyed: true },

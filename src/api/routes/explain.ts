@@ -30,7 +30,7 @@ export interface ExplainDeps {
 export function explainOperations(deps: ExplainDeps): Operation[] {
   const { store, wayTo, stateOfSite, sendingEligibility, settings } = deps
 
-  /** `way` is null where nothing more will be tried. Suppressions count for the domain that sends. */
+  /** `route` is null if no attempt follows. Suppressions count for the domain that sends. */
   const known = async (
     email: string,
     sender: { organizationId: string; domainId: string },

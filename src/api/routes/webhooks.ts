@@ -33,7 +33,7 @@ const rotateBody = z.strictObject({ grace_period_minutes: graceMinutes })
 export interface WebhookDeps extends WebhookDeliveryDeps {
   random: Random
   mintId: MintId
-  /** Null when the URL may be stored, else why not (net/webhook-url.ts checkWebhookUrl). */
+  /** Returns null if the URL may be stored, else the reason (net/webhook-url.ts checkWebhookUrl). */
   checkUrl: (url: string) => string | null
 }
 

@@ -7,7 +7,7 @@ export interface TarHead {
   bytes: number
 }
 
-/** Bytes that are no such archive; `message` says where. */
+/** The bytes are not a valid archive; `message` says where. */
 export class TarDamaged extends Error {}
 
 const BLOCK = 512
@@ -20,8 +20,7 @@ const PREFIX_AT = 345
 const MOST_OCTAL = 8 ** 11
 const END = Buffer.alloc(2 * BLOCK)
 
-/** What comes before a file. It belongs to whoever unpacks it, and nobody else may read it. Throws RangeError for a name that
- *  is too long. */
+/** Header of a file, readable only by the user who unpacks it. Throws RangeError for a name that is too long. */
 export function tarHead({ name, bytes }: TarHead, madeAtSeconds: number): Buffer {
   const head = Buffer.alloc(BLOCK)
   if (Buffer.byteLength(name) > NAME_BYTES) throw new RangeError(`the name ${name} is too long for an archive`)
@@ -39,23 +38,23 @@ export function tarHead({ name, bytes }: TarHead, madeAtSeconds: number): Buffer
   return head
 }
 
-/** What comes after a file of so many bytes: it is filled up to whole blocks. */
+/** Padding after a file of that size, up to whole blocks. */
 export function tarPadding(bytes: number): Buffer {
   return Buffer.alloc((BLOCK - (bytes % BLOCK)) % BLOCK)
 }
 
-/** What comes after the last. */
+/** End of the archive. */
 export const tarEnd = (): Buffer => END
 
 export interface TarReader {
-  /** The next file, once the one before it was read; null at the end. Throws TarDamaged, also when the archive stops without
-   *  its end. */
+  /** Next file, once the previous one was read; null at the end. Throws TarDamaged, also if the archive stops
+   *  without its end marker. */
   next(): Promise<TarHead | null>
-  /** The bytes of the file that `next` told of. Throws TarDamaged when there are fewer. */
+  /** Bytes of the file that `next` returned. Throws TarDamaged if there are fewer. */
   body(): AsyncGenerator<Uint8Array>
 }
 
-/** The bytes of an archive, in any pieces, → its files in their order. Reads no more than it is asked for. */
+/** Bytes of an archive, in chunks of any size → its files in order. Reads no more than requested. */
 export function readTar(chunks: AsyncIterable<Uint8Array>): TarReader {
   const source = chunks[Symbol.asyncIterator]()
   let rest: Uint8Array = Buffer.alloc(0)

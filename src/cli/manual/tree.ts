@@ -18,7 +18,7 @@ export interface Flag {
   readonly names: readonly string[]
   readonly about: string
   readonly isRequired: boolean
-  /** What stands behind it; null: nothing does. */
+  /** Value of the option; null if it takes none. */
   readonly value: { readonly name: string; readonly choices: readonly string[] } | null
   readonly isRepeatable: boolean
   /** Default value as text; '' for none. */

@@ -15,10 +15,10 @@ export interface RecordSet {
   ttlSeconds: number
 }
 
-/** What a zone server knows: names in lower case without trailing dot, then types. */
+/** Contents of a zone server: names in lower case without trailing dot, then types. */
 export type Names = Map<string, Map<RecordType, RecordSet>>
 
-/** A name as it stands in Names. */
+/** Name → its form in Names. */
 export const fold = (name: string) => name.replace(/\.$/, '').toLowerCase()
 
 /** Question → rcode, answers and authorities. Follows CNAMEs from `name` (as folded) until records of the type,
@@ -50,8 +50,8 @@ const SOA_TTL_SECONDS = 300
 
 const parentOf = (name: string) => name.split('.').slice(1).join('.')
 
-/** The records of a name, or of the wildcard of its closest encloser; an empty map for a name that only
- *  has names below it; null when there is nothing of the kind. */
+/** The records of a name, or of the wildcard of its closest encloser; an empty map for a name that only has names
+ *  below it; null if there is neither. */
 function find(names: Names, name: string): Map<RecordType, RecordSet> | null {
   const own = names.get(name)
   if (own) return own

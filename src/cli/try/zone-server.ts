@@ -8,21 +8,22 @@ import { answerFrom, fold, type Names, type ZoneData } from './zone-records.ts'
 
 export type { ZoneData } from './zone-records.ts'
 
-/** A small authoritative DNS server for zones of our own making: what `postrider try` and the tests ask
- *  instead of the world. It listens on loopback only, UDP and TCP on one port, and answers for every name
- *  there is: what it was not told is NXDOMAIN. It can also be told to misbehave. */
+/** A small authoritative DNS server for invented zones, which `postrider try` and the tests query instead of the
+ *  Internet. It listens on loopback only, UDP and TCP on one port, and answers for every name: unknown names are
+ *  NXDOMAIN. It can also simulate failures. */
 export interface Zone {
   /** `127.0.0.1:port`. */
   address: string
-  /** Replaces what `name` has of that type. An empty list leaves the name existing without data. */
+  /** Replaces the records of that type at `name`. An empty list leaves the name existing without data. */
   set(name: string, type: RecordType, data: ZoneData[], ttlSeconds?: number): void
-  /** Takes the records of one type away, or without `type` the name itself and its failure. */
+  /** Removes the records of one type, or without `type` the name itself and its failure. */
   remove(name: string, type?: RecordType): void
-  /** From now on questions about exactly this name go wrong in that way; null ends it. */
+  /** From now on questions about exactly this name fail in that way; null ends it. */
   fail(name: string, how: ZoneFailure | null): void
-  /** Names whose answers say that DNSSEC vouches for them (AD), as those of a validating resolver. Change it at will. */
+  /** Names whose answers are marked as validated by DNSSEC (AD), as from a validating resolver. May be changed at
+   *  any time. */
   signed: Set<string>
-  /** Every question that came, names in lower case, oldest first. Empty it at will. */
+  /** Every received question, names in lower case, oldest first. May be emptied at any time. */
   queries: { name: string; type: string }[]
   stop(): Promise<void>
 }
@@ -34,13 +35,13 @@ export interface ZoneRecord {
   ttlSeconds?: number
 }
 
-/** `timeout` answers nothing; `truncate` says over UDP only "ask by TCP"; `wrong_id` answers well, under
- *  another id than asked. */
+/** `timeout` answers nothing; `truncate` answers over UDP only with the TC flag; `wrong_id` answers correctly under
+ *  another ID. */
 export type ZoneFailure = 'SERVFAIL' | 'REFUSED' | 'timeout' | 'truncate' | 'wrong_id'
 
-/** Records → a running server on a free port of 127.0.0.1, or at the address that is given. `*.example` stands for the
- *  names below example that are not there themselves (RFC 4592). CNAMEs are followed inside the zone. No data and NXDOMAIN
- *  come with the closest SOA given, else with one whose negative TTL is one second. Rejects when no port is free. */
+/** Records → a running server on a free port of 127.0.0.1, or at the given address. `*.example` stands for names
+ *  below example that do not exist themselves (RFC 4592). CNAMEs are followed inside the zone. Negative answers
+ *  contain the closest SOA in the zone, or else one with a negative TTL of one second. Rejects if no port is free. */
 export async function startZone(records: ZoneRecord[] = [], at = { host: '127.0.0.1', port: 0 }): Promise<Zone> {
   const names: Names = new Map()
   const failures = new Map<string, ZoneFailure>()
@@ -104,7 +105,7 @@ function decodeQuery(message: Buffer): DecodedPacket | null {
     const query = packet.decode(message)
     return query.flag_qr ? null : query
   } catch {
-    return null // what is no DNS message gets no answer
+    return null // anything that is not a DNS message gets no answer
   }
 }
 
@@ -126,7 +127,7 @@ function udpLimit(query: DecodedPacket): number {
 
 type Respond = (message: Buffer, transport: 'udp' | 'tcp') => Buffer | null
 
-/** TCP takes the port, any free one for 0, and UDP the same number; when somebody holds that one, both try again. */
+/** TCP takes the port (any free one for 0) and UDP the same number; if that one is in use, both try again. */
 async function listen(respond: Respond, { host, port: wanted }: { host: string; port: number }) {
   for (let tries = 10; ; tries--) {
     const connections = new Set<net.Socket>()
