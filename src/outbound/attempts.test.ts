@@ -25,7 +25,7 @@ test('defers a mail whose MTA-STS policy cannot be read, without using a thread'
   const attempts = createAttempts({
     submit: (jobs) => void submitted.push(...jobs),
     clock: systemClock,
-    mtaStsOf: () => Promise.reject(new Error('the disk cannot be read')),
+    policyOf: () => Promise.reject(new Error('the disk cannot be read')),
   })
   const { outcome, attempt } = (await attempts.attempt(JOB))!
   expect(outcome).toMatchObject({ kind: 'deferred', cause: { class: 'internal' } })

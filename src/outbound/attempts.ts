@@ -24,15 +24,16 @@ interface UnderWay {
 }
 
 /** `submit` receives all jobs of one turn at once: one message to a thread costs as much as composing a small mail.
- *  `mtaStsOf` adds the MTA-STS policy of the job's domain; a policy that must be fetched first delays the job. */
+ *  `policyOf` finds the MTA-STS policy of a recipient domain; absent with a smarthost. A policy that must be fetched first
+ *  delays the job. */
 export function createAttempts(options: {
   submit: Workers['submit']
   clock: Clock
-  mtaStsOf?: (job: AttemptJob) => MtaSts | null | Promise<MtaSts | null>
-  /** Receives the TLS sessions of each attempt. */
-  onTls?: (recipient: string, sessions: readonly TlsSession[]) => void
+  policyOf?: (domain: string) => MtaSts | null | Promise<MtaSts | null>
+  /** Receives each TLS session of an attempt, with the recipient domain. */
+  onTls?: (domain: string, session: TlsSession) => void
 }): Attempts {
-  const { submit, clock, mtaStsOf = () => null, onTls } = options
+  const { submit, clock, policyOf, onTls } = options
   const underWay = new Map<string, UnderWay>()
   let gathered: AttemptJob[] = []
 
@@ -51,13 +52,13 @@ export function createAttempts(options: {
     const waiting = underWay.get(result.deliveryId)
     underWay.delete(result.deliveryId)
     if (waiting === undefined) return
-    if (result.tlsSessions.length > 0) onTls?.(waiting.job.recipient, result.tlsSessions)
+    for (const session of result.tlsSessions) onTls?.(domainOf(waiting.job), session)
     waiting.resolve(result)
   }
 
   return {
     attempt: (job) => {
-      const mtaSts = mtaStsOf(job)
+      const mtaSts = job.sandbox || hasNoMx(job) ? null : (policyOf?.(domainOf(job)) ?? null)
       if (mtaSts === null) return give(job)
       if (!(mtaSts instanceof Promise)) return give({ ...job, mtaSts })
       const startedAt = clock.now()
@@ -104,3 +105,8 @@ function lostResult(
 ): AttemptResult {
   return { deliveryId, outcome, attempt: notAttempted(outcome, { number: attempt, ...times }), tlsSessions: [] }
 }
+
+const domainOf = ({ recipient }: AttemptJob) => recipient.slice(recipient.lastIndexOf('@') + 1)
+
+/** Without an MX host there is no host whose policy could apply. */
+const hasNoMx = ({ route: { mx } }: AttemptJob) => mx?.kind === 'temporary' || mx?.kind === 'nxdomain'

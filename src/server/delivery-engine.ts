@@ -14,7 +14,6 @@ import type { Random } from '../os/random.ts'
 import { createThreadPool, threadRunner } from '../os/thread-pool.ts'
 import { createAttempts } from '../outbound/attempts.ts'
 import { type ComposeJob, createComposer } from '../outbound/composing/composer.ts'
-import type { AttemptJob } from '../outbound/job.ts'
 import { journalFolder } from '../outbound/journal/delivered-journal.ts'
 import { createOutboundLoop, type OutboundLoop } from '../outbound/schedule/delivery-loop.ts'
 import { createWorkers } from '../outbound/workers.ts'
@@ -96,11 +95,8 @@ export async function openDeliveryEngine(config: Config, deps: DeliveryEngineDep
   const attempts = createAttempts({
     submit: workers.submit,
     clock,
-    mtaStsOf: ({ sandbox, recipient, route }) =>
-      sandbox || config.delivery.smarthost !== null || hasNoMx(route.mx) ? null : policies.find(domainOf(recipient)),
-    onTls: (recipient, sessions) => {
-      for (const session of sessions) countTls(domainOf(recipient), session)
-    },
+    ...(config.delivery.smarthost === null && { policyOf: policies.find }),
+    onTls: countTls,
   })
   const loop = createLoop(config, deps, { attempts, workers, policies, mxResolver })
 
@@ -210,9 +206,6 @@ function createLoop(
   })
 }
 
-const domainOf = (address: string) => address.slice(address.lastIndexOf('@') + 1)
-/** Without an MX host there is no host whose policy could apply. */
-const hasNoMx = (mx: AttemptJob['route']['mx']) => mx?.kind === 'temporary' || mx?.kind === 'nxdomain'
 const NO_HOST = { host: null, address: null, source: null }
 /** The largest message is composed and signed in less than a second; a thread may hold several. */
 const COMPOSE_LIMITS = { computeMs: 5_000, totalMs: 30_000, idleMs: 30_000 }
