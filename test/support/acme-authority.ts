@@ -1,8 +1,8 @@
 import { createHash, createPublicKey, randomBytes, verify } from 'node:crypto'
-import { request as httpRequest } from 'node:http'
-import { createServer } from 'node:https'
+import { request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http'
+import { createServer, type Server } from 'node:https'
 import type { AddressInfo } from 'node:net'
-import { selfSignedCertificate } from '../../src/net/tls/certificate.ts'
+import { type Certificate, selfSignedCertificate } from '../../src/net/tls/certificate.ts'
 import { createTestCa } from './test-ca.ts'
 
 /** How an authority can misbehave. */
@@ -51,92 +51,143 @@ export interface AcmeAuthority {
 }
 
 /** `askAt`: the port for validation requests, all on 127.0.0.1. `now`: the start of its certificates (ms UTC). */
-export async function startAcmeAuthority(options: {
+export async function startAcmeAuthority(options: AuthorityOptions): Promise<AcmeAuthority> {
+  const tls = await selfSignedCertificate({ names: ['127.0.0.1'], now: Date.now() })
+  const server = createServer({ key: tls.keyPem, cert: tls.certificatePem }, (incoming, outgoing) =>
+    authority.handle(incoming, outgoing),
+  )
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const authority = new Authority(server, tls, options)
+  return authority
+}
+
+interface AuthorityOptions {
   askAt: () => number
   now: () => number
   days?: number
-}): Promise<AcmeAuthority> {
-  const ca = createTestCa()
-  const tls = await selfSignedCertificate({ names: ['127.0.0.1'], now: Date.now() })
-  const nonces = new Set<string>()
-  const accounts = new Map<string, Jwk>()
-  const orders = new Map<string, Order>()
-  const authorizations = new Map<string, Authorization>()
-  const proved = new Set<string>()
+}
 
-  const server = createServer({ key: tls.keyPem, cert: tls.certificatePem }, async (incoming, outgoing) => {
+class Authority implements AcmeAuthority {
+  readonly directoryUrl: string
+  readonly ca: string
+  readonly root: string
+  mischief: Mischief = {}
+  asked: string[] = []
+  orders: string[][] = []
+  contacts: (string | undefined)[] = []
+  issued: string[] = []
+  replaced: (string | undefined)[] = []
+  window: { start: string; end: string } | null = null
+  askedFor: string[] = []
+  retryAfter: string | null = null
+  readonly #options: AuthorityOptions
+  readonly #server: Server
+  readonly #tls: Certificate
+  readonly #ca = createTestCa()
+  readonly #base: string
+  readonly #nonces = new Set<string>()
+  readonly #accounts = new Map<string, Jwk>()
+  readonly #orders = new Map<string, Order>()
+  readonly #authorizations = new Map<string, Authorization>()
+  readonly #proved = new Set<string>()
+
+  constructor(server: Server, tls: Certificate, options: AuthorityOptions) {
+    this.#server = server
+    this.#tls = tls
+    this.#options = options
+    this.#base = `https://127.0.0.1:${(server.address() as AddressInfo).port}`
+    this.directoryUrl = `${this.#base}/directory`
+    this.ca = tls.certificatePem
+    this.root = this.#ca.certificatePem
+  }
+
+  async stop(): Promise<void> {
+    this.#server.closeAllConnections()
+    this.#server.close()
+    this.#ca.remove()
+  }
+
+  async handle(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
     const chunks: Buffer[] = []
     for await (const chunk of incoming) chunks.push(chunk)
     const [step = '', id = ''] = incoming.url!.slice(1).split('/')
-    authority.asked.push(step)
-    const { cut = {}, garbage } = authority.mischief
+    this.asked.push(step)
+    const { cut = {}, garbage } = this.mischief
     if ((cut[step] ?? 0) > 0) {
       cut[step]!--
-      return incoming.socket.destroy()
+      incoming.socket.destroy()
+      return
     }
     const asked = {
-      url: base + incoming.url,
+      url: this.#base + incoming.url,
       type: incoming.headers['content-type'],
       text: Buffer.concat(chunks).toString(),
     }
     const answered = await (garbage === step
-      ? new Response('<html>502</html>', { headers: { 'replay-nonce': newNonce() } })
-      : answer(step, id, asked).catch((thrown) =>
-          thrown instanceof Response ? thrown : problem(500, 'serverInternal', String(thrown)),
+      ? new Response('<html>502</html>', { headers: { 'replay-nonce': this.#newNonce() } })
+      : this.#answer(step, id, asked).catch((thrown) =>
+          thrown instanceof Response ? thrown : this.#problem(500, 'serverInternal', String(thrown)),
         ))
     outgoing.writeHead(answered.status, Object.fromEntries(answered.headers))
     outgoing.end(Buffer.from(await answered.arrayBuffer()))
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const base = `https://127.0.0.1:${(server.address() as AddressInfo).port}`
+  }
 
-  const answer = async (step: string, id: string, request: Asked): Promise<Response> => {
+  async #answer(step: string, id: string, request: Asked): Promise<Response> {
     if (step === 'directory')
-      return json(200, {
-        newNonce: `${base}/nonce`,
-        newAccount: `${base}/account`,
-        newOrder: `${base}/new-order`,
-        ...(authority.window !== null && { renewalInfo: `${base}/renewal-info` }),
+      return this.#json(200, {
+        newNonce: `${this.#base}/nonce`,
+        newAccount: `${this.#base}/account`,
+        newOrder: `${this.#base}/new-order`,
+        ...(this.window !== null && { renewalInfo: `${this.#base}/renewal-info` }),
       })
     if (step === 'renewal-info') {
-      authority.askedFor.push(id)
-      return Response.json({ suggestedWindow: authority.window }, { headers: { 'retry-after': '21600' } })
+      this.askedFor.push(id)
+      return Response.json({ suggestedWindow: this.window }, { headers: { 'retry-after': '21600' } })
     }
-    if (step === 'nonce') return new Response(null, { status: 204, headers: { 'replay-nonce': newNonce() } })
-    const { payload, account } = await opened(request, step === 'account')
+    if (step === 'nonce') return new Response(null, { status: 204, headers: { 'replay-nonce': this.#newNonce() } })
+    const { payload, account } = await this.#opened(request, step === 'account')
     if (step === 'account') {
-      if (payload.termsOfServiceAgreed !== true) return problem(403, 'userActionRequired', 'agree first')
-      authority.contacts.push(payload.contact?.[0])
-      return json(201, { status: 'valid' }, { location: account })
+      if (payload.termsOfServiceAgreed !== true) return this.#problem(403, 'userActionRequired', 'agree first')
+      this.contacts.push(payload.contact?.[0])
+      return this.#json(201, { status: 'valid' }, { location: account })
     }
     if (step === 'new-order') {
-      authority.replaced.push(payload.replaces)
-      return newOrder(payload.identifiers)
+      this.replaced.push(payload.replaces)
+      return this.#newOrder(payload.identifiers)
     }
     if (step === 'authorization')
-      return json(200, shownAuthorization(id), waiting(authorizations.get(id)!.status === 'pending'))
+      return this.#json(
+        200,
+        this.#shownAuthorization(id),
+        this.#waiting(this.#authorizations.get(id)!.status === 'pending'),
+      )
     if (step === 'challenge') {
-      const authorization = authorizations.get(id)!
-      void prove(authorization, accounts.get(account)!)
-      return json(200, {
+      const authorization = this.#authorizations.get(id)!
+      void this.#prove(authorization, this.#accounts.get(account)!)
+      return this.#json(200, {
         type: 'http-01',
         status: 'processing',
-        url: `${base}/challenge/${id}`,
+        url: `${this.#base}/challenge/${id}`,
         token: authorization.token,
       })
     }
-    const order = orders.get(id)!
+    const order = this.#orders.get(id)!
     if (step === 'order')
-      return json(200, shownOrder(order), waiting(order.status === 'pending' || order.status === 'processing'))
-    if (step === 'finalize') return finalize(order, Buffer.from(payload.csr, 'base64url'))
-    if (step === 'certificate') return new Response(order.certificate, { headers: { 'replay-nonce': newNonce() } })
-    return problem(404, 'malformed', step)
+      return this.#json(
+        200,
+        this.#shownOrder(order),
+        this.#waiting(order.status === 'pending' || order.status === 'processing'),
+      )
+    if (step === 'finalize') return this.#finalize(order, Buffer.from(payload.csr, 'base64url'))
+    if (step === 'certificate')
+      return new Response(order.certificate, { headers: { 'replay-nonce': this.#newNonce() } })
+    return this.#problem(404, 'malformed', step)
   }
 
-  const newOrder = (identifiers: { type: string; value: string }[]): Response => {
-    const { limitedSeconds } = authority.mischief
+  #newOrder(identifiers: { type: string; value: string }[]): Response {
+    const { limitedSeconds } = this.mischief
     if (limitedSeconds !== undefined)
-      return problem(429, 'rateLimited', 'too many', { 'retry-after': String(limitedSeconds) })
+      return this.#problem(429, 'rateLimited', 'too many', { 'retry-after': String(limitedSeconds) })
     const names = identifiers.map(({ value }) => value)
     const order: Order = { id: idOf(), names, authorizations: [], status: 'pending', certificate: null }
     for (const name of names) {
@@ -144,60 +195,60 @@ export async function startAcmeAuthority(options: {
         id: idOf(),
         name,
         token: idOf(),
-        status: proved.has(name) ? 'valid' : 'pending',
+        status: this.#proved.has(name) ? 'valid' : 'pending',
         detail: null,
       }
-      authorizations.set(authorization.id, authorization)
+      this.#authorizations.set(authorization.id, authorization)
       order.authorizations.push(authorization)
     }
-    orders.set(order.id, order)
-    authority.orders.push(names)
-    return json(201, shownOrder(order), { location: `${base}/order/${order.id}` })
+    this.#orders.set(order.id, order)
+    this.orders.push(names)
+    return this.#json(201, this.#shownOrder(order), { location: `${this.#base}/order/${order.id}` })
   }
 
   /** Fetches the HTTP-01 token. RFC 8555 §8.3 */
-  const prove = async (authorization: Authorization, jwk: Jwk): Promise<void> => {
+  async #prove(authorization: Authorization, jwk: Jwk): Promise<void> {
     const { name, token } = authorization
-    if (authority.mischief.stuck === 'authorization') return
-    const found = await getText(options.askAt(), name, `/.well-known/acme-challenge/${token}`)
-    const isRefused = authority.mischief.refused?.includes(name) === true
+    if (this.mischief.stuck === 'authorization') return
+    const found = await getText(this.#options.askAt(), name, `/.well-known/acme-challenge/${token}`)
+    const isRefused = this.mischief.refused?.includes(name) === true
     if (found === `${token}.${thumbprintOf(jwk)}` && !isRefused) {
       authorization.status = 'valid'
-      proved.add(name)
+      this.#proved.add(name)
       return
     }
     authorization.status = 'invalid'
     authorization.detail = isRefused ? `Fetching http://${name}/: connection refused` : `found ${found}`
   }
 
-  const finalize = (order: Order, csr: Buffer): Response => {
-    if (shownOrder(order).status !== 'ready') return problem(403, 'orderNotReady', 'not yet')
-    if (ca.namesIn(csr).toSorted().join() !== order.names.toSorted().join())
-      return problem(400, 'badCSR', 'other names')
+  #finalize(order: Order, csr: Buffer): Response {
+    if (this.#shownOrder(order).status !== 'ready') return this.#problem(403, 'orderNotReady', 'not yet')
+    if (this.#ca.namesIn(csr).toSorted().join() !== order.names.toSorted().join())
+      return this.#problem(400, 'badCSR', 'other names')
     order.status = 'processing'
-    if (authority.mischief.stuck !== 'order') setImmediate(() => issue(order, csr))
-    return json(200, shownOrder(order))
+    if (this.mischief.stuck !== 'order') setImmediate(() => this.#issue(order, csr))
+    return this.#json(200, this.#shownOrder(order))
   }
 
-  const issue = (order: Order, csr: Buffer): void => {
-    const startsAt = options.now() - 3_600_000
-    const time = { startsAt, endsAt: startsAt + (options.days ?? 90) * 86_400_000 }
+  #issue(order: Order, csr: Buffer): void {
+    const startsAt = this.#options.now() - 3_600_000
+    const time = { startsAt, endsAt: startsAt + (this.#options.days ?? 90) * 86_400_000 }
     const ended = { startsAt: startsAt - 90 * 86_400_000, endsAt: startsAt }
     const certificate = {
-      'of other names': () => authority.issued.at(-1)!,
-      'of another key': () => tls.certificatePem,
-      ended: () => ca.sign(csr, ended),
+      'of other names': () => this.issued.at(-1)!,
+      'of another key': () => this.#tls.certificatePem,
+      ended: () => this.#ca.sign(csr, ended),
       none: () => 'no certificate',
     }
-    const { certificate: mischief } = authority.mischief
-    order.certificate = mischief === undefined ? ca.sign(csr, time) : certificate[mischief]()
-    authority.issued.push(order.certificate)
+    const { certificate: mischief } = this.mischief
+    order.certificate = mischief === undefined ? this.#ca.sign(csr, time) : certificate[mischief]()
+    this.issued.push(order.certificate)
     order.status = 'valid'
   }
 
   /** A signed request, verified → its payload and account. Throws the Response that refuses it. RFC 8555 §6.2–6.5 */
-  const opened = async (request: Asked, isNew: boolean) => {
-    if (request.type !== 'application/jose+json') throw problem(415, 'malformed', 'content type')
+  async #opened(request: Asked, isNew: boolean) {
+    if (request.type !== 'application/jose+json') throw this.#problem(415, 'malformed', 'content type')
     const jws = JSON.parse(request.text) as { protected: string; payload: string; signature: string }
     const header = JSON.parse(text(jws.protected)) as {
       alg: string
@@ -206,79 +257,64 @@ export async function startAcmeAuthority(options: {
       kid?: string
       jwk?: Jwk
     }
-    const isLiked = nonces.delete(header.nonce)
-    if (!isLiked || (authority.mischief.badNonces ?? 0) > 0) {
-      if (isLiked) authority.mischief.badNonces!--
-      throw problem(400, 'badNonce', 'not this nonce')
+    const isLiked = this.#nonces.delete(header.nonce)
+    if (!isLiked || (this.mischief.badNonces ?? 0) > 0) {
+      if (isLiked) this.mischief.badNonces!--
+      throw this.#problem(400, 'badNonce', 'not this nonce')
     }
-    if (header.url !== request.url) throw problem(401, 'unauthorized', `signed for ${header.url}`)
+    if (header.url !== request.url) throw this.#problem(401, 'unauthorized', `signed for ${header.url}`)
     if ((header.jwk === undefined) === isNew || (header.kid === undefined) !== isNew)
-      throw problem(400, 'malformed', 'jwk or kid')
-    const jwk = header.jwk ?? accounts.get(header.kid!)
-    if (jwk === undefined) throw problem(400, 'accountDoesNotExist', 'who is that?')
+      throw this.#problem(400, 'malformed', 'jwk or kid')
+    const jwk = header.jwk ?? this.#accounts.get(header.kid!)
+    if (jwk === undefined) throw this.#problem(400, 'accountDoesNotExist', 'who is that?')
     const key = createPublicKey({ key: jwk as never, format: 'jwk' })
     const signed = Buffer.from(`${jws.protected}.${jws.payload}`)
     const signature = Buffer.from(jws.signature, 'base64url')
     const isGenuine = header.alg === 'ES256' && verify('sha256', signed, { key, dsaEncoding: 'ieee-p1363' }, signature)
-    if (!isGenuine) throw problem(401, 'malformed', 'the signature is not by that key')
-    const account = header.kid ?? `${base}/accounts/${thumbprintOf(jwk)}`
-    accounts.set(account, jwk)
+    if (!isGenuine) throw this.#problem(401, 'malformed', 'the signature is not by that key')
+    const account = header.kid ?? `${this.#base}/accounts/${thumbprintOf(jwk)}`
+    this.#accounts.set(account, jwk)
     return { payload: jws.payload === '' ? null : JSON.parse(text(jws.payload)), account }
   }
 
-  const shownAuthorization = (id: string) => {
-    const { name, token, status, detail } = authorizations.get(id)!
+  #shownAuthorization(id: string) {
+    const { name, token, status, detail } = this.#authorizations.get(id)!
     const error = detail === null ? {} : { error: { type: 'urn:ietf:params:acme:error:connection', detail } }
-    const http = { type: 'http-01', url: `${base}/challenge/${id}`, token, status, ...error }
-    const dns = { type: 'dns-01', url: `${base}/challenge/dns`, token, status: 'pending' }
+    const http = { type: 'http-01', url: `${this.#base}/challenge/${id}`, token, status, ...error }
+    const dns = { type: 'dns-01', url: `${this.#base}/challenge/dns`, token, status: 'pending' }
     return { status, identifier: { type: 'dns', value: name }, challenges: [dns, http] }
   }
 
-  const shownOrder = (order: Order) => {
+  #shownOrder(order: Order) {
     if (order.status === 'pending' && order.authorizations.every(({ status }) => status === 'valid'))
       order.status = 'ready'
     if (order.authorizations.some(({ status }) => status === 'invalid')) order.status = 'invalid'
     return {
       status: order.status,
       identifiers: order.names.map((value) => ({ type: 'dns', value })),
-      authorizations: order.authorizations.map(({ id }) => `${base}/authorization/${id}`),
-      finalize: authority.mischief.finalizeAt ?? `${base}/finalize/${order.id}`,
-      ...(order.certificate !== null && { certificate: `${base}/certificate/${order.id}` }),
+      authorizations: order.authorizations.map(({ id }) => `${this.#base}/authorization/${id}`),
+      finalize: this.mischief.finalizeAt ?? `${this.#base}/finalize/${order.id}`,
+      ...(order.certificate !== null && { certificate: `${this.#base}/certificate/${order.id}` }),
     }
   }
 
-  const newNonce = () => {
+  #newNonce() {
     const nonce = idOf()
-    nonces.add(nonce)
+    this.#nonces.add(nonce)
     return nonce
   }
-  const waiting = (isUnderWay: boolean): Record<string, string> =>
-    isUnderWay && authority.retryAfter !== null ? { 'retry-after': authority.retryAfter } : {}
-  const json = (status: number, body: object, headers: Record<string, string> = {}) =>
-    Response.json(body, { status, headers: { 'replay-nonce': newNonce(), ...headers } })
-  const problem = (status: number, type: string, detail: string, headers: Record<string, string> = {}) =>
-    json(status, { type: `urn:ietf:params:acme:error:${type}`, detail }, headers)
 
-  const authority: AcmeAuthority = {
-    directoryUrl: `${base}/directory`,
-    ca: tls.certificatePem,
-    root: ca.certificatePem,
-    mischief: {},
-    asked: [],
-    orders: [],
-    contacts: [],
-    issued: [],
-    replaced: [],
-    window: null,
-    askedFor: [],
-    retryAfter: null,
-    stop: async () => {
-      server.closeAllConnections()
-      server.close()
-      ca.remove()
-    },
+  #waiting(isUnderWay: boolean): Record<string, string> {
+    return isUnderWay && this.retryAfter !== null ? { 'retry-after': this.retryAfter } : {}
   }
-  return authority
+
+  #json(status: number, body: object, headers: Record<string, string> = {}): Response {
+    return Response.json(body, { status, headers: { 'replay-nonce': this.#newNonce(), ...headers } })
+  }
+
+  #problem(status: number, type: string, detail: string, headers: Record<string, string> = {}): Response {
+    return this.#json(status, { type: `urn:ietf:params:acme:error:${type}`, detail }, headers)
+  }
 }
 
 interface Asked {
