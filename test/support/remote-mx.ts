@@ -130,20 +130,7 @@ export interface RawMx {
 }
 
 /** `script` is called at each cue, with the line and the number of the connection (from 1); null = behave correctly. */
-export async function startRawMx(
-  options: {
-    script?: (cue: Cue, line: string, connection: number) => Move | null
-    /** After the greeting line of EHLO. */
-    extensions?: string[]
-    tls?: { keyPem: string; certificatePem: string }
-    /** TLS from the first byte. */
-    implicitTls?: boolean
-    /** As for startRemoteMx. */
-    host?: string
-    port?: number
-  } = {},
-): Promise<RawMx> {
-  const { script = () => null, extensions = ['PIPELINING', '8BITMIME', 'SIZE 0'], tls } = options
+export async function startRawMx(options: RawMxOptions = {}): Promise<RawMx> {
   const heard: string[] = []
   const mails: Buffer[] = []
   const sockets = new Set<Socket>()
@@ -153,110 +140,14 @@ export async function startRawMx(
     heard.push(line)
     for (const listener of [...listeners]) listener()
   }
-
-  const serve = (plain: Socket) => {
-    const number = ++connections
-    let socket: Socket = plain
-    let pending = ''
-    let inMail = false
-    let answers = ''
-    const move = (cue: Cue, line: string, usual: string) => {
-      const what = script(cue, line, number) ?? usual
-      if (typeof what === 'string') answers += what.endsWith('\r\n') || what === '' ? what : `${what}\r\n`
-      else misbehave(what)
-    }
-    const misbehave = (what: Exclude<Move, string>) => {
-      if (what.do === 'drop') socket.destroy()
-      else if (what.do === 'reset') plain.resetAndDestroy()
-      else if (what.do === 'say_and_drop') socket.end(answers + what.text)
-      else if (what.do === 'starttls') upgrade(what.text)
-      else if (what.do === 'stop_reading') {
-        socket.write(answers + what.text)
-        socket.pause()
-      } else if (what.do === 'drip') {
-        const timer = setInterval(() => socket.write(what.line), what.everyMs)
-        socket.on('close', () => clearInterval(timer))
-      }
-      if (what.do !== 'starttls') answers = ''
-    }
-    const upgrade = (text = '220 2.0.0 go ahead\r\n') => {
-      socket.write(text)
-      pending = ''
-      encrypt()
-    }
-    const encrypt = () => {
-      plain.removeAllListeners('data')
-      const context = createSecureContext({ key: tls!.keyPem, cert: tls!.certificatePem })
-      socket = new TLSSocket(plain, { isServer: true, secureContext: context })
-      hear('<tls>')
-      listen()
-    }
-    const take = () => {
-      for (;;) {
-        if (inMail) {
-          const end = pending.startsWith('.\r\n') ? 0 : pending.indexOf('\r\n.\r\n')
-          if (end < 0) return
-          const raw = end === 0 ? '' : pending.slice(0, end + 2)
-          pending = pending.slice(end === 0 ? 3 : end + 5)
-          inMail = false
-          mails.push(Buffer.from(raw.replace(/^\.\./gm, '.'), 'latin1'))
-          hear('<mail>')
-          move('DOT', '.', '250 2.0.0 queued')
-          continue
-        }
-        const end = pending.indexOf('\r\n')
-        if (end < 0) return
-        const line = pending.slice(0, end)
-        pending = pending.slice(end + 2)
-        hear(line)
-        command(line)
-      }
-    }
-    const command = (line: string) => {
-      const cue = line.split(' ')[0]!.toUpperCase() as Cue
-      const ehlo = ['mx.raw.test', ...(tls && !options.implicitTls ? ['STARTTLS'] : []), ...extensions]
-      switch (cue) {
-        case 'EHLO':
-          return move(cue, line, ehlo.map((text, i) => `250${i < ehlo.length - 1 ? '-' : ' '}${text}\r\n`).join(''))
-        case 'STARTTLS': {
-          const what = script(cue, line, number) ?? { do: 'starttls' as const }
-          if (typeof what === 'string') answers += `${what}\r\n`
-          else misbehave(what)
-          return
-        }
-        case 'DATA':
-          move(cue, line, '354 go ahead')
-          inMail = answers.endsWith('354 go ahead\r\n')
-          return
-        case 'QUIT':
-          move(cue, line, '221 2.0.0 bye')
-          return
-        default:
-          return move(cue, line, '250 2.0.0 ok')
-      }
-    }
-    const listen = () => {
-      socket.on('data', (chunk: Buffer) => {
-        pending += chunk.toString('latin1')
-        take()
-        if (answers !== '' && !socket.destroyed) socket.write(answers)
-        answers = ''
-      })
-      socket.on('error', () => {})
-    }
-    sockets.add(plain)
+  const serve = (socket: Socket) => {
+    sockets.add(socket)
     hear('<connect>')
-    plain.setNoDelay(true)
-    plain.on('error', () => {})
-    plain.on('close', () => {
-      sockets.delete(plain)
+    socket.on('close', () => {
+      sockets.delete(socket)
       hear('<close>')
     })
-    if (options.implicitTls) encrypt()
-    else listen()
-    move('CONNECT', '', '220 mx.raw.test ESMTP')
-    if (answers !== '') socket.write(answers)
-    answers = ''
+    new RawConnection(socket, ++connections, { ...options, hear, mails }).begin()
   }
 
   const server: Server = createServer(serve)
@@ -282,6 +173,145 @@ export async function startRawMx(
       for (const socket of sockets) socket.destroy()
       return new Promise((resolve) => server.close(() => resolve()))
     },
+  }
+}
+
+interface RawMxOptions {
+  script?: (cue: Cue, line: string, connection: number) => Move | null
+  /** After the greeting line of EHLO. */
+  extensions?: string[]
+  tls?: { keyPem: string; certificatePem: string }
+  /** TLS from the first byte. */
+  implicitTls?: boolean
+  /** As for startRemoteMx. */
+  host?: string
+  port?: number
+}
+
+/** One connection of the raw server. */
+class RawConnection {
+  readonly #plain: Socket
+  readonly #number: number
+  readonly #world: RawMxOptions & { hear: (line: string) => void; mails: Buffer[] }
+  #socket: Socket
+  #pending = ''
+  #inMail = false
+  #answers = ''
+
+  constructor(plain: Socket, number: number, world: RawMxOptions & { hear: (line: string) => void; mails: Buffer[] }) {
+    this.#plain = plain
+    this.#socket = plain
+    this.#number = number
+    this.#world = world
+  }
+
+  begin(): void {
+    this.#plain.setNoDelay(true)
+    this.#plain.on('error', () => {})
+    if (this.#world.implicitTls) this.#encrypt()
+    else this.#listen()
+    this.#move('CONNECT', '', '220 mx.raw.test ESMTP')
+    if (this.#answers !== '') this.#socket.write(this.#answers)
+    this.#answers = ''
+  }
+
+  #listen(): void {
+    this.#socket.on('data', (chunk: Buffer) => {
+      this.#pending += chunk.toString('latin1')
+      this.#take()
+      if (this.#answers !== '' && !this.#socket.destroyed) this.#socket.write(this.#answers)
+      this.#answers = ''
+    })
+    this.#socket.on('error', () => {})
+  }
+
+  #take(): void {
+    for (;;) {
+      if (this.#inMail) {
+        const end = this.#pending.startsWith('.\r\n') ? 0 : this.#pending.indexOf('\r\n.\r\n')
+        if (end < 0) return
+        const raw = end === 0 ? '' : this.#pending.slice(0, end + 2)
+        this.#pending = this.#pending.slice(end === 0 ? 3 : end + 5)
+        this.#inMail = false
+        this.#world.mails.push(Buffer.from(raw.replace(/^\.\./gm, '.'), 'latin1'))
+        this.#world.hear('<mail>')
+        this.#move('DOT', '.', '250 2.0.0 queued')
+        continue
+      }
+      const end = this.#pending.indexOf('\r\n')
+      if (end < 0) return
+      const line = this.#pending.slice(0, end)
+      this.#pending = this.#pending.slice(end + 2)
+      this.#world.hear(line)
+      this.#command(line)
+    }
+  }
+
+  #command(line: string): void {
+    const { tls, implicitTls, extensions = ['PIPELINING', '8BITMIME', 'SIZE 0'] } = this.#world
+    const cue = line.split(' ')[0]!.toUpperCase() as Cue
+    const ehlo = ['mx.raw.test', ...(tls && !implicitTls ? ['STARTTLS'] : []), ...extensions]
+    switch (cue) {
+      case 'EHLO':
+        this.#move(cue, line, ehlo.map((text, i) => `250${i < ehlo.length - 1 ? '-' : ' '}${text}\r\n`).join(''))
+        break
+      case 'STARTTLS': {
+        const what = this.#scripted(cue, line) ?? { do: 'starttls' as const }
+        if (typeof what === 'string') this.#answers += `${what}\r\n`
+        else this.#misbehave(what)
+        break
+      }
+      case 'DATA':
+        this.#move(cue, line, '354 go ahead')
+        this.#inMail = this.#answers.endsWith('354 go ahead\r\n')
+        break
+      case 'QUIT':
+        this.#move(cue, line, '221 2.0.0 bye')
+        break
+      default:
+        this.#move(cue, line, '250 2.0.0 ok')
+    }
+  }
+
+  #scripted(cue: Cue, line: string): Move | null {
+    return this.#world.script?.(cue, line, this.#number) ?? null
+  }
+
+  #move(cue: Cue, line: string, usual: string): void {
+    const what = this.#scripted(cue, line) ?? usual
+    if (typeof what === 'string') this.#answers += what.endsWith('\r\n') || what === '' ? what : `${what}\r\n`
+    else this.#misbehave(what)
+  }
+
+  #misbehave(what: Exclude<Move, string>): void {
+    const socket = this.#socket
+    if (what.do === 'drop') socket.destroy()
+    else if (what.do === 'reset') this.#plain.resetAndDestroy()
+    else if (what.do === 'say_and_drop') socket.end(this.#answers + what.text)
+    else if (what.do === 'starttls') this.#upgrade(what.text)
+    else if (what.do === 'stop_reading') {
+      socket.write(this.#answers + what.text)
+      socket.pause()
+    } else if (what.do === 'drip') {
+      const timer = setInterval(() => this.#socket.write(what.line), what.everyMs)
+      socket.on('close', () => clearInterval(timer))
+    }
+    if (what.do !== 'starttls') this.#answers = ''
+  }
+
+  #upgrade(text = '220 2.0.0 go ahead\r\n'): void {
+    this.#socket.write(text)
+    this.#pending = ''
+    this.#encrypt()
+  }
+
+  #encrypt(): void {
+    const { keyPem, certificatePem } = this.#world.tls!
+    this.#plain.removeAllListeners('data')
+    const context = createSecureContext({ key: keyPem, cert: certificatePem })
+    this.#socket = new TLSSocket(this.#plain, { isServer: true, secureContext: context })
+    this.#world.hear('<tls>')
+    this.#listen()
   }
 }
 
