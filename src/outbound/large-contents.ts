@@ -17,14 +17,15 @@ const WAIT_MS = 20 * 60_000
 export interface LargeContents {
   /** Contents up to this size come with their claims. */
   readonly smallBytes: number
-  /** Runs `work` with a claim's content. Null when no memory was free for 20 minutes or `signal` aborted: `work` did
-   *  not run. Rejects when the content cannot be read or no longer exists, and with what `work` throws. */
-  during<T>(
-    claim: ClaimedDelivery,
-    site: string,
-    signal: AbortSignal,
-    work: (content: Uint8Array) => Promise<T>,
-  ): Promise<T | null>
+  /** Gets a claim's content and, if it is large, memory for it until `leave`. Null when no memory was free for 20 minutes
+   *  or `signal` aborted. Rejects when the content cannot be read or no longer exists. */
+  hold(claim: ClaimedDelivery, site: string, signal: AbortSignal): Promise<HeldContent | null>
+}
+
+export interface HeldContent {
+  content: Uint8Array
+  /** To be called once. */
+  leave: () => void
 }
 
 export function createLargeContents(
@@ -39,17 +40,20 @@ export function createLargeContents(
   })
   return {
     smallBytes: Math.min(SMALL_BYTES.most, Math.max(SMALL_BYTES.least, memory.limitBytes * SMALL_BYTES.ofMemory)),
-    async during({ message, content }, site, signal, work) {
-      if (content !== null) return work(content)
+    async hold({ message, content }, site, signal) {
+      if (content !== null) return { content, leave: nothing }
       const leave = await budget.reserve(site, message.sizeBytes, WAIT_MS, signal)
       if (leave === null) return null
       try {
         const read = await deliveries.content(message.id)
         if (read === null) throw new Error('the content is gone')
-        return await work(read)
-      } finally {
+        return { content: read, leave }
+      } catch (error) {
         leave()
+        throw error
       }
     },
   }
 }
+
+const nothing = () => {}

@@ -1,0 +1,268 @@
+import type { RecipientPartsOf } from '../mail/recipient-parts.ts'
+import type { StoredMail } from '../mail/shown-content.ts'
+import type { Verp } from '../mail/verp.ts'
+import type { Outcome } from '../model/delivery.ts'
+import { isOwned, isReadyToSend } from '../model/domain.ts'
+import { isForwarded } from '../model/message.ts'
+import type { WallClock } from '../os/clock.ts'
+import type { ClockChanges } from '../os/clock-changes.ts'
+import type { MintId } from '../os/ids.ts'
+import type { Log } from '../os/log.ts'
+import type { MailLog } from '../os/mail-log.ts'
+import { ampleMemory, type Memory } from '../os/memory.ts'
+import type { Random } from '../os/random.ts'
+import type { ClaimedDelivery, DeliveryRecord, Store } from '../storage/store.ts'
+import type { AttemptJob, AttemptResult } from './job.ts'
+import { createLargeContents, type LargeContents } from './large-contents.ts'
+import { notAttempted } from './not-attempted.ts'
+import { internalFault } from './outcome.ts'
+import { createPoisonous, type Poisonous } from './poison-messages.ts'
+import { publish, recordOf, type Tried } from './record.ts'
+import { simulate } from './sandbox.ts'
+import { type Admission, GIVEN_UP, type Grant } from './schedule/admission.ts'
+import { nextAttempt } from './schedule/retry-schedule.ts'
+import { type Verdict, verdictOf } from './schedule/verdict.ts'
+
+export interface DelivererDeps {
+  store: Pick<Store, 'deliveries' | 'messages'>
+  admission: Pick<Admission, 'connectionsOf' | 'ended' | 'returned'>
+  /** Null = it was not tried after all. */
+  attempt: (job: AttemptJob) => Promise<AttemptResult | null>
+  /** For test mail whose recipient clicks. */
+  storedMail: Pick<StoredMail, 'part'>
+  /** What came of an attempt is in the store. */
+  written: (deliveryId: string) => void
+  clock: WallClock
+  clockGoodSince: ClockChanges['goodSince']
+  random: Random
+  mintId: MintId
+  verp: Verp
+  recipientParts: RecipientPartsOf
+  workerId: string
+  settings: {
+    retryScheduleSeconds: readonly number[]
+    maxAgeSeconds: number
+    /** Config `sending.require_verified_domain`. */
+    requireVerified: boolean
+  }
+  /** Something was reported that webhooks may want. */
+  wakeWebhooks: () => void
+  /** A message was given up because it kept its thread too long. */
+  onPoisonous?: () => void
+  /** Messages of an organization ended so many threads that its mail waits. */
+  onOrganizationWaits?: () => void
+  /** A delivery of this message changed. */
+  onChange: (messageId: string) => void
+  log: Log
+  mailLog: MailLog
+  memory?: Memory
+}
+
+/** Takes claimed deliveries to their records: attempt → outcome → when next → record. */
+export class Deliverer {
+  /** Contents up to this size come with their claims. */
+  readonly smallBytes: number
+  readonly #deps: DelivererDeps
+  readonly #contents: LargeContents
+  readonly #poisonous: Poisonous
+  /** What waits for memory waits no longer. */
+  readonly #leaving = new AbortController()
+  readonly #giveUp = new AbortController()
+
+  constructor(deps: DelivererDeps) {
+    this.#deps = deps
+    this.#contents = createLargeContents(deps.store.deliveries, deps.clock, deps.memory ?? ampleMemory)
+    this.#poisonous = poisonousOf(deps)
+    this.smallBytes = this.#contents.smallBytes
+  }
+
+  /** One claim to its record. Never rejects. */
+  async deliver(claim: ClaimedDelivery, grant: Grant): Promise<void> {
+    const { clock, admission } = this.#deps
+    const startedAt = clock.steady.now()
+    const waitMs = grant === GIVEN_UP ? 0 : this.#poisonous.waitMs(claim.message.organizationId)
+    if (waitMs > 0) return this.#giveBack(claim, grant, clock.now() + waitMs)
+    const ended = await this.#attemptOrExpire(claim, grant)
+    if (ended === null) return this.#giveBack(claim, grant, clock.now())
+    const tried = await this.#poisonous.judge(claim.message, ended)
+    const { outcome, attempt } = tried
+    admission.ended(grant, { outcome, reached: attempt.mxHost !== null, startedAt })
+    const verdict = this.#decide(claim, outcome)
+    await this.#recordUntilWritten(this.#toRecord(claim, tried, verdict))
+  }
+
+  /** Begins no attempt that still waits for memory. */
+  leave(): void {
+    this.#leaving.abort()
+  }
+
+  /** Tries only once more to record what the store has refused so far. */
+  giveUp(): void {
+    this.#giveUp.abort()
+  }
+
+  /** Null when the mail was not tried. */
+  async #attemptOrExpire(claim: ClaimedDelivery, grant: Grant): Promise<Tried | null> {
+    const { clock, settings, log } = this.#deps
+    const { expiresAt } = claim.message
+    const now = clock.now()
+    if (expiresAt !== null && now >= expiresAt) return expired(claim, 'expires_in', now)
+    if (grant === GIVEN_UP) return expired(claim, 'max_age', now)
+    if (settings.requireVerified && !maySend(claim)) return notVerified(claim, now)
+    const refused = this.#poisonous.refusal(claim.message.id)
+    if (refused !== null) return untried(claim, refused, now)
+    return this.#attempt(claim, grant).catch((error) => {
+      log.error('message content unreadable', { delivery_id: claim.delivery.id, error })
+      return untried(claim, internalFault(error), now)
+    })
+  }
+
+  async #attempt(claim: ClaimedDelivery, grant: Grant): Promise<Tried | null> {
+    const held = await this.#contents.hold(claim, grant.way.site, this.#leaving.signal)
+    if (held === null) return null
+    try {
+      // The content goes over to a thread; what a rehearsal needs of it is looked at before.
+      const reactions = claim.message.mode === 'test' ? await this.#reactionsTo(claim, held.content) : []
+      const attempted = await this.#deps.attempt(this.#toJob(claim, held.content, grant))
+      return attempted === null ? null : { ...attempted, reactions }
+    } finally {
+      held.leave()
+    }
+  }
+
+  /** A large mail found no room, the thread ended over another, or its organization has to wait: it is due again at `dueAt`
+   *  as if nothing had been. */
+  async #giveBack({ delivery }: ClaimedDelivery, grant: Grant, dueAt: number): Promise<void> {
+    const { store, admission, log, workerId: worker } = this.#deps
+    const { id, attempts: attempt } = delivery
+    admission.returned(grant)
+    await store.deliveries
+      .release([{ id, attempt, worker }], dueAt)
+      .catch((error) =>
+        log.error('delivery not released, will be due again within a minute', { delivery_id: id, error }),
+      )
+  }
+
+  /** Only who clicks looks at the mail; without its HTML there is a link in its place. */
+  async #reactionsTo({ delivery, message }: ClaimedDelivery, content: Uint8Array): Promise<Tried['reactions']> {
+    const { storedMail, log } = this.#deps
+    const reactions = simulate(delivery.email).then
+    if (!reactions.includes('clicked')) return reactions.map((reaction) => ({ reaction, html: null }))
+    const html = await storedMail.part(content, 'html', message.organizationId).catch((error) => {
+      log.warn('test message unreadable', { delivery_id: delivery.id, error })
+      return null
+    })
+    const text = html === null ? null : new TextDecoder().decode(html)
+    return reactions.map((reaction) => ({ reaction, html: text }))
+  }
+
+  #toJob(claim: ClaimedDelivery, content: Uint8Array, { way }: Grant): AttemptJob {
+    const { delivery, message, signingKeys, domainName, returnPathHost, trackingHost } = claim
+    const { verp, recipientParts, admission } = this.#deps
+    return {
+      deliveryId: delivery.id,
+      messageId: message.id,
+      attempt: delivery.attempts,
+      recipient: delivery.email,
+      returnPath: `${verp.encode(delivery.id, 'bounce')}@${returnPathHost}`,
+      content,
+      signingKeys: isForwarded(message) ? [] : signingKeys.map((key) => ({ domain: domainName, ...key })),
+      signedAt: message.scheduledAt ?? message.createdAt,
+      recipientParts: recipientParts(delivery.id, message, { returnPathHost, trackingHost }),
+      requireTls: message.requireTls,
+      mtaSts: null,
+      route: { destination: way.site, mx: way.mx, ...admission.connectionsOf(way) },
+      sandbox: message.mode === 'test',
+    }
+  }
+
+  #decide({ delivery, message }: ClaimedDelivery, outcome: Outcome): Verdict {
+    const { settings, clock, clockGoodSince, random } = this.#deps
+    const firstAttemptAt = message.scheduledAt ?? message.createdAt
+    const next = nextAttempt({
+      attempt: delivery.attempts,
+      firstAttemptAt: firstAttemptAt < clockGoodSince() ? null : firstAttemptAt,
+      now: clock.now(),
+      ladderSeconds: settings.retryScheduleSeconds,
+      maxAgeSeconds: settings.maxAgeSeconds,
+      expiresAt: message.expiresAt,
+      random,
+    })
+    return verdictOf(outcome, delivery.isSoftBounceReported, next)
+  }
+
+  #toRecord(claim: ClaimedDelivery, tried: Tried, verdict: Verdict): DeliveryRecord {
+    const { workerId: worker, clock, mintId } = this.#deps
+    return recordOf(claim, tried, verdict, { worker, now: clock.now(), mintId })
+  }
+
+  /** The try has happened and cannot be taken back, so its outcome must be written, however long the store refuses;
+   *  only the end of a shutdown's grace ends it, after one last try. */
+  async #recordUntilWritten(record: DeliveryRecord): Promise<void> {
+    const { store, written, log, clock, mailLog, onChange, wakeWebhooks } = this.#deps
+    for (;;) {
+      try {
+        const state = await store.deliveries.record(record)
+        written(record.deliveryId)
+        if (state === 'lease_lost')
+          return log.warn('delivery result discarded: lease ended', { delivery_id: record.deliveryId })
+        break
+      } catch (error) {
+        log.error('delivery result not recorded, will retry', { delivery_id: record.deliveryId, error })
+        if (this.#giveUp.signal.aborted) return
+        await clock.sleep(RECORD_AGAIN_MS, this.#giveUp.signal)
+      }
+    }
+    publish(record, mailLog)
+    onChange(record.messageId)
+    wakeWebhooks()
+  }
+}
+
+/** Between tries to record an outcome while the store cannot write. */
+const RECORD_AGAIN_MS = 1_000
+
+function poisonousOf({ store, clock, log, onPoisonous, onOrganizationWaits }: DelivererDeps): Poisonous {
+  return createPoisonous(store.messages, {
+    clock: clock.steady,
+    onGivenUp: (messageId) => {
+      log.error('message failed: it exceeded the CPU limit or ended its thread twice', {
+        message_id: messageId,
+      })
+      onPoisonous?.()
+    },
+    onWait: (organizationId) => {
+      log.error('mail of one organization delayed for up to 10 min: its messages ended several threads', {
+        organization_id: organizationId,
+      })
+      onOrganizationWaits?.()
+    },
+  })
+}
+
+/** A message past its `expires_in`, or past its age while its site had no room: no attempt starts after that. */
+function expired(claim: ClaimedDelivery, rule: 'expires_in' | 'max_age', now: number): Tried {
+  const cause = { class: 'expired', rule }
+  const message = 'expired before it could be delivered'
+  const outcome = { kind: 'bounced', bounceType: 'soft', code: '4.4.7', message, cause } as const
+  return untried(claim, outcome, now)
+}
+
+/** Live mail goes out while its domain is proved, forwarded mail while it is owned. It was so when the mail was accepted; a
+ *  month may lie between that and the time it is scheduled for. */
+function maySend({ message, ownership }: ClaimedDelivery): boolean {
+  if (message.mode === 'test' || ownership === null) return true
+  return isForwarded(message) ? isOwned(ownership, true) : isReadyToSend(ownership)
+}
+
+function notVerified(claim: ClaimedDelivery, now: number): Tried {
+  const cause = { class: 'not_verified', rule: 'domain_not_verified' }
+  const message = `${claim.domainName} is not verified any more`
+  return untried(claim, { kind: 'bounced', bounceType: 'soft', code: '5.7.1', message, cause }, now)
+}
+
+/** No thread was given the mail. */
+function untried({ delivery }: ClaimedDelivery, outcome: Exclude<Outcome, { kind: 'delivered' }>, now: number): Tried {
+  const attempt = notAttempted(outcome, { number: delivery.attempts, startedAt: now, endedAt: now })
+  return { outcome, attempt, reactions: [] }
+}
