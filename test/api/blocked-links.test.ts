@@ -28,9 +28,9 @@ test('the operator blocks a target, lists it and unblocks it; the audit log has 
     { ...all, createdAfter: null, createdBefore: null },
     { limit: 9, after: null },
   )
-  const told = records.map(({ action, resourceId, outcome }) => [action, resourceId, outcome])
-  expect(told).toContainEqual(['blocked_links_create', made.body.id, 'done'])
-  expect(told).toContainEqual(['blocked_links_delete', made.body.id, 'done'])
+  const reported = records.map(({ action, resourceId, outcome }) => [action, resourceId, outcome])
+  expect(reported).toContainEqual(['blocked_links_create', made.body.id, 'done'])
+  expect(reported).toContainEqual(['blocked_links_delete', made.body.id, 'done'])
 })
 
 test('a key can do none of it, and an invalid target is 400', async () => {

@@ -88,13 +88,13 @@ test('a client that reconnects again and again during publishing misses no event
   const api = await start()
   const key = api.own.keys.read
   const [first] = await tell(api, 1)
-  let told = 1
+  let published = 1
   const wanted = [first!]
   const seen = [first!]
-  while (told < 400) {
+  while (published < 400) {
     const stream = await open(key, '', { 'last-event-id': seen.at(-1)! })
     for (let n = 0; n < 5; n++) wanted.push(...(await tell(api, 9)))
-    told += 45
+    published += 45
     await stream.received(Math.min(20, wanted.length - seen.length)) // and breaks off in the middle
     stream.leave()
     await stream.ended
@@ -353,7 +353,7 @@ test('the operator’s session can read the stream of an organization while the 
   const headers = { cookie, 'x-organization': api.own.organization.id }
   const stream = await openEventStream(`${origin}/v1/events/stream`, null, headers)
   streams.push(stream)
-  const [told] = await tell(api, 1)
+  const [published] = await tell(api, 1)
   await tell(api, 1, api.other)
   await stream.received(1)
   const { records } = await api.store.sessions.list(api.clock.now(), { limit: 9, after: null })
@@ -363,14 +363,14 @@ test('the operator’s session can read the stream of an organization while the 
     return api.streams.underWay() === 0
   })
   await stream.ended
-  expect(stream.ids()).toEqual([told!])
+  expect(stream.ids()).toEqual([published!])
 })
 
 test('while file descriptors are short, streams end and can be resumed', async () => {
   let tellSupply = (_: 'short' | 'ample') => {}
   const api = await start({
-    watchDescriptors: (told) => {
-      tellSupply = told
+    watchDescriptors: (published) => {
+      tellSupply = published
       return () => {}
     },
   })

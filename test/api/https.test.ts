@@ -113,8 +113,8 @@ describe('a change of certificate', () => {
   test('applies once connections are accepted again when the descriptors were short', async () => {
     let tell = (_supply: Supply) => {}
     const { api, port } = await listen({
-      watchDescriptors: (told) => {
-        tell = told
+      watchDescriptors: (reported) => {
+        tell = reported
         return () => {}
       },
     })
@@ -138,14 +138,14 @@ describe('a change of certificate', () => {
     })
     const { port } = listener.open({ host: '127.0.0.1', port: 0 }, one)
     const client = Bun.spawn([process.execPath, '-e', CLIENT, String(port), String(CONNECTIONS)], { stdout: 'pipe' })
-    const told = new Response(client.stdout).text()
+    const reported = new Response(client.stdout).text()
     let changes = 0
     while (client.exitCode === null) {
       listener.useCertificate(changes++ % 2 === 0 ? other : one)
       await Bun.sleep(100)
     }
     await listener.cut()
-    const { answered, serials } = JSON.parse(await told)
+    const { answered, serials } = JSON.parse(await reported)
     expect(serials.sort()).toEqual([serialOf(one), serialOf(other)].sort())
     expect(changes).toBeGreaterThan(3)
     expect(answered).toBeLessThanOrEqual(CONNECTIONS)

@@ -216,13 +216,13 @@ describe('resources of a test key', () => {
     }
     const [live, test] = [event('live'), event('test')]
     await store.events.append([live, test])
-    const told = async () => {
+    const reported = async () => {
       const { data } = (await ask('GET', `/v1/webhooks/${id}/deliveries`, { key })).body
       return data.map(({ event_id }: { event_id: string }) => event_id)
     }
-    expect(await told()).toEqual([test.id])
+    expect(await reported()).toEqual([test.id])
     await ask('POST', `/v1/webhooks/${id}/replay`, { key, body: { from: '2026-11-01T00:00:00Z', to: '2026-12-01' } })
-    expect(new Set(await told())).toEqual(new Set([test.id]))
+    expect(new Set(await reported())).toEqual(new Set([test.id]))
   })
 })
 

@@ -38,10 +38,10 @@ describe('with a test key the local part decides:', () => {
     expect(record.recipients[0]).toMatchObject({ status, attempts, next_attempt_at: null })
     expect(record.recipients[0].delivered_at).toBe(status === 'delivered' ? NOW : null)
 
-    const told = await eventsOf(answer.body.id)
-    expect(told.map((event) => event.type)).toEqual(events.map((type) => `message.${type}`))
-    expect(told.map((event) => event.id).sort()).toEqual(told.map((event) => event.id))
-    for (const { data } of told) {
+    const published = await eventsOf(answer.body.id)
+    expect(published.map((event) => event.type)).toEqual(events.map((type) => `message.${type}`))
+    expect(published.map((event) => event.id).sort()).toEqual(published.map((event) => event.id))
+    for (const { data } of published) {
       expect(data).toMatchObject({ message_id: answer.body.id, to: recipient.email, from: MAIL.from, mode: 'test' })
     }
     const { body: tried } = await server.ask('GET', `/v1/messages/${answer.body.id}/attempts`)

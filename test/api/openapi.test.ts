@@ -239,7 +239,7 @@ describe('every operation', () => {
         for (const options of [ASKED[id] ?? {}, ...(FURTHER[id]?.() ?? [])]) {
           const usual = id === 'messages_resend' ? world.keys.test : world.keys.live
           const key = options.key ?? (forOperator(documented) ? 'operator' : usual)
-          const { status, text } = await askFor(documented, ids, { body: inWorld(example), ...options, key })
+          const { status, text } = await askFor(documented, ids, { body: withRealIds(example), ...options, key })
           if (status > 299) wrong.push(`${id}: ${status} ${text}`)
         }
       }
@@ -318,7 +318,7 @@ describe('every operation', () => {
         // A test key resends only its own messages; the other operations change live records.
         const key = id === 'messages_resend' ? world.keys.test : world.keys.live
         const used = { key, headers: { 'idempotency-key': `of ${id}` } }
-        const example = inWorld(operation.requestBody.content['application/json'].example)
+        const example = withRealIds(operation.requestBody.content['application/json'].example)
         const body = JSON.stringify(example ?? {}).replace(/"(news|welcome|please-stop)/, `"${id.replaceAll('_', '-')}`)
         const first = await askFor(documented, ids, { ...used, body })
         expect([id, first.status < 300 ? 'good' : first.text]).toEqual([id, 'good'])
@@ -337,7 +337,7 @@ describe('every operation', () => {
       const { live, unverified, poor } = world.keys
       const refusal = async (id: string, code: string, ids: Ids, options: Ask = {}) => {
         const documented = operationOf(id)
-        const example = inWorld(documented.operation.requestBody?.content['application/json'].example)
+        const example = withRealIds(documented.operation.requestBody?.content['application/json'].example)
         const { status, body } = await askFor(documented, ids, { body: example, ...options })
         expect([id, status, body.error?.code]).toEqual([id, expect.any(Number), code])
       }
@@ -456,7 +456,7 @@ const ELSEWHERE = [
 ]
 
 /** Example → the same with ids of existing records in place of example ids. */
-function inWorld(example: unknown): unknown {
+function withRealIds(example: unknown): unknown {
   if (example === undefined) return undefined
   return JSON.parse(JSON.stringify(example).replace(/dom_01m7ykx6js1zy8zpzy8z8cwhzy/g, world.domain.id))
 }

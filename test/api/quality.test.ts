@@ -25,7 +25,7 @@ async function start(settings: Partial<typeof SETTINGS> = {}) {
     /** As the server does every 15 s. */
     watch: (at = clock.now()) => watchQuality(at, { store, mintId, settings: quality }),
     /** Published alerts, oldest first. */
-    told: async () => {
+    published: async () => {
       const none = { messageId: null, domainId: null, mode: null, createdAfter: null, createdBefore: null }
       const filter = { organizationId: api.own.organization.id, type: 'quality.alert' as const, ...none }
       const page = await store.events.feed(filter, null, 99)
@@ -92,9 +92,9 @@ test('a domain without mail has figures of zero and no alerts', async () => {
 
 test('an alert starts once, ends once when the window has moved on, and is published both times', async () => {
   const api = await start()
-  const { own, watch, told, read, clock } = api
+  const { own, watch, published, read, clock } = api
   await tell(api, own, [...times(3, 'hard'), ...times(2, 'delivered')])
-  expect(await told()).toEqual([])
+  expect(await published()).toEqual([])
   expect([await watch(), await watch()]).toEqual([true, false])
   const firing = {
     alert_id: expect.stringMatching(/^alr_[0-9a-z]{26}$/),
@@ -109,7 +109,7 @@ test('an alert starts once, ends once when the window has moved on, and is publi
     state: 'firing',
     triggered_at: new Date(START).toISOString(),
   }
-  const [first] = await told()
+  const [first] = await published()
   expect(first).toEqual({ id: first.id, type: 'quality.alert', timestamp: new Date(START).toISOString(), data: firing })
   const { domain_id, domain, ...alert } = first.data
   expect(await read()).toMatchObject([
@@ -120,10 +120,10 @@ test('an alert starts once, ends once when the window has moved on, and is publi
   expect(await watch()).toBe(false)
   await clock.advance(5_001)
   expect([await watch(), await watch()]).toEqual([true, false])
-  const [, last] = await told()
+  const [, last] = await published()
   expect(last.data).toEqual({ ...first.data, state: 'resolved', value: 0, sent: 0, affected: 0 })
   expect(last.timestamp).toBe(new Date(clock.now()).toISOString())
-  expect(await told()).toHaveLength(2)
+  expect(await published()).toHaveLength(2)
   expect((await read())[0].alerts).toMatchObject([
     { alert_id: alert.alert_id, state: 'resolved', resolved_at: last.timestamp },
   ])
@@ -133,7 +133,7 @@ test('an alert starts once, ends once when the window has moved on, and is publi
 
 test('good mail ends an alert before the window does, and bad mail starts another', async () => {
   const api = await start()
-  const { own, watch, told } = api
+  const { own, watch, published } = api
   await tell(api, own, [...times(3, 'hard'), ...times(2, 'delivered')])
   await watch()
   await tell(api, own, times(11, 'delivered')) // 3 of 16: below the threshold, but not clearly
@@ -142,20 +142,20 @@ test('good mail ends an alert before the window does, and bad mail starts anothe
   expect(await watch()).toBe(true)
   await tell(api, own, times(9, 'hard'))
   expect(await watch()).toBe(true)
-  const all = (await told()).map(({ data }) => [data.state, data.affected, data.sent])
+  const all = (await published()).map(({ data }) => [data.state, data.affected, data.sent])
   expect(all).toEqual([
     ['firing', 3, 5],
     ['resolved', 3, 19],
     ['firing', 12, 28],
   ])
-  expect(new Set((await told()).map(({ data }) => data.alert_id)).size).toBe(2)
+  expect(new Set((await published()).map(({ data }) => data.alert_id)).size).toBe(2)
 })
 
 test('complaints raise a separate alert', async () => {
   const api = await start()
   await tell(api, api.own, [...times(5, 'delivered'), 'complained'])
   await api.watch()
-  const [event, ...others] = await api.told()
+  const [event, ...others] = await api.published()
   expect(others).toEqual([])
   expect(event.data).toMatchObject({ metric: 'complaint_rate', value: 0.2, threshold: 0.1, sent: 5, affected: 1 })
 })
@@ -168,7 +168,7 @@ test('too little mail, soft bounces, test mail and other organizations’ mail r
   expect(await api.watch()).toBe(false)
   await tell(api, api.other, times(50, 'hard'))
   expect(await api.watch()).toBe(true)
-  expect(await api.told()).toEqual([])
+  expect(await api.published()).toEqual([])
   const soft = await start()
   await tell(soft, soft.own, times(50, 'soft'))
   expect(await soft.watch()).toBe(false)
@@ -180,7 +180,7 @@ test('the alert of a deleted domain ends', async () => {
   await api.watch()
   await api.store.domains.remove(api.own.domain.id, START)
   expect([await api.watch(), await api.watch()]).toEqual([true, false])
-  expect((await api.told()).map(({ data }) => [data.state, data.domain])).toEqual([
+  expect((await api.published()).map(({ data }) => [data.state, data.domain])).toEqual([
     ['firing', 'own.example'],
     ['resolved', 'own.example'],
   ])

@@ -469,8 +469,8 @@ describe('on a socket', () => {
     let tell = (_supply: Supply) => {}
     const { api, own } = await start({
       gate: gate.promise,
-      watchDescriptors: (told) => {
-        tell = told
+      watchDescriptors: (reported) => {
+        tell = reported
         return () => {}
       },
     })

@@ -55,9 +55,9 @@ test('a certificate without an authority key identifier has no such id', async (
 test('the authority is asked by that id, and an invalid answer is none', async () => {
   const authority = await startAcmeAuthority({ askAt: () => 0, now: Date.now })
   const ask = createAsk({ resolver: silentResolver, mayConnect: () => true, ca: authority.ca, userAgent: 'test' })
-  const world = { ask, clock: systemClock, signal: new AbortController().signal }
+  const deps = { ask, clock: systemClock, signal: new AbortController().signal }
   const pem = issued()
-  const look = async () => askRenewalWindow(await openClient(authority.directoryUrl, createSigner(keys), world), pem)
+  const look = async () => askRenewalWindow(await openClient(authority.directoryUrl, createSigner(keys), deps), pem)
   expect(await look()).toBeNull()
   authority.window = { start: '2027-01-02T04:00:00Z', end: '2027-01-03T04:00:00Z' }
   expect(await look()).toEqual({

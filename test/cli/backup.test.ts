@@ -312,10 +312,10 @@ function repacked(file: string, change: (name: string, bytes: Buffer) => Buffer,
   Bun.spawnSync(['mkdir', folder])
   if (isHonest) {
     const manifest = JSON.parse(files.get('manifest.json')!.toString())
-    for (const told of manifest.files) {
-      const bytes = files.get(told.name)!
-      told.bytes = bytes.length
-      told.sha256 = new Bun.CryptoHasher('sha256').update(bytes).digest('hex')
+    for (const reported of manifest.files) {
+      const bytes = files.get(reported.name)!
+      reported.bytes = bytes.length
+      reported.sha256 = new Bun.CryptoHasher('sha256').update(bytes).digest('hex')
     }
     files.set('manifest.json', Buffer.from(JSON.stringify(manifest)))
   }

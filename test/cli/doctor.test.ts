@@ -6,7 +6,7 @@ import { PROVIDERS, startGreeter } from '../health/setup.ts'
 import { freePort } from '../support/free-port.ts'
 import { LIMIT_MS, postrider, stagingParent, start, startWith } from './command.ts'
 
-interface Told {
+interface Reported {
   ok: boolean
   checks: { name: string; status: string; message: string; advice: string | null }[]
 }
@@ -24,8 +24,8 @@ describe('doctor', () => {
   })
 
   const doctor = (...more: string[]) => postrider('doctor', '--config', place.file, ...more)
-  const told = (stdout: string) => {
-    const { ok, checks } = JSON.parse(stdout) as Told
+  const reported = (stdout: string) => {
+    const { ok, checks } = JSON.parse(stdout) as Reported
     return { ok, of: (name: string) => checks.find((check) => check.name === name), checks }
   }
 
@@ -37,7 +37,7 @@ describe('doctor', () => {
       const { code, stdout, stderr } = await running.ended
       expect(stderr).toBe('')
       expect(code).toBe(1)
-      const { ok, of } = told(stdout)
+      const { ok, of } = reported(stdout)
       expect(ok).toBe(false)
       expect(of('config')).toMatchObject({ status: 'warn' })
       expect(of('hostname')).toMatchObject({ status: 'fail', message: 'mail.sender.example has no address in DNS' })
@@ -62,7 +62,7 @@ describe('doctor', () => {
 
       const { code, stdout, stderr } = await doctor('--json')
       expect(stderr).toBe('')
-      const { ok, of, checks } = told(stdout)
+      const { ok, of, checks } = reported(stdout)
       expect(code).toBe(ok ? 0 : 1)
       for (const check of checks) expect(Object.keys(check)).toEqual(['name', 'status', 'message', 'advice'])
       for (const name of ['config', 'store', 'queue', 'ports', 'outbound_port_25', 'data_dir']) {

@@ -60,8 +60,8 @@ describe('postrider import suppressions', () => {
         1,
         'line 2: The list does not say whether these are bounces, complaints or unsubscribes. Set reason.',
       ])
-      const told = await bring(join(place.folder, 'list.csv'), '--reason', 'unsubscribe')
-      expect(JSON.parse(told.stdout)).toEqual({ ...NOTHING, added: 2 })
+      const reported = await bring(join(place.folder, 'list.csv'), '--reason', 'unsubscribe')
+      expect(JSON.parse(reported.stdout)).toEqual({ ...NOTHING, added: 2 })
     },
     LIMIT_MS,
   )

@@ -80,7 +80,7 @@ function collect(arrivals: AsyncIterable<Arrival>) {
   return { got, ids: () => got.map(({ id }) => id), over, fault }
 }
 
-function worldOf() {
+function sourceDeps() {
   const clock = createFakeClock(START)
   const stop = new AbortController()
   const breaks: string[] = []
@@ -89,7 +89,7 @@ function worldOf() {
     breaks.push(reason)
     setImmediate(() => void clock.advance(waitMs))
   }
-  return { clock, stop, breaks, world: { clock, random: createTestRandom(), signal: stop.signal, onBreak } }
+  return { clock, stop, breaks, deps: { clock, random: createTestRandom(), signal: stop.signal, onBreak } }
 }
 
 describe('from a server', () => {
@@ -98,18 +98,18 @@ describe('from a server', () => {
     const cuts = [5, 190, 250, 333, 700, 1_200, 2_000, 90, 9_000, 801, 1_703, 4_444, 640]
     let at = 0
     const cutter = await startCutter(port, () => cuts[at++ % cuts.length]!)
-    const { world, breaks, stop } = worldOf()
+    const { deps, breaks, stop } = sourceDeps()
     const key = api.own.keys.read.value
     const wanted = { url: new URL(`http://127.0.0.1:${cutter}`), key, types: null, after: '' }
-    const source = collect(fromServer(wanted, world))
-    const told: string[] = []
+    const source = collect(fromServer(wanted, deps))
+    const published: string[] = []
     for (let round = 0; round < 15; round++) {
-      told.push(...(await tell(api, 7)))
+      published.push(...(await tell(api, 7)))
       await tell(api, 1, api.other)
       await until('some more', () => source.got.length > round * 6)
     }
-    await until('all of them', () => source.got.length >= told.length)
-    expect(source.ids()).toEqual(told)
+    await until('all of them', () => source.got.length >= published.length)
+    expect(source.ids()).toEqual(published)
     expect(breaks.length).toBeGreaterThan(10)
     stop.abort()
     await source.over
@@ -122,32 +122,32 @@ describe('from a server', () => {
       await tell(api, before)
       const cuts = [600, 1_000_000]
       const cutter = await startCutter(port, () => cuts.shift()!)
-      const { world, breaks } = worldOf()
+      const { deps, breaks } = sourceDeps()
       const key = api.own.keys.read.value
       const wanted = { url: new URL(`http://127.0.0.1:${cutter}`), key, types: null, after: undefined }
-      let told: string[] = []
+      let published: string[] = []
       const tellAtBreak = (reason: string, waitMs: number) => {
         void tell(api, 3).then((ids) => {
-          told = ids
-          world.onBreak(reason, waitMs)
+          published = ids
+          deps.onBreak(reason, waitMs)
         })
       }
-      const source = collect(fromServer(wanted, { ...world, onBreak: tellAtBreak }))
+      const source = collect(fromServer(wanted, { ...deps, onBreak: tellAtBreak }))
       await until('the stream to be open', () => api.streams.underWay() === 1)
       await until('it to be cut', async () => {
         await api.clock.advance(15_000) // heartbeats use up the allowed bytes
         return breaks.length === 1
       })
       await until('what came meanwhile', () => source.got.length >= 3)
-      expect(source.ids()).toEqual(told)
+      expect(source.ids()).toEqual(published)
     }
   })
 
   test('a silent server is left and asked again', async () => {
     const { api, port } = await startApi()
-    const { world, breaks, clock } = worldOf()
+    const { deps, breaks, clock } = sourceDeps()
     const key = api.own.keys.read.value
-    const source = collect(fromServer({ url: new URL(`http://127.0.0.1:${port}`), key, types: null, after: '' }, world))
+    const source = collect(fromServer({ url: new URL(`http://127.0.0.1:${port}`), key, types: null, after: '' }, deps))
     await until('the stream to be open', () => api.streams.underWay() === 1)
     const heard = await tell(api, 1)
     await until('the last word of the server', () => source.got.length === 1) // or the silence would start at its arrival
@@ -172,7 +172,7 @@ describe('from a server', () => {
       [`http://127.0.0.1:${other.port}`, api.own.keys.read.value, undefined, 'not a Postrider server'],
     ]
     for (const [url, key, after, message] of cases) {
-      const source = collect(fromServer({ url: new URL(url), key, types: null, after }, worldOf().world))
+      const source = collect(fromServer({ url: new URL(url), key, types: null, after }, sourceDeps().deps))
       expect(await source.fault).toContain(message)
     }
   })
@@ -192,7 +192,7 @@ describe('from a server', () => {
       const server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch })
       undo.push(() => server.stop(true))
       const url = new URL(`http://127.0.0.1:${server.port}`)
-      const source = collect(fromServer({ url, key: 'svc_live_x', types: null, after: undefined }, worldOf().world))
+      const source = collect(fromServer({ url, key: 'svc_live_x', types: null, after: undefined }, sourceDeps().deps))
       expect(await source.fault).toContain('not a Postrider server')
       expect(source.got).toEqual([])
     }
@@ -202,7 +202,7 @@ describe('from a server', () => {
     const { api, port } = await startApi()
     const key = await api.addKey(api.own, { permissions: ['read'] })
     const url = new URL(`http://127.0.0.1:${port}`)
-    const source = collect(fromServer({ url, key: key.value, types: null, after: undefined }, worldOf().world))
+    const source = collect(fromServer({ url, key: key.value, types: null, after: undefined }, sourceDeps().deps))
     await until('the stream to be open', () => api.streams.underWay() === 1)
     await api.store.apiKeys.revoke(key.record.id, api.clock.now())
     await until('the stream to be ended', async () => {
@@ -216,8 +216,8 @@ describe('from a server', () => {
 test('beside a server events are read from the store, of one organization, after any of its events', async () => {
   const { api } = await startApi()
   const first = await tell(api, 3)
-  const { world, stop, clock } = worldOf()
-  const beside = { store: api.store, clock, signal: world.signal }
+  const { deps, stop, clock } = sourceDeps()
+  const beside = { store: api.store, clock, signal: deps.signal }
   const organizationId = api.own.organization.id
   const wanted = { organizationId, types: null, after: first[0]! }
   const source = collect(fromStore(wanted, beside))
@@ -256,13 +256,13 @@ describe('posting', () => {
   }
 
   function startForwarding(to: URL) {
-    const { clock, world } = worldOf()
+    const { clock, deps } = sourceDeps()
     const posted: Posted[] = []
     const onPosted = (each: Posted) => {
       posted.push(each)
       setImmediate(() => void clock.advance(each.retryInMs ?? 0))
     }
-    return { clock, posted, forwarding: createForwarding({ ...world, to, secret: SECRET, onPosted }) }
+    return { clock, posted, forwarding: createForwarding({ ...deps, to, secret: SECRET, onPosted }) }
   }
 
   test('an event is signed like a webhook, and posted until it is accepted', async () => {

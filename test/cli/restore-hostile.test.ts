@@ -58,8 +58,8 @@ function packed(all: Member[], after: Buffer = Buffer.alloc(0)): string {
     bytes: bytes.length,
     sha256: new Bun.CryptoHasher('sha256').update(bytes).digest('hex'),
   }))
-  const told = { name: 'manifest.json', bytes: Buffer.from(JSON.stringify({ ...manifest, files: listed })) }
-  const blocks = [told, ...all].flatMap(({ name, bytes, head: change }: Member) => {
+  const reported = { name: 'manifest.json', bytes: Buffer.from(JSON.stringify({ ...manifest, files: listed })) }
+  const blocks = [reported, ...all].flatMap(({ name, bytes, head: change }: Member) => {
     const head = tarHead({ name, bytes: bytes.length }, 0)
     if (change !== undefined) {
       change(head)

@@ -96,9 +96,9 @@ describe('serve', () => {
       }
       const reload = async (count: number) => {
         server.kill('SIGHUP')
-        let told = await entries()
-        while (told.length < count) told = await entries()
-        return told
+        let reported = await entries()
+        while (reported.length < count) reported = await entries()
+        return reported
       }
       expect(await reload(1)).toEqual([['config_reload', 'signal', 'done']])
       server.kill('SIGTERM')

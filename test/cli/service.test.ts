@@ -42,10 +42,10 @@ describe('commands around a server', () => {
       const running = JSON.parse((await command('status', '--json')).stdout)
       const [pid, started_at] = [expect.any(Number), expect.stringMatching(/^20.*Z$/)]
       expect(running).toEqual({ running: true, version, pid, started_at, listeners, queues })
-      const told = await command('status')
-      expect(told.code).toBe(0)
-      expect(told.stdout).toContain(`running since ${running.started_at}`)
-      expect(told.stdout).toContain(`http ${listeners.http}`)
+      const reported = await command('status')
+      expect(reported.code).toBe(0)
+      expect(reported.stdout).toContain(`running since ${running.started_at}`)
+      expect(reported.stdout).toContain(`http ${listeners.http}`)
       // The port in the config is 0: only the server has the real one.
       expect(await command('healthcheck')).toEqual({ code: 0, stdout: 'ready\n', stderr: '' })
 

@@ -11,7 +11,7 @@ import { type Installed, installClient, ROOT, RUNTIMES } from './installed.ts'
 let installed: Installed
 let remote: RemoteMx
 let server: TestServer
-let told: ReceivedRequest
+let reported: ReceivedRequest
 const undo: (() => unknown)[] = []
 
 beforeAll(async () => {
@@ -23,7 +23,7 @@ beforeAll(async () => {
   await server.clock.advance(10_000) // for the server to notice
   await server.send({ ...MAIL, to: 'bounce+grüße@customer.example' }, { authorization: `Bearer ${server.keys.test}` })
   await server.receiver.received(1)
-  told = server.receiver.requests[0]!
+  reported = server.receiver.requests[0]!
 }, 60_000)
 afterAll(async () => {
   for (const step of undo) await step()
@@ -43,10 +43,10 @@ for (const [file, runtimes] of [
     // threat: forged-webhooks-at-receiver
     test(`${file} on ${runtime} accepts genuine calls, and answers 401 to all others`, async () => {
       const { post, says } = await start(command, file)
-      expect(await post(told.body)).toEqual([204, ''])
+      expect(await post(reported.body)).toEqual([204, ''])
       await says('message.bounced')
-      expect(await post(told.body.replace('hard', 'soft'))).toEqual([401, WRONG])
-      expect((await post(told.body, {}))[0]).toBe(401)
+      expect(await post(reported.body.replace('hard', 'soft'))).toEqual([401, WRONG])
+      expect((await post(reported.body, {}))[0]).toBe(401)
     }, 60_000)
   }
 }
@@ -54,7 +54,7 @@ for (const [file, runtimes] of [
 for (const [runtime, command] of RUNTIMES) {
   test(`next-route.mjs on ${runtime} does the same`, async () => {
     writeFileSync(join(installed.folder, 'next.mjs'), NEXT)
-    const env = { ...environment(), TOLD: JSON.stringify([signatureOf(told), told.body]) }
+    const env = { ...environment(), TOLD: JSON.stringify([signatureOf(reported), reported.body]) }
     const child = Bun.spawn([...command, 'next.mjs'], { cwd: installed.folder, env, stdout: 'pipe', stderr: 'inherit' })
     expect(await new Response(child.stdout).text()).toBe(`message.bounced\n204 \n401 ${WRONG}\n`)
   }, 60_000)
@@ -97,7 +97,7 @@ async function start(runtime: string[], file: string) {
     async says(text: string) {
       expect((await lines.next()).value).toBe(text)
     },
-    async post(body: string, headers = signatureOf(told)): Promise<[number, string]> {
+    async post(body: string, headers = signatureOf(reported)): Promise<[number, string]> {
       const answer = await fetch(`http://127.0.0.1:${port}/hook`, { method: 'POST', headers, body })
       return [answer.status, await answer.text()]
     },

@@ -85,7 +85,7 @@ test('an inbound mail is distinguished by its type', async () => {
 })
 
 test('types of events are distinguished', () => {
-  const told = (event: WebhookEvent): string => {
+  const reported = (event: WebhookEvent): string => {
     switch (event.type) {
       case 'message.bounced':
         return `${event.data.bounce_type} ${event.data.will_retry}`
@@ -97,7 +97,7 @@ test('types of events are distinguished', () => {
         return event.data.to
     }
   }
-  expect(told(JSON.parse(BODY))).toBe('ann@example.org')
+  expect(reported(JSON.parse(BODY))).toBe('ann@example.org')
 })
 
 describe('refused requests and their reason', () => {

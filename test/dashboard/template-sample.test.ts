@@ -32,8 +32,10 @@ test('__proto__ in a name changes no prototype', () => {
 })
 
 test('faults are at their text, with their position', () => {
-  const told = 'html is not a valid template at line 3, column 5: tag name expected'
-  expect(faultsOf(new ApiError(400, 'validation_error', told, { html: told, text: 'text is too long' }))).toEqual({
+  const reported = 'html is not a valid template at line 3, column 5: tag name expected'
+  expect(
+    faultsOf(new ApiError(400, 'validation_error', reported, { html: reported, text: 'text is too long' })),
+  ).toEqual({
     texts: {
       html: { line: 3, column: 5, message: 'tag name expected' },
       text: { line: null, column: null, message: 'text is too long' },

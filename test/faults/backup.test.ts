@@ -4,27 +4,29 @@ import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { connect } from '../../src/storage/sqlite/driver.ts'
 import { sendUntilAcknowledged } from './http-client.ts'
-import { type Crashable, exitOf, LIMIT_MS, makeCrashable, PROGRAM, until } from './setup.ts'
+import { exitOf, LIMIT_MS, makeTestInstallation, PROGRAM, type TestInstallation, until } from './setup.ts'
 
 /** Backups of the built program under load, killed or not, and their restores. */
 
 const CLIENTS = 8
 const KILLS = Number(process.env.CRASH_KILLS ?? 6)
 
-let world: Crashable
+let installation: TestInstallation
 beforeAll(async () => {
-  world = await makeCrashable()
+  installation = await makeTestInstallation()
 })
-afterAll(() => world?.close())
+afterAll(() => installation?.close())
 
 const command = (...args: string[]) =>
-  spawn(PROGRAM, [...args, '--config', join(world.folder, 'config.toml')], { stdio: ['ignore', 'ignore', 'inherit'] })
+  spawn(PROGRAM, [...args, '--config', join(installation.folder, 'config.toml')], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+  })
 const ended = async (...args: string[]) => {
   const code = await exitOf(command(...args))
   if (code !== 0) throw new Error(`${args[0]} ended with ${code}`)
 }
-const at = (name: string) => join(world.folder, name)
-const leftovers = () => readdirSync(world.folder).filter((name) => name.startsWith('.postrider-'))
+const at = (name: string) => join(installation.folder, name)
+const leftovers = () => readdirSync(installation.folder).filter((name) => name.startsWith('.postrider-'))
 
 /** The duration to its end, in milliseconds. */
 async function lengthOf(...args: string[]): Promise<number> {
@@ -54,12 +56,12 @@ function killsOf(lengthMs: number, ...args: string[]) {
 test(
   'a backup under load contains everything acknowledged before; restored, it sends nothing by itself',
   async () => {
-    world.sink.answer = '450 4.7.1 later'
-    let server = await world.serve()
+    installation.sink.answer = '450 4.7.1 later'
+    let server = await installation.serve()
     const acknowledged = new Map<string, string>()
     let isSending = true
     const clients = Array.from({ length: CLIENTS }, async (_, client) => {
-      for (let n = 0; isSending; n++) await sendUntilAcknowledged(world, `${client}-${n}`, acknowledged)
+      for (let n = 0; isSending; n++) await sendUntilAcknowledged(installation, `${client}-${n}`, acknowledged)
     })
     await until('some load', () => acknowledged.size > 50)
     const before = new Map(acknowledged)
@@ -68,29 +70,31 @@ test(
     isSending = false
     await Promise.all(clients)
     const [someId] = before.values()
-    const raw = await (await world.api('GET', `/v1/messages/${someId}/content?part=raw`)).text()
+    const raw = await (await installation.api('GET', `/v1/messages/${someId}/content?part=raw`)).text()
     expect(raw.match(/^DKIM-Signature:/gm)).toHaveLength(2)
     server.kill('SIGTERM')
     await exitOf(server)
 
     await ended('restore', at('one.tar.zst'), '--replace')
-    const ids = idsIn(world.dataDir)
+    const ids = idsIn(installation.dataDir)
     expect([...before.values()].filter((id) => !ids.has(id))).toEqual([])
 
-    world.sink.answer = '250 ok'
-    server = await world.serve()
+    installation.sink.answer = '250 ok'
+    server = await installation.serve()
     expect(readFileSync(at('log'), 'utf8')).toMatch(/on hold since a restore.*"deliveries":\d+/)
-    expect(await (await world.api('GET', `/v1/messages/${someId}/content?part=raw`)).text()).toBe(raw)
+    expect(await (await installation.api('GET', `/v1/messages/${someId}/content?part=raw`)).text()).toBe(raw)
     const fresh = new Map<string, string>()
-    await sendUntilAcknowledged(world, 'fresh', fresh)
-    await until('new mail to arrive', () => world.sink.mails.has('fresh'))
-    expect([...world.sink.mails.keys()]).toEqual(['fresh'])
-    const explained = await (await world.api('GET', `/v1/messages/${someId}/explain`)).json()
+    await sendUntilAcknowledged(installation, 'fresh', fresh)
+    await until('new mail to arrive', () => installation.sink.mails.has('fresh'))
+    expect([...installation.sink.mails.keys()]).toEqual(['fresh'])
+    const explained = await (await installation.api('GET', `/v1/messages/${someId}/explain`)).json()
     expect((explained as { recipients: { explanation: string[] }[] }).recipients[0]!.explanation[0]).toMatch(/is held/)
 
     await ended('restore', 'release', '--all')
-    await until('what was held to arrive', () => [...before.keys()].every((token) => world.sink.mails.has(token)))
-    expect([...world.sink.mails.values()].filter((copies) => copies.length > 1)).toEqual([])
+    await until('what was held to arrive', () =>
+      [...before.keys()].every((token) => installation.sink.mails.has(token)),
+    )
+    expect([...installation.sink.mails.values()].filter((copies) => copies.length > 1)).toEqual([])
     server.kill('SIGTERM')
     expect(await exitOf(server)).toBe(0)
   },
@@ -116,24 +120,24 @@ test(
   `${KILLS} kills during a restore leave a complete data directory, old or new`,
   async () => {
     await ended('backup', at('three.tar.zst'))
-    const backedUp = idsIn(world.dataDir).size
+    const backedUp = idsIn(installation.dataDir).size
     const restore = ['restore', at('three.tar.zst'), '--replace']
     const kills = killsOf(await lengthOf(...restore), ...restore)
     for (let kill = 0; kill < KILLS; kill++) {
       await ended('send', '--from', 'a@example.com', '--to', `b${kill}@example.org`, '--subject', 's', '--text', 't')
-      const old = idsIn(world.dataDir).size
+      const old = idsIn(installation.dataDir).size
       expect(old).toBeGreaterThan(backedUp)
       await kills.next(kill)
-      expect(existsSync(join(world.dataDir, 'seal.key'))).toBe(true)
-      expect([old, backedUp]).toContain(idsIn(world.dataDir).size)
+      expect(existsSync(join(installation.dataDir, 'seal.key'))).toBe(true)
+      expect([old, backedUp]).toContain(idsIn(installation.dataDir).size)
     }
     expect(kills.hits()).toBeGreaterThan(0)
     await ended(...restore)
     expect(leftovers()).toEqual([])
-    for (const name of readdirSync(world.folder).filter((each) => each.includes('.before-restore-'))) {
+    for (const name of readdirSync(installation.folder).filter((each) => each.includes('.before-restore-'))) {
       rmSync(at(name), { recursive: true })
     }
-    const server = await world.serve()
+    const server = await installation.serve()
     server.kill('SIGTERM')
     expect(await exitOf(server)).toBe(0)
   },

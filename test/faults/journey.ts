@@ -26,14 +26,14 @@ export interface Played {
   deliveries: Delivery[]
   attempts: { email: string; attempt: Attempt }[]
   /** `kind recipient`, sorted. */
-  told: string[]
+  published: string[]
   /** How often each event was posted, oldest first. */
   posts: number[]
   /** Mails that the server accepted, by recipient. */
   copies: { ann: Buffer[]; gone: Buffer[]; busy: Buffer[] }
 }
 
-export const TOLD = ['bounced gone', 'deferred busy', 'delivered ann', 'delivered busy']
+export const PUBLISHED = ['bounced gone', 'deferred busy', 'delivered ann', 'delivered busy']
 const NAMES = ['ann', 'gone', 'busy'] as const
 
 export async function openStage(): Promise<Stage> {
@@ -78,18 +78,20 @@ export async function openStage(): Promise<Stage> {
     await until('everything to be over and told', async () => {
       const deliveries = await pristine.messages.deliveries(messageId)
       const isOver = deliveries.every(({ status }) => status === 'delivered' || status === 'bounced')
-      if (isOver && (await isTold(server, pristine, await events()))) return true
+      if (isOver && (await isPublished(server, pristine, await events()))) return true
       // The first steps are those of the schedule; what comes later waits for a lost claim to be found.
       await server.clock.advance(++step < 60 ? 100 : 5_000)
       return false
     })
-    const told = await events()
+    const published = await events()
     return {
       answers,
       deliveries: await pristine.messages.deliveries(messageId),
       attempts: await pristine.messages.attempts(messageId),
-      told: told.map(({ type, body }) => `${type.slice(8)} ${JSON.parse(body).data.to.replace(/\d+@.*/, '')}`).sort(),
-      posts: told.map(postsOf),
+      published: published
+        .map(({ type, body }) => `${type.slice(8)} ${JSON.parse(body).data.to.replace(/\d+@.*/, '')}`)
+        .sort(),
+      posts: published.map(postsOf),
       copies: copiesOf(taken, round),
     }
   }
@@ -107,14 +109,14 @@ export async function openStage(): Promise<Stage> {
 }
 
 /** What must hold after every round, whatever failed: nothing lost, nothing invented. */
-export function expectNothingLost({ answers, deliveries, told, copies }: Played): void {
+export function expectNothingLost({ answers, deliveries, published, copies }: Played): void {
   for (const { status, body } of answers.slice(0, -1)) {
     expect([500, 503]).toContain(status)
     expect(body.error.details.request_id).toBeString()
   }
   expect(deliveries.map(({ status }) => status)).toEqual(['delivered', 'bounced', 'delivered'])
-  expect(told.filter((each) => !each.startsWith('deferred'))).toEqual(
-    TOLD.filter((each) => !each.startsWith('deferred')),
+  expect(published.filter((each) => !each.startsWith('deferred'))).toEqual(
+    PUBLISHED.filter((each) => !each.startsWith('deferred')),
   )
   expect(copies.gone).toEqual([])
   for (const mails of [copies.ann, copies.busy]) {
@@ -129,7 +131,7 @@ function copyOf(store: Store): Store {
   return Object.fromEntries(roles)
 }
 
-async function isTold(server: TestServer, store: Store, events: Event[]): Promise<boolean> {
+async function isPublished(server: TestServer, store: Store, events: Event[]): Promise<boolean> {
   const filter = { webhookId: server.webhook.id, status: null, type: null, createdAfter: null, createdBefore: null }
   const { records } = await store.webhookDeliveries.list(filter, { limit: 100, after: null })
   return events.every(({ id }) => records.find(({ eventId }) => eventId === id)?.status === 'delivered')

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { sendUntilAcknowledged } from './http-client.ts'
-import { type Crashable, exitOf, LIMIT_MS, makeCrashable, UNDER_WAY, until } from './setup.ts'
+import { exitOf, LIMIT_MS, makeTestInstallation, type TestInstallation, UNDER_WAY, until } from './setup.ts'
 
 /** Kills the built program repeatedly while applications send through it, and records the results. Every message
  *  answered with 202 must arrive and be published; only mail in flight at a kill may arrive twice. */
@@ -8,23 +8,23 @@ import { type Crashable, exitOf, LIMIT_MS, makeCrashable, UNDER_WAY, until } fro
 const KILLS = Number(process.env.CRASH_KILLS ?? 8)
 const CLIENTS = 12
 
-let world: Crashable
+let installation: TestInstallation
 beforeAll(async () => {
-  world = await makeCrashable()
+  installation = await makeTestInstallation()
 })
-afterAll(() => world?.close())
+afterAll(() => installation?.close())
 
 test(
   `${KILLS} kills under load lose nothing acknowledged, publish everything and send few mails twice`,
   async () => {
-    let server = await world.serve()
-    const subscription = { url: world.receiver.url, events: ['message.delivered', 'message.bounced'] }
-    expect((await world.api('POST', '/v1/webhooks', subscription)).status).toBe(201)
+    let server = await installation.serve()
+    const subscription = { url: installation.receiver.url, events: ['message.delivered', 'message.bounced'] }
+    expect((await installation.api('POST', '/v1/webhooks', subscription)).status).toBe(201)
 
     const acknowledged = new Map<string, string>()
     let isSending = true
     const clients = Array.from({ length: CLIENTS }, async (_, client) => {
-      for (let n = 0; isSending; n++) await sendUntilAcknowledged(world, `${client}-${n}`, acknowledged)
+      for (let n = 0; isSending; n++) await sendUntilAcknowledged(installation, `${client}-${n}`, acknowledged)
     })
     for (let kill = 0; kill < KILLS; kill++) {
       const soFar = acknowledged.size
@@ -32,24 +32,24 @@ test(
       await Bun.sleep(400 * Math.random())
       server.kill('SIGKILL')
       await exitOf(server)
-      server = await world.serve()
+      server = await installation.serve()
     }
     isSending = false
     await Promise.all(clients)
     await until('every acknowledged mail to arrive', () =>
-      [...acknowledged.keys()].every((token) => world.sink.mails.has(token)),
+      [...acknowledged.keys()].every((token) => installation.sink.mails.has(token)),
     )
-    await until('every delivery to be told', () => untold(acknowledged).length === 0).catch(async (error) => {
-      throw new Error(`${error.message}: ${await whyUntold(untold(acknowledged))}`)
+    await until('every delivery to be told', () => unpublished(acknowledged).length === 0).catch(async (error) => {
+      throw new Error(`${error.message}: ${await whyUnpublished(unpublished(acknowledged))}`)
     })
 
-    const copies = [...world.sink.mails.values()]
+    const copies = [...installation.sink.mails.values()]
     const twice = copies.filter((messageIds) => messageIds.length > 1)
     expect(twice.every((messageIds) => new Set(messageIds).size === 1)).toBe(true)
     const extra = copies.reduce((sum, messageIds) => sum + messageIds.length - 1, 0)
     expect(extra).toBeLessThanOrEqual(KILLS * UNDER_WAY)
     if (process.env.CRASH_KILLS !== undefined) console.log({ acknowledged: acknowledged.size, extra })
-    expect([...world.sink.mails.keys()].filter((token) => !acknowledged.has(token))).toEqual([])
+    expect([...installation.sink.mails.keys()].filter((token) => !acknowledged.has(token))).toEqual([])
 
     server.kill('SIGTERM')
     expect(await exitOf(server)).toBe(0)
@@ -60,12 +60,12 @@ test(
 test(
   'SIGTERM under load loses nothing, sends nothing twice and exits 0',
   async () => {
-    let server = await world.serve()
-    const before = new Map([...world.sink.mails].map(([token, messageIds]) => [token, messageIds.length]))
+    let server = await installation.serve()
+    const before = new Map([...installation.sink.mails].map(([token, messageIds]) => [token, messageIds.length]))
     const acknowledged = new Map<string, string>()
     let isSending = true
     const clients = Array.from({ length: CLIENTS }, async (_, client) => {
-      for (let n = 0; isSending; n++) await sendUntilAcknowledged(world, `term-${client}-${n}`, acknowledged)
+      for (let n = 0; isSending; n++) await sendUntilAcknowledged(installation, `term-${client}-${n}`, acknowledged)
     })
     for (let round = 0; round < 3; round++) {
       const soFar = acknowledged.size
@@ -73,30 +73,33 @@ test(
       await Bun.sleep(200 * Math.random())
       server.kill('SIGTERM')
       expect(await exitOf(server)).toBe(0)
-      server = await world.serve()
+      server = await installation.serve()
     }
     isSending = false
     await Promise.all(clients)
     await until('every acknowledged mail to arrive', () =>
-      [...acknowledged.keys()].every((token) => world.sink.mails.has(token)),
+      [...acknowledged.keys()].every((token) => installation.sink.mails.has(token)),
     )
     server.kill('SIGTERM')
     expect(await exitOf(server)).toBe(0)
-    const copies = [...world.sink.mails].filter(([token]) => !before.has(token))
+    const copies = [...installation.sink.mails].filter(([token]) => !before.has(token))
     expect(copies.filter(([, messageIds]) => messageIds.length > 1)).toEqual([])
   },
   LIMIT_MS,
 )
 
 /** Tokens that no webhook request mentioned. */
-function untold(acknowledged: Map<string, string>): string[] {
-  const told = new Set(world.receiver.requests.map((request) => JSON.parse(request.body).data.to.split('@')[0]))
-  return [...acknowledged.keys()].filter((token) => !told.has(token))
+function unpublished(acknowledged: Map<string, string>): string[] {
+  const published = new Set(
+    installation.receiver.requests.map((request) => JSON.parse(request.body).data.to.split('@')[0]),
+  )
+  return [...acknowledged.keys()].filter((token) => !published.has(token))
 }
 
 /** What the server itself reports for the first of them. */
-async function whyUntold(tokens: string[]): Promise<string> {
-  const read = async (path: string) => (await (await world.api('GET', path)).json()) as { data: { id: string }[] }
+async function whyUnpublished(tokens: string[]): Promise<string> {
+  const read = async (path: string) =>
+    (await (await installation.api('GET', path)).json()) as { data: { id: string }[] }
   const { data: messages } = await read(`/v1/messages?to=${tokens[0]}@example.org`)
   const { data: webhooks } = await read('/v1/webhooks')
   const { data: events } = await read(`/v1/messages/${messages[0]?.id}/events`)

@@ -9,7 +9,7 @@ import { freePort } from '../support/free-port.ts'
 import { type Receiver, startReceiver } from '../support/receiver.ts'
 
 /** The built program in a temporary folder, with peers and DNS that outlive it. */
-export interface Crashable {
+export interface TestInstallation {
   /** Of the program's files: `data` below it is the data directory. */
   folder: string
   /** Where mail for example.org goes. */
@@ -29,7 +29,7 @@ export interface Crashable {
   close(): Promise<void>
 }
 
-export interface CrashableOptions {
+export interface TestInstallationOptions {
   /** `[smtp]` sections of the config. */
   smtp?: string
   /** Other sections. */
@@ -64,7 +64,7 @@ export const LIMIT_MS = 300_000
 
 /** The surroundings, and the program set up with the domain example.com but not started. Throws when it was not
  *  built. */
-export async function makeCrashable(options: CrashableOptions = {}): Promise<Crashable> {
+export async function makeTestInstallation(options: TestInstallationOptions = {}): Promise<TestInstallation> {
   const { smtp = INBOUND_OFF, sections = '', delivery = '', connections = CONNECTIONS, program = PROGRAM } = options
   if (!existsSync(program)) throw new Error('dist/postrider is not there: bun run build')
   const folder = mkdtempSync(join(tmpdir(), 'postrider-crash-'))

@@ -3,7 +3,7 @@ import type { ChildProcess } from 'node:child_process'
 import { readdirSync, readlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { freePort } from '../support/free-port.ts'
-import { type Crashable, exitOf, LIMIT_MS, makeCrashable, UNDER_WAY, until } from './setup.ts'
+import { exitOf, LIMIT_MS, makeTestInstallation, type TestInstallation, UNDER_WAY, until } from './setup.ts'
 import { createSmtpClient, type Ledger, openConnection } from './smtp-client.ts'
 
 /** Kills the built program while mail arrives by both SMTP listeners, and records the results. Everything answered
@@ -17,24 +17,24 @@ const POSTS = 10
 const LARGE_EVERY = 25
 const LARGE_BYTES = 1_500_000
 
-let world: Crashable
+let installation: TestInstallation
 let ports: { inbound: number; submission: number }
 beforeAll(async () => {
   ports = { inbound: await freePort(), submission: await freePort() }
-  world = await makeCrashable({
+  installation = await makeTestInstallation({
     smtp: `[smtp.inbound]
 listen = "127.0.0.1:${ports.inbound}"
 [smtp.submission]
 listen_tls = "127.0.0.1:${ports.submission}"`,
   })
 })
-afterAll(() => world?.close())
+afterAll(() => installation?.close())
 
 const KILLED = `${KILLS} times kill -9 while mail comes in: no 250 was a lie, and only what had no answer is there twice`
 test(
   KILLED,
   async () => {
-    let server = await world.serve()
+    let server = await installation.serve()
     await addRoute()
     const load = startLoad('kill')
     for (let kill = 0; kill < KILLS; kill++) {
@@ -42,7 +42,7 @@ test(
       if (kill % 3 !== 0) await load.nextAnswer[kill % 3 === 1 ? 'inbound' : 'submitted']()
       server.kill('SIGKILL')
       await exitOf(server)
-      server = await world.serve()
+      server = await installation.serve()
     }
     const { inbound, submitted } = await load.stop()
 
@@ -73,13 +73,13 @@ test(
 test(
   'SIGTERM during incoming mail answers every finished mail and stores none twice',
   async () => {
-    let server = await world.serve()
+    let server = await installation.serve()
     const load = startLoad('term')
     for (let round = 0; round < 2; round++) {
       await load.goesOn()
       server.kill('SIGTERM')
       expect(await exitOf(server)).toBe(0)
-      server = await world.serve()
+      server = await installation.serve()
     }
     const { inbound, submitted } = await load.stop()
     await until('every post', async () => (await pending()) === 0)
@@ -97,8 +97,8 @@ test(
 )
 
 test('a kill during a large mail leaves no file, and the mail can be sent again', async () => {
-  const spool = join(world.folder, 'data/spool')
-  const server = await world.serve()
+  const spool = join(installation.folder, 'data/spool')
+  const server = await installation.serve()
   const connection = await openConnection(ports.inbound, false)
   await connection.say('EHLO client.example', '250')
   await connection.say('MAIL FROM:<ann@author.example>', '250')
@@ -112,7 +112,7 @@ test('a kill during a large mail leaves no file, and the mail can be sent again'
   // Also covers a death between creating the file and removing its name.
   writeFileSync(join(spool, `mail-${'0f'.repeat(16)}.part`), 'left behind')
 
-  const next = await world.serve()
+  const next = await installation.serve()
   expect(readdirSync(spool)).toEqual([])
   const ledger = newLedger()
   const client = createSmtpClient({ port: ports.inbound, envelope: () => INBOUND, ledger })
@@ -140,7 +140,7 @@ function startLoad(run: string) {
     const receive = createSmtpClient({ port: ports.inbound, envelope: () => INBOUND, ledger: inbound })
     const submit = createSmtpClient({
       port: ports.submission,
-      password: world.key,
+      password: installation.key,
       envelope: (token) => ({ from: 'us@example.com', to: `${token}@example.org` }),
       ledger: submitted,
     })
@@ -177,13 +177,13 @@ const nextAnswer = (ledger: Ledger) =>
 type MailOf = (token: string, n: number) => string
 
 async function addRoute(): Promise<void> {
-  const url = world.receiver.url.replace('/hook', '/inbound')
+  const url = installation.receiver.url.replace('/hook', '/inbound')
   const route = {
     name: 'all that comes in',
     match: { type: 'address', value: 'in@example.com' },
     action: { type: 'webhook', config: { url } },
   }
-  expect((await world.api('POST', '/v1/inbound-routes', route)).status).toBe(201)
+  expect((await installation.api('POST', '/v1/inbound-routes', route)).status).toBe(201)
 }
 
 const newLedger = (): Ledger => ({
@@ -224,7 +224,7 @@ async function inboundBooks(run: string): Promise<Books> {
     cursor = `&cursor=${page.next_cursor}`
   }
   const posts = new Map<string, number>()
-  for (const { body } of world.receiver.requests) {
+  for (const { body } of installation.receiver.requests) {
     const { message_id, subject, text_body } = JSON.parse(body)
     const token = tokenOf(message_id)
     if (!token.startsWith(run)) continue
@@ -257,7 +257,7 @@ function checkSubmitted({ acknowledged, unanswered }: Ledger): { messages: numbe
   let messages = 0
   let copies = 0
   for (const [token, reply] of acknowledged) {
-    const got = world.sink.mails.get(token)!
+    const got = installation.sink.mails.get(token)!
     const different = new Set(got)
     const allowed = token.includes('keyed') ? 1 : 1 + (unanswered.get(token) ?? 0)
     if (!different.has(messageIdOf(reply)) || different.size > allowed) {
@@ -271,7 +271,7 @@ function checkSubmitted({ acknowledged, unanswered }: Ledger): { messages: numbe
 
 /** Tokens whose 250 named a message that the MX does not have yet. */
 function missing({ acknowledged }: Ledger): string[] {
-  const isThere = (token: string, reply: string) => world.sink.mails.get(token)?.includes(messageIdOf(reply))
+  const isThere = (token: string, reply: string) => installation.sink.mails.get(token)?.includes(messageIdOf(reply))
   return [...acknowledged].flatMap(([token, reply]) => (isThere(token, reply) ? [] : [token]))
 }
 
@@ -282,7 +282,7 @@ function messageIdOf(reply: string): string {
 
 // biome-ignore lint/suspicious/noExplicitAny: whatever the program says
 async function read(path: string): Promise<any> {
-  return (await world.api('GET', path)).json()
+  return (await installation.api('GET', path)).json()
 }
 
 async function pending(): Promise<number> {

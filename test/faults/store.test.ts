@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type Store, StoreUnavailable } from '../../src/storage/store.ts'
-import { expectNothingLost, openStage, type Stage, TOLD } from './journey.ts'
+import { expectNothingLost, openStage, PUBLISHED, type Stage } from './journey.ts'
 
 /** The n-th call of the store fails, n = 1, 2, 3 … until a round passes without a failure. */
 
@@ -42,7 +42,7 @@ for (const [what, fault] of Object.entries(FAULTS)) {
     const played = await stage.play()
     try {
       expectNothingLost(played)
-      expect(played.told).toEqual(TOLD)
+      expect(played.published).toEqual(PUBLISHED)
       expect([played.copies.ann.length, played.copies.busy.length]).toEqual([1, 1])
       expect(played.attempts).toHaveLength(4)
       // An outcome whose record met a bug is posted once more, with the same id.

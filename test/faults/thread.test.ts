@@ -33,7 +33,7 @@ test('a thread killed at any point loses no mail and is replaced', async () => {
       const isLost = played.attempts.some(({ attempt }) => LOST.has(attempt.cause?.rule ?? ''))
       expect(isLost).toBe(isHit)
       const again = played.attempts.filter(({ attempt }) => /deferred|unknown/.test(attempt.outcome))
-      expect(played.told.filter((each) => each.startsWith('deferred'))).toHaveLength(again.length)
+      expect(played.published.filter((each) => each.startsWith('deferred'))).toHaveLength(again.length)
       expect(stage.server.threads()).toHaveLength(1)
     } catch (error) {
       throw new Error(`cue ${n}, ${where}: ${(error as Error).message}`, { cause: error })

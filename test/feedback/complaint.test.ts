@@ -23,37 +23,42 @@ test('every complaint of the collection is in the table', () => {
 })
 
 test.each(MEANS)('%s at the return path', async (name, feedbackType, isComplaint) => {
-  const room = await openFeedback()
-  const { message, ids } = await room.delivered(['ann@dest.example', 'bob@dest.example'])
-  await room.take(fixtures.get(name)!, [room.verp.encode(ids[0]!, 'bounce')], { returnPath: 'fbl@isp.example' })
-  const told = { type: 'message.complained', to: 'ann@dest.example', complained_at: AT, feedback_type: feedbackType }
-  expect(await room.events()).toEqual(isComplaint ? [told] : [])
-  expect(await room.suppressions('ann@dest.example')).toEqual(
+  const setup = await openFeedback()
+  const { message, ids } = await setup.delivered(['ann@dest.example', 'bob@dest.example'])
+  await setup.take(fixtures.get(name)!, [setup.verp.encode(ids[0]!, 'bounce')], { returnPath: 'fbl@isp.example' })
+  const published = {
+    type: 'message.complained',
+    to: 'ann@dest.example',
+    complained_at: AT,
+    feedback_type: feedbackType,
+  }
+  expect(await setup.events()).toEqual(isComplaint ? [published] : [])
+  expect(await setup.suppressions('ann@dest.example')).toEqual(
     isComplaint ? [{ reason: 'complaint', domainId: DOMAIN }] : [],
   )
-  expect(await room.suppressions('bob@dest.example')).toEqual([])
-  expect(await room.reports(message.id)).toMatchObject([
+  expect(await setup.suppressions('bob@dest.example')).toEqual([])
+  expect(await setup.reports(message.id)).toMatchObject([
     { email: 'ann@dest.example', kind: 'complaint', feedbackType, receivedAt: LATER, status: null, cause: null },
   ])
-  expect((await room.delivery(ids[0]!)).status).toBe('delivered')
-  expect(room.seen.wakes).toBe(isComplaint ? 1 : 0)
-  await room.store.close()
+  expect((await setup.delivery(ids[0]!)).status).toBe('delivered')
+  expect(setup.seen.wakes).toBe(isComplaint ? 1 : 0)
+  await setup.store.close()
 })
 
 test.each(MEANS)('%s at a loop address', async (name, feedbackType, isComplaint, isTagged) => {
-  const room = await openFeedback()
-  const { message, ids } = await room.delivered(['ann@dest.example'])
+  const setup = await openFeedback()
+  const { message, ids } = await setup.delivered(['ann@dest.example'])
   // The collection has addresses of one length for all; here they are replaced by those of the delivery.
   const raw = Buffer.from(fixtures.get(name)!).toString('latin1')
   const tagged = raw
-    .replaceAll('b-01kq7@', `${room.verp.encode(ids[0]!, 'bounce')}@`)
-    .replaceAll('u-01kq7@', `${room.verp.encode(ids[0]!, 'unsubscribe')}@`)
-  await room.take(Buffer.from(tagged, 'latin1'), ['fbl'], { returnPath: 'fbl@isp.example' })
-  const told = (await room.events()).map((event) => [event.type, event.feedback_type])
-  expect(told).toEqual(isComplaint && isTagged ? [['message.complained', feedbackType]] : [])
-  expect(await room.reports(message.id)).toHaveLength(isTagged ? 1 : 0)
-  expect(await room.suppressions('ann@dest.example')).toHaveLength(told.length)
-  await room.store.close()
+    .replaceAll('b-01kq7@', `${setup.verp.encode(ids[0]!, 'bounce')}@`)
+    .replaceAll('u-01kq7@', `${setup.verp.encode(ids[0]!, 'unsubscribe')}@`)
+  await setup.take(Buffer.from(tagged, 'latin1'), ['fbl'], { returnPath: 'fbl@isp.example' })
+  const published = (await setup.events()).map((event) => [event.type, event.feedback_type])
+  expect(published).toEqual(isComplaint && isTagged ? [['message.complained', feedbackType]] : [])
+  expect(await setup.reports(message.id)).toHaveLength(isTagged ? 1 : 0)
+  expect(await setup.suppressions('ann@dest.example')).toHaveLength(published.length)
+  await setup.store.close()
 })
 
 /** An RFC 5965 report of a mail with that header. */
@@ -79,63 +84,63 @@ test.each([
   ['a forwarder that rewrote it', (b: string, _: string) => `Return-Path: <SRS0=ab1=XY=${HOST}=${b}@fwd.example>`],
   ['letters all large', (b: string, _: string) => `Return-Path: <${b.toUpperCase()}@${HOST}>`],
 ])('at a loop address the reported mail gives the delivery by %s', async (_, headerOf) => {
-  const room = await openFeedback()
-  const { ids } = await room.delivered(['ann@dest.example', 'bob@dest.example'])
-  const [b, u] = [room.verp.encode(ids[1]!, 'bounce'), room.verp.encode(ids[1]!, 'unsubscribe')]
+  const setup = await openFeedback()
+  const { ids } = await setup.delivered(['ann@dest.example', 'bob@dest.example'])
+  const [b, u] = [setup.verp.encode(ids[1]!, 'bounce'), setup.verp.encode(ids[1]!, 'unsubscribe')]
   for (const address of ['complaints', 'fbl', 'Abuse', 'postmaster']) {
-    await room.take(complaint(headerOf(b, u), `x-${address}`), [address])
+    await setup.take(complaint(headerOf(b, u), `x-${address}`), [address])
   }
-  expect((await room.events()).map(({ type, to }) => [type, to])).toEqual(
+  expect((await setup.events()).map(({ type, to }) => [type, to])).toEqual(
     Array(4).fill(['message.complained', 'bob@dest.example']),
   )
-  expect(await room.suppressions('bob@dest.example')).toHaveLength(1)
+  expect(await setup.suppressions('bob@dest.example')).toHaveLength(1)
 })
 
 test('a forged tag inside a complaint is ignored, and the next good one still counts', async () => {
-  const room = await openFeedback()
-  const { message, ids } = await room.delivered(['ann@dest.example'])
-  const good = room.verp.encode(ids[0]!, 'bounce')
+  const setup = await openFeedback()
+  const { message, ids } = await setup.delivered(['ann@dest.example'])
+  const good = setup.verp.encode(ids[0]!, 'bounce')
   const forged = `${good.slice(0, -1)}${good.endsWith('0') ? '1' : '0'}`
-  expect(room.feedback.recognize(forged)).toBeNull()
-  await room.take(complaint(`Return-Path: <${forged}@${HOST}>`), ['abuse'])
-  expect([await room.events(), await room.reports(message.id)]).toEqual([[], []])
-  expect(await room.suppressions('ann@dest.example')).toEqual([])
-  expect(room.seen.logged.join()).toContain('report ignored: no known return path')
-  await room.take(complaint(`Return-Path: <${forged}@${HOST}>\nX-Return-Path: <${good}@${HOST}>`), ['abuse'])
-  expect(await room.events()).toHaveLength(1)
+  expect(setup.feedback.recognize(forged)).toBeNull()
+  await setup.take(complaint(`Return-Path: <${forged}@${HOST}>`), ['abuse'])
+  expect([await setup.events(), await setup.reports(message.id)]).toEqual([[], []])
+  expect(await setup.suppressions('ann@dest.example')).toEqual([])
+  expect(setup.seen.logged.join()).toContain('report ignored: no known return path')
+  await setup.take(complaint(`Return-Path: <${forged}@${HOST}>\nX-Return-Path: <${good}@${HOST}>`), ['abuse'])
+  expect(await setup.events()).toHaveLength(1)
 })
 
 test('other mail is ignored at a loop address', async () => {
-  const room = await openFeedback()
-  const { ids } = await room.delivered(['ann@dest.example'])
-  const address = room.verp.encode(ids[0]!, 'bounce')
-  await room.take(asMail(`From: x@y.example\nReturn-Path: <${address}@${HOST}>\n\nI complain!\n`), ['abuse'])
-  expect(await room.events()).toEqual([])
+  const setup = await openFeedback()
+  const { ids } = await setup.delivered(['ann@dest.example'])
+  const address = setup.verp.encode(ids[0]!, 'bounce')
+  await setup.take(asMail(`From: x@y.example\nReturn-Path: <${address}@${HOST}>\n\nI complain!\n`), ['abuse'])
+  expect(await setup.events()).toEqual([])
 })
 
 test('a report of a broken signature is not a complaint by a person', async () => {
-  const room = await openFeedback()
-  const { message, ids } = await room.delivered(['ann@dest.example'])
-  await room.take(complaint('Subject: Hello', 'auth-failure'), [room.verp.encode(ids[0]!, 'bounce')])
-  expect([await room.events(), await room.suppressions('ann@dest.example')]).toEqual([[], []])
-  expect(await room.reports(message.id)).toMatchObject([{ kind: 'complaint', feedbackType: 'auth-failure' }])
+  const setup = await openFeedback()
+  const { message, ids } = await setup.delivered(['ann@dest.example'])
+  await setup.take(complaint('Subject: Hello', 'auth-failure'), [setup.verp.encode(ids[0]!, 'bounce')])
+  expect([await setup.events(), await setup.suppressions('ann@dest.example')]).toEqual([[], []])
+  expect(await setup.reports(message.id)).toMatchObject([{ kind: 'complaint', feedbackType: 'auth-failure' }])
 })
 
 test('not-spam removes no earlier suppression', async () => {
-  const room = await openFeedback()
-  const { ids } = await room.delivered(['ann@dest.example'])
-  const address = room.verp.encode(ids[0]!, 'bounce')
-  await room.take(fixtures.get('abuse')!, [address])
-  await room.take(fixtures.get('not-spam')!, [address])
-  expect(await room.suppressions('ann@dest.example')).toHaveLength(1)
-  expect(await room.events()).toHaveLength(1)
+  const setup = await openFeedback()
+  const { ids } = await setup.delivered(['ann@dest.example'])
+  const address = setup.verp.encode(ids[0]!, 'bounce')
+  await setup.take(fixtures.get('abuse')!, [address])
+  await setup.take(fixtures.get('not-spam')!, [address])
+  expect(await setup.suppressions('ann@dest.example')).toHaveLength(1)
+  expect(await setup.events()).toHaveLength(1)
 })
 
 test('names of any length are truncated', async () => {
-  const room = await openFeedback()
-  const { message, ids } = await room.delivered(['ann@dest.example'])
-  await room.take(complaint('Subject: Hello', 'x'.repeat(5_000)), [room.verp.encode(ids[0]!, 'bounce')])
-  const [report] = await room.reports(message.id)
+  const setup = await openFeedback()
+  const { message, ids } = await setup.delivered(['ann@dest.example'])
+  await setup.take(complaint('Subject: Hello', 'x'.repeat(5_000)), [setup.verp.encode(ids[0]!, 'bounce')])
+  const [report] = await setup.reports(message.id)
   expect(report!.feedbackType).toHaveLength(255)
-  expect((await room.events())[0]!.feedback_type).toHaveLength(255)
+  expect((await setup.events())[0]!.feedback_type).toHaveLength(255)
 })

@@ -47,37 +47,37 @@ test('every report of the collection is in the table', () => {
 })
 
 test.each(MEANS)('%s about %s is %s', async (name, email, kind, bounce) => {
-  const room = await openFeedback()
-  const { message, ids } = await room.delivered([email, 'other@elsewhere.example'])
+  const setup = await openFeedback()
+  const { message, ids } = await setup.delivered([email, 'other@elsewhere.example'])
   const [id] = ids as [string]
-  await room.take(fixtures.get(name)!, [room.verp.encode(id, 'bounce')])
+  await setup.take(fixtures.get(name)!, [setup.verp.encode(id, 'bounce')])
 
-  const [report, ...more] = await room.reports(message.id)
+  const [report, ...more] = await setup.reports(message.id)
   expect(more).toEqual([])
   expect(report).toMatchObject({ email, kind, receivedAt: LATER, feedbackType: null })
   expect(report!.reporter).toBeString()
   expect(report!.cause?.rule ?? null).toBe(bounce?.[2] ?? null)
-  expect(room.seen.reported).toEqual([{ message: message.id, delivery: id, kind, status: report!.status }])
+  expect(setup.seen.reported).toEqual([{ message: message.id, delivery: id, kind, status: report!.status }])
 
-  const delivery = await room.delivery(id)
-  const told = await room.events()
+  const delivery = await setup.delivery(id)
+  const published = await setup.events()
   if (bounce !== null) {
     const [bounceType, bounceCode] = bounce
     expect(delivery).toMatchObject({ status: 'bounced', deliveredAt: null, nextAttemptAt: null, attempts: 1 })
     expect(delivery).toMatchObject({ bounceType, bounceCode, smtpResponse: report!.diagnostic })
     const fields = { bounce_type: bounceType, bounce_code: bounceCode, bounce_message: report!.diagnostic }
-    expect(told).toEqual([{ type: 'message.bounced', to: email, ...fields, bounced_at: AT, will_retry: false }])
+    expect(published).toEqual([{ type: 'message.bounced', to: email, ...fields, bounced_at: AT, will_retry: false }])
   } else {
     expect(delivery).toMatchObject({ status: 'delivered', bounceType: null, smtpResponse: '250 2.0.0 ok' })
     const deferred = { deferred_at: AT, attempt: 1, next_attempt_at: null, smtp_response: report!.diagnostic }
-    expect(told).toEqual(kind === 'delayed' ? [{ type: 'message.deferred', to: email, ...deferred }] : [])
+    expect(published).toEqual(kind === 'delayed' ? [{ type: 'message.deferred', to: email, ...deferred }] : [])
   }
-  expect(await room.suppressions(email)).toEqual(
+  expect(await setup.suppressions(email)).toEqual(
     bounce?.[0] === 'hard' ? [{ reason: 'hard_bounce', domainId: null }] : [],
   )
-  expect((await room.store.messages.get(message.id))!.status).toBe(bounce === null ? 'delivered' : 'partial')
-  expect([room.seen.wakes, room.seen.changed.length]).toEqual(told.length === 1 ? [1, 1] : [0, 0])
-  await room.store.close()
+  expect((await setup.store.messages.get(message.id))!.status).toBe(bounce === null ? 'delivered' : 'partial')
+  expect([setup.seen.wakes, setup.seen.changed.length]).toEqual(published.length === 1 ? [1, 1] : [0, 0])
+  await setup.store.close()
 })
 
 /** An RFC 3464 report about one recipient. */
@@ -98,11 +98,11 @@ const GONE = { Action: 'failed', Status: '5.1.1', 'Diagnostic-Code': 'smtp; 550 
 
 /** One delivery to bob@dest.example, accepted by his server; then the report arrives. */
 async function afterReport(raw: string) {
-  const room = await openFeedback()
-  const { message, ids } = await room.delivered(['bob@dest.example'])
-  const address = room.verp.encode(ids[0]!, 'bounce')
-  await room.take(raw, [address])
-  return { ...room, message, id: ids[0]!, address }
+  const setup = await openFeedback()
+  const { message, ids } = await setup.delivered(['bob@dest.example'])
+  const address = setup.verp.encode(ids[0]!, 'bounce')
+  await setup.take(raw, [address])
+  return { ...setup, message, id: ids[0]!, address }
 }
 
 test.each([
@@ -144,59 +144,59 @@ test('a list member is failed only if all entries for it failed', async () => {
 })
 
 test.each(['relayed', 'delivered', 'expanded'])('%s is kept without effect', async (action) => {
-  const room = await afterReport(dsn({ Action: action, Status: '2.0.0' }))
-  expect(await room.events()).toEqual([])
-  expect((await room.delivery(room.id)).status).toBe('delivered')
-  expect(await room.reports(room.message.id)).toMatchObject([{ kind: action, status: '2.0.0', cause: null }])
-  expect(room.seen).toMatchObject({ wakes: 0, changed: [] })
+  const setup = await afterReport(dsn({ Action: action, Status: '2.0.0' }))
+  expect(await setup.events()).toEqual([])
+  expect((await setup.delivery(setup.id)).status).toBe('delivered')
+  expect(await setup.reports(setup.message.id)).toMatchObject([{ kind: action, status: '2.0.0', cause: null }])
+  expect(setup.seen).toMatchObject({ wakes: 0, changed: [] })
 })
 
 test('the address that a report came to decides, whatever sender it names', async () => {
   for (const from of ['bob@dest.example', 'shop@a.example', '<>', 'ceo@bank.example']) {
-    const room = await afterReport(dsn(GONE, { from, to: 'someone@else.example' }))
-    expect((await room.delivery(room.id)).status).toBe('bounced')
+    const setup = await afterReport(dsn(GONE, { from, to: 'someone@else.example' }))
+    expect((await setup.delivery(setup.id)).status).toBe('bounced')
   }
 })
 
 test('the same report twice, at once or later, is one event; another one adds nothing', async () => {
-  const room = await openFeedback()
-  const { message, ids } = await room.delivered(['bob@dest.example'])
-  const address = room.verp.encode(ids[0]!, 'bounce')
-  await Promise.all([room.take(dsn(GONE), [address]), room.take(dsn(GONE), [address.toUpperCase()])])
-  await room.take(dsn(GONE), [address])
-  expect(await room.events()).toHaveLength(1)
-  expect(await room.reports(message.id)).toHaveLength(1)
-  expect(room.seen.wakes).toBe(1)
+  const setup = await openFeedback()
+  const { message, ids } = await setup.delivered(['bob@dest.example'])
+  const address = setup.verp.encode(ids[0]!, 'bounce')
+  await Promise.all([setup.take(dsn(GONE), [address]), setup.take(dsn(GONE), [address.toUpperCase()])])
+  await setup.take(dsn(GONE), [address])
+  expect(await setup.events()).toHaveLength(1)
+  expect(await setup.reports(message.id)).toHaveLength(1)
+  expect(setup.seen.wakes).toBe(1)
 
-  await room.take(dsn({ ...GONE, Status: '5.1.2' }), [address])
-  await room.take(dsn({ Action: 'delayed', Status: '4.4.1' }), [address])
-  expect(await room.events()).toHaveLength(1)
-  expect(await room.reports(message.id)).toHaveLength(3)
+  await setup.take(dsn({ ...GONE, Status: '5.1.2' }), [address])
+  await setup.take(dsn({ Action: 'delayed', Status: '4.4.1' }), [address])
+  expect(await setup.events()).toHaveLength(1)
+  expect(await setup.reports(message.id)).toHaveLength(3)
 })
 
 test('an address that bounced softly and turns out not to exist is suppressed, without a second event', async () => {
-  const room = await afterReport(dsn({ Action: 'failed', Status: '5.2.2' }))
-  await room.take(dsn(GONE), [room.address])
-  expect(await room.events()).toHaveLength(1)
-  expect(await room.delivery(room.id)).toMatchObject({ bounceType: 'soft', bounceCode: '5.2.2' })
-  expect(await room.suppressions('bob@dest.example')).toHaveLength(1)
+  const setup = await afterReport(dsn({ Action: 'failed', Status: '5.2.2' }))
+  await setup.take(dsn(GONE), [setup.address])
+  expect(await setup.events()).toHaveLength(1)
+  expect(await setup.delivery(setup.id)).toMatchObject({ bounceType: 'soft', bounceCode: '5.2.2' })
+  expect(await setup.suppressions('bob@dest.example')).toHaveLength(1)
 })
 
 test('a mail with an unknown outcome that waits for a retry bounces, and is not retried', async () => {
-  const room = await openFeedback()
-  const { ids } = await room.queued(['bob@dest.example'])
-  await room.take(dsn(GONE), [room.verp.encode(ids[0]!, 'bounce')])
-  expect(await room.delivery(ids[0]!)).toMatchObject({ status: 'bounced', nextAttemptAt: null })
-  expect(await claim(room.store)).toEqual([])
-  expect((await room.events()).map(({ type }) => type)).toEqual(['message.bounced'])
+  const setup = await openFeedback()
+  const { ids } = await setup.queued(['bob@dest.example'])
+  await setup.take(dsn(GONE), [setup.verp.encode(ids[0]!, 'bounce')])
+  expect(await setup.delivery(ids[0]!)).toMatchObject({ status: 'bounced', nextAttemptAt: null })
+  expect(await claim(setup.store)).toEqual([])
+  expect((await setup.events()).map(({ type }) => type)).toEqual(['message.bounced'])
 })
 
 test('several return paths in one transaction: the one whose address the report names bounces hard', async () => {
-  const room = await openFeedback()
-  const { message, ids } = await room.delivered(['bob@dest.example', 'ann@dest.example', 'eve@dest.example'])
+  const setup = await openFeedback()
+  const { message, ids } = await setup.delivered(['bob@dest.example', 'ann@dest.example', 'eve@dest.example'])
   const [bob, ann] = ids as [string, string]
-  await room.take(dsn(GONE), [room.verp.encode(bob, 'bounce'), room.verp.encode(ann, 'bounce')])
-  const states = (await room.store.messages.deliveries(message.id)).map(({ status, bounceType }) => [
+  await setup.take(dsn(GONE), [setup.verp.encode(bob, 'bounce'), setup.verp.encode(ann, 'bounce')])
+  const states = (await setup.store.messages.deliveries(message.id)).map(({ status, bounceType }) => [
     status,
     bounceType,
   ])
@@ -205,5 +205,5 @@ test('several return paths in one transaction: the one whose address the report 
     ['bounced', 'soft'],
     ['delivered', null],
   ])
-  expect(await room.events()).toHaveLength(2)
+  expect(await setup.events()).toHaveLength(2)
 })

@@ -9,14 +9,14 @@ const COMPLAINT = loadFixtures('arf').get('abuse')!
 
 test('a failure of any store call writes nothing half, and the repeated mail succeeds', async () => {
   const failing = { at: 0, calls: 0 }
-  const room = await openFeedback((deliveries) => failingAt(deliveries, failing))
+  const setup = await openFeedback((deliveries) => failingAt(deliveries, failing))
   const failed: number[] = []
   for (let at = 1; ; at++) {
-    const before = (await room.events()).length
-    const { message, ids } = await room.delivered([`one${at}@dest.example`, `two${at}@dest.example`])
-    const addresses = ids.map((id) => room.verp.encode(id, 'bounce'))
+    const before = (await setup.events()).length
+    const { message, ids } = await setup.delivered([`one${at}@dest.example`, `two${at}@dest.example`])
+    const addresses = ids.map((id) => setup.verp.encode(id, 'bounce'))
     Object.assign(failing, { at, calls: 0 })
-    const thrown = await room.take(DSN, addresses).then(
+    const thrown = await setup.take(DSN, addresses).then(
       () => null,
       (error) => error,
     )
@@ -26,13 +26,13 @@ test('a failure of any store call writes nothing half, and the repeated mail suc
     if (!isReached) break
     failed.push(at)
 
-    const bounced = (await room.store.messages.deliveries(message.id)).filter(({ status }) => status === 'bounced')
-    expect((await room.reports(message.id)).map(({ email }) => email)).toEqual(bounced.map(({ email }) => email))
-    expect((await room.events()).length - before).toBe(bounced.length)
+    const bounced = (await setup.store.messages.deliveries(message.id)).filter(({ status }) => status === 'bounced')
+    expect((await setup.reports(message.id)).map(({ email }) => email)).toEqual(bounced.map(({ email }) => email))
+    expect((await setup.events()).length - before).toBe(bounced.length)
 
-    await room.take(DSN, addresses)
-    expect((await room.store.messages.get(message.id))!.status).toBe('bounced')
-    expect((await room.events()).length - before).toBe(2)
+    await setup.take(DSN, addresses)
+    expect((await setup.store.messages.get(message.id))!.status).toBe('bounced')
+    expect((await setup.events()).length - before).toBe(2)
   }
   // For each recipient: find it, count its reports, write.
   expect(failed).toEqual([1, 2, 3, 4, 5, 6])
@@ -40,7 +40,7 @@ test('a failure of any store call writes nothing half, and the repeated mail suc
 
 test('a report is judged by the state of the delivery after a concurrent attempt', async () => {
   let meanwhile: () => Promise<unknown> = async () => {}
-  const room = await openFeedback((deliveries) => ({
+  const setup = await openFeedback((deliveries) => ({
     ...deliveries,
     recordLate: async (record) => {
       await meanwhile()
@@ -48,42 +48,42 @@ test('a report is judged by the state of the delivery after a concurrent attempt
       return deliveries.recordLate(record)
     },
   }))
-  const { message, ids } = await room.queued(['nobody@dest.example'])
-  const [claimed] = await claim(room.store)
-  meanwhile = () => room.store.deliveries.record(recordOf(claimed!))
-  await room.take(DSN, [room.verp.encode(ids[0]!, 'bounce')])
-  expect(await room.delivery(ids[0]!)).toMatchObject({ status: 'bounced', bounceType: 'hard', attempts: 1 })
-  expect((await room.events()).map(({ type }) => type)).toEqual(['message.bounced'])
-  expect(await room.store.messages.attempts(message.id)).toHaveLength(1)
+  const { message, ids } = await setup.queued(['nobody@dest.example'])
+  const [claimed] = await claim(setup.store)
+  meanwhile = () => setup.store.deliveries.record(recordOf(claimed!))
+  await setup.take(DSN, [setup.verp.encode(ids[0]!, 'bounce')])
+  expect(await setup.delivery(ids[0]!)).toMatchObject({ status: 'bounced', bounceType: 'hard', attempts: 1 })
+  expect((await setup.events()).map(({ type }) => type)).toEqual(['message.bounced'])
+  expect(await setup.store.messages.attempts(message.id)).toHaveLength(1)
 })
 
 test('a delivery that keeps changing ends the mail with an error, not silently', async () => {
-  const room = await openFeedback((deliveries) => ({ ...deliveries, recordLate: async () => 'changed' }))
-  const { ids } = await room.delivered(['nobody@dest.example'])
-  await expect(room.take(DSN, [room.verp.encode(ids[0]!, 'bounce')])).rejects.toThrow(/changes faster/)
+  const setup = await openFeedback((deliveries) => ({ ...deliveries, recordLate: async () => 'changed' }))
+  const { ids } = await setup.delivered(['nobody@dest.example'])
+  await expect(setup.take(DSN, [setup.verp.encode(ids[0]!, 'bounce')])).rejects.toThrow(/changes faster/)
 })
 
 test('nothing is published about a message that is no longer kept', async () => {
-  const room = await openFeedback()
-  const gone = room.verp.encode('dlv_01kq7000000000000000000000', 'bounce')
-  const { ids } = await room.delivered(['nobody@dest.example'])
-  await room.take(DSN, [gone, room.verp.encode(ids[0]!, 'bounce')])
-  expect(room.seen.logged.join()).toContain('no longer stored')
-  expect((await room.delivery(ids[0]!)).status).toBe('bounced')
+  const setup = await openFeedback()
+  const gone = setup.verp.encode('dlv_01kq7000000000000000000000', 'bounce')
+  const { ids } = await setup.delivered(['nobody@dest.example'])
+  await setup.take(DSN, [gone, setup.verp.encode(ids[0]!, 'bounce')])
+  expect(setup.seen.logged.join()).toContain('no longer stored')
+  expect((await setup.delivery(ids[0]!)).status).toBe('bounced')
 })
 
 test('nothing from outside affects test mail, whoever has its addresses', async () => {
-  const room = await openFeedback()
-  const { message, ids } = await room.delivered(['nobody@dest.example'], { mode: 'test' })
-  const before = await room.delivery(ids[0]!)
-  const [bounce, unsubscribe] = [room.verp.encode(ids[0]!, 'bounce'), room.verp.encode(ids[0]!, 'unsubscribe')]
-  await room.take(DSN, [bounce])
-  await room.take(COMPLAINT, [bounce])
-  await room.take(words({ Subject: 'unsubscribe' }), [unsubscribe], { returnPath: 'ann@dest.example' })
-  expect(await room.delivery(ids[0]!)).toEqual(before)
-  expect([await room.events(), await room.reports(message.id)]).toEqual([[], []])
-  expect(await room.suppressions('nobody@dest.example')).toEqual([])
-  expect(room.seen).toMatchObject({ wakes: 0, reported: [] })
+  const setup = await openFeedback()
+  const { message, ids } = await setup.delivered(['nobody@dest.example'], { mode: 'test' })
+  const before = await setup.delivery(ids[0]!)
+  const [bounce, unsubscribe] = [setup.verp.encode(ids[0]!, 'bounce'), setup.verp.encode(ids[0]!, 'unsubscribe')]
+  await setup.take(DSN, [bounce])
+  await setup.take(COMPLAINT, [bounce])
+  await setup.take(words({ Subject: 'unsubscribe' }), [unsubscribe], { returnPath: 'ann@dest.example' })
+  expect(await setup.delivery(ids[0]!)).toEqual(before)
+  expect([await setup.events(), await setup.reports(message.id)]).toEqual([[], []])
+  expect(await setup.suppressions('nobody@dest.example')).toEqual([])
+  expect(setup.seen).toMatchObject({ wakes: 0, reported: [] })
 })
 
 /** The n-th call throws the error of a full disk; 0 = none. */

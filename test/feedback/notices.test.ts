@@ -2,10 +2,10 @@ import { describe, expect, test } from 'bun:test'
 import { openFeedback, words } from './setup.ts'
 
 async function deliveredToAnn() {
-  const room = await openFeedback()
-  const { message, ids } = await room.delivered(['ann@dest.example'])
-  const [bounce, unsubscribe] = [room.verp.encode(ids[0]!, 'bounce'), room.verp.encode(ids[0]!, 'unsubscribe')]
-  return { ...room, message, id: ids[0]!, bounce, unsubscribe }
+  const setup = await openFeedback()
+  const { message, ids } = await setup.delivered(['ann@dest.example'])
+  const [bounce, unsubscribe] = [setup.verp.encode(ids[0]!, 'bounce'), setup.verp.encode(ids[0]!, 'unsubscribe')]
+  return { ...setup, message, id: ids[0]!, bounce, unsubscribe }
 }
 
 const mailOf = (subject: string, text: string, headers: Record<string, string> = {}) =>
@@ -19,11 +19,11 @@ const dsnOf = (status: string, diagnostic: string, text: string) =>
 
 /** The effect on a delivered message: bounce type, rule, and whether the address is suppressed. */
 async function outcome(raw: string, returnPath = '') {
-  const room = await deliveredToAnn()
-  await room.take(raw, [room.bounce], { returnPath })
-  const delivery = await room.delivery(room.id)
-  const [report] = await room.reports(room.message.id)
-  const suppressed = await room.suppressions('ann@dest.example')
+  const setup = await deliveredToAnn()
+  await setup.take(raw, [setup.bounce], { returnPath })
+  const delivery = await setup.delivery(setup.id)
+  const [report] = await setup.reports(setup.message.id)
+  const suppressed = await setup.suppressions('ann@dest.example')
   return [delivery.bounceType ?? delivery.status, report?.cause?.rule ?? report?.kind, suppressed.length === 1]
 }
 
@@ -65,10 +65,10 @@ describe('a notice without a delivery-status part', () => {
   })
 
   test('that says neither failed nor delivered is kept with its text, without effect', async () => {
-    const room = await deliveredToAnn()
-    await room.take(mailOf('Notice 12', 'The queue was inspected.'), [room.bounce], { returnPath: '' })
-    expect(await room.events()).toEqual([])
-    expect(await room.reports(room.message.id)).toMatchObject([
+    const setup = await deliveredToAnn()
+    await setup.take(mailOf('Notice 12', 'The queue was inspected.'), [setup.bounce], { returnPath: '' })
+    expect(await setup.events()).toEqual([])
+    expect(await setup.reports(setup.message.id)).toMatchObject([
       { kind: 'other', diagnostic: 'Notice 12: The queue was inspected.' },
     ])
   })
@@ -185,13 +185,13 @@ describe('a notification of Amazon SNS', () => {
   })
 
   test('of a complaint at the complaint address finds its delivery by the tag', async () => {
-    const room = await deliveredToAnn()
+    const setup = await deliveredToAnn()
     const complaint = { complainedRecipients: [{ emailAddress: 'ann@dest.example' }], complaintFeedbackType: 'abuse' }
-    const mail = { headers: [{ name: 'Return-Path', value: `<${room.bounce}@bounce.a.example>` }] }
-    await room.take(json({ notificationType: 'Complaint', complaint, mail }), ['complaints'], {
+    const mail = { headers: [{ name: 'Return-Path', value: `<${setup.bounce}@bounce.a.example>` }] }
+    await setup.take(json({ notificationType: 'Complaint', complaint, mail }), ['complaints'], {
       returnPath: 'a@b.example',
     })
-    expect(await room.events()).toMatchObject([{ type: 'message.complained', feedback_type: 'abuse' }])
+    expect(await setup.events()).toMatchObject([{ type: 'message.complained', feedback_type: 'abuse' }])
   })
 
   test('of a delivery changes nothing', async () => {
@@ -200,13 +200,13 @@ describe('a notification of Amazon SNS', () => {
 })
 
 test('a complaint in plain words at the complaint address is kept with the message whose tag it quotes', async () => {
-  const room = await deliveredToAnn()
-  const text = `A user reported this mail:\r\nReturn-Path: <${room.bounce}@bounce.a.example>\r\n`
-  await room.take(mailOf('Spam report', text, { From: 'abuse@isp.example' }), ['complaints'], {
+  const setup = await deliveredToAnn()
+  const text = `A user reported this mail:\r\nReturn-Path: <${setup.bounce}@bounce.a.example>\r\n`
+  await setup.take(mailOf('Spam report', text, { From: 'abuse@isp.example' }), ['complaints'], {
     returnPath: 'abuse@isp.example',
   })
-  expect(await room.events()).toEqual([])
-  expect(await room.reports(room.message.id)).toMatchObject([
+  expect(await setup.events()).toEqual([])
+  expect(await setup.reports(setup.message.id)).toMatchObject([
     { kind: 'other', diagnostic: expect.stringContaining('Spam report') },
   ])
 })

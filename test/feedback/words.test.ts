@@ -8,10 +8,10 @@ const DSN = loadFixtures('dsn').get('postfix-failed')!
 
 /** One delivery to ann@dest.example, and both of its addresses. */
 async function deliveredToAnn() {
-  const room = await openFeedback()
-  const { message, ids } = await room.delivered(['ann@dest.example'])
-  const [bounce, unsubscribe] = [room.verp.encode(ids[0]!, 'bounce'), room.verp.encode(ids[0]!, 'unsubscribe')]
-  return { ...room, message, id: ids[0]!, bounce, unsubscribe }
+  const setup = await openFeedback()
+  const { message, ids } = await setup.delivered(['ann@dest.example'])
+  const [bounce, unsubscribe] = [setup.verp.encode(ids[0]!, 'bounce'), setup.verp.encode(ids[0]!, 'unsubscribe')]
+  return { ...setup, message, id: ids[0]!, bounce, unsubscribe }
 }
 
 const STOPPED = {
@@ -34,13 +34,13 @@ test.each([
   ['a provider without a return path', words({ Subject: '=?utf-8?q?unsubscribe?=', Precedence: 'bulk' }), ''],
   ['nobody can say whom', '', 'ann@dest.example'],
 ])('a mail of %s to the unsubscribe address unsubscribes', async (_, raw, returnPath) => {
-  const room = await deliveredToAnn()
-  await room.take(raw, [room.unsubscribe], { returnPath })
-  expect(await room.events()).toEqual([STOPPED])
-  expect(await room.suppressions('ann@dest.example')).toEqual([{ reason: 'unsubscribe', domainId: DOMAIN }])
-  expect(await room.reports(room.message.id)).toMatchObject([{ kind: 'unsubscribe', reporter: '192.0.2.9' }])
-  expect((await room.delivery(room.id)).status).toBe('delivered')
-  expect(room.seen).toMatchObject({ wakes: 1, changed: [room.message.id] })
+  const setup = await deliveredToAnn()
+  await setup.take(raw, [setup.unsubscribe], { returnPath })
+  expect(await setup.events()).toEqual([STOPPED])
+  expect(await setup.suppressions('ann@dest.example')).toEqual([{ reason: 'unsubscribe', domainId: DOMAIN }])
+  expect(await setup.reports(setup.message.id)).toMatchObject([{ kind: 'unsubscribe', reporter: '192.0.2.9' }])
+  expect((await setup.delivery(setup.id)).status).toBe('delivered')
+  expect(setup.seen).toMatchObject({ wakes: 1, changed: [setup.message.id] })
 })
 
 const VACATION = words({ Subject: 'Automatic reply: Hello', 'Auto-Submitted': 'auto-replied' })
@@ -50,11 +50,11 @@ test.each([
   ['a vacation note without a return path', words({ Subject: 'I am away' }), '', 'auto_reply'],
   ['a report of delivery', DSN, '', 'other'],
 ])('%s at the unsubscribe address unsubscribes nobody', async (_, raw, returnPath, kind) => {
-  const room = await deliveredToAnn()
-  await room.take(raw, [room.unsubscribe], { returnPath })
-  expect([await room.events(), await room.suppressions('ann@dest.example')]).toEqual([[], []])
-  expect(await room.reports(room.message.id)).toMatchObject([{ kind }])
-  expect((await room.delivery(room.id)).status).toBe('delivered')
+  const setup = await deliveredToAnn()
+  await setup.take(raw, [setup.unsubscribe], { returnPath })
+  expect([await setup.events(), await setup.suppressions('ann@dest.example')]).toEqual([[], []])
+  expect(await setup.reports(setup.message.id)).toMatchObject([{ kind }])
+  expect((await setup.delivery(setup.id)).status).toBe('delivered')
 })
 
 test.each([
@@ -64,12 +64,12 @@ test.each([
   ['a person who wants to stop', words({ Subject: 'unsubscribe' }), 'ann@dest.example', 'other'],
   ['nothing at all', '', 'ann@dest.example', 'other'],
 ])('%s at the return path is not a bounce, and is kept', async (_, raw, returnPath, kind) => {
-  const room = await deliveredToAnn()
-  await room.take(raw, [room.bounce], { returnPath })
-  expect(await room.reports(room.message.id)).toMatchObject([{ kind, receivedAt: LATER, reporter: '192.0.2.9' }])
-  expect([await room.events(), await room.suppressions('ann@dest.example')]).toEqual([[], []])
-  expect((await room.delivery(room.id)).status).toBe('delivered')
-  expect(room.seen).toMatchObject({ wakes: 0, changed: [] })
+  const setup = await deliveredToAnn()
+  await setup.take(raw, [setup.bounce], { returnPath })
+  expect(await setup.reports(setup.message.id)).toMatchObject([{ kind, receivedAt: LATER, reporter: '192.0.2.9' }])
+  expect([await setup.events(), await setup.suppressions('ann@dest.example')]).toEqual([[], []])
+  expect((await setup.delivery(setup.id)).status).toBe('delivered')
+  expect(setup.seen).toMatchObject({ wakes: 0, changed: [] })
 })
 
 test('an address is matched in any letter case, and only with its own tag', async () => {
@@ -82,31 +82,33 @@ test('an address is matched in any letter case, and only with its own tag', asyn
 })
 
 test('a delivery keeps fifty reports of one kind; other kinds still count', async () => {
-  const room = await deliveredToAnn()
-  for (let n = 0; n < 52; n++) await room.take(words({ Subject: `Away ${n}` }), [room.bounce])
-  expect(await room.reports(room.message.id)).toHaveLength(50)
-  expect(room.seen.logged.filter((line) => line.includes('report ignored: limit per delivery reached'))).toHaveLength(2)
-  await room.take(words({ Subject: 'unsubscribe' }), [room.unsubscribe])
-  expect(await room.events()).toEqual([STOPPED])
+  const setup = await deliveredToAnn()
+  for (let n = 0; n < 52; n++) await setup.take(words({ Subject: `Away ${n}` }), [setup.bounce])
+  expect(await setup.reports(setup.message.id)).toHaveLength(50)
+  expect(setup.seen.logged.filter((line) => line.includes('report ignored: limit per delivery reached'))).toHaveLength(
+    2,
+  )
+  await setup.take(words({ Subject: 'unsubscribe' }), [setup.unsubscribe])
+  expect(await setup.events()).toEqual([STOPPED])
 })
 
 test('an unsubscribe request works after its mail was removed, and is published without the mail’s content', async () => {
-  const room = await openFeedback()
-  const { message, ids } = await room.delivered(['ann@dest.example'], { unsubscribe: true })
-  const address = room.verp.encode(ids[0]!, 'unsubscribe')
-  await removeAll(room.store, LATER, 100, 0)
-  expect(await room.store.messages.get(message.id)).toBeNull()
-  await room.take(words({ 'Auto-Submitted': 'auto-replied' }), [address])
-  await room.take(DSN, [room.verp.encode(ids[0]!, 'bounce')])
-  expect(await room.events()).toEqual([])
+  const setup = await openFeedback()
+  const { message, ids } = await setup.delivered(['ann@dest.example'], { unsubscribe: true })
+  const address = setup.verp.encode(ids[0]!, 'unsubscribe')
+  await removeAll(setup.store, LATER, 100, 0)
+  expect(await setup.store.messages.get(message.id)).toBeNull()
+  await setup.take(words({ 'Auto-Submitted': 'auto-replied' }), [address])
+  await setup.take(DSN, [setup.verp.encode(ids[0]!, 'bounce')])
+  expect(await setup.events()).toEqual([])
   const person = { returnPath: 'ann@dest.example' }
-  for (let times = 0; times < 2; times++) await room.take(words(), [address], person)
-  expect(await room.events()).toEqual([STOPPED])
-  const told = (await room.store.events.feed(ALL_EVENTS, null, 9))!.records[0]!
+  for (let times = 0; times < 2; times++) await setup.take(words(), [address], person)
+  expect(await setup.events()).toEqual([STOPPED])
+  const published = (await setup.store.events.feed(ALL_EVENTS, null, 9))!.records[0]!
   const facts = { message_id: message.id, from: message.from, subject: '', metadata: {}, tags: [], mode: 'live' }
-  expect(JSON.parse(told.body).data).toMatchObject(facts)
-  expect(await room.suppressions('ann@dest.example')).toEqual([{ reason: 'unsubscribe', domainId: DOMAIN }])
-  expect([room.seen.wakes, room.seen.reported]).toEqual([
+  expect(JSON.parse(published.body).data).toMatchObject(facts)
+  expect(await setup.suppressions('ann@dest.example')).toEqual([{ reason: 'unsubscribe', domainId: DOMAIN }])
+  expect([setup.seen.wakes, setup.seen.reported]).toEqual([
     1,
     [{ message: message.id, delivery: ids[0]!, kind: 'unsubscribe', status: null }],
   ])

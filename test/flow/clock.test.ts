@@ -75,9 +75,9 @@ for (const { how, byMs } of SET) {
     await server.tried(body.id, 2)
     await pass(6 * MINUTE + LATEST_MS)
     await server.ended(body.id)
-    const told = await server.eventsOf(body.id)
-    expect(told.map(({ type }) => type)).toEqual(['message.deferred', 'message.deferred', 'message.delivered'])
-    expect(new Set(told.map(({ id }) => id)).size).toBe(3)
+    const published = await server.eventsOf(body.id)
+    expect(published.map(({ type }) => type)).toEqual(['message.deferred', 'message.deferred', 'message.delivered'])
+    expect(new Set(published.map(({ id }) => id)).size).toBe(3)
   })
 
   // threat: clock-changes

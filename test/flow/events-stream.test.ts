@@ -36,8 +36,8 @@ test('the stream sends what a webhook gets as soon as it is on disk, byte for by
   await server.receiver.received(3)
   const posted = server.receiver.requests.map((request) => request.body)
   expect(events.map(({ data }) => data).toSorted()).toEqual(posted.toSorted())
-  const told = (await server.eventsOf(body.id)).map(({ id }) => id)
-  expect(stream.ids().filter((id) => told.includes(id))).toEqual(told)
+  const published = (await server.eventsOf(body.id)).map(({ id }) => id)
+  expect(stream.ids().filter((id) => published.includes(id))).toEqual(published)
 
   const text = await (await fetch(`http://${server.running().listening.http}/metrics`)).text()
   expect(text).toContain('postrider_under_way{kind="event_stream"} 1\n')

@@ -26,7 +26,8 @@ const statusOf = async (name: string) => {
 }
 const found = (name: string, status: string) =>
   until(`${name} to be ${status}`, async () => (await statusOf(name)) === status)
-const told = (message: string, check: string) => lines.find((line) => line.message === message && line.check === check)
+const reported = (message: string, check: string) =>
+  lines.find((line) => line.message === message && line.check === check)
 
 test('a missing DKIM record is noticed within an hour, and its return too', async () => {
   expect(await statusOf('domains')).toBeUndefined()
@@ -42,11 +43,11 @@ test('a missing DKIM record is noticed within an hour, and its return too', asyn
   server.zone.remove(name)
   await server.clock.advance(3_600_000)
   await found('domains', 'fail')
-  expect(told('health check got worse', 'domains')).toMatchObject({ level: 'warn', status: 'fail' })
-  expect(String(told('health check got worse', 'domains')!.found)).toContain(name)
+  expect(reported('health check got worse', 'domains')).toMatchObject({ level: 'warn', status: 'fail' })
+  expect(String(reported('health check got worse', 'domains')!.found)).toContain(name)
 
   server.zone.set(name, 'TXT', [record.value])
   await server.clock.advance(3_600_000)
   await found('domains', 'pass')
-  expect(told('health check improved', 'domains')).toMatchObject({ level: 'info', status: 'pass' })
+  expect(reported('health check improved', 'domains')).toMatchObject({ level: 'info', status: 'pass' })
 })

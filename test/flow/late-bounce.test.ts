@@ -173,8 +173,8 @@ Your message to ${to} could not be delivered, since the mailbox is full.
       const { id, to, mail } = await delivered()
       const address = place === 'abuse' ? `abuse@${mail.mailFrom.split('@')[1]}` : mail.mailFrom
       expect(await deliver(server, address, complaintAbout(mail), 'staff@isp.example')).toStartWith('250 ')
-      const told = await hooked(id, 'message.complained')
-      expect(told).toMatchObject({ to, feedback_type: 'abuse', complained_at: '2026-11-21T12:00:00.000Z' })
+      const published = await hooked(id, 'message.complained')
+      expect(published).toMatchObject({ to, feedback_type: 'abuse', complained_at: '2026-11-21T12:00:00.000Z' })
       expect((await server.read(`/v1/messages/${id}`)).status).toBe('delivered')
       const { data } = await server.read(`/v1/suppressions?email=${encodeURIComponent(to)}`)
       expect(data).toMatchObject([{ reason: 'complaint', message_id: id }])

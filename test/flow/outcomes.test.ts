@@ -14,7 +14,7 @@ interface Case {
   records?: ZoneRecord[]
   fails?: string
   /** Event kind, bounce type, bounce code, will retry. */
-  told: string[]
+  published: string[]
   suppressed?: boolean
 }
 
@@ -25,58 +25,64 @@ const mx = (name: string, exchange: string, preference = 10): ZoneRecord => ({
 })
 
 const CASES: Case[] = [
-  { says: 'no such user', at: 'RCPT', reply: '550 5.1.1 no such user', told: ['bounced hard 5.1.1'], suppressed: true },
+  {
+    says: 'no such user',
+    at: 'RCPT',
+    reply: '550 5.1.1 no such user',
+    published: ['bounced hard 5.1.1'],
+    suppressed: true,
+  },
   {
     says: 'no such user, after the mail',
     at: 'DOT',
     reply: '550 5.1.1 no',
-    told: ['bounced hard 5.1.1'],
+    published: ['bounced hard 5.1.1'],
     suppressed: true,
   },
-  { says: 'policy', at: 'RCPT', reply: '550 5.7.1 not allowed', told: ['bounced soft 5.7.1'] },
-  { says: 'spam, after the mail', at: 'DOT', reply: '554 5.7.1 looks like spam', told: ['bounced soft 5.7.1'] },
-  { says: 'content refused', at: 'DOT', reply: '554 5.6.0 broken', told: ['bounced soft 5.6.0'] },
-  { says: 'too large', at: 'MAIL', reply: '552 5.3.4 too large', told: ['bounced soft 5.3.4'] },
+  { says: 'policy', at: 'RCPT', reply: '550 5.7.1 not allowed', published: ['bounced soft 5.7.1'] },
+  { says: 'spam, after the mail', at: 'DOT', reply: '554 5.7.1 looks like spam', published: ['bounced soft 5.7.1'] },
+  { says: 'content refused', at: 'DOT', reply: '554 5.6.0 broken', published: ['bounced soft 5.6.0'] },
+  { says: 'too large', at: 'MAIL', reply: '552 5.3.4 too large', published: ['bounced soft 5.3.4'] },
   {
     says: 'mailbox full for now',
     at: 'RCPT',
     reply: '452 4.2.2 full',
-    told: ['deferred', 'bounced soft 4.2.2 will retry'],
+    published: ['deferred', 'bounced soft 4.2.2 will retry'],
   },
   {
     says: 'mailbox moved for now',
     at: 'RCPT',
     reply: '450 4.1.1 hold',
-    told: ['deferred', 'bounced soft 4.1.1 will retry'],
+    published: ['deferred', 'bounced soft 4.1.1 will retry'],
   },
-  { says: 'greylisted', at: 'RCPT', reply: '451 4.7.1 greylisted, try later', told: ['deferred'] },
-  { says: 'busy, without an enhanced code', at: 'RCPT', reply: '451 busy', told: ['deferred'] },
-  { says: 'busy at the greeting', at: 'CONNECT', reply: '421 4.3.2 busy', told: ['deferred'] },
-  { says: 'hangs up at once', at: 'CONNECT', reply: { do: 'drop' }, told: ['deferred'] },
-  { says: 'hangs up at DATA', at: 'DATA', reply: { do: 'reset' }, told: ['deferred'] },
-  { says: 'talks no SMTP', at: 'CONNECT', reply: 'HTTP/1.1 400 Bad Request', told: ['deferred'] },
-  { says: 'lost after the final dot', at: 'DOT', reply: { do: 'drop' }, told: ['deferred'] },
-  { says: 'domain does not exist', to: 'ann@nowhere.invalid', told: ['bounced hard 5.1.2'], suppressed: true },
+  { says: 'greylisted', at: 'RCPT', reply: '451 4.7.1 greylisted, try later', published: ['deferred'] },
+  { says: 'busy, without an enhanced code', at: 'RCPT', reply: '451 busy', published: ['deferred'] },
+  { says: 'busy at the greeting', at: 'CONNECT', reply: '421 4.3.2 busy', published: ['deferred'] },
+  { says: 'hangs up at once', at: 'CONNECT', reply: { do: 'drop' }, published: ['deferred'] },
+  { says: 'hangs up at DATA', at: 'DATA', reply: { do: 'reset' }, published: ['deferred'] },
+  { says: 'talks no SMTP', at: 'CONNECT', reply: 'HTTP/1.1 400 Bad Request', published: ['deferred'] },
+  { says: 'lost after the final dot', at: 'DOT', reply: { do: 'drop' }, published: ['deferred'] },
+  { says: 'domain does not exist', to: 'ann@nowhere.invalid', published: ['bounced hard 5.1.2'], suppressed: true },
   {
     says: 'null MX',
     to: 'ann@null.example',
     records: [mx('null.example', '.', 0)],
-    told: ['bounced hard 5.1.10'],
+    published: ['bounced hard 5.1.10'],
     suppressed: true,
   },
-  { says: 'DNS fails', to: 'ann@one.broken.example', fails: 'one.broken.example', told: ['deferred'] },
+  { says: 'DNS fails', to: 'ann@one.broken.example', fails: 'one.broken.example', published: ['deferred'] },
   {
     says: 'DNS of the mail host fails',
     to: 'ann@two.broken.example',
     records: [mx('two.broken.example', 'mx.two.broken.example')],
     fails: 'mx.two.broken.example',
-    told: ['deferred'],
+    published: ['deferred'],
   },
   {
     says: 'nobody listens there',
     to: 'ann@shut.example',
     records: [mx('shut.example', 'mx.shut.example'), { name: 'mx.shut.example', type: 'A', data: '127.0.0.9' }],
-    told: ['deferred'],
+    published: ['deferred'],
   },
 ]
 
@@ -97,8 +103,8 @@ afterAll(async () => {
 })
 
 describe('the first attempt', () => {
-  for (const [n, { says, at, reply, to, records, fails, told, suppressed = false }] of CASES.entries()) {
-    test(`${says}: ${told.join(', ')}`, async () => {
+  for (const [n, { says, at, reply, to, records, fails, published, suppressed = false }] of CASES.entries()) {
+    test(`${says}: ${published.join(', ')}`, async () => {
       // A separate mail host: connections are kept by host.
       const email = to ?? `ann@case${n}.example`
       server.zone.set(`mx${n}.example`, 'A', ['127.0.0.1'])
@@ -110,9 +116,9 @@ describe('the first attempt', () => {
       const { body } = await server.send({ to: email })
       const message = await server.tried(body.id, 1)
       const events = await server.eventsOf(body.id)
-      expect(events.map(inShort)).toEqual(told)
+      expect(events.map(inShort)).toEqual(published)
       const last = events.at(-1)!
-      expect(message.status).toBe(told[0] === 'deferred' ? 'deferred' : 'bounced')
+      expect(message.status).toBe(published[0] === 'deferred' ? 'deferred' : 'bounced')
       const again = await server.send({ to: email.toUpperCase() })
       expect(again.body.status).toBe(suppressed ? 'suppressed' : 'queued')
       expect((await server.store().suppressions.find(server.organizationId, email)).length).toBe(suppressed ? 1 : 0)

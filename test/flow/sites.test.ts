@@ -34,9 +34,9 @@ test('a 421 to one domain slows all domains of its destination, explain says so,
     lowered_because: 'reputation',
   }
   expect(await siteOf('bob@b.remote.example')).toMatchObject(slowed)
-  const told = await words('bob@b.remote.example')
-  expect(told).toContain('after a reply of class reputation')
-  expect(told).not.toContain('unusual rate') // from another destination
+  const reported = await words('bob@b.remote.example')
+  expect(reported).toContain('after a reply of class reputation')
+  expect(reported).not.toContain('unusual rate') // from another destination
 
   const second = await server.send({ to: 'bob@b.remote.example' })
   await server.tried(second.body.id, 1)

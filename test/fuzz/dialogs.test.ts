@@ -48,7 +48,7 @@ beforeAll(async () => {
   const setup = await createInboundSetup()
   await setup.addRoute({ type: 'address', value: 'info@ours.test' })
   const forget = setInterval(() => {
-    for (const list of [setup.reports, setup.jobs, setup.told]) list.length = 0
+    for (const list of [setup.reports, setup.jobs, setup.reported]) list.length = 0
   }, 100)
   const bounce = `${setup.keyed('dlv_01m7ykx6js1zy8zpzy8z8cwhzy')}@bounces.ours.test`
   const recipients = [

@@ -78,18 +78,18 @@ async function ask({ id, method, path, body, isForOperator }: FittingRequest) {
 }
 
 /** One fault of a refused request, and its value. */
-interface Told {
+interface Reported {
   id: string
   field: string
   message: string
   value: Json
 }
 
-const says = (what: RegExp) => (told: Told) => what.test(told.message)
+const says = (what: RegExp) => (reported: Reported) => what.test(reported.message)
 const ADDRESS = /must be (?:one address such as|an email address|a pattern such as|a domain name such as|a host under)/
 
 /** Why a matching request may still be refused as invalid. Reasons that a schema can express do not belong here. */
-const CANNOT_SAY: [why: string, is: (told: Told) => boolean][] = [
+const CANNOT_SAY: [why: string, is: (reported: Reported) => boolean][] = [
   [
     'which names IDNA allows',
     ({ message, value }) => ADDRESS.test(message) && /[^\x00-\x7f]|xn--/i.test(domainOf(value)),

@@ -10,8 +10,8 @@ export interface Dialog {
 }
 
 /** The recipients of a listener and its logins, right and wrong → dialogs. */
-export function dialogs(world: { recipients: string[]; logins: string[]; mails: string[] }): fc.Arbitrary<Dialog> {
-  const { recipients, logins, mails } = world
+export function dialogs(known: { recipients: string[]; logins: string[]; mails: string[] }): fc.Arbitrary<Dialog> {
+  const { recipients, logins, mails } = known
   const recipient = fc.oneof(
     { weight: 5, arbitrary: fc.constantFrom(...recipients).map((address) => `<${address}>`) },
     { weight: 1, arbitrary: path },

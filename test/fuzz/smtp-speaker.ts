@@ -78,9 +78,9 @@ export class Speaker {
     parts.push('MAIL FROM:<s@sender.example>', `RCPT TO:<${recipient}>`, 'DATA', `${mail}.\r\n`)
     let isTaken = false
     const onTaken = this.#onTaken
-    this.#onTaken = (...told) => {
+    this.#onTaken = (...reported) => {
       isTaken = true
-      return onTaken(...told)
+      return onTaken(...reported)
     }
     await this.say(parts.join('\r\n'))
     this.#onTaken = onTaken

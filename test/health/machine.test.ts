@@ -8,16 +8,16 @@ import type { AuthorityCertificate, Installation } from '../../src/health/deps.t
 import { heldPorts } from '../../src/health/held-ports.ts'
 import { selfSignedCertificate } from '../../src/net/tls/certificate.ts'
 import { systemClock } from '../../src/os/clock.ts'
-import { HOSTNAME, startWorld, type TestWorld } from './setup.ts'
+import { HOSTNAME, startTestMachine, type TestMachine } from './setup.ts'
 
 const DAY_MS = 86_400_000
 
-let world: TestWorld
+let machine: TestMachine
 let folder: string
 beforeAll(async () => {
-  world = await startWorld()
+  machine = await startTestMachine()
 })
-afterAll(() => world.stop())
+afterAll(() => machine.stop())
 const undo: (() => unknown)[] = []
 afterEach(async () => {
   for (const step of undo.splice(0).reverse()) await step()
@@ -50,10 +50,10 @@ describe('ports', () => {
     const held = heldPorts('/proc')
     const found = held.find((each) => each.port === port)
     expect(found).toMatchObject({ host: '127.0.0.1', holder: { pid: process.pid } })
-    const taken = await world.check('ports', { installation: inbound(port), world: { held } })
+    const taken = await machine.check('ports', { installation: inbound(port), deps: { held } })
     expect(taken).toMatchObject({ status: 'fail' })
     expect(taken.message).toContain(`port ${port} is in use by`)
-    expect(await world.check('ports', { installation: inbound(port), world: { held: [] } })).toMatchObject({
+    expect(await machine.check('ports', { installation: inbound(port), deps: { held: [] } })).toMatchObject({
       status: 'pass',
       message: `${port}: free`,
     })
@@ -75,7 +75,7 @@ describe('ports', () => {
       { host: '127.0.0.1', port: 25, holder: { pid: 812, name: 'exim4' } },
       { host: '::1', port: 25, holder: null },
     ])
-    const found = await world.check('ports', { installation: inbound(25), world: { held } })
+    const found = await machine.check('ports', { installation: inbound(25), deps: { held } })
     expect(found).toMatchObject({
       status: 'fail',
       message: 'port 25 is in use by exim4, Debian’s default mail server (process 812)',
@@ -86,21 +86,21 @@ describe('ports', () => {
   test('another address of the same port is ignored, and our own server is accepted', async () => {
     const held = [{ host: '127.0.0.2', port: 2525, holder: { pid: 9, name: 'postrider' } }]
     const at = (host: string) => ({ listeners: [{ key: 'http.listen', host, port: 2525 }] })
-    expect(await world.check('ports', { installation: at('127.0.0.1'), world: { held } })).toMatchObject({
+    expect(await machine.check('ports', { installation: at('127.0.0.1'), deps: { held } })).toMatchObject({
       status: 'pass',
     })
-    expect(await world.check('ports', { installation: at('127.0.0.2'), world: { held } })).toMatchObject({
+    expect(await machine.check('ports', { installation: at('127.0.0.2'), deps: { held } })).toMatchObject({
       status: 'fail',
     })
     const served = { ...at('127.0.0.2'), server: { pid: 9, ports: [2525] } }
-    expect(await world.check('ports', { installation: served, world: { held } })).toMatchObject({ status: 'pass' })
+    expect(await machine.check('ports', { installation: served, deps: { held } })).toMatchObject({ status: 'pass' })
   })
 
   test('below 1024 a port requires a capability, the unit, or a kernel setting', async () => {
     const check = async (texts: Record<string, string>, units: string[] = []) => {
       const proc = files(texts)
       const there = units.map((unit) => join(proc, unit))
-      return (await world.check('low_ports', { installation: inbound(25), world: { proc, units: there } })).status
+      return (await machine.check('low_ports', { installation: inbound(25), deps: { proc, units: there } })).status
     }
     expect(await check({ 'self/status': 'CapEff:\t0000000000000000\n' })).toBe('warn')
     expect(await check({ 'self/status': 'CapEff:\t0000000000000400\n' })).toBe('pass')
@@ -112,9 +112,9 @@ describe('ports', () => {
 describe('clock', () => {
   const clock = async (...aheadMs: (number | null)[]) => {
     const answers = [...aheadMs]
-    world.zone.set('time.cloudflare.com', 'A', ['127.0.0.1'])
-    world.zone.set('time.google.com', 'A', ['127.0.0.1'])
-    return world.check('clock', { world: { askTime: async () => answers.shift() ?? null } })
+    machine.zone.set('time.cloudflare.com', 'A', ['127.0.0.1'])
+    machine.zone.set('time.google.com', 'A', ['127.0.0.1'])
+    return machine.check('clock', { deps: { askTime: async () => answers.shift() ?? null } })
   }
 
   test('a right time passes, a slightly wrong one warns, a wrong one fails; no answer is unknown', async () => {
@@ -132,10 +132,10 @@ describe('clock', () => {
 describe('disk and data directory', () => {
   test('space beyond the reserve passes; less, or none, does not', async () => {
     const dataDir = join(files({}), 'not/there/yet')
-    expect(await world.check('disk', { installation: { dataDir } })).toMatchObject({ status: 'pass' })
+    expect(await machine.check('disk', { installation: { dataDir } })).toMatchObject({ status: 'pass' })
     const greedy = { dataDir, minFreeBytes: 2 ** 50 }
     // At most a tenth of the disk is kept free, so the result depends on the disk of this machine.
-    const found = await world.check('disk', { installation: greedy, world: {} })
+    const found = await machine.check('disk', { installation: greedy, deps: {} })
     expect(['pass', 'warn', 'fail']).toContain(found.status)
     expect(found.message).toMatch(/\d+ [MG]B free/)
   })
@@ -144,16 +144,16 @@ describe('disk and data directory', () => {
     const dataDir = files({ 'postrider.db': '', 'seal.key': '' })
     chmodSync(dataDir, 0o700)
     chmodSync(join(dataDir, 'seal.key'), 0o600)
-    const status = async () => (await world.check('data_dir', { installation: { dataDir } })).status
+    const status = async () => (await machine.check('data_dir', { installation: { dataDir } })).status
     expect(await status()).toBe('pass')
     chmodSync(join(dataDir, 'seal.key'), 0o644)
     expect(await status()).toBe('warn')
     chmodSync(join(dataDir, 'seal.key'), 0o600)
     chmodSync(dataDir, 0o755)
-    const open = await world.check('data_dir', { installation: { dataDir } })
+    const open = await machine.check('data_dir', { installation: { dataDir } })
     expect(open).toMatchObject({ status: 'warn', advice: `chmod -R go= ${dataDir}` })
     const nowhere = join(dataDir, 'not/there')
-    expect(await world.check('data_dir', { installation: { dataDir: nowhere } })).toMatchObject({ status: 'skip' })
+    expect(await machine.check('data_dir', { installation: { dataDir: nowhere } })).toMatchObject({ status: 'skip' })
   })
 })
 
@@ -162,15 +162,15 @@ describe('limits', () => {
     const limits = (soft: number, hard: number | string) =>
       `Max open files            ${soft}             ${hard}            files\n`
     const proc = files({ 'self/limits': limits(1024, 1_048_576), '77/limits': limits(256, 256) })
-    expect(await world.check('open_files', { world: { proc } })).toMatchObject({ status: 'pass', message: '1048576' })
-    const served = { installation: { server: { pid: 77, ports: [] } }, world: { proc } }
-    expect(await world.check('open_files', served)).toMatchObject({ status: 'fail', message: '256' })
-    expect(await world.check('open_files')).toMatchObject({ status: 'skip' })
+    expect(await machine.check('open_files', { deps: { proc } })).toMatchObject({ status: 'pass', message: '1048576' })
+    const served = { installation: { server: { pid: 77, ports: [] } }, deps: { proc } }
+    expect(await machine.check('open_files', served)).toMatchObject({ status: 'fail', message: '256' })
+    expect(await machine.check('open_files')).toMatchObject({ status: 'skip' })
   })
 
   test('free memory must be enough for a working server', async () => {
     const check = async (kibibytes: number) =>
-      (await world.check('memory', { world: { proc: files({ meminfo: `MemAvailable:  ${kibibytes} kB\n` }) } })).status
+      (await machine.check('memory', { deps: { proc: files({ meminfo: `MemAvailable:  ${kibibytes} kB\n` }) } })).status
     expect(await check(1_000_000)).toBe('pass')
     expect(await check(200_000)).toBe('warn')
     expect(await check(50_000)).toBe('fail')
@@ -182,7 +182,8 @@ describe('limits', () => {
       '77/cgroup': '0::/postrider\n',
     })
     const sys = files({ 'fs/cgroup/postrider/memory.max': '380000000\n' })
-    const check = (installation: Partial<Installation>) => world.check('memory', { installation, world: { proc, sys } })
+    const check = (installation: Partial<Installation>) =>
+      machine.check('memory', { installation, deps: { proc, sys } })
     expect(await check({})).toMatchObject({
       status: 'pass',
       message: '5120 MB available, at most 7168 MB for the server',
@@ -207,16 +208,16 @@ describe('certificate', () => {
     const made = async (names: string[], days: number) =>
       files({ 'certificate.pem': (await selfSignedCertificate({ names, now, days })).certificatePem })
     const check = async (own: string) =>
-      world.check('certificate', { installation: { certificateFiles: [join(own, 'certificate.pem')] } })
+      machine.check('certificate', { installation: { certificateFiles: [join(own, 'certificate.pem')] } })
     expect(await check(await made([HOSTNAME], 90))).toMatchObject({ status: 'pass' })
     expect(await check(await made([HOSTNAME], 10))).toMatchObject({ status: 'warn' })
     expect(await check(await made(['other.example'], 90))).toMatchObject({ status: 'warn' })
     const later = { now: () => now + 100 * DAY_MS }
     const file = join(await made([HOSTNAME], 90), 'certificate.pem')
-    const ended = await world.check('certificate', { installation: { certificateFiles: [file] }, world: later })
+    const ended = await machine.check('certificate', { installation: { certificateFiles: [file] }, deps: later })
     expect(ended.status).toBe('fail')
     expect(await check(files({ 'certificate.pem': 'nonsense' }))).toMatchObject({ status: 'fail' })
-    expect(await world.check('certificate')).toMatchObject({ status: 'skip' })
+    expect(await machine.check('certificate')).toMatchObject({ status: 'skip' })
   })
 
   test.each<[string, Partial<AuthorityCertificate>, string, string]>([
@@ -234,7 +235,7 @@ describe('certificate', () => {
     ['one that ended', { held: held(-3), trouble: 'refused' }, 'fail', 'expired 3 days ago: refused'],
   ])('of an authority: %s', async (_what, change, status, message) => {
     const authority = { names: [HOSTNAME], held: null, trouble: null, ...change }
-    const found = await world.check('certificate', { installation: { authority } })
+    const found = await machine.check('certificate', { installation: { authority } })
     expect([found.status, found.message]).toEqual([status as never, expect.stringContaining(message)])
   })
 })

@@ -15,14 +15,14 @@ export const HOSTNAME = 'mail.sender.example'
 export const IPV4 = '11.22.33.44'
 export const IPV6 = '2600::44'
 
-export interface TestWorld {
+export interface TestMachine {
   zone: Zone
   /** With short timeouts. */
   impatient: Resolver
   /** The result of one check of the table, with these changes to the installation and its surroundings. */
   check(
     name: string,
-    change?: { installation?: Partial<Installation>; world?: Partial<CheckDeps> },
+    change?: { installation?: Partial<Installation>; deps?: Partial<CheckDeps> },
   ): Promise<CheckResult>
   stop(): Promise<void>
 }
@@ -43,7 +43,7 @@ export const INSTALLATION: Installation = {
 }
 
 /** Everything is correct, except that there are no mail servers to connect to. */
-export async function startWorld(more: ZoneRecord[] = []): Promise<TestWorld> {
+export async function startTestMachine(more: ZoneRecord[] = []): Promise<TestMachine> {
   const zone = await startZone([...WELL, ...more])
   const asking = { servers: [zone.address], clock: systemClock, random: systemRandom, maxCacheEntries: 0, tries: 1 }
   const resolver = createResolver(asking)
@@ -68,8 +68,8 @@ export async function startWorld(more: ZoneRecord[] = []): Promise<TestWorld> {
   return {
     zone,
     impatient: createResolver({ ...asking, timeoutMs: 100 }),
-    check: async (name, { installation = {}, world = {} } = {}) => {
-      const checks = machineChecks({ ...INSTALLATION, ...installation }, { ...base, ...world })
+    check: async (name, { installation = {}, deps = {} } = {}) => {
+      const checks = machineChecks({ ...INSTALLATION, ...installation }, { ...base, ...deps })
       return (await runChecks([checks.find((check: Check) => check.name === name)!]))[0]!
     },
     stop: async () => {

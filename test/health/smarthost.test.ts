@@ -1,17 +1,17 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Greeting } from '../../src/health/deps.ts'
-import { startWorld, type TestWorld } from './setup.ts'
+import { startTestMachine, type TestMachine } from './setup.ts'
 
-let world: TestWorld
+let machine: TestMachine
 beforeAll(async () => {
-  world = await startWorld()
+  machine = await startTestMachine()
 })
-afterAll(() => world.stop())
+afterAll(() => machine.stop())
 
 const check = (greeting: Partial<Greeting>) => {
   const greetSmarthost = async () => ({ isReached: true, problem: null, words: '', durationMs: 12, ...greeting })
   const installation = { smarthost: { host: 'smtp.example', port: 587 } }
-  return world.check('smarthost', { installation, world: { greetSmarthost } })
+  return machine.check('smarthost', { installation, deps: { greetSmarthost } })
 }
 
 test('the smarthost accepts our login, refuses it, or is unreachable', async () => {
@@ -23,5 +23,5 @@ test('the smarthost accepts our login, refuses it, or is unreachable', async () 
   expect(unproven.advice).toContain('delivery.smarthost_certificates')
   const silent = await check({ isReached: false, problem: 'no connection to 192.0.2.1:587 in time' })
   expect(silent.advice).toContain('2525')
-  expect(await world.check('smarthost')).toMatchObject({ status: 'skip' })
+  expect(await machine.check('smarthost')).toMatchObject({ status: 'skip' })
 })

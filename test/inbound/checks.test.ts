@@ -40,7 +40,7 @@ afterAll(() => zone.stop())
 const by = { ip: '127.0.0.1', helo: 'mx.bank.test', sender: 'b@bank.test', mta: 'mx.b.test' }
 
 /** The comparable part of a finding: the key is an object here and text there, and the clock advances. */
-function told({ dkim, spf, arc, dmarc, dmarcSkipReason }: Awaited<ReturnType<typeof checked>>) {
+function reported({ dkim, spf, arc, dmarc, dmarcSkipReason }: Awaited<ReturnType<typeof checked>>) {
   const results = dkim.results.map(({ publicKey, mimeStructureStart, ...rest }: Partial<DKIMResult>) => {
     if (!rest.signature) delete rest.id // random without a signature
     return rest
@@ -54,7 +54,7 @@ async function expectSame(raw: Buffer, more: Partial<typeof by> = {}) {
   const whole = { ...who, strict: true, disableBimi: true, minBitLength: 1024, resolver }
   const theirs = await authenticate(raw, whole)
   const ours = await checked(raw, who, resolver)
-  expect(told(ours)).toEqual(told(theirs as never))
+  expect(reported(ours)).toEqual(reported(theirs as never))
   return ours
 }
 

@@ -102,11 +102,11 @@ describe.skipIf(PROBED.kind !== 'confined')('a confined reader', () => {
 
   test('has no environment, only its three descriptors, no rights and no way to get any', async () => {
     const child = startHostile()
-    const told = Promise.withResolvers<{ atStart: { env: string[]; files: string[][]; status: string } }>()
-    child.onMessage((message) => (message as { kind: string }).kind === 'told' && told.resolve(message as never))
+    const reported = Promise.withResolvers<{ atStart: { env: string[]; files: string[][]; status: string } }>()
+    child.onMessage((message) => (message as { kind: string }).kind === 'report' && reported.resolve(message as never))
     child.send({ kind: 'start', board: null, settings: {} })
     child.send({ kind: 'job', id: 1, job: { kind: 'report', jobId: 1, raw: doing('tell').raw, returnPath: '' } })
-    const { env, files, status } = (await told.promise).atStart
+    const { env, files, status } = (await reported.promise).atStart
     expect(env).toEqual([])
     const given = files.filter(([, to]) => !/^anon_inode:|^\/proc\/|^\/dev\/null$|^$/.test(to!))
     expect(given.map(([fd, to]) => `${fd} ${to!.replace(/\[\d+\]/, '')}`).sort()).toEqual([

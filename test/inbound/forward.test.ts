@@ -87,7 +87,7 @@ describe('a forwarded mail', () => {
     ])
     expect(text).toBe(`X-Sealed-By: sealing-ours\r\nX-Service-Loop: ${LOOP_TAG}\r\n${MAIL}`)
     expect(inbound).toMatchObject({ routeId: route.id, action: 'forward', to: ['info+x@ours.test'] })
-    expect(setup.told.map((line) => line.replace(/ \{.*/, ''))).toEqual(['wake outbound', 'received', 'accepted'])
+    expect(setup.reported.map((line) => line.replace(/ \{.*/, ''))).toEqual(['wake outbound', 'received', 'accepted'])
   })
 
   test('goes out from the return path host of the domain', async () => {
@@ -119,12 +119,12 @@ describe('a forwarded mail', () => {
         deliveries: [{ status: 'queued' }, { status: 'suppressed', nextAttemptAt: null }],
       },
     ])
-    expect(setup.told.map((line) => line.replace(/ \{.*/, ''))).toContain('suppressed')
+    expect(setup.reported.map((line) => line.replace(/ \{.*/, ''))).toContain('suppressed')
 
-    setup.told.length = 0
+    setup.reported.length = 0
     await setup.send(['all@ours.test'])
     expect((await sentOn())[0]).toMatchObject({ message: { status: 'suppressed' }, deliveries: [{ attempts: 0 }] })
-    expect(setup.told).not.toContain('wake outbound')
+    expect(setup.reported).not.toContain('wake outbound')
   })
 
   test('to equal targets is one delivery', async () => {
@@ -206,7 +206,7 @@ describe('a route that cannot forward', () => {
     await setup.addRoute({ type: 'domain', value: domain }, forwardTo(to))
     await expect(setup.send([`a@${domain}`])).rejects.toThrow(fault)
     expect(await sentOn()).toEqual([])
-    expect(setup.told).toEqual([])
+    expect(setup.reported).toEqual([])
   })
 })
 

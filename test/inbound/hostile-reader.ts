@@ -68,7 +68,7 @@ const sign = (jobId: number, text: string, seal = 0) => ({
 const SEAL_TEXT = 'from:x@x\r\narc-message-signature:i=1; a=rsa-sha256; d=ours.test; s=s1; h=from; bh=x; b='
 
 const HOSTILE: Record<string, (deed: Deed) => unknown> = {
-  tell: ({ post, id }) => post({ kind: 'told', id, atStart }),
+  tell: ({ post, id }) => post({ kind: 'report', id, atStart }),
   loop: () => {
     for (;;);
   },

@@ -70,7 +70,7 @@ describe('a mail', () => {
     expect(await setup.store.inboundDeliveries.ofMessage(message!.id)).toMatchObject([
       { routeId: route.id, status: 'pending', nextAttemptAt: START, attempts: [] },
     ])
-    expect(setup.told).toEqual([
+    expect(setup.reported).toEqual([
       'wake inbound',
       `received ${JSON.stringify({ inbound: message!.id, route: route.id, sizeBytes: MAIL.length, spf: 'pass', dkim: 'pass', dmarc: 'pass' })}`,
     ])
@@ -119,7 +119,7 @@ describe('a mail', () => {
     const setup = await openSetup()
     await setup.addRoute({ type: 'domain', value: 'ours.test' })
     await setup.send(['a@ours.test'])
-    expect(setup.told.map((line) => line.split(' ')[0])).toEqual(['received'])
+    expect(setup.reported.map((line) => line.split(' ')[0])).toEqual(['received'])
   })
 
   test('for postmaster or abuse is stored where no route takes it, once for each domain', async () => {
@@ -138,7 +138,7 @@ describe('a mail', () => {
     expect(byDomain.get(setup.domain.id)).toMatchObject(ours)
     expect(byDomain.get(other.id)).toMatchObject({ ...facts, to: ['postmaster@second.test'] })
     expect(byDomain.get(info.id)).toMatchObject({ to: ['info@ours.test'], action: 'webhook' })
-    expect(setup.told[0]).toBe('wake inbound')
+    expect(setup.reported[0]).toBe('wake inbound')
     expect(await setup.store.inboundDeliveries.ofMessage(byDomain.get(other.id)!.id)).toEqual([])
   })
 
@@ -195,7 +195,7 @@ describe('a mail loop', () => {
     setup.findings.head = head
     expect(await answer(setup.send(['a@ours.test']))).toStartWith(expected)
     expect(await messages(setup)).toHaveLength(expected === '250' ? 1 : 0)
-    expect(setup.told.length > 0).toBe(expected === '250')
+    expect(setup.reported.length > 0).toBe(expected === '250')
   })
 })
 
@@ -255,15 +255,15 @@ describe('the reply', () => {
       }),
     })
     await setup.addRoute({ type: 'domain', value: 'ours.test' }, { action: WEBHOOK })
-    const sending = setup.send(['a@ours.test']).then((text) => setup.told.push(text))
+    const sending = setup.send(['a@ours.test']).then((text) => setup.reported.push(text))
     await asked
     for (let turn = 0; turn < 10; turn++) await new Promise(setImmediate)
-    expect(setup.told).toEqual([])
+    expect(setup.reported).toEqual([])
     expect(await messages(setup)).toEqual([])
 
     release()
     await sending
-    expect(setup.told.map((line) => line.replace(/(inb|received)\S* .*/, '$1'))).toEqual([
+    expect(setup.reported.map((line) => line.replace(/(inb|received)\S* .*/, '$1'))).toEqual([
       'wake inbound',
       'received',
       'inb',
@@ -281,7 +281,7 @@ describe('the reply', () => {
     await setup.addRoute({ type: 'domain', value: 'ours.test' }, { action: WEBHOOK })
     const thrown = await setup.send(['a@ours.test']).catch((error: unknown) => error)
     expect(thrown === fault).toBe(true)
-    expect(setup.told).toEqual([])
+    expect(setup.reported).toEqual([])
     expect(await messages(setup)).toEqual([])
   })
 

@@ -49,7 +49,7 @@ export interface InboundSetup {
   jobs: ReadMail[]
   reports: ReportMail[]
   /** Every line of the mail log and every wake-up, in order. */
-  told: string[]
+  reported: string[]
   keyed: (deliveryId: string) => string
   addDomain(name: string, change?: Partial<Domain>): Promise<Domain>
   addRoute(match: RouteMatch, change?: Partial<InboundRoute>): Promise<InboundRoute>
@@ -107,9 +107,9 @@ export async function createInboundSetup(
   }
   const jobs: ReadMail[] = []
   const reports: ReportMail[] = []
-  const told: string[] = []
+  const reported: string[] = []
   const tell = (name: string) => (fact?: object) => {
-    told.push(fact === undefined ? name : `${name} ${JSON.stringify(fact)}`)
+    reported.push(fact === undefined ? name : `${name} ${JSON.stringify(fact)}`)
   }
 
   const handler = createInboundHandler({
@@ -180,7 +180,7 @@ export async function createInboundSetup(
     findings,
     jobs,
     reports,
-    told,
+    reported,
     keyed: (deliveryId) => verp.encode(deliveryId, 'bounce'),
     addDomain,
     addRoute: async (match, change = {}) => {

@@ -119,12 +119,12 @@ test.each([
   ['address', HOST],
   ['TLSA', ''],
 ] as const)('without DNSSEC for the %s record TLSA is not asked or does not count', async (_what, name) => {
-  const world = await remote({ records: [wrong()] })
-  world.zone.signed.delete(name || world.owner)
-  const { outcome, attempt: facts } = await world.attempt(job())
+  const setup = await remote({ records: [wrong()] })
+  setup.zone.signed.delete(name || setup.owner)
+  const { outcome, attempt: facts } = await setup.attempt(job())
   expect(outcome.kind).toBe('delivered')
   expect(facts).toMatchObject({ tlsPolicy: 'none', tlsVerified: false })
-  expect(world.zone.queries.some(({ type }) => type === 'TLSA')).toBe(name === '')
+  expect(setup.zone.queries.some(({ type }) => type === 'TLSA')).toBe(name === '')
 })
 
 test('an untrusted resolver is not trusted about DNSSEC', async () => {
@@ -238,8 +238,8 @@ test('mails share a connection only when the same TLSA records verify it', () =>
 const SETTINGS = { smarthost: null, deliveryPort: 25, sourceAddress: null }
 
 test('each connection is reported once as a session, with its TLS failure', async () => {
-  const sessions = async (world: Awaited<ReturnType<typeof remote>>, more: Partial<AttemptJob> = {}) =>
-    (await world.attempt(job(more))).tlsSessions.map(({ policy: name, failure }) => [name, failure])
+  const sessions = async (setup: Awaited<ReturnType<typeof remote>>, more: Partial<AttemptJob> = {}) =>
+    (await setup.attempt(job(more))).tlsSessions.map(({ policy: name, failure }) => [name, failure])
 
   const open = await remote()
   expect((await open.attempt(job())).tlsSessions).toEqual([

@@ -60,7 +60,7 @@ const CONTENT = packContent({
   boundarySeed: 'seed',
 })
 
-interface World {
+interface OpenedLoop {
   store: Store
   clock: FakeClock
   loop: OutboundLoop
@@ -68,16 +68,16 @@ interface World {
   tried: string[]
   jobs: AttemptJob[]
   queue(to: string[], change?: Partial<Message>): Promise<Message>
-  told(message: Message): Promise<string[]>
+  published(message: Message): Promise<string[]>
 }
 
-const worlds: World[] = []
+const opened: OpenedLoop[] = []
 afterEach(async () => {
-  for (const world of worlds.splice(0)) {
-    const stopped = world.loop.stop(0)
-    await world.clock.advance(0)
+  for (const open of opened.splice(0)) {
+    const stopped = open.loop.stop(0)
+    await open.clock.advance(0)
     await stopped
-    await world.store.close()
+    await open.store.close()
   }
 })
 
@@ -85,7 +85,7 @@ afterEach(async () => {
 const perform = createPerform()
 
 /** The loop over a real store; `answer` replaces the delivery threads. */
-async function world(
+async function open(
   answer: (job: AttemptJob) => Outcome | Promise<Outcome>,
   settings: {
     maxInFlight?: number
@@ -93,7 +93,7 @@ async function world(
     sites?: Record<string, ConfiguredTerms>
     mx?: (domain: string) => Lookup<MxRecord>
   } = {},
-): Promise<World> {
+): Promise<OpenedLoop> {
   const clock = createFakeClock(START)
   const store = await openStore({ dataDir: ':memory:', now: START })
   const mintId = createMintId(clock, systemRandom)
@@ -132,7 +132,7 @@ async function world(
     log: silentLog,
     mailLog: createMailLog(silentLog),
   })
-  const made: World = {
+  const made: OpenedLoop = {
     store,
     clock,
     loop,
@@ -165,7 +165,7 @@ async function world(
       loop.wake()
       return message
     },
-    told: async (message) => {
+    published: async (message) => {
       const filter = { organizationId: 'org_1', type: null, messageId: message.id, domainId: null, mode: null }
       const feed = await store.events.feed({ ...filter, createdAfter: null, createdBefore: null }, null, 100)
       return feed!.records.map(({ type, createdAt, body }) => {
@@ -175,7 +175,7 @@ async function world(
       })
     },
   }
-  worlds.push(made)
+  opened.push(made)
   loop.start()
   return made
 }
@@ -190,7 +190,7 @@ describe('large mail', () => {
 
   test('waits for memory, of which one destination uses at most half; small mail does not wait', async () => {
     const held = new Map<string, ReturnType<typeof pending>>()
-    const { clock, queue, tried } = await world((job) => {
+    const { clock, queue, tried } = await open((job) => {
       if (!job.recipient.startsWith('large')) return OK
       const one = pending()
       held.set(job.recipient, one)
@@ -221,7 +221,7 @@ describe('large mail', () => {
 
   test('that gets no memory for twenty minutes returns to the queue without an attempt', async () => {
     const one = pending()
-    const { clock, queue, store, jobs } = await world((job) =>
+    const { clock, queue, store, jobs } = await open((job) =>
       job.attempt === 1 && jobs.length === 1 ? one.promise : OK,
     )
     await queue(['first@slow.example'], large)
@@ -239,27 +239,27 @@ describe('large mail', () => {
   })
 
   test('has its content, also when many ask for it at once', async () => {
-    const { clock, queue, jobs } = await world(() => OK)
+    const { clock, queue, jobs } = await open(() => OK)
     await queue(['a@one.example', 'b@two.example', 'c@three.example', 'd@four.example', 'e@five.example'], large)
     await clock.advance(0)
     expect(jobs.map(({ content }) => Buffer.compare(content, CONTENT))).toEqual([0, 0, 0, 0, 0])
   })
 
   test('that cannot be read is deferred, and no thread gets it', async () => {
-    const { clock, queue, store, told, jobs } = await world(() => OK)
+    const { clock, queue, store, published, jobs } = await open(() => OK)
     const { content } = store.deliveries
     store.deliveries.content = () => Promise.reject(new Error('the disk cannot be read'))
     const message = await queue(['ann@one.example'], large)
     await clock.advance(0)
     expect(jobs).toEqual([])
-    expect(await told(message)).toEqual(['0 message.deferred'])
+    expect(await published(message)).toEqual(['0 message.deferred'])
     store.deliveries.content = content
     await clock.advance(60_000)
-    expect(await told(message)).toEqual(['0 message.deferred', '60 message.delivered'])
+    expect(await published(message)).toEqual(['0 message.deferred', '60 message.delivered'])
   })
 
   test('that waits when the server stops is due again at once', async () => {
-    const { clock, queue, store, loop } = await world(() => new Promise(() => {}))
+    const { clock, queue, store, loop } = await open(() => new Promise(() => {}))
     await queue(['first@slow.example'], large)
     await clock.advance(0)
     const message = await queue(['second@slow.example'], large)
@@ -273,10 +273,10 @@ describe('large mail', () => {
 
 describe('a delivery', () => {
   test('that is accepted is reported as delivered, once', async () => {
-    const { clock, queue, told, store, jobs } = await world(() => OK)
+    const { clock, queue, published, store, jobs } = await open(() => OK)
     const message = await queue(['ann@example.com'])
     await clock.advance(0)
-    expect(await told(message)).toEqual(['0 message.delivered'])
+    expect(await published(message)).toEqual(['0 message.delivered'])
     expect((await store.messages.get(message.id))!.status).toBe('delivered')
     expect(jobs[0]!.returnPath).toMatch(/^b-[0-9a-z]{26}-[0-9a-z]{12}@$/)
     const [delivery] = await store.messages.deliveries(message.id)
@@ -290,11 +290,11 @@ describe('a delivery', () => {
 
   test('deferred three times follows the retry schedule and reports each deferral, then the delivery', async () => {
     const outcomes = [BUSY, BUSY, BUSY, OK]
-    const { clock, queue, told, tried } = await world(() => outcomes.shift()!)
+    const { clock, queue, published, tried } = await open(() => outcomes.shift()!)
     const message = await queue(['ann@example.com'])
     await clock.advance(3_600_000)
     expect(tried).toEqual(['0 ann@example.com', '60 ann@example.com', '360 ann@example.com', '1260 ann@example.com'])
-    expect(await told(message)).toEqual([
+    expect(await published(message)).toEqual([
       '0 message.deferred',
       '60 message.deferred',
       '360 message.deferred',
@@ -303,10 +303,10 @@ describe('a delivery', () => {
   })
 
   test('that exceeds its maximum age bounces softly and suppresses nobody', async () => {
-    const { clock, queue, told, store } = await world(() => BUSY)
+    const { clock, queue, published, store } = await open(() => BUSY)
     const message = await queue(['ann@example.com'])
     await clock.advance(7_200_000)
-    const events = await told(message)
+    const events = await published(message)
     expect(events.at(-1)).toBe('3060 message.bounced soft')
     expect(events.filter((event) => event.includes('bounced'))).toHaveLength(1)
     expect(await store.suppressions.find('org_1', 'ann@example.com')).toEqual([])
@@ -314,10 +314,10 @@ describe('a delivery', () => {
 
   test('with a full mailbox reports the soft bounce once and continues', async () => {
     const outcomes = [FULL, FULL, OK]
-    const { clock, queue, told } = await world(() => outcomes.shift()!)
+    const { clock, queue, published } = await open(() => outcomes.shift()!)
     const message = await queue(['ann@example.com'])
     await clock.advance(3_600_000)
-    expect(await told(message)).toEqual([
+    expect(await published(message)).toEqual([
       '0 message.deferred',
       '0 message.bounced soft will retry',
       '60 message.deferred',
@@ -326,50 +326,50 @@ describe('a delivery', () => {
   })
 
   test('to an address that does not exist bounces hard and is suppressed', async () => {
-    const { clock, queue, told, store } = await world(() => GONE)
+    const { clock, queue, published, store } = await open(() => GONE)
     const message = await queue(['Ann@Example.com'])
     await clock.advance(0)
-    expect(await told(message)).toEqual(['0 message.bounced hard'])
+    expect(await published(message)).toEqual(['0 message.bounced hard'])
     const [suppression] = await store.suppressions.find('org_1', 'ann@example.com')
     expect(suppression).toMatchObject({ reason: 'hard_bounce', domainId: null, messageId: message.id })
   })
 
   test('that expires while it waits is not tried again', async () => {
-    const { clock, queue, told, tried } = await world(() => BUSY)
+    const { clock, queue, published, tried } = await open(() => BUSY)
     const message = await queue(['ann@example.com'], { expiresAt: START + 30_000 })
     await clock.advance(3_600_000)
     expect(tried).toEqual(['0 ann@example.com'])
-    expect(await told(message)).toEqual(['0 message.bounced soft'])
+    expect(await published(message)).toEqual(['0 message.bounced soft'])
   })
 
   test('that had expired before its turn came is not tried at all', async () => {
-    const { clock, queue, told, tried } = await world(() => OK)
+    const { clock, queue, published, tried } = await open(() => OK)
     const message = await queue(['ann@example.com'], { expiresAt: START })
     await clock.advance(0)
     expect(tried).toEqual([])
-    expect(await told(message)).toEqual(['0 message.bounced soft'])
+    expect(await published(message)).toEqual(['0 message.bounced soft'])
   })
 
   test('of several recipients has its own result, and the message is partial', async () => {
-    const { clock, queue, told, store } = await world((job) => (job.recipient.startsWith('ann') ? OK : GONE))
+    const { clock, queue, published, store } = await open((job) => (job.recipient.startsWith('ann') ? OK : GONE))
     const message = await queue(['ann@example.com', 'bob@example.com'])
     await clock.advance(0)
-    expect((await told(message)).sort()).toEqual(['0 message.bounced hard', '0 message.delivered'])
+    expect((await published(message)).sort()).toEqual(['0 message.bounced hard', '0 message.delivered'])
     expect((await store.messages.get(message.id))!.status).toBe('partial')
   })
 })
 
 describe('scheduled test mail', () => {
   test('that bounces hard suppresses nobody', async () => {
-    const { clock, queue, told, store } = await world(() => GONE)
+    const { clock, queue, published, store } = await open(() => GONE)
     const message = await queue(['bounce@example.com'], { mode: 'test' })
     await clock.advance(0)
-    expect(await told(message)).toEqual(['0 message.bounced hard'])
+    expect(await published(message)).toEqual(['0 message.bounced hard'])
     expect(store.suppressions.among('org_1', 'dom_1', ['bounce@example.com'])).toEqual(new Set())
   })
 
   test('is opened, clicked, complained of and unsubscribed from like immediate test mail', async () => {
-    const { clock, queue, told, store } = await world(() => OK)
+    const { clock, queue, published, store } = await open(() => OK)
     const expected: [string, string[], number, number][] = [
       ['click', ['opened', 'clicked'], 1, 1],
       ['open', ['opened'], 1, 0],
@@ -379,12 +379,12 @@ describe('scheduled test mail', () => {
     for (const [name, reactions, opens, clicks] of expected) {
       const message = await queue([`${name}@example.com`], { mode: 'test' })
       await clock.advance(0)
-      expect(await told(message)).toEqual(['delivered', ...reactions].map((type) => `0 message.${type}`))
+      expect(await published(message)).toEqual(['delivered', ...reactions].map((type) => `0 message.${type}`))
       expect((await store.messages.deliveries(message.id))[0]).toMatchObject({ status: 'delivered', opens, clicks })
     }
     const live = await queue(['click@example.com'])
     await clock.advance(0)
-    expect(await told(live)).toEqual(['0 message.delivered'])
+    expect(await published(live)).toEqual(['0 message.delivered'])
   })
 })
 
@@ -392,7 +392,7 @@ describe('the loop', () => {
   // threat: hanging-destinations
   test('goes on with other destinations while one hangs with a full backlog', async () => {
     const never = new Promise<Outcome>(() => {})
-    const { clock, queue, tried } = await world((job) => (job.recipient.endsWith('hangs.example') ? never : OK), {
+    const { clock, queue, tried } = await open((job) => (job.recipient.endsWith('hangs.example') ? never : OK), {
       maxInFlight: 40,
     })
     for (let i = 0; i < 200; i++) await queue([`r${i}@hangs.example`])
@@ -405,7 +405,7 @@ describe('the loop', () => {
   // threat: hanging-destinations
   test('starts mail to domains that take it at once while a hundred hang', async () => {
     const never = new Promise<Outcome>(() => {})
-    const { clock, queue, tried } = await world((job) => (job.recipient.includes('@hangs') ? never : OK), {
+    const { clock, queue, tried } = await open((job) => (job.recipient.includes('@hangs') ? never : OK), {
       maxInFlight: 200,
     })
     for (let i = 0; i < 50; i++) await queue([`ann@fresh${i}.example`])
@@ -423,7 +423,7 @@ describe('the loop', () => {
     const at = (record: { preference: number; exchange: string }) => ({ ...record, exchange: record.exchange })
     let isSlowed = true
     let [most, underWay] = [0, 0]
-    const { clock, queue, tried, loop } = await world(
+    const { clock, queue, tried, loop } = await open(
       async (job) => {
         if (job.recipient.endsWith('other.example')) return OK
         most = Math.max(most, ++underWay)
@@ -462,7 +462,7 @@ describe('the loop', () => {
 
   test('ends what expires while its destination is paused and continues with the rest', async () => {
     let isSlowed = true
-    const { clock, queue, told, loop, tried } = await world(() => (isSlowed ? SLOWER : OK))
+    const { clock, queue, published, loop, tried } = await open(() => (isSlowed ? SLOWER : OK))
     await queue(['r1@example.com'])
     await clock.advance(0)
     for (let i = 2; i <= 9; i++) {
@@ -476,8 +476,8 @@ describe('the loop', () => {
     const short = await queue(['ann@example.com'], { expiresAt: now + 2_000 })
     const long = await queue(['bob@example.com'], { expiresAt: now + 3_600_000 })
     await clock.advance(4_000)
-    expect(await told(short)).toEqual([`${(now - START) / 1000 + 2} message.bounced soft`])
-    expect(await told(long)).toEqual([])
+    expect(await published(short)).toEqual([`${(now - START) / 1000 + 2} message.bounced soft`])
+    expect(await published(long)).toEqual([])
     isSlowed = false
     await clock.advance(600_000)
     expect(tried.join()).toContain('bob@example.com')
@@ -486,7 +486,7 @@ describe('the loop', () => {
 
   test('asks DNS nothing for test mail', async () => {
     const asked: string[] = []
-    const { clock, queue, tried } = await world(() => OK, {
+    const { clock, queue, tried } = await open(() => OK, {
       mx: (domain) => {
         asked.push(domain)
         return { kind: 'no_data' }
@@ -500,15 +500,15 @@ describe('the loop', () => {
 
   test('gives up mail that found no memory until its maximum age', async () => {
     const slow = { maxConnections: 0, maxMailsPerConnection: 0, maxMailsPerMinute: 1 }
-    const { clock, queue, tried, told, loop } = await world(() => OK, { sites: { 'slow.example': slow } })
+    const { clock, queue, tried, published, loop } = await open(() => OK, { sites: { 'slow.example': slow } })
     const messages: Message[] = []
     for (let i = 0; i < 100; i++) messages.push(await queue([`r${i}@slow.example`]))
     await clock.advance(3_600_000)
     expect(tried).toHaveLength(61)
-    expect(await told(messages[99]!)).toEqual([])
+    expect(await published(messages[99]!)).toEqual([])
     await clock.advance(60_000)
     expect(tried).toHaveLength(61)
-    expect(await told(messages[99]!)).toEqual(['3660 message.bounced soft'])
+    expect(await published(messages[99]!)).toEqual(['3660 message.bounced soft'])
     expect(loop.stateOf('slow.example').underWay).toBe(0)
     await queue(['new@slow.example'])
     await clock.advance(0)
@@ -517,7 +517,7 @@ describe('the loop', () => {
 
   test('does not spin while due mail has no capacity', async () => {
     const never = new Promise<Outcome>(() => {})
-    const { clock, queue, store } = await world(() => never, { maxInFlight: 4 })
+    const { clock, queue, store } = await open(() => never, { maxInFlight: 4 })
     for (let i = 0; i < 50; i++) await queue([`r${i}@hangs.example`])
     await clock.advance(0)
     let claims = 0
@@ -531,19 +531,19 @@ describe('the loop', () => {
   })
 
   test('records an outcome that the store refused at first, without a second attempt', async () => {
-    const { clock, queue, told, tried, store } = await world(() => OK)
+    const { clock, queue, published, tried, store } = await open(() => OK)
     const record = store.deliveries.record
     let refusals = 3
     store.deliveries.record = (what) => (refusals-- > 0 ? Promise.reject(new Error('disk full')) : record(what))
     const message = await queue(['ann@example.com'])
     await clock.advance(5_000)
     expect(tried).toHaveLength(1)
-    expect(await told(message)).toEqual(['0 message.delivered'])
+    expect(await published(message)).toEqual(['0 message.delivered'])
   })
 
   test('stopped in the middle leaves a lease that the next process ends', async () => {
     const never = new Promise<Outcome>(() => {})
-    const { clock, queue, store, loop } = await world(() => never)
+    const { clock, queue, store, loop } = await open(() => never)
     const message = await queue(['ann@example.com'])
     await clock.advance(0)
     const stopped = loop.stop(1_000)
@@ -560,7 +560,7 @@ describe('the loop', () => {
   })
 
   test('accepted by a server before the process died is reported as delivered once by the next process, and not sent again', async () => {
-    const { clock, queue, store, told, jobs } = await world(() => new Promise(() => {}))
+    const { clock, queue, store, published, jobs } = await open(() => new Promise(() => {}))
     const [known, forgotten] = [await queue(['ann@example.com']), await queue(['bob@example.com'])]
     await clock.advance(0)
     const folder = mkdtempSync(join(tmpdir(), 'postrider-taken-'))
@@ -581,8 +581,8 @@ describe('the loop', () => {
       await recordDelivered(folder, { deliveries, now: clock.now, mintId, log: silentLog, mailLog })
       expect(readdirSync(folder)).toEqual(['w0.unreadable'])
       expect(delivered).toEqual([jobs[0]!.deliveryId])
-      expect(await told(known)).toEqual(['0 message.delivered'])
-      expect(await told(forgotten)).toEqual([])
+      expect(await published(known)).toEqual(['0 message.delivered'])
+      expect(await published(forgotten)).toEqual([])
       expect((await store.messages.get(known.id))?.status).toBe('delivered')
       expect(await deliveries.endLeases('w1', new Set(), clock.now())).toBe(1)
     } finally {
@@ -644,7 +644,7 @@ function attemptOf(job: AttemptJob, outcome: Outcome, startedAt: number): Attemp
 
 // threat: poisonous-jobs-of-one-tenant
 test('mail of an organization whose messages ended several threads waits ten minutes, that of others does not', async () => {
-  const { clock, queue, tried, store, told } = await world(({ recipient }) =>
+  const { clock, queue, tried, store, published } = await open(({ recipient }) =>
     recipient.startsWith('bad') ? poisoned('ended_thread') : OK,
   )
   await store.organizations.create({ id: 'org_2', name: 'Other', plan: 'enterprise', createdAt: START })
@@ -657,7 +657,7 @@ test('mail of an organization whose messages ended several threads waits ten min
   expect(tried.slice(5)).toEqual(['0 bob@other.example'])
   await clock.advance(10_000)
   expect(tried.slice(6)).toContain('600 ann@example.com')
-  expect(await told(good)).toEqual(['600 message.delivered'])
+  expect(await published(good)).toEqual(['600 message.delivered'])
   // A waiting delivery did not count as tried: each bad message is tried once more, and five that end a thread wait
   // again.
   expect(tried.filter((line) => line.includes('bad')).length).toBeLessThanOrEqual(10)

@@ -86,7 +86,7 @@ function threads(options: {
   const batches: number[] = []
   const spawned: Worker[] = []
   let waiting: (() => void)[] = []
-  const told = () => {
+  const reported = () => {
     for (const resolve of waiting) resolve()
     waiting = []
   }
@@ -118,11 +118,11 @@ function threads(options: {
         batches.push(batch.length)
         results.push(...batch)
         if (options.isWritten?.() ?? true) for (const { deliveryId } of batch) workers.written(deliveryId)
-        told()
+        reported()
       },
       onLost: (jobs) => {
         lost.push(...jobs)
-        told()
+        reported()
       },
     }),
   )

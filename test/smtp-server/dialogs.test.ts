@@ -11,7 +11,7 @@ import { type ListenerAtTest, startListener } from './setup.ts'
 
 const DIALOGS = join(import.meta.dir, '../inbound/dialogs')
 
-const world: Partial<SmtpHandler<string>> = {
+const inboundHandler: Partial<SmtpHandler<string>> = {
   onMailFrom: (_session, returnPath) => {
     if (returnPath?.local === 'banned') throw new SmtpReply(550, '5.7.1', 'not from you')
     if (returnPath?.local === 'broken') throw new Error('the handler is broken')
@@ -39,22 +39,22 @@ const onLogin: SmtpHandler<string>['onLogin'] = async (_session, { user, passwor
 
 const limits = { messageBytes: 1_000, recipients: 100 }
 const listeners: Record<string, ListenerAtTest> = {
-  'mail from the world': await startListener({ handler: world, limits }),
-  login: await startListener({ handler: { ...world, onLogin }, limits, settings: { loginNeedsTls: false } }),
+  'inbound mail': await startListener({ handler: inboundHandler, limits }),
+  login: await startListener({ handler: { ...inboundHandler, onLogin }, limits, settings: { loginNeedsTls: false } }),
   // wrong passwords delay other logins from the same address
   'login, with wrong passwords': await startListener({
-    handler: { ...world, onLogin },
+    handler: { ...inboundHandler, onLogin },
     limits,
     settings: { loginNeedsTls: false },
   }),
-  'login over TLS': await startListener({ handler: { ...world, onLogin }, limits }),
+  'login over TLS': await startListener({ handler: { ...inboundHandler, onLogin }, limits }),
 }
 afterAll(() => Promise.all(Object.values(listeners).map((handler) => handler.stop())))
 
 for (const name of readdirSync(DIALOGS).sort()) {
   test.concurrent(`dialog ${name}`, async () => {
     const lines = readFileSync(join(DIALOGS, name), 'utf8').split('\n')
-    const handler = /^handler: (.*)$/.exec(lines[0]!)?.[1] ?? 'mail from the world'
+    const handler = /^handler: (.*)$/.exec(lines[0]!)?.[1] ?? 'inbound mail'
     const client = await listeners[handler]!.connect()
     const heard: string[] = []
     const expected: string[] = []

@@ -18,7 +18,7 @@ const entry = (number: number, change: Partial<AuditEntry> = {}): AuditEntry => 
   requestId: 'req_a',
   ...change,
 })
-const noteOf = (told: () => AuditEntry): AuditNote => ({ entry: told, isKept: false })
+const noteOf = (reported: () => AuditEntry): AuditNote => ({ entry: reported, isKept: false })
 const ALL = {
   organizationId: ORGANIZATION,
   actorId: null,

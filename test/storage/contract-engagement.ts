@@ -6,23 +6,23 @@ import { ALL_EVENTS, accept, claim, found, ORGANIZATION, type Records, recordOf,
 
 export function engagementPromises(holds: Holds): void {
   holds('people and machines are counted separately, and published', async (store, records) => {
-    const world = await delivered(store, records)
-    expect(await world.engage('opened')).toBe('recorded')
-    expect(await world.engage('opened', { machine: true })).toBe('recorded')
-    expect(await world.engage('clicked', { machine: true })).toBe('recorded')
-    expect(await world.engage('clicked')).toBe('recorded')
-    expect(await world.engage('clicked')).toBe('recorded')
-    const { delivery } = (await store.deliveries.get(world.id))!
+    const setup = await delivered(store, records)
+    expect(await setup.engage('opened')).toBe('recorded')
+    expect(await setup.engage('opened', { machine: true })).toBe('recorded')
+    expect(await setup.engage('clicked', { machine: true })).toBe('recorded')
+    expect(await setup.engage('clicked')).toBe('recorded')
+    expect(await setup.engage('clicked')).toBe('recorded')
+    const { delivery } = (await store.deliveries.get(setup.id))!
     expect(delivery).toMatchObject({ opens: 1, machineOpens: 1, clicks: 2, machineClicks: 1, status: 'delivered' })
-    expect(await world.events()).toBe(5)
+    expect(await setup.events()).toBe(5)
   })
 
   holds('the first open by a person is unique, whatever machines did before', async (store, records) => {
-    const world = await delivered(store, records)
-    await world.engage('opened', { machine: true })
-    await world.engage('opened')
-    await world.engage('opened')
-    await world.engage('clicked')
+    const setup = await delivered(store, records)
+    await setup.engage('opened', { machine: true })
+    await setup.engage('opened')
+    await setup.engage('opened')
+    await setup.engage('clicked')
     const [today] = await store.stats.days({ organizationId: ORGANIZATION, domainId: null, tag: null, mode: 'live' }, [
       { from: START - (START % 86_400_000), before: START - (START % 86_400_000) + 86_400_000 },
     ])
@@ -31,45 +31,45 @@ export function engagementPromises(holds: Holds): void {
   })
 
   holds('a hundred opens of one delivery are published, and all are counted', async (store, records) => {
-    const world = await delivered(store, records)
+    const setup = await delivered(store, records)
     const answers: string[] = []
-    for (let at = 0; at < 103; at++) answers.push(await world.engage('opened', { machine: at % 2 === 0 }))
+    for (let at = 0; at < 103; at++) answers.push(await setup.engage('opened', { machine: at % 2 === 0 }))
     expect(answers.filter((answer) => answer === 'recorded')).toHaveLength(100)
     expect(answers.slice(100)).toEqual(['counted', 'counted', 'counted'])
-    expect((await store.deliveries.get(world.id))!.delivery).toMatchObject({ opens: 51, machineOpens: 52 })
-    expect(await world.events()).toBe(100)
-    expect(await world.engage('clicked')).toBe('recorded')
-    expect(await world.engage('opened', { deliveryId: world.other })).toBe('recorded')
+    expect((await store.deliveries.get(setup.id))!.delivery).toMatchObject({ opens: 51, machineOpens: 52 })
+    expect(await setup.events()).toBe(100)
+    expect(await setup.engage('clicked')).toBe('recorded')
+    expect(await setup.engage('opened', { deliveryId: setup.other })).toBe('recorded')
   })
 
   holds('an unsubscription is published once and suppresses, again after its removal', async (store, records) => {
-    const world = await delivered(store, records)
+    const setup = await delivered(store, records)
     const suppression = () => records.suppression({ reason: 'unsubscribe' })
-    const stop = () => world.engage('unsubscribed', { suppression: suppression() })
+    const stop = () => setup.engage('unsubscribed', { suppression: suppression() })
     expect(await Promise.all([stop(), stop()])).toEqual(['recorded', 'counted'])
     const [kept] = await store.suppressions.find(ORGANIZATION, 'bob@dest.example')
     expect(kept).toMatchObject({ reason: 'unsubscribe' })
     await store.suppressions.remove([kept!.id])
     expect(await stop()).toBe('recorded')
     expect(await store.suppressions.find(ORGANIZATION, 'bob@dest.example')).toHaveLength(1)
-    expect(await world.events()).toBe(2)
+    expect(await setup.events()).toBe(2)
   })
 
   holds('an unsubscription of a suppressed address is published too, the first time', async (store, records) => {
-    const world = await delivered(store, records)
+    const setup = await delivered(store, records)
     await store.suppressions.add(records.suppression({ reason: 'complaint' }))
-    const stop = () => world.engage('unsubscribed', { suppression: records.suppression({ reason: 'unsubscribe' }) })
+    const stop = () => setup.engage('unsubscribed', { suppression: records.suppression({ reason: 'unsubscribe' }) })
     expect([await stop(), await stop()]).toEqual(['recorded', 'counted'])
     expect(await store.suppressions.find(ORGANIZATION, 'bob@dest.example')).toMatchObject([{ reason: 'complaint' }])
   })
 
   holds('nothing is written for an unknown delivery', async (store, records) => {
-    const world = await delivered(store, records)
+    const setup = await delivered(store, records)
     const suppression = records.suppression()
     for (const kind of ['opened', 'unsubscribed'] as const) {
-      expect(await world.engage(kind, { deliveryId: 'dlv_none', suppression })).toBe('unknown')
+      expect(await setup.engage(kind, { deliveryId: 'dlv_none', suppression })).toBe('unknown')
     }
-    expect(await world.events()).toBe(0)
+    expect(await setup.events()).toBe(0)
     expect(await store.suppressions.find(ORGANIZATION, 'bob@dest.example')).toEqual([])
   })
 }

@@ -75,11 +75,11 @@ export function reportPromises(holds: Holds): void {
 
   holds('a decision for another state, or for an unknown delivery, writes nothing', async (store, records) => {
     const { message, id } = await delivered(store, records)
-    const told = { events: [records.event()], suppression: records.suppression() }
-    expect(await store.deliveries.recordLate(lateBounce(id, records.report(), 'deferred', told))).toBe('changed')
-    const only = { ...told, change: null }
+    const published = { events: [records.event()], suppression: records.suppression() }
+    expect(await store.deliveries.recordLate(lateBounce(id, records.report(), 'deferred', published))).toBe('changed')
+    const only = { ...published, change: null }
     expect(await store.deliveries.recordLate(lateBounce(id, records.report(), 'queued', only))).toBe('changed')
-    const unknown = lateBounce('dlv_none', records.report(), 'delivered', told)
+    const unknown = lateBounce('dlv_none', records.report(), 'delivered', published)
     expect(await store.deliveries.recordLate(unknown)).toBe('unknown')
     expect((await store.deliveries.get(id))!.delivery.status).toBe('delivered')
     expect(await store.deliveries.reports(message.id)).toEqual([])

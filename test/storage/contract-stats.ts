@@ -79,11 +79,11 @@ export function statsPromises(holds: Holds): void {
     await found(store, records)
     await accept(store, records.accepted({ deliveries: [{}, {}] }))
     const [first, second] = await claim(store)
-    const told = (type: Event['type'], data = {}) => [records.event({ type, body: JSON.stringify({ data }) })]
-    await store.deliveries.record(recordOf(first!, DEFERRED, { events: told('message.deferred') }))
-    const bounced = recordOf(second!, BOUNCED, { events: told('message.bounced', { bounce_type: 'hard' }) })
+    const published = (type: Event['type'], data = {}) => [records.event({ type, body: JSON.stringify({ data }) })]
+    await store.deliveries.record(recordOf(first!, DEFERRED, { events: published('message.deferred') }))
+    const bounced = recordOf(second!, BOUNCED, { events: published('message.bounced', { bounce_type: 'hard' }) })
     await store.deliveries.record(bounced)
-    expect(await store.deliveries.record({ ...bounced, events: told('message.bounced') })).toBe('lease_lost')
+    expect(await store.deliveries.record({ ...bounced, events: published('message.bounced') })).toBe('lease_lost')
     expect(await today(store)).toEqual({ accepted: 2, deferred: 1, hardBounced: 1 })
   })
 

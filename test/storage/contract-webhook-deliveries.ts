@@ -48,10 +48,10 @@ export function webhookDeliveryPromises(holds: Holds): void {
       const hooks = [await hooked(store, records), await add(store, records)]
       const [first, second] = [records.event({ messageId: 'msg_told' }), records.event({ messageId: 'msg_told' })]
       await store.events.append([first, records.event({ messageId: 'msg_other' }), second])
-      const { records: told, hasMore } = await store.webhookDeliveries.ofMessage(ORGANIZATION, 'msg_told', 3)
-      expect([told.map(({ eventId }) => eventId), hasMore]).toEqual([[second.id, second.id, first.id], true])
+      const { records: published, hasMore } = await store.webhookDeliveries.ofMessage(ORGANIZATION, 'msg_told', 3)
+      expect([published.map(({ eventId }) => eventId), hasMore]).toEqual([[second.id, second.id, first.id], true])
       expect(
-        told
+        published
           .slice(0, 2)
           .map(({ webhookId }) => webhookId)
           .toSorted(),

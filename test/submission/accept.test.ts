@@ -48,7 +48,7 @@ function author(mode: Mode = 'live') {
 
 /** The server's submission with some parts replaced, and its notifications in order. */
 function submissionWith(change: Partial<SubmissionDeps>) {
-  const told: string[] = []
+  const notified: string[] = []
   const submission = createSubmission({
     ...parsingHere(),
     store: server.store,
@@ -59,15 +59,15 @@ function submissionWith(change: Partial<SubmissionDeps>) {
     compose: async () => new Uint8Array(),
     simulate,
     stoppedBy: () => null,
-    wakeOutbound: () => told.push('outbound'),
-    wakeWebhooks: () => told.push('webhooks'),
+    wakeOutbound: () => notified.push('outbound'),
+    wakeWebhooks: () => notified.push('webhooks'),
     mailLog: {
-      accepted: ({ mode, recipients }) => told.push(`accepted ${mode} ${recipients}`),
-      suppressed: ({ recipients }) => told.push(`suppressed ${recipients}`),
+      accepted: ({ mode, recipients }) => notified.push(`accepted ${mode} ${recipients}`),
+      suppressed: ({ recipients }) => notified.push(`suppressed ${recipients}`),
     },
     ...change,
   })
-  return { submission, told }
+  return { submission, notified }
 }
 
 test('every caller may use it: the source is recorded', async () => {
@@ -80,7 +80,7 @@ test('no part is notified before the message is durable, then all once', async (
   const held = new Promise<void>((resolve) => {
     commit = resolve
   })
-  const { submission, told } = submissionWith({
+  const { submission, notified } = submissionWith({
     store: withAccept(async (...given) => {
       await held
       return server.store.messages.accept(...given)
@@ -88,26 +88,26 @@ test('no part is notified before the message is durable, then all once', async (
   })
   const both = [submission.submit(author(), REQUEST), submission.submit(author('test'), REQUEST)]
   await new Promise(setImmediate)
-  expect(told).toEqual([])
+  expect(notified).toEqual([])
   commit()
   await Promise.all(both)
-  expect(told.sort()).toEqual(['accepted live 1', 'accepted test 1', 'outbound', 'webhooks'])
+  expect(notified.sort()).toEqual(['accepted live 1', 'accepted test 1', 'outbound', 'webhooks'])
 })
 
 test('suppressed recipients are logged by number', async () => {
-  const { submission, told } = submissionWith({})
+  const { submission, notified } = submissionWith({})
   await submission.submit(author('test'), { ...REQUEST, to: addresses('suppressed@r.example', 'ann@r.example') })
-  expect(told).toEqual(['webhooks', 'accepted test 2', 'suppressed 1'])
+  expect(notified).toEqual(['webhooks', 'accepted test 2', 'suppressed 1'])
 })
 
 describe('when something breaks', () => {
   test('a store that cannot write rejects, and no part is notified', async () => {
-    const { submission, told } = submissionWith({
+    const { submission, notified } = submissionWith({
       store: withAccept(() => Promise.reject(new StoreUnavailable('disk full'))),
     })
     await expect(submission.submit(author(), REQUEST)).rejects.toThrow(StoreUnavailable)
     await expect(submission.submitBatch(author(), [REQUEST])).rejects.toThrow(StoreUnavailable)
-    expect(told).toEqual([])
+    expect(notified).toEqual([])
   })
 
   test('test mail that cannot be composed is not accepted', async () => {
@@ -172,7 +172,7 @@ describe('a large batch is written in slices', () => {
     'a batch of 500 to 50 recipients each does not block the thread: %s',
     async (mode) => {
       const sizes: number[] = []
-      const { submission, told } = submissionWith({
+      const { submission, notified } = submissionWith({
         store: withAccept(async (accepted) => {
           sizes.push(accepted.reduce((sum, { deliveries, events }) => sum + deliveries.length + events.length, 0))
           return { kind: 'accepted' }
@@ -181,7 +181,7 @@ describe('a large batch is written in slices', () => {
       const fates = await submission.submitBatch(author(mode), Array(500).fill(LARGE), undefined, null)
       expect(new Set(fates.map(idOf)).size).toBe(500)
       expect(Math.max(...sizes)).toBeLessThan(1_200)
-      expect(told.filter((each) => each === (mode === 'live' ? 'outbound' : 'webhooks')).length).toBe(1)
+      expect(notified.filter((each) => each === (mode === 'live' ? 'outbound' : 'webhooks')).length).toBe(1)
     },
   )
 
@@ -238,7 +238,7 @@ describe('a large batch is written in slices', () => {
 
   test('a disk that refuses the third slice: written messages are accepted, the rest is unavailable', async () => {
     let slices = 0
-    const { submission, told } = submissionWith({
+    const { submission, notified } = submissionWith({
       store: withAccept(async () => {
         if (++slices > 2) throw new StoreUnavailable('disk full')
         return { kind: 'accepted' }
@@ -253,7 +253,7 @@ describe('a large batch is written in slices', () => {
     const refused = fates.filter((fate) => fate instanceof Refusal)
     expect(refused.every(({ reason }) => reason === 'unavailable')).toBe(true)
     expect([fates.length, refused.length, remembered]).toEqual([60, 24, false])
-    expect(told.filter((each) => each.startsWith('accepted')).length).toBe(36)
+    expect(notified.filter((each) => each.startsWith('accepted')).length).toBe(36)
   })
 })
 

@@ -90,8 +90,8 @@ test.each(BODIES)('%s with a resource of another organization is 403', async (pa
 test('a domain of another organization is a conflict, without a word about its owner', async () => {
   const mine = await ask(world.keys.live, 'POST', '/v1/domains', { name: 'example.com' })
   const theirs = await asStranger('POST', '/v1/domains', { name: 'example.com' })
-  const told = ({ body }: { body: Json }) => [body.error.code, body.error.message, body.error.field]
-  expect([theirs.status, told(theirs)]).toEqual([409, told(mine)])
+  const reported = ({ body }: { body: Json }) => [body.error.code, body.error.message, body.error.field]
+  expect([theirs.status, reported(theirs)]).toEqual([409, reported(mine)])
 })
 
 function resolve(document: Json, ref: string): Json {

@@ -16,7 +16,7 @@ const TESTING: MtaSts = { ...ENFORCE, mode: 'testing' }
 const BROKEN: PolicyFailure = { failure: 'sts-policy-fetch-error', detail: 'timeout' }
 
 /** A domain remote.test that announces a policy; the fetch returns `answer`. */
-async function world() {
+async function open() {
   const zone = await startZone([{ name: '_mta-sts.remote.test', type: 'TXT', data: 'v=STSv1; id=1;', ttlSeconds: 60 }])
   const store = await openStore({ dataDir: ':memory:', now: START })
   const clock = createFakeClock(START)
@@ -46,7 +46,7 @@ async function until(find: () => unknown, wanted: unknown): Promise<void> {
 }
 
 test('fetches a policy once, at the first mail', async () => {
-  await using w = await world()
+  await using w = await open()
   const policies = w.start()
   const asked = [policies.find('remote.test'), policies.find('remote.test')]
   expect(asked[0]).toBeInstanceOf(Promise)
@@ -56,7 +56,7 @@ test('fetches a policy once, at the first mail', async () => {
 })
 
 test('a domain that announces none has none, and gets no HTTPS request; nor does an address literal', async () => {
-  await using w = await world()
+  await using w = await open()
   const policies = w.start()
   expect(await policies.find('plain.test')).toBeNull()
   expect(policies.find('plain.test')).toBeNull()
@@ -65,7 +65,7 @@ test('a domain that announces none has none, and gets no HTTPS request; nor does
 })
 
 test('a stored policy survives a restart and applies without DNS and HTTPS until it expires', async () => {
-  await using w = await world()
+  await using w = await open()
   await w.start().find('remote.test')
   w.zone.remove('_mta-sts.remote.test')
   w.state.answer = BROKEN
@@ -77,7 +77,7 @@ test('a stored policy survives a restart and applies without DNS and HTTPS until
 })
 
 test('another id brings another policy, a little later and without delaying mail', async () => {
-  await using w = await world()
+  await using w = await open()
   const policies = w.start()
   await policies.find('remote.test')
   w.announce('2')
@@ -89,7 +89,7 @@ test('another id brings another policy, a little later and without delaying mail
 })
 
 test('a new policy that cannot be fetched leaves the previous one in force, and is fetched again after five minutes', async () => {
-  await using w = await world()
+  await using w = await open()
   const policies = w.start()
   await policies.find('remote.test')
   w.announce('2')
@@ -106,7 +106,7 @@ test('a new policy that cannot be fetched leaves the previous one in force, and 
 })
 
 test('a domain that had none is asked again before the next mail after a long pause', async () => {
-  await using w = await world()
+  await using w = await open()
   w.zone.remove('_mta-sts.remote.test')
   const policies = w.start()
   expect(await policies.find('remote.test')).toBeNull()
@@ -122,7 +122,7 @@ test('a domain that had none is asked again before the next mail after a long pa
 })
 
 test('an announced policy that was never fetched counts as none', async () => {
-  await using w = await world()
+  await using w = await open()
   w.state.answer = { failure: 'sts-policy-invalid', detail: 'no mx' }
   const policies = w.start()
   expect(await policies.find('remote.test')).toBeNull()
@@ -131,7 +131,7 @@ test('an announced policy that was never fetched counts as none', async () => {
 })
 
 test('DNS failures remove no policy', async () => {
-  await using w = await world()
+  await using w = await open()
   const policies = w.start()
   await policies.find('remote.test')
   w.zone.fail('_mta-sts.remote.test', 'SERVFAIL')
@@ -139,7 +139,7 @@ test('DNS failures remove no policy', async () => {
 })
 
 test('a policy in use is fetched again every day, and a failure costs only another attempt in an hour', async () => {
-  await using w = await world()
+  await using w = await open()
   const policies = w.start()
   await policies.find('remote.test')
   const turn = async (ms: number) => {
@@ -159,7 +159,7 @@ test('a policy in use is fetched again every day, and a failure costs only anoth
 })
 
 test('lets a policy unused for two months expire', async () => {
-  await using w = await world()
+  await using w = await open()
   w.state.answer = { ...ENFORCE, maxAgeSeconds: 90 * 86_400 }
   const policies = w.start()
   await policies.find('remote.test')
@@ -173,7 +173,7 @@ test('lets a policy unused for two months expire', async () => {
 })
 
 test('a policy with a lifetime of zero applies for five minutes, so that not every mail fetches it', async () => {
-  await using w = await world()
+  await using w = await open()
   w.state.answer = { ...ENFORCE, maxAgeSeconds: 0 }
   const policies = w.start()
   await policies.find('remote.test')

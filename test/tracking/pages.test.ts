@@ -5,11 +5,11 @@ import { DOMAIN } from '../storage/records.ts'
 import { BROWSER, LATER, openTracking } from './setup.ts'
 
 type Room = Awaited<ReturnType<typeof openTracking>>
-let room: Room
+let setup: Room
 beforeEach(async () => {
-  room = await openTracking()
+  setup = await openTracking()
 })
-afterEach(() => room.close())
+afterEach(() => setup.close())
 
 const URL = 'https://shop.example/orders/1?a=1&b=2'
 const paths = ({ links, deliveryId }: Room) => ({
@@ -29,53 +29,53 @@ const READER = { user_agent: BROWSER, ip_address: '198.51.100.7' }
 
 describe('the pixel', () => {
   test('is an image of one pixel that is not cached, and counts as an open', async () => {
-    const answer = await room.ask('GET', paths(room).open)
+    const answer = await setup.ask('GET', paths(setup).open)
     expect(answer.status).toBe(200)
     expect(answer.headers.get('content-type')).toBe('image/gif')
     expect(answer.headers.get('cache-control')).toContain('no-store')
     const bytes = Buffer.from(await answer.arrayBuffer())
     expect([bytes.length, bytes.toString('latin1', 0, 6), bytes.at(-1)]).toEqual([43, 'GIF89a', 0x3b])
-    const [event, ...others] = await room.events()
+    const [event, ...others] = await setup.events()
     expect(others).toEqual([])
     expect(event).toEqual({
       id: expect.stringMatching(/^evt_/),
       type: 'message.opened',
       timestamp: iso(LATER),
-      data: { message_id: room.message.id, ...GENERAL, opened_at: iso(LATER), ...READER, machine: false },
+      data: { message_id: setup.message.id, ...GENERAL, opened_at: iso(LATER), ...READER, machine: false },
     })
-    expect(await room.delivery()).toMatchObject({ opens: 1, machineOpens: 0, clicks: 0 })
-    expect(room.seen.wakes).toBe(1)
+    expect(await setup.delivery()).toMatchObject({ opens: 1, machineOpens: 0, clicks: 0 })
+    expect(setup.seen.wakes).toBe(1)
   })
 
   test('loaded by a proxy counts as a machine', async () => {
-    await room.ask('GET', paths(room).open, { headers: { 'user-agent': 'Mozilla/5.0' } })
-    expect((await room.events())[0].data).toMatchObject({ user_agent: 'Mozilla/5.0', machine: true })
-    expect(await room.delivery()).toMatchObject({ opens: 0, machineOpens: 1 })
+    await setup.ask('GET', paths(setup).open, { headers: { 'user-agent': 'Mozilla/5.0' } })
+    expect((await setup.events())[0].data).toMatchObject({ user_agent: 'Mozilla/5.0', machine: true })
+    expect(await setup.delivery()).toMatchObject({ opens: 0, machineOpens: 1 })
   })
 
   test('requested repeatedly wakes webhooks for published events only', async () => {
-    for (let i = 0; i < 102; i++) await room.ask('GET', paths(room).open)
-    expect([(await room.events()).length, room.seen.wakes, (await room.delivery()).opens]).toEqual([100, 100, 102])
+    for (let i = 0; i < 102; i++) await setup.ask('GET', paths(setup).open)
+    expect([(await setup.events()).length, setup.seen.wakes, (await setup.delivery()).opens]).toEqual([100, 100, 102])
   })
 })
 
 describe('a click', () => {
   test('redirects to exactly the author’s link, and is published', async () => {
-    const answer = await room.ask('GET', `${paths(room).click}?utm=x`)
+    const answer = await setup.ask('GET', `${paths(setup).click}?utm=x`)
     expect([answer.status, answer.headers.get('location')]).toEqual([302, URL])
     expect(answer.headers.get('referrer-policy')).toBe('no-referrer')
     expect(answer.headers.get('cache-control')).toContain('no-store')
-    const [event] = await room.events()
+    const [event] = await setup.events()
     expect(event.type).toBe('message.clicked')
     expect(event.data).toEqual({
-      message_id: room.message.id,
+      message_id: setup.message.id,
       ...GENERAL,
       clicked_at: iso(LATER),
       url: URL,
       ...READER,
       machine: false,
     })
-    expect(await room.delivery()).toMatchObject({ clicks: 1, opens: 0 })
+    expect(await setup.delivery()).toMatchObject({ clicks: 1, opens: 0 })
   })
 
   test.each([
@@ -84,13 +84,13 @@ describe('a click', () => {
     ['https://bücher.example/', 'https://xn--bcher-kva.example/'],
     ['HTTPS://X.example', 'HTTPS://X.example'],
   ])('on %p is in the header as a browser writes it', async (url, location) => {
-    const answer = await room.ask('GET', room.links.click(room.deliveryId, url))
+    const answer = await setup.ask('GET', setup.links.click(setup.deliveryId, url))
     expect([answer.status, answer.headers.get('location'), answer.headers.get('set-cookie')]).toEqual([
       302,
       location,
       null,
     ])
-    expect((await room.events())[0].data.url).toBe(url)
+    expect((await setup.events())[0].data.url).toBe(url)
   })
 
   test('redirects while nothing can be written, and when the mail is no longer kept', async () => {
@@ -104,9 +104,9 @@ describe('a click', () => {
     expect((await broken.ask('GET', paths(broken).open)).status).toBe(200)
     await broken.close()
 
-    const gone = room.links.click('dlv_01kq7000000000000000000000', URL)
-    expect((await room.ask('GET', gone)).status).toBe(302)
-    expect(await room.events()).toEqual([])
+    const gone = setup.links.click('dlv_01kq7000000000000000000000', URL)
+    expect((await setup.ask('GET', gone)).status).toBe(302)
+    expect(await setup.events()).toEqual([])
   })
 })
 
@@ -114,7 +114,7 @@ describe('unsubscribing', () => {
   // threat: tracking-link-abuse
   test('requires a button: a GET shows a page and changes nothing', async () => {
     for (const userAgent of [BROWSER, 'curl/8', '']) {
-      const answer = await room.ask('GET', paths(room).stop, { headers: { 'user-agent': userAgent } })
+      const answer = await setup.ask('GET', paths(setup).stop, { headers: { 'user-agent': userAgent } })
       expect(answer.status).toBe(200)
       expect(answer.headers.get('content-type')).toBe('text/html; charset=utf-8')
       const policy = answer.headers.get('content-security-policy')!
@@ -126,7 +126,7 @@ describe('unsubscribing', () => {
       expect(html).toContain('Ann &#60;ann@a.example&#62;')
       expect(html).not.toContain('script')
     }
-    expect([await room.events(), await room.suppressed()]).toEqual([[], []])
+    expect([await setup.events(), await setup.suppressed()]).toEqual([[], []])
   })
 
   const form = { 'content-type': 'application/x-www-form-urlencoded' }
@@ -138,18 +138,18 @@ describe('unsubscribing', () => {
     ['our button', 'link', { headers: form, body: 'confirm=yes' }],
     ['nothing but a POST', 'link', {}],
   ])('by %s is published as %s and suppresses, once', async (_, method, init) => {
-    const answers = [await room.ask('POST', paths(room).stop, init), await room.ask('POST', paths(room).stop, init)]
+    const answers = [await setup.ask('POST', paths(setup).stop, init), await setup.ask('POST', paths(setup).stop, init)]
     expect(answers.map(({ status }) => status)).toEqual([200, 200])
     expect(await answers[0]!.text()).toContain('You will not receive further email')
-    const events = await room.events()
+    const events = await setup.events()
     expect(events.map(({ type, data }) => [type, data])).toEqual([
       [
         'message.unsubscribed',
-        { message_id: room.message.id, ...GENERAL, unsubscribed_at: iso(LATER), method, ...READER },
+        { message_id: setup.message.id, ...GENERAL, unsubscribed_at: iso(LATER), method, ...READER },
       ],
     ])
-    expect(await room.suppressed()).toEqual([{ reason: 'unsubscribe', domainId: DOMAIN, messageId: room.message.id }])
-    expect(room.seen.wakes).toBe(1)
+    expect(await setup.suppressed()).toEqual([{ reason: 'unsubscribe', domainId: DOMAIN, messageId: setup.message.id }])
+    expect(setup.seen.wakes).toBe(1)
   })
 
   test('is not confirmed while it cannot be written', async () => {
@@ -171,22 +171,22 @@ describe('unsubscribing', () => {
       email: 'Bob@dest.example',
       sentAt: 0,
     }
-    const told: unknown[][] = []
+    const published: unknown[][] = []
     const late = await openTracking({
       wrap: (deliveries) => ({
         ...deliveries,
         get: async () => null,
         unsubscribable: async () => left,
         recordUnsubscribable: async (...all) => {
-          told.push(all)
-          return told.length === 1 ? 'recorded' : 'known'
+          published.push(all)
+          return published.length === 1 ? 'recorded' : 'known'
         },
       }),
     })
     const stop = late.links.unsubscribe(left.deliveryId)
     expect(await (await late.ask('GET', stop)).text()).toContain('ann@a.example')
     for (const _ of [1, 2]) expect((await late.ask('POST', stop)).status).toBe(200)
-    const [id, event, suppression] = told[0]! as [string, { body: string }, object]
+    const [id, event, suppression] = published[0]! as [string, { body: string }, object]
     expect([id, late.seen.wakes]).toEqual([left.deliveryId, 1])
     expect(JSON.parse(event.body).data).toMatchObject({
       message_id: 'msg_1',
@@ -201,15 +201,15 @@ describe('unsubscribing', () => {
 
   test('reads no more than it needs', async () => {
     const body = `List-Unsubscribe=One-Click&${'x'.repeat(5_000)}`
-    expect((await room.ask('POST', paths(room).stop, { body })).status).toBe(413)
-    expect(await room.suppressed()).toEqual([])
+    expect((await setup.ask('POST', paths(setup).stop, { body })).status).toBe(413)
+    expect(await setup.suppressed()).toEqual([])
   })
 
   test('is not confirmed for a mail that no longer exists', async () => {
-    const gone = room.links.unsubscribe('dlv_01kq7000000000000000000000')
-    expect((await room.ask('GET', gone)).status).toBe(404)
-    expect((await room.ask('POST', gone)).status).toBe(404)
-    expect(await room.events()).toEqual([])
+    const gone = setup.links.unsubscribe('dlv_01kq7000000000000000000000')
+    expect((await setup.ask('GET', gone)).status).toBe(404)
+    expect((await setup.ask('POST', gone)).status).toBe(404)
+    expect(await setup.events()).toEqual([])
   })
 
   test('escapes the author’s name on the page', async () => {
@@ -222,11 +222,11 @@ describe('unsubscribing', () => {
 })
 
 test('HEAD is answered like GET without counting', async () => {
-  const { open, click, stop } = paths(room)
-  const statuses = await Promise.all([open, click, stop].map(async (path) => (await room.ask('HEAD', path)).status))
+  const { open, click, stop } = paths(setup)
+  const statuses = await Promise.all([open, click, stop].map(async (path) => (await setup.ask('HEAD', path)).status))
   expect(statuses).toEqual([200, 302, 200])
-  expect(await room.events()).toEqual([])
-  expect(await room.delivery()).toMatchObject({ opens: 0, clicks: 0, machineOpens: 0, machineClicks: 0 })
+  expect(await setup.events()).toEqual([])
+  expect(await setup.delivery()).toMatchObject({ opens: 0, clicks: 0, machineOpens: 0, machineClicks: 0 })
 })
 
 test('test mail publishes, counts and suppresses nothing', async () => {
@@ -242,7 +242,7 @@ test('test mail publishes, counts and suppresses nothing', async () => {
 
 // threat: tracking-link-abuse
 test('a forged link reveals nothing', async () => {
-  const { open, click, stop } = paths(room)
+  const { open, click, stop } = paths(setup)
   const evil = Buffer.from('https://evil.example/').toString('base64url')
   const forged = [
     open.replace('/t/o/', '/t/u/').replace('.gif', ''),
@@ -255,11 +255,11 @@ test('a forged link reveals nothing', async () => {
   ]
   for (const path of forged) {
     for (const method of ['GET', 'POST', 'HEAD']) {
-      const answer = await room.ask(method, path)
+      const answer = await setup.ask(method, path)
       expect([path, answer.status, answer.headers.get('location')]).toEqual([path, 404, null])
       expect(await answer.text()).not.toContain('dlv_')
     }
   }
-  for (const path of [open, click]) expect((await room.ask('POST', path)).status).toBe(404)
-  expect(await room.events()).toEqual([])
+  for (const path of [open, click]) expect((await setup.ask('POST', path)).status).toBe(404)
+  expect(await setup.events()).toEqual([])
 })

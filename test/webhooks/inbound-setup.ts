@@ -14,7 +14,7 @@ export const INBOUND_LADDER = [60, 600, 3600, 21_600]
 export const SECRET = 'whsec_cm91dGUgc2VjcmV0'
 
 /** One organization on a real store in memory, real receivers, a fake clock, and inbound loops. */
-export interface InboundBench {
+export interface InboundWebhookSetup {
   store: Store
   clock: FakeClock
   mintId: MintId
@@ -37,7 +37,7 @@ type LoopChanges = Partial<Omit<InboundLoopOptions, 'settings'>> & {
   settings?: Partial<InboundLoopOptions['settings']>
 }
 
-export async function startInboundBench(): Promise<InboundBench> {
+export async function startInboundWebhookSetup(): Promise<InboundWebhookSetup> {
   const ground = await startGround<DeliveryLoop>()
   const { store, clock, mintId, loops, receiver, end } = ground
 

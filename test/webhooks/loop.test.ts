@@ -1,22 +1,22 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import type { Receiver } from '../support/receiver.ts'
-import { type Bench, DAY, LADDER, MINUTE, START, startBench, until, withDeliveries } from './setup.ts'
+import { DAY, LADDER, MINUTE, START, startWebhookSetup, until, type WebhookSetup, withDeliveries } from './setup.ts'
 
-let bench: Bench
+let setup: WebhookSetup
 beforeEach(async () => {
-  bench = await startBench()
+  setup = await startWebhookSetup()
 })
-afterEach(() => bench.end())
+afterEach(() => setup.end())
 
 const attemptNumbers = (receiver: Receiver) =>
   receiver.requests.map((request) => Number(request.headers['x-service-delivery-attempt']))
 
 test('an event reaches every webhook that subscribed to its kind, at once', async () => {
-  const [first, second] = [await bench.receiver(), await bench.receiver()]
-  const both = await bench.webhook(first.url)
-  const bounces = await bench.webhook(second.url, ['message.bounced'])
-  const loop = bench.loop()
-  const [id] = await bench.tell()
+  const [first, second] = [await setup.receiver(), await setup.receiver()]
+  const both = await setup.webhook(first.url)
+  const bounces = await setup.webhook(second.url, ['message.bounced'])
+  const loop = setup.loop()
+  const [id] = await setup.tell()
   await until(() => first.requests.length === 1 && loop.inFlight() === 0)
   expect(JSON.parse(first.requests[0]!.body)).toMatchObject({ id, type: 'message.delivered' })
   expect(first.requests[0]!.headers).toMatchObject({
@@ -24,30 +24,30 @@ test('an event reaches every webhook that subscribed to its kind, at once', asyn
     'user-agent': 'Postrider/test',
     'webhook-id': id!,
   })
-  expect(await bench.deliveries(bounces.id)).toEqual([])
-  const [delivery] = await bench.deliveries(both.id)
+  expect(await setup.deliveries(bounces.id)).toEqual([])
+  const [delivery] = await setup.deliveries(both.id)
   expect(delivery).toMatchObject({ status: 'delivered', eventId: id!, nextAttemptAt: null })
   expect(delivery!.attempts).toMatchObject([{ number: 1, at: START, statusCode: 200, error: null }])
-  expect(await bench.store.webhooks.get(both.id)).toMatchObject({ lastSuccessAt: START, consecutiveFailures: 0 })
-  await bench.tell(1, 'message.bounced')
+  expect(await setup.store.webhooks.get(both.id)).toMatchObject({ lastSuccessAt: START, consecutiveFailures: 0 })
+  await setup.tell(1, 'message.bounced')
   await until(() => second.requests.length === 1 && loop.inFlight() === 0)
   expect(first.requests.length).toBe(2)
 })
 
 // threat: failing-webhook-endpoints
 test('five attempts at the times of the schedule, the same bytes each time, then failed', async () => {
-  const receiver = await bench.receiver({ status: 500, body: 'oh no' })
-  const webhook = await bench.webhook(receiver.url)
-  const loop = bench.loop()
-  await bench.tell()
+  const receiver = await setup.receiver({ status: 500, body: 'oh no' })
+  const webhook = await setup.webhook(receiver.url)
+  const loop = setup.loop()
+  await setup.tell()
   await until(() => receiver.requests.length === 1 && loop.inFlight() === 0)
   for (const [at, seconds] of LADDER.entries()) {
-    await bench.clock.advance(seconds * 1000 - 1)
+    await setup.clock.advance(seconds * 1000 - 1)
     expect([receiver.requests.length, loop.inFlight()]).toEqual([at + 1, 0])
-    await bench.clock.advance(1)
+    await setup.clock.advance(1)
     await until(() => receiver.requests.length === at + 2 && loop.inFlight() === 0)
   }
-  await bench.clock.advance(2 * 3600_000)
+  await setup.clock.advance(2 * 3600_000)
   expect([receiver.requests.length, loop.inFlight()]).toEqual([5, 0])
 
   const sums = [0, 5, 305, 2105, 9305]
@@ -56,89 +56,89 @@ test('five attempts at the times of the schedule, the same bytes each time, then
   expect(new Set(receiver.requests.map((request) => request.body)).size).toBe(1)
   expect(new Set(receiver.requests.map((request) => request.headers['webhook-id'])).size).toBe(1)
   expect(new Set(receiver.requests.map((request) => request.headers['x-service-signature'])).size).toBe(5)
-  const [delivery] = await bench.deliveries(webhook.id)
+  const [delivery] = await setup.deliveries(webhook.id)
   expect(delivery).toMatchObject({ status: 'failed', nextAttemptAt: null })
   expect(delivery!.attempts.map((attempt) => [attempt.number, attempt.at])).toEqual(
     sums.map((sum, at) => [at + 1, START + sum * 1000]),
   )
   expect(delivery!.attempts[4]).toMatchObject({ statusCode: 500, error: 'HTTP 500', responseExcerpt: 'oh no' })
-  expect(await bench.store.webhooks.get(webhook.id)).toMatchObject({ status: 'active', consecutiveFailures: 1 })
+  expect(await setup.store.webhooks.get(webhook.id)).toMatchObject({ status: 'active', consecutiveFailures: 1 })
 })
 
 test('a redirect is a failure and is not followed; a later 2xx ends the delivery', async () => {
-  const receiver = await bench.receiver({ status: 307, headers: { location: '/elsewhere' } }, 204)
-  const webhook = await bench.webhook(receiver.url)
-  const loop = bench.loop()
-  await bench.tell()
+  const receiver = await setup.receiver({ status: 307, headers: { location: '/elsewhere' } }, 204)
+  const webhook = await setup.webhook(receiver.url)
+  const loop = setup.loop()
+  await setup.tell()
   await until(() => receiver.requests.length === 1 && loop.inFlight() === 0)
-  await bench.clock.advance(5000)
+  await setup.clock.advance(5000)
   await until(() => receiver.requests.length === 2 && loop.inFlight() === 0)
-  await bench.clock.advance(3600_000)
+  await setup.clock.advance(3600_000)
   expect(receiver.requests.map((request) => request.path)).toEqual(['/hook', '/hook'])
-  const [delivery] = await bench.deliveries(webhook.id)
+  const [delivery] = await setup.deliveries(webhook.id)
   expect(delivery!.status).toBe('delivered')
   expect(delivery!.attempts.map((attempt) => attempt.statusCode)).toEqual([307, 204])
 })
 
 test('a Retry-After of an endpoint is honoured', async () => {
-  const receiver = await bench.receiver({ status: 429, headers: { 'retry-after': '600' } }, 200)
-  await bench.webhook(receiver.url)
-  const loop = bench.loop()
-  await bench.tell()
+  const receiver = await setup.receiver({ status: 429, headers: { 'retry-after': '600' } }, 200)
+  await setup.webhook(receiver.url)
+  const loop = setup.loop()
+  await setup.tell()
   await until(() => receiver.requests.length === 1 && loop.inFlight() === 0)
-  await bench.clock.advance(599_999)
+  await setup.clock.advance(599_999)
   expect(receiver.requests.length).toBe(1)
-  await bench.clock.advance(1)
+  await setup.clock.advance(1)
   await until(() => receiver.requests.length === 2 && loop.inFlight() === 0)
 })
 
 test('no answer within the timeout is a failed attempt', async () => {
-  const receiver = await bench.receiver('hang', 200)
-  const webhook = await bench.webhook(receiver.url)
-  const loop = bench.loop({ settings: { timeoutMs: 50 } })
-  await bench.tell()
+  const receiver = await setup.receiver('hang', 200)
+  const webhook = await setup.webhook(receiver.url)
+  const loop = setup.loop({ settings: { timeoutMs: 50 } })
+  await setup.tell()
   await until(() => receiver.requests.length === 1 && loop.inFlight() === 0)
-  const [delivery] = await bench.deliveries(webhook.id)
+  const [delivery] = await setup.deliveries(webhook.id)
   expect(delivery).toMatchObject({ status: 'pending', nextAttemptAt: START + 5000 })
   expect(delivery!.attempts[0]).toMatchObject({ statusCode: null, responseExcerpt: null })
   expect(delivery!.attempts[0]!.error).toBeString()
 })
 
 test('an endpoint that refuses connections is a failed attempt', async () => {
-  const gone = await bench.receiver()
+  const gone = await setup.receiver()
   await gone.stop()
-  const webhook = await bench.webhook(gone.url)
-  const loop = bench.loop()
-  await bench.tell()
+  const webhook = await setup.webhook(gone.url)
+  const loop = setup.loop()
+  await setup.tell()
   await until(() => loop.inFlight() === 1)
   await until(() => loop.inFlight() === 0)
-  const [delivery] = await bench.deliveries(webhook.id)
+  const [delivery] = await setup.deliveries(webhook.id)
   expect(delivery).toMatchObject({ status: 'pending', nextAttemptAt: START + 5000 })
   expect(delivery!.attempts[0]!.error).toBeString()
 })
 
 test('a forbidden address is never connected to', async () => {
-  const receiver = await bench.receiver()
-  const webhook = await bench.webhook(receiver.url.replace('127.0.0.1', '127.0.0.2'))
-  const loop = bench.loop()
-  await bench.tell()
+  const receiver = await setup.receiver()
+  const webhook = await setup.webhook(receiver.url.replace('127.0.0.1', '127.0.0.2'))
+  const loop = setup.loop()
+  await setup.tell()
   await until(() => loop.inFlight() === 1)
   await until(() => loop.inFlight() === 0)
-  const [delivery] = await bench.deliveries(webhook.id)
+  const [delivery] = await setup.deliveries(webhook.id)
   expect(delivery!.attempts[0]!.error).toStartWith('blocked: ')
   expect(receiver.requests).toEqual([])
 })
 
 test('one webhook has at most ten requests under way, and the rest follows as they end', async () => {
-  const receiver = await bench.receiver(200)
-  await bench.webhook(receiver.url)
-  const loop = bench.loop()
-  await bench.tell()
+  const receiver = await setup.receiver(200)
+  await setup.webhook(receiver.url)
+  const loop = setup.loop()
+  await setup.tell()
   await until(() => receiver.requests.length === 1 && loop.inFlight() === 0)
   receiver.script('hang')
-  const ids = await bench.tell(25)
+  const ids = await setup.tell(25)
   await receiver.received(11)
-  await bench.clock.advance(0)
+  await setup.clock.advance(0)
   expect([receiver.requests.length, loop.inFlight()]).toEqual([11, 10])
   receiver.script(200)
   receiver.release(200)
@@ -149,7 +149,7 @@ test('one webhook has at most ten requests under way, and the rest follows as th
 
 test('an answer is written in the turn of the next claim: one commit for both', async () => {
   const calls: string[] = []
-  const store = withDeliveries(bench.store, (real) => ({
+  const store = withDeliveries(setup.store, (real) => ({
     claimDue: (request) => {
       calls.push('claim')
       return real.claimDue(request)
@@ -160,36 +160,36 @@ test('an answer is written in the turn of the next claim: one commit for both', 
       return real.record(record)
     },
   }))
-  const receiver = await bench.receiver('hang')
-  const webhook = await bench.webhook(receiver.url)
-  const loop = bench.loop({ store })
-  await bench.tell(3) // a new endpoint has two slots
+  const receiver = await setup.receiver('hang')
+  const webhook = await setup.webhook(receiver.url)
+  const loop = setup.loop({ store })
+  await setup.tell(3) // a new endpoint has two slots
   await receiver.received(2)
   receiver.script(200)
   receiver.release(200)
   await until(() => receiver.requests.length === 3 && loop.inFlight() === 0)
   expect(calls.join(' ')).toMatch(/^claim (record )+claim /)
-  expect((await bench.deliveries(webhook.id)).map(({ status }) => status)).toEqual(Array(3).fill('delivered'))
+  expect((await setup.deliveries(webhook.id)).map(({ status }) => status)).toEqual(Array(3).fill('delivered'))
 })
 
 // threat: flapping-webhook-endpoints
 test('endpoints that hang delay no other webhook, even when they are new and many', async () => {
-  const hanging = await bench.receiver('hang')
-  for (let i = 0; i < 5; i++) await bench.webhook(hanging.url, ['message.bounced'])
-  const healthy = await bench.receiver()
-  await bench.webhook(healthy.url, ['message.delivered'])
-  const loop = bench.loop({ settings: { maxInFlight: 40, maxPerWebhook: 10 } })
-  await bench.tell(10, 'message.bounced')
+  const hanging = await setup.receiver('hang')
+  for (let i = 0; i < 5; i++) await setup.webhook(hanging.url, ['message.bounced'])
+  const healthy = await setup.receiver()
+  await setup.webhook(healthy.url, ['message.delivered'])
+  const loop = setup.loop({ settings: { maxInFlight: 40, maxPerWebhook: 10 } })
+  await setup.tell(10, 'message.bounced')
   await hanging.received(10)
-  await bench.tell(30)
+  await setup.tell(30)
   await healthy.received(30)
   await until(() => loop.inFlight() === 10)
   expect(hanging.requests.length).toBe(10)
   // They are slow: together they keep a third of the slots permanently.
-  await bench.clock.advance(6000)
+  await setup.clock.advance(6000)
   hanging.release(500)
   await hanging.received(23)
-  await bench.tell(30)
+  await setup.tell(30)
   await healthy.received(60)
   await until(() => loop.inFlight() === 13)
   expect(hanging.requests.length).toBe(23)
@@ -197,17 +197,17 @@ test('endpoints that hang delay no other webhook, even when they are new and man
 
 // threat: webhook-slots-of-one-tenant
 test("a hundred endpoints of one organization hang, and another organization's webhook gets its events at once", async () => {
-  const hanging = await bench.receiver('hang')
-  for (let i = 0; i < 100; i++) await bench.webhook(hanging.url)
-  const other = await bench.organization()
-  const healthy = await bench.receiver()
-  for (let i = 0; i < 3; i++) await bench.webhook(healthy.url, undefined, other)
-  const loop = bench.loop()
-  await bench.tell(10)
+  const hanging = await setup.receiver('hang')
+  for (let i = 0; i < 100; i++) await setup.webhook(hanging.url)
+  const other = await setup.organization()
+  const healthy = await setup.receiver()
+  for (let i = 0; i < 3; i++) await setup.webhook(healthy.url, undefined, other)
+  const loop = setup.loop()
+  await setup.tell(10)
   // Due long before those of the others.
   await hanging.received(66)
-  await bench.clock.advance(1000)
-  await bench.tell(20, 'message.delivered', other)
+  await setup.clock.advance(1000)
+  await setup.tell(20, 'message.delivered', other)
   await healthy.received(60)
   await until(() => loop.inFlight() === 66)
   expect(hanging.requests.length).toBe(66)
@@ -215,18 +215,18 @@ test("a hundred endpoints of one organization hang, and another organization's w
 
 // threat: webhook-slots-of-one-tenant
 test('endpoints that were quick and then all hang hold half of the slots of the server', async () => {
-  const turning = await bench.receiver(200)
-  for (let i = 0; i < 20; i++) await bench.webhook(turning.url)
-  const other = await bench.organization()
-  const healthy = await bench.receiver()
-  await bench.webhook(healthy.url, undefined, other)
-  const loop = bench.loop()
-  await bench.tell()
+  const turning = await setup.receiver(200)
+  for (let i = 0; i < 20; i++) await setup.webhook(turning.url)
+  const other = await setup.organization()
+  const healthy = await setup.receiver()
+  await setup.webhook(healthy.url, undefined, other)
+  const loop = setup.loop()
+  await setup.tell()
   await until(() => turning.requests.length === 20 && loop.inFlight() === 0)
   turning.script('hang')
-  await bench.tell(20)
+  await setup.tell(20)
   await turning.received(120)
-  await bench.tell(20, 'message.delivered', other)
+  await setup.tell(20, 'message.delivered', other)
   await healthy.received(20)
   await until(() => loop.inFlight() === 100)
   // Waiting deliveries continue once they answer.
@@ -236,12 +236,12 @@ test('endpoints that were quick and then all hang hold half of the slots of the 
 })
 
 test('slowness is measured by the timeout of endpoints', async () => {
-  const hanging = await bench.receiver('hang')
-  for (let i = 0; i < 5; i++) await bench.webhook(hanging.url, ['message.bounced'])
-  const loop = bench.loop({ settings: { maxInFlight: 30, maxPerWebhook: 10, timeoutMs: 4000 } })
-  await bench.tell(20, 'message.bounced')
+  const hanging = await setup.receiver('hang')
+  for (let i = 0; i < 5; i++) await setup.webhook(hanging.url, ['message.bounced'])
+  const loop = setup.loop({ settings: { maxInFlight: 30, maxPerWebhook: 10, timeoutMs: 4000 } })
+  await setup.tell(20, 'message.bounced')
   await hanging.received(10)
-  await bench.clock.advance(3000)
+  await setup.clock.advance(3000)
   hanging.release(500)
   await hanging.received(20)
   await until(() => loop.inFlight() === 10)
@@ -249,115 +249,115 @@ test('slowness is measured by the timeout of endpoints', async () => {
 })
 
 test('a paused webhook gets nothing: its pending deliveries wait, and events of that time are not posted', async () => {
-  const receiver = await bench.receiver(500)
-  const webhook = await bench.webhook(receiver.url)
-  const loop = bench.loop()
-  const [waiting] = await bench.tell()
+  const receiver = await setup.receiver(500)
+  const webhook = await setup.webhook(receiver.url)
+  const loop = setup.loop()
+  const [waiting] = await setup.tell()
   await until(() => receiver.requests.length === 1 && loop.inFlight() === 0)
-  await bench.store.webhooks.update(webhook.id, { status: 'paused' }, bench.clock.now())
-  await bench.tell(3)
-  await bench.clock.advance(60 * MINUTE)
+  await setup.store.webhooks.update(webhook.id, { status: 'paused' }, setup.clock.now())
+  await setup.tell(3)
+  await setup.clock.advance(60 * MINUTE)
   expect([receiver.requests.length, loop.inFlight()]).toEqual([1, 0])
-  expect(await bench.deliveries(webhook.id)).toMatchObject([{ eventId: waiting!, status: 'pending' }])
+  expect(await setup.deliveries(webhook.id)).toMatchObject([{ eventId: waiting!, status: 'pending' }])
 
   receiver.script(200)
-  await bench.store.webhooks.update(webhook.id, { status: 'active' }, bench.clock.now())
+  await setup.store.webhooks.update(webhook.id, { status: 'active' }, setup.clock.now())
   loop.wake()
   await until(() => receiver.requests.length === 2 && loop.inFlight() === 0)
-  await bench.clock.advance(60 * MINUTE)
+  await setup.clock.advance(60 * MINUTE)
   expect(receiver.requests.map((request) => request.headers['webhook-id'])).toEqual([waiting!, waiting!])
   expect(attemptNumbers(receiver)).toEqual([1, 2])
 })
 
 // threat: flapping-webhook-endpoints
 test('410 pauses the webhook and says why; nothing is lost', async () => {
-  const receiver = await bench.receiver(410)
-  const webhook = await bench.webhook(receiver.url)
-  const loop = bench.loop({ settings: { maxPerWebhook: 1 } })
-  await bench.tell(3)
+  const receiver = await setup.receiver(410)
+  const webhook = await setup.webhook(receiver.url)
+  const loop = setup.loop({ settings: { maxPerWebhook: 1 } })
+  await setup.tell(3)
   await until(() => receiver.requests.length === 1 && loop.inFlight() === 0)
-  await bench.clock.advance(60 * MINUTE)
+  await setup.clock.advance(60 * MINUTE)
   expect(receiver.requests.length).toBe(1)
-  expect(await bench.store.webhooks.get(webhook.id)).toMatchObject({
+  expect(await setup.store.webhooks.get(webhook.id)).toMatchObject({
     status: 'paused',
     disabledReason: 'The endpoint returned 410 Gone.',
   })
   receiver.script(200)
-  await bench.store.webhooks.update(webhook.id, { status: 'active', disabledReason: null }, bench.clock.now())
+  await setup.store.webhooks.update(webhook.id, { status: 'active', disabledReason: null }, setup.clock.now())
   loop.wake()
   await until(() => receiver.requests.length === 4 && loop.inFlight() === 0)
-  expect((await bench.deliveries(webhook.id)).map((delivery) => delivery.status)).toEqual(Array(3).fill('delivered'))
+  expect((await setup.deliveries(webhook.id)).map((delivery) => delivery.status)).toEqual(Array(3).fill('delivered'))
 })
 
 test('a hundred failed deliveries in a row pause the webhook once they span a day', async () => {
-  const receiver = await bench.receiver(500)
-  const webhook = await bench.webhook(receiver.url)
-  const begin = () => bench.loop({ settings: { ladderSeconds: [1, 1, 1, 1] } })
+  const receiver = await setup.receiver(500)
+  const webhook = await setup.webhook(receiver.url)
+  const begin = () => setup.loop({ settings: { ladderSeconds: [1, 1, 1, 1] } })
   let loop = begin()
   const fail = async (count: number) => {
     const before = receiver.requests.length
-    await bench.tell(count)
+    await setup.tell(count)
     while (receiver.requests.length < before + 5 * count || loop.inFlight() > 0) {
       await until(() => loop.inFlight() === 0)
-      await bench.clock.advance(1000)
+      await setup.clock.advance(1000)
     }
   }
   await fail(101)
-  expect(await bench.store.webhooks.get(webhook.id)).toMatchObject({ status: 'active', consecutiveFailures: 101 })
+  expect(await setup.store.webhooks.get(webhook.id)).toMatchObject({ status: 'active', consecutiveFailures: 101 })
   await loop.stop(0) // a day of polling every second is long, and the loop does not count the polls
-  await bench.clock.advance(DAY)
+  await setup.clock.advance(DAY)
   loop = begin()
   await fail(1)
-  const paused = await bench.store.webhooks.get(webhook.id)
+  const paused = await setup.store.webhooks.get(webhook.id)
   expect(paused).toMatchObject({
     status: 'paused',
     disabledReason: '102 deliveries in a row failed over more than 24 hours.',
   })
   // After a manual resume the very next failure does not pause it again.
-  await bench.store.webhooks.update(webhook.id, { status: 'active', disabledReason: null }, bench.clock.now())
+  await setup.store.webhooks.update(webhook.id, { status: 'active', disabledReason: null }, setup.clock.now())
   await fail(1)
-  expect((await bench.store.webhooks.get(webhook.id))!.status).toBe('active')
+  expect((await setup.store.webhooks.get(webhook.id))!.status).toBe('active')
 })
 
 test('a webhook is paused by the hundredth failed delivery, not by the one before', async () => {
-  const receiver = await bench.receiver(500)
-  const webhook = await bench.webhook(receiver.url)
-  const begin = () => bench.loop({ settings: { ladderSeconds: [1] } })
+  const receiver = await setup.receiver(500)
+  const webhook = await setup.webhook(receiver.url)
+  const begin = () => setup.loop({ settings: { ladderSeconds: [1] } })
   let loop = begin()
   const fail = async (count: number) => {
     const before = receiver.requests.length
-    await bench.tell(count)
+    await setup.tell(count)
     while (receiver.requests.length < before + 2 * count || loop.inFlight() > 0) {
       await until(() => loop.inFlight() === 0)
-      await bench.clock.advance(1000)
+      await setup.clock.advance(1000)
     }
-    return (await bench.store.webhooks.get(webhook.id))!
+    return (await setup.store.webhooks.get(webhook.id))!
   }
   await fail(98)
   await loop.stop(0)
-  await bench.clock.advance(DAY)
+  await setup.clock.advance(DAY)
   loop = begin()
   expect(await fail(1)).toMatchObject({ status: 'active', consecutiveFailures: 99 })
   expect(await fail(1)).toMatchObject({ status: 'paused', consecutiveFailures: 100 })
 })
 
 test('a manual retry beyond the fifth attempt is one attempt, then failed again', async () => {
-  const receiver = await bench.receiver(500)
-  const webhook = await bench.webhook(receiver.url)
-  const loop = bench.loop({ settings: { ladderSeconds: [1, 1, 1, 1] } })
-  await bench.tell()
+  const receiver = await setup.receiver(500)
+  const webhook = await setup.webhook(receiver.url)
+  const loop = setup.loop({ settings: { ladderSeconds: [1, 1, 1, 1] } })
+  await setup.tell()
   for (let n = 1; n <= 5; n++) {
     await until(() => receiver.requests.length === n && loop.inFlight() === 0)
-    await bench.clock.advance(1000)
+    await setup.clock.advance(1000)
   }
-  const [failed] = await bench.deliveries(webhook.id)
+  const [failed] = await setup.deliveries(webhook.id)
   expect(failed!.status).toBe('failed')
-  expect(await bench.store.webhookDeliveries.retry(failed!.id, bench.clock.now())).toBe('queued')
+  expect(await setup.store.webhookDeliveries.retry(failed!.id, setup.clock.now())).toBe('queued')
   loop.wake()
   await until(() => receiver.requests.length === 6 && loop.inFlight() === 0)
-  await bench.clock.advance(60 * MINUTE)
+  await setup.clock.advance(60 * MINUTE)
   expect(attemptNumbers(receiver)).toEqual([1, 2, 3, 4, 5, 6])
-  const [again] = await bench.deliveries(webhook.id)
+  const [again] = await setup.deliveries(webhook.id)
   expect(again).toMatchObject({ status: 'failed', nextAttemptAt: null })
   expect(again!.attempts.length).toBe(6)
 })
@@ -365,15 +365,15 @@ test('a manual retry beyond the fifth attempt is one attempt, then failed again'
 // threat: flapping-webhook-endpoints
 test('every event arrives at an endpoint that fails every other time', async () => {
   const flapping = Array.from({ length: 150 }, (_, at) => (at % 2 === 0 ? 503 : 200))
-  const receiver = await bench.receiver(...flapping, 200)
-  const webhook = await bench.webhook(receiver.url)
-  const loop = bench.loop()
-  const ids = await bench.tell(100)
+  const receiver = await setup.receiver(...flapping, 200)
+  const webhook = await setup.webhook(receiver.url)
+  const loop = setup.loop()
+  const ids = await setup.tell(100)
   while (receiver.requests.length < 175 || loop.inFlight() > 0) {
     await until(() => loop.inFlight() === 0)
-    await bench.clock.advance(MINUTE)
+    await setup.clock.advance(MINUTE)
   }
-  const deliveries = await bench.deliveries(webhook.id)
+  const deliveries = await setup.deliveries(webhook.id)
   expect(deliveries.map((delivery) => delivery.status)).toEqual(Array(100).fill('delivered'))
   expect(deliveries.reduce((sum, delivery) => sum + delivery.attempts.length, 0)).toBe(175)
   expect(new Set(receiver.requests.map((request) => request.headers['webhook-id']))).toEqual(new Set(ids))
@@ -381,20 +381,20 @@ test('every event arrives at an endpoint that fails every other time', async () 
 
 test('a loop without due work asks the store for nothing', async () => {
   let claims = 0
-  const store = withDeliveries(bench.store, (real) => ({
+  const store = withDeliveries(setup.store, (real) => ({
     claimDue: (request) => {
       claims++
       return real.claimDue(request)
     },
   }))
-  const receiver = await bench.receiver(500, 200)
-  await bench.webhook(receiver.url)
-  const loop = bench.loop({ store })
-  await bench.clock.advance(60 * MINUTE)
+  const receiver = await setup.receiver(500, 200)
+  await setup.webhook(receiver.url)
+  const loop = setup.loop({ store })
+  await setup.clock.advance(60 * MINUTE)
   expect(claims).toBe(0)
-  await bench.tell()
+  await setup.tell()
   await until(() => receiver.requests.length === 1 && loop.inFlight() === 0)
-  await bench.clock.advance(60 * MINUTE)
+  await setup.clock.advance(60 * MINUTE)
   await until(() => loop.inFlight() === 0)
   expect(receiver.requests.length).toBe(2)
   expect(claims).toBe(2)

@@ -18,7 +18,7 @@ export const MINUTE = 60_000
 export const DAY = 86_400_000
 
 /** One organization on a real store in memory, real receivers, a fake clock, and webhook loops. */
-export interface Bench {
+export interface WebhookSetup {
   store: Store
   clock: FakeClock
   receiver(...script: ScriptedAnswer[]): Promise<Receiver>
@@ -93,7 +93,7 @@ export async function startGround<Loop extends DeliveryLoop>() {
   }
 }
 
-export async function startBench(): Promise<Bench> {
+export async function startWebhookSetup(): Promise<WebhookSetup> {
   const ground = await startGround<WebhookLoop>()
   const { store, clock, mintId, loops, receiver, end } = ground
 

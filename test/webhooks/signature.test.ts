@@ -1,13 +1,13 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { ReceivedRequest } from '../support/receiver.ts'
-import { type Bench, MINUTE, START, startBench, until } from './setup.ts'
+import { MINUTE, START, startWebhookSetup, until, type WebhookSetup } from './setup.ts'
 
-let bench: Bench
+let setup: WebhookSetup
 beforeEach(async () => {
-  bench = await startBench()
+  setup = await startWebhookSetup()
 })
-afterEach(() => bench.end())
+afterEach(() => setup.end())
 
 /** A receiver's verification, written without our code: parse t and v1, rebuild the signed string from the raw body,
  *  HMAC-SHA256, compare in constant time, five minutes. */
@@ -42,10 +42,10 @@ const countOfV1 = (request: ReceivedRequest) => [
 
 // threat: webhook-replay-and-tampering
 test('posts pass both verifiers, and fail them with another secret, body or time', async () => {
-  const receiver = await bench.receiver()
-  const webhook = await bench.webhook(receiver.url)
-  bench.loop()
-  await bench.tell()
+  const receiver = await setup.receiver()
+  const webhook = await setup.webhook(receiver.url)
+  setup.loop()
+  await setup.tell()
   await receiver.received(1)
   const [request] = receiver.requests
   expect(request!.headers['x-service-signature']).toMatch(/^t=\d{10},v1=[0-9a-f]{64}$/)
@@ -59,38 +59,38 @@ test('posts pass both verifiers, and fail them with another secret, body or time
 })
 
 test('the fifth attempt is still fresh for the receiver', async () => {
-  const receiver = await bench.receiver(500)
-  const webhook = await bench.webhook(receiver.url)
-  const loop = bench.loop()
-  await bench.tell()
+  const receiver = await setup.receiver(500)
+  const webhook = await setup.webhook(receiver.url)
+  const loop = setup.loop()
+  await setup.tell()
   for (const [at, seconds] of [5, 300, 1800, 7200].entries()) {
     await until(() => receiver.requests.length === at + 1 && loop.inFlight() === 0)
-    await bench.clock.advance(seconds * 1000)
+    await setup.clock.advance(seconds * 1000)
   }
   await receiver.received(5)
-  expect(accepts(receiver.requests[4]!, webhook.secret, bench.clock.now())).toEqual([true, true])
-  expect(accepts(receiver.requests[0]!, webhook.secret, bench.clock.now())).toEqual([false, false])
+  expect(accepts(receiver.requests[4]!, webhook.secret, setup.clock.now())).toEqual([true, true])
+  expect(accepts(receiver.requests[0]!, webhook.secret, setup.clock.now())).toEqual([false, false])
 })
 
 // threat: webhook-replay-and-tampering
 test('during a rotation both secrets are valid, afterwards only the new one', async () => {
-  const receiver = await bench.receiver()
-  const webhook = await bench.webhook(receiver.url)
-  const loop = bench.loop()
+  const receiver = await setup.receiver()
+  const webhook = await setup.webhook(receiver.url)
+  const loop = setup.loop()
   const fresh = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
-  await bench.store.webhooks.rotateSecret(webhook.id, fresh, START + 60 * MINUTE, START)
-  await bench.tell()
+  await setup.store.webhooks.rotateSecret(webhook.id, fresh, START + 60 * MINUTE, START)
+  await setup.tell()
   await until(() => receiver.requests.length === 1 && loop.inFlight() === 0)
   const during = receiver.requests[0]!
   expect(countOfV1(during)).toEqual([2, 2])
   expect(accepts(during, fresh, START)).toEqual([true, true])
   expect(accepts(during, webhook.secret, START)).toEqual([true, true])
 
-  await bench.clock.advance(60 * MINUTE)
-  await bench.tell()
+  await setup.clock.advance(60 * MINUTE)
+  await setup.tell()
   await until(() => receiver.requests.length === 2 && loop.inFlight() === 0)
   const after = receiver.requests[1]!
   expect(countOfV1(after)).toEqual([1, 1])
-  expect(accepts(after, fresh, bench.clock.now())).toEqual([true, true])
-  expect(accepts(after, webhook.secret, bench.clock.now())).toEqual([false, false])
+  expect(accepts(after, fresh, setup.clock.now())).toEqual([true, true])
+  expect(accepts(after, webhook.secret, setup.clock.now())).toEqual([false, false])
 })

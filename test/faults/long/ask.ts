@@ -1,4 +1,4 @@
-import type { Crashable } from '../setup.ts'
+import type { TestInstallation } from '../setup.ts'
 
 /** The result of one client request. */
 export interface Asked {
@@ -12,12 +12,12 @@ export interface Asked {
 }
 
 /** One message, sent once. */
-export async function send(world: Crashable, token: string, text = 'Hello'): Promise<Asked> {
+export async function send(installation: TestInstallation, token: string, text = 'Hello'): Promise<Asked> {
   const body = { from: 'us@example.com', to: `${token}@example.org`, subject: `token ${token}`, text }
-  return ask(() => world.api('POST', '/v1/send', body, { 'Idempotency-Key': token }))
+  return ask(() => installation.api('POST', '/v1/send', body, { 'Idempotency-Key': token }))
 }
 
-export const look = (world: Crashable, path: string) => ask(() => world.api('GET', path))
+export const look = (installation: TestInstallation, path: string) => ask(() => installation.api('GET', path))
 
 async function ask(request: () => Promise<Response>): Promise<Asked> {
   const beganAt = performance.now()

@@ -1,4 +1,4 @@
-import { type Crashable, until } from '../setup.ts'
+import { type TestInstallation, until } from '../setup.ts'
 import { openConnection } from '../smtp-client.ts'
 import { missingFrom, unless } from './fault.ts'
 import { type Seen, watch } from './observer.ts'
@@ -36,10 +36,10 @@ const MOST_HEALTHZ_MS = 250
 /** Sends and receives at a steady rate for `forMs`, without waiting for responses. A route for `desk@example.com`
  *  must exist. */
 export async function healthyTraffic(
-  world: Crashable,
+  installation: TestInstallation,
   { pid, smtpPort, run, forMs }: { pid: number; smtpPort: number; run: string; forMs: number },
 ): Promise<Healthy> {
-  const observer = await watch(world, pid)
+  const observer = await watch(installation, pid)
   const sentAt = new Map<string, number>()
   const accepted = new Set<string>()
   const inboundMs: number[] = []
@@ -49,7 +49,7 @@ export async function healthyTraffic(
     sentAt.set(token, performance.now())
     try {
       const mail = { from: 'us@example.com', to: `${token}@example.org`, subject: 'Your code', text: '123456' }
-      const response = await world.api('POST', '/v1/send', mail)
+      const response = await installation.api('POST', '/v1/send', mail)
       await response.text()
       if (response.status === 202) accepted.add(token)
       else refused++
@@ -78,15 +78,15 @@ export async function healthyTraffic(
     steadily(INBOUND_EVERY_MS, forMs, bring),
   ])
   await Promise.all([...sends, ...brings])
-  await until('the healthy mail', () => missingFrom(accepted, world.sink.mails).length === 0).catch(() => {})
+  await until('the healthy mail', () => missingFrom(accepted, installation.sink.mails).length === 0).catch(() => {})
   const arrivedMs = [...accepted].map((token) => {
-    const came = world.sink.cameAt.get(token)
+    const came = installation.sink.cameAt.get(token)
     return came === undefined ? Number.POSITIVE_INFINITY : came - sentAt.get(token)!
   })
   return {
     send: timesOf(arrivedMs),
     inbound: timesOf(inboundMs),
-    lost: missingFrom(accepted, world.sink.mails),
+    lost: missingFrom(accepted, installation.sink.mails),
     refused,
     seen: await observer.stop(),
   }

@@ -1,4 +1,4 @@
-import { exitOf, makeCrashable } from '../setup.ts'
+import { exitOf, makeTestInstallation } from '../setup.ts'
 import { type Fault, unless } from './fault.ts'
 import { largeMessage, otherAnswers, postUntilTaken } from './large.ts'
 import { stallsOf, watch, wordsOf } from './observer.ts'
@@ -14,16 +14,16 @@ export const bodies: Fault = {
   needs: [],
   rounds: { long: 50, short: 8 },
   run: async ({ rounds: count, program }) => {
-    const world = await makeCrashable({ program })
+    const installation = await makeTestInstallation({ program })
     try {
-      const server = await world.serve()
-      const before = await stallsOf(world)
-      const observer = await watch(world, server.pid!)
+      const server = await installation.serve()
+      const before = await stallsOf(installation)
+      const observer = await watch(installation, server.pid!)
       // Not delivered: the process that measures must not be busy with accepting the mail.
       const body = largeMessage('you@nowhere.example', BODY_BYTES)
-      const came = await Promise.all(Array.from({ length: count }, () => postUntilTaken(world, body)))
+      const came = await Promise.all(Array.from({ length: count }, () => postUntilTaken(installation, body)))
       const seen = await observer.stop()
-      const stalls = await stallsOf(world, before)
+      const stalls = await stallsOf(installation, before)
       server.kill('SIGTERM')
       const code = await exitOf(server)
       const taken = came.filter(({ isTaken }) => isTaken).length
@@ -40,7 +40,7 @@ export const bodies: Fault = {
         ],
       }
     } finally {
-      await world.close()
+      await installation.close()
     }
   },
 }

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { connect } from '../../../src/storage/sqlite/driver.ts'
 import { sendUntilAcknowledged } from '../http-client.ts'
-import type { Crashable } from '../setup.ts'
+import type { TestInstallation } from '../setup.ts'
 
 /** What clients were promised: token → id of the message. */
 export type Promised = Map<string, string>
@@ -11,7 +11,7 @@ export type Promised = Map<string, string>
  *  all have stopped. With `patient` each stops only after a 202 to its last mail. With `gullible` they count a sent
  *  mail as promised, like clients of a server that answers before it commits. */
 export function startClients(
-  world: Crashable,
+  installation: TestInstallation,
   options: { run: string; count: number; text?: string; patient?: boolean; gullible?: boolean },
 ): { promised: Promised; stop(): Promise<void> } {
   const { run, count, text = 'Hello', patient = true, gullible = false } = options
@@ -23,7 +23,7 @@ export function startClients(
       let tries = 0
       if (gullible) promised.set(token, '')
       const isEnough = () => (gullible ? tries++ > 0 : isOver && !patient)
-      await sendUntilAcknowledged(world, token, promised, { text, isOver: isEnough })
+      await sendUntilAcknowledged(installation, token, promised, { text, isOver: isEnough })
     }
   })
   return {

@@ -1,5 +1,5 @@
 import { freePort } from '../../support/free-port.ts'
-import { exitOf, makeCrashable, until } from '../setup.ts'
+import { exitOf, makeTestInstallation, until } from '../setup.ts'
 import { type Fault, unless } from './fault.ts'
 import { STORE, storedCount } from './inbound.ts'
 import { deliverUntilTaken, largeMail, largeMessage, otherAnswers, postUntilTaken } from './large.ts'
@@ -24,11 +24,11 @@ export const ceiling: Fault = {
     const smtp = `[smtp]\nmax_connections_per_address = 1000\n[smtp.inbound]\nlisten = "127.0.0.1:${port}"`
     const group = makeMemoryGroup(CEILING_MB * 1e6)
     const sections = group === null ? `[limits]\nmemory_bytes = ${CEILING_MB * 1e6}` : ''
-    const world = await makeCrashable({ program, smtp, sections })
+    const installation = await makeTestInstallation({ program, smtp, sections })
     try {
-      const server = await world.serve(group?.around)
-      await world.api('POST', '/v1/inbound-routes', STORE)
-      const observer = await watch(world, server.pid!, CEILING_MB)
+      const server = await installation.serve(group?.around)
+      await installation.api('POST', '/v1/inbound-routes', STORE)
+      const observer = await watch(installation, server.pid!, CEILING_MB)
       const mail = largeMail(MAIL_BYTES, FILM)
       const tokens = Array.from({ length: count }, (_, i) => `large${i}`)
       const end = new AbortController()
@@ -36,19 +36,19 @@ export const ceiling: Fault = {
       const [posted, handedIn] = await Promise.all([
         Promise.all(
           tokens.map((token) =>
-            postUntilTaken(world, largeMessage(`${token}@example.org`, BODY_BYTES, FILM), end.signal),
+            postUntilTaken(installation, largeMessage(`${token}@example.org`, BODY_BYTES, FILM), end.signal),
           ),
         ),
         Promise.all(tokens.map(() => deliverUntilTaken(port, mail, end.signal))),
       ])
       const takenTokens = tokens.filter((_, i) => posted[i]!.isTaken)
       const takenMails = handedIn.filter(({ isTaken }) => isTaken).length
-      const hasAll = () => takenTokens.every((token) => world.sink.mails.has(token))
+      const hasAll = () => takenTokens.every((token) => installation.sink.mails.has(token))
       await until('the last delivery', () => hasAll() || server.signalCode !== null)
       const seen = await observer.stop()
       const isAlive = server.signalCode === null
-      const stalls = isAlive ? await stallsOf(world) : { worstUnderMs: 0, over100: 0 }
-      const kept = isAlive ? await storedCount(world) : 0
+      const stalls = isAlive ? await stallsOf(installation) : { worstUnderMs: 0, over100: 0 }
+      const kept = isAlive ? await storedCount(installation) : 0
       server.kill('SIGTERM')
       const code = await exitOf(server)
       return {
@@ -65,7 +65,7 @@ export const ceiling: Fault = {
         ],
       }
     } finally {
-      await world.close()
+      await installation.close()
       group?.close()
     }
   },

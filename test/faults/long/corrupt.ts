@@ -1,7 +1,7 @@
 import { cpSync, existsSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { connect } from '../../../src/storage/sqlite/driver.ts'
-import { exitOf, makeCrashable, NeverReady } from '../setup.ts'
+import { exitOf, makeTestInstallation, NeverReady } from '../setup.ts'
 import { startClients } from './books.ts'
 import { type Fault, unless } from './fault.ts'
 
@@ -16,37 +16,37 @@ export const corrupt: Fault = {
   needs: [],
   rounds: { long: 50, short: 12 },
   run: async ({ rounds, program, scratch, note }) => {
-    const world = await makeCrashable({ program, connections: 1 })
+    const installation = await makeTestInstallation({ program, connections: 1 })
     try {
-      const server = await world.serve()
-      const clients = startClients(world, { run: 'old', count: 8, text: 'Hello '.repeat(200) })
+      const server = await installation.serve()
+      const clients = startClients(installation, { run: 'old', count: 8, text: 'Hello '.repeat(200) })
       await Bun.sleep(2_500)
       await clients.stop()
       server.kill('SIGKILL')
       await exitOf(server)
       const whole = join(scratch, 'whole')
-      cpSync(world.dataDir, whole, { recursive: true })
-      const before = contents(world.dataDir, whole)
+      cpSync(installation.dataDir, whole, { recursive: true })
+      const before = contents(installation.dataDir, whole)
       const counts = { detected: 0, harmless: 0 }
       const broken: string[] = []
       for (let round = 0; round < rounds; round++) {
         const [name, damage] = VARIANTS[round % VARIANTS.length]!
-        rmSync(world.dataDir, { recursive: true })
-        cpSync(whole, world.dataDir, { recursive: true })
-        damage(world.dataDir)
+        rmSync(installation.dataDir, { recursive: true })
+        cpSync(whole, installation.dataDir, { recursive: true })
+        damage(installation.dataDir)
         let verdict: string
         try {
-          const again = await world.serve()
+          const again = await installation.serve()
           again.kill('SIGKILL')
           await exitOf(again)
-          const isSame = contents(world.dataDir, null) === before
+          const isSame = contents(installation.dataDir, null) === before
           verdict = isSame ? 'harmless' : 'SILENT: messages are missing or changed'
           if (isSame) counts.harmless++
         } catch (error) {
           if (!(error instanceof NeverReady)) throw error
           const said = error.message.split('\n').find((line) => line.includes('data_dir')) ?? error.message
           const hasRemedy = error.exitCode !== 0 && /backup|restore|run that version|postrider-?\w* /.test(said)
-          verdict = hasRemedy ? `detected: ${said.split(`${world.dataDir}/`).at(-1)}` : `NO REMEDY: ${said}`
+          verdict = hasRemedy ? `detected: ${said.split(`${installation.dataDir}/`).at(-1)}` : `NO REMEDY: ${said}`
           if (hasRemedy) counts.detected++
         }
         note(`${name.padEnd(34)} ${verdict.slice(0, 130)}`)
@@ -54,7 +54,7 @@ export const corrupt: Fault = {
       }
       return { figures: `${rounds} variants: ${counts.detected} detected, ${counts.harmless} harmless`, broken }
     } finally {
-      await world.close()
+      await installation.close()
     }
   },
 }

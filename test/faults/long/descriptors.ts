@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net'
 import { freePort } from '../../support/free-port.ts'
-import { exitOf, makeCrashable } from '../setup.ts'
+import { exitOf, makeTestInstallation } from '../setup.ts'
 import { look, send } from './ask.ts'
 import { type Fault, unless } from './fault.ts'
 import { cpuSeconds } from './process.ts'
@@ -16,14 +16,14 @@ export const descriptors: Fault = {
   rounds: { long: 2_000, short: 400 },
   run: async ({ rounds: count, program }) => {
     const port = await freePort()
-    const world = await makeCrashable({ program, smtp: `[smtp.inbound]\nlisten = "127.0.0.1:${port}"` })
+    const installation = await makeTestInstallation({ program, smtp: `[smtp.inbound]\nlisten = "127.0.0.1:${port}"` })
     try {
-      const server = await world.serve(['prlimit', `--nofile=${LIMIT}`])
+      const server = await installation.serve(['prlimit', `--nofile=${LIMIT}`])
       const floods: string[] = []
       const broken: string[] = []
       for (const { name, to, says } of [
-        { name: 'http-silent', to: world.port, says: '' },
-        { name: 'http-half-a-word', to: world.port, says: 'GET /x HTT' },
+        { name: 'http-silent', to: installation.port, says: '' },
+        { name: 'http-half-a-word', to: installation.port, says: 'GET /x HTT' },
         { name: 'smtp-silent', to: port, says: '' },
       ]) {
         const sockets = Array.from({ length: count }, () => opened(to, says))
@@ -31,19 +31,19 @@ export const descriptors: Fault = {
         const before = cpuSeconds(server.pid!)
         await Bun.sleep(2_000)
         const cpu = (cpuSeconds(server.pid!) - before) / 2
-        const backMs = await backAfter(async () => (await send(world, name)).status === 202)
+        const backMs = await backAfter(async () => (await send(installation, name)).status === 202)
         for (const socket of sockets) socket.destroy()
         floods.push(`${name} ${cpu.toFixed(2)} processors, back in ${backMs.toFixed(0)} ms`)
         broken.push(...unless(cpu <= MOST_CPU, `${name}: it does not spin`))
         broken.push(...unless(backMs <= BACK_MS, `${name}: it takes messages again while they stay`))
       }
-      const last = await look(world, '/readyz')
+      const last = await look(installation, '/readyz')
       server.kill('SIGTERM')
       const code = await exitOf(server)
       broken.push(...unless(last.status === 200 && code === 0, 'it is ready afterwards, and ends well'))
       return { figures: `${LIMIT} files, ${count} connections: ${floods.join('; ')}`, broken }
     } finally {
-      await world.close()
+      await installation.close()
     }
   },
 }

@@ -9,7 +9,7 @@ export type Step =
   | { kind: 'unlink'; file: string }
   | { kind: 'rename'; from: string; to: string }
   /** Ids of messages that a client was promised. */
-  | { kind: 'told'; ids: string[] }
+  | { kind: 'promised'; ids: string[] }
 
 export const RECORDED = 'pwrite64,fsync,fdatasync,ftruncate,unlink,rename,write,writev,sendto'
 
@@ -51,7 +51,7 @@ function readCall(call: string, folder: string): Step | null {
       Buffer.concat(strings(call))
         .toString('latin1')
         .match(/"id":"msg_\w+"|queued as msg_\w+/g) ?? []
-    return ids.length === 0 ? null : { kind: 'told', ids: ids.map((text) => /msg_\w+/.exec(text)![0]) }
+    return ids.length === 0 ? null : { kind: 'promised', ids: ids.map((text) => /msg_\w+/.exec(text)![0]) }
   }
   if (!isOurs || file.endsWith(`/${SERVING_FILE}`)) return null // files that exist only while a server runs
   const tail = call.slice(0, call.lastIndexOf(')')).split(', ')

@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, rmdirSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { freePort } from '../../support/free-port.ts'
-import { type Crashable, exitOf, makeCrashable } from '../setup.ts'
+import { exitOf, makeTestInstallation, type TestInstallation } from '../setup.ts'
 import { openConnection } from '../smtp-client.ts'
 import { isUnavailable, look, send } from './ask.ts'
 import { readStore } from './books.ts'
@@ -52,11 +52,11 @@ async function fill({ program, scratch }: Bench, name: string, sections: string)
   if (mounted.status !== 0) throw new Error(`mount: ${mounted.stderr}`)
   const inbound = await freePort()
   const smtp = `[smtp.inbound]\nlisten = "127.0.0.1:${inbound}"`
-  let world: Crashable | undefined
+  let installation: TestInstallation | undefined
   try {
-    world = await makeCrashable({ smtp, sections, program, dataDir: join(mount, 'data') })
-    const server = await world.serve()
-    await world.api('POST', '/v1/inbound-routes', {
+    installation = await makeTestInstallation({ smtp, sections, program, dataDir: join(mount, 'data') })
+    const server = await installation.serve()
+    await installation.api('POST', '/v1/inbound-routes', {
       name: 'all',
       match: { type: 'address', value: 'in@example.com' },
       action: { type: 'store' },
@@ -64,28 +64,28 @@ async function fill({ program, scratch }: Bench, name: string, sections: string)
     const ballast = join(mount, 'ballast')
     writeFileSync(ballast, Buffer.alloc(BALLAST_BYTES, 1))
     const promised: string[] = []
-    let refused = await send(world, 'first')
+    let refused = await send(installation, 'first')
     for (let n = 0; n < 5_000 && refused.status === 202; n++) {
       promised.push(refused.id!)
-      refused = await send(world, `${n}`, noise())
+      refused = await send(installation, `${n}`, noise())
     }
     const reply = await deliver(inbound)
-    const ready = await look(world, '/readyz')
-    const alive = await look(world, '/healthz')
-    const read = await look(world, `/v1/messages/${promised[0]}`)
+    const ready = await look(installation, '/readyz')
+    const alive = await look(installation, '/healthz')
+    const read = await look(installation, `/v1/messages/${promised[0]}`)
     rmSync(ballast)
     const freedAt = performance.now()
-    let again = await send(world, 'again')
+    let again = await send(installation, 'again')
     while (again.status !== 202 && performance.now() - freedAt < 3 * BACK_MS) {
       await Bun.sleep(100)
-      again = await send(world, 'again')
+      again = await send(installation, 'again')
     }
     const backMs = performance.now() - freedAt
     if (again.id !== null) promised.push(again.id)
     const replyAgain = await deliver(inbound)
     server.kill('SIGTERM')
     const code = await exitOf(server)
-    const { integrity, ids } = readStore(world.dataDir)
+    const { integrity, ids } = readStore(installation.dataDir)
     const lost = missingFrom(promised, ids)
     return {
       figures: `${promised.length} acknowledged, ${lost.length} lost, ${refused.status} and "${reply.slice(0, 9)}", taken again after ${backMs.toFixed(0)} ms`,
@@ -101,7 +101,7 @@ async function fill({ program, scratch }: Bench, name: string, sections: string)
       ],
     }
   } finally {
-    await world?.close()
+    await installation?.close()
     spawnSync('umount', ['-l', mount])
   }
 }

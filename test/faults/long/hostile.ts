@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { connect } from '../../../src/storage/sqlite/driver.ts'
-import { type Crashable, exitOf, makeCrashable, until } from '../setup.ts'
+import { exitOf, makeTestInstallation, type TestInstallation, until } from '../setup.ts'
 import { type Fault, missingFrom, unless } from './fault.ts'
 import { HOSTILE_ZONE, hostileAddresses, isHostile, startHostilePeers } from './hostile-peers.ts'
 
@@ -21,26 +21,26 @@ export const hostile: Fault = {
   needs: [],
   rounds: { long: 600, short: 120 },
   run: async ({ rounds: count, program }) => {
-    const world = await makeCrashable({
+    const installation = await makeTestInstallation({
       program,
       delivery: `longest_wait_seconds = ${WAIT_SECONDS}`,
       zone: [...HOSTILE_ZONE, FRESH],
     })
-    const endPeers = await startHostilePeers(world.sink.port)
+    const endPeers = await startHostilePeers(installation.sink.port)
     try {
-      const server = await world.serve()
+      const server = await installation.serve()
       const forMs = Math.max(6_000, count * 50)
-      await healthyMail(world, 'warm', WARM_UP_MS)
-      const alone = await healthyMail(world, 'alone', forMs)
-      await sendTo(world, hostileAddresses(count))
+      await healthyMail(installation, 'warm', WARM_UP_MS)
+      const alone = await healthyMail(installation, 'alone', forMs)
+      await sendTo(installation, hostileAddresses(count))
       const mostMs = MOST_TIMES * alone.p99Ms + MOST_MORE_MS
-      const first = await healthyMail(world, 'beside', forMs)
+      const first = await healthyMail(installation, 'beside', forMs)
       // Other work of the machine counts too: slow results are measured once more.
-      const beside = first.p99Ms <= mostMs ? first : await healthyMail(world, 'again', forMs)
+      const beside = first.p99Ms <= mostMs ? first : await healthyMail(installation, 'again', forMs)
       server.kill('SIGTERM')
       const code = await exitOf(server)
 
-      const tried = attemptsAt(world, count)
+      const tried = attemptsAt(installation, count)
       const lost = [...new Set([...alone.lost, ...first.lost, ...beside.lost])]
       return {
         figures:
@@ -60,17 +60,17 @@ export const hostile: Fault = {
       }
     } finally {
       endPeers()
-      await world.close()
+      await installation.close()
     }
   },
 }
 
 /** One mail every 20 ms, without waiting for responses → the time of each from its 202 to its arrival at the sink. */
-async function healthyMail(world: Crashable, run: string, forMs: number) {
+async function healthyMail(installation: TestInstallation, run: string, forMs: number) {
   const acceptedAt = new Map<string, number>()
   const asked: Promise<void>[] = []
   const ask = async (token: string, domain: string) => {
-    const response = await sendTo(world, [`${token}@${domain}`])
+    const response = await sendTo(installation, [`${token}@${domain}`])
     await response.text()
     acceptedAt.set(token, performance.now())
   }
@@ -80,7 +80,7 @@ async function healthyMail(world: Crashable, run: string, forMs: number) {
     asked.push(ask(`${run}-${n}`, n % 2 === 0 ? 'example.org' : `${run}${n}.fresh`))
   }
   await Promise.all(asked)
-  const { cameAt, mails } = world.sink
+  const { cameAt, mails } = installation.sink
   await until('the healthy mail', () => missingFrom(acceptedAt.keys(), mails).length === 0).catch(() => {})
   const tookMs = [...acceptedAt]
     .map(([token, at]) => Math.max(0, (cameAt.get(token) ?? Number.POSITIVE_INFINITY) - at))
@@ -93,19 +93,19 @@ async function healthyMail(world: Crashable, run: string, forMs: number) {
   }
 }
 
-async function sendTo(world: Crashable, recipients: readonly string[]): Promise<Response> {
+async function sendTo(installation: TestInstallation, recipients: readonly string[]): Promise<Response> {
   const RECIPIENTS_MAX = 50
   let response: Response | null = null
   for (let at = 0; at < recipients.length; at += RECIPIENTS_MAX) {
     const to = recipients.slice(at, at + RECIPIENTS_MAX)
-    response = await world.api('POST', '/v1/send', { from: 'us@example.com', to, subject: 's', text: 'Hello' })
+    response = await installation.api('POST', '/v1/send', { from: 'us@example.com', to, subject: 's', text: 'Hello' })
     if (response.status !== 202) throw new Error(`${response.status} ${await response.text()}`)
   }
   return response!
 }
 
 /** The stored attempts at hostile peers, once the program has ended. */
-function attemptsAt({ dataDir }: Crashable, count: number) {
+function attemptsAt({ dataDir }: TestInstallation, count: number) {
   const db = connect(join(dataDir, 'postrider.db'), { busyTimeoutMs: 1_000 })
   try {
     const rows = db

@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net'
 import { freePort } from '../../support/free-port.ts'
-import { exitOf, makeCrashable } from '../setup.ts'
+import { exitOf, makeTestInstallation } from '../setup.ts'
 import { look } from './ask.ts'
 import { type Fault, unless } from './fault.ts'
 import { residentMb } from './process.ts'
@@ -18,7 +18,7 @@ export const idle: Fault = {
   run: async ({ rounds: count, program }) => {
     const port = await freePort()
     const limits = 'max_connections = 5000\nmax_connections_per_address = 5000'
-    const world = await makeCrashable({
+    const installation = await makeTestInstallation({
       program,
       smtp: `[smtp]\n${limits}\n[smtp.inbound]\nlisten = "127.0.0.1:${port}"`,
     })
@@ -32,10 +32,10 @@ export const idle: Fault = {
     }
     const both = async () => {
       await open(port, 'EHLO client.example\r\n', /^250 /m)
-      await open(world.port, 'GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n', /200 OK/)
+      await open(installation.port, 'GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n', /200 OK/)
     }
     try {
-      const server = await world.serve()
+      const server = await installation.serve()
       for (let i = 0; i < 10; i++) await both() // what the first connection of each kind loads
       const before = residentMb(server.pid!)
       for (let i = 0; i < count; i += AT_ONCE) {
@@ -45,7 +45,7 @@ export const idle: Fault = {
       const beganAt = performance.now()
       await open(port, '', /^220 /)
       const greetedMs = performance.now() - beganAt
-      const last = await look(world, '/readyz')
+      const last = await look(installation, '/readyz')
       for (const socket of sockets) socket.destroy()
       server.kill('SIGTERM')
       const code = await exitOf(server)
@@ -59,7 +59,7 @@ export const idle: Fault = {
       }
     } finally {
       for (const socket of sockets) socket.destroy()
-      await world.close()
+      await installation.close()
     }
   },
 }

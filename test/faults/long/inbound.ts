@@ -1,5 +1,5 @@
 import { freePort } from '../../support/free-port.ts'
-import { exitOf, makeCrashable } from '../setup.ts'
+import { exitOf, makeTestInstallation } from '../setup.ts'
 import { type Fault, unless } from './fault.ts'
 import { deliverUntilTaken, largeMail, otherAnswers } from './large.ts'
 import { stallsOf, watch, wordsOf } from './observer.ts'
@@ -17,17 +17,17 @@ export const inbound: Fault = {
   run: async ({ rounds: count, program }) => {
     const port = await freePort()
     const smtp = `[smtp]\nmax_connections_per_address = 1000\n[smtp.inbound]\nlisten = "127.0.0.1:${port}"`
-    const world = await makeCrashable({ program, smtp })
+    const installation = await makeTestInstallation({ program, smtp })
     try {
-      const server = await world.serve()
-      await world.api('POST', '/v1/inbound-routes', STORE)
-      const before = await stallsOf(world)
-      const observer = await watch(world, server.pid!)
+      const server = await installation.serve()
+      await installation.api('POST', '/v1/inbound-routes', STORE)
+      const before = await stallsOf(installation)
+      const observer = await watch(installation, server.pid!)
       const mail = largeMail(MAIL_BYTES, { isFilm: true })
       const came = await Promise.all(Array.from({ length: count }, () => deliverUntilTaken(port, mail)))
       const seen = await observer.stop()
-      const stalls = await stallsOf(world, before)
-      const kept = await storedCount(world)
+      const stalls = await stallsOf(installation, before)
+      const kept = await storedCount(installation)
       server.kill('SIGTERM')
       const code = await exitOf(server)
       const taken = came.filter(({ isTaken }) => isTaken).length
@@ -45,7 +45,7 @@ export const inbound: Fault = {
         ],
       }
     } finally {
-      await world.close()
+      await installation.close()
     }
   },
 }
@@ -53,7 +53,9 @@ export const inbound: Fault = {
 export const STORE = { name: 'all', match: { type: 'address', value: 'desk@example.com' }, action: { type: 'store' } }
 
 /** Listed inbound messages, at most a hundred. */
-export async function storedCount(world: Awaited<ReturnType<typeof makeCrashable>>): Promise<number> {
-  const { data } = (await (await world.api('GET', '/v1/inbound-messages?limit=100')).json()) as { data: unknown[] }
+export async function storedCount(installation: Awaited<ReturnType<typeof makeTestInstallation>>): Promise<number> {
+  const { data } = (await (await installation.api('GET', '/v1/inbound-messages?limit=100')).json()) as {
+    data: unknown[]
+  }
   return data.length
 }

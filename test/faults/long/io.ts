@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { type Crashable, exitOf, makeCrashable } from '../setup.ts'
+import { exitOf, makeTestInstallation, type TestInstallation } from '../setup.ts'
 import { type Asked, isUnavailable, look, send } from './ask.ts'
 import { readStore } from './books.ts'
 import { type Bench, type Fault, missingFrom, unless } from './fault.ts'
@@ -31,23 +31,25 @@ export const io: Fault = {
 }
 
 async function suffer({ program, scratch }: Bench, { call, error, from, count }: (typeof FAULTS)[number]) {
-  const world = await makeCrashable({ program })
+  const installation = await makeTestInstallation({ program })
   try {
     const when = `error=${error}:when=${from}..${from + count - 1}`
-    const server = await world.serve(inject(call, when, join(scratch, 'strace')))
+    const server = await installation.serve(inject(call, when, join(scratch, 'strace')))
     const answers: Asked[] = []
     const until = performance.now() + BACK_MS
     // Until it has failed and then accepted twenty more.
     for (let n = 0; performance.now() < until && !isOver(answers); n++) {
-      answers.push(...(await Promise.all([0, 1, 2].map((client) => send(world, `${call}-${error}-${client}-${n}`)))))
+      answers.push(
+        ...(await Promise.all([0, 1, 2].map((client) => send(installation, `${call}-${error}-${client}-${n}`)))),
+      )
       await Bun.sleep(10)
     }
-    const alive = await look(world as Crashable, '/healthz')
+    const alive = await look(installation as TestInstallation, '/healthz')
     server.kill('SIGKILL') // promised data must not depend on a clean shutdown
     await exitOf(server)
-    await (await world.serve()).kill('SIGTERM')
+    await (await installation.serve()).kill('SIGTERM')
     await Bun.sleep(500)
-    const { integrity, ids } = readStore(world.dataDir)
+    const { integrity, ids } = readStore(installation.dataDir)
     const promised = answers.flatMap(({ status, id }) => (status === 202 ? [id!] : []))
     const refused = answers.filter(({ status }) => status !== 202)
     const lost = missingFrom(promised, ids)
@@ -66,7 +68,7 @@ async function suffer({ program, scratch }: Bench, { call, error, from, count }:
       ],
     }
   } finally {
-    await world.close()
+    await installation.close()
   }
 }
 

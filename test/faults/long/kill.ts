@@ -1,5 +1,5 @@
 import { freePort } from '../../support/free-port.ts'
-import { type Crashable, exitOf, makeCrashable } from '../setup.ts'
+import { exitOf, makeTestInstallation, type TestInstallation } from '../setup.ts'
 import { createSmtpClient, type Ledger } from '../smtp-client.ts'
 import { startClients } from './books.ts'
 import { type Fault, missingFrom, unless } from './fault.ts'
@@ -25,11 +25,11 @@ export const kill: Fault = {
   run: async ({ rounds, program, isPlanted, note }) => {
     const port = await freePort()
     const smtp = `[smtp.inbound]\nlisten = "off"\n[smtp.submission]\nlisten = "127.0.0.1:${port}"`
-    const world = await makeCrashable({ smtp, connections: CONNECTIONS, program })
+    const installation = await makeTestInstallation({ smtp, connections: CONNECTIONS, program })
     try {
-      let server = await world.serve()
-      const http = startClients(world, { run: 'http', count: HTTP_CLIENTS, gullible: isPlanted })
-      const submitted = startSubmitting(world, port)
+      let server = await installation.serve()
+      const http = startClients(installation, { run: 'http', count: HTTP_CLIENTS, gullible: isPlanted })
+      const submitted = startSubmitting(installation, port)
       const readyMs: number[] = []
       const killedAt: number[] = []
       for (let round = 0; round < rounds; round++) {
@@ -39,23 +39,23 @@ export const kill: Fault = {
         await Bun.sleep(SETTLE_MS)
         killedAt.push(performance.now())
         const before = performance.now()
-        server = await world.serve()
+        server = await installation.serve()
         readyMs.push(performance.now() - before)
       }
       await http.stop()
       await submitted.stop()
       const promised = [...http.promised.keys(), ...submitted.ledger.acknowledged.keys()]
-      await untilAllOrNoMore(promised, world.sink.mails)
+      await untilAllOrNoMore(promised, installation.sink.mails)
       server.kill('SIGTERM')
       await exitOf(server)
 
-      const lost = missingFrom(promised, world.sink.mails)
-      const copies = [...world.sink.mails.values()].map(({ length }) => length)
-      const extra = world.sink.cameBeforeAt.length
+      const lost = missingFrom(promised, installation.sink.mails)
+      const copies = [...installation.sink.mails.values()].map(({ length }) => length)
+      const extra = installation.sink.cameBeforeAt.length
       const mean = extra / rounds
       const perKill = killedAt.map((at, kill) => {
         const last = killedAt[kill - 1] ?? 0
-        return world.sink.cameBeforeAt.filter((before) => before > last && before <= at).length
+        return installation.sink.cameBeforeAt.filter((before) => before > last && before <= at).length
       })
       const inOne = Math.max(...perKill)
       const ready = readyMs.toSorted((a, b) => a - b)[Math.floor(rounds / 2)]!
@@ -71,7 +71,7 @@ export const kill: Fault = {
         ],
       }
     } finally {
-      await world.close()
+      await installation.close()
     }
   },
 }
@@ -89,12 +89,12 @@ async function untilAllOrNoMore(promised: readonly string[], mails: ReadonlyMap<
 
 /** Submission clients, each mail with an idempotency key: a mail without a reply is sent again and must not be
  *  delivered twice. */
-function startSubmitting(world: Crashable, port: number) {
+function startSubmitting(installation: TestInstallation, port: number) {
   const ledger: Ledger = { acknowledged: new Map(), unanswered: new Map(), refusals: [], onAcknowledged: () => {} }
   const envelope = (token: string) => ({ from: 'us@example.com', to: `${token}@example.org` })
   let isOver = false
   const clients = Array.from({ length: SMTP_CLIENTS }, async (_, index) => {
-    const client = createSmtpClient({ port, password: world.key, isTls: false, envelope, ledger })
+    const client = createSmtpClient({ port, password: installation.key, isTls: false, envelope, ledger })
     for (let n = 0; !isOver; n++) {
       const token = `smtp-${index}-${n}`
       const head = `From: us@example.com\r\nTo: ${token}@example.org\r\nSubject: ${token}\r\nX-Service-Idempotency-Key: ${token}\r\n`

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { Socket } from 'node:net'
-import type { Crashable } from '../setup.ts'
+import type { TestInstallation } from '../setup.ts'
 import { ConnectionLost, openConnection } from '../smtp-client.ts'
 
 /** A message of about that many bytes as JSON, mostly one attachment; `film` as below. */
@@ -39,12 +39,16 @@ export interface Came {
 
 /** Posts until acceptance or `end`. It waits as a 503 says, and also after a connection that ended without a
  *  response. */
-export async function postUntilTaken(world: Crashable, body: Buffer<ArrayBuffer>, end?: AbortSignal): Promise<Came> {
+export async function postUntilTaken(
+  installation: TestInstallation,
+  body: Buffer<ArrayBuffer>,
+  end?: AbortSignal,
+): Promise<Came> {
   const answers: string[] = []
   for (let tries = 0; tries < TRIES && !end?.aborted; tries++) {
-    const answer = await fetch(`http://127.0.0.1:${world.port}/v1/send`, {
+    const answer = await fetch(`http://127.0.0.1:${installation.port}/v1/send`, {
       method: 'POST',
-      headers: { authorization: `Bearer ${world.key}`, 'content-type': 'application/json' },
+      headers: { authorization: `Bearer ${installation.key}`, 'content-type': 'application/json' },
       body,
     }).catch(() => null)
     answers.push(String(answer?.status ?? 'lost'))

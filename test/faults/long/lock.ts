@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { connect } from '../../../src/storage/sqlite/driver.ts'
-import { exitOf, makeCrashable } from '../setup.ts'
+import { exitOf, makeTestInstallation } from '../setup.ts'
 import { type Asked, isUnavailable, look, send } from './ask.ts'
 import { readStore } from './books.ts'
 import { type Fault, missingFrom, unless } from './fault.ts'
@@ -16,21 +16,21 @@ export const lock: Fault = {
   needs: [],
   rounds: { long: 30, short: 7 },
   run: async ({ rounds: longSeconds, program }) => {
-    const world = await makeCrashable({ program })
+    const installation = await makeTestInstallation({ program })
     try {
-      const server = await world.serve()
-      const other = connect(join(world.dataDir, 'postrider.db'), { busyTimeoutMs: 5_000 })
+      const server = await installation.serve()
+      const other = connect(join(installation.dataDir, 'postrider.db'), { busyTimeoutMs: 5_000 })
       const promised: string[] = []
       const answers: Asked[] = []
       const looks: Asked[] = []
       for (const seconds of [3, longSeconds]) {
-        await send(world, `warm-${seconds}`)
+        await send(installation, `warm-${seconds}`)
         other.exec('begin immediate')
         const endsAt = performance.now() + seconds * 1000
         const asked: Promise<Asked>[] = []
         for (let n = 0; performance.now() < endsAt; n++) {
-          if (n % 5 === 0) asked.push(send(world, `${seconds}-${n}`))
-          looks.push(await look(world, '/healthz'), await look(world, '/v1/messages?limit=1'))
+          if (n % 5 === 0) asked.push(send(installation, `${seconds}-${n}`))
+          looks.push(await look(installation, '/healthz'), await look(installation, '/v1/messages?limit=1'))
           await Bun.sleep(50)
         }
         other.exec('commit')
@@ -40,10 +40,10 @@ export const lock: Fault = {
         if (seconds === 3 && came.some(({ status }) => status !== 202)) throw new Error('3 s are waited for')
       }
       other.close()
-      const last = await send(world, 'last')
+      const last = await send(installation, 'last')
       server.kill('SIGTERM')
       const code = await exitOf(server)
-      const { integrity, ids } = readStore(world.dataDir)
+      const { integrity, ids } = readStore(installation.dataDir)
       const lost = missingFrom(promised, ids)
       const refused = answers.filter(({ status }) => status !== 202)
       const slowest = Math.max(...answers.map(({ ms }) => ms))
@@ -60,7 +60,7 @@ export const lock: Fault = {
         ],
       }
     } finally {
-      await world.close()
+      await installation.close()
     }
   },
 }

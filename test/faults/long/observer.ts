@@ -1,4 +1,4 @@
-import type { Crashable } from '../setup.ts'
+import type { TestInstallation } from '../setup.ts'
 import { peakMb, residentMb } from './process.ts'
 
 /** What a thread that does nothing else observed of the process from outside. */
@@ -21,11 +21,15 @@ export interface Observer {
 
 /** Watches a process every 20 ms and sends requests unrelated to the load. With `ceilingMb` it kills the process
  *  above that resident memory, as the kernel would. */
-export async function watch(world: Crashable, pid: number, ceilingMb = Number.POSITIVE_INFINITY): Promise<Observer> {
+export async function watch(
+  installation: TestInstallation,
+  pid: number,
+  ceilingMb = Number.POSITIVE_INFINITY,
+): Promise<Observer> {
   const worker = new Worker(import.meta.url)
   const report = () =>
     new Promise<Seen>((resolve) => worker.addEventListener('message', ({ data }) => resolve(data), { once: true }))
-  worker.postMessage({ pid, url: `http://127.0.0.1:${world.port}/healthz`, ceilingMb } satisfies Task)
+  worker.postMessage({ pid, url: `http://127.0.0.1:${installation.port}/healthz`, ceilingMb } satisfies Task)
   return {
     stop: async () => {
       worker.postMessage('stop')
@@ -53,8 +57,8 @@ export interface Stalls {
 }
 
 /** From the program's metric, minus the values `before`. Rejects when it does not answer. */
-export async function stallsOf(world: Crashable, before?: Stalls): Promise<Stalls> {
-  const text = await (await fetch(`http://127.0.0.1:${world.port}/metrics`)).text()
+export async function stallsOf(installation: TestInstallation, before?: Stalls): Promise<Stalls> {
+  const text = await (await fetch(`http://127.0.0.1:${installation.port}/metrics`)).text()
   const counts = [...text.matchAll(/main_thread_late_seconds_bucket\{le="([^"]+)"\} (\d+)/g)].map(
     ([, bound, count], at) => ({
       ms: bound === '+Inf' ? Number.POSITIVE_INFINITY : Number(bound) * 1_000,

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { exitOf, makeCrashable, until } from '../setup.ts'
+import { exitOf, makeTestInstallation, until } from '../setup.ts'
 import { readStore, startClients, twice } from './books.ts'
 import { type Fault, missingFrom, unless } from './fault.ts'
 import { inject } from './strace.ts'
@@ -13,7 +13,7 @@ export const points: Fault = {
   needs: ['strace'],
   rounds: { long: 200, short: 6 },
   run: async ({ rounds, program, scratch }) => {
-    const world = await makeCrashable({ program })
+    const installation = await makeTestInstallation({ program })
     const calls = ['fsync', 'sendto', 'pwrite64']
     const reached = new Map(calls.map((call) => [call, 0]))
     const promised = new Map<string, string>()
@@ -22,14 +22,14 @@ export const points: Fault = {
         const call = calls[round % calls.length]!
         // After the steps of the start itself, which are few and always the same.
         const nth = 3 + Math.floor(((round + 1) / rounds) * 200)
-        const server = await world
+        const server = await installation
           .serve(inject(call, `signal=KILL:when=${nth}`, join(scratch, 'strace')))
           .catch(() => null)
         if (server === null) {
           reached.set(call, reached.get(call)! + 1) // at the start already
           continue
         }
-        const clients = startClients(world, { run: `${round}`, count: CLIENTS, patient: false })
+        const clients = startClients(installation, { run: `${round}`, count: CLIENTS, patient: false })
         const ended = exitOf(server).then(() => true)
         if (await Promise.race([ended, Bun.sleep(LIMIT_MS).then(() => false)]))
           reached.set(call, reached.get(call)! + 1)
@@ -38,19 +38,19 @@ export const points: Fault = {
         await clients.stop()
         for (const [token, id] of clients.promised) promised.set(token, id)
       }
-      const server = await world.serve()
+      const server = await installation.serve()
       // A request without a response is repeated with its key.
-      const again = startClients(world, { run: '0', count: CLIENTS })
+      const again = startClients(installation, { run: '0', count: CLIENTS })
       await again.stop()
       await until(
         'every promised mail to arrive',
-        () => missingFrom(promised.keys(), world.sink.mails).length === 0,
+        () => missingFrom(promised.keys(), installation.sink.mails).length === 0,
       ).catch(() => {})
       server.kill('SIGTERM')
       await exitOf(server)
-      const { integrity, ids, perSubject } = readStore(world.dataDir)
+      const { integrity, ids, perSubject } = readStore(installation.dataDir)
       const lost = missingFrom(promised.values(), ids)
-      const undelivered = missingFrom(promised.keys(), world.sink.mails)
+      const undelivered = missingFrom(promised.keys(), installation.sink.mails)
       const double = twice(perSubject)
       const at = [...reached].map(([call, count]) => `${count} at ${call}`).join(', ')
       return {
@@ -67,7 +67,7 @@ export const points: Fault = {
         ],
       }
     } finally {
-      await world.close()
+      await installation.close()
     }
   },
 }

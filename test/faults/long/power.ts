@@ -1,6 +1,6 @@
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
-import { exitOf, makeCrashable, NeverReady } from '../setup.ts'
+import { exitOf, makeTestInstallation, NeverReady } from '../setup.ts'
 import { readStore, startClients } from './books.ts'
 import { RECORDED, readRecord, type Step } from './disk-record.ts'
 import { type Fault, missingFrom, unless } from './fault.ts'
@@ -18,34 +18,34 @@ export const power: Fault = {
   needs: ['strace'],
   rounds: { long: 20, short: 3 },
   run: async ({ rounds, program, scratch, note }) => {
-    const world = await makeCrashable({ program })
+    const installation = await makeTestInstallation({ program })
     try {
       const start = join(scratch, 'start')
-      cpSync(world.dataDir, start, { recursive: true })
+      cpSync(installation.dataDir, start, { recursive: true })
       const log = join(scratch, 'record')
-      const recorded = await world.serve(record(RECORDED, log))
-      const clients = startClients(world, { run: 'power', count: CLIENTS, patient: false })
+      const recorded = await installation.serve(record(RECORDED, log))
+      const clients = startClients(installation, { run: 'power', count: CLIENTS, patient: false })
       await Bun.sleep(RECORD_MS)
       recorded.kill('SIGKILL')
       await exitOf(recorded)
       await clients.stop()
       await Bun.sleep(200) // strace ends behind it
-      const steps = readRecord(log, world.dataDir)
+      const steps = readRecord(log, installation.dataDir)
       const syncs = steps.filter(({ kind }) => kind === 'sync').length
 
       const broken: string[] = []
-      let told = 0
+      let reported = 0
       let lost = 0
       for (let round = 0; round < rounds; round++) {
         const cut = Math.floor(steps.length * (0.1 + 0.9 * Math.random()))
-        const disk = diskAt(steps.slice(0, cut), start, world.dataDir)
-        rmSync(world.dataDir, { recursive: true })
-        cpSync(start, world.dataDir, { recursive: true })
-        writeDisk(disk, world.dataDir)
-        const ids = steps.slice(0, cut).flatMap((step) => (step.kind === 'told' ? step.ids : []))
-        told += ids.length
+        const disk = diskAt(steps.slice(0, cut), start, installation.dataDir)
+        rmSync(installation.dataDir, { recursive: true })
+        cpSync(start, installation.dataDir, { recursive: true })
+        writeDisk(disk, installation.dataDir)
+        const ids = steps.slice(0, cut).flatMap((step) => (step.kind === 'promised' ? step.ids : []))
+        reported += ids.length
         try {
-          const server = await world.serve()
+          const server = await installation.serve()
           server.kill('SIGTERM')
           await exitOf(server)
         } catch (error) {
@@ -53,7 +53,7 @@ export const power: Fault = {
           broken.push(`cut ${cut}: did not start: ${error.message.trim()}`)
           continue
         }
-        const { integrity, ids: kept } = readStore(world.dataDir)
+        const { integrity, ids: kept } = readStore(installation.dataDir)
         const gone = missingFrom(ids, kept).length
         lost += gone
         broken.push(...unless(gone === 0, `cut ${cut}: ${gone} of ${ids.length} acknowledged messages are gone`))
@@ -61,11 +61,11 @@ export const power: Fault = {
       }
       note(`${steps.length} steps on the disk, ${syncs} of them fsync`)
       return {
-        figures: `${rounds} cuts of the power, ${told} acknowledged before them, ${lost} lost`,
-        broken: [...broken, ...unless(told > 0, 'nothing was acknowledged: this tested nothing')],
+        figures: `${rounds} cuts of the power, ${reported} acknowledged before them, ${lost} lost`,
+        broken: [...broken, ...unless(reported > 0, 'nothing was acknowledged: this tested nothing')],
       }
     } finally {
-      await world.close()
+      await installation.close()
     }
   },
 }

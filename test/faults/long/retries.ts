@@ -1,4 +1,4 @@
-import { exitOf, makeCrashable, until } from '../setup.ts'
+import { exitOf, makeTestInstallation, until } from '../setup.ts'
 import { look } from './ask.ts'
 import { type Fault, unless } from './fault.ts'
 
@@ -10,24 +10,24 @@ export const retries: Fault = {
   needs: [],
   rounds: { long: 4, short: 4 },
   run: async ({ program }) => {
-    const world = await makeCrashable({ program })
+    const installation = await makeTestInstallation({ program })
     try {
-      let server = await world.serve()
+      let server = await installation.serve()
       const crash = async () => {
         await Bun.sleep(300) // the attempt in flight is recorded
         server.kill('SIGKILL')
         await exitOf(server)
-        server = await world.serve()
+        server = await installation.serve()
       }
       // biome-ignore lint/suspicious/noExplicitAny: whatever the program says
-      const read = async (path: string): Promise<any> => (await world.api('GET', path)).json()
+      const read = async (path: string): Promise<any> => (await installation.api('GET', path)).json()
 
-      world.receiver.script(500)
-      const subscription = { url: world.receiver.url, events: ['message.delivered'] }
-      const webhook = (await (await world.api('POST', '/v1/webhooks', subscription)).json()) as { id: string }
-      world.sink.answer = '451 4.3.0 not yet'
+      installation.receiver.script(500)
+      const subscription = { url: installation.receiver.url, events: ['message.delivered'] }
+      const webhook = (await (await installation.api('POST', '/v1/webhooks', subscription)).json()) as { id: string }
+      installation.sink.answer = '451 4.3.0 not yet'
       const message = { from: 'us@example.com', to: 'retry@example.org', subject: 'retry', text: 'Hello' }
-      const { id } = (await (await world.api('POST', '/v1/send', message)).json()) as { id: string }
+      const { id } = (await (await installation.api('POST', '/v1/send', message)).json()) as { id: string }
       const attemptsOf = async () => (await read(`/v1/messages/${id}/attempts`)).data.length as number
       let deferrals = 0
       for (let kills = 0; kills < 2; kills++) {
@@ -37,10 +37,10 @@ export const retries: Fault = {
         if (now < deferrals + 1) throw new Error(`${now} attempts after ${deferrals}`)
         deferrals = now
       }
-      world.sink.answer = '250 ok'
-      await until('the mail', () => world.sink.mails.has('retry'))
+      installation.sink.answer = '250 ok'
+      await until('the mail', () => installation.sink.mails.has('retry'))
 
-      const posts = () => world.receiver.requests.length
+      const posts = () => installation.receiver.requests.length
       for (let kills = 0; kills < POSTS - 1; kills++) {
         await until('a post', () => posts() > kills)
         await crash()
@@ -48,11 +48,11 @@ export const retries: Fault = {
       await until('the last post', () => posts() >= POSTS)
       await Bun.sleep(3_000) // a sixth would have arrived
       const { data } = await read(`/v1/webhooks/${webhook.id}/deliveries`)
-      const { status } = await look(world, `/v1/messages/${id}`)
+      const { status } = await look(installation, `/v1/messages/${id}`)
       const attempts = await attemptsOf()
       server.kill('SIGTERM')
       await exitOf(server)
-      const delivered = world.sink.mails.get('retry')!.length
+      const delivered = installation.sink.mails.get('retry')!.length
       return {
         figures: `${POSTS + 1} kills between attempts: ${posts()} posts, then ${data[0]?.status}; mail deferred ${attempts - 1} times, delivered ${delivered} time`,
         broken: [
@@ -62,7 +62,7 @@ export const retries: Fault = {
         ],
       }
     } finally {
-      await world.close()
+      await installation.close()
     }
   },
 }

@@ -2,7 +2,7 @@ import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { freePort } from '../../support/free-port.ts'
 import { sendUntilAcknowledged } from '../http-client.ts'
-import { exitOf, makeCrashable, until } from '../setup.ts'
+import { exitOf, makeTestInstallation, until } from '../setup.ts'
 import { createSmtpClient, type Ledger } from '../smtp-client.ts'
 import { look } from './ask.ts'
 import { type Fault, unless } from './fault.ts'
@@ -23,7 +23,10 @@ export const soak: Fault = {
   rounds: { long: 120, short: 0 },
   run: async ({ rounds: minutes, program, note }) => {
     const smtpPort = await freePort()
-    const world = await makeCrashable({ program, smtp: `[smtp.inbound]\nlisten = "127.0.0.1:${smtpPort}"` })
+    const installation = await makeTestInstallation({
+      program,
+      smtp: `[smtp.inbound]\nlisten = "127.0.0.1:${smtpPort}"`,
+    })
     const acknowledged = new Map<string, string>()
     const ledger: Ledger = {
       acknowledged: new Map(),
@@ -34,15 +37,15 @@ export const soak: Fault = {
     const envelope = (token: string) => ({ from: `${token}@client.example`, to: 'desk@example.com' })
     const smtp = createSmtpClient({ port: smtpPort, ledger, envelope })
     try {
-      const server = await world.serve()
+      const server = await installation.serve()
       const pid = server.pid!
       const events = ['message.delivered', 'message.bounced', 'message.deferred']
       const route = { name: 'all', match: { type: 'address', value: 'desk@example.com' }, action: { type: 'store' } }
       for (const [path, body] of [
-        ['/v1/webhooks', { url: world.receiver.url, events }],
+        ['/v1/webhooks', { url: installation.receiver.url, events }],
         ['/v1/inbound-routes', route],
       ] as const) {
-        const { status } = await world.api('POST', path, body)
+        const { status } = await installation.api('POST', path, body)
         if (status !== 201) throw new Error(`${path}: ${status}`)
       }
 
@@ -52,27 +55,27 @@ export const soak: Fault = {
       const endsAt = beganAt + minutes * 60_000
       for (let second = 0; performance.now() < endsAt; second++) {
         const batch = Array.from({ length: SENDS_A_SECOND }, (_, i) =>
-          sendUntilAcknowledged(world, `t${second}-${i}`, acknowledged, { text: HTML }),
+          sendUntilAcknowledged(installation, `t${second}-${i}`, acknowledged, { text: HTML }),
         )
         for (let i = 0; i < INBOUND_A_SECOND; i++) await smtp.deliver(`in${second}-${i}`, mailFrom(second))
-        await Promise.all([...batch, look(world, READS[second % READS.length]!)])
+        await Promise.all([...batch, look(installation, READS[second % READS.length]!)])
         if (second % 30 === 0) {
           // Its domain does not exist: a bounce and a suppression.
           const lost = { from: 'us@example.com', to: `x${second}@gone.example`, subject: 'lost', text: 'lost' }
-          await world.api('POST', '/v1/send', lost)
+          await installation.api('POST', '/v1/send', lost)
         }
-        posts += world.receiver.requests.splice(0).length
+        posts += installation.receiver.requests.splice(0).length
         const nextAt = beganAt + (second + 1) * 1_000
         await Bun.sleep(Math.max(0, nextAt - performance.now()))
-        if (nextAt - beganAt >= (samples.length + 1) * 60_000) samples.push(sampleOf(pid, world.dataDir))
+        if (nextAt - beganAt >= (samples.length + 1) * 60_000) samples.push(sampleOf(pid, installation.dataDir))
       }
-      await until('the last mail', () => [...acknowledged.keys()].every((token) => world.sink.mails.has(token)))
+      await until('the last mail', () => [...acknowledged.keys()].every((token) => installation.sink.mails.has(token)))
       for (const line of tableOf(samples)) note(line)
       server.kill('SIGTERM')
       const code = await exitOf(server)
 
-      const lost = [...acknowledged.keys()].filter((token) => !world.sink.mails.has(token)).length
-      const twice = [...world.sink.mails.values()].filter((copies) => copies.length > 1).length
+      const lost = [...acknowledged.keys()].filter((token) => !installation.sink.mails.has(token)).length
+      const twice = [...installation.sink.mails.values()].filter((copies) => copies.length > 1).length
       const settled = samples.slice(Math.floor(samples.length / 4), Math.ceil(samples.length / 2))
       const last = samples.slice(Math.floor((samples.length * 3) / 4))
       const grown = median(last, 'mb') / median(settled, 'mb')
@@ -91,7 +94,7 @@ export const soak: Fault = {
       }
     } finally {
       smtp.close()
-      await world.close()
+      await installation.close()
     }
   },
 }

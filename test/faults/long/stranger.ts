@@ -1,5 +1,5 @@
 import { freePort } from '../../support/free-port.ts'
-import { exitOf, makeCrashable } from '../setup.ts'
+import { exitOf, makeTestInstallation } from '../setup.ts'
 import { startAttacker } from './attack/attacker.ts'
 import { brokenBeside, figuresOf, type Healthy, healthyTraffic } from './beside.ts'
 import { type Fault, unless } from './fault.ts'
@@ -15,25 +15,26 @@ export const stranger: Fault = {
   rounds: { long: 60, short: 6 },
   run: async ({ rounds: seconds, program, note }) => {
     const smtpPort = await freePort()
-    const world = await makeCrashable({
+    const installation = await makeTestInstallation({
       program,
       smtp: `[smtp.inbound]\nlisten = "127.0.0.1:${smtpPort}"\nunlimited_networks = []`,
     })
     for (let n = 0; n < SILENT_DOMAINS; n++) {
-      for (const before of ['', '_dmarc.']) world.zone.fail(`${before}n${n}.silent.example`, 'timeout')
+      for (const before of ['', '_dmarc.']) installation.zone.fail(`${before}n${n}.silent.example`, 'timeout')
     }
     try {
-      const server = await world.serve()
-      await world.api('POST', '/v1/inbound-routes', STORE)
-      const { data } = (await (await world.api('GET', '/v1/domains')).json()) as {
+      const server = await installation.serve()
+      await installation.api('POST', '/v1/inbound-routes', STORE)
+      const { data } = (await (await installation.api('GET', '/v1/domains')).json()) as {
         data: { return_path_host: string }[]
       }
-      const measure = (run: string, forMs: number) => healthyTraffic(world, { pid: server.pid!, smtpPort, run, forMs })
+      const measure = (run: string, forMs: number) =>
+        healthyTraffic(installation, { pid: server.pid!, smtpPort, run, forMs })
       await measure('warm', 2_000)
       const alone = await measure('alone', Math.max(6_000, seconds * 250))
       const attacker = await startAttacker('stranger-load.ts', {
         smtpPort,
-        httpPort: world.port,
+        httpPort: installation.port,
         recipients: ['desk@example.com', `postmaster@${data[0]!.return_path_host}`],
         silentDomains: SILENT_DOMAINS,
       })
@@ -46,7 +47,7 @@ export const stranger: Fault = {
         broken: [...brokenBeside(alone, beside), ...unless(code === 0, 'it ends well')],
       }
     } finally {
-      await world.close()
+      await installation.close()
     }
   },
 }

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { freePort } from '../../support/free-port.ts'
-import { exitOf, makeCrashable } from '../setup.ts'
+import { exitOf, makeTestInstallation } from '../setup.ts'
 import { startAttacker } from './attack/attacker.ts'
 import { brokenBeside, figuresOf, healthyTraffic } from './beside.ts'
 import { type Fault, unless } from './fault.ts'
@@ -19,34 +19,35 @@ export const tenant: Fault = {
   rounds: { long: 60, short: 0 }, // its limits require an idle machine
   run: async ({ rounds: seconds, program, note }) => {
     const smtpPort = await freePort()
-    const world = await makeCrashable({
+    const installation = await makeTestInstallation({
       program,
       smtp: `[smtp.inbound]\nlisten = "127.0.0.1:${smtpPort}"`,
       zone: [{ name: '*.fresh', type: 'A', data: SINK }],
     })
     const cli = (...words: string[]) => {
-      const { status, stdout, stderr } = spawnSync(program, [...words, '--config', world.config, '--json'])
+      const { status, stdout, stderr } = spawnSync(program, [...words, '--config', installation.config, '--json'])
       if (status !== 0) throw new Error(`${words.join(' ')}: ${stderr}`)
       return JSON.parse(stdout.toString()) as { id: string; key: string }
     }
     try {
-      const server = await world.serve()
+      const server = await installation.serve()
       const organization = cli('org', 'create', 'Hostile', '--plan', 'pro')
       cli('domain', 'add', DOMAIN, '--org', organization.id)
       const keyOf = (mode: string) =>
         cli('key', 'create', '--domain', DOMAIN, '--permission', 'admin', '--mode', mode).key
-      await world.api('POST', '/v1/inbound-routes', STORE)
-      const measure = (run: string, forMs: number) => healthyTraffic(world, { pid: server.pid!, smtpPort, run, forMs })
+      await installation.api('POST', '/v1/inbound-routes', STORE)
+      const measure = (run: string, forMs: number) =>
+        healthyTraffic(installation, { pid: server.pid!, smtpPort, run, forMs })
       await measure('warm', 2_000)
       const alone = await measure('alone', Math.max(6_000, seconds * 250))
       const attacker = await startAttacker('tenant-load.ts', {
-        origin: `http://127.0.0.1:${world.port}`,
+        origin: `http://127.0.0.1:${installation.port}`,
         live: keyOf('live'),
         sandbox: keyOf('test'),
         domain: DOMAIN,
-        sink: { host: SINK, port: world.sink.port },
-        certificate: world.receiver.ca,
-        key: world.receiver.key,
+        sink: { host: SINK, port: installation.sink.port },
+        certificate: installation.receiver.ca,
+        key: installation.receiver.key,
       })
       const beside = await twiceIfBroken(alone, (run) => measure(run, seconds * 1_000))
       note(`the tenant: ${await attacker.stop()}`)
@@ -57,7 +58,7 @@ export const tenant: Fault = {
         broken: [...brokenBeside(alone, beside), ...unless(code === 0, 'it ends well')],
       }
     } finally {
-      await world.close()
+      await installation.close()
     }
   },
 }

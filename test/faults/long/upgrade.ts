@@ -3,7 +3,7 @@ import { cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { connect } from '../../../src/storage/sqlite/driver.ts'
 import { MIGRATIONS } from '../../../src/storage/sqlite/migrate.ts'
-import { exitOf, makeCrashable, NeverReady } from '../setup.ts'
+import { exitOf, makeTestInstallation, NeverReady } from '../setup.ts'
 import { readStore, startClients } from './books.ts'
 import { type Fault, missingFrom, unless } from './fault.ts'
 import { inject } from './strace.ts'
@@ -15,22 +15,22 @@ export const upgrade: Fault = {
   needs: ['strace'],
   rounds: { long: 40, short: 4 },
   run: async ({ rounds, program, scratch }) => {
-    const world = await makeCrashable({ program })
+    const installation = await makeTestInstallation({ program })
     try {
-      const server = await world.serve()
-      const clients = startClients(world, { run: 'old', count: 8, text: 'Hello '.repeat(500) })
+      const server = await installation.serve()
+      const clients = startClients(installation, { run: 'old', count: 8, text: 'Hello '.repeat(500) })
       await Bun.sleep(1_500)
       await clients.stop()
       server.kill('SIGTERM')
       await exitOf(server)
-      const before = readStore(world.dataDir)
-      const file = join(world.dataDir, 'postrider.db')
+      const before = readStore(installation.dataDir)
+      const file = join(installation.dataDir, 'postrider.db')
       const step = writeStep(scratch)
       const broken: string[] = []
       let killed = 0
       for (let round = 0; round < rounds; round++) {
         const copy = join(scratch, `copy-${round}`, 'postrider.db')
-        cpSync(world.dataDir, join(copy, '..'), { recursive: true })
+        cpSync(installation.dataDir, join(copy, '..'), { recursive: true })
         const call = round % 2 === 0 ? 'pwrite64' : 'fsync'
         const nth = 1 + Math.floor((round / rounds) * (call === 'fsync' ? 8 : 400))
         const way = inject(call, `signal=KILL:when=${nth}`, join(scratch, 'strace'))
@@ -52,7 +52,7 @@ export const upgrade: Fault = {
       // The program itself, on the store that the newer code left.
       await runStep([...step, file])
       const hash = hashOf(file)
-      const refused = await world.serve().then(
+      const refused = await installation.serve().then(
         () => null,
         (error: unknown) => error as NeverReady,
       )
@@ -65,7 +65,7 @@ export const upgrade: Fault = {
         broken: [...broken, ...unless(killed > 0, 'no kill hit: this tested nothing')],
       }
     } finally {
-      await world.close()
+      await installation.close()
     }
   },
 }
