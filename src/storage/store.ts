@@ -97,12 +97,12 @@ export interface Store {
   retention: Retention
   idempotency: IdempotencyRecords
   auditLog: AuditLog
-  /** A named secret of this installation, made from `fresh` the first time it is asked for. */
+  /** A named secret of this installation, created from `fresh` on first use. */
   secret(name: string, fresh: Uint8Array): Promise<Uint8Array>
   /** Brings the full text of recent messages into the search index, a small batch a call; true while more waits. */
   indexForSearch(): Promise<boolean>
-  /** Rejects with StoreUnavailable when nothing can be written at present. */
+  /** Rejects with StoreUnavailable if the store cannot write at present. */
   checkWritable(): Promise<void>
-  /** Waits for what is being written, then lets go of the files. */
+  /** Finishes pending writes, then closes the files. */
   close(): Promise<void>
 }

@@ -4,7 +4,7 @@ import type { ClaimedWebhookDelivery } from '../storage/store.ts'
 import { signEnveloped, signResend } from './sign.ts'
 import { type JudgeMeans, judge, type Verdict } from './verdict.ts'
 
-/** What an attempt needs of the world and of the settings. */
+/** Dependencies and settings of an attempt. */
 export interface AttemptMeans extends JudgeMeans {
   post: Post
   timeoutMs: number
@@ -12,16 +12,16 @@ export interface AttemptMeans extends JudgeMeans {
   shapes: Shapes
 }
 
-/** Events in another service's shape: a claim → its body, the same at each attempt. */
+/** Events in another service's format: a claim → its body, the same at each attempt. */
 export type Shapes = Record<Exclude<WebhookFormat, 'enveloped'>, (claim: ClaimedWebhookDelivery) => Promise<string>>
 
-/** What came of one attempt and what the delivery is now. `pauseReason`: the webhook is to be paused as well. */
+/** Result of one attempt and the new state of the delivery. `pauseReason`: also pauses the webhook. */
 export interface AttemptVerdict extends Omit<Verdict, 'isGone'> {
   pauseReason: string | null
 }
 
-/** A claimed delivery → one signed POST and what follows from its answer (verdict.ts); 410 pauses the webhook, so that
- *  what is left to try waits until it is active again. Rejects only with what `post` throws, a bug. */
+/** Claimed delivery → one signed POST and its verdict (verdict.ts). A 410 pauses the webhook, so that the remaining
+ *  attempts wait until it is active again. Rejects only with what `post` throws, which is a bug. */
 export async function attemptDelivery(claim: ClaimedWebhookDelivery, means: AttemptMeans): Promise<AttemptVerdict> {
   const { secrets, eventId, format, attempt } = claim
   const body = format === 'enveloped' ? claim.body : await means.shapes[format](claim)

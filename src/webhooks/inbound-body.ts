@@ -8,30 +8,30 @@ import type { Log } from '../os/log.ts'
 import type { Memory } from '../os/memory.ts'
 import { type ClaimedInboundDelivery, type Store, StoreUnavailable } from '../storage/store.ts'
 
-/** What is to be posted for a claim. `leave` gives its room back once the request is over, to be called once.
- *  `not_now`: too much is under way, or we are stopping. `gone`: retention has dropped the mail. `damaged`: what is
- *  stored cannot be read. */
+/** The body to post for a claim. `leave` releases its memory after the request; call it once. `not_now`: too many
+ *  large bodies are in progress, or the loop stops. `gone`: retention has removed the mail. `damaged`: the stored
+ *  mail cannot be read. */
 export type InboundBody =
   | { kind: 'body'; body: Uint8Array; leave: () => void }
   | { kind: 'not_now' }
   | { kind: 'gone' }
   | { kind: 'damaged' }
 
-/** Makes what is posted, in bounded memory. */
+/** Creates bodies in bounded memory. */
 export interface InboundBodies {
-  /** `stopping` ends the wait for room. Rejects when the store does. */
+  /** `stopping` ends the wait for memory. Rejects if the store does. */
   of(claim: ClaimedInboundDelivery, stopping: AbortSignal): Promise<InboundBody>
 }
 
-/** How long a large body may wait for its turn. */
+/** Longest wait of a large body for its turn. */
 export const LONGEST_WAIT_MS = 60_000
 
-/** Store and reader of attachments → bodies of claims, as `inboundPayload` writes them.
+/** Store and reader of attachments → the bodies of claims, in the form of `inboundPayload`.
  *
- *  A body of more than 256 KiB waits for its part of `roomBytes`, and such bodies are made one after the other: while
- *  one is made the mail is there several times over, packed, raw, decoded and as JSON. Smaller ones wait for nothing.
+ *  A body of more than 256 KiB waits for memory within `budgetBytes`, and such bodies are created one after the
+ *  other: meanwhile the mail is in memory several times, packed, raw, decoded and as JSON. Smaller ones do not wait.
  *
- *  A mail whose attachments cannot be read goes out without their contents, unless that is because we are stopping. */
+ *  A mail whose attachments cannot be read is posted without their contents, unless the loop stops. */
 export function createInboundBodies(options: {
   store: Pick<Store, 'inbound'>
   /** Raw mail → base64 of its attachments in the order of ParsedMail.attachments, or null. */
@@ -55,7 +55,7 @@ export function createInboundBodies(options: {
     return packed === null ? null : unpackParsed(packed)
   }
 
-  /** About the size of the JSON. Base64 takes in it what it took in the mail. */
+  /** Approximate size of the JSON. Attachments in base64 have the same size in it as in the mail. */
   const sizeOf = async (claim: ClaimedInboundDelivery) => {
     const { route, message } = claim
     if (route.includeAttachments || message.sizeBytes <= SMALL_BYTES) return message.sizeBytes
@@ -82,7 +82,7 @@ export function createInboundBodies(options: {
 
   const makeInTurn = (claim: ClaimedInboundDelivery, sizeBytes: number, stopping: AbortSignal): Promise<Made> => {
     const making = lastLarge.then(() => (stopping.aborted ? ({ kind: 'not_now' } as const) : make(claim, stopping)))
-    lastLarge = making.then(() => tidy(sizeBytes), nothing) // before the next; keeps not the body itself
+    lastLarge = making.then(() => tidy(sizeBytes), nothing) // before the next one; does not keep the body itself
     return making
   }
 
@@ -121,30 +121,30 @@ type Made = { kind: 'body'; body: Uint8Array } | { kind: 'not_now' } | { kind: '
 
 const withRoom = (made: Made, leave: () => void): InboundBody => (made.kind === 'body' ? { ...made, leave } : made)
 
-/** Fits no mail that has attachments, so that the payload leaves them out. */
+/** Matches no mail with attachments, so that the payload omits them. */
 const UNREADABLE: string[] = []
 
 const LOOSE_BYTES = 16 * 2 ** 20
 
-/** Two hundred of them are 50 MiB. */
+/** Two hundred of them take 50 MiB. */
 const SMALL_BYTES = 256 * 1024
 
-/** A large body leaves some times its size behind while it is made, which the collector would see too late. It takes 30 ms,
- *  and making such a body takes longer. */
+/** Creating a large body leaves garbage of several times its size, which the collector would see too late.
+ *  Collecting takes 30 ms, creating such a body takes longer. */
 function tidy(sizeBytes: number): void {
   if (sizeBytes > 4_000_000) Bun.gc(true)
 }
 
 const nothing = () => {}
 
-/** A mail that came in → the JSON that its route's endpoint is posted: flat, without an envelope, in the order of the
- *  document. The same mail gives the same bytes at every attempt, as long as the route asks for the same.
+/** Inbound mail → the JSON for its route's endpoint: flat, without an envelope, in the order of the documentation.
+ *  The same mail gives the same bytes at every attempt, as long as the route's settings stay the same.
  *
- *  `contents`: null when the route does not ask for attachments, and `attachments_data` is not there then. Else base64
- *  of each attachment, in their order. Anything but one for each means that they could not be read: `attachments_data`
- *  is an empty array then, `attachments` still tells what came, and the raw mail has it all (`GET …/raw`).
+ *  `contents`: null if the route does not request attachments; then `attachments_data` is absent. Otherwise base64
+ *  of each attachment, in order. If their number differs, they could not be read: `attachments_data` is then an
+ *  empty array, `attachments` still lists them, and the raw mail contains everything (`GET …/raw`).
  *
- *  `from` and `message_id` are empty when the mail has none, and so are `text_body` and `html_body`. Throws nothing. */
+ *  `from` and `message_id` are empty if the mail has none, as are `text_body` and `html_body`. Never throws. */
 export function inboundPayload(
   message: InboundMessage,
   parsed: ParsedMail,
@@ -170,7 +170,7 @@ export function inboundPayload(
   })
 }
 
-/** What a mail brought along, without the content. `size` is in bytes, decoded. */
+/** Attachments of a mail without their content. `size` is in bytes, decoded. */
 export function attachmentList({ attachments }: ParsedMail) {
   return attachments.map(({ filename, contentType, sizeBytes }) => ({
     filename,

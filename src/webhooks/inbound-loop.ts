@@ -9,14 +9,14 @@ import { createInboundBodies } from './inbound-body.ts'
 import { signInbound } from './sign.ts'
 import { judge, type Verdict } from './verdict.ts'
 
-/** The scheduler of inbound deliveries: delivery-loop.ts over the mail that routes owe to their endpoints, each one
- *  mail as a flat JSON body with three headers.
+/** The scheduler of inbound deliveries: delivery-loop.ts for mail that routes post to their endpoints, each one mail
+ *  as a flat JSON body with three headers.
  *
- *  An attempt goes by the route as it is then: its URL, its secret, and whether it wants attachments. A route that is
- *  disabled, or no longer posts, keeps its deliveries waiting. An answer of 410 is a failure like any other: somebody
- *  waits for this mail, and what is not taken after five attempts can be redelivered. Large bodies have bounded room
- *  (inbound-body.ts); one that gets none within a minute is given back untried. A mail that retention has dropped
- *  meanwhile fails at once. */
+ *  An attempt uses the current route: its URL, its secret, and whether it requests attachments. A route that is
+ *  disabled, or has another action now, keeps its deliveries waiting. A 410 is a failure like any other, because a
+ *  mail must not be lost: after five attempts it can be redelivered. Large bodies have a memory budget
+ *  (inbound-body.ts); one that gets none within a minute is given back without an attempt. A mail that retention has
+ *  removed fails at once. */
 export interface InboundLoopOptions {
   store: Pick<Store, 'inbound' | 'inboundDeliveries'>
   post: Post
@@ -27,21 +27,21 @@ export interface InboundLoopOptions {
   log: Log
   memory?: Memory
   settings: {
-    /** Waits before attempts 2 to 5. */
+    /** Waits before attempts 2 to 5, in seconds. */
     ladderSeconds: readonly number[]
-    /** For the whole answer. */
+    /** Time limit for the whole response. */
     timeoutMs: number
     maxInFlight: number
     maxPerRoute: number
-    /** Bodies under way over all routes, as far as they are large. */
+    /** Memory for large bodies in progress, over all routes. */
     bodyRoomBytes: number
   }
-  /** Names this process in leases. */
+  /** Identifies this process in leases. */
   workerId: string
   userAgent: string
 }
 
-/** Store, door to the world and settings → a loop that has not started. */
+/** Store, HTTP client and settings → a loop that is not started yet. */
 export function createInboundLoop(options: InboundLoopOptions): DeliveryLoop {
   const { store, clock, random, log, workerId, userAgent } = options
   const { ladderSeconds, timeoutMs, maxInFlight, maxPerRoute, bodyRoomBytes } = options.settings
@@ -95,10 +95,10 @@ export function createInboundLoop(options: InboundLoopOptions): DeliveryLoop {
   )
 }
 
-/** Tried again all the same: a disk may recover, and a backup be brought back. */
+/** Retried all the same: the disk may recover, or the operator may restore a backup. */
 const UNREADABLE: PostResult = { kind: 'no_answer', error: 'the stored message cannot be read', durationMs: 0 }
 
-/** Nothing can be posted any more, whatever comes. */
+/** Verdict without further attempts: there is nothing left to post. */
 function tooLate(number: number, at: number): Verdict {
   const error = 'the message was deleted after the retention period'
   const attempt = { number, at, durationMs: 0, statusCode: null, error, responseExcerpt: null }

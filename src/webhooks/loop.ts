@@ -7,9 +7,9 @@ import type { ClaimedWebhookDelivery, Store } from '../storage/store.ts'
 import { type AttemptVerdict, attemptDelivery, type Shapes } from './attempt.ts'
 import { answering, createDeliveryLoop, type DeliveryLoop, type Written } from './delivery-loop.ts'
 
-/** The webhook scheduler: delivery-loop.ts over the webhook deliveries, each one signed event to one endpoint. Repeats
- *  have the same event id. An endpoint that answers 410 is paused, and so is one that fails a hundred deliveries in a
- *  row over a day; its deliveries wait. */
+/** The webhook scheduler: delivery-loop.ts for webhook deliveries, each one signed event to one endpoint. Retries
+ *  have the same event ID. An endpoint that answers 410 is paused, and so is one with a hundred failed deliveries in
+ *  a row over a day; its deliveries wait. */
 export type WebhookLoop = DeliveryLoop
 
 /** Dependencies and settings of the scheduler. */
@@ -20,20 +20,20 @@ export interface WebhookLoopOptions {
   random: Random
   log: Log
   settings: {
-    /** Waits before attempts 2 to 5. */
+    /** Waits before attempts 2 to 5, in seconds. */
     ladderSeconds: readonly number[]
-    /** For the whole answer. */
+    /** Time limit for the whole response. */
     timeoutMs: number
     maxInFlight: number
     maxPerWebhook: number
   }
-  /** Names this process in leases. */
+  /** Identifies this process in leases. */
   workerId: string
   userAgent: string
   shapes: Shapes
 }
 
-/** Store, door to the world and settings → a WebhookLoop that has not started. */
+/** Store, HTTP client and settings → a WebhookLoop that is not started yet. */
 export function createWebhookLoop(options: WebhookLoopOptions): WebhookLoop {
   const { store, clock, random, log, workerId, userAgent, shapes } = options
   const { ladderSeconds, timeoutMs, maxInFlight, maxPerWebhook } = options.settings
@@ -59,7 +59,7 @@ export function createWebhookLoop(options: WebhookLoopOptions): WebhookLoop {
   const pauseIfHopeless = async (webhook: Webhook, written: Written) => {
     const { id, consecutiveFailures, failingSince, updatedAt } = webhook
     if (consecutiveFailures < HOPELESS_FAILURES || failingSince === null) return
-    const hopefulSince = Math.max(failingSince, updatedAt) // whoever has just changed or resumed it gets the day anew
+    const hopefulSince = Math.max(failingSince, updatedAt) // changing or resuming a webhook starts the day again
     if (clock.now() - hopefulSince < HOPELESS_MS) return
     const disabledReason = `${consecutiveFailures} deliveries in a row failed over more than 24 hours.`
     await written(() => store.webhooks.update(id, { status: 'paused', disabledReason }, clock.now()))

@@ -2,27 +2,27 @@ import type { ConcurrencyLimiter } from '../net/limiters/concurrency.ts'
 import type { Blocker, Look, Quota } from '../storage/store.ts'
 import type { Shares } from './share.ts'
 
-/** What a claim of deliveries may take: the slots of each endpoint, within what its organization may have under way. */
+/** Limits of what a claim may take: the slots of each endpoint, within the limit of its organization. */
 export interface OrganizationRoom {
   look: Look
-  /** Takes a slot for one request to the endpoint, until `work` ends. */
+  /** Runs `work` in a slot of the endpoint, until it ends. */
   start(endpointId: string, work: () => Promise<void>): void
-  /** Blockers that may be gone since the last call. */
+  /** Blockers that may have ended since the last call. */
   freed(): string[]
 }
 
-/** ConcurrencyLimiter of all endpoints and the organization of each → OrganizationRoom.
+/** ConcurrencyLimiter of all endpoints, and the organization of each → OrganizationLimits.
  *
- *  One organization has at most as many requests under way as there are free slots: alone it gets half of them, two that
- *  want all get a third each, and with n of them 1/(n+1) stays free for the others, without a table of who waits. Of
- *  endpoints that were not seen to answer quickly it has at most half as many as there are free slots, so that its own
- *  quick endpoints go on beside those that hang. An organization with nothing under way may always start one. What has no
- *  room for this reason waits behind one blocker for each organization: a look costs the organizations and not their
- *  endpoints. */
+ *  An organization has at most as many requests in progress as there are free slots: alone it gets half of them, two
+ *  busy ones get a third each, and with n of them 1/(n+1) stays free for others, without a table of waiting
+ *  organizations. For endpoints that did not answer quickly it has at most half as many as there are free slots, so
+ *  that its own quick endpoints continue beside unresponsive ones. An organization without requests may always start
+ *  one. All endpoints held back by these limits wait behind one blocker per organization, so that a look costs the
+ *  number of organizations and not of endpoints. */
 export function createOrganizationRoom(options: {
   slots: ConcurrencyLimiter
   shares: Pick<Shares, 'isQuick'>
-  /** Null: the endpoint is gone. */
+  /** Null if the endpoint was deleted. */
   organizationOf: (endpointId: string) => string | null
 }): OrganizationRoom {
   const { slots, shares, organizationOf } = options
@@ -70,13 +70,13 @@ export function createOrganizationRoom(options: {
   }
 }
 
-/** So many under way, so many slots free → how many more may start, that under way × `parts` stays within what is free
- *  then. */
+/** Requests in progress and free slots → how many more may start, so that those in progress × `parts` stay within
+ *  the slots that are then free. */
 function roomWithin(underWay: number, free: number, parts: number): number {
   return Math.max(underWay === 0 ? 1 : 0, Math.floor((free - parts * underWay) / (parts + 1)))
 }
 
-/** As what a request to the endpoint counts; `notQuick` is null for a quick one. */
+/** Names under which a request to the endpoint counts; `notQuick` is null for a quick one. */
 interface Kinds {
   endpoint: string
   organization: string

@@ -1,16 +1,16 @@
 import { backoffMs } from '../os/backoff.ts'
 import type { Random } from '../os/random.ts'
 
-/** Attempts of one webhook delivery, the first included. */
+/** Attempts of one webhook delivery, including the first. */
 export const WEBHOOK_ATTEMPTS = 5
 
-/** A failed attempt → when the next one is due (ms UTC), or null when there is none: the fifth was the last, and so
- *  is every attempt that somebody asked for by hand beyond it. The four waits of `ladderSeconds` stray by ±20 %, so
- *  that a thousand failures of one second do not come back in one second.
- *  `retryAfterSeconds` (null = not asked for) makes the wait longer, never shorter, up to a day: an endpoint may ask
- *  for patience, but not park our deliveries for ever. Inbound deliveries use the same rule with their own ladder. */
+/** Failed attempt → when the next one is due (ms UTC); null after the fifth attempt and after every manual one
+ *  beyond it. The four waits of `scheduleSeconds` vary by ±20 %, so that a thousand failures of one second do not
+ *  return in one second. `retryAfterSeconds` (null = absent) makes the wait longer, never shorter, up to a day, so
+ *  that an endpoint cannot postpone deliveries indefinitely. Inbound deliveries use the same rule with their own
+ *  schedule. */
 export function nextWebhookAttempt(failed: {
-  /** Number of the attempt that has just failed, from 1. */
+  /** Number of the failed attempt, from 1. */
   attempt: number
   now: number
   ladderSeconds: readonly number[]

@@ -1,20 +1,20 @@
-/** Who gets how many of the request slots, so that slow endpoints delay nobody else. */
+/** Number of request slots per endpoint, so that slow endpoints do not delay others. */
 export interface Shares {
-  /** How many requests this endpoint may have under way at once; at least 1. */
+  /** Allowed concurrent requests of this endpoint; at least 1. */
   limitOf(endpointId: string): number
-  /** Its latest request was answered quickly. */
+  /** True if its latest request was answered quickly. */
   isQuick(endpointId: string): boolean
-  /** What the endpoint's latest request showed. */
+  /** Records the result of the endpoint's latest request. */
   learn(endpointId: string, seen: 'quick' | 'slow'): void
-  /** Paused or removed: nothing known of it counts any longer. */
+  /** Deletes what is known about an endpoint, after it was paused or removed. */
   forget(endpointId: string): void
 }
 
-/** ConcurrencyLimiter in all and per endpoint → Shares.
- *  An endpoint whose latest answer was quick may use `perEndpoint`. All slow ones together share half of the slots, at
- *  most `perEndpoint` each. One that has not been seen yet begins with two: after a restart fifty endpoints that hang
- *  take a hundred of two hundred slots, and the others go on. Past `total / 2` slow ones the half is overdrawn, one
- *  slot each. Remembers 10,000 endpoints; the one not heard of for longest is then a stranger again. */
+/** Total and limit per endpoint → EndpointConcurrency. An endpoint whose latest response was quick may use
+ *  `perEndpoint`. All slow ones together share half of the slots, at most `perEndpoint` each. An unknown endpoint
+ *  starts with two: after a restart, fifty unresponsive endpoints take a hundred of two hundred slots, and the
+ *  others continue. With more than `total / 2` slow ones each still gets one slot, so that half is exceeded. Keeps
+ *  10,000 endpoints; the least recently used one becomes unknown again. */
 export function createShares(options: { total: number; perEndpoint: number }): Shares {
   const { total, perEndpoint } = options
   const known = new Map<string, 'quick' | 'slow'>()

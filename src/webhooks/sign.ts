@@ -2,22 +2,22 @@ import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { WebhookSecrets } from '../model/webhook.ts'
 import type { Random } from '../os/random.ts'
 
-/** What the signature of a received request is worth. */
+/** Result of verifying the signature of a received request. */
 export type SignatureVerdict = 'valid' | 'malformed' | 'stale' | 'mismatch'
 
-/** Largest difference between `t` and the receiver's clock. */
+/** Maximum difference between `t` and the receiver's clock, in seconds. */
 export const TOLERANCE_SECONDS = 300
 
-/** A new signing secret, of a webhook or an inbound route: `whsec_` + base64 of 32 random bytes. */
+/** A new signing secret for a webhook or an inbound route: `whsec_` + base64 of 32 random bytes. */
 export function mintSigningSecret(random: Random): string {
   return `${SECRET_PREFIX}${Buffer.from(random.bytes(32)).toString('base64')}`
 }
 
 /** One attempt of an enveloped event → its headers. `body` is posted as exactly these bytes; `now` (ms UTC) is the
- *  time of the attempt, not of the event. Two verifiers are served: the customer's `X-Service-Signature`, keyed with
- *  the whole secret string, and Standard Webhooks, keyed with the bytes that its base64 part stands for. While an old
- *  secret is in its grace both headers carry two signatures, the present secret's first.
- *  Source: the Standard Webhooks specification "Signature scheme". */
+ *  time of the attempt, not of the event. Supports two verifiers: `X-Service-Signature`, keyed with the whole secret
+ *  string, and Standard Webhooks, keyed with the bytes that its base64 part encodes. During the grace period of an
+ *  old secret both headers contain two signatures, the current secret's first. Source: the Standard Webhooks
+ *  specification "Signature scheme". */
 export function signEnveloped(request: {
   secrets: WebhookSecrets
   eventId: string
@@ -39,15 +39,15 @@ export function signEnveloped(request: {
   }
 }
 
-/** The same for an event in Resend's shape: its own headers are those of Standard Webhooks under the names of Svix. */
+/** The same for an event in Resend's format: its headers are those of Standard Webhooks with the names of Svix. */
 export function signResend(request: Parameters<typeof signEnveloped>[0]): Record<string, string> {
   const headers = signEnveloped(request)
   const svix = ['id', 'timestamp', 'signature'].map((name) => [`svix-${name}`, headers[`webhook-${name}`]!])
   return { ...headers, ...Object.fromEntries(svix) }
 }
 
-/** One attempt of an inbound delivery → its headers. The signature also appears under
- *  the header names for inbound mail, so that one verifier serves both. `secret` is the route's. */
+/** One attempt of an inbound delivery → its headers. The signature also appears under the header names for inbound
+ *  mail, so that one verifier supports both. `secret` is the route's. */
 export function signInbound(request: {
   secret: string
   body: string | Uint8Array
@@ -63,10 +63,10 @@ export function signInbound(request: {
   }
 }
 
-/** The `X-Service-Signature` or `X-Inbound-Signature` of a request as it arrived → whether `secret` made it over
- *  exactly these bytes. A header without one `t` and at least one `v1`, or with other than 64 lower-case hex digits,
- *  is malformed; fields of other names are left to later versions. A right signature more than `toleranceSeconds`
- *  away from `now` (ms UTC), before or after, is stale. Every `v1` is compared, in constant time. Never throws. */
+/** The `X-Service-Signature` or `X-Inbound-Signature` of a received request → whether `secret` signed exactly these
+ *  bytes. A header without one `t` and at least one `v1`, or with other than 64 lower-case hex digits, is malformed;
+ *  other fields are ignored, for later versions. A correct signature more than `toleranceSeconds` before or after
+ *  `now` (ms UTC) is stale. Every `v1` is compared, in constant time. Never throws. */
 export function verifySignature(
   header: string,
   body: string | Uint8Array,
@@ -90,12 +90,12 @@ function signatureHeader(t: number, secrets: string[], body: string | Uint8Array
   return [`t=${t}`, ...secrets.map((secret) => `v1=${hmac(secret, `${t}.`, body, 'hex')}`)].join(',')
 }
 
-/** `whsec_` + base64 → the bytes; a secret without the prefix is read as base64 altogether. */
+/** `whsec_` + base64 → the bytes; a secret without the prefix is decoded as base64 entirely. */
 function standardKey(secret: string): Uint8Array {
   return Buffer.from(secret.startsWith(SECRET_PREFIX) ? secret.slice(SECRET_PREFIX.length) : secret, 'base64')
 }
 
-/** `t` stays the text it came as: it is part of what was signed. */
+/** `t` keeps its original text, because that text was signed. */
 function parseSignatureHeader(header: string): { t: string; signatures: string[] } | null {
   const fields = header.split(',').map((field) => field.trim())
   const times = fields.filter((field) => field.startsWith('t=')).map((field) => field.slice(2))
@@ -112,6 +112,6 @@ function hmac(key: string | Uint8Array, start: string, body: string | Uint8Array
 const unixSeconds = (ms: number) => Math.floor(ms / 1000)
 
 const SECRET_PREFIX = 'whsec_'
-/** Thirteen digits would be milliseconds; twelve of seconds last until the year 33658. */
+/** Thirteen digits would be milliseconds; twelve digits of seconds last until the year 33658. */
 const TIME = /^\d{1,12}$/
 const SIGNATURE = /^[0-9a-f]{64}$/

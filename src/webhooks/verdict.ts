@@ -4,7 +4,7 @@ import type { Clock } from '../os/clock.ts'
 import type { Random } from '../os/random.ts'
 import { nextWebhookAttempt } from './schedule.ts'
 
-/** What came of one attempt and what the delivery is now. `isGone`: the endpoint said that it is not coming back. */
+/** Result of one attempt and the new state of the delivery. `isGone`: the endpoint answered 410. */
 export interface Verdict {
   attempt: PostAttempt
   status: 'pending' | 'delivered' | 'failed'
@@ -12,11 +12,11 @@ export interface Verdict {
   isGone: boolean
 }
 
-/** What a judgement needs of the world and of the settings. */
+/** Dependencies and settings of a verdict. */
 export interface JudgeMeans {
   clock: Clock
   random: Random
-  /** Waits before attempts 2 to 5. */
+  /** Waits before attempts 2 to 5, in seconds. */
   ladderSeconds: readonly number[]
 }
 
@@ -53,7 +53,7 @@ export function judge(number: number, at: number, result: PostResult, means: Jud
   return { attempt, status: nextAttemptAt === null ? 'failed' : 'pending', nextAttemptAt, isGone: statusCode === GONE }
 }
 
-/** The words of the delivery record; null when the attempt succeeded. */
+/** Error text of the delivery record; null if the attempt succeeded. */
 function errorText(result: PostResult): string | null {
   switch (result.kind) {
     case 'blocked':
@@ -69,5 +69,5 @@ function errorText(result: PostResult): string | null {
 
 const isSuccess = (status: number) => status >= 200 && status < 300
 
-/** RFC 9110 §15.5.11: the owner says that the address is not coming back. */
+/** RFC 9110 §15.5.11: the endpoint is permanently gone. */
 const GONE = 410

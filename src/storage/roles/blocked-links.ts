@@ -1,9 +1,9 @@
 import type { BlockedLink } from '../../model/blocked-link.ts'
 import type { Page, RecordsRequest } from './paging.ts'
 
-/** Targets of clicks that the operator has blocked. */
+/** Click targets that the operator has blocked. */
 export interface BlockedLinks {
-  /** `conflict`: it is blocked already; `limit`: there are MOST_BLOCKED_LINKS. */
+  /** `conflict`: already blocked; `limit`: MOST_BLOCKED_LINKS is reached. */
   add(link: BlockedLink): Promise<'added' | 'conflict' | 'limit'>
   get(id: string): Promise<BlockedLink | null>
   list(page: RecordsRequest): Promise<Page<BlockedLink>>

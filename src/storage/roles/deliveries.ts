@@ -7,18 +7,18 @@ import type { Suppression } from '../../model/suppression.ts'
 import type { Unsubscribable } from '../../model/unsubscribable.ts'
 import type { ClaimQueue, ClaimRequest } from './claims.ts'
 
-/** A delivery whose next attempt is counted and may start. */
+/** A claimed delivery: its next attempt is counted and may start. */
 export interface ClaimedDelivery {
   delivery: Delivery
   message: Message
-  /** Null when the claim asked for smaller ones only: `content` reads it. */
+  /** Null if the claim excluded content of this size; then `content` reads it. */
   content: Uint8Array | null
   signingKeys: Pick<DkimKeyRecord, 'selector' | 'algorithm' | 'privateKeyPem'>[]
   domainName: string
-  /** Its ownership as it is now; null when the domain is gone. */
+  /** Current ownership of the sending domain; null if the domain was deleted. */
   ownership: Pick<Domain, 'status' | 'provedBy'> | null
   returnPathHost: string
-  /** As trackingHostOf. */
+  /** Result of trackingHostOf. */
   trackingHost: string | null
   worker: string
 }
@@ -33,34 +33,38 @@ export interface Deliveries extends ClaimQueue<ClaimedDelivery, DeliveryClaimReq
   /** As `claimDue` for messages past their `expiresAt`, without a plan and whatever the limits of destinations; the longest
    *  expired first. No content comes along. */
   claimExpired(request: { now: number; limit: number; worker: string }): Promise<ClaimedDelivery[]>
-  /** The content of a message with deliveries to be tried; null when the message is gone. */
+  /** Content of a message with open deliveries; null if the message was deleted. */
   content(messageId: string): Promise<Uint8Array | null>
-  /** What came of a claim. `lease_lost` when the row is no longer that attempt of that worker: nothing is written. */
+  /** Writes the result of a claim. `lease_lost` if the row is no longer at that attempt of that worker: nothing is
+   *  written. */
   record(record: DeliveryRecord): Promise<'recorded' | 'lease_lost'>
-  /** With its message; null when retention has dropped it or it never was. */
+  /** Delivery with its message; null if retention removed it or it never existed. */
   get(id: string): Promise<{ delivery: Delivery; message: Message } | null>
-  /** What came to be known after the fact. `duplicate` when that very report (its digest) is already there, `changed`
-   *  when the delivery is no longer in `expected`, so that the decision must be made anew: nothing is written then. */
+  /** Writes a late report. `duplicate` if this report (by digest) is already stored; `changed` if the delivery is no
+   *  longer in `expected`, so that the decision must be made again. Nothing is written in either case. */
   recordLate(record: LateRecord): Promise<'recorded' | 'duplicate' | 'changed' | 'unknown'>
-  /** An open, a click or an unsubscription. Counted on the delivery, people and machines apart, and told: of each kind
-   *  of opens and clicks 100 times, so that nobody fills the disk by loading a pixel; of unsubscriptions once, and again
-   *  when the suppression had been taken back. A suppression that is there already stays. */
+  /** Records an open, a click or an unsubscription. Counts it on the delivery, people and machines separately, and
+   *  writes an event: at most 100 per kind for opens and clicks, so that loading a pixel cannot fill the disk; one
+   *  for an unsubscription, and another one if the suppression was removed in between. An existing suppression
+   *  stays. */
   recordEngagement(record: EngagementRecord): Promise<'recorded' | 'counted' | 'unknown'>
-  /** What is kept of a delivery that retention removed while its recipient may still ask to stop; null when nothing is. */
+  /** What remains of a delivery that retention removed while its recipient can still unsubscribe; null if nothing
+   *  does. */
   unsubscribable(id: string): Promise<Unsubscribable | null>
-  /** The recipient of such a delivery asked to stop: told once, and again when the suppression had been taken back. */
+  /** Records an unsubscribe request for such a delivery: one event, and another one if the suppression was removed
+   *  in between. */
   recordUnsubscribable(id: string, event: Event, suppression: Suppression): Promise<'recorded' | 'known' | 'unknown'>
-  /** Of all recipients of a message, oldest first. */
+  /** Reports of all recipients of a message, oldest first. */
   reports(messageId: string): Promise<{ email: string; report: Report }[]>
 }
 
 export interface EngagementRecord {
   deliveryId: string
   kind: 'opened' | 'clicked' | 'unsubscribed'
-  /** By a program that nobody told to (tracking/machines.ts). */
+  /** True for automatic requests (tracking/machines.ts). */
   machine: boolean
   event: Event
-  /** Of an unsubscription. */
+  /** Suppression of an unsubscription. */
   suppression: Suppression | null
   now: number
 }
@@ -69,7 +73,8 @@ export interface LateRecord {
   deliveryId: string
   report: Report
   expected: DeliveryStatus
-  /** Null = the report is kept and the delivery stays what it is. An open delivery that becomes final is not tried again. */
+  /** Null = the report is stored and the delivery stays unchanged. An open delivery that becomes final gets no
+   *  further attempt. */
   change: {
     status: DeliveryStatus
     smtpResponse: string | null
@@ -90,9 +95,9 @@ export interface DeliveryRecord {
   status: DeliveryStatus
   nextAttemptAt: number | null
   smtpResponse: string | null
-  /** This record also tells the first soft bounce of a delivery that goes on. */
+  /** True if this record also reports the first soft bounce of an open delivery. */
   isSoftBounceReported: boolean
-  /** Opens and clicks that came with it: those of test mail. None when left out. */
+  /** Simulated opens and clicks of test mail; 0 by default. */
   opens?: number
   clicks?: number
   events: Event[]

@@ -17,17 +17,18 @@ export interface DomainCheck {
   verifiedAt: number | null
   checkedAt: number
   findings: Finding[]
-  /** Left out: `dkim` for a verified domain, null for another. */
+  /** Default: `dkim` for a verified domain, otherwise null. */
   provedBy?: Proof | null
-  /** Left out: null. */
+  /** Default: null. */
   missingSince?: number | null
-  /** Left out: null. */
+  /** Default: null. */
   reason?: FailureReason | null
-  /** Left out: it stays. */
+  /** Default: unchanged. */
   nextCheckAt?: number | null
-  /** `lastCheckedAt` of the domain that was looked at. Left out: nothing is compared. */
+  /** `lastCheckedAt` of the domain that was checked. By default nothing is compared. */
   since?: number | null
-  /** Written with the change when the domain becomes verified (`domains_proved`) or an owned one fails (`domains_lost`). */
+  /** Audit entry, written with the change if the domain becomes verified (`domains_proved`) or an owned one fails
+   *  (`domains_lost`). */
   audit?: Omit<AuditEntry, 'action'>
 }
 
@@ -38,35 +39,36 @@ export interface DomainChange {
 }
 
 export interface Domains {
-  /** `conflict` when it clashes with a domain of the organization, or with a verified one of any other (as `clashes`);
-   *  `limit` when the organization already has `maxDomains` (-1 = any number). */
+  /** `conflict` if it clashes with a domain of the organization or a verified one of another organization (as
+   *  `clashes`); `limit` if the organization already has `maxDomains` (-1 = unlimited). */
   create(domain: Domain, maxDomains: number, remember?: Remember): Promise<'created' | 'conflict' | 'limit'>
   get(id: string): Promise<Domain | null>
-  /** The verified domain of that name; where nobody has proved it, the oldest claim. isOwned says which it is. */
+  /** The verified domain of that name; if none is verified, the oldest claim. isOwned distinguishes them. */
   findByName(name: string): Promise<Domain | null>
   /** The organization's own claim of the name, whatever its status. */
   findOf(organizationId: string, name: string): Promise<Domain | null>
   /** Every claim of the name, oldest first; at most `limit`. */
   claimsOf(name: string, limit: number): Promise<Domain[]>
-  /** Whether the name or a derived host (model/domain-names.ts) is the name, or a derived host, of another domain of the
-   *  organization or of a verified one of another organization; with `claims` also of one that nobody has proved. The
-   *  names of other organizations above and below the domain's own are no clash. */
+  /** True if the name or a derived host (model/domain-names.ts) is the name or a derived host of another domain of
+   *  the organization, or of a verified one of another organization; with `claims` also of an unverified one. Names
+   *  of other organizations above and below the domain's own do not clash. */
   clashes(domain: Domain, claims: boolean): Promise<boolean>
   list(organizationId: string, page: RecordsRequest): Promise<Page<Domain>>
   count(organizationId: string): Promise<number>
   /** `conflict` as in `create`. */
   setTracking(id: string, tracking: Tracking): Promise<'changed' | 'conflict'>
-  /** What a look at DNS means. In the same transaction: only one of all claims of a name becomes `verified`, the first; the
-   *  others are then `failed` with reason `claimed`, and are looked at again once the name is free. Null when the domain is
-   *  gone, or was looked at meanwhile (`since`). */
+  /** Writes the result of a DNS check. Of all claims of a name only the first proved one becomes `verified`, in the
+   *  same transaction; the others become `failed` with reason `claimed` and are checked again once the name is free.
+   *  Null if the domain was deleted, or checked by another process meanwhile (`since`). */
   recordCheck(id: string, check: DomainCheck): Promise<DomainChange | null>
-  /** At most `limit` domains that are to be looked at, which are due again at `againAt` if nothing is recorded. */
+  /** Returns at most `limit` domains that are due for a check, and makes them due again at `againAt` unless a result
+   *  is recorded. */
   claimDue(now: number, limit: number, againAt: number): Promise<Domain[]>
-  /** Domains whose proof is missing or was lost, longest first. */
+  /** Domains whose proof is missing or lost, longest first. */
   withoutProof(limit: number): Promise<Domain[]>
   addDkimKeys(id: string, keys: DkimKeyRecord[]): Promise<void>
   setDkimState(id: string, selector: string, state: DkimState): Promise<void>
   removeDkimKey(id: string, selector: string): Promise<void>
-  /** Removes the domain with its keys; `in_use` while deliveries of it are still to be tried. */
+  /** Removes the domain with its keys; `in_use` while it has open deliveries. */
   remove(id: string, now: number): Promise<'removed' | 'in_use'>
 }

@@ -20,23 +20,23 @@ export interface Events {
   appendSample(event: Event, webhookId: string, month: string): Promise<'appended' | LimitReached>
   get(id: string): Promise<Event | null>
   list(filter: EventFilter, page: PageRequest): Promise<Page<Event>>
-  /** Oldest first, all that were written after the event `after` (null = from the beginning), without gaps.
-   *  Null when that event is unknown. */
+  /** Events written after the event `after` (null = from the beginning), oldest first, without gaps. Null if that
+   *  event is unknown. */
   feed(filter: EventFilter, after: string | null, limit: number): Promise<Page<Event> | null>
-  /** For those who follow: what was written behind a place, oldest first. Twice the same question is answered by the same
-   *  events, and by those that came since. */
+  /** For followers: events written after a place, oldest first. Repeating the call returns the same events, and
+   *  later ones. */
   follow(filter: EventFilter, behind: Place, limit: number): Promise<Followed>
-  /** Where an event stands; null when it is unknown. */
+  /** Place of an event; null if it is unknown. */
   place(id: string): Promise<Place | null>
-  /** The newest event of an organization; null when there is none. */
+  /** The newest event of an organization; null if there is none. */
   newest(organizationId: string): Promise<{ id: string; place: Place } | null>
 }
 
-/** A place in the order in which events were written, all organizations together. It goes up, with gaps, and none comes
- *  back; 0 is before the first. Only good within the process: outside, an event's id says where it stands. */
+/** Position in the order in which events of all organizations were written. It increases, with gaps, and is never
+ *  reused; 0 is before the first. Valid only within the process; outside, an event's ID identifies its position. */
 export type Place = number
 
-/** `upTo`: no event of the filter stands between those that were answered and that place, which is the next to ask for. */
+/** `upTo`: the place to continue from. No further matching event was written up to it. */
 export interface Followed {
   events: (Event & { place: Place })[]
   upTo: Place

@@ -1,16 +1,17 @@
 import type { AskResult, ForwardTargetStatus } from '../../model/forward-target.ts'
 
-/** Addresses elsewhere that forward routes name: a confirmation is the organization's, whatever the route. Addresses are
- *  compared without case. */
+/** External addresses in forward routes. A confirmation applies to the organization and all its routes. Addresses
+ *  are compared without case. */
 export interface ForwardTargets {
   /** `pending` for one that nobody asked. Synchronous: asked for at every mail. */
   status(organizationId: string, email: string): ForwardTargetStatus
-  /** Counts a confirmation mail that is about to be sent, unless nothing is to be asked or too much was asked today, of the
-   *  address by all organizations together or by this organization (FIXED_LIMITS). */
+  /** Counts a confirmation mail that is about to be sent, unless none is needed or a daily limit is reached: for the
+   *  address over all organizations, or for this organization (FIXED_LIMITS). */
   ask(organizationId: string, email: string, now: number): Promise<AskResult>
   set(organizationId: string, email: string, status: ForwardTargetStatus, now: number): Promise<void>
-  /** Forgets at most `limit` that were asked last before `before` and never answered; answers how many went. */
+  /** Deletes at most `limit` targets whose last request is older than `before` and unanswered; returns the number
+   *  deleted. */
   prune(before: number, limit: number): Promise<number>
-  /** Those that count as confirmed because their routes were there before targets were asked. */
+  /** Number of targets that count as confirmed because their routes existed before confirmations were introduced. */
   countByUpgrade(): Promise<number>
 }

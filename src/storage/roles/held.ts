@@ -1,20 +1,21 @@
-/** What a restored store does not send by itself, because it may have been sent after the backup was made. */
+/** Deliveries on hold in a restored store, because they may have been sent after the backup was made. */
 export interface Held {
-  /** Says that this store comes from a backup. Whoever was signed in is no longer, since that may have been ended after it was
-   *  made, and TLS sessions that were not reported yet are forgotten: their report may have gone. */
+  /** Records that this store was restored from a backup. Ends all dashboard sessions, since they may have been ended
+   *  after the backup, and deletes TLS sessions that were not reported yet, since their report may have been sent. */
   noteRestored(restored: Restored): Promise<void>
-  /** Takes everything that waits off its queue, and what was under way with it. For a store that nobody serves, since it walks
-   *  all that waits. */
+  /** Puts everything in the queues on hold, including deliveries in progress. For a store without a running server,
+   *  since it visits everything that waits. */
   hold(): Promise<void>
-  /** Null when this store was never restored. */
+  /** Null if this store was never restored. */
   restored(): Promise<Restored | null>
   count(): Promise<Record<HeldQueue, number>>
-  /** Whether any recipient of this message is held. */
+  /** True if any delivery of this message is on hold. */
   isHeld(messageId: string): Promise<boolean>
-  /** Puts back what is held of a queue, each at its time and not before `now`; with `dueAfter` only what was due later than
-   *  that. In many transactions: cut off, the rest is still held. Answers how much is waiting again. */
+  /** Returns held deliveries to a queue, each at its time and not before `now`; with `dueAfter` only those due
+   *  later. Uses many transactions: after an interruption the rest is still on hold. Returns the number released. */
   release(queue: HeldQueue, request: { dueAfter: number | null; now: number }): Promise<number>
-  /** Ends what is held without an attempt: mail is cancelled, posts have failed. In many transactions, too. */
+  /** Ends held deliveries without an attempt: mail is cancelled, posts fail. Also in many transactions. Returns
+   *  their number. */
   discard(queue: HeldQueue): Promise<number>
 }
 
@@ -22,6 +23,6 @@ export type HeldQueue = 'deliveries' | 'webhookDeliveries' | 'inboundDeliveries'
 
 export interface Restored {
   restoredAt: number
-  /** When the backup was made. */
+  /** Time of the backup, ms UTC. */
   madeAt: number
 }

@@ -6,13 +6,13 @@ export interface Remember {
   /** SHA-256 of method, operation and body. */
   requestHash: Uint8Array
   status: number
-  /** Sealed by the caller where the answer shows a secret. */
+  /** Encrypted by the caller if the response contains a secret. */
   body: Uint8Array
   createdAt: number
 }
 
 export interface IdempotencyRecords {
   find(organizationId: string, keyHash: Uint8Array, since: number): Promise<Remember | null>
-  /** Forgets at most `limit` records made before `before`; answers how many went. */
+  /** Deletes at most `limit` records older than `before`; returns the number deleted. */
   prune(before: number, limit: number): Promise<number>
 }

@@ -2,17 +2,18 @@ import type { InboundDelivery, InboundDeliveryStatus, InboundMessage } from '../
 import type { PostAttempt } from '../../model/post-attempt.ts'
 import type { ClaimQueue } from './claims.ts'
 
-/** An inbound delivery whose next attempt is counted and may start. */
+/** A claimed inbound delivery: its next attempt is counted and may start. */
 export interface ClaimedInboundDelivery {
   id: string
   message: InboundMessage
-  /** As it is now, not as it was when the mail came. */
+  /** The current route, not the one at the time of the mail. */
   route: { id: string; url: string; includeAttachments: boolean; secret: string }
   attempt: number
   worker: string
 }
 
-/** The keys of this queue are routes. Deliveries of routes that are disabled, or no longer webhooks, wait. */
+/** The keys of this queue are routes. Deliveries of routes that are disabled, or whose action is no longer webhook,
+ *  wait. */
 export interface InboundDeliveries extends ClaimQueue<ClaimedInboundDelivery> {
   /** Whose the route is; null when it is gone. */
   organizationOf(routeId: string): string | null
@@ -26,7 +27,7 @@ export interface InboundDeliveries extends ClaimQueue<ClaimedInboundDelivery> {
   }): Promise<'recorded' | 'lease_lost'>
   /** Newest first. */
   ofMessage(inboundMessageId: string): Promise<InboundDelivery[]>
-  /** A new delivery of the message, five attempts, due at once; `under_way` while one is still pending, `limit` after
-   *  FIXED_LIMITS.redeliveries. */
+  /** Creates a new delivery of the message with five attempts, due at once; `under_way` while one is pending,
+   *  `limit` after FIXED_LIMITS.redeliveries. */
   redeliver(inboundMessageId: string, deliveryId: string, now: number): Promise<'queued' | 'under_way' | 'limit'>
 }

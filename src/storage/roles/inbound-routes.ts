@@ -13,8 +13,9 @@ export interface InboundRoutes {
     id: string,
     change: Partial<Pick<InboundRoute, 'name' | 'match' | 'action' | 'authentication' | 'enabled' | 'priority'>>,
   ): Promise<InboundRoute | null>
-  /** Its open deliveries end as failed; messages stay. Several transactions, since there may be many: it is disabled in
-   *  the first and gone after the last, and can be removed again after a crash in between. */
+  /** Removes a route. Its open deliveries fail; messages stay. Since there may be many, it uses several
+   *  transactions: the route is disabled in the first and deleted in the last, and can be removed again after a
+   *  crash in between. */
   remove(id: string): Promise<void>
   /** Enabled routes of an organization in no order. Synchronous and from memory: asked for at every RCPT. */
   enabledOf(organizationId: string): InboundRoute[]

@@ -3,16 +3,17 @@ import type { LimitReached } from '../../model/limits.ts'
 import type { AcceptedMessage } from './messages.ts'
 import type { Page, PageRequest, TimeRange } from './paging.ts'
 
-/** One mail from the world with everything that becomes true when it is taken. */
+/** An accepted inbound mail with everything that is written with it. */
 export interface AcceptedInbound {
-  /** As mail/inbound-content.ts packs them; stored once for all messages. */
+  /** Packed by mail/inbound-content.ts; stored once for all messages. */
   raw: Uint8Array
   parsed: Uint8Array
   taken: {
     message: InboundMessage
-    /** Id of the webhook delivery that is owed, due at once; null for other actions. */
+    /** ID of the resulting webhook delivery, due at once; null for other actions. */
     deliveryId: string | null
-    /** The outbound message it becomes. Its recipients count against the month's volume and the forwards of the day. */
+    /** The outbound message that forwards it. Its recipients count towards the monthly volume and the daily
+     *  forwards. */
     forward: AcceptedMessage | null
   }[]
 }
@@ -28,11 +29,11 @@ export interface InboundFilter extends TimeRange {
 }
 
 export interface Inbound {
-  /** A limit when one of the organizations may not store more, or not forward to so many more: nothing is written then. */
+  /** Returns a limit if one of the organizations may not store or forward this much more; then nothing is written. */
   accept(accepted: AcceptedInbound): Promise<'accepted' | LimitReached>
   get(id: string): Promise<InboundMessage | null>
   list(filter: InboundFilter, page: PageRequest): Promise<Page<InboundMessage>>
-  /** Null once retention has dropped it. */
+  /** Null if retention has removed it. */
   raw(id: string): Promise<Uint8Array | null>
   parsed(id: string): Promise<Uint8Array | null>
 }

@@ -2,12 +2,12 @@ import type { Organization } from '../../model/organization.ts'
 import type { Page, RecordsRequest } from './paging.ts'
 
 export interface Organizations {
-  /** `conflict` when another one has that name; nothing is written then. */
+  /** `conflict` if another one has that name; then nothing is written. */
   create(organization: Organization): Promise<'created' | 'conflict'>
   get(id: string): Promise<Organization | null>
   /** The same. Synchronous: asked for at every request. */
   current(id: string): Organization | null
-  /** By id or by name. */
+  /** Finds by ID or name. */
   find(idOrName: string): Promise<Organization | null>
   list(): Promise<Organization[]>
   /** Newest first. */

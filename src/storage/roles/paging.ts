@@ -1,4 +1,4 @@
-/** One page of a list, newest first. `after` is the id of the last record of the page before. */
+/** One page of a list, newest first. `after` is the ID of the last record of the previous page. */
 export interface PageRequest {
   limit: number
   after: string | null
@@ -7,15 +7,15 @@ export interface PageRequest {
 export interface Page<T> {
   records: T[]
   hasMore: boolean
-  /** The id after which the list goes on, where that is not the last record: it has looked far enough for once. */
+  /** The ID after which the list continues, if that is not the last record: the search stopped at its limit of work. */
   next?: string
 }
 
-/** Both ms UTC, null = open; the first inclusive, the second exclusive. */
+/** Both ms UTC, null = open; `createdAfter` is inclusive, `createdBefore` exclusive. */
 export interface TimeRange {
   createdAfter: number | null
   createdBefore: number | null
 }
 
-/** A page of a list that nothing but time narrows. */
+/** A page of a list that is filtered only by time. */
 export type RecordsRequest = PageRequest & Partial<TimeRange>

@@ -1,27 +1,27 @@
 import type { Session } from '../../model/session.ts'
 import type { Page, RecordsRequest } from './paging.ts'
 
-/** How the operator of the appliance gets in: links that open once, sessions, and perhaps a password. Tokens come as
- *  SHA-256, the password as a hash that took its time. */
+/** Sign-in of the operator: links that work once, sessions, and an optional password. Tokens are passed as SHA-256,
+ *  the password as a slow hash. */
 export interface Sessions {
   addLink(link: { tokenHash: Uint8Array; createdAt: number; expiresAt: number }): Promise<void>
-  /** Uses the link up and opens the session, both or neither. `unknown` for a link that never was, was used or has
-   *  expired, alike. */
+  /** Uses the link and opens the session in one transaction. `unknown` for a link that does not exist, was used or
+   *  has expired. */
   openByLink(linkHash: Uint8Array, session: Session, tokenHash: Uint8Array): Promise<'opened' | 'unknown'>
   open(session: Session, tokenHash: Uint8Array): Promise<void>
   /** Also one that has ended. Synchronous: asked for at every request. */
   findByToken(tokenHash: Uint8Array): Session | null
   get(id: string): Promise<Session | null>
-  /** Those that have not ended, newest first. */
+  /** Sessions that have not ended, newest first. */
   list(now: number, page: RecordsRequest): Promise<Page<Session>>
-  /** When sessions were last seen, and when they end now; what has ended meanwhile stays so. */
+  /** Stores when sessions were last used, and their new expiry; sessions that have ended stay ended. */
   recordSeen(seen: { id: string; at: number; endsAt: number }[]): Promise<void>
-  /** Ends a session for good. */
+  /** Ends a session permanently. */
   end(id: string): Promise<void>
-  /** Null where there is none. */
+  /** Null if no password is set. */
   passwordHash(): Promise<string | null>
-  /** Sets it (null: takes it away), and ends every session but `keep`. */
+  /** Sets the password hash (null: removes it), and ends every session except `keep`. */
   setPassword(hash: string | null, keep: string | null, now: number): Promise<void>
-  /** Forgets at most `limit` links and as many sessions that ended before `before`; answers how many went. */
+  /** Deletes at most `limit` links and as many sessions that ended before `before`; returns the number deleted. */
   prune(before: number, limit: number): Promise<number>
 }

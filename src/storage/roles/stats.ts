@@ -3,17 +3,18 @@ import type { Counts } from '../../model/stats.ts'
 
 export interface StatsFilter {
   organizationId: string
-  /** Null = all of the organization, with those that were removed. */
+  /** Null = all domains of the organization, including removed ones. */
   domainId: string | null
-  /** Null = whatever the tags. */
+  /** Null = all tags. */
   tag: string | null
   mode: Mode
 }
 
-/** Counters, kept in the very transactions that accept messages and tell events. They outlive what they count. */
+/** Counters, updated in the transactions that accept messages and write events. They remain after the counted
+ *  records are removed. */
 export interface Stats {
-  /** Counts of each hour that begins at one of `starts` (ms UTC), in their order. */
+  /** Counts of each hour that begins at one of `starts` (ms UTC), in that order. */
   hours(filter: StatsFilter, starts: readonly number[]): Promise<Counts[]>
-  /** Counts of each span of whole days, midnight to midnight UTC; `before` is exclusive. */
+  /** Counts of each range of whole days, midnight to midnight UTC; `before` is exclusive. */
   days(filter: StatsFilter, spans: readonly { from: number; before: number }[]): Promise<Counts[]>
 }

@@ -5,13 +5,13 @@ import type { Remember } from './idempotency.ts'
 import type { Page, PageRequest, TimeRange } from './paging.ts'
 
 export interface Suppressions {
-  /** The one for that address and reach, if there is one already, stays: `exists` with it. */
+  /** If there is already one for that address and scope, it stays: `exists` with it. */
   add(
     suppression: Suppression,
     remember?: Remember,
   ): Promise<{ kind: 'added' } | { kind: 'exists'; suppression: Suppression } | LimitReached>
-  /** Many in one transaction, in order; answers how many were not there already, and the limit at which the first of them
-   *  that did not fit was left out with all behind it. */
+  /** Adds many in one transaction, in order. Returns how many were new, and the limit that ended the list: the first
+   *  one beyond it and all later ones are not added. */
   addAll(suppressions: readonly Suppression[]): Promise<{ added: number; limit: LimitReached | null }>
   get(id: string): Promise<Suppression | null>
   /** Addresses (folded) → those of them that are suppressed for the domain or the whole organization. Suppressions of
@@ -23,12 +23,12 @@ export interface Suppressions {
       organizationId: string
       email: string | null
       reason: SuppressionReason | null
-      /** With those of the whole organization; absent or null = of every domain. */
+      /** Includes those of the whole organization; absent or null = all domains. */
       domainId?: string | null
       mode?: Mode | null
     } & TimeRange,
     page: PageRequest,
   ): Promise<Page<Suppression>>
-  /** Answers the number removed. */
+  /** Returns the number removed. */
   remove(ids: string[]): Promise<number>
 }

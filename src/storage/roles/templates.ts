@@ -5,21 +5,21 @@ import type { Remember } from './idempotency.ts'
 import type { Page, RecordsRequest } from './paging.ts'
 
 export interface Templates {
-  /** Its version is the first that is kept. `conflict` when the organization has another with that alias. */
+  /** Also stores its first version. `conflict` if another template of the organization has that alias. */
   create(template: Template, remember?: Remember): Promise<'created' | 'conflict' | LimitReached>
   count(organizationId: string): Promise<number>
   get(id: string): Promise<Template | null>
-  /** Live and test templates have their aliases apart; of live ones unless said. */
+  /** Live and test templates have separate aliases; `live` by default. */
   findByAlias(organizationId: string, alias: string, mode?: Mode): Promise<Template | null>
   /** What may be sent under an id, whoever's it is, or an alias of the organization: which template, and which version
    *  of it stands. An alias names a live template, for test mail a test one if there is one. Synchronous and cheap:
    *  asked for at every message. */
   current(organizationId: string, idOrAlias: string, mode?: Mode): TemplateRef | null
-  /** Without `html` and `text`: a page of whole ones may be fifty megabytes. */
+  /** Without `html` and `text`: a page of complete templates could be fifty megabytes. */
   list(organizationId: string, page: RecordsRequest): Promise<Page<ListedTemplate>>
-  /** Changes what is given; content is given whole and becomes the next version when a text of it differs from the
-   *  present one; of the oldest versions some go beyond the number that the plan keeps. `changed` when version `expected` no longer stands, `conflict` when the alias is taken: nothing is
-   *  written then. */
+  /** Changes the given fields. Content is given as a whole and becomes a new version if one of its texts differs
+   *  from the current one; the oldest versions beyond the plan's limit are deleted. `changed` if version `expected`
+   *  is no longer current, `conflict` if the alias is in use; then nothing is written. */
   update(
     id: string,
     expected: number,
@@ -32,7 +32,7 @@ export interface Templates {
     id: string,
     page: { limit: number; before: number | null },
   ): Promise<Page<Omit<TemplateVersion, 'html' | 'text'>>>
-  /** With its versions, in several transactions. Messages made from it stay. */
+  /** Removes it with its versions, in several transactions. Messages made from it stay. */
   remove(id: string): Promise<void>
 }
 

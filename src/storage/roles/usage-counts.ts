@@ -1,8 +1,8 @@
 import type { LimitReached } from '../../model/limits.ts'
 
-/** What organizations have used of the limits of their plans, where it is not counted by looking (model/limits.ts). */
+/** Counters for plan limits that are not counted from records (model/limits.ts). */
 export interface UsageCounts {
-  /** Of test recipients and forwards in the month and the day of `now`; the rest in all. */
+  /** Test recipients and forwards of the month and day of `now`; totals of the rest. */
   of(
     organizationId: string,
     now: number,
@@ -11,11 +11,10 @@ export interface UsageCounts {
   isStorageFull(organizationId: string): boolean
   /** Whether so many recipients more may be forwarded to now: null, or the limit. Synchronous, like that. */
   forwardsReached(organizationId: string, recipients: number, now: number): LimitReached | null
-  /** Begins to count all stored bytes from the beginning, to repair what went wrong; nothing while such a count is under
-   *  way. */
+  /** Starts a recount of all stored bytes, to repair a wrong counter; does nothing while one is in progress. */
   beginCount(): Promise<void>
-  /** A step of a count under way, some milliseconds; true while there is more of it. */
+  /** Runs one step of a recount, some milliseconds; true while there is more. */
   countSome(): Promise<boolean>
-  /** Forgets at most `limit` counts of days that are long over; answers how many went. */
+  /** Deletes at most `limit` counts of past days; returns the number deleted. */
   prune(now: number, limit: number): Promise<number>
 }

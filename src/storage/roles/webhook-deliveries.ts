@@ -10,7 +10,7 @@ import type {
 import type { ClaimQueue } from './claims.ts'
 import type { Page, PageRequest, TimeRange } from './paging.ts'
 
-/** A webhook delivery whose next attempt is counted and may start. */
+/** A claimed webhook delivery: its next attempt is counted and may start. */
 export interface ClaimedWebhookDelivery {
   id: string
   webhookId: string
@@ -38,10 +38,10 @@ export interface WebhookDeliveryFilter extends TimeRange {
 export interface WebhookDeliveries extends ClaimQueue<ClaimedWebhookDelivery> {
   /** Whose the webhook is; null when it is gone. */
   organizationOf(webhookId: string): string | null
-  /** Writes some of the deliveries of events that had more than one transaction takes; true while there are more. */
+  /** Writes deliveries of events that had too many webhooks for one transaction; true while there are more. */
   fanOutSome(): Promise<boolean>
-  /** What came of a claim; keeps the webhook's own counters (`last_success_at`, failures in a row), and pauses it
-   *  with `pauseReason` if given. `lease_lost` when the row is no longer that attempt. */
+  /** Writes the result of a claim, updates the webhook's counters (`last_success_at`, consecutive failures), and
+   *  pauses it with `pauseReason` if given. `lease_lost` if the row is no longer at that attempt. */
   record(record: {
     deliveryId: string
     worker: string
@@ -53,13 +53,14 @@ export interface WebhookDeliveries extends ClaimQueue<ClaimedWebhookDelivery> {
   }): Promise<{ kind: 'recorded'; webhook: Webhook } | { kind: 'lease_lost' }>
   get(id: string): Promise<WebhookDelivery | null>
   list(filter: WebhookDeliveryFilter, page: PageRequest): Promise<Page<WebhookDelivery>>
-  /** Of all webhooks, of the message's newest events first; at most `limit`. */
+  /** Deliveries of all webhooks, for the message's newest events first; at most `limit`. */
   ofMessage(organizationId: string, messageId: string, limit: number): Promise<Page<WebhookDelivery>>
-  /** One more attempt now, whatever the state; the count goes on. `limit` after FIXED_LIMITS.webhookAttempts. */
+  /** Queues one more attempt now, whatever the status; the attempt numbers continue. `limit` after
+   *  FIXED_LIMITS.webhookAttempts. */
   retry(id: string, now: number): Promise<'queued' | 'under_way' | 'limit'>
-  /** Queues past events of the range once more for the webhook: new deliveries of the same events, five attempts
-   *  each; an event still pending there, or queued FIXED_LIMITS.replaysOfEvent times, is left alone. At most `limit` events a call, oldest first; answers how
-   *  many were queued, and the last event's id when more remain. */
+  /** Queues past events of the range again for the webhook: new deliveries of the same events, five attempts each.
+   *  Skips an event that is still pending there, or was queued FIXED_LIMITS.replaysOfEvent times. At most `limit`
+   *  events per call, oldest first. Returns how many were queued, and the last event's ID if more remain. */
   replay(
     webhookId: string,
     range: { from: number; before: number; type: EventType | null; afterEvent: string | null },

@@ -15,7 +15,7 @@ export interface Webhooks {
   ): Promise<Webhook | null>
   secrets(id: string): Promise<WebhookSecrets | null>
   rotateSecret(id: string, secret: string, previousExpiresAt: number, now: number, remember?: Remember): Promise<void>
-  /** With its deliveries. Several transactions, since there may be many: it is paused in the first and gone after the
-   *  last, and can be removed again after a crash in between. */
+  /** Removes it with its deliveries. Since there may be many, it uses several transactions: the webhook is paused in
+   *  the first and deleted in the last, and can be removed again after a crash in between. */
   remove(id: string): Promise<void>
 }
