@@ -1,13 +1,13 @@
 import type { Post } from '../net/https/requests.ts'
-import { createConcurrencyLimiter } from '../net/limiters/concurrency.ts'
+import { type ConcurrencyLimiter, createConcurrencyLimiter } from '../net/limiters/concurrency.ts'
 import type { WallClock } from '../os/clock.ts'
 import { watchClockChanges } from '../os/clock-changes.ts'
 import type { Log, LogFields } from '../os/log.ts'
-import { createLoop } from '../os/loop.ts'
-import { createQueueRecovery } from '../os/queue-recovery.ts'
+import { createLoop, type Loop } from '../os/loop.ts'
+import { createQueueRecovery, type QueueRecovery } from '../os/queue-recovery.ts'
 import { type ClaimQueue, StoreUnavailable } from '../storage/store.ts'
-import { createOrganizationRoom } from './room.ts'
-import { createShares } from './share.ts'
+import { createOrganizationRoom, type OrganizationRoom } from './room.ts'
+import { createShares, type Shares } from './share.ts'
 import type { Verdict } from './verdict.ts'
 
 /** THE FLOW of everything that is posted to endpoints: claim → post → record → when next. Webhook deliveries (loop.ts)
@@ -93,157 +93,201 @@ export function createDeliveryLoop<C extends Claim, V extends Pick<Verdict, 'att
   kind: DeliveryKind<C, V, R>,
   options: DeliveryLoopOptions,
 ): DeliveryLoop & { forget(endpointId: string): void } {
-  const { noun, queue, endpointOf, factsOf } = kind
-  const { clock, log, workerId: worker, timeoutMs, maxInFlight, perEndpoint } = options
-  const slowMs = Math.min(SLOW_MS, timeoutMs / 2)
-  const shares = createShares({ total: maxInFlight, perEndpoint })
-  const slots = createConcurrencyLimiter({ total: maxInFlight, perKey: shares.limitOf, onFree: () => loop.wake() })
-  const room = createOrganizationRoom({ slots, shares, organizationOf: queue.organizationOf })
-  const records = createConcurrencyLimiter({ total: Infinity, perKey: Infinity, onFree: () => {} })
-  const answered: { claim: C; verdict: V }[] = []
-  /** Ids of claims whose result is not stored yet. */
-  const underWay = new Set<string>()
-  const stopping = new AbortController()
-  const giveUp = new AbortController()
-  let unwritten = 0
-  let hasTicks = true
-  const recovery = createQueueRecovery({
-    queue,
-    clock,
-    clockChanges: watchClockChanges(clock),
-    workerId: worker,
-    underWay: () => underWay,
-    onClockSet: () => {
-      fanOutAt = null
-    },
-  })
-  /** When more deliveries of events are written; null = nothing waits, as far as is known. */
-  let fanOutAt: number | null = null
+  const deliveries = new Deliveries(kind, options)
+  const { loop, shares } = deliveries
+  return {
+    start: () => loop.start(),
+    wake: () => loop.wake(),
+    turningMs: () => loop.turningMs(),
+    stop: (graceMs) => deliveries.stop(graceMs),
+    inFlight: () => deliveries.inFlight(),
+    forget: shares.forget,
+  }
+}
 
-  const tick = async (): Promise<number | null> => {
+class Deliveries<C extends Claim, V extends Pick<Verdict, 'attempt' | 'status'>, R> {
+  readonly loop: Loop
+  readonly shares: Shares
+  readonly #kind: DeliveryKind<C, V, R>
+  readonly #options: DeliveryLoopOptions
+  readonly #slots: ConcurrencyLimiter
+  readonly #room: OrganizationRoom
+  readonly #recovery: QueueRecovery
+  readonly #records = createConcurrencyLimiter({ total: Infinity, perKey: Infinity, onFree: () => {} })
+  readonly #answered: { claim: C; verdict: V }[] = []
+  /** Ids of claims whose result is not stored yet. */
+  readonly #underWay = new Set<string>()
+  readonly #stopping = new AbortController()
+  readonly #giveUp = new AbortController()
+  #unwritten = 0
+  #hasTicks = true
+  /** When more deliveries of events are written; null = nothing waits, as far as is known. */
+  #fanOutAt: number | null = null
+
+  constructor(kind: DeliveryKind<C, V, R>, options: DeliveryLoopOptions) {
+    const { noun, queue } = kind
+    const { clock, log, maxInFlight, perEndpoint } = options
+    this.#kind = kind
+    this.#options = options
+    this.shares = createShares({ total: maxInFlight, perEndpoint })
+    this.#slots = createConcurrencyLimiter({
+      total: maxInFlight,
+      perKey: this.shares.limitOf,
+      onFree: () => this.loop.wake(),
+    })
+    this.#room = createOrganizationRoom({
+      slots: this.#slots,
+      shares: this.shares,
+      organizationOf: queue.organizationOf,
+    })
+    this.#recovery = createQueueRecovery({
+      queue,
+      clock,
+      clockChanges: watchClockChanges(clock),
+      workerId: options.workerId,
+      underWay: () => this.#underWay,
+      onClockSet: () => {
+        this.#fanOutAt = null
+      },
+    })
+    this.loop = createLoop({
+      clock,
+      idleMs: IDLE_MS,
+      tick: () => this.#tick(),
+      onError: (error) => log.error(`${noun} deliveries not claimed`, { error }),
+    })
+  }
+
+  async stop(graceMs: number): Promise<void> {
+    this.#stopping.abort()
+    await this.loop.stop()
+    this.#hasTicks = false
+    this.#recordAnswered()
+    const patience = new AbortController()
+    void this.#slots
+      .drained()
+      .then(this.#records.drained)
+      .then(() => patience.abort())
+    await this.#options.clock.sleep(graceMs, patience.signal)
+    this.#giveUp.abort()
+  }
+
+  inFlight(): number {
+    return this.#slots.running() + this.#answered.length + this.#records.running()
+  }
+
+  async #tick(): Promise<number | null> {
     await turnOfTheEventLoop() // answers come one by one: write and claim for all of them at once
-    recordAnswered()
-    const isMore = await recovery.turn()
-    const now = clock.now()
-    // Also when the loop is woken before: else an organization with many webhooks would have most of the main thread.
-    const isPause = fanOutAt !== null && now < fanOutAt && fanOutAt <= now + LONGEST_PAUSE_MS // or the clock was set back
-    if (!isPause) {
-      const isMore = await queue.fanOutSome?.()
-      const tookMs = clock.now() - now
-      fanOutAt = isMore ? clock.now() + Math.min(Math.max(FAN_OUT_PAUSE_MS, 3 * tookMs), LONGEST_PAUSE_MS) : null
-    }
-    const nextAt = earlier(fanOutAt, await claim(now))
+    this.#recordAnswered()
+    const isMore = await this.#recovery.turn()
+    const now = this.#options.clock.now()
+    await this.#fanOut(now)
+    const nextAt = earlier(this.#fanOutAt, await this.#claim(now))
     return isMore ? now : nextAt
   }
 
-  const claim = async (now: number): Promise<number | null> => {
-    if (slots.free() === 0 || unwritten > 0) return null // whatever frees a slot wakes us
-    for (const blocker of room.freed()) queue.freed(blocker)
-    const dueAt = queue.nextDueAt(room.look, now)
+  async #fanOut(now: number): Promise<void> {
+    const { clock } = this.#options
+    // Also when the loop is woken before: else an organization with many webhooks would have most of the main thread.
+    const at = this.#fanOutAt
+    const isPause = at !== null && now < at && at <= now + LONGEST_PAUSE_MS // or the clock was set back
+    if (isPause) return
+    const isMore = await this.#kind.queue.fanOutSome?.()
+    const tookMs = clock.now() - now
+    this.#fanOutAt = isMore ? clock.now() + Math.min(Math.max(FAN_OUT_PAUSE_MS, 3 * tookMs), LONGEST_PAUSE_MS) : null
+  }
+
+  async #claim(now: number): Promise<number | null> {
+    const { queue, endpointOf } = this.#kind
+    const { clock, workerId: worker } = this.#options
+    const { look } = this.#room
+    if (this.#slots.free() === 0 || this.#unwritten > 0) return null // whatever frees a slot wakes us
+    for (const blocker of this.#room.freed()) queue.freed(blocker)
+    const dueAt = queue.nextDueAt(look, now)
     if (dueAt === null || dueAt > now) return dueAt
-    const limit = slots.free()
-    const plan = queue.planClaims({ now, limit, look: room.look })
+    const limit = this.#slots.free()
+    const plan = queue.planClaims({ now, limit, look })
     const claims = await queue.claimDue({ now, limit, worker, plan }).catch((error) => {
       queue.putBack(plan)
       throw error
     })
-    if (stopping.signal.aborted) {
+    if (this.#stopping.signal.aborted) {
       await queue.release(claims, clock.now())
       return null
     }
     for (const each of claims) {
-      underWay.add(each.id)
-      room.start(endpointOf(each), () => deliver(each))
+      this.#underWay.add(each.id)
+      this.#room.start(endpointOf(each), () => this.#deliver(each))
     }
-    return queue.nextDueAt(room.look, clock.now())
+    return queue.nextDueAt(look, clock.now())
   }
-
-  const loop = createLoop({
-    clock,
-    idleMs: IDLE_MS,
-    tick,
-    onError: (error) => log.error(`${noun} deliveries not claimed`, { error }),
-  })
 
   /** One claim up to its answer. Never rejects: after an error, which is logged, the claim is due again within a minute. */
-  const deliver = async (claim: C) => {
+  async #deliver(claim: C): Promise<void> {
+    const { queue, attempt, endpointOf } = this.#kind
+    const { clock, timeoutMs } = this.#options
     try {
-      const verdict = await kind.attempt(claim, stopping.signal)
+      const verdict = await attempt(claim, this.#stopping.signal)
       if (verdict === null) {
         await queue.release([claim], clock.now())
-        underWay.delete(claim.id)
+        this.#underWay.delete(claim.id)
         return
       }
-      shares.learn(endpointOf(claim), verdict.attempt.durationMs > slowMs ? 'slow' : 'quick')
-      answered.push({ claim, verdict })
-      if (!hasTicks) recordAnswered()
+      const slowMs = Math.min(SLOW_MS, timeoutMs / 2)
+      this.shares.learn(endpointOf(claim), verdict.attempt.durationMs > slowMs ? 'slow' : 'quick')
+      this.#answered.push({ claim, verdict })
+      if (!this.#hasTicks) this.#recordAnswered()
     } catch (error) {
-      logRepeated(claim, error)
-      underWay.delete(claim.id)
+      this.#logRepeated(claim, error)
+      this.#underWay.delete(claim.id)
     }
   }
 
-  const recordAnswered = () => {
-    for (const { claim, verdict } of answered.splice(0)) {
-      records.start(endpointOf(claim), () =>
-        record(claim, verdict)
-          .catch((error) => logRepeated(claim, error))
-          .finally(() => underWay.delete(claim.id)),
+  #recordAnswered(): void {
+    for (const { claim, verdict } of this.#answered.splice(0)) {
+      this.#records.start(this.#kind.endpointOf(claim), () =>
+        this.#record(claim, verdict)
+          .catch((error) => this.#logRepeated(claim, error))
+          .finally(() => this.#underWay.delete(claim.id)),
       )
     }
   }
 
-  const logRepeated = (claim: C, error: unknown) =>
-    log.error(`${noun} result not stored, the attempt will be repeated`, { ...factsOf(claim), error })
-
-  const record = async (claim: C, verdict: V) => {
-    const { attempt, status } = verdict
-    const recorded = await written(() => kind.record(claim, verdict))
-    const facts = { ...factsOf(claim), status_code: attempt.statusCode, error: attempt.error }
-    if (recorded === 'lease_lost') return log.warn(`${noun} result discarded: lease ended`, facts)
-    log.debug(`${noun} delivery ${status}`, facts)
-    await kind.recorded?.(claim, verdict, recorded, written)
+  #logRepeated(claim: C, error: unknown): void {
+    const { noun, factsOf } = this.#kind
+    this.#options.log.error(`${noun} result not stored, the attempt will be repeated`, { ...factsOf(claim), error })
   }
 
-  const written: Written = async (write) => {
+  async #record(claim: C, verdict: V): Promise<void> {
+    const kind = this.#kind
+    const { log } = this.#options
+    const { attempt, status } = verdict
+    const recorded = await this.#written(() => kind.record(claim, verdict))
+    const facts = { ...kind.factsOf(claim), status_code: attempt.statusCode, error: attempt.error }
+    if (recorded === 'lease_lost') return log.warn(`${kind.noun} result discarded: lease ended`, facts)
+    log.debug(`${kind.noun} delivery ${status}`, facts)
+    await kind.recorded?.(claim, verdict, recorded, (write) => this.#written(write))
+  }
+
+  async #written<T>(write: () => Promise<T>): Promise<T> {
+    const { clock, log } = this.#options
     let isWaiting = false
     try {
       for (;;) {
         try {
           return await write()
         } catch (error) {
-          if (!(error instanceof StoreUnavailable) || giveUp.signal.aborted) throw error
-          if (unwritten === 0) log.warn(`${noun} results waiting for the database`, { error })
-          if (!isWaiting) unwritten++
+          if (!(error instanceof StoreUnavailable) || this.#giveUp.signal.aborted) throw error
+          if (this.#unwritten === 0) log.warn(`${this.#kind.noun} results waiting for the database`, { error })
+          if (!isWaiting) this.#unwritten++
           isWaiting = true
-          await clock.sleep(REWRITE_MS, giveUp.signal)
-          if (giveUp.signal.aborted) throw error
+          await clock.sleep(REWRITE_MS, this.#giveUp.signal)
+          if (this.#giveUp.signal.aborted) throw error
         }
       }
     } finally {
-      if (isWaiting) unwritten--
+      if (isWaiting) this.#unwritten--
     }
-  }
-
-  return {
-    start: () => loop.start(),
-    wake: () => loop.wake(),
-    turningMs: () => loop.turningMs(),
-    stop: async (graceMs) => {
-      stopping.abort()
-      await loop.stop()
-      hasTicks = false
-      recordAnswered()
-      const patience = new AbortController()
-      void slots
-        .drained()
-        .then(records.drained)
-        .then(() => patience.abort())
-      await clock.sleep(graceMs, patience.signal)
-      giveUp.abort()
-    },
-    inFlight: () => slots.running() + answered.length + records.running(),
-    forget: shares.forget,
   }
 }
 
