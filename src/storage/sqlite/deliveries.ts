@@ -92,18 +92,11 @@ export function sqliteDeliveries(
   const nextOf = db.prepare(NEXT_OF).pluck()
   const due = db.prepare<unknown[], DueRow>(DUE)
   const expired = db.prepare<unknown[], DueRow>(EXPIRED)
-  const lease = db.prepare(LEASE)
-  const deliveryOf = db.prepare(DELIVERY)
-  const messageOf = db.prepare(MESSAGE)
-  const contentOf = db.prepare(CONTENT).pluck()
   const contentOfId = db.prepare<unknown[], { number: number; first: Uint8Array }>(CONTENT_OF)
   const held = db.prepare<unknown[], HeldRow>(HELD)
   const settle = db.prepare(SETTLE)
   const statuses = db.prepare<unknown[], DeliveryStatus>(STATUSES).pluck()
   const setMessageStatus = db.prepare(SET_MESSAGE_STATUS)
-  const get = db.prepare<unknown[], LateRow>(GET)
-  const endLate = db.prepare(END_LATE)
-  const changeLate = db.prepare(CHANGE_LATE)
   const engage = engageInside(db, inside)
   const { dueIndex, foreign } = inside
 
@@ -113,38 +106,10 @@ export function sqliteDeliveries(
   readDueTimes()
   foreign.onChange(readDueTimes)
 
-  const wholeContent = (number: number, first: Uint8Array) => inside.parts.whole('content', number, first)
-  const claimed = (
-    row: DueRow,
-    { now, worker, contentBytes = Number.POSITIVE_INFINITY }: { now: number; worker: string; contentBytes?: number },
-  ): ClaimedDelivery => {
-    lease.run(now, worker, row.number)
-    const message = toMessage(messageOf.get(row.messageNumber) as MessageRow)
-    const domain = inside.domains.get(message.domainId)
-    return {
-      delivery: toDelivery(deliveryOf.get(row.number) as DeliveryRow),
-      message,
-      content:
-        message.sizeBytes > contentBytes
-          ? null
-          : wholeContent(row.messageNumber, contentOf.get(row.messageNumber) as Uint8Array),
-      signingKeys: domain?.dkim.filter((key) => key.state === 'active') ?? [],
-      domainName: domain?.name ?? '',
-      ownership: domain === null ? null : { status: domain.status, provedBy: domain.provedBy },
-      returnPathHost: domain?.returnPathHost ?? '',
-      trackingHost: domain === null ? null : trackingHostOf(domain),
-      worker,
-    }
-  }
+  const claimed = createClaimed(db, inside)
   const settleMessage = (messageNumber: number) => {
     const whole = messageStatus(statuses.all(messageNumber))
     setMessageStatus.run(whole, messageNumber, whole)
-  }
-  const settleLate = (number: number, change: NonNullable<LateRecord['change']>, now: number) => {
-    const { status, smtpResponse, bounceType, bounceCode } = change
-    const isDelivered = Number(status === 'delivered')
-    if (isFinal(status)) endLate.run(status, smtpResponse, bounceType, bounceCode, isDelivered, now, number)
-    else changeLate.run(status, smtpResponse, bounceType, bounceCode, number)
   }
 
   return {
@@ -173,7 +138,7 @@ export function sqliteDeliveries(
     freed: dueIndex.freed,
     content: async (messageId) => {
       const row = contentOfId.get(messageId)
-      return row === undefined ? null : wholeContent(row.number, row.first)
+      return row === undefined ? null : inside.parts.whole('content', row.number, row.first)
     },
     record: (record) =>
       writer.write(() => {
@@ -210,6 +175,61 @@ export function sqliteDeliveries(
       isDated: `d.status = 'scheduled'`,
       waitsSince: WAITS_SINCE,
     }),
+    ...lateRecords(db, writer, inside, settleMessage),
+    recordEngagement: (record) => writer.write(() => engage(record)),
+    ...sqliteUnsubscribables(db, writer, inside),
+    reports: async (messageId) => inside.reports.ofMessage(messageId),
+  }
+}
+
+/** → What leases a row to a worker, inside the change that claims it. Contents above `contentBytes` stay in the store. */
+function createClaimed(
+  db: Connection,
+  { domains, parts }: { domains: DomainCache; parts: ContentParts },
+): (row: DueRow, request: { now: number; worker: string; contentBytes?: number }) => ClaimedDelivery {
+  const lease = db.prepare(LEASE)
+  const deliveryOf = db.prepare(DELIVERY)
+  const messageOf = db.prepare(MESSAGE)
+  const contentOf = db.prepare(CONTENT).pluck()
+  return (row, { now, worker, contentBytes = Number.POSITIVE_INFINITY }) => {
+    lease.run(now, worker, row.number)
+    const message = toMessage(messageOf.get(row.messageNumber) as MessageRow)
+    const domain = domains.get(message.domainId)
+    return {
+      delivery: toDelivery(deliveryOf.get(row.number) as DeliveryRow),
+      message,
+      content:
+        message.sizeBytes > contentBytes
+          ? null
+          : parts.whole('content', row.messageNumber, contentOf.get(row.messageNumber) as Uint8Array),
+      signingKeys: domain?.dkim.filter((key) => key.state === 'active') ?? [],
+      domainName: domain?.name ?? '',
+      ownership: domain === null ? null : { status: domain.status, provedBy: domain.provedBy },
+      returnPathHost: domain?.returnPathHost ?? '',
+      trackingHost: domain === null ? null : trackingHostOf(domain),
+      worker,
+    }
+  }
+}
+
+/** What is learned of a delivery after its last attempt. */
+function lateRecords(
+  db: Connection,
+  writer: Writer,
+  inside: { append: AppendInside; suppress: SuppressInside; reports: Reports },
+  settleMessage: (messageNumber: number) => void,
+): Pick<Deliveries, 'get' | 'recordLate'> {
+  const get = db.prepare<unknown[], LateRow>(GET)
+  const messageOf = db.prepare(MESSAGE)
+  const endLate = db.prepare(END_LATE)
+  const changeLate = db.prepare(CHANGE_LATE)
+  const settleLate = (number: number, change: NonNullable<LateRecord['change']>, now: number) => {
+    const { status, smtpResponse, bounceType, bounceCode } = change
+    const isDelivered = Number(status === 'delivered')
+    if (isFinal(status)) endLate.run(status, smtpResponse, bounceType, bounceCode, isDelivered, now, number)
+    else changeLate.run(status, smtpResponse, bounceType, bounceCode, number)
+  }
+  return {
     get: async (id) => {
       const row = get.get(id)
       if (row === undefined) return null
@@ -235,9 +255,6 @@ export function sqliteDeliveries(
         if (suppression !== null) inside.suppress(suppression)
         return 'recorded'
       }),
-    recordEngagement: (record) => writer.write(() => engage(record)),
-    ...sqliteUnsubscribables(db, writer, inside),
-    reports: async (messageId) => inside.reports.ofMessage(messageId),
   }
 }
 

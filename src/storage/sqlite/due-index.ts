@@ -67,183 +67,216 @@ interface Queue {
   isOpen: boolean
 }
 
+/** Returns an empty index. */
 export function createDueIndex(): DueIndex {
-  const times = new Map<string, number>()
-  const parked = new Map<string, Queue>()
-  const queues = new Map<string, Queue>()
-  const unnamed = new Set<Queue>()
-  let heap: Entry[] = []
-  /** Time of the last look (ms UTC). */
-  let lookedAt = Number.NEGATIVE_INFINITY
-
-  const push = (key: string, at: number) => {
-    times.set(key, at)
-    parked.delete(key)
-    pushEntry(heap, { key, at, when: at, of: null })
-    if (heap.length > 2 * times.size + SPARE) dropStale()
+  const index = new Index()
+  return {
+    offer: (key, at) => index.offer(key, at),
+    set: (key, at) => index.set(key, at),
+    take: (now, look) => index.take(now, look),
+    nextAt: (look, now) => index.nextAt(look, now),
+    plan: (request) => index.plan(request),
+    putBack: (plan) => index.putBack(plan),
+    putBehind: (key, at, blocker) => index.putBehind(key, at, blocker),
+    setBehind: (key, at, blocker) => index.setBehind(key, at, blocker),
+    freed: (blocker) => index.freed(blocker),
+    clear: () => index.clear(),
   }
+}
+
+class Index implements DueIndex {
+  readonly #times = new Map<string, number>()
+  readonly #parked = new Map<string, Queue>()
+  readonly #queues = new Map<string, Queue>()
+  readonly #unnamed = new Set<Queue>()
+  #heap: Entry[] = []
+  /** Time of the last look (ms UTC). */
+  #lookedAt = Number.NEGATIVE_INFINITY
+
+  offer(key: string, at: number): void {
+    const known = this.#times.get(key)
+    if (known === undefined || at < known) this.#push(key, at)
+  }
+
+  set(key: string, at: number | null): void {
+    if (at === null) {
+      this.#times.delete(key)
+      this.#parked.delete(key)
+    } else if (this.#times.get(key) !== at || this.#parked.has(key)) this.#push(key, at)
+  }
+
+  take(now: number, look: IndexLook): string | null {
+    const entry = this.#first(look, now)
+    if (entry === null || entry.when > now) return null
+    popEntry(this.#heap)
+    this.#times.delete(entry.key)
+    this.#parked.delete(entry.key)
+    this.#goOn(entry)
+    return entry.key
+  }
+
+  nextAt(look: IndexLook, now = Number.POSITIVE_INFINITY): number | null {
+    return this.#first(look, now)?.when ?? null
+  }
+
+  plan({ now, limit, look }: PlanRequest): PlannedKey[] {
+    const draft = createAllocation(limit)
+    const planned: PlannedKey[] = []
+    const full = new Set<string>()
+    let asked: { limits: ClaimLimits; at: number } | null = null
+    const lookAtDraft: IndexLook = (key, at) => {
+      const answer = look(key, at)
+      if (answer === false || 'name' in answer) return answer
+      const name = draft.blockedBy(answer.quotas)
+      if (name === null) {
+        asked = { limits: answer, at }
+        return true
+      }
+      full.add(name)
+      return { name, until: null }
+    }
+    try {
+      while (planned.length < limit) {
+        const key = this.take(now, lookAtDraft)
+        if (key === null || asked === null) break
+        const { limits, at: dueAt } = asked as { limits: ClaimLimits; at: number }
+        draft.took(limits.quotas, 1)
+        planned.push({ key, dueAt, dueUntil: limits.dueUntil ?? now, quotas: limits.quotas })
+      }
+    } catch (error) {
+      this.putBack(planned)
+      throw error
+    } finally {
+      for (const name of full) this.freed(name)
+    }
+    return planned
+  }
+
+  putBack(plan: readonly PlannedKey[]): void {
+    for (const { key, dueAt } of plan) this.offer(key, dueAt)
+  }
+
+  putBehind(key: string, at: number, blocker: string): void {
+    const known = this.#times.get(key)
+    if (known === undefined || known > at) this.setBehind(key, at, blocker)
+  }
+
+  setBehind(key: string, at: number, blocker: string): void {
+    this.#times.set(key, at)
+    this.#parked.delete(key)
+    this.#park(key, { name: blocker, until: null })
+    this.freed(blocker)
+  }
+
+  freed(name: string): void {
+    const queue = this.#queues.get(name)
+    if (queue !== undefined) this.#open(queue, Number.NEGATIVE_INFINITY)
+  }
+
+  clear(): void {
+    this.#times.clear()
+    this.#parked.clear()
+    this.#queues.clear()
+    this.#unnamed.clear()
+    this.#heap = []
+  }
+
+  // ── the heap ──
+
+  #push(key: string, at: number): void {
+    this.#times.set(key, at)
+    this.#parked.delete(key)
+    pushEntry(this.#heap, { key, at, when: at, of: null })
+    if (this.#heap.length > 2 * this.#times.size + SPARE) this.#dropStale()
+  }
+
   /** Deferrals push an entry each whose time lies far ahead; without this they would pile up until it comes. */
-  const dropStale = () => {
-    const open = heap.filter((entry) => entry.of !== null)
-    heap = []
-    for (const [key, at] of times) if (!parked.has(key)) pushEntry(heap, { key, at, when: at, of: null })
+  #dropStale(): void {
+    const open = this.#heap.filter((entry) => entry.of !== null)
+    this.#heap = []
+    for (const [key, at] of this.#times) {
+      if (!this.#parked.has(key)) pushEntry(this.#heap, { key, at, when: at, of: null })
+    }
     for (const entry of open) {
-      if (isStale(entry)) goOn(entry)
-      else pushEntry(heap, entry)
+      if (this.#isStale(entry)) this.#goOn(entry)
+      else pushEntry(this.#heap, entry)
     }
   }
-  const isStale = ({ key, at, of }: Entry) => times.get(key) !== at || (parked.get(key) ?? null) !== of
 
-  const park = (key: string, blocker: Blocker | false) => {
+  #isStale({ key, at, of }: Entry): boolean {
+    return this.#times.get(key) !== at || (this.#parked.get(key) ?? null) !== of
+  }
+
+  /** The earliest entry that is still true and has room, left on the heap. */
+  #first(look: IndexLook, now: number): Entry | null {
+    if (now < this.#lookedAt) this.#lookAtBlockersAgain()
+    if (Number.isFinite(now)) this.#lookedAt = now
+    for (const queue of [...this.#unnamed]) this.#open(queue, Number.NEGATIVE_INFINITY)
+    for (;;) {
+      const top = this.#heap[0]
+      if (top === undefined) return null
+      if (this.#isStale(top)) {
+        popEntry(this.#heap)
+        this.#goOn(top)
+        continue
+      }
+      if (top.when > now) return top
+      const answer = look(top.key, top.at)
+      if (answer === true) return top
+      popEntry(this.#heap)
+      if (top.of !== null) top.of.isOpen = false
+      this.#park(top.key, answer)
+      if (top.of !== null && this.#parked.get(top.key) !== top.of) this.#open(top.of, Number.NEGATIVE_INFINITY)
+    }
+  }
+
+  /** The clock was set back: when a blocker ends was said by a clock that was ahead. */
+  #lookAtBlockersAgain(): void {
+    const entries = this.#heap
+    this.#heap = []
+    for (const entry of entries) pushEntry(this.#heap, entry.of === null ? entry : { ...entry, when: entry.at })
+  }
+
+  // ── keys behind blockers ──
+
+  #park(key: string, blocker: Blocker | false): void {
     const name = blocker === false ? `${UNNAMED}${key}` : blocker.name
-    let queue = queues.get(name)
+    let queue = this.#queues.get(name)
     if (queue === undefined) {
       queue = { name, isNamed: blocker !== false, keys: [], head: 0, isOpen: false }
-      queues.set(name, queue)
-      if (!queue.isNamed) unnamed.add(queue)
+      this.#queues.set(name, queue)
+      if (!queue.isNamed) this.#unnamed.add(queue)
     }
     // Whoever stood for the others and could not go keeps its place in front.
-    if (parked.get(key) === queue && queue.head > 0) queue.keys[--queue.head] = key
+    if (this.#parked.get(key) === queue && queue.head > 0) queue.keys[--queue.head] = key
     else queue.keys.push(key)
-    parked.set(key, queue)
-    if (blocker !== false && blocker.until !== null) open(queue, blocker.until)
+    this.#parked.set(key, queue)
+    if (blocker !== false && blocker.until !== null) this.#open(queue, blocker.until)
   }
+
   /** The first of the queue goes on the heap for all. */
-  const open = (queue: Queue, when: number) => {
+  #open(queue: Queue, when: number): void {
     while (!queue.isOpen && queue.head < queue.keys.length) {
       const key = queue.keys[queue.head++]!
-      const at = times.get(key)
-      if (at === undefined || parked.get(key) !== queue) continue
+      const at = this.#times.get(key)
+      if (at === undefined || this.#parked.get(key) !== queue) continue
       queue.isOpen = true
-      pushEntry(heap, { key, at, when: Math.max(at, when), of: queue })
+      pushEntry(this.#heap, { key, at, when: Math.max(at, when), of: queue })
     }
     if (queue.head * 2 > queue.keys.length) {
       queue.keys = queue.keys.slice(queue.head - Math.min(queue.head, 1))
       queue.head = Math.min(queue.head, 1)
     }
     if (queue.isOpen || queue.head < queue.keys.length) return
-    queues.delete(queue.name)
-    unnamed.delete(queue)
+    this.#queues.delete(queue.name)
+    this.#unnamed.delete(queue)
   }
+
   /** The one that stood for its queue does so no longer: the next may try. */
-  const goOn = ({ of }: Entry) => {
+  #goOn({ of }: Entry): void {
     if (of === null) return
     of.isOpen = false
-    open(of, Number.NEGATIVE_INFINITY)
-  }
-  /** The clock was set back: when a blocker ends was said by a clock that was ahead. */
-  const lookAtBlockersAgain = () => {
-    const entries = heap
-    heap = []
-    for (const entry of entries) pushEntry(heap, entry.of === null ? entry : { ...entry, when: entry.at })
-  }
-  /** The earliest entry that is still true and has room, left on the heap. */
-  const first = (look: IndexLook, now: number): Entry | null => {
-    if (now < lookedAt) lookAtBlockersAgain()
-    if (Number.isFinite(now)) lookedAt = now
-    for (const queue of [...unnamed]) open(queue, Number.NEGATIVE_INFINITY)
-    for (;;) {
-      const top = heap[0]
-      if (top === undefined) return null
-      if (isStale(top)) {
-        popEntry(heap)
-        goOn(top)
-        continue
-      }
-      if (top.when > now) return top
-      const answer = look(top.key, top.at)
-      if (answer === true) return top
-      popEntry(heap)
-      if (top.of !== null) top.of.isOpen = false
-      park(top.key, answer)
-      if (top.of !== null && parked.get(top.key) !== top.of) open(top.of, Number.NEGATIVE_INFINITY)
-    }
-  }
-
-  const take = (now: number, look: IndexLook): string | null => {
-    const entry = first(look, now)
-    if (entry === null || entry.when > now) return null
-    popEntry(heap)
-    times.delete(entry.key)
-    parked.delete(entry.key)
-    goOn(entry)
-    return entry.key
-  }
-  const freed = (name: string) => {
-    const queue = queues.get(name)
-    if (queue !== undefined) open(queue, Number.NEGATIVE_INFINITY)
-  }
-  const setBehind = (key: string, at: number, blocker: string) => {
-    times.set(key, at)
-    parked.delete(key)
-    park(key, { name: blocker, until: null })
-    freed(blocker)
-  }
-  const offer = (key: string, at: number) => {
-    const known = times.get(key)
-    if (known === undefined || at < known) push(key, at)
-  }
-
-  const putBack = (plan: readonly PlannedKey[]) => {
-    for (const { key, dueAt } of plan) offer(key, dueAt)
-  }
-
-  return {
-    offer,
-    putBack,
-    plan: ({ now, limit, look }) => {
-      const draft = createAllocation(limit)
-      const planned: PlannedKey[] = []
-      const full = new Set<string>()
-      let asked: { limits: ClaimLimits; at: number } | null = null
-      const lookAtDraft: IndexLook = (key, at) => {
-        const answer = look(key, at)
-        if (answer === false || 'name' in answer) return answer
-        const name = draft.blockedBy(answer.quotas)
-        if (name === null) {
-          asked = { limits: answer, at }
-          return true
-        }
-        full.add(name)
-        return { name, until: null }
-      }
-      try {
-        while (planned.length < limit) {
-          const key = take(now, lookAtDraft)
-          if (key === null || asked === null) break
-          const { limits, at: dueAt } = asked as { limits: ClaimLimits; at: number }
-          draft.took(limits.quotas, 1)
-          planned.push({ key, dueAt, dueUntil: limits.dueUntil ?? now, quotas: limits.quotas })
-        }
-      } catch (error) {
-        putBack(planned)
-        throw error
-      } finally {
-        for (const name of full) freed(name)
-      }
-      return planned
-    },
-    putBehind: (key, at, blocker) => {
-      const known = times.get(key)
-      if (known === undefined || known > at) setBehind(key, at, blocker)
-    },
-    setBehind,
-    set: (key, at) => {
-      if (at === null) {
-        times.delete(key)
-        parked.delete(key)
-      } else if (times.get(key) !== at || parked.has(key)) push(key, at)
-    },
-    take,
-    nextAt: (look, now = Number.POSITIVE_INFINITY) => first(look, now)?.when ?? null,
-    freed,
-    clear: () => {
-      times.clear()
-      parked.clear()
-      queues.clear()
-      unnamed.clear()
-      heap = []
-    },
+    this.#open(of, Number.NEGATIVE_INFINITY)
   }
 }
 
