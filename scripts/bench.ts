@@ -1,14 +1,16 @@
-/** Speed and memory of the compiled binary, measured from outside, with the settings that `init` writes but for what a
- *  world on loopback needs: every mail durable before its 202, both DKIM signatures, attempts and events recorded.
+/** Speed and memory of the compiled binary, measured from outside, with the settings that `init` writes plus what a
+ *  setup on loopback requires: every mail durable before its 202, both DKIM signatures, attempts and events
+ *  recorded.
  *
  *    bun scripts/bench.ts [--only accept,send,…] [--rounds 3] [--messages 5000] [--against FILE] [--keep FILE] [--markdown]
  *
- *  Prints the machine, then median (min–max) of the rounds with what each is to reach. With `--against` an earlier binary
- *  runs in turn with this one. `--keep` adds to the values in FILE, so that parts can be measured one at a time and still
- *  make one table; `--rounds 0` only prints it. `--markdown` prints the table of the manual's page `performance`. Generator, sink and receiver
- *  are processes of their own on the same machine: compare within one run only. `--only size --data DIR` measures with a
- *  million waiting (bench/size.ts), which takes a folder of twelve gigabytes and its time; `--only field --data DIR` sets
- *  other mail servers beside ours (bench/field.ts). Exit code 1 when a part failed. */
+ *  Prints the machine, then median (min–max) of the rounds with the target of each. With `--against` an earlier
+ *  binary runs in turn with this one. `--keep` adds to the values in FILE, so that parts can be measured one at a
+ *  time and still form one table; `--rounds 0` only prints it. `--markdown` prints the table of the manual's page
+ *  `performance`. Generator, sink and receiver are separate processes on the same machine: compare within one run
+ *  only. `--only size --data DIR` measures with a million queued messages (bench/size.ts), which takes twelve
+ *  gigabytes in the folder; `--only field --data DIR` measures other mail servers too (bench/field.ts). Exit code 1
+ *  when a part failed. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -61,9 +63,9 @@ try {
   rmSync(scratch, { recursive: true, force: true })
 }
 console.log(options.markdown ? figures.asMarkdown() : figures.asText())
-process.exit() // a part that failed may have left its server running
+process.exit() // a failed part may have left its server running
 
-/** One part in one round. What fails is told and does not stop the others. */
+/** One part in one round. A failure is printed and does not stop the others. */
 async function measure(part: Part, round: number): Promise<void> {
   const bench: Bench = {
     scratch,

@@ -1,11 +1,12 @@
-/** src → one executable. `bun run build` makes dist/postrider for this machine; with `--target x64|arm64|x64-musl|
- *  arm64-musl|all`, dist/postrider-linux-<target>. Exit code 1 when a target cannot be built.
+/** src → one executable. `bun run build` makes dist/postrider for this machine; with `--target
+ *  x64|arm64|x64-musl|arm64-musl|all`, dist/postrider-linux-<target>. Exit code 1 when a target cannot be built.
  *
- *  - Workers are entry points of their own; a compiled program finds them by their path from src, so
- *    src/threads.ts starts them.
- *  - Bytecode (half the start time) needs the ESM format, or import.meta.url becomes a path of this machine.
- *  - Dashboard and manual are made before. Each goes in as one file of bytes, which a start does not have to read.
- *  - .env and bunfig.toml of the folder somebody happens to stand in are not read. */
+ *  - Workers are separate entry points; a compiled program finds them by their path from src, so src/threads.ts
+ *  starts them.
+ *  - Bytecode (half the start time) requires the ESM format, or import.meta.url becomes a path of this machine.
+ *  - Dashboard and manual are built before. Each is embedded as one file of bytes, which a start does not have to
+ *  read.
+ *  - .env and bunfig.toml of the current folder are not read. */
 import { execFileSync } from 'node:child_process'
 import { chmodSync, mkdirSync, readdirSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -32,8 +33,8 @@ for (const target of wanted) {
   await build(outfile, target)
 }
 
-/** One executable, in place only when it is whole. Its time is that of the start of the build, so that a source saved
- *  meanwhile counts as newer (scripts/try). */
+/** One executable, moved into place when it is complete. Its time is that of the start of the build, so that a
+ *  source saved meanwhile counts as newer (scripts/try). */
 async function build(outfile: string, target: string | null): Promise<void> {
   const startedAt = new Date()
   const folder = join(DIST, `.building-${outfile}`)
@@ -47,10 +48,10 @@ async function build(outfile: string, target: string | null): Promise<void> {
     await Bun.build({
       entrypoints: [join(ROOT, 'src/main.ts'), ...workers()],
       root: join(ROOT, 'src'),
-      // What main program and workers share stands in the program once, and what is loaded later on in parts of its own.
+      // Code shared by main program and workers is in the program once, and code loaded later is in separate chunks.
       splitting: true,
       plugins: [readingPackFrom('dashboard', dashboard), readingPackFrom('manual', manual)],
-      // A trace in an operator's report names functions. Source maps would add places in files, and 6 MB.
+      // A trace in an operator's report names functions. Source maps would add file positions, and 6 MB.
       minify: { whitespace: true, syntax: true, identifiers: false },
       sourcemap: 'none',
       bytecode: true,

@@ -1,5 +1,5 @@
-/** Checks every import in src against the layers (layers.ts), and that no files import each other. Prints each fault as
- *  file:line; exit code 1 when there is one. */
+/** Checks every import in src against the layers (layers.ts), and that no files import each other. Prints each fault
+ *  as file:line; exit code 1 with faults. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { cyclesIn, faultsIn } from './layers.ts'

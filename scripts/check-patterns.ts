@@ -1,11 +1,12 @@
-/** Every regular expression of src, and of the packages that read text of strangers, against the rule that it takes linear
- *  time (recheck). Prints each offence as file:line; exit code 1 when there is one.
+/** Checks that every regular expression of src, and of the packages that read text of strangers, takes linear time
+ *  (recheck). Prints each violation as file:line; exit code 1 with violations.
  *
- *    bun scripts/check-patterns.ts            judges the patterns that verdicts.json does not hold yet
+ *    bun scripts/check-patterns.ts            judges the patterns that verdicts.json lacks
  *    bun scripts/check-patterns.ts --renew    the same, and writes verdicts.json: commit it
- *    bun scripts/check-patterns.ts --all      judges all anew (some minutes), and writes it
+ *    bun scripts/check-patterns.ts --all      judges all again (some minutes), and writes it
  *
- *  What is not linear needs a line in patterns/unproven.ts with the bound of its text and a test that shows the bound. */
+ *  A pattern that is not linear requires a line in patterns/unproven.ts with the bound of its text and a test for
+ *  the bound. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -16,7 +17,7 @@ import { type FoundPattern, ownPatterns, packagePatterns } from './patterns/sour
 import { EXCEPTIONS } from './patterns/unproven.ts'
 
 const VERDICTS = join(import.meta.dir, 'patterns/verdicts.json')
-/** recheck works in processes of its own. */
+/** recheck starts separate processes. */
 const AT_ONCE = 2
 const SLOW_SECONDS = 20
 
@@ -38,10 +39,10 @@ const offences = [
 ]
 for (const offence of offences) console.log(offence)
 console.log(`patterns: ${verdicts.size} judged, ${EXCEPTIONS.length} exceptions, ${offences.length} offences`)
-// recheck leaves its process behind, which would keep this one.
+// recheck leaves its process running, which would keep this one alive.
 process.exit(offences.length === 0 ? 0 : 1)
 
-/** Patterns → verdict by key: those that are kept, and those of new patterns. */
+/** Patterns → verdict by key: stored ones, and those of new patterns. */
 async function verdictsOf(all: readonly FoundPattern[]): Promise<Map<string, Verdict>> {
   const kept = values.all ? {} : (JSON.parse(readFileSync(VERDICTS, 'utf8')) as Record<string, Verdict>)
   const found = new Map<string, Verdict>()

@@ -1,5 +1,5 @@
 /** The OpenAPI document → the generated part of the client: api.ts, types.ts and routes.ts in src/client. Run it
- *  after a change of what the API takes or answers; test/client/types.test.ts holds the files to the document. */
+ *  after a change of requests or responses; test/client/types.test.ts compares the files with the document. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { clientFiles } from './client/files.ts'

@@ -1,6 +1,6 @@
-/** src/client → dist/client: the package `postrider` for other programs, as ES modules and CommonJS with types and no
- *  dependencies, and the same packed as dist/client/postrider-<version>.tgz for `npm install`. Exit code 1 when a type is
- *  wrong. */
+/** src/client → dist/client: the package `postrider` for other programs, as ES modules and CommonJS with types and
+ *  no dependencies, and packed as dist/client/postrider-<version>.tgz for `npm install`. Exit code 1 with a type
+ *  error. */
 import { execFileSync } from 'node:child_process'
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -21,7 +21,7 @@ writeFileSync(join(OUT, 'README.md'), readme())
 execFileSync(process.execPath, ['pm', 'pack', '--quiet'], { cwd: OUT, stdio: ['ignore', 'ignore', 'inherit'] })
 console.log(`dist/client/postrider-${pkg.version}.tgz`)
 
-/** By the compiler itself: one file of each source, to be read by whoever steps into it. */
+/** By the compiler itself: one file for each source, readable in a debugger. */
 function emit(folder: string, module: string): void {
   const out = join(OUT, folder)
   mkdirSync(out, { recursive: true })
@@ -32,7 +32,7 @@ function emit(folder: string, module: string): void {
     moduleResolution: 'bundler',
     target: 'es2022',
     lib: 'es2022,dom,dom.iterable',
-    // Nothing of Node or Bun: what stands here must be there in every runtime.
+    // No types of Node or Bun, because the client runs in every runtime.
     types: '',
   }
   const flags = ['--ignoreConfig', '--strict', '--declaration', '--rewriteRelativeImportExtensions', '--skipLibCheck']
@@ -43,7 +43,7 @@ function emit(folder: string, module: string): void {
   } catch {
     process.exit(1)
   }
-  // The compiler leaves these as they are in declarations.
+  // The compiler leaves these unchanged in declarations.
   for (const name of readdirSync(out).filter((file) => file.endsWith('.d.ts'))) {
     const text = readFileSync(join(out, name), 'utf8')
     writeFileSync(join(out, name), text.replace(/(from '\.\/[\w-]+)\.ts'/g, "$1.js'"))
@@ -70,7 +70,7 @@ function manifest() {
   }
 }
 
-/** Its page of the manual, without the links to other pages. */
+/** Its page of the manual, without links to other pages. */
 function readme(): string {
   const text = readFileSync(join(ROOT, 'src/manual/typescript.md'), 'utf8')
   return text

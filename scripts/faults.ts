@@ -1,12 +1,12 @@
-/** Faults made on purpose, against the built program: what was answered with 202 or 250 must survive them.
+/** Injects faults into the built program: what was answered with 202 or 250 must survive them.
  *
  *    bun scripts/faults.ts [--only kill,points,power,disk,io,corrupt,upgrade,lock,retries,files,hostile,stranger,tenant,idle,bodies,inbound,ceiling,soak]
  *                          [--rounds N] [--short] [--program FILE] [--plant]
  *
- *  Prints a line a fault with its figures, and what of the promises did not hold. Without --short it takes its time: 200
- *  kills, 20 losses of power, 50 corruptions, two hours of soaking. A fault that the machine cannot make is skipped with a
- *  line that says why; REAL_PEERS=required makes a failure of that. --plant breaks the promise of `kill`, to show that it
- *  would be seen. Exit code 1 when a promise broke. */
+ *  Prints one line for each fault with its figures and the violated promises. Without --short it takes long: 200
+ *  kills, 20 power losses, 50 corruptions, a soak of two hours. A fault that the machine cannot inject is skipped
+ *  with a line that says why; REAL_PEERS=required makes that a failure. --plant violates the promise of `kill`, to
+ *  show that the check detects it. Exit code 1 with violated promises. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,7 +1,7 @@
-/** The properties of test/fuzz, tried for long:  bun scripts/fuzz.ts [--only dialogs,api] [--runs N] [--seed N]
+/** Long runs of the properties of test/fuzz:  bun scripts/fuzz.ts [--only dialogs,api] [--runs N] [--seed N]
  *  A target is a file test/fuzz/<target>.test.ts. Each of its properties gets N runs after those of its corpus, in a
- *  process of its own; what fails is kept in test/fuzz/corpus/<target>. Prints the seed and how many runs there were;
- *  exit code 1 when a property failed, a process ended or nothing went on for a minute. */
+ *  separate process; failing values are kept in test/fuzz/corpus/<target>. Prints the seed and the number of runs;
+ *  exit code 1 when a property failed, a process ended or a process made no progress for a minute. */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -68,6 +68,6 @@ function progressOf(target: string): string {
   try {
     return readFileSync(join(scratch, target), 'utf8')
   } catch {
-    return '' // it has not begun
+    return '' // it has not started
   }
 }

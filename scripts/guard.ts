@@ -1,11 +1,12 @@
 /** Fails when sending a mail costs over 30 % more CPU than scripts/guard-baseline.json says.
  *
  *    bun scripts/guard.ts            measures dist/postrider, or --binary FILE, and compares
- *    bun scripts/guard.ts --renew    measures, and writes the baseline: commit it with what made mail dearer or cheaper
+ *    bun scripts/guard.ts --renew    measures, and writes the baseline: commit it with the change of the cost
  *
- *  CPU is counted, not time, so others may work beside it; and in units of a yardstick that is measured in turn with it,
- *  so that neither the machine nor its mood matters: what it costs to accept a mail of 10 KB, sign it twice, hand it over
- *  and record it, divided by a fixed piece of the same kinds of work. The median of short rounds. Exit code 1 when it grew. */
+ *  It measures CPU, not time, so other programs may run; and in units of a yardstick that is measured in turn with
+ *  it, so that neither the machine nor its load matters. The measure is the CPU to accept a mail of 10 KB, sign it
+ *  twice, deliver it and record it, divided by a fixed amount of the same kinds of work. The median of short rounds.
+ *  Exit code 1 when the cost grew. */
 import { generateKeyPairSync, hash } from 'node:crypto'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -19,7 +20,7 @@ import { openServer, type Server } from './bench/server.ts'
 import { load, startSink } from './bench/world.ts'
 
 const MAY_GROW = 1.3
-/** Until the runtime has compiled what is hot; mail is dearer before. */
+/** Until the runtime has compiled the hot code; mail costs more before. */
 const WARM_UP = 2_500
 const ROUNDS = 9
 const MAILS = 400
@@ -33,7 +34,7 @@ let cost = await measure()
 if (options.renew) writeFileSync(BASELINE, `{ "yardsticks_per_mail": ${cost.toFixed(2)} }\n`)
 const { yardsticks_per_mail: known } = JSON.parse(readFileSync(BASELINE, 'utf8'))
 const isDearer = () => cost > known * MAY_GROW
-if (isDearer()) cost = Math.min(cost, await measure()) // a machine may have had a bad quarter of a minute
+if (isDearer()) cost = Math.min(cost, await measure()) // the machine may have been busy for a quarter of a minute
 console.log(`baseline ${known}: ${(cost / known).toFixed(2)} of it, at most ${MAY_GROW} passes`)
 if (isDearer()) console.log('mail became dearer; if that is as it must be: bun scripts/guard.ts --renew')
 process.exit(isDearer() ? 1 : 0)
@@ -78,9 +79,9 @@ async function measure(): Promise<number> {
   }
 }
 
-/** What a mail is made of, in fixed amounts and in about the shares it has there: a signature by the library that the
- *  program would take on this machine, JSON, hashing, compression. It allocates little, waits for nothing and asks the
- *  system for nothing → a function that does it a hundred times and answers what one took, in ms of CPU. */
+/** The kinds of work in a mail, in fixed amounts and about the same proportions: a signature by the library that the
+ *  program would use on this machine, JSON, hashing, compression. It allocates little, waits for nothing and makes
+ *  no system calls → a function that runs it a hundred times and returns the CPU time of one in ms. */
 function yardstick(json: string): () => number {
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
   const signRsa = createSignRsa(() => performance.now())

@@ -1,6 +1,6 @@
-/** Before a release whose schema is new: keeps a small store of it for all later versions to be tested against
- *  (test/storage/upgrade.test.ts), as a backup. `./scripts/bun scripts/keep-store.ts` writes
- *  test/fixtures/stores/<name of the newest step>.tar.zst. */
+/** Before a release with a new schema: keeps a small store of it, as a backup, which all later versions are tested
+ *  against (test/storage/upgrade.test.ts). `./scripts/bun scripts/keep-store.ts` writes test/fixtures/stores/<name
+ *  of the newest step>.tar.zst. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,8 +9,8 @@ import { MIGRATIONS } from '../src/storage/sqlite/migrate.ts'
 const ROOT = join(import.meta.dir, '..')
 export const KEPT_STORES = join(ROOT, 'test/fixtures/stores')
 
-/** Makes a store with something of everything that the command line can make, and its backup in `file`. Throws when a command
- *  fails. */
+/** Creates a store with every kind of record that the command line can create, and its backup in `file`. Throws when
+ *  a command fails. */
 export async function keepStore(file: string): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'postrider-keep-'))
   const config = join(folder, 'config.toml')

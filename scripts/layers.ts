@@ -1,4 +1,4 @@
-/** Which module may import which: the layers, and the faults found in a file. Pure; scripts/check-layers.ts reads the
+/** Which module may import which: the layers, and the faults of a file. Pure; scripts/check-layers.ts reads the
  *  files. A module imports itself and lower layers, never a higher layer or another module of its own layer. */
 import { dirname, join } from 'node:path/posix'
 
@@ -43,13 +43,13 @@ export interface Fault {
 export interface Import {
   readonly specifier: string
   readonly line: number
-  /** The names that are there at run time; [] when only types are used, ['*'] for the whole. */
+  /** The names used at run time; [] when only types are used, ['*'] for the whole. */
   readonly values: readonly string[]
   /** `import()` or `require()`: loaded when it is called. */
   readonly isLazy: boolean
 }
 
-/** One source file, by its path from src, → the faults that its layer forbids; [] for tests. */
+/** One source file, by its path from src, → its violations of the layers; [] for tests. */
 export function faultsIn(file: string, text: string): Fault[] {
   if (file.endsWith('.test.ts') || file.endsWith('.d.ts')) return []
   const module = moduleOf(file)
@@ -67,8 +67,8 @@ export function faultsIn(file: string, text: string): Fault[] {
   return faults.sort((a, b) => a.line - b.line)
 }
 
-/** All source files by their path from src → a fault for every group of files that import each other, types included,
- *  those that are loaded when they are called not: a newcomer cannot read one of them first. */
+/** All source files by their path from src → a fault for every group of files that import each other, including
+ *  types, except imports on call: a newcomer could not read one of them first. */
 export function cyclesIn(texts: ReadonlyMap<string, string>): Fault[] {
   const imports = new Map<string, Map<string, number>>()
   for (const [file, text] of texts) {
@@ -111,7 +111,7 @@ const STATIC_IMPORT = /^(import|export)\b((?:\s+type\b)?\s*(?:[\w$*{}\s,]*?)\s*(
 const WORKER_URL = /\bnew URL\(\s*'[^'\n]*\bworker\.ts'/g
 const CALLED_IMPORT = /\b(?:import|require)\(\s*['"]([^'"\n]+)['"]/g
 
-/** What stands between `import` and the file, → the names that are not types. */
+/** The text between `import` and the file → the names that are not types. */
 function valuesOf(clause: string): string[] {
   if (/^\s+type\b\s*[\w$*{]/.test(clause) && !/^\s+type\s+from\b/.test(clause)) return []
   const names = /^\s*\{([^}]*)\}/
@@ -153,7 +153,7 @@ function faultOf(file: string, { specifier, values }: Import): string | null {
 const OPEN_STORE = 'storage/sqlite/open.ts'
 const DRIVER = 'storage/sqlite/driver.ts'
 const STORE = 'storage/store.ts'
-/** The one thing in store.ts that is there at run time: what every method may throw. */
+/** The only run-time export of store.ts: the error that every method may throw. */
 const STORE_VALUE = 'StoreUnavailable'
 
 const mayModelUse = (target: string, isTypeOnly: boolean) =>

@@ -2,9 +2,10 @@
  *
  *    bun scripts/mutate.ts --seed 7 --count 100 [--only src/mail] [--tests 40]
  *
- *  Works in a copy of the checkout. Prints a line per mutation: killed (by the types or by which tests) or SURVIVED, with
- *  its place. A survivor is a hole in the tests, or changes no behaviour: look at each. `--tests` is the number of test
- *  files run at most, the nearest by imports first. Needs dist for the tests that run the program. Exit code 0. */
+ *  Works in a copy of the checkout. Prints one line for each mutation with its place: killed (by the types or by
+ *  which tests) or SURVIVED. A survivor is a hole in the tests, or changes no behaviour: check each. `--tests` is
+ *  the maximum number of test files in a run, the nearest by imports first. Requires dist for the tests that run the
+ *  program. Exit code 0. */
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -14,10 +15,10 @@ import { testReach } from './mutate/reach.ts'
 
 const ROOT = join(import.meta.dir, '..')
 const SHARED = ['node_modules', '.bun', '.git', 'dist']
-/** Generated files, and what only browsers run. */
+/** Generated files, and files that only browsers run. */
 const LEFT_OUT =
   /\.test\.tsx?$|\.d\.ts$|^src\/client\/(?:types|routes)\.ts$|^src\/analysis\/client-data\.ts$|^src\/dashboard\/ui\//
-/** Test files in one run of Bun: a mutation is mostly found by the nearest. */
+/** Test files in one run of Bun: the nearest ones find most mutations. */
 const BATCH = 8
 const BATCH_LIMIT_MS = 240_000
 
@@ -53,7 +54,7 @@ for (const mutation of sample) {
 }
 console.log(`${killed} killed, ${sample.length - killed} survived`)
 
-/** What notices the mutation; null when nothing does. */
+/** What detects the mutation; null when nothing does. */
 async function killerOf({ file, start, end, text }: Mutation): Promise<string | null> {
   const path = join(copy, file)
   const source = readFileSync(path, 'utf8')

@@ -1,9 +1,9 @@
-/** The built program → what is given to others: `bun run package` makes dist/packages with a Debian package, a .tar.xz,
- *  a .tar.gz and SHA256SUMS, for this machine's processor or `--target x64|arm64|all`. The programs are built before
+/** The built program → packages: `bun run package` makes dist/packages with a Debian package, a .tar.xz, a .tar.gz
+ *  and SHA256SUMS, for this machine's processor or `--target x64|arm64|all`. The programs are built before
  *  (scripts/build.ts, with the same --target). `--quick` hardly compresses, for tests.
  *
- *  The same program gives the same bytes: times are that of the commit (SOURCE_DATE_EPOCH), owners are root, names are
- *  sorted. The program itself is not the same twice, since the runtime's bytecode is not. */
+ *  The same program gives the same bytes: times are that of the commit (SOURCE_DATE_EPOCH), owners are root, names
+ *  are sorted. The program itself differs between builds, because the runtime's bytecode does. */
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -15,7 +15,7 @@ import { commitTime } from './package/run.ts'
 
 const DIST = join(import.meta.dir, '../dist')
 const TARGETS = { x64: 'amd64', arm64: 'arm64' } as const
-// ecosystem: a download that takes a minute, a program that fits the smallest machine
+// a limit for the download size and for small machines
 const LIMITS_MB = { program: 130, xz: 45 }
 
 const { values } = parseArgs({
@@ -49,7 +49,7 @@ for (const file of files) {
   tell(file, '', statSync(join(out, file)).size, file.endsWith('.xz') && !values.quick ? LIMITS_MB.xz : Infinity)
 }
 
-/** Of this machine's own build, or of one for another. */
+/** The build of this machine, or one for another. */
 function programOf(target: string): string {
   const built = [`postrider-linux-${target}`, ...(target === process.arch ? ['postrider'] : [])]
   const found = built.map((name) => join(DIST, name)).find((path) => existsSync(path))

@@ -7,7 +7,7 @@ const PAGE = join(import.meta.dir, '../src/manual/keys.md')
 const BEGIN = '<!-- table of permissions, written by scripts/permission-table.ts -->'
 const END = '<!-- end of the table -->'
 
-/** The page → the same with the current table between its marks. Throws when the marks are gone. */
+/** The page → the same with the current table between its markers. Throws without the markers. */
 export function withPermissionTable(text: string): string {
   const from = text.indexOf(BEGIN)
   const to = text.indexOf(END)

@@ -1,14 +1,14 @@
 /** Runs all checks in stages; a failed stage does not stop the next ones. Writes `N passed, N failed` to
- *  dist/test/summary, which scripts/test prints as its last line: every test counts, and every other stage counts as one.
- *  Exit code 0 when nothing failed, else 1. */
+ *  dist/test/summary, which scripts/test prints as its last line: every test counts, and every other stage counts as
+ *  one. Exit code 0 without failures, else 1. */
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 const ROOT = join(import.meta.dir, '..')
 const OUT = join(ROOT, 'dist/test')
 const JUNIT = join(OUT, 'junit.xml')
-// These limits only end what hangs. Bun's default of 5 s per test is too short on a busy machine, where a test of 1.5 s
-// has taken that long.
+// These limits only end hanging tests. Bun's default of 5 s for a test is too short on a busy machine, where a test of
+// 1.5 s has taken that long.
 const STAGE_LIMIT_MS = 40 * 60_000
 const TEST_LIMIT_MS = 60_000
 
@@ -55,12 +55,12 @@ async function tests(): Promise<Count> {
   const junit = await Bun.file(JUNIT)
     .text()
     .catch(() => '')
-  // A test file that calls process.exit(0) while it is loaded ends the run without a report.
+  // A test file that calls process.exit(0) during its load ends the run without a report.
   const totals = /<testsuites\b[^>]*>/.exec(junit)?.[0]
   if (totals === undefined) return { passed: 0, failed: 1 }
   const number = (name: string) => Number(new RegExp(`\\s${name}="(\\d+)"`).exec(totals)?.[1] ?? 0)
   const failed = number('failures') + number('errors')
-  // An exit code without a failed test is an error outside of tests, such as a forgotten test.only.
+  // An exit code without a failed test is an error outside tests, such as a forgotten test.only.
   return { passed: number('tests') - failed - number('skipped'), failed: code === 0 ? failed : Math.max(failed, 1) }
 }
 

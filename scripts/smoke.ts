@@ -1,4 +1,4 @@
-/** The built program, alone: copied into an empty folder, with an empty environment and no packages in reach, it must
+/** Checks the built program alone: copied into an empty folder, with an empty environment and no packages, it must
  *  run. `bun scripts/smoke.ts [PROGRAM]`, dist/postrider by default. Exit code 1 when a check fails. */
 import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -51,7 +51,7 @@ function check(name: string, program: string, args: string[], isRight: (output: 
   process.exitCode = 1
 }
 
-/** What is embedded is there: the API page, a document with every schema, the manual with its search, and the files of the dashboard. */
+/** The embedded files: the API page, a document with every schema, the manual with its search, and the dashboard. */
 async function documentsAreThere({ base_url: api }: Tried): Promise<void> {
   const page = await (await fetch(`${api}/docs`)).text()
   const document = await (await fetch(`${api}/openapi.json`)).text()
@@ -68,7 +68,7 @@ async function documentsAreThere({ base_url: api }: Tried): Promise<void> {
   if (status !== 200) throw new Error(`${script} of the dashboard is ${status}`)
 }
 
-/** The events of a mail come out of one program, into another, and signed to a receiver. */
+/** Events of a mail go from one program to another, and are posted signed to a receiver. */
 async function eventsArePosted({ base_url: api, live_key: key }: Tried, program: string): Promise<void> {
   const posted = Promise.withResolvers<void>()
   const receiver = Bun.serve({
@@ -109,13 +109,13 @@ async function eventsArePosted({ base_url: api, live_key: key }: Tried, program:
   }
 }
 
-/** What a try-out says of itself. */
+/** The output of a try-out. */
 interface Tried {
   base_url: string
   live_key: string
 }
 
-/** Work with a try-out that runs. */
+/** Runs checks against a running try-out. */
 async function checkRunning(name: string, program: string, work: (tried: Tried, program: string) => Promise<void>) {
   const running = Bun.spawn([program, 'try', '--json', '--port', '0'], { cwd: folder, env: {}, stdout: 'pipe' })
   const limit = setTimeout(() => running.kill('SIGKILL'), CHECK_LIMIT_MS)

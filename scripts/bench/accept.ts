@@ -5,15 +5,15 @@ import { startProgram } from './process.ts'
 import { openServer } from './server.ts'
 import { load } from './world.ts'
 
-/** How fast mail is taken: durable before its 202, delivery a day off. Beside it the same load on a server that does
- *  nothing but store: how fast this machine is today. */
+/** How fast mail is accepted: durable before its 202, with delivery a day later. For comparison, the same load on a
+ *  server that only stores. */
 export const accept: Part = {
   name: 'accept',
 
   measure: async ({ scratch, messages, note, noted }, binary) => {
     const server = await openServer(binary.file, { scratch })
     const held = bodies.held(scratch)
-    await load(server, 50, 20_000, held) // until the runtime has compiled what is hot
+    await load(server, 50, 20_000, held) // until the runtime has compiled the hot code
     for (const connections of [1, 10, 50] as const) {
       const result = await load(server, connections, connections === 1 ? messages / 2 : messages * 2, held)
       note(binary, AT[connections], result.perSecond)

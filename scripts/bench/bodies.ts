@@ -3,11 +3,11 @@ import { join } from 'node:path'
 
 /** The requests of a load, in files of `scratch`. */
 export const bodies = {
-  /** A mail of 10 KB HTML, to go out at once. */
+  /** A mail of 10 KB HTML, due at once. */
   mail: (scratch: string) => written(scratch, 'mail.json', { ...ENVELOPE, html: html(10_240) }),
-  /** The same, to stay: what accepting alone costs. */
+  /** The same, scheduled: what accepting alone costs. */
   held: (scratch: string) => written(scratch, 'held.json', { ...ENVELOPE, html: html(10_240), ...tomorrow() }),
-  /** 500 of 1 KB in one request, to stay. */
+  /** 500 of 1 KB in one request, scheduled. */
   batch: (scratch: string) => {
     const one = { ...ENVELOPE, html: html(1_024), ...tomorrow() }
     return written(scratch, 'batch.json', { messages: Array.from({ length: 500 }, () => one) })
@@ -17,7 +17,7 @@ export const bodies = {
     const messages = addresses.map((to) => ({ ...ENVELOPE, to, html: html(1_024) }))
     return written(scratch, 'batch-to.json', { messages })
   },
-  /** The mail of 10 KB HTML, or another size, as an application would bring it by SMTP. */
+  /** The mail of 10 KB HTML, or another size, as an application sends it by SMTP. */
   smtp: (scratch: string, size = 10_240) => {
     const file = join(scratch, `mail-${size}.eml`)
     writeFileSync(file, `${HEAD}\r\n${html(size).replaceAll('\n', '\r\n')}\r\n`)
@@ -43,7 +43,7 @@ const HEAD = [
   '',
 ].join('\r\n')
 
-/** A body of about `size` bytes that reads, and compresses, like a real mail rather than like one repeated letter. */
+/** A body of about `size` bytes that compresses like a real mail. */
 export function html(size: number): string {
   let text = '<!doctype html><html><body><h1>Thank you</h1>'
   for (let row = 0; text.length < size; row++) {

@@ -6,7 +6,7 @@ import { type Figure, median } from './figures.ts'
 import type { Part } from './part.ts'
 import { acceptAll, dueMessage, seeding } from './seed.ts'
 
-/** The claim that finds fifty healthy destinations behind 200,000 due deliveries of one that has no room, in this
+/** The claim that finds fifty healthy destinations behind 200,000 due deliveries of one without capacity, in this
  *  process, its commit included. */
 export const claim: Part = {
   name: 'claim',

@@ -6,8 +6,8 @@ import type { Part } from './part.ts'
 import { until } from './process.ts'
 import { TROUBLED_ZONE, troubledAddresses } from './trouble.ts'
 
-/** Other mail servers beside ours, in turn, on the same machine: `bun scripts/bench.ts --only field --data DIR`, as root.
- *  What is not installed is told and left out. On Debian 12, with nothing of it running afterwards:
+/** Other mail servers on the same machine, one after another: `bun scripts/bench.ts --only field --data DIR`, as
+ *  root. Missing ones are reported and skipped. On Debian 12, with none of them running afterwards:
  *
  *    apt-get install -y --no-install-recommends postfix opendkim libspf2-2 libldap-2.5-0 libmariadb3 libperl5.36 libpq5 \
  *      libnsl2 libidn12 libgnutls-dane0 libsasl2-2
@@ -16,8 +16,7 @@ import { TROUBLED_ZONE, troubledAddresses } from './trouble.ts'
  *    cd DIR && apt-get download exim4-daemon-heavy && dpkg -x exim4-daemon-heavy_*.deb .
  *    npm install Haraka@3.3.4 haraka-plugin-dkim@1.3.1 haraka-plugin-spf@1.3.0
  *
- *  Each runs on configuration and spool of its own in the scratch folder, in a control group that takes all its processes
- *  along when it ends. */
+ *  Each has its own configuration and spool in the scratch folder, in a control group that ends all its processes. */
 export const field: Part[] = [
   {
     name: 'field.sent',
@@ -73,7 +72,7 @@ const BEHIND: Figure = { what: 'healthy mail sent a second behind 20,000 for dea
 const KEPT: Figure = { what: 'the same as a share of its rate without', columns }
 const TAKEN: Figure = { what: 'mail of the world taken a second, 10 KB, SPF and DKIM looked up', columns }
 
-/** Brings so many → how many a second came out, until the last one, or until patience ends. */
+/** Sends that many mails → how many a second came out, until the last one or the time limit. */
 async function passOn(server: Running, connections: number, count: number): Promise<number> {
   const before = await server.passedOn()
   const startedAt = performance.now()
@@ -81,7 +80,7 @@ async function passOn(server: Running, connections: number, count: number): Prom
   const brought = server.bring(connections, count)
   const isDone = until(async () => (await server.passedOn()) >= before + count || past() > PATIENCE_MS)
   await Promise.all([isDone, Promise.race([brought, isDone])])
-  brought.catch(() => {}) // the server ends before those that patience left behind
+  brought.catch(() => {}) // the server ends before the mails beyond the time limit
   return (((await server.passedOn()) - before) / past()) * 1000
 }
 

@@ -1,18 +1,18 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { cpus, totalmem } from 'node:os'
 
-/** Something that is measured, in words; two parts never use the same ones. */
+/** A measured value, in words; two parts never use the same ones. */
 export interface Figure {
   what: string
-  /** Behind the value: `ms`, `MB`; nothing for rates and shares. */
+  /** The unit after the value: `ms`, `MB`; nothing for rates and ratios. */
   unit?: string
-  /** What is to be reached. */
+  /** The target. */
   mark?: { atLeast: number } | { atMost: number }
-  /** Of whom it is measured side by side, in place of the binaries. */
+  /** The columns of a side-by-side comparison, in place of the binaries. */
   columns?: string[]
 }
 
-/** The values of a figure, round by round, for each binary or column; `machine` for those that need none. */
+/** The values of a figure, round by round, for each binary or column; `machine` for those without either. */
 export interface Row extends Figure {
   values: Record<string, number[] | undefined>
 }
@@ -22,16 +22,17 @@ type Who = 'this' | 'against' | 'machine'
 export interface Figures {
   note(who: string, figure: Figure, value: number): void
   latest(who: Who, figure: Figure): number | undefined
-  /** Lines of median (min–max), and beside an earlier binary their ratio; then the table of those with columns. */
+  /** Lines of median (min–max), with an earlier binary also their ratio; then the table of those with columns. */
   asText(): string
-  /** What the manual's page `performance` shows: this binary's figures with their marks; then the table of those with columns. */
+  /** The table of the manual's page `performance`: this binary's figures with their targets; then the table of those
+   *  with columns. */
   asMarkdown(): string
-  /** Writes the values to a file that `createFigures` takes up again. */
+  /** Writes the values to a file that `createFigures` reads. */
   keep(file: string): void
 }
 
-/** A file of an earlier run, or null → the figures, to be added to. Throws when the file is of another machine: figures
- *  of two machines do not belong into one table. */
+/** A file of an earlier run, or null → the figures, to be added to. Throws when the file is of another machine,
+ *  because such figures are not comparable. */
 export function createFigures(file: string | null): Figures {
   const known = file === null ? null : readKept(file)
   if (known !== null && known.machine !== machine()) throw new Error(`${file} was measured on ${known.machine}`)
@@ -93,8 +94,8 @@ function markdown(row: Row): string[] {
   return [`| ${row.what} | ${spread(values)}${unit} | ${mark} | ${isMet(row, values) === false ? 'missed' : ''} |`]
 }
 
-/** The rows with columns → the lines of one table, behind an empty line; none without such rows. A column without a value
- *  in any row is left out. */
+/** The rows with columns → the lines of one table, after an empty line; none without such rows. A column without a
+ *  value in any row is left out. */
 export function sideBySide(rows: Row[]): string[] {
   const shown = rows.filter(({ columns }) => columns !== undefined)
   const names = [...new Set(shown.flatMap(({ columns }) => columns!))]
@@ -132,7 +133,7 @@ export function median(values: number[]): number {
   return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN
 }
 
-/** Three digits, which is more than such figures are worth. */
+/** Three digits: more are not significant. */
 function format(value: number): string {
   if (value >= 100) return Number(value.toPrecision(3)).toLocaleString('en')
   return String(Number(value.toPrecision(3)))

@@ -5,7 +5,7 @@ import type { Part } from './part.ts'
 import { sleep } from './process.ts'
 import { openServer } from './server.ts'
 
-/** What it takes to have it: the file, the start, the memory of a server that nobody asks for anything. */
+/** The size of the file, the start time, and the memory of an idle server. */
 export const footprint: Part = {
   name: 'footprint',
   measure: async ({ scratch, round, note }, binary) => {

@@ -10,8 +10,8 @@ import { peakMb, until } from './process.ts'
 import { create, openServer } from './server.ts'
 import { deliver, startReceiver } from './world.ts'
 
-/** Mail from the world: SPF, DKIM (RSA-2048) and DMARC asked of the local DNS, posted to a webhook; then large ones, so
- *  many at once. */
+/** Inbound mail: SPF, DKIM (RSA-2048) and DMARC from the local DNS, posted to a webhook; then many large mails at
+ *  once. */
 export const inbound: Part = {
   name: 'inbound',
   measure: async ({ scratch, messages, note }, binary) => {
@@ -55,7 +55,7 @@ const LARGE_100: Figure = {
   mark: { atMost: 768 },
 }
 
-/** A newsletter's 10 KB mail and one of 25 MB, signed, in files; and what DNS says of their author. */
+/** A newsletter's 10 KB mail and one of 25 MB, signed, in files; and the DNS records of their author. */
 export function authorsMail(scratch: string): { small: string; large: string; zone: ZoneRecord[] } {
   const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
   const sign = (mail: Uint8Array) => {
@@ -69,7 +69,7 @@ export function authorsMail(scratch: string): { small: string; large: string; zo
   const large = join(scratch, 'large.eml')
   const page = html(10_240).replaceAll('\n', '\r\n')
   writeFileSync(small, sign(Buffer.from(`${head('A receipt', 'text/html; charset=utf-8')}\r\n${page}\r\n`)))
-  const film = randomBytes(18 * 2 ** 20) // as films are: nothing that compression makes smaller
+  const film = randomBytes(18 * 2 ** 20) // incompressible, like a film
   const base64 = film.toString('base64').replace(/.{76}/g, '$&\r\n')
   const attached = `${head('A film', 'application/octet-stream')}Content-Transfer-Encoding: base64\r\n\r\n${base64}\r\n`
   writeFileSync(large, sign(Buffer.from(attached)))

@@ -9,8 +9,8 @@ import { type Home, openServer } from './server.ts'
 import { TROUBLED_ZONE, troubledAddresses } from './trouble.ts'
 import { load, startSink } from './world.ts'
 
-/** Healthy mail alone, then beside 100,000 due deliveries to destinations in trouble (trouble.ts): first as fast as it
- *  goes, then 200 a second, of which the time from acceptance to the first attempt is read in the store afterwards. */
+/** Healthy mail alone, then beside 100,000 due deliveries to failing destinations (trouble.ts): first as fast as
+ *  possible, then 200 a second, whose time from acceptance to the first attempt is read from the store afterwards. */
 export const isolation: Part = {
   name: 'isolation',
   measure: async (bench, binary) => {
@@ -54,7 +54,7 @@ async function healthyMail({ scratch, messages }: Bench, binary: Binary, backlog
     },
   })
   const mail = bodies.mail(scratch)
-  /** Mails in → ms until the last of them is out; after a while, what came until then is all that counts. */
+  /** Sends mails → ms until the last of them is out; after a limit, only the mails so far count. */
   const sent = async (connections: number, count: number, extra = '') => {
     const before = await sink.mails()
     const startedAt = performance.now()
@@ -68,7 +68,7 @@ async function healthyMail({ scratch, messages }: Bench, binary: Binary, backlog
   await sent(20, WARM_UP)
   const perSecond = await sent(20, messages)
   await sent(20, PACED, 'rate=200')
-  await server.stop('SIGKILL') // or it waits for the peers that never speak
+  await server.stop('SIGKILL') // otherwise it waits for the peers that never answer
   sink.end()
   badPeers.end()
   return { perSecond, p99Ms: waitedMs[Math.floor(waitedMs.length * 0.99)]! }
@@ -84,7 +84,7 @@ async function seedBacklog(home: Home, count: number): Promise<void> {
   await seeding(home.dataDir, now, (store) => acceptAll(store, home.organizationId, messages))
 }
 
-/** Of the paced mails, ms from acceptance to the first attempt, in order of size; one that still waits, until now. */
+/** Of the paced mails, ms from acceptance to the first attempt, sorted; a waiting one counts until now. */
 function lastWaits(dataDir: string): number[] {
   const db = connect(join(dataDir, 'postrider.db'), { busyTimeoutMs: 1_000 })
   try {

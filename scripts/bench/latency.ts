@@ -7,9 +7,9 @@ import type { Part } from './part.ts'
 import { sleep, until } from './process.ts'
 import { openServer, type Server } from './server.ts'
 
-/** One mail on a system that has nothing else to do: from its 202 to the final dot at the peer. Peer and client are this
- *  process, so one clock has both times; the peer answers each command in some ten microseconds. A mail that is there
- *  before its 202 counts as 0. */
+/** One mail on an idle system: from its 202 to the final dot at the peer. Peer and client are this process, so one
+ *  clock measures both times; the peer answers each command in about ten microseconds. A mail that arrives before
+ *  its 202 counts as 0. */
 export const latency: Part = {
   name: 'latency',
   measure: async ({ scratch, note }, binary) => {
@@ -41,7 +41,7 @@ const P99: Figure = {
   mark: { atMost: 15 },
 }
 
-/** A connection that stays → a function that posts the body once and answers when its 202 was read. */
+/** A kept connection → a function that posts the body once and returns when its 202 was read. */
 async function keptClient({ http, key }: Server, body: Buffer): Promise<() => Promise<number>> {
   const [host, port] = http.split(':')
   const socket = connect({ host: host!, port: Number(port), noDelay: true })

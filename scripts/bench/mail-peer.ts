@@ -2,15 +2,16 @@ import { createServer, type Socket } from 'node:net'
 
 /** How a mail server of the bench behaves. */
 export interface Manner {
-  /** Its answer to RCPT. */
+  /** Its reply to RCPT. */
   recipient?: string
-  /** Before each of its answers. */
+  /** Before each of its replies. */
   delayMs?: number
-  /** At the final dot, before it is answered. */
+  /** At the final dot, before the reply. */
   onMail?: () => void
 }
 
-/** A mail server that counts or refuses, keeps nothing, and costs as little as can be → its port, once it listens there. */
+/** A mail server that counts or refuses, keeps nothing, and uses as little CPU as possible → its port, once it
+ *  listens there. */
 export function listenAsPeer(manner: Manner, host: string, port = 0): Promise<number> {
   const server = createServer({ noDelay: true }, (socket) => converse(socket, manner))
   return new Promise((resolve, reject) => {

@@ -1,12 +1,12 @@
 import type { Figure } from './figures.ts'
 
-/** One part of the bench: what it measures, of each binary in turn or of the machine. */
+/** One part of the bench, measured for each binary in turn or for the machine. */
 export interface Part {
   /** For `--only`. */
   name: string
   /** Once a round for each binary. */
   measure?: (bench: Bench, binary: Binary) => Promise<void>
-  /** Once a round, after the binaries: what needs none, or stands beside them. */
+  /** Once a round, after the binaries: measurements without one. */
   beside?: (bench: Bench) => Promise<void>
 }
 
@@ -15,7 +15,7 @@ export interface Binary {
   file: string
 }
 
-/** What a part is given. */
+/** What a part gets. */
 export interface Bench {
   /** A folder that is removed at the end. */
   scratch: string
@@ -25,8 +25,8 @@ export interface Bench {
   messages: number
   /** From 0. */
   round: number
-  /** Keeps a value of this round, of a binary, a column of the figure, or the machine. */
+  /** Records a value of this round: of a binary, a column of the figure, or the machine. */
   note: (who: { name: string } | null, figure: Figure, value: number) => void
-  /** The value of this round, if it was noted. */
+  /** The value of this round, if it was recorded. */
   noted: (who: Binary, figure: Figure) => number | undefined
 }

@@ -3,10 +3,10 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 
-/** The programs of the world around the binary, and the binary itself, as processes of their own. */
+/** The programs around the binary, and the binary itself, as separate processes. */
 
-/** A child that prints JSON lines, after its first one. `file` is an executable, or `bun` for this runtime. Rejects when
- *  it ends without a line. */
+/** A child that prints JSON lines, after its first one. `file` is an executable, or `bun` for this runtime. Rejects
+ *  when it ends without a line. */
 export async function start(file: string, args: string[]) {
   const child = spawn(executable(file), args, { stdio: ['pipe', 'pipe', 'ignore'] })
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
@@ -22,12 +22,12 @@ export async function start(file: string, args: string[]) {
     first,
     /** The next line that it prints. */
     next,
-    /** A line to it → the line it answers. */
+    /** A line to it → its answer. */
     ask: () => {
       child.stdin.write('\n')
       return next()
     },
-    /** For those that end with their standard input. */
+    /** For programs that end with their standard input. */
     end: () => child.stdin.end(),
     stop: async (signal: 'SIGTERM' | 'SIGKILL' = 'SIGTERM') => {
       child.kill(signal)
@@ -59,7 +59,7 @@ export function run(file: string, args: string[]): Promise<string> {
   })
 }
 
-/** Looks every 5 ms, for at most two minutes. */
+/** Polls every 5 ms, for at most two minutes. */
 export async function until(done: () => Promise<boolean> | boolean): Promise<void> {
   const endsAt = performance.now() + 120_000
   while (!(await done())) {
@@ -79,7 +79,7 @@ export function cpuSeconds(pid: number): number {
   return ticks / 100 + childrenOf(pid).reduce((sum, child) => sum + (ofProcess(child, cpuSeconds) ?? 0), 0) // 100 a second on Linux
 }
 
-/** Of a process, and what its children have for themselves: the executable's own pages are the same in all of them. */
+/** Of a process and its children without shared pages: the executable's pages are the same in all of them. */
 export function residentMb(pid: number): number {
   const kb = (of: number, name: string) =>
     Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(readFileSync(`/proc/${of}/status`, 'utf8'))![1])
@@ -103,7 +103,7 @@ function ofProcess(pid: number, look: (pid: number) => number): number | null {
   }
 }
 
-/** Runs `work` → the most it saw of a process's resident memory meanwhile, looking every 20 ms. */
+/** Runs `work` → the largest resident memory of a process meanwhile, polled every 20 ms. */
 export async function peakMb(pid: number, work: () => Promise<unknown>): Promise<number> {
   let peak = residentMb(pid)
   const watch = setInterval(() => {

@@ -3,7 +3,7 @@ import { UNTRIED } from '../../src/model/delivery.ts'
 import { openStore } from '../../src/storage/sqlite/open.ts'
 import type { AcceptedMessage, Store } from '../../src/storage/store.ts'
 
-/** Writes straight into a data directory, through the store's own code, what would take long to send in. */
+/** Writes into a data directory through the store's own code what would take long to send. */
 export async function seeding(dataDir: string, now: number, work: (store: Store) => Promise<void>): Promise<void> {
   const store = await openStore({ dataDir, now })
   try {
@@ -22,7 +22,7 @@ export async function acceptAll(store: Store, organizationId: string, messages: 
   }
 }
 
-/** A message of 1 KB to at most fifty addresses, all due; `number` makes its ids and those of its deliveries. */
+/** A message of 1 KB to at most fifty addresses, all due; `number` gives its ids and those of its deliveries. */
 export function dueMessage(
   { organizationId, domainId }: { organizationId: string; domainId: string },
   number: number,

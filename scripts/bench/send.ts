@@ -7,8 +7,8 @@ import { peakMb, until } from './process.ts'
 import { openServer } from './server.ts'
 import { load, startReceiver, startSink, subscribe } from './world.ts'
 
-/** From the first request to the sink's last mail: two DKIM signatures, attempts and events recorded; then the same with a
- *  webhook subscribed to all of it, to its last post. */
+/** From the first request to the sink's last mail: two DKIM signatures, attempts and events recorded; then the same
+ *  with a webhook for all events, to its last post. */
 export const send: Part = {
   name: 'send',
   measure: async (bench, binary) => {
@@ -19,7 +19,7 @@ export const send: Part = {
   beside: async ({ note }) => note(null, RSA, signaturesPerSecond()),
 }
 
-/** The floor under every mail: how fast this machine signs on one core today. */
+/** The minimum cost of every mail: how fast one core signs on this machine. */
 function signaturesPerSecond(): number {
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
   const sign = createSignRsa(() => performance.now())
@@ -60,7 +60,7 @@ async function endToEnd({ scratch, messages, note }: Bench, binary: Binary, with
   receiver?.end()
 }
 
-/** Until the runtime has compiled what is hot. */
+/** Until the runtime has compiled the hot code. */
 const WARM_UP = 5_000
 const ALONE: Record<'sent' | 'cpu' | 'peak', Figure> = {
   sent: { what: 'sent end to end a second, 10 KB HTML', mark: { atLeast: 1_700 } },

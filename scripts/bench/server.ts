@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { startZone, type Zone, type ZoneRecord } from '../../src/cli/try/zone-server.ts'
 import { cpuSeconds, residentMb, run, start } from './process.ts'
 
-/** The binary under test with the settings that `init` writes, but for what a world on loopback needs: its own DNS,
+/** The binary under test with the settings that `init` writes, plus what a setup on loopback requires: its own DNS,
  *  private destinations, no verified domain. Mail for `sink.example` goes to 127.0.0.1, webhooks to `hooks.example`. */
 export interface Server {
   pid: number
@@ -14,34 +14,34 @@ export interface Server {
   readyMs: number
   residentMb(): number
   cpuSeconds(): number
-  /** SIGKILL is for one that still holds mail for peers that never speak. */
+  /** SIGKILL is for a server that still holds mail for peers that never answer. */
   stop(signal?: 'SIGTERM' | 'SIGKILL'): Promise<void>
 }
 
 export interface Settings {
   scratch: string
-  /** Where every mail server listens, whatever its address. */
+  /** The port of every mail server, at any address. */
   sinkPort?: number
   /** Certificate of the webhook receivers. */
   caFile?: string
-  /** With this, mail is taken in too. */
+  /** With this, it also accepts inbound mail. */
   isOpen?: boolean
-  /** What DNS knows besides. */
+  /** Further DNS records. */
   zone?: ZoneRecord[]
   /** Fills the data directory before the start. */
   seed?: (home: Home) => Promise<void>
-  /** Looks at the data directory after the end. */
+  /** Reads the data directory after the end. */
   autopsy?: (dataDir: string) => void
 }
 
-/** What `init` made. */
+/** What `init` created. */
 export interface Home {
   dataDir: string
   organizationId: string
   domainId: string
 }
 
-/** Settings → the running server on a data directory of its own, which goes when it stops. */
+/** Settings → the running server on a temporary data directory, which is removed when it stops. */
 export async function openServer(file: string, settings: Settings): Promise<Server> {
   const folder = mkdtempSync(join(settings.scratch, 'server-'))
   const dataDir = join(folder, 'data')
@@ -71,7 +71,7 @@ export async function openServer(file: string, settings: Settings): Promise<Serv
   }
 }
 
-/** Creates something by the API. */
+/** Creates a resource by the API. */
 export async function create({ http, key }: Server, path: string, body: object): Promise<void> {
   const response = await fetch(`http://${http}${path}`, {
     method: 'POST',

@@ -1,10 +1,10 @@
-/** A million waiting and ten million past events: what the server costs then, against its marks.
+/** A million queued messages and ten million past events: what the server costs then, compared with its targets.
  *
  *    bun scripts/bench/size.ts --data DIR [--share 1] [--only start,claim,lists,load,retention,cost] [--filter TEXT]
  *
- *  DIR is seeded where it is empty (five minutes, twelve gigabytes; a share of all that with `--share`) and used again
- *  where it is not; after a day make a new one, since what it holds comes due. `retention` removes the oldest day of it.
- *  Each part takes up to two minutes. Against a small folder of its own, `cost` tells how flat growth stays. */
+ *  An empty DIR is seeded (five minutes, twelve gigabytes; a share of that with `--share`), otherwise used again;
+ *  seed a new one after a day, because its messages become due. `retention` removes the oldest day of it. Each part
+ *  takes up to two minutes. `cost` compares with a small folder, to show how the cost grows. */
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -23,7 +23,7 @@ import { DAY_MS, scaled } from './size/world.ts'
 export interface Figure {
   figure: string
   value: number
-  /** At most so much. */
+  /** The maximum. */
   mark?: number
 }
 
@@ -38,7 +38,7 @@ interface World {
   filter: string
 }
 
-/** A binary and a folder, seeded where it is not yet → the figures of a part. */
+/** A binary and a folder, seeded if it is empty → the figures of a part. */
 export async function measureSize(
   part: Part,
   { binary, folder, share = 1, filter = '' }: { binary: string; folder: string; share?: number; filter?: string },
@@ -85,14 +85,14 @@ async function lists({ binary, folder, seeded, filter }: World): Promise<Figure[
   })
 }
 
-/** Statistics, checkpoints and the search index while mail is accepted, then a large one. */
+/** Statistics, checkpoints and the search index while mail is accepted, then a large mail. */
 async function load({ binary, folder, seeded }: World): Promise<Figure[]> {
   return served(binary, folder, [], async (server) => {
     const post = (count: number, connections: number) => accept(server, seeded.big.key, count, connections)
     await post(2_000, 10)
     const idle = await stallsDuring(server, () => Bun.sleep(5_000))
     const busy = await stallsDuring(server, () => post(30_000, 10))
-    // What was accepted is indexed and merged when nobody else wants anything.
+    // Accepted mail is indexed and merged while the server is idle.
     const after = await stallsDuring(server, () => Bun.sleep(25_000))
     return [
       ...stallFigures('at rest', idle),
@@ -103,7 +103,7 @@ async function load({ binary, folder, seeded }: World): Promise<Figure[]> {
   })
 }
 
-/** Removing the oldest day, which begins a minute after the start. */
+/** Removing the oldest day, which starts a minute after the start. */
 async function retention({ binary, folder }: World): Promise<Figure[]> {
   const db = connect(join(folder, 'data/postrider.db'), { busyTimeoutMs: 5_000, readonly: true })
   const oldest = db.prepare('select created_at from messages order by number limit 1').pluck().get() as number
@@ -116,7 +116,7 @@ async function retention({ binary, folder }: World): Promise<Figure[]> {
   })
 }
 
-/** CPU of a message here and with a thousandth of all that, in turns. */
+/** CPU of a message here and with a thousandth of the data, in turns. */
 async function cost({ binary, folder, seeded }: World): Promise<Figure[]> {
   const small = mkdtempSync(join(tmpdir(), 'postrider-small-'))
   try {
@@ -166,7 +166,7 @@ async function served<T>(
   }
 }
 
-/** Messages for tomorrow, so that nothing but accepting happens. */
+/** Messages for tomorrow, so that they are only accepted. */
 async function accept(server: Server, key: string, count: number, connections: number): Promise<void> {
   const file = join(mkdtempSync(join(tmpdir(), 'postrider-body-')), 'body.json')
   const message = { from: 'hello@big0.example', to: 'ann@d7.example', subject: 'order', metadata: { order: 7 } }

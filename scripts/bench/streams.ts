@@ -4,8 +4,8 @@ import type { Part } from './part.ts'
 import { until } from './process.ts'
 import { openServer, type Server } from './server.ts'
 
-/** Events through a stream: live, while sandbox mail in batches makes them as fast as it is accepted, and all of them once
- *  more from the store. A binary without streams is passed over. */
+/** Events through a stream: live, while sandbox mail in batches creates them as fast as it is accepted, and all of
+ *  them once more from the store. A binary without streams is skipped. */
 export const streams: Part = {
   name: 'streams',
   measure: async ({ scratch, note }, binary) => {

@@ -1,8 +1,8 @@
 import type { Part } from './part.ts'
 import { measureSize, SIZE_PARTS } from './size.ts'
 
-/** The marks of size.ts on the folder given with `--data`, in the table of the others. In the first round only: it takes
- *  its own medians, and retention removes a day of the folder each time. */
+/** The targets of size.ts for the folder given with `--data`, in the table of the others. In the first round only:
+ *  it has its own medians, and retention removes a day of the folder each time. */
 export const waiting: Part = {
   name: 'size',
   measure: async ({ data, round, note }, binary) => {

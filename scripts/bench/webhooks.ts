@@ -6,8 +6,8 @@ import { acceptAll, dueMessage, seeding } from './seed.ts'
 import { type Home, openServer } from './server.ts'
 import { startReceiver } from './world.ts'
 
-/** Events that wait, posted to one endpoint that keeps its connections; then the same with a second endpoint that takes
- *  the connection and never answers. From the 2,000th post to the last. */
+/** Waiting events, posted to one endpoint that keeps its connections; then the same with a second endpoint that
+ *  accepts the connection and never answers. From the 2,000th post to the last. */
 export const webhooks: Part = {
   name: 'webhooks',
   measure: async (bench, binary) => {
@@ -39,12 +39,12 @@ async function drain({ scratch }: Bench, binary: Binary, paths: string[]) {
   const seconds = (performance.now() - before.at) / 1000
   const posts = WARM_UP + POSTED - before.posts
   const cpuPerThousand = ((server.cpuSeconds() - before.cpu) / posts) * 1000
-  await server.stop('SIGKILL') // or it waits for the endpoint that hangs
+  await server.stop('SIGKILL') // otherwise it waits for the endpoint that hangs
   receiver.end()
   return { perSecond: posts / seconds, cpuPerThousand }
 }
 
-/** Messages that were delivered, and the webhooks that are to be told of it. */
+/** Delivered messages, and the webhooks that get their events. */
 async function seedEvents(home: Home, urls: string[]): Promise<void> {
   const now = Date.now()
   const { organizationId } = home

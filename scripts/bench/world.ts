@@ -4,7 +4,7 @@ import { selfSignedCertificate } from '../../src/net/tls/certificate.ts'
 import { runProgram, startProgram } from './process.ts'
 import { create, type Server } from './server.ts'
 
-/** Who is around the server: the application that sends, the world that writes, the endpoint of webhooks. */
+/** The programs around the server: the sending application, external senders, the webhook endpoint. */
 
 export interface LoadResult {
   perSecond: number
@@ -12,8 +12,8 @@ export interface LoadResult {
   failed: number
 }
 
-/** Posts the body in `file` that many times. `extra`: `idempotent` gives each a key of its own, `rate=300` lets so many
- *  begin a second, as they come and not as they are answered. Rejects when one is not accepted. */
+/** Posts the body in `file` that many times. `extra`: `idempotent` gives each a separate key, `rate=300` starts that
+ *  many a second without waiting for responses. Rejects when one is not accepted. */
 export async function load(
   { http, key }: Pick<Server, 'http' | 'key'>,
   connections: number,
@@ -26,8 +26,8 @@ export async function load(
   return result
 }
 
-/** Brings the mail in `file` that many times. `extra`: `stepwise` sends each command when the one before is answered.
- *  Rejects when one is not taken. */
+/** Sends the mail in `file` that many times. `extra`: `stepwise` sends each command after the previous reply.
+ *  Rejects when one is not accepted. */
 export async function deliver(
   { smtpInbound }: Pick<Server, 'smtpInbound'>,
   connections: number,
@@ -58,13 +58,13 @@ export async function startReceiver(scratch: string) {
   }
 }
 
-/** A mail server that takes everything. */
+/** A mail server that accepts everything. */
 export async function startSink() {
   const sink = await startProgram('sink')
   return { port: sink.first.port!, mails: async () => (await sink.ask()).mails!, end: sink.end }
 }
 
-/** A webhook for what becomes of mail. */
+/** A webhook for delivery events. */
 export function subscribe(server: Server, url: string): Promise<void> {
   return create(server, '/v1/webhooks', { url, events: ['message.delivered', 'message.bounced', 'message.deferred'] })
 }

@@ -33,8 +33,8 @@ interface Caniemail {
 /** Family → platform → version, oldest first → `y`, `n`, `a` (partial) or `u` (unknown), with notes behind it. */
 type Stats = Record<string, Record<string, Record<string, string>>>
 
-/** A client does not support a feature when most of its platforms fail one of the tests. Where every client passes, those
- *  with partial support are named. */
+/** A client does not support a feature when most of its platforms fail one of the tests. Where every client passes,
+ *  clients with partial support are named. */
 function clientsWithout(tested: Stats[]): string[] {
   const failing = (verdict: string) =>
     CLIENTS.filter((client) => tested.some((stats) => isMost(client, stats, verdict)))
@@ -66,7 +66,7 @@ const CLIENTS: readonly Client[] = [
   { name: 'Proton Mail', family: 'protonmail', platforms: ['desktop-webmail', 'ios', 'android'] },
 ]
 
-/** Finding → the tests of caniemail.com that it stands for. */
+/** Finding → its tests of caniemail.com. */
 const FEATURES: Record<string, readonly string[]> = {
   css_flexbox: ['css-display-flex'],
   css_grid: ['css-display-grid'],

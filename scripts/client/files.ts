@@ -9,8 +9,8 @@ const HEAD = '// Generated from the OpenAPI document by scripts/client-types.ts.
 // biome-ignore lint/suspicious/noExplicitAny: JSON
 type Json = any
 
-/** OpenAPI document → the files of src/client that are made of it, by name, formatted. The same document gives the same
- *  files. Throws where the document says something that the client has no words for. */
+/** OpenAPI document → the generated files of src/client, by name, formatted. The same document gives the same files.
+ *  Throws for a part of the document that the client cannot express. */
 export function clientFiles(document: Json): Record<'api.ts' | 'types.ts' | 'routes.ts', string> {
   const operations = operationsOf(document)
   return {
@@ -48,7 +48,7 @@ function apiFile(operations: ClientOperation[]): string {
     './pages.ts': ['Pages'],
   })
   const others = new Set(['Api', 'Uint8Array', ...imported.flatMap(([, names]) => names)])
-  // Names of types are the only words in capitals outside of comments.
+  // Names of types are the only capitalized words outside comments.
   const words = api.replace(/\/\*\*[\s\S]*?\*\//g, '').match(/\b[A-Z]\w*/g) ?? []
   const types = [...new Set(words)].filter((name) => !others.has(name)).toSorted(byName)
   const imports = [...imported, ['./types.ts', types] as const]
@@ -58,12 +58,12 @@ function apiFile(operations: ClientOperation[]): string {
   ].join('\n\n')
 }
 
-/** What comes to webhooks and inbound routes: nobody asks for it. */
+/** Bodies posted to webhooks and inbound routes, which no operation returns. */
 const POSTED = ['Event', 'InboundReceived']
 
 const schemasOf = ({ body, query, answers }: ClientOperation) => [body ?? {}, query ?? {}, ...Object.values(answers)]
 
-/** The names of all schemas that some refer to, directly or through others. */
+/** The names of all schemas that these refer to, directly or through others. */
 function reachable(from: Schema[], schemas: Record<string, Schema>): Set<string> {
   const found = new Set<string>()
   const visit = (schema: Schema) => {
@@ -128,7 +128,7 @@ function signaturesOf(operation: ClientOperation): string {
     .join('\n')
 }
 
-/** Where the answer goes by what is asked, which the document says in words. */
+/** The response type depends on the request, which the document describes in words only. */
 const OVERLOADS: Record<string, { input: string[]; answer: string }[]> = {
   messages_content: [
     { input: ['query?: { part?: undefined }'], answer: 'Call<MessageContent>' },
@@ -145,7 +145,7 @@ function inputOf({ id, body, query }: ClientOperation): string[] {
   return [`${body === null ? 'query' : 'body'}${input.isRequired ? '' : '?'}: ${type}`]
 }
 
-/** The JSON of an answer that has no name in the document; null for all others. */
+/** The JSON of a response without a name in the document; null for all others. */
 function ownAnswerOf({ isList, answers }: ClientOperation): Schema | null {
   const schema = answers['application/json']
   return schema === undefined || schema.$ref !== undefined || isList ? null : schema
@@ -192,7 +192,7 @@ function routesFile(operations: ClientOperation[]): string {
   ].join('\n\n')
 }
 
-/** As Biome would have it. */
+/** Formatted like Biome. */
 function formatted(name: string, text: string): string {
   const run = Bun.spawnSync([process.execPath, 'x', 'biome', 'format', `--stdin-file-path=src/client/${name}`], {
     cwd: ROOT,
@@ -207,5 +207,5 @@ function pascal(id: string): string {
   return name[0]!.toUpperCase() + name.slice(1)
 }
 
-/** As the linter sorts imports: without regard to case. */
+/** Sorted like the linter's imports: ignoring case. */
 const byName = (a: string, b: string) => (a.toLowerCase() < b.toLowerCase() ? -1 : 1)

@@ -1,14 +1,14 @@
 import type { Schema } from './schema-type.ts'
 
-/** One operation of the document as the client offers it. */
+/** One operation of the document as a client method. */
 export interface ClientOperation {
   /** `messages_send` */
   id: string
-  /** Where it is found: `['webhooks', 'deliveries', 'retry']`. */
+  /** Its path in the client: `['webhooks', 'deliveries', 'retry']`. */
   names: string[]
   method: string
   path: string
-  /** What it says of itself. */
+  /** Its description. */
   text: string
   /** In the order of the path. */
   ids: string[]
@@ -26,7 +26,7 @@ export interface ClientOperation {
 // biome-ignore lint/suspicious/noExplicitAny: JSON
 type Json = any
 
-/** POSTs that only look, or do the same when they are done twice, so that they need no key to be repeated. */
+/** POSTs that are read-only or idempotent, so that they need no key for retries. */
 const REPEATABLE = [
   'messages_analyze',
   'templates_render',
@@ -37,7 +37,7 @@ const REPEATABLE = [
   'suppressions_import',
 ]
 
-/** OpenAPI document → every operation that an API key may ask for, in its order; a second path of one is left out. */
+/** OpenAPI document → every operation open to API keys, in order; a second path of one is left out. */
 export function operationsOf(document: Json): ClientOperation[] {
   return Object.entries<Json>(document.paths).flatMap(([path, methods]) =>
     Object.entries<Json>(methods)
@@ -46,7 +46,7 @@ export function operationsOf(document: Json): ClientOperation[] {
   )
 }
 
-/** What only the signed-in operator may ask says so; all else is for keys. */
+/** Operations for the signed-in operator only are marked; all others accept keys. */
 const isForKeys = (security: Json[] | undefined) => security?.some((way) => 'apiKey' in way) ?? true
 
 function operationOf(document: Json, method: string, path: string, operation: Json): ClientOperation {
@@ -85,7 +85,7 @@ function named(document: Json, each: Json): Json {
   return each.$ref === undefined ? each : document.components.parameters[each.$ref.split('/').at(-1)]
 }
 
-/** Null as well when there is nothing to put in it. */
+/** Also null without parameters. */
 function bodyOf(requestBody: Json): ClientOperation['body'] {
   const schema = requestBody?.content['application/json'].schema
   const isEmpty = schema?.properties !== undefined && Object.keys(schema.properties).length === 0
@@ -98,8 +98,8 @@ function queryOf(parameters: Json[]): ClientOperation['query'] {
   return { type: 'object', properties: Object.fromEntries(entries), required, isRequired: required.length > 0 }
 }
 
-/** The first word of the path, and what the id says beyond it: `/v1/api-keys`, `api_keys_create` → apiKeys.create;
- *  `/v1/webhooks/…`, `webhook_deliveries_list` → webhooks.deliveries.list. Throws on an id that begins otherwise. */
+/** The first word of the path, and the rest of the id: `/v1/api-keys`, `api_keys_create` → apiKeys.create;
+ *  `/v1/webhooks/…`, `webhook_deliveries_list` → webhooks.deliveries.list. Throws on an id that starts differently. */
 function namesOf(id: string, path: string): string[] {
   const resource = path.split('/')[2]!.replaceAll('-', '_')
   const one = resource.replace(/s$/, '')

@@ -13,8 +13,8 @@ export interface Schema {
   description?: string
 }
 
-/** A schema → the type of its values; `unknown` where it says nothing. Formats and limits are the server's to check.
- *  Throws on a keyword that would be passed over. */
+/** A schema → the type of its values; `unknown` where it says nothing. The server checks formats and limits. Throws
+ *  on an unsupported keyword. */
 export function typeOf(schema: Schema): string {
   const { $ref, type, anyOf, oneOf } = schema
   if ($ref !== undefined) return nameOf($ref.slice($ref.lastIndexOf('/') + 1))
@@ -50,12 +50,12 @@ export function membersOf({ properties = {}, required = [], additionalProperties
     const mark = required.includes(name) ? '' : '?'
     return `${comment(schema.description)}${propertyName(name)}${mark}: ${typeOf(schema)}`
   })
-  // Beside named ones: any others, whatever they are.
+  // Any others beside the named ones.
   if (typeof additionalProperties === 'object') members.push('[name: string]: unknown')
   return `{\n${members.join('\n')}\n}`
 }
 
-/** Text → a doc comment with a line break behind it; '' for nothing. */
+/** Text → a doc comment followed by a line break; '' for no text. */
 export function comment(text: string | undefined): string {
   if (!text) return ''
   const lines = text.replaceAll('*/', '*\\/').split('\n')
@@ -71,6 +71,6 @@ function objectOf(schema: Schema): string {
 }
 
 const union = (types: string[]) => [...new Set(types)].join(' | ')
-/** There is an `Error` already wherever the types are used. */
+/** `Error` is already a global type where these types are used. */
 const nameOf = (name: string) => (name === 'Error' ? 'ApiError' : name)
 const propertyName = (name: string) => (/^[a-z_$][\w$]*$/i.test(name) ? name : JSON.stringify(name))

@@ -55,7 +55,7 @@ function changesOf(node: Node, source: string): [Place, string][] {
     case 'LogicalExpression': {
       const [left, right] = [node.left as Node, node.right as Node]
       const other = OPERATORS[node.operator as string]
-      // A text is joined, not added.
+      // A text is concatenated, not added.
       if (other === undefined || [left, right].some(({ type }) => /^(?:String|Template)Literal$/.test(type))) return []
       return [[node, `(${textOf(left)} ${other} ${textOf(right)})`]]
     }

@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 
-/** The files of a checkout → which tests can reach a file, the nearest first. A test reaches what it or its imports name:
- *  by `import`, or as the path of a worker or of a program that is started. */
+/** The files of a checkout → which tests can reach a file, the nearest first. A test reaches the files that it or
+ *  its imports name: by `import`, or as the path of a worker or of a started program. */
 export function testReach(root: string): (file: string) => string[] {
   const files = [...new Bun.Glob('{src,test,scripts}/**/*.{ts,tsx}').scanSync(root)].sort()
   const used = new Map(files.map((file) => [file, filesNamedIn(root, file)]))
@@ -22,7 +22,7 @@ function filesNamedIn(root: string, file: string): string[] {
     const target = relative(root, join(root, dirname(file), path))
     if (existsSync(join(root, target))) named.add(target)
   }
-  // The lines of types alone reach nothing at run time.
+  // Type-only lines reach nothing at run time.
   for (const [, path = ''] of text.matchAll(/^(?:import|export) type [^'"]*['"](\.{1,2}\/[^'"\n]+)['"]/gm)) {
     const target = relative(root, join(root, dirname(file), path))
     if (!new RegExp(`^(?:import|export) (?!type)[^'"]*['"]${RegExp.escape(path)}['"]`, 'm').test(text))

@@ -34,6 +34,6 @@ export async function writeArchives(making: Making & { target: string }): Promis
 
 const TAR = ['--sort=name', '--owner=0', '--group=0', '--numeric-owner', '--mode=u=rwX,go=rX', '--format=gnu']
 
-/** A window of 64 MiB and, for x64, calls made absolute: 42 MB where xz alone makes 45. One thread, or the result would
- *  depend on how many there are. What does the same for ARM is younger than Ubuntu 22.04. */
+/** A window of 64 MiB and, for x64, absolute calls: 42 MB where xz alone makes 45. One thread, because the result
+ *  depends on their number. The filter for ARM is newer than Ubuntu 22.04. */
 const xzFor = (target: string) => `xz -T1 ${target === 'x64' ? '--x86 ' : ''}--lzma2=preset=6,dict=64MiB`

@@ -26,5 +26,5 @@ export const manual = () => ({
 /** A file of the sources. */
 export const source = (path: string) => readFileSync(join(ROOT, path), 'utf8')
 
-/** Without a time in it. */
+/** Gzip without a time stamp. */
 export const gzip = (text: string) => gzipSync(text, { level: 9 })

@@ -46,7 +46,7 @@ export async function writeDebian(making: Making & { architecture: string }): Pr
   rmSync(folder, { recursive: true })
 }
 
-/** No conffile: a config is made by `postrider init`, and is the operator's. */
+/** No conffile: `postrider init` creates the config, which belongs to the operator. */
 const control = (version: string, architecture: string, programBytes: number) => `Package: postrider
 Version: ${version}
 Architecture: ${architecture}

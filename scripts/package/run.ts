@@ -3,25 +3,25 @@ import { join } from 'node:path'
 
 const ROOT = join(import.meta.dir, '../..')
 
-/** What one package is made of. Folders are there. */
+/** The content of one package, including folders. */
 export interface Making {
   program: string
   version: string
   /** Seconds since 1970, for every file. */
   time: number
   isQuick: boolean
-  /** For what is not kept. */
+  /** A folder for temporary files. */
   work: string
   out: string
 }
 
-/** Runs a command in the C locale with our time as the time of the sources; throws with what it said when it fails. */
+/** Runs a command in the C locale with our time as the source time; throws with its output when it fails. */
 export function run(command: string, args: readonly string[], options: { cwd?: string; time: number }): void {
   const env = { ...process.env, LC_ALL: 'C', TZ: 'UTC', SOURCE_DATE_EPOCH: String(options.time) }
   execFileSync(command, args, { cwd: options.cwd, env, stdio: ['ignore', 'pipe', 'pipe'] })
 }
 
-/** That of the commit, or of whoever packages (SOURCE_DATE_EPOCH). */
+/** The time of the commit, or SOURCE_DATE_EPOCH. */
 export function commitTime(): number {
   const given = Number(process.env.SOURCE_DATE_EPOCH)
   if (given > 0) return given

@@ -4,14 +4,14 @@ import { keyOf, type Verdict } from './judge.ts'
 import type { LoopException } from './loops.ts'
 import type { FoundPattern } from './sources.ts'
 
-/** What the check of patterns allows although it is not proven linear, and why that is harmless. */
+/** What the pattern check allows although it is not proven linear, and why that is harmless. */
 
-/** A part of a constructed pattern that the source alone does not give. */
+/** A part of a constructed pattern that the source alone does not determine. */
 export interface Built {
   readonly file: string
-  /** As it is written within the pattern. */
+  /** Its text within the pattern. */
   readonly expression: string
-  /** Values that it has; where there are many of one kind, one of them. */
+  /** Its values; where there are many of one kind, one of them. */
   readonly stands: readonly string[]
 }
 
@@ -47,11 +47,11 @@ export interface Exception {
   readonly file: string
   /** As `/source/flags`. */
   readonly patterns: readonly string[]
-  /** Why the text they meet is short, or why no text makes them slow. */
+  /** Why their texts are short, or why no text makes them slow. */
   readonly why: string
-  /** The constant that holds the limit, and the file that has it. */
+  /** The constant with the limit, and its file. */
   readonly bound: { readonly name: string; readonly file: string }
-  /** A test shows it: the id in the comment `// bound: <id>` directly above it. */
+  /** The id of a test for it, in the comment `// bound: <id>` directly above the test. */
   readonly test: string
 }
 
@@ -81,8 +81,8 @@ export const LOOPS: readonly LoopException[] = [
 
 const ROOT = join(import.meta.dir, '../..')
 
-/** Patterns with their verdicts → what is wrong: patterns that are not linear and not excepted, and exceptions that are not
- *  needed, that name no constant, or whose test is not there. */
+/** Patterns with their verdicts → faults: patterns that are not linear and not excepted, and exceptions that are not
+ *  needed, name no constant, or have no test. */
 export function offencesOf(
   patterns: readonly FoundPattern[],
   verdicts: ReadonlyMap<string, Verdict>,

@@ -1,4 +1,4 @@
-/** Source text → every regular expression that it makes. Pure: the check of patterns reads the files. */
+/** Source text → every regular expression that it constructs. Pure: the pattern check reads the files. */
 import { parse } from '@babel/parser'
 
 /** One regular expression as the engine gets it. */
@@ -9,9 +9,9 @@ export interface Pattern {
   readonly line: number
 }
 
-/** A pattern whose text depends on something that the source does not say. */
+/** A pattern that depends on something outside the source. */
 export interface Unclear {
-  /** The part that cannot be read, as it is written. */
+  /** The unreadable part, as written. */
   readonly expression: string
   readonly line: number
 }
@@ -21,7 +21,7 @@ export interface Extracted {
   readonly unclear: Unclear[]
 }
 
-/** What an expression of a file may stand for, where the file itself does not say: `name` → ['script', 'style']. */
+/** The values of an expression that its file does not determine: `name` → ['script', 'style']. */
 export type Stands = (expression: string) => readonly string[] | undefined
 
 /** The constants of another file of the same source tree, by the specifier it is imported with; undefined for none. */
@@ -35,7 +35,7 @@ export interface Node {
   readonly [key: string]: unknown
 }
 
-/** Source text, TypeScript or JavaScript → its tree. Throws a SyntaxError for what is neither. */
+/** Source text, TypeScript or JavaScript → its tree. Throws a SyntaxError for any other text. */
 export function treeOf(file: string, text: string): Node {
   const isTypeScript = /\.[cm]?tsx?$/.test(file)
   const plugins: ('typescript' | 'jsx')[] = isTypeScript ? ['typescript'] : []
@@ -44,9 +44,9 @@ export function treeOf(file: string, text: string): Node {
   return parse(text, options).program as unknown as Node
 }
 
-/** Tree → its regular expressions: literals, `new RegExp(…)` and `RegExp(…)` of texts, templates, `String.raw`, sums,
- *  joined lists, `.source` of others and constants of this file or of those it imports, and texts that `match`,
- *  `matchAll` and `search` take for patterns. */
+/** Tree → its regular expressions: literals, `new RegExp(…)` and `RegExp(…)` of texts, templates, `String.raw`,
+ *  sums, joined lists, `.source` of others and constants of this file or its imports, and texts that `match`,
+ *  `matchAll` and `search` use as patterns. */
 export function patternsOf(
   tree: Node,
   text: string,
@@ -64,7 +64,7 @@ export function patternsOf(
     }
     const made = madeFrom(node)
     if (made === null) return
-    // A copy of a literal is found where the literal stands.
+    // A copy of a literal is found at the literal.
     if (made.source.type === 'RegExpLiteral' && made.flags === undefined) return
     const sources = reader.valuesOf(made.source)
     const flags = made.flags === undefined ? [''] : reader.valuesOf(made.flags)
@@ -75,14 +75,14 @@ export function patternsOf(
   return { patterns, unclear }
 }
 
-/** Tree → initial values of its constants with one name: `const A = …`, wherever they stand. */
+/** Tree → initial values of its constants with one name: `const A = …`, anywhere. */
 export function constantsOf(tree: Node): Map<string, Node> {
   const constants = new Map<string, Node>()
   walk(tree, (node) => {
     const { id, init } = node as { id?: Node | null; init?: Node | null }
     if (node.type !== 'VariableDeclarator' || id?.type !== 'Identifier' || !init) return
     const name = String(id.name)
-    // Of two with one name nobody can say which is meant.
+    // Two constants with one name are ambiguous.
     constants.set(name, constants.has(name) ? { ...init, type: 'Ambiguous' } : init)
   })
   return constants
@@ -105,7 +105,7 @@ const TAKES_PATTERNS = new Set(['match', 'matchAll', 'search'])
 const isNode = (value: unknown): value is Node =>
   typeof value === 'object' && value !== null && typeof (value as Node).type === 'string'
 
-/** The expressions that a call makes a pattern from; null for any other node. */
+/** The expressions that a call turns into a pattern; null for any other node. */
 function madeFrom(node: Node): { source: Node; flags?: Node } | null {
   if (node.type !== 'NewExpression' && node.type !== 'CallExpression') return null
   const callee = node.callee as Node
@@ -169,7 +169,7 @@ function createReader(
     if (own !== undefined && own.type !== 'Ambiguous') return valuesOf(own, depth + 1)
     const from = imports.get(name)
     const other = from && imported(from.specifier)?.get(from.name)
-    // Constants of other files are plain values, or they are unclear.
+    // Constants of other files must be plain values; others are unclear.
     if (other?.type === 'StringLiteral' || other?.type === 'NumericLiteral') return [String(other.value)]
     return { unclear: written(node) }
   }

@@ -1,19 +1,20 @@
-/** How a regular expression may behave on the worst text, judged by recheck (https://makenowjust-labs.github.io/recheck). */
+/** The behaviour of a regular expression on the worst text, judged by recheck
+ *  (https://makenowjust-labs.github.io/recheck). */
 import { check, type Diagnostics } from 'recheck'
 import type { Pattern } from './extract.ts'
 
-/** `linear`; what the worst text costs otherwise (`polynomial 2` is quadratic); `unclear` when recheck cannot say. */
+/** `linear`; otherwise the cost for the worst text (`polynomial 2` is quadratic); `unclear` when recheck cannot say. */
 export type Verdict = 'linear' | 'unclear' | 'exponential' | `polynomial ${number}`
 
 /** The key of a pattern in the file of verdicts. */
 export const keyOf = ({ source, flags }: Pick<Pattern, 'source' | 'flags'>) => `/${source}/${judgedFlags(flags)}`
 
-/** Pattern → its verdict, where possible by proof: recheck's automata say for sure. For patterns that are too large for them it
- *  falls back to trying texts, which misses some and finds others that are none. Then
+/** Pattern → its verdict, by proof where possible: recheck's automata are exact. For patterns that are too large for
+ *  them it falls back to trying texts, which has misses and false alarms. Then
  *
- *  - a wider pattern is judged by automata, in which long repetitions with a limit have none;
- *  - of look-around and backward references, which automata cannot have, what must match is put in their place, and what must
- *    not match is left out; recheck must find no text for the pattern itself, either. */
+ *  - the automata judge a wider pattern, in which long repetitions have no limit;
+ *  - look-around and backward references, which automata cannot express, are replaced by what must match, and what
+ *  must not match is left out; recheck must also find no text for the pattern itself. */
 export async function judge(pattern: Pick<Pattern, 'source' | 'flags'>): Promise<Verdict> {
   const flags = judgedFlags(pattern.flags)
   const first = await check(pattern.source, flags, { timeout: TRIAL_MS })
@@ -31,7 +32,7 @@ function withoutLooks(source: string): string {
     .replace(/\\[1-9]|\\k<\w+>/g, '')
 }
 
-/** What must not match stands in at most one level of groups. */
+/** Negative groups have at most one level of nested groups. */
 function withoutNegative(source: string): string {
   return source.replace(
     /\(\?<?!(?:\\.|\[(?:\\.|[^\]\\])*\]|[^()[\\]|\((?:\\.|\[(?:\\.|[^\]\\])*\]|[^()[\\])*\))*\)/g,
@@ -39,8 +40,8 @@ function withoutNegative(source: string): string {
   )
 }
 
-/** Source of a pattern → the same with every limit of repetition above 8 left away, `{3,}` staying as it is. What takes
- *  linear time without the limits takes it with them as well. A count that is exact stays. */
+/** Source of a pattern → the same without limits of repetition above 8; `{3,}` stays. A pattern that takes linear
+ *  time without the limits does so with them. Exact counts stay. */
 export function widened(source: string): string {
   return source.replace(REPETITION, (all, least: string | undefined, most: string | undefined) => {
     if (least === undefined || Number(most) <= SHORT) return all
@@ -49,13 +50,13 @@ export function widened(source: string): string {
   })
 }
 
-/** The characters in front keep escapes and classes whole. */
+/** The leading characters keep escapes and classes together. */
 const REPETITION = /\\.|\[(?:\\.|[^\]\\])*\]|\{(\d{1,9}),(\d{1,9})\}/gs
 const SHORT = 8
 const TRIAL_MS = 15_000
 const PROOF_MS = 30_000
 
-/** Which flags matter to the time that one match takes. A sticky pattern is tried at one place alone. */
+/** The flags that affect the time of one match. A sticky pattern is tried at one position only. */
 function judgedFlags(flags: string): string {
   return [...flags]
     .filter((flag) => 'imsuvy'.includes(flag))

@@ -1,23 +1,23 @@
-/** Ways to take quadratic time in a loop that no pattern shows: a list or a text that is copied in each round, or taken from
- *  its front, and a pattern that is tried at the rest of a text again and again. */
+/** Quadratic loops without a slow pattern: a list or text that is copied in each round, or shifted from its front,
+ *  and a pattern that is applied to the rest of a text repeatedly. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Node, treeOf, walk } from './extract.ts'
 
 const ROOT = join(import.meta.dir, '../..')
-/** Where text of strangers and tenants is read. */
+/** Files that read text of strangers and tenants. */
 const READERS =
   'src/{analysis,api,compat,feedback,inbound,mail,net,outbound,smtp-server,smtp-submission,submission,suppressions,tls-policy,tracking}'
 
 export interface LoopException {
   readonly file: string
-  /** As it is written. */
+  /** The expression as written. */
   readonly code: string
   /** What ends the loop, or why a round is short. */
   readonly why: string
 }
 
-/** → each offence as `file:line: what`, and each exception that is not needed any more. */
+/** → each violation as `file:line: what`, and each unnecessary exception. */
 export function loopOffences(exceptions: readonly LoopException[]): string[] {
   const offences: string[] = []
   const used = new Set<LoopException>()

@@ -1,4 +1,4 @@
-/** Which regular expressions the program has: those of src, and those of the packages that are built into it. */
+/** The regular expressions of the program: those of src, and those of the packages in it. */
 import { readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { BUILT } from './exceptions.ts'
@@ -23,8 +23,8 @@ export function ownPatterns(): Found {
   return patternsIn(files.filter((file) => !/\.test\.tsx?$|\.d\.ts$/.test(file)))
 }
 
-/** Packages that meet text of strangers or of tenants. The others see ours, the operator's, or values that the API checks by
- *  itself; of zod only the formats that src names are in use, and src states its own patterns. */
+/** Packages that read text of strangers or tenants. The others read ours, the operator's, or values that the API
+ *  checks itself; of zod only the formats that src names are in use, and src has its own patterns. */
 const READ_STRANGERS = [
   'dns-packet',
   'encoding-japanese',
@@ -44,7 +44,7 @@ const READ_STRANGERS = [
   'tldts-core',
 ]
 
-/** Every pattern of those packages, as far as the executable holds their files. */
+/** Every pattern of those packages, in files that the executable contains. */
 export async function packagePatterns(): Promise<Found> {
   const entrypoints = ['src/main.ts', 'src/dashboard/ui/main.tsx', ...new Bun.Glob('src/**/worker.ts').scanSync(ROOT)]
   const built = await Bun.build({

@@ -1,6 +1,7 @@
 import type { Exception } from './exceptions.ts'
 
-/** Patterns that recheck cannot prove (those with letters beyond ASCII without String.raw, which Bun 1.4.5 escapes), each with what bounds its text. */
+/** Patterns that recheck cannot prove (those with non-ASCII letters without String.raw, which Bun 1.4.5 escapes),
+ *  each with the bound of its text. */
 export const EXCEPTIONS: readonly Exception[] = [
   {
     file: 'src/analysis/variables.ts',

@@ -31,7 +31,7 @@ const GOOD: AnalysisInput = {
   sizeBytes: 4000,
 }
 
-/** The good mail with this body; without a text part of its own, so that only the HTML speaks. */
+/** The good mail with this body, without a text part, so that only the HTML counts. */
 const body = (html: string, head = ''): Partial<AnalysisInput> => ({
   html: page(`<p>${WORDS}</p>${html}`, head),
   text: null,
@@ -58,7 +58,7 @@ const codesOf = (change: Partial<AnalysisInput>): string[] =>
     .toSorted()
 
 type Case = [what: string, change: Partial<AnalysisInput>, ...codes: Code[]]
-const NO_TEXT: Code = 'text_missing' // what every case made with `body` has besides
+const NO_TEXT: Code = 'text_missing' // what every case made with `body` also has
 const CASES: Case[] = [
   ['a good mail', {}],
   ['a mail of text alone', { html: null, attachments: [] }],

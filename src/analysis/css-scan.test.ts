@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { scanCss } from './css-scan.ts'
 
-/** What a scan tells, in its order. */
+/** The pieces of a scan, in order. */
 function parsed(css: string, isInsideBlock = false): string[] {
   const pieces: string[] = []
   scanCss(

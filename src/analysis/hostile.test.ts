@@ -15,7 +15,7 @@ const MAIL: Omit<AnalysisInput, 'html'> = {
   sizeBytes: 1,
 }
 
-/** Beyond what a busy machine takes for any of these; more than their length would take minutes. */
+/** Above what a busy machine takes for any of these; more than linear time would take minutes. */
 const ENDLESS_MS = 4_000
 
 function timeOf(html: string, text: string | null = null): number {
@@ -74,7 +74,7 @@ test('two megabytes of tags are read up to the work limit of one analysis, with 
   for (const dense of ['<a>', '<div>', '<b><i></b></i>', '<p>x', '<style>a{b:c}</style>']) {
     expect(isCut(dense.repeat(Math.floor(2_000_000 / dense.length)))).toBe(true)
   }
-  // Cut by what was counted, not by the time: the same mail has the same answer.
+  // Cut by a count, not by time: the same mail has the same result.
   const links = '<a href=/>x</a>'.repeat(130_000)
   expect(analysed(links)).toEqual(analysed(links))
   expect(analysed(links).stats.links).toBeLessThan(70_000)

@@ -22,7 +22,7 @@ test('a large response is sent in slices and holds its memory until the client h
   await large.enter(5 * MIB)
   await large.enter(2 * MIB)
   const slices = large.slicesOf(raw(5 * MIB))!
-  large.leave() // the handler is done
+  large.leave() // the handler has returned
   expect(memory.reservedBytes()).toBe(7 * 7 * MIB)
   const bytes = await new Response(slices).bytes()
   expect([bytes.byteLength, bytes.every((byte) => byte === 65)]).toEqual([5 * MIB, true])

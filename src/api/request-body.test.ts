@@ -13,7 +13,7 @@ function start(limitBytes = Number.POSITIVE_INFINITY) {
   const memory = createMemory({ limitBytes, largestMailBytes: 0, clock, residentBytes: () => 0 })
   const bodies = createLargeBodies({ clock, memory })
   const fates: string[] = []
-  /** A request of some bytes, which announces more of them, or (null) does not say → what ends it. */
+  /** A request of some bytes, which announces its length or (null) does not → its result. */
   const read = async (name: string, keyId: string, announcedBytes: number | null, bytes = 1) => {
     const init = announcedBytes === null ? {} : { headers: headers(announcedBytes) }
     const request = new Request('http://localhost/', { method: 'POST', body: Buffer.alloc(bytes), ...init })
@@ -64,7 +64,7 @@ test('parsed bodies have a separate memory budget, so that slow uploads do not b
   for (const each of [slow, quick]) await each.enter(16 * MIB)
   await quick.begin(16 * MIB)
   const small = open('d')
-  await small.begin(16 * MIB) // it never waited for its way in, and waits for nothing now
+  await small.begin(16 * MIB) // it never waited to enter, and does not wait now
   const third = late.enter(8 * MIB).catch(({ reason }) => reason)
   await clock.advance(20_000)
   expect(await third).toBe('unavailable')

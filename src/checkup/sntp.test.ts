@@ -9,7 +9,7 @@ const NOW = 1_795_262_400_000
 describe('a time server', () => {
   let server: dgram.Socket
   let port = 0
-  /** Request → what is answered; null = nothing. */
+  /** Request → response; null = none. */
   let answer: (request: Buffer) => Buffer | null
 
   beforeEach(async () => {

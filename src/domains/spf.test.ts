@@ -4,7 +4,7 @@ import { type Sender, spfAllows } from './spf.ts'
 
 const SENDER: Sender = { hostname: 'mail.sender.test', addresses: ['192.0.2.7', '2001:db8::7'] }
 
-/** A resolver with these records, and the names that were looked up. */
+/** A resolver with these records, and the names looked up so far. */
 function zone(records: Record<string, string[] | 'temporary'>) {
   const asked: string[] = []
   const lookup =

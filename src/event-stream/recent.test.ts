@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import type { Followed } from '../storage/store.ts'
 import { createRecent } from './recent.ts'
 
-/** An event at each place, whose body has so many characters. */
+/** An event at each position, whose body has that many characters. */
 function page(places: number[], upTo = places.at(-1)!, size = 1): Followed {
   const events = places.map((place) => ({ place, id: `evt_${place}`, body: 'x'.repeat(size) }))
   return { events: events as Followed['events'], upTo }
@@ -12,7 +12,7 @@ test('keeps the events after a position until they are evicted, and then reports
   const recent = createRecent(10, { maxEvents: 3, maxCharacters: 100 })
   const placesBehind = (place: number) => recent.behind(place)?.map((event) => event.place) ?? null
   expect([recent.upTo(), placesBehind(10), placesBehind(9)]).toEqual([10, [], null])
-  recent.add(page([12, 15], 20)) // others have the places between
+  recent.add(page([12, 15], 20)) // the positions between belong to others
   expect([recent.upTo(), placesBehind(10), placesBehind(12), placesBehind(13), placesBehind(20)]).toEqual([
     20,
     [12, 15],

@@ -18,7 +18,7 @@ function bodies(count: number, bits: readonly string[]): Buffer[] {
 }
 
 const UNTIDY = ['\r\n', '\r\n\r\n', ' ', '\t', '  ', 'a', 'bc', '.', ' \r\n', '\t \r\n', 'é']
-/** Hardly anything to be canonicalized, as in most mail. */
+/** Hardly anything to canonicalize, as in most mail. */
 const TIDY = ['a b', 'c ', 'words of it', '\r\nd', '\r\n\r\n', 'é']
 const LIMITS = ['', 0, 1, 2, 7, 1_000] as const
 
@@ -76,7 +76,7 @@ function signed(count: number): Uint8Array {
 const nothing = async () => ({ kind: 'nxdomain' as const })
 const resolver = new Proxy({}, { get: () => nothing }) as Resolver
 
-/** The least of several tries, of this process's own time. */
+/** The minimum of several tries, in CPU time of this process. */
 async function cpuMs(raw: Uint8Array): Promise<number> {
   let least = Number.POSITIVE_INFINITY
   for (let turn = 0; turn < 4; turn++) {

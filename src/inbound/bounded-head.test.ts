@@ -19,7 +19,7 @@ const seal = (h: readonly string[], i: number) => [
 ]
 const times = <T>(count: number, make: (at: number) => T) => Array.from({ length: count }, (_, at) => make(at))
 
-/** The least of several tries, of this process's own time: others have the machine, too. */
+/** The minimum of several tries, in CPU time of this process, because the machine may be busy. */
 async function cpuMs(raw: Uint8Array): Promise<number> {
   let least = Number.POSITIVE_INFINITY
   for (let turn = 0; turn < 6; turn++) {

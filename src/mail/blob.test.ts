@@ -27,7 +27,7 @@ test('a blob that is truncated, has several frames or exceeds its stated size is
   for (let length = 0; length < 20; length++) clearBytesOf(blobOf(large).subarray(0, length))
   for (let turn = 0; turn < 2_000; turn++) clearBytesOf(blobOf(Buffer.concat([large.subarray(0, 4), randomBytes(30)])))
   const lying = Buffer.from(large)
-  lying.writeUInt32LE(100_000, 6) // the size in its head
+  lying.writeUInt32LE(100_000, 6) // the size in its header
   expect(clearBytesOf(blobOf(lying))).toBe(100_000)
   expect(() => unpackBlob(3, blobOf(lying))).toThrow()
 })

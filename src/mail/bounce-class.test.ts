@@ -37,7 +37,7 @@ const CASES: [line: string, expected: BounceClass, rule?: string][] = [
   ['550 The recipient name is not recognized', 'no_mailbox', 'no-mailbox-by-that-name'],
   ['550 Invalid final delivery userid: ann@dest.example', 'no_mailbox', 'unknown-user'],
   ['550 ユーザー Ann は Domino ディレクトリには見つかりません', 'no_mailbox', 'unknown-user-japanese'],
-  // The mailbox exists, or nobody said that it does not.
+  // The mailbox exists, or nothing says that it does not.
   ['550 5.1.1 RCP-P2 Refused due to recipient preferences', 'policy', 'facebook-preferences'],
   ['550 5.1.1 RCP-P1 Recipient address does not exist', 'no_mailbox'],
   ['550 : User unknown', 'policy', 'au-filtered'],
@@ -78,7 +78,7 @@ const CASES: [line: string, expected: BounceClass, rule?: string][] = [
     'rate',
     'gmail-rate-of-mailbox',
   ],
-  // Who we are.
+  // Our identity.
   ['421-4.7.28 Gmail has detected an unusual rate of unsolicited mail originating from your IP. gsmtp', 'reputation'],
   ['550-5.7.26 This mail has been blocked because the sender is unauthenticated. gsmtp', 'authentication'],
   ['421-4.7.29 This mail has been rate limited because this message was not sent over a TLS connection. gsmtp', 'tls'],
@@ -100,7 +100,7 @@ const CASES: [line: string, expected: BounceClass, rule?: string][] = [
   ['450 4.1.8 <a@own.example>: Sender address rejected: Domain not found', 'authentication', 'sender-unknown'],
   ['554 Blocked - see https://ipcheck.proofpoint.com/?ip=192.0.2.1', 'reputation', 'proofpoint-reputation'],
   ['550 192.0.2.1 is blocked, http://www.barracudacentral.org/rbl', 'reputation', 'barracuda-reputation'],
-  // How much, how fast.
+  // Volume and rate.
   ['451 4.7.1 Greylisting in action, please come back later', 'greylist', 'greylisted'],
   ['450 4.2.0 <x@other.example>: Recipient address rejected: Greylisted', 'greylist'],
   [
@@ -112,7 +112,7 @@ const CASES: [line: string, expected: BounceClass, rule?: string][] = [
   ['421 Too many connections from your host', 'rate', 'rate'],
   ['552 5.3.4 Message size exceeds fixed limit', 'size'],
   ['552 message too large', 'size', 'too-large'],
-  // What we said.
+  // Our commands.
   ['554 5.7.1 Message rejected as spam', 'content', 'content'],
   ['552 5.7.0 Message content is not allowed: virus found', 'content'],
   ['554 5.7.1 Relay access denied', 'policy', 'relay-denied'],
@@ -123,7 +123,7 @@ const CASES: [line: string, expected: BounceClass, rule?: string][] = [
   ['500 Unrecognized command', 'protocol'],
   ['451 4.4.3 Temporary server error', 'network'],
   ['431 4.3.2 Not accepting messages now', 'system'],
-  // Nothing to hold on to.
+  // Nothing to classify by.
   ['550 Requested action not taken', 'unknown', 'none'],
   ['554 Transaction failed', 'unknown', 'none'],
   ['550', 'unknown', 'none'],

@@ -7,7 +7,7 @@ function notice(subject: string, text: string) {
   return readBounceNotice(readParts(Buffer.from(`${head}${text.replaceAll('\n', '\r\n')}`)), true)
 }
 
-/** Of the entry that names the address. */
+/** The entry with the address. */
 function described(address: string | null, subject: string, text: string) {
   const found = notice(subject, text)
   const entry = found?.recipients.find(({ finalRecipient }) => finalRecipient === address)

@@ -101,7 +101,7 @@ describe('a mail reader decodes', () => {
     const parsed = await read(content)
     expect(parsed.subject).toBe(text)
     expect(parsed.from?.value[0]).toEqual({ address: 'a@own.example', name: text })
-    // This reader decodes a file name once too often, whatever form it is in.
+    // This reader decodes a file name once too often, whatever its form.
     if (!text.startsWith('=?')) expect(parsed.attachments[0]?.filename).toBe(text)
     expect(parsed.attachments[0]?.content.equals(PIXEL)).toBe(true)
   })

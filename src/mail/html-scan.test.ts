@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { decodeAttribute, decodeEntities } from './html-entities.ts'
 import { type HtmlTag, scanHtml } from './html-scan.ts'
 
-/** What a scan tells, each piece as it stands in the HTML. */
+/** The pieces of a scan, each as in the HTML. */
 function reported(html: string): string[] {
   const pieces: string[] = []
   scanHtml(html, {

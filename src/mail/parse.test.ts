@@ -565,7 +565,7 @@ describe('real-world mail: no part is lost', () => {
         content.toString('latin1'),
       ])
       const [ownText, ownHtml, ...own] = await read(raw)
-      // mailparser joins with an empty piece what it did not make of the other kind.
+      // mailparser joins parts that it did not convert with an empty piece.
       expect(own).toEqual(theirs)
       expect(pieces(ownText)).toEqual(pieces(text))
       expect(pieces(ownHtml)).toEqual(pieces(html))

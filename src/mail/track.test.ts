@@ -127,7 +127,7 @@ test('removing the added parts restores any HTML', () => {
       '\r\n',
     ],
   )
-  // A byte for byte author never writes links of ours; each of them is one raw value of his.
+  // An author never writes our links byte for byte; each of them is a raw value of the author.
   const ours = new RegExp(`${BASE}/t/c/[\\w-]+/([\\w-]+)`, 'g')
   const raws = new Map([
     ['https://x.example/?a=1&b=2', 'https://x.example/?a=1&amp;b=2'],

@@ -36,7 +36,7 @@ test('decodes quoted-printable like libqp', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(piece, { maxLength: 30 }), async (texts) => {
       const written = Buffer.from(texts.join(''), 'latin1')
-      // We leave an escape that a soft line break cuts in two, and blanks between the CR and the LF of one.
+      // We keep an escape that a soft line break splits, and blanks between the CR and LF of one.
       fc.pre(!/=[\da-f]?=[ \t]*(?:\r?\n|$)|=[ \t]*\r[ \t]/i.test(written.toString('latin1')))
       expect(Buffer.from(bytesOfQuotedPrintable(written)).toString('latin1')).toBe(await decoded(written))
     }),

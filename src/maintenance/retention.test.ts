@@ -9,7 +9,7 @@ const START = Date.UTC(2026, 10, 21)
 const DAY = 86_400_000
 const MINUTE = 60_000
 
-/** A store in which each organization has `steps` of work a pass; a record takes `recordMs`, a commit `commitMs`. */
+/** A store in which each organization has `steps` of work in a pass; a record takes `recordMs`, a commit `commitMs`. */
 function open({ steps = 1, recordMs = 0, commitMs = 0 } = {}) {
   const clock = createFakeClock(START)
   let now = START
@@ -61,7 +61,7 @@ function open({ steps = 1, recordMs = 0, commitMs = 0 } = {}) {
     isBusy: () => state.isBusy,
     clock: recordMs === 0 ? clock : { now: () => now },
   })
-  // The first pass comes a minute after the start; here it keeps the pace of all.
+  // The first pass comes a minute after the start; here it follows the interval of all.
   const loop = createMaintenance({ clock, log: silentLog, tasks: [{ ...task, firstMs: task.everyMs }] })
   return { clock, organizations, calls, records, state, task, loop }
 }

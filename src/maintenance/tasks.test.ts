@@ -18,7 +18,8 @@ beforeEach(async () => {
 })
 afterEach(() => store.close())
 
-/** The tasks over an empty store. `calls` are the calls of the store and of what is given; `answers` replaces a result. */
+/** The tasks over an empty store. `calls` are the calls of the store and of the dependencies; `answers` replaces a
+ *  result. */
 function tasks(options: { answers?: Record<string, unknown>; isBusy?: boolean } = {}) {
   const calls: unknown[][] = []
   const recording = <T extends object>(of: T, path: string): T =>

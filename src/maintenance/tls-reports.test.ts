@@ -9,7 +9,7 @@ const DAY = 86_400_000
 const TODAY = Date.UTC(2026, 10, 21)
 const COUNT = { domain: 'told.test', policy: 'none', host: null, address: null, source: null, failure: null } as const
 
-/** A day of told.test that is over, and what its DNS says. */
+/** A finished day of told.test, and its DNS record. */
 async function world(txt: Lookup<string>, from = 'tls@acme.test') {
   const store = await openStore({ dataDir: ':memory:', now: TODAY })
   await store.tlsSessions.add([{ ...COUNT, day: TODAY - DAY, sessions: 3 }])

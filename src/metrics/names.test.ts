@@ -5,7 +5,8 @@ import { silentLog } from '../os/log.ts'
 import { createMailLog } from '../os/mail-log.ts'
 import { createMetrics } from './metrics.ts'
 
-/** Names as Prometheus wants them (prometheus.io/docs/practices/naming, and what promtool checks), and those who use them. */
+/** Metric names by the Prometheus rules (prometheus.io/docs/practices/naming, and promtool), and the files that use
+ *  them. */
 
 const ROOT = join(import.meta.dir, '../..')
 const FAMILIES = everything()
@@ -27,7 +28,7 @@ test('names start with our prefix, end with a base unit, and contain the type on
   }
 })
 
-/** Each has few values, all of them ours; `site` is the domain of mail servers, of the fifty busiest. */
+/** Labels with few values, all of them ours; `site` is the domain of mail servers, of the fifty busiest. */
 const LABELS = [
   'answer',
   'cause',
@@ -114,8 +115,7 @@ interface Place {
 
 const overlap = (a: Place, b: Place) => a.x < b.x + b.w && b.x < a.x + a.w && a.y < b.y + b.h && b.y < a.y + a.h
 
-/** What of a PromQL expression can be known to be wrong: names and labels that are not there, rates of what is no counter,
- *  brackets that do not close. */
+/** Detectable faults of a PromQL expression: unknown names and labels, rates of non-counters, open brackets. */
 function faultsOf(expr: string): string[] {
   const found: string[] = []
   const known = new Map(

@@ -73,7 +73,7 @@ describe('a match', () => {
 })
 
 describe('the order', () => {
-  /** Each list is in the order they take mail to a+tag@a.test. */
+  /** Each list is in the order in which the routes take mail to a+tag@a.test. */
   const orders: [string, InboundRoute[]][] = [
     [
       'is address, pattern, domain, catch-all',

@@ -5,7 +5,7 @@ import { connectionLimits, openClientConnections, watchClientConnections } from 
 
 const fetchPort = (server: Bun.Server<unknown>) => server.port!
 
-/** So many connections from one address that send nothing. */
+/** That many connections from one address that send nothing. */
 async function connections(port: number, count: number, localAddress: string, host = '127.0.0.1') {
   const sockets = Array.from({ length: count }, () => net.connect({ port, host, localAddress }))
   const closed = new Set<net.Socket>()
@@ -22,7 +22,7 @@ async function connections(port: number, count: number, localAddress: string, ho
 const serve = (hostname = '127.0.0.1') =>
   Bun.serve({ hostname, port: 0, idleTimeout: 60, fetch: () => new Response('ok') })
 
-/** Until the server has taken what the kernel has for it. */
+/** Until the server has accepted what the kernel holds for it. */
 async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await new Promise((resolve) => setImmediate(resolve))
 }

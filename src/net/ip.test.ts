@@ -81,7 +81,7 @@ describe('public unicast', () => {
     'fec0::1',
     'ff02::1',
     '5f00::1',
-    '4000::1', // not given out by IANA
+    '4000::1', // not assigned by IANA
     '127.1',
     '0177.0.0.1',
     '0x7f000001',

@@ -10,7 +10,7 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(root, { recursive: true, force: true }))
 
-/** Files of the kernel → the limit that is read in them. */
+/** Kernel files → the limit in them. */
 function limitIn(files: Record<string, string>): number {
   for (const [path, text] of Object.entries(files)) {
     mkdirSync(dirname(join(root, path)), { recursive: true })

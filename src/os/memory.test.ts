@@ -4,7 +4,7 @@ import { createMemory, type Use } from './memory.ts'
 
 const MB = 1_000_000
 
-/** An account under 512 MB for mails of at most 25 MB; what is resident, is set by hand. */
+/** An account under 512 MB for mails of at most 25 MB; the test sets the resident memory. */
 function accountOf512() {
   const clock = createFakeClock(0)
   let residentBytes = 140 * MB
@@ -138,7 +138,7 @@ test('a delivery larger than its share runs alone; a mail that can never fit is 
   expect(memory.mayHold('mail', 34 * MB)).toBe(true)
   expect(memory.mayHold('mail', 35 * MB)).toBe(false)
   await ask('a huge mail', 'mail', 35)
-  await ask('a huge body', 'upload', 45) // 90 would fit, the 225 beside them do not
+  await ask('a huge body', 'upload', 45) // 90 would fit, but not the 225 beside them
   expect(refused).toEqual(['a huge mail', 'a huge body'])
 })
 
@@ -167,7 +167,7 @@ test('no new work starts while nearly all memory is resident', async () => {
   await new Promise(setImmediate)
   expect(collected()).toBe(1)
   resident(490)
-  expect(memory.isShort()).toBe(false) // looked at ten times a second
+  expect(memory.isShort()).toBe(false) // checked ten times a second
   await clock.advance(100)
   expect([memory.isShort(), memory.mayHold('mail', 1)]).toEqual([true, false])
   resident(400)

@@ -10,7 +10,7 @@ test('five ended threads within ten minutes make a repeat offender, until the ol
   expect([offenders.leftMs('a'), offenders.leftMs('b')]).toEqual([595_000, 0])
   now = 599_999
   expect([offenders.leftMs('a'), offenders.add('a')]).toEqual([1, false])
-  // The five are later ones now.
+  // The five are now later ones.
   expect(offenders.leftMs('a')).toBe(1_001)
   now = 601_000
   expect([offenders.leftMs('a'), offenders.add('a')]).toEqual([0, true])

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 
-/** A process of our own that says what it does, line by line; `terminate` ends when `goOn` does. */
+/** A child process that prints its steps line by line; `terminate` ends when `goOn` does. */
 function start(goOn: string) {
   const script = `
     import { onSignals } from ${JSON.stringify(new URL('./signals.ts', import.meta.url).href)}

@@ -50,7 +50,7 @@ describe('feedWatchdog', () => {
     const others = { WATCHDOG_USEC: '2000', WATCHDOG_PID: `${process.pid + 1}` }
     const silent = [...none, others].map((env) => feedWatchdog(env, () => expect.unreachable()))
     const { received, notify } = fed()
-    const stop = feedWatchdog({ WATCHDOG_USEC: '20000' }, notify) // a longer period: the others would have been first
+    const stop = feedWatchdog({ WATCHDOG_USEC: '20000' }, notify) // a longer interval, or the others would be first
     await received
     for (const each of [stop, ...silent]) each()
   })

@@ -48,7 +48,7 @@ const CASES: [stage: Stage, said: string, outcome: string][] = [
   ['rcpt', '450 4.1.8 <r@s.test>: Sender address rejected: Domain not found', 'deferred 4.1.8'],
   ['rcpt', '421 4.2.1 closing', 'deferred 4.2.1'],
 
-  // The address or its domain does not exist or takes no mail.
+  // The address or its domain does not exist or accepts no mail.
   ['rcpt', '550-5.1.1 The email account that you tried to reach does not exist.\n550 5.1.1 - gsmtp', 'hard 5.1.1'],
   [
     'rcpt',
@@ -88,7 +88,7 @@ const CASES: [stage: Stage, said: string, outcome: string][] = [
   ['rcpt', '550', 'soft 550'],
   ['rcpt', '599 what', 'soft 599'],
 
-  // Before RCPT it is about us, whatever the code says.
+  // Before RCPT it is about us, whatever the code.
   ['greeting', '554 5.7.1 no mail from you', 'soft 5.7.1'],
   ['greeting', '521 mx.remote.test does not accept mail', 'soft 521'],
   ['ehlo', '550 5.1.2 unknown host', 'soft 5.1.2'],

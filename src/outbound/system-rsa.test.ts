@@ -10,7 +10,7 @@ const builtIn: SignRsa = (input, key) => sign('sha256', input, key)
 const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
 const input = Buffer.from('from:ann@example.com\r\n')
 
-/** The library under trial and a clock: an operation takes as long as its turn says, so that no machine decides. */
+/** The library under trial and a clock: an operation takes as long as its turn says, on any machine. */
 function trial(system: SignRsa, [ownMs, theirMs]: [number, number]) {
   let calls = 0
   let looks = 0

@@ -17,7 +17,7 @@ test('expires each entry once, when due, with one timer for all', async () => {
   for (const each of [a, b, never, removed]) deadlines.add(each)
   expect(clock.naps().length).toBe(1)
   deadlines.remove(removed)
-  b.dueAt = 6_000 // later needs no word
+  b.dueAt = 6_000 // a later one requires no timer
   await clock.advance(5_500)
   expect(reported).toEqual(['a at 5000'])
   never.dueAt = 5_700

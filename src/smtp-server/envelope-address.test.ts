@@ -99,5 +99,5 @@ test('a recipient’s domain has no underscore', () => {
 test('refuses an endless path quickly', () => {
   const from = performance.now()
   for (const bit of ['"', '\\', '"\\', 'a.', '@', ' ', '"a"', '<', 'a@']) spoken(`<${bit.repeat(8_000)}`)
-  expect(performance.now() - from).toBeLessThan(4_000) // one that looks back never ends
+  expect(performance.now() - from).toBeLessThan(4_000) // a backtracking one never ends
 })

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { createHeavyWork } from './heavy-work.ts'
 
-/** Work of 30 ms, on a clock that it moves itself. */
+/** Work of 30 ms, on a clock that it advances itself. */
 function open() {
   const clock = { time: 1_000 }
   const heavy = createHeavyWork({

@@ -167,7 +167,7 @@ describe('an invalid template', () => {
   })
 })
 
-/** Beyond what a busy machine takes; without bounds most of these never end. */
+/** Above what a busy machine takes; without limits most of these never end. */
 const SLOW_MS = 4_000
 
 const doubled = (tag: string) => tag.repeat(40)

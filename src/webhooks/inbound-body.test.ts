@@ -26,7 +26,7 @@ function claimOf(sizeBytes: number): ClaimedInboundDelivery {
   }
 }
 
-/** Bodies over one stored mail; counts how many mails are taken apart at once. */
+/** Bodies of one stored mail; counts how many mails are parsed at once. */
 function bodies(parsed: () => Promise<Uint8Array | null> = async () => storedMail().parsed) {
   let busy = 0
   const seen = { most: 0 }

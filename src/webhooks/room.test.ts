@@ -19,7 +19,7 @@ function roomOf(total: number, perKey = 10) {
     return createAllocation(slots.free()).roomFor(answer.quotas)
   }
   const start = (id: string) => room.start(id, () => new Promise<void>((resolve) => ends.push(resolve)))
-  /** Starts all that has room in up to `endpoints` endpoints → how many. */
+  /** Starts everything with capacity in up to `endpoints` endpoints → how many. */
   const fill = (organization: string, endpoints = 500) => {
     let started = 0
     for (let at = 0; at < endpoints; at++) {

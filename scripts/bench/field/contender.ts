@@ -1,44 +1,44 @@
 import type { ZoneRecord } from '../../../src/cli/try/zone-server.ts'
 import type { LoadResult, startSink } from '../world.ts'
 
-/** A mail server of the field, each in a file of its own beside this one. */
+/** A compared mail server; each is in a separate file of this folder. */
 export interface Contender {
   /** Its column. */
   name: string
-  /** Files that it needs, each with the package that has it. `tools` is the folder of `--data`. */
+  /** Required files, each with its package. `tools` is the folder of `--data`. */
   needs(tools: string): Record<string, string>
-  /** Mails of each load, for some seconds of it; a load that it has none for passes it over. */
+  /** Mails of each load, for some seconds of it; a load without a number is skipped. */
   mails: { warmUp: number; sent: number; accepted: number; healthy?: number; taken?: number }
   open(stage: Stage): Promise<Running>
 }
 
-/** What a contender is given to run in. */
+/** What a contender runs in. */
 export interface Stage {
-  /** An empty folder that every user of the machine may enter, for its configuration and spool. */
+  /** An empty folder for configuration and spool, accessible to every user of the machine. */
   folder: string
   /** The folder of `--data`. */
   tools: string
   manner: Manner
-  /** The mail server that takes everything. */
+  /** The mail server that accepts everything. */
   sink: Awaited<ReturnType<typeof startSink>>
-  /** What DNS says; all but ours are asked to ask `NAME_SERVER`. Empty where nobody asks. */
+  /** DNS records; all contenders except ours query `NAME_SERVER`. Empty where none are needed. */
   names: ZoneRecord[]
-  /** The mail that is brought by SMTP, and to whom. */
+  /** The mail that is sent by SMTP, and its recipient. */
   mail: { file: string; to: string }
 }
 
-/** `relay`: all goes to the sink. `hold`: all is taken and stays. `route`: each goes to the host that DNS names, all at the
- *  sink's port. `check`: what the world brings gets its verdicts and goes on. */
+/** `relay`: all goes to the sink. `hold`: all is accepted and kept. `route`: each goes to the host in DNS, all at
+ *  the sink's port. `check`: inbound mail is authenticated and passed on. */
 export type Manner = 'relay' | 'hold' | 'route' | 'check'
 
 export interface Running {
-  /** Brings so many mails over so many connections → when all are taken. */
+  /** Sends that many mails over that many connections → when all are accepted. */
   bring(connections: number, count: number): Promise<LoadResult>
-  /** Brings a mail of 1 KB to each of the addresses. */
+  /** Sends a mail of 1 KB to each of the addresses. */
   bringTo(addresses: string[]): Promise<void>
-  /** Mails that went on until now. */
+  /** Mails that were passed on so far. */
   passedOn(): Promise<number>
-  /** User and system time of all its processes until now. */
+  /** User and system time of all its processes so far. */
   cpuSeconds(): number
   stop(): Promise<void>
 }

@@ -6,11 +6,11 @@ import { deliver } from '../world.ts'
 import type { Running, Stage } from './contender.ts'
 import { makeGroup } from './group.ts'
 
-/** Where a resolver that cannot be told a port finds the names. */
+/** The address where a resolver without a port setting finds the names. */
 export const NAME_SERVER = { host: '127.0.53.1', port: 53 }
 
-/** Daemons that together are a mail server on a port → the server, once it greets there. They stay in the foreground; what
- *  they print goes to `log` in the folder. Rejects, with the end of it, when one of them ends. */
+/** Daemons that together are a mail server on a port → the server, once it sends a greeting there. They stay in the
+ *  foreground; their output goes to `log` in the folder. Rejects with the end of it when one of them ends. */
 export async function startDaemons(
   { folder, sink, names, mail }: Stage,
   { port, commands, isStepwise = false }: Daemons,
@@ -45,11 +45,11 @@ export async function startDaemons(
 interface Daemons {
   port: number
   commands: string[][]
-  /** It takes mail faster when no command comes before the reply to the last one. */
+  /** It accepts mail faster when each command waits for the previous reply. */
   isStepwise?: boolean
 }
 
-/** A command that finds our DNS in /etc/resolv.conf, which stays as it is for everybody else. */
+/** A command that finds our DNS in /etc/resolv.conf, which is unchanged for all other processes. */
 function askingUs(folder: string, command: string[]): string[] {
   const file = `${folder}/resolv.conf`
   writeFileSync(file, `nameserver ${NAME_SERVER.host}\n`)

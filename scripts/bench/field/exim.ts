@@ -5,8 +5,8 @@ import type { Contender, Stage } from './contender.ts'
 import { startDaemons } from './daemons.ts'
 import { signingKey } from './signing-key.ts'
 
-/** Exim as a relay that may sign while it sends and check what it takes, its daemon of Debian unpacked into `--data`:
- *  beside Postfix it cannot be installed. */
+/** Exim as a relay that may sign while it sends and authenticate what it accepts, its Debian daemon unpacked into
+ *  `--data`: it cannot be installed beside Postfix. */
 export const exim: Contender = {
   name: 'Exim',
   needs: (tools) => ({ [`${tools}/usr/sbin/exim4`]: 'exim4-daemon-heavy, unpacked there with dpkg -x' }),
@@ -33,8 +33,8 @@ async function open(stage: Stage, isSigning: boolean) {
   return startDaemons(stage, { port, commands: [command] })
 }
 
-/** `deliver_drop_privilege` spares it an exec for each mail, as a host that only relays may. The limits that are raised
- *  would leave mail to the next run of the queue. */
+/** `deliver_drop_privilege` saves an exec for each mail, which a pure relay may use. Without the raised limits, mail
+ *  would wait for the next queue run. */
 function configOf({ folder, tools, sink, manner }: Stage, port: number, isSigning: boolean): string {
   return [
     'primary_hostname = mail.bench.example',

@@ -3,12 +3,12 @@ import { closeSync, existsSync, mkdirSync, openSync, readFileSync, rmdirSync, wr
 import { join } from 'node:path'
 import { until } from '../process.ts'
 
-/** A control group of the kernel (version 2, or beside version 1): whatever its processes begin stays in it, also what
- *  daemons put aside or leave behind. */
+/** A kernel control group (version 2, or beside version 1): all child processes stay in it, including daemons and
+ *  leftovers. */
 export interface Group {
-  /** Begins a program in it; what it prints goes to the end of `logFile` → once it ended. */
+  /** Starts a program in it, appending its output to `logFile` → once it ended. */
   run(command: string[], logFile: string): Promise<void>
-  /** User and system time of all its processes, of those that ended too. */
+  /** User and system time of all its processes, ended ones included. */
   cpuSeconds(): number
   /** Kills all and waits for the last. */
   end(): Promise<void>
@@ -17,7 +17,8 @@ export interface Group {
 let groups = 0
 const open = new Set<string>()
 
-/** A new, empty group. It takes root, and a kernel of 5.14 or later; throws without. It ends with this process at the latest. */
+/** A new, empty group. It requires root and a kernel of 5.14 or later; throws without. It ends with this process at
+ *  the latest. */
 export function makeGroup(): Group {
   const root = HIERARCHIES.find((folder) => existsSync(join(folder, 'cgroup.controllers')))
   if (root === undefined) throw new Error('no control groups of version 2 here')
@@ -45,7 +46,7 @@ export function makeGroup(): Group {
 const HIERARCHIES = ['/sys/fs/cgroup', '/sys/fs/cgroup/unified']
 const killAll = (folder: string) => writeFileSync(join(folder, 'cgroup.kill'), '1')
 
-/** False while those that were just killed are still in it. */
+/** False while just killed processes are still in it. */
 function wentAway(folder: string): boolean {
   try {
     rmdirSync(folder)
@@ -55,7 +56,7 @@ function wentAway(folder: string): boolean {
   }
 }
 
-/** A bench that fails or is told to stop takes them along. */
+/** A bench that fails or is stopped ends them too. */
 function leaveNothingBehind(): void {
   process.on('exit', () => {
     for (const folder of open) {

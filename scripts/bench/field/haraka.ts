@@ -4,9 +4,9 @@ import type { Contender, Stage } from './contender.ts'
 import { startDaemons } from './daemons.ts'
 import { signingKey } from './signing-key.ts'
 
-/** Haraka with its outbound queue, or taking mail of the world; a process for each core, as its guide to performance
- *  advises; from npm, in `--data`. It answers pipelined commands in packets of their own, each of which waits
- *  for the other side's kernel: checking what it takes, it is twice as fast without. */
+/** Haraka with its outbound queue, or accepting inbound mail; a process for each core, as its performance guide
+ *  advises; from npm, in `--data`. It answers pipelined commands in separate packets, each of which waits for the
+ *  other side's kernel: authenticating inbound mail, it is twice as fast without pipelining. */
 export const haraka: Contender = {
   name: 'Haraka',
   needs: (tools) => ({
@@ -57,8 +57,8 @@ async function open(stage: Stage, isSigning: boolean) {
 /** Those of its own example. */
 const SIGNED = 'From, Sender, Reply-To, Subject, Date, Message-ID, To, Cc, MIME-Version, Content-Type'
 
-/** A plugin that lets go of what was taken, since forwarding it costs more than half of the rate, and without which SPF
- *  looks away from what comes from loopback. */
+/** A plugin that discards accepted mail, because forwarding costs more than half of the rate; without it SPF skips
+ *  mail from loopback. */
 const WORLD = `
 exports.hook_queue = (next) => next(OK)
 exports.hook_connect_init = (next, connection) => {

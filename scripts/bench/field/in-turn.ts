@@ -13,16 +13,16 @@ import { haraka, harakaSigning } from './haraka.ts'
 import { ours } from './ours.ts'
 import { postfix, postfixSigning } from './postfix.ts'
 
-/** All of the field, in the order of their columns. */
+/** All contenders, in the order of their columns. */
 export function contenders(binary: string): Contender[] {
   return [postfix, postfixSigning, haraka, harakaSigning, exim, eximSigning, ours(binary)]
 }
 
-/** What a part wants of the stage. */
+/** What a part requires of the setup. */
 type Wishes = Pick<Stage, 'manner'> & Partial<Pick<Stage, 'names' | 'mail'>>
 type Work = (contender: Contender, server: Running, mails: number) => Promise<void>
 
-/** Each contender that has mails for the load, alone, from its start to its end. One that fails is told, and the others
+/** Each contender with mails for the load, alone, from its start to its end. A failure is printed, and the others
  *  follow. */
 export async function inTurn(
   { scratch, data }: Bench,
@@ -33,7 +33,7 @@ export async function inTurn(
 ): Promise<void> {
   if (binary.name === 'against') return // a column is one server
   const tools = data ?? ''
-  chmodSync(scratch, 0o711) // they run as users of their own
+  chmodSync(scratch, 0o711) // they run as separate users
   for (const contender of contenders(binary.file)) {
     const mails = contender.mails[load]
     if (mails === undefined || !isThere(contender, tools)) continue

@@ -3,9 +3,9 @@ import { create, openServer, type Server } from '../server.ts'
 import { deliver, load, startReceiver } from '../world.ts'
 import type { Contender, Stage } from './contender.ts'
 
-/** The built program with what `init` writes. Mail to send comes by HTTP, as its users bring it: it composes the mail, signs
- *  it twice, and records attempts and events. Mail from the world comes by SMTP, gets a DMARC verdict too, is
- *  stored, and goes on to a webhook. */
+/** The built program with what `init` writes. Outgoing mail arrives by HTTP: it composes the mail, signs it twice,
+ *  and records attempts and events. Inbound mail arrives by SMTP, gets a DMARC result too, is stored, and is posted
+ *  to a webhook. */
 export function ours(binary: string): Contender {
   return {
     name: 'Postrider',
@@ -38,7 +38,7 @@ async function open(binary: string, { folder, sink, names: zone, manner, mail }:
     passedOn: receiver?.posts ?? sink.mails,
     cpuSeconds: server.cpuSeconds,
     stop: async () => {
-      await server.stop('SIGKILL') // or it waits for peers that never speak
+      await server.stop('SIGKILL') // otherwise it waits for peers that never answer
       receiver?.end()
     },
   }

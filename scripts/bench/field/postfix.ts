@@ -5,7 +5,7 @@ import type { Contender, Stage } from './contender.ts'
 import { startDaemons } from './daemons.ts'
 import { signingKey } from './signing-key.ts'
 
-/** Postfix as it comes, relaying to the sink; with OpenDKIM as a milter on a socket of the file system. */
+/** Postfix with its defaults, relaying to the sink; with OpenDKIM as a milter on a unix socket. */
 export const postfix: Contender = {
   name: 'Postfix',
   needs: () => ({ [`${DAEMONS}/master`]: 'postfix' }),
@@ -45,7 +45,7 @@ async function open(stage: Stage, isSigning: boolean) {
 }
 
 function mainOf({ folder, sink, manner }: Stage, isSigning: boolean): string {
-  // to the sink directly: what DNS says lives at its own address it takes for itself
+  // to the sink directly: Postfix would treat a host with its own address in DNS as itself
   const routes = [`transport_maps = texthash:${folder}/transport`, `smtp_tcp_port = ${sink.port}`]
   const relays = [`relayhost = [127.0.0.1]:${sink.port}`, 'smtp_dns_support_level = disabled']
   return [
@@ -68,7 +68,7 @@ function mainOf({ folder, sink, manner }: Stage, isSigning: boolean): string {
   ].join('\n')
 }
 
-/** The services that relaying needs, as Postfix's own file has them: name, type, private, unprivileged, chroot, wakeup,
+/** The services that relaying requires, as in Postfix's own file: name, type, private, unprivileged, chroot, wakeup,
  *  processes, command. */
 function masterOf(port: number): string {
   return [

@@ -1,5 +1,5 @@
-/** The mail servers that a backlog waits for: `bun scripts/bench/programs/bad-peers.ts PORT`, each at the address that
- *  trouble.ts has for its manner. Prints `{}` when all listen. */
+/** The mail servers of a backlog: `bun scripts/bench/programs/bad-peers.ts PORT`, each at the address that
+ *  trouble.ts has for its behaviour. Prints `{}` when all listen. */
 import { createServer } from 'node:net'
 import { listenAsPeer } from '../mail-peer.ts'
 import { ADDRESSES } from '../trouble.ts'

@@ -1,7 +1,7 @@
 /** The sending application: `bun scripts/bench/programs/load.ts HOST:PORT KEY CONNECTIONS COUNT BODY_FILE
- *  [idempotent|rate=N]` posts the body COUNT times over that many keep-alive connections, one request at a time on each,
- *  at most N a second, and prints the rate and the latencies as JSON. Raw sockets and prepared bytes, so that the
- *  generator stays far cheaper than what it measures. */
+ *  [idempotent|rate=N]` posts the body COUNT times over that many keep-alive connections, one request at a time on
+ *  each, at most N a second, and prints the rate and the latencies as JSON. Raw sockets and prepared bytes keep the
+ *  generator far cheaper than the server. */
 import { readFileSync } from 'node:fs'
 import { connect } from 'node:net'
 

@@ -1,14 +1,14 @@
-/** `bun scripts/bench/programs/probe.ts HOST:PORT PID` asks for what costs nothing, again and again on one kept connection,
- *  until its standard input ends; then prints the round trips as JSON, and what the process was at when one took long. */
+/** `bun scripts/bench/programs/probe.ts HOST:PORT PID` sends cheap requests repeatedly on one kept connection, until
+ *  its standard input ends; then prints the round trips as JSON, and what the process was doing during long ones. */
 import { connect } from 'node:net'
 import type { Stalls } from '../size/stalls.ts'
 import { watchWaits } from '../size/waits.ts'
 
-/** Between two probes: long enough to cost nobody anything, short enough to meet what takes ten milliseconds. */
+/** Between two probes: long enough to cost little, short enough to detect a block of ten milliseconds. */
 const PAUSE_MS = 2
-/** Then it is looked at, and as often again. */
+/** After this time the process is inspected, and again at this interval. */
 const LOOK_MS = 3
-/** The mark. */
+/** The target. */
 const LONG_MS = 25
 
 async function probe(http: string, pid: number): Promise<void> {

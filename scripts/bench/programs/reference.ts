@@ -1,6 +1,6 @@
-/** What this machine can do at most: a bare server that takes the same requests and commits each body as one row, all
- *  that came in one turn together, with nothing checked, packed, indexed or logged. It stays as it is while the server gets
- *  quicker. Prints `{"http": "host:port"}`. */
+/** The maximum of this machine: a bare server that accepts the same requests and commits each body as one row, all
+ *  of one turn together, without checks, packing, indexes or log. It stays unchanged while the server gets faster.
+ *  Prints `{"http": "host:port"}`. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,7 +1,8 @@
-/** The world that writes to us: `bun scripts/bench/programs/sender.ts HOST:PORT CONNECTIONS COUNT MAIL_FILE RECIPIENT
- *  [stepwise]` sends the mail COUNT times over that many kept connections, one at a time on each, and prints the rate and the
- *  latencies from MAIL to the reply behind the dot as JSON. `@FILE` has a recipient a line, for one mail each. Commands are
- *  pipelined, or each waits for the reply to the one before. Raw sockets and prepared bytes. */
+/** An external sender: `bun scripts/bench/programs/sender.ts HOST:PORT CONNECTIONS COUNT MAIL_FILE RECIPIENT
+ *  [stepwise]` sends the mail COUNT times over that many kept connections, one at a time on each, and prints the
+ *  rate and the latencies from MAIL to the reply after the final dot as JSON. `@FILE` has one recipient on each
+ *  line, for one mail each. Commands are pipelined, or each waits for the previous reply. Raw sockets and prepared
+ *  bytes. */
 import { readFileSync } from 'node:fs'
 import { connect } from 'node:net'
 
@@ -21,12 +22,12 @@ let sent = 0
 let failed = 0
 const latenciesMs: number[] = []
 
-/** Twenty-five from each address, below what a listener allows one. */
+/** Twenty-five from each address, below the limit of a listener. */
 function client(_: unknown, number: number): Promise<void> {
   return new Promise((resolve, reject) => {
     const localAddress = `127.0.0.${10 + Math.floor(number / 25)}`
     const socket = connect({ host: host!, port: Number(port), noDelay: true, localAddress })
-    /** Answered in turn: greeting, EHLO, then for each mail MAIL, RCPT, DATA, dot. */
+    /** Replies in order: greeting, EHLO, then for each mail MAIL, RCPT, DATA, dot. */
     const steps = { envelope: [] as string[], left: 0, startedAt: 0, pending: '', isGreeted: false, isReady: false }
     const next = () => {
       if (sent >= count) {

@@ -1,5 +1,5 @@
-/** A mail server that takes everything as fast as it can: counts the mails, keeps none. Prints `{"port": …}`, then the
- *  running count whenever a line comes on standard input. */
+/** A mail server that accepts everything as fast as possible: counts the mails, keeps none. Prints `{"port": …}`,
+ *  then the running count whenever a line comes on standard input. */
 import { listenAsPeer } from '../mail-peer.ts'
 
 let mails = 0

@@ -5,14 +5,14 @@ import { DAY_MS } from './world.ts'
 
 const ROUNDS = 200
 
-/** The server's own store on the seeded data: how long it takes to open, and a claim of one delivery, commit included, when
- *  a part of the queue is due, all of it may go or half of the destinations have no room. What was claimed is given back.
- *  → milliseconds. */
+/** The server's own store on the seeded data: how long it takes to open, and a claim of one delivery, commit
+ *  included, when a part of the queue is due, and all of it may start or half of the destinations have no capacity.
+ *  The claimed delivery is returned. → milliseconds. */
 export async function timeClaims(dataDir: string, { seededAt }: Seeded, areHalfFull: boolean) {
   const openedAt = performance.now()
   const store = await openStore({ dataDir, now: Date.now() })
   const openMs = performance.now() - openedAt
-  // Three days on, a fifth of the queue is due.
+  // In three days, a fifth of the queue is due.
   const now = seededAt + 3 * DAY_MS
   const freeFor = (queue: string) => (areHalfFull && queue.length % 2 === 0 ? 0 : 20)
   const timesMs: number[] = []

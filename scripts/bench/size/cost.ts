@@ -14,8 +14,9 @@ interface Of {
   key: string
 }
 
-/** Two folders → CPU seconds of a message in the first by that in the second, the median of rounds in turns: for messages
- *  that are only accepted, and for such as are delivered to a sink at once, with signatures, attempts and events. */
+/** Two folders → CPU seconds of a message in the first divided by those in the second, the median of rounds in
+ *  turns: for messages that are only accepted, and for messages that are delivered to a sink at once, with
+ *  signatures, attempts and events. */
 export async function costOf(binary: string, first: Of, second: Of): Promise<{ accepted: number; delivered: number }> {
   const scratch = mkdtempSync(join(tmpdir(), 'postrider-cost-'))
   const sink = await startSink()
@@ -58,7 +59,7 @@ async function ratio(servers: Served[], work: (server: Served) => Promise<void>)
       spent.push(each.server.cpuSeconds() - before)
     }
     console.error(`CPU s per 1,000: ${spent.map((seconds) => ((seconds / MESSAGES) * 1_000).toFixed(3)).join(' and ')}`)
-    // The first round compiles what is hot.
+    // The first round compiles the hot code.
     if (round > 0) ratios.push(spent[0]! / spent[1]!)
   }
   return ratios.sort((a, b) => a - b)[ratios.length >> 1]!

@@ -1,7 +1,7 @@
 import { base32 } from '../../../src/os/ids.ts'
 import { DAY_MS, DAYS, type Extent, noise } from './world.ts'
 
-/** An id as it is minted, its random part out of a number. */
+/** An id as it is minted, with its random part from a number. */
 export function idAt(prefix: string, at: number, n: number): string {
   const bytes = Buffer.alloc(10)
   bytes.writeUInt32BE(noise(n), 0)

@@ -1,12 +1,12 @@
-/** Every list, filter and search of the API with random values: common ones, seldom ones and ones that nothing has, for a
- *  big organization and a small one. */
+/** Every list, filter and search of the API with random values: common ones, rare ones and ones without a match, for
+ *  a big organization and a small one. */
 import { acceptedAt, idAt } from './ids.ts'
 import type { Seeded } from './seed.ts'
 import { DAY_MS, DAYS, messageFields, noise, recipient, type Sender } from './world.ts'
 
 /** Requests of each kind. */
 const EACH = 30
-/** A kind that is slow shall not use up the time of the others. */
+/** A slow kind must not use up the time of the others. */
 const ENOUGH_MS = 600
 
 export interface Timed {
@@ -16,7 +16,8 @@ export interface Timed {
   worstMs: number
 }
 
-/** Asks in turn on one connection → the times of each kind, the slowest first. Throws when an answer is not 200. */
+/** Sends requests in turn on one connection → the times of each kind, the slowest first. Throws when a response is
+ *  not 200. */
 export async function timeLists(http: string, seeded: Seeded, only: string): Promise<Timed[]> {
   const timed: Timed[] = []
   for (const name of ['big', 'small'] as const) {
@@ -32,7 +33,7 @@ export async function timeLists(http: string, seeded: Seeded, only: string): Pro
         const body = await response.text()
         const tookMs = performance.now() - startedAt
         if (response.status === 403) continue // of the other organization
-        if (response.status === 400 && body.includes('no event that is still kept')) continue // retention was here
+        if (response.status === 400 && body.includes('no event that is still kept')) continue // retention removed it
         if (response.status !== 200) throw new Error(`${asked}: ${response.status} ${body}`)
         // The first of a kind is prepared and compiled.
         if (round > 0 || tookMs > 200) timesMs.push(tookMs)

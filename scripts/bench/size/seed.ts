@@ -1,6 +1,6 @@
-/** A data directory as it is after a busy month, written by straight SQL into the schema of this checkout: the same rows
- *  as the server would write, but without its pace. Some minutes and seven gigabytes at full extent. Secondary indexes are
- *  made at the end, in order, which is what keeps it to minutes; the search index is filled by the server's own code. */
+/** A data directory as after a busy month, written by SQL into the schema of this checkout: the same rows as the
+ *  server would write, but faster. Some minutes and seven gigabytes at full size. Secondary indexes are created at
+ *  the end, in order, which keeps it to minutes; the server's own code fills the search index. */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { packContent } from '../../../src/mail/content.ts'
@@ -31,7 +31,7 @@ export interface Seeded {
   small: { key: string; senders: Sender[]; webhookId: string }
 }
 
-/** Makes `folder`/data and says in `folder`/seeded.json what is in it. */
+/** Creates `folder`/data and describes its content in `folder`/seeded.json. */
 export async function seed(binary: string, folder: string, extent: Extent): Promise<void> {
   mkdirSync(folder, { recursive: true })
   const now = Date.now()
@@ -103,7 +103,7 @@ function idsOf(folder: string, domain: string): { id: string; organizationId: st
   return row
 }
 
-/** Drops what can be made anew → how. */
+/** Drops derived data → the statements that create it again. */
 function dropIndexes(db: Connection): string[] {
   const rows = db
     .prepare("select name, sql from sqlite_master where type = 'index' and sql is not null order by name")
@@ -157,7 +157,7 @@ function fillMessages(db: Connection, extent: Extent, senderOf: (n: number) => S
     const isPast = n < extent.past
     const status = isPast ? 'delivered' : ['queued', 'scheduled', 'deferred'][n % 3]!
     const from = `${local}@${sender.domain}`
-    // From an hour on, over two weeks: nothing of it is due while other things are measured.
+    // From in an hour to in two weeks: nothing of it is due during other measurements.
     const dueAt = now + 3_600_000 + (noise(n * 17) % (14 * DAY_MS))
     addMessage.run(
       n + 1,
@@ -281,7 +281,7 @@ function fillTemplates(db: Connection, { organizationId }: Sender, now: number):
   })
 }
 
-/** A webhook with a share of deliveries that are over, on events of its organization. */
+/** A webhook with a share of final deliveries, for events of its organization. */
 function fillWebhook(db: Connection, organizationId: string, extent: Extent, now: number): string {
   const id = idAt('whk', now, noise(Bun.hash.crc32(organizationId)))
   db.prepare(`insert into webhooks (id, organization_id, url, events, format, status, created_at, updated_at, secret)
@@ -375,7 +375,7 @@ function fillStats(db: Connection, senders: Sender[], now: number): void {
   })
 }
 
-/** By the server's own code, which takes them in batches; here so many batches share a commit. */
+/** By the server's own code, which processes them in batches; here this many batches share a commit. */
 export async function fillSearch(db: Connection): Promise<void> {
   const reading = shareReads(db)
   const nothing = () => {}

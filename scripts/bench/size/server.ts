@@ -1,4 +1,4 @@
-/** The binary under test on a data directory that is there already. */
+/** The binary under test on an existing data directory. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { cpuSeconds, residentMb, start } from '../process.ts'
@@ -6,15 +6,15 @@ import { cpuSeconds, residentMb, start } from '../process.ts'
 export interface Server {
   pid: number
   http: string
-  /** From the start of the process to its first line, which says that it answers. */
+  /** From the start of the process to its first line, which says that it is ready. */
   readyMs: number
   residentMb(): number
   cpuSeconds(): number
   stop(): Promise<void>
 }
 
-/** Serves `folder`/data with `more` sections of config, and `delivery` lines of that section. Retention keeps everything
- *  where the lines say nothing else. */
+/** Serves `folder`/data with `more` sections of config, and `delivery` lines of that section. Retention keeps
+ *  everything by default. */
 export async function startServer(
   binary: string,
   folder: string,

@@ -8,12 +8,12 @@ export interface Stalls {
   p99Ms: number
   p999Ms: number
   worstMs: number
-  /** Those over 25 ms: how often, and the longest, by what the main thread was at (waits.ts). */
+  /** Stalls over 25 ms: how often, and the longest, by what the main thread was doing (waits.ts). */
   causes: Record<string, { times: number; worstMs: number }>
 }
 
-/** How long the main thread is away while `work` is done: a request that costs nothing, again and again from a process that
- *  does nothing else → its round trips. What is on top of the usual one somebody had to wait. */
+/** How long the main thread is blocked during `work`: cheap requests, repeatedly, from a process that does nothing
+ *  else → their round trips. A client would have waited for anything above the usual one. */
 export async function stallsDuring({ http, pid }: Server, work: () => Promise<unknown>): Promise<Stalls> {
   const probe = await startProgram('probe', http, String(pid))
   const answer = probe.next()
@@ -25,7 +25,7 @@ export async function stallsDuring({ http, pid }: Server, work: () => Promise<un
   return (await answer) as unknown as Stalls
 }
 
-/** Those over 25 ms for which the machine is not to blame. */
+/** Stalls over 25 ms that the machine did not cause. */
 export function ownStalls({ causes }: Stalls): Stalls['causes'] {
   return Object.fromEntries(Object.entries(causes).filter(([cause]) => cause !== NO_CORE && cause !== STANDSTILL))
 }

@@ -1,7 +1,7 @@
 import { readFileSync, readlinkSync } from 'node:fs'
 import { basename } from 'node:path'
 
-/** Of x86-64 (man 2 syscall); on others they are told as numbers. */
+/** Of x86-64 (man 2 syscall); on others they are printed as numbers. */
 const CALLS: Record<number, string> = {
   0: 'read',
   1: 'write',
@@ -14,15 +14,15 @@ const CALLS: Record<number, string> = {
   77: 'truncate',
   202: 'a lock',
 }
-/** Causes that are not the process's own. */
+/** Causes outside the process. */
 export const NO_CORE = 'no core'
 export const STANDSTILL = 'standstill of the machine'
 const OF_FILES = new Set(['read', 'write', 'fsync', 'truncate'])
 
-/** Looks at the main thread of a process, of the same user, every `everyMs` while somebody waits for it → what it was seen at
- *  most often: a call with the name of its file (an `fsync of postrider.db` is a checkpoint, one of `postrider.db-wal` a
- *  commit), or `computing`; NO_CORE when it could have run but for other processes, and STANDSTILL when this one did not
- *  come to look either. */
+/** Inspects the main thread of a process, of the same user, every `everyMs` during a wait → its most frequent state:
+ *  a call with the name of its file (an `fsync of postrider.db` is a checkpoint, one of `postrider.db-wal` a
+ *  commit), or `computing`; NO_CORE when it was runnable but other processes had the cores, and STANDSTILL when this
+ *  process did not run either. */
 export function watchWaits(pid: number, everyMs: number) {
   let seen = new Map<string, number>()
   let delayedAt = 0
@@ -37,7 +37,7 @@ export function watchWaits(pid: number, everyMs: number) {
       delayedAt = coreDelayMs(pid)
       timer = setInterval(look, everyMs)
     },
-    /** After a wait of so many ms → its cause. */
+    /** After a wait of this many ms → its cause. */
     end: (waitedMs: number): string => {
       clearInterval(timer!)
       if (coreDelayMs(pid) - delayedAt > waitedMs / 2) return NO_CORE
@@ -61,7 +61,7 @@ function waitOf(pid: number): string {
   }
 }
 
-/** How long the main thread could have run but had no core, since its start (proc(5), schedstat). */
+/** How long the main thread was runnable without a core, since its start (proc(5), schedstat). */
 function coreDelayMs(pid: number): number {
   return Number(readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'utf8').split(' ')[1]) / 1e6
 }

@@ -1,20 +1,20 @@
-/** What lies in the big store: how much, whose, and how it is spread. Everything follows from a number, so that seeding
- *  and asking agree without looking. */
+/** The content of the big store: how much, whose, and how it is distributed. Everything follows from a number, so
+ *  that seeding and queries agree. */
 
 export interface Extent {
-  /** Messages that are over, one recipient each. */
+  /** Final messages, one recipient each. */
   past: number
-  /** Messages that wait. */
+  /** Queued messages. */
   queued: number
   events: number
-  /** Domains the queued ones go to. */
+  /** Domains of the queued ones. */
   destinations: number
   suppressions: number
   inbound: number
   webhookDeliveries: number
 }
 
-/** The marks are set for this. */
+/** The targets are set for this size. */
 export const FULL: Extent = {
   past: 2_500_000,
   queued: 1_000_000,
@@ -25,7 +25,7 @@ export const FULL: Extent = {
   webhookDeliveries: 500_000,
 }
 
-/** A share of all that, for trying things out. */
+/** A share of that, for experiments. */
 export function scaled(share: number): Extent {
   return Object.fromEntries(Object.entries(FULL).map(([name, count]) => [name, Math.ceil(count * share)])) as never
 }
@@ -33,7 +33,7 @@ export function scaled(share: number): Extent {
 export const DAYS = 30
 export const DAY_MS = 86_400_000
 
-/** Its own kind of even noise: the same number gives the same number (splitmix32). */
+/** Reproducible uniform noise: the same number gives the same number (splitmix32). */
 export function noise(n: number): number {
   let x = (n + 0x9e3779b9) | 0
   x = Math.imul(x ^ (x >>> 16), 0x21f0aaad)
@@ -52,7 +52,7 @@ const WORDS =
   'order receipt invoice welcome password reset shipped refund weekly report login code reminder account update'.split(
     ' ',
   )
-/** Used once in some ten thousand messages. */
+/** Used once in about ten thousand messages. */
 const RARE = ['kaleidoscope', 'zeppelin', 'marmalade', 'quixotic']
 
 /** Fields of the message with that number. */
@@ -69,7 +69,7 @@ export function messageFields(n: number) {
   }
 }
 
-/** Whom it goes to. Past mail goes mostly to few domains, and to a person about four times. */
+/** Its recipient. Past mail goes mostly to few domains, and to each person about four times. */
 export function recipient(n: number, { past, destinations }: Pick<Extent, 'past' | 'destinations'>): [string, string] {
   const pick = noise(n * 13 + 5)
   const domain = n < past ? `mail${Math.floor((pick % 1000) ** 2 / 1000)}.example` : `d${n % destinations}.example`

@@ -23,8 +23,8 @@ test('a wildcard matches only names that do not exist', async () => {
   })
   expect((await ask('x.y.wild.test', 'A')).answers).toHaveLength(1)
   expect(await ask('own.wild.test', 'A')).toMatchObject({ rcode: 'NOERROR', answers: [] }) // exists, without A
-  expect(await ask('deep.wild.test', 'A')).toMatchObject({ rcode: 'NOERROR', answers: [] }) // exists by what is below
-  expect(await ask('b.deep.wild.test', 'A')).toMatchObject({ rcode: 'NXDOMAIN' }) // deep.wild.test encloses it closer
+  expect(await ask('deep.wild.test', 'A')).toMatchObject({ rcode: 'NOERROR', answers: [] }) // exists because of a name below it
+  expect(await ask('b.deep.wild.test', 'A')).toMatchObject({ rcode: 'NXDOMAIN' }) // deep.wild.test is the closer encloser
   expect(await ask('wild.test', 'A')).toMatchObject({ rcode: 'NOERROR', answers: [] })
 })
 
@@ -78,7 +78,7 @@ test('truncates an answer over 512 bytes without EDNS, and sends all of it over 
   const take = framedMessages()
   const answers: packet.DecodedPacket[] = []
   const two = Buffer.concat([1, 2].map((id) => frameMessage(query(id, 'long.test', 'TXT'))))
-  socket.write(two.subarray(0, 20)) // a message may come in pieces
+  socket.write(two.subarray(0, 20)) // a message may arrive in pieces
   socket.write(two.subarray(20))
   for await (const bytes of socket) {
     answers.push(...take(bytes).map((message) => packet.decode(message)))

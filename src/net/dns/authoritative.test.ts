@@ -6,7 +6,7 @@ import { createAuthoritativeResolver } from './authoritative.ts'
 import { createResolver, type Resolver } from './resolver.ts'
 
 describe('a resolver that asks authoritative servers', () => {
-  /** What a resolver on the way remembers, and what stands in the zone now. */
+  /** A caching resolver, and the present content of the zone. */
   let memory: Zone
   let authority: Zone
   let resolver: Resolver

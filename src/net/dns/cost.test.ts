@@ -14,7 +14,7 @@ const LONG_NAME: Buffer = Buffer.from([...Array.from({ length: 126 }, () => [1, 
 const QUESTION = Buffer.from([1, 97, 4, 116, 101, 115, 116, 0, 0, 0, 0, 1])
 const NAME_AT = 12 + QUESTION.length + 12
 
-/** A message of records of one type up to 64 KiB. Its names are those of the question, or `names`; data by `data`. */
+/** A message of records of one type up to 64 KiB. Its names are those of the query, or `names`; data by `data`. */
 function messageOf(
   type: number,
   count: number,

@@ -446,7 +446,7 @@ describe('many clients', () => {
     const began = performance.now()
     const healthy = resolver.forClient('198.51.100.0/24')
     for (let n = 0; n < 10; n++) expect((await healthy.txt(`healthy${n}.test`)).kind).toBe('no_data')
-    expect(performance.now() - began).toBeLessThan(900) // less than one question to a silent server takes
+    expect(performance.now() - began).toBeLessThan(900) // less than one query to a silent server takes
     expect((await Promise.all(silent)).every(({ kind }) => kind === 'temporary')).toBe(true)
     server.close()
   }, 20_000)
@@ -493,7 +493,7 @@ describe('servers', () => {
 
 type Respond = (query: packet.DecodedPacket, peer: dgram.RemoteInfo) => Buffer[] | Promise<Buffer[]>
 
-/** A UDP server that sends whatever `respond` makes of a query. */
+/** A UDP server that sends the result of `respond` for a query. */
 async function startRaw(respond: Respond): Promise<{ address: string; close: () => void }> {
   const socket = dgram.createSocket('udp4')
   socket.on('message', async (message, peer) => {

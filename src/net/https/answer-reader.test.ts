@@ -7,13 +7,13 @@ import { ANSWER_LIMITS } from './limits.ts'
 
 const bytes = (text: string) => Buffer.from(text, 'latin1')
 
-/** The pieces, and then perhaps the end of the connection → what the reader makes of them. */
+/** The pieces, and possibly the end of the connection → the result of the reader. */
 function read(pieces: readonly Uint8Array[], { keepBytes = 4096, isClosed = true } = {}): Reading {
   const reader = createAnswerReader(keepBytes)
   for (const [at, piece] of pieces.entries()) {
     const reading = reader.push(piece)
     if (reading.kind === 'more') continue
-    // What comes behind in pieces of its own says whether the connection may be used again; here nothing does.
+    // Extra bytes in separate pieces decide whether the connection may be used again; here there are none.
     expect(pieces.length - at).toBeGreaterThan(0)
     return reading
   }
@@ -207,7 +207,7 @@ describe('a flood ends at its limit', () => {
     ['large trailers', `${chunked}0\r\n${long(`a: ${'b'.repeat(5000)}\r\n`)}`, ANSWER_LIMITS.headBytes.phrase],
   ])('%s', (_, text, phrase) => {
     expect(faultOf(text)).toBe(phrase)
-    // In packets as they come, and as small as they can be: no more is read than the limit and one packet.
+    // In packets as they arrive, as small as possible: at most the limit and one packet are read.
     for (const size of [1400, 1]) {
       const reader = createAnswerReader(4096)
       let given = 0
@@ -258,7 +258,7 @@ describe('a flood ends at its limit', () => {
   })
 })
 
-/** The same bytes from a server → what Node's client makes of them. */
+/** The same bytes from a server → the result of Node's client. */
 async function readByNode(answer: Buffer): Promise<{ status: number; headers: Record<string, string>; body: string }> {
   const server = net.createServer((socket) => {
     socket.on('error', () => {})

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import net from 'node:net'
 import { probeHttp } from './probe.ts'
 
-/** A server in clear that answers any request with `answer`, endlessly when it says so. */
+/** A cleartext server that sends `answer` to any request, endlessly if it says so. */
 async function startServer(answer: string, isEndless = false) {
   let request = ''
   const sockets = new Set<net.Socket>()

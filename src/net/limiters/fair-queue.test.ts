@@ -16,7 +16,7 @@ function open(change: Partial<FairQueueLimits> = {}) {
       running.push({ name, end: () => resolve(name) })
       return promise
     })
-  /** Ends the first running job with this name, and lets what follows from it happen. */
+  /** Ends the first running job with this name, and runs what follows from it. */
   const end = async (name: string) => {
     const [job] = running.splice(
       running.findIndex((each) => each.name === name),

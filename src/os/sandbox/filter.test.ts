@@ -8,7 +8,7 @@ const EPERM = 0x00050001
 const ENOSYS = 0x00050026
 const PID = 4242
 
-/** What the kernel answers: the classic BPF machine, as far as the filter uses it. */
+/** The kernel's answer: a classic BPF machine with what the filter uses. */
 function judge(arch: 'x64' | 'arm64', nr: number, args: number[] = [], auditArch?: number): number {
   const processor = processorOf(arch)!
   const { bytes, instructions } = readerFilter(processor, PID)
@@ -83,14 +83,14 @@ describe.each(['x64', 'arm64'] as const)('the filter for %s', (arch) => {
   test('checks the arguments that distinguish a thread from a process, and itself from others', () => {
     expect(answer('clone', 0x3d0f00)).toBe(ALLOW) // pthread_create
     expect(answer('clone', 17)).toBe(EPERM) // fork: SIGCHLD
-    expect(answer('clone', 0x10000000 | 17)).toBe(EPERM) // a user name space
+    expect(answer('clone', 0x10000000 | 17)).toBe(EPERM) // a user namespace
     expect(answer('clone3')).toBe(ENOSYS)
     expect(answer('tgkill', PID, 1, 10)).toBe(ALLOW)
     expect(answer('tgkill', 1, 1, 9)).toBe(EPERM)
     expect(answer('prctl', 15)).toBe(ALLOW)
     expect(answer('prctl', 4, 1)).toBe(EPERM) // PR_SET_DUMPABLE
     expect(answer('fcntl', 0, 4)).toBe(ALLOW)
-    expect(answer('fcntl', 0, 8)).toBe(EPERM) // F_SETOWN: signals to whom it likes
+    expect(answer('fcntl', 0, 8)).toBe(EPERM) // F_SETOWN: signals to any process
     expect(answer('fcntl', 0, 1030)).toBe(EPERM) // F_DUPFD_CLOEXEC
     expect(answer('ioctl', 0, 0x5421)).toBe(ALLOW)
     expect(answer('ioctl', 0, 0x5412)).toBe(EPERM) // TIOCSTI

@@ -3,7 +3,7 @@ import { createFrameReader, encodeFrame, FrameFault, MAX_JSON_BYTES } from './fr
 
 const bytesOf = (message: unknown) => Buffer.concat(encodeFrame(message).pieces)
 
-/** All that comes out of these bytes, in pieces of this size. */
+/** The messages in these bytes, in pieces of this size. */
 function read(
   bytes: Uint8Array,
   size = bytes.length || 1,

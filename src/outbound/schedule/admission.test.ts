@@ -7,7 +7,7 @@ import { createOwnerShares } from './owner-shares.ts'
 const NO_MX = { kind: 'no_data' } as const
 const TERMS = { maxConnections: 20, maxMailsPerConnection: 500, maxMailsPerMinute: null }
 
-/** Admission at 1000 ms, where the domain before the first dot is the site. */
+/** Admission at 1000 ms, where the domain before the first dot is the destination. */
 function open(maxInFlight = 40) {
   const world = { now: 1_000 }
   const now = () => world.now
@@ -34,7 +34,7 @@ function open(maxInFlight = 40) {
     if ('name' in answer) return answer
     return Math.min(maxInFlight, ...answer.quotas.map((quota) => ('most' in quota ? quota.most : Number.NaN)))
   }
-  /** Claims so many of the queue, in a draft of their own. */
+  /** Claims that many of the queue, in a separate draft. */
   const take = (queue: string, count: number, dueAt = world.now) => {
     const draft = admission.draft()
     draft.look(queue, dueAt)
@@ -93,7 +93,7 @@ test('an organization whose destinations hang leaves slots to the others', () =>
     for (const grant of grants) admission.ended(grant, { outcome, reached: true, startedAt: 0 })
   }
 
-  // Of 40 deliveries under way 20 may be at unknown sites: all of them are its own while nobody else wants any.
+  // Of 40 deliveries in flight 20 may be at unknown destinations: all of them may be its own while no other wants any.
   const { grants, waitsFor } = takeAll('h')
   expect([grants.flat().length, waitsFor]).toEqual([20, 'unknown'])
   expect(roomAt(queue('other', 'b'), world.now)).toEqual({ name: 'unknown', until: null })
@@ -101,7 +101,7 @@ test('an organization whose destinations hang leaves slots to the others', () =>
   expect(roomAt(queue('h9', 'h'), world.now)).toEqual({ name: 'unknown of hhhhhhhh', until: null })
   expect(roomAt(queue('other', 'b'), world.now)).toBe(5)
   take(queue('other', 'b'), 5)
-  // A third of the places is its own again, and a third is left for an organization that holds none.
+  // A third of the slots is its own again, and a third is left for an organization that holds none.
   end(grants[1]!)
   expect(roomAt(queue('h9', 'h'), world.now)).toEqual({ name: 'unknown of hhhhhhhh', until: null })
   end(grants[2]!.slice(0, 4))

@@ -49,7 +49,7 @@ describe('a destination', () => {
     const allowance = open()
     for (let i = 0; i < 200; i++) mail(allowance, OK, 0)
     mail(allowance, SLOWER, 7)
-    const lowered = { class: 'rate', at: 7 } // and nothing of what was said: others read it
+    const lowered = { class: 'rate', at: 7 } // and nothing of the reply, because others read it
     expect(state(allowance, 7)).toMatchObject({ state: 'troubled', limit: 10, maxUnderWay: 10, lowered })
     for (let i = 0; i < 19; i++) mail(allowance, OK, 8)
     expect(state(allowance, 8)).toMatchObject({ state: 'proven', limit: 10, lowered })

@@ -10,7 +10,7 @@ const GOOGLE: Lookup<MxRecord> = {
   authentic: false,
 }
 
-/** Sites whose DNS answers when told to. */
+/** Destinations whose DNS answers on demand. */
 function open(smarthost: string | null = null) {
   const world = { now: 0, asked: [] as string[], freed: [] as string[] }
   const waiting = new Map<string, (answer: Lookup<MxRecord>) => void>()

@@ -4,7 +4,7 @@ import { makeConfig } from '../../config/load.ts'
 import type { Random } from '../../os/random.ts'
 import { nextAttempt } from './retry-schedule.ts'
 
-// The schedule as it stands in the config, so that the golden table shows what a new server does.
+// The schedule of the default config, so that the golden table shows that of a new server.
 const { retryScheduleSeconds: RETRY_LADDER_SECONDS, maxAgeSeconds: MAX_AGE_SECONDS } = makeConfig({
   hostname: 'mail.example.com',
 }).delivery

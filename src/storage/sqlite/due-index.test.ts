@@ -184,7 +184,7 @@ describe('keys behind a named blocker', () => {
       const look = (each: string) => (full.includes(siteOf[each]!) ? behind(siteOf[each]!) : true)
       for (const each of steps) {
         if (each.do === 'take') {
-          // What was full and is no longer is told, as the owner of the rooms must.
+          // The owner must report a freed quota.
           for (const site of full.filter((name) => !each.full.includes(name))) dueIndex.freed(site)
           full = each.full
           const taken = dueIndex.take(20, look)
@@ -248,7 +248,7 @@ test('behaves like a list that is searched from end to end', () => {
   fc.assert(property, { numRuns: 300 })
 })
 
-/** Of keys due at the same time either may come first; whichever it was has gone from both. */
+/** Of keys due at the same time either may come first; the one taken is gone from both. */
 function takesTheSame(dueIndex: DueIndex, model: Model, now: number, rooms: string[]): void {
   const at = earliest(model, rooms)
   const taken = dueIndex.take(now, (name) => rooms.includes(name))
@@ -291,7 +291,7 @@ describe('a plan', () => {
     const index = createDueIndex()
     for (const key of ['a', 'b', 'c']) index.offer(key, 1)
     expect(planAt(index, 1, () => one('shared'))).toHaveLength(1)
-    // The claim found nothing of the planned key: the others are not lost.
+    // The claim found nothing for the planned key: the others are not lost.
     expect(planAt(index, 1, () => one('shared'))).toHaveLength(1)
     expect(planAt(index, 1, () => one('shared'))).toHaveLength(1)
     expect(planAt(index, 1, () => one('shared'))).toEqual([])

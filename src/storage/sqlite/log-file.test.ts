@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { connect } from './driver.ts'
 import { readLogState } from './log-file.ts'
 
-/** The files of a process that died behind ten commits. */
+/** The files of a process that died after ten commits. */
 let folder: string
 let database: string
 beforeEach(() => {
