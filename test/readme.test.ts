@@ -242,8 +242,12 @@ describe('README and manual', () => {
 
   test('name files that exist, and the source map has every top-level entry of src', () => {
     const modules = [...README.matchAll(/^\| \d \| (.+?) \|/gm)].flatMap(([, names = '']) => codeIn(names))
-    const sourceFiles = [...README.matchAll(/`(src\/[\w./-]+)`/g)].map(([, path]) => path!)
-    expect(sourceFiles.length).toBeGreaterThan(10)
+    const walks = README.split(/^\*\*From .+\*\*$/m).slice(1)
+    const ofWalk = walks.map((walk) => walk.split(/^## /m)[0] ?? '')
+    const walked = ofWalk.map((walk) => [...walk.matchAll(/`([\w/-]+\.ts)`/g)].map(([, path]) => path))
+    expect(walked.map((files) => files.length <= 35 && files.length > 20)).toEqual([true, true])
+    expect(ofWalk.map((walk) => walk.split('↩').length - 1)).toEqual([5, 5])
+    const sourceFiles = walked.flat().map((path) => `src/${path}`)
     const scripts = TEXTS.flatMap((text) => [...text.matchAll(/\b(?:scripts|test)\/[\w./-]*\w/g)]).map(([path]) => path)
     const named = [...modules.map((name) => `src/${name}`), ...sourceFiles, ...scripts]
     expect(named.filter((path) => !existsSync(join(ROOT, path)))).toEqual([])
