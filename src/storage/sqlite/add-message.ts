@@ -107,7 +107,11 @@ export function addMessageInside(
       if (part.nextAttemptAt !== null) inside.dueIndex.offer(queue, part.nextAttemptAt)
     }
     inside.counters.accepted(message, parts)
-    for (const { deliveryId, attempt } of told.attempts) inside.addAttempt(numbers.get(deliveryId)!, attempt)
+    for (const { deliveryId, attempt } of told.attempts) {
+      const number = numbers.get(deliveryId)
+      if (number === undefined) throw new Error(`an attempt of ${deliveryId}, which is no delivery of ${message.id}`)
+      inside.addAttempt(number, attempt)
+    }
     for (const event of told.events) inside.append(event)
     for (const suppression of told.suppressions) inside.suppress(suppression)
   }

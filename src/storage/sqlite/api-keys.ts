@@ -1,7 +1,7 @@
 import type { ApiKey } from '../../model/api-key.ts'
 import { FIXED_LIMITS, type LimitReached } from '../../model/limits.ts'
 import type { ApiKeys } from '../store.ts'
-import type { Connection } from './driver.ts'
+import { type Connection, one } from './driver.ts'
 import type { ForeignChanges } from './foreign.ts'
 import type { RememberInside } from './idempotency.ts'
 import { rangeOf, toPage } from './page.ts'
@@ -75,14 +75,14 @@ export function sqliteApiKeys(
   const update = db.prepare(UPDATE)
   const revoke = db.prepare(REVOKE)
   const rotate = db.prepare(ROTATE)
-  const working = db.prepare(WORKING).pluck()
+  const working = db.prepare<unknown[], number>(WORKING).pluck()
   const dead = db.prepare(DEAD).pluck()
   const remove = db.prepare(REMOVE)
   const recordUse = db.prepare(RECORD_USE)
 
   /** Null, or the limit that one more key would pass, or one more in its grace period. */
   const reached = (organizationId: string, isRotated: boolean, now: number): LimitReached | null =>
-    usage.reached(organizationId, 'api_keys', 1, () => working.get(organizationId, now, Number(isRotated)) as number)
+    usage.reached(organizationId, 'api_keys', 1, () => one(working, organizationId, now, Number(isRotated)))
   /** Records of keys that no longer work are kept up to a number, or creating and revoking would fill the disk. */
   const removeOldest = (organizationId: string, now: number) => {
     for (const id of dead.all(organizationId, now, REMOVE_MAX, FIXED_LIMITS.inactiveKeys)) remove.run(id)
@@ -117,7 +117,7 @@ export function sqliteApiKeys(
         remember(record)
         return 'created'
       }),
-    count: async (organizationId, now) => working.get(organizationId, now, 0) as number,
+    count: async (organizationId, now) => one(working, organizationId, now, 0),
     findBySecret: (secretHash) => {
       const cached = cache.get(secretHash)
       if (cached !== undefined) return cached

@@ -77,8 +77,8 @@ export function sqliteAuditLog(db: Connection, writer: Writer, auditRecorder: Au
       ]
       const sql = `select ${COLUMNS} from audit_log where ${conditions.map((each) => each.sql).join(' and ')}
         order by number desc limit ?`
-      const rows = db.prepare(sql).all(...conditions.flatMap((each) => each.values), page.limit + 1)
-      return toPage(rows as Row[], page, toEntry)
+      const rows = db.prepare<unknown[], Row>(sql).all(...conditions.flatMap((each) => each.values), page.limit + 1)
+      return toPage(rows, page, toEntry)
     },
     prune: (before, limit) => writer.write(() => prune.run(before, limit).changes),
   }

@@ -1,6 +1,6 @@
 import { type BlockedLink, isBlockedBy, MOST_BLOCKED_LINKS } from '../../model/blocked-link.ts'
 import type { BlockedLinks } from '../store.ts'
-import type { Connection } from './driver.ts'
+import { type Connection, one } from './driver.ts'
 import type { ForeignChanges } from './foreign.ts'
 import { rangeOf, toPage } from './page.ts'
 import type { Writer } from './writer.ts'
@@ -40,7 +40,7 @@ export function blockedLinkCache(db: Connection, foreign: ForeignChanges): Block
 export function sqliteBlockedLinks(db: Connection, writer: Writer, cache: BlockedLinkCache): BlockedLinks {
   const add = db.prepare(ADD)
   const known = db.prepare(KNOWN)
-  const count = db.prepare(COUNT).pluck()
+  const count = db.prepare<unknown[], number>(COUNT).pluck()
   const get = db.prepare<unknown[], BlockedLink>(GET)
   const list = db.prepare<unknown[], BlockedLink>(LIST)
   const remove = db.prepare(REMOVE)
@@ -54,7 +54,7 @@ export function sqliteBlockedLinks(db: Connection, writer: Writer, cache: Blocke
     add: ({ id, kind, value, reason, createdAt }) =>
       change(() => {
         if (known.get(value) !== undefined) return 'conflict'
-        if ((count.get() as number) >= MOST_BLOCKED_LINKS) return 'limit'
+        if (one(count) >= MOST_BLOCKED_LINKS) return 'limit'
         add.run(id, kind, value, reason, createdAt)
         return 'added'
       }),

@@ -2,6 +2,7 @@ import type { Event } from '../../model/event.ts'
 import { FIXED_LIMITS } from '../../model/limits.ts'
 import type { Message } from '../../model/message.ts'
 import { COUNTED, type Counted, type CountingContext, countedBy } from '../../model/stats.ts'
+import { tableOf } from '../../os/records.ts'
 import type { NewDelivery } from '../store.ts'
 import type { Connection } from './driver.ts'
 import { OUTCOME_WIDTHS_MS } from './outcome-widths.ts'
@@ -90,9 +91,9 @@ export function createCounters(db: Connection): Counters {
   }
   const count = (of: Of, tags: readonly string[], name: Counted, by: number) => {
     const at = INDEX_OF[name]
-    rowOf(of, '')[at]! += by
+    addAt(rowOf(of, ''), at, by)
     for (const tag of tags.length > 1 ? new Set(tags) : tags) {
-      if (isCountedApart(of, tag)) rowOf(of, tag)[at]! += by
+      if (isCountedApart(of, tag)) addAt(rowOf(of, tag), at, by)
     }
   }
   const countOutcome = (domainId: string, at: number, name: Counted) => {
@@ -148,7 +149,11 @@ export function createCounters(db: Connection): Counters {
   }
 }
 
-const INDEX_OF = Object.fromEntries(COUNTED.map((name, at) => [name, at])) as Record<Counted, number>
+function addAt(counts: number[], at: number, by: number): void {
+  counts[at] = (counts[at] ?? 0) + by
+}
+
+const INDEX_OF = tableOf(COUNTED, (name) => COUNTED.indexOf(name))
 const FINEST_MS = OUTCOME_WIDTHS_MS[0]
 const OUTCOMES: ReadonlySet<Counted> = new Set(['delivered', 'hardBounced', 'softBounced', 'lateBounced', 'complained'])
 

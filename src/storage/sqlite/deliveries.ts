@@ -5,7 +5,7 @@ import type { AddAttemptInside } from './attempts.ts'
 import { claimFrom, mayStart } from './claim.ts'
 import type { ContentParts } from './content-parts.ts'
 import type { DomainCache } from './domains.ts'
-import type { Connection } from './driver.ts'
+import { type Connection, one } from './driver.ts'
 import { type DueIndex, type DueTime, dueTimeOf, NO_END, refill } from './due-index.ts'
 import { engageInside } from './engagement.ts'
 import type { AppendInside } from './fan-out.ts'
@@ -89,7 +89,7 @@ export function sqliteDeliveries(
   },
 ): Deliveries {
   const dueTimes = db.prepare<unknown[], DueTime>(DUE_TIMES)
-  const nextOf = db.prepare(NEXT_OF).pluck()
+  const nextOf = db.prepare<unknown[], number | null>(NEXT_OF).pluck()
   const due = db.prepare<unknown[], DueRow>(DUE)
   const expired = db.prepare<unknown[], DueRow>(EXPIRED)
   const contentOfId = db.prepare<unknown[], { number: number; first: Uint8Array }>(CONTENT_OF)
@@ -101,7 +101,7 @@ export function sqliteDeliveries(
   const { dueIndex, foreign } = inside
 
   const readDueTimes = () => {
-    refill(dueIndex, dueTimes.all() as DueTime[])
+    refill(dueIndex, dueTimes.all())
   }
   readDueTimes()
   foreign.onChange(readDueTimes)
@@ -115,9 +115,8 @@ export function sqliteDeliveries(
   return {
     claimDue: (request) =>
       claimFrom(writer, dueIndex, request, {
-        take: (queue, most, dueUntil) =>
-          (due.all(queue, dueUntil, most) as DueRow[]).map((row) => claimed(row, request)),
-        nextAt: (queue) => dueTimeOf(nextOf.get(queue) as number | null),
+        take: (queue, most, dueUntil) => due.all(queue, dueUntil, most).map((row) => claimed(row, request)),
+        nextAt: (queue) => dueTimeOf(nextOf.get(queue) ?? null),
       }),
     claimExpired: async (request) => {
       const { now, limit } = request
@@ -188,20 +187,20 @@ function createClaimed(
   { domains, parts }: { domains: DomainCache; parts: ContentParts },
 ): (row: DueRow, request: { now: number; worker: string; contentBytes?: number }) => ClaimedDelivery {
   const lease = db.prepare(LEASE)
-  const deliveryOf = db.prepare(DELIVERY)
-  const messageOf = db.prepare(MESSAGE)
-  const contentOf = db.prepare(CONTENT).pluck()
+  const deliveryOf = db.prepare<unknown[], DeliveryRow>(DELIVERY)
+  const messageOf = db.prepare<unknown[], MessageRow>(MESSAGE)
+  const contentOf = db.prepare<unknown[], Uint8Array>(CONTENT).pluck()
   return (row, { now, worker, contentBytes = Number.POSITIVE_INFINITY }) => {
     lease.run(now, worker, row.number)
-    const message = toMessage(messageOf.get(row.messageNumber) as MessageRow)
+    const message = toMessage(one(messageOf, row.messageNumber))
     const domain = domains.get(message.domainId)
     return {
-      delivery: toDelivery(deliveryOf.get(row.number) as DeliveryRow),
+      delivery: toDelivery(one(deliveryOf, row.number)),
       message,
       content:
         message.sizeBytes > contentBytes
           ? null
-          : parts.whole('content', row.messageNumber, contentOf.get(row.messageNumber) as Uint8Array),
+          : parts.whole('content', row.messageNumber, one(contentOf, row.messageNumber)),
       signingKeys: domain?.dkim.filter((key) => key.state === 'active') ?? [],
       domainName: domain?.name ?? '',
       ownership: domain === null ? null : { status: domain.status, provedBy: domain.provedBy },
@@ -220,7 +219,7 @@ function lateRecords(
   settleMessage: (messageNumber: number) => void,
 ): Pick<Deliveries, 'get' | 'recordLate'> {
   const get = db.prepare<unknown[], LateRow>(GET)
-  const messageOf = db.prepare(MESSAGE)
+  const messageOf = db.prepare<unknown[], MessageRow>(MESSAGE)
   const endLate = db.prepare(END_LATE)
   const changeLate = db.prepare(CHANGE_LATE)
   const settleLate = (number: number, change: NonNullable<LateRecord['change']>, now: number) => {
@@ -236,7 +235,7 @@ function lateRecords(
       const { messageNumber, ...delivery } = row
       return {
         delivery: toDelivery(delivery),
-        message: toMessage(messageOf.get(messageNumber) as MessageRow),
+        message: toMessage(one(messageOf, messageNumber)),
       }
     },
     recordLate: ({ deliveryId, report, expected, change, events, suppression, now }) =>

@@ -5,7 +5,7 @@ import type { KeyCache } from './api-keys.ts'
 import type { AuditRecorder } from './audit-log.ts'
 import { domainClashes } from './domain-clashes.ts'
 import { domainOwnership } from './domain-ownership.ts'
-import type { Connection } from './driver.ts'
+import { type Connection, one } from './driver.ts'
 import type { Seal } from './encryption.ts'
 import type { ForeignChanges } from './foreign.ts'
 import type { RememberInside } from './idempotency.ts'
@@ -115,7 +115,7 @@ export function sqliteDomains(
   const { add, addKeys } = domainWriter(db, seal)
   const clashes = domainClashes(db)
   const ownership = domainOwnership(db, clashes, auditRecorder)
-  const count = db.prepare(COUNT)
+  const count = db.prepare<unknown[], { domains: number }>(COUNT)
   const list = db.prepare<unknown[], Row>(LIST)
   const setDkimState = db.prepare(SET_DKIM_STATE)
   const removeDkimKey = db.prepare(REMOVE_DKIM_KEY)
@@ -139,7 +139,7 @@ export function sqliteDomains(
     create: (domain, maxDomains, record) =>
       change(() => {
         if (clashes(domain, 'verified')) return 'conflict'
-        const { domains } = count.get(domain.organizationId) as { domains: number }
+        const { domains } = one(count, domain.organizationId)
         if (maxDomains !== UNLIMITED && domains >= maxDomains) return 'limit'
         add(domain)
         remember(record)
@@ -151,7 +151,7 @@ export function sqliteDomains(
     claimsOf: async (name, limit) => read.claimsOf(name, limit),
     clashes: async (domain, claims) => clashes(domain, claims ? 'all' : 'verified'),
     list: async (organizationId, page) => toPage(list.all(organizationId, ...rangeOf(page)), page, read.toDomain),
-    count: async (organizationId) => (count.get(organizationId) as { domains: number }).domains,
+    count: async (organizationId) => one(count, organizationId).domains,
     setTracking: (id, { opens, clicks, unsubscribe, host }) =>
       change(() => {
         const domain = read.get(id)
@@ -247,12 +247,12 @@ function domainWriter(db: Connection, seal: Seal) {
 }
 
 function domainReader(db: Connection, seal: Seal) {
-  const get = db.prepare(GET)
-  const ownedByName = db.prepare(OWNED_BY_NAME)
+  const get = db.prepare<unknown[], Row>(GET)
+  const ownedByName = db.prepare<unknown[], Row>(OWNED_BY_NAME)
   const claimsOfName = db.prepare<unknown[], Row>(CLAIMS_OF_NAME)
-  const findOf = db.prepare(FIND_OF)
-  const ownedByReturnPathHost = db.prepare(OWNED_BY_RETURN_PATH_HOST)
-  const claimByReturnPathHost = db.prepare(CLAIM_BY_RETURN_PATH_HOST)
+  const findOf = db.prepare<unknown[], Row>(FIND_OF)
+  const ownedByReturnPathHost = db.prepare<unknown[], Row>(OWNED_BY_RETURN_PATH_HOST)
+  const claimByReturnPathHost = db.prepare<unknown[], Row>(CLAIM_BY_RETURN_PATH_HOST)
   const dkimKeys = db.prepare<unknown[], DkimKeyRow>(DKIM_KEYS)
   const toDomain = (row: Row): Domain => {
     const { trackOpens, trackClicks, trackUnsubscribe, trackingHost, findings, ...rest } = row
@@ -271,13 +271,13 @@ function domainReader(db: Connection, seal: Seal) {
       findings: JSON.parse(findings),
     }
   }
-  const one = (row: unknown) => (row === undefined ? null : toDomain(row as Row))
+  const orNull = (row: Row | undefined) => (row === undefined ? null : toDomain(row))
   return {
-    get: (id: string) => one(get.get(id)),
-    findByName: (name: string) => one(ownedByName.get(name) ?? claimsOfName.get(name, 1)),
-    findOf: (organizationId: string, name: string) => one(findOf.get(organizationId, name)),
+    get: (id: string) => orNull(get.get(id)),
+    findByName: (name: string) => orNull(ownedByName.get(name) ?? claimsOfName.get(name, 1)),
+    findOf: (organizationId: string, name: string) => orNull(findOf.get(organizationId, name)),
     claimsOf: (name: string, limit: number) => claimsOfName.all(name, limit).map(toDomain),
-    findByReturnPathHost: (host: string) => one(ownedByReturnPathHost.get(host) ?? claimByReturnPathHost.get(host)),
+    findByReturnPathHost: (host: string) => orNull(ownedByReturnPathHost.get(host) ?? claimByReturnPathHost.get(host)),
     toDomain,
   }
 }

@@ -16,6 +16,13 @@ const Database: typeof BetterSqlite =
         ? require('better-sqlite3/linux-arm64')
         : require('better-sqlite3/linux-x64')
 
+/** The row of a statement that always has one, such as a count. Throws if there is none. */
+export function one<Row>(statement: BetterSqlite.Statement<unknown[], Row>, ...values: unknown[]): Row {
+  const row = statement.get(...values)
+  if (row === undefined) throw new Error(`no row for: ${statement.source}`)
+  return row
+}
+
 /** sqlite.org/pragma.html#pragma_auto_vacuum */
 const INCREMENTAL = 2
 

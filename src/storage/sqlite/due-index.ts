@@ -123,13 +123,13 @@ class Index implements DueIndex {
     const draft = createAllocation(limit)
     const planned: PlannedKey[] = []
     const full = new Set<string>()
-    let asked: { limits: ClaimLimits; at: number } | null = null
+    const last: { answer: { limits: ClaimLimits; at: number } | null } = { answer: null }
     const lookAtDraft: IndexLook = (key, at) => {
       const answer = look(key, at)
       if (answer === false || 'name' in answer) return answer
       const name = draft.blockedBy(answer.quotas)
       if (name === null) {
-        asked = { limits: answer, at }
+        last.answer = { limits: answer, at }
         return true
       }
       full.add(name)
@@ -138,8 +138,8 @@ class Index implements DueIndex {
     try {
       while (planned.length < limit) {
         const key = this.take(now, lookAtDraft)
-        if (key === null || asked === null) break
-        const { limits, at: dueAt } = asked as { limits: ClaimLimits; at: number }
+        if (key === null || last.answer === null) break
+        const { limits, at: dueAt } = last.answer
         draft.took(limits.quotas, 1)
         planned.push({ key, dueAt, dueUntil: limits.dueUntil ?? now, quotas: limits.quotas })
       }
@@ -257,9 +257,9 @@ class Index implements DueIndex {
   /** The first of the queue goes on the heap for all. */
   #open(queue: Queue, when: number): void {
     while (!queue.isOpen && queue.head < queue.keys.length) {
-      const key = queue.keys[queue.head++]!
-      const at = this.#times.get(key)
-      if (at === undefined || this.#parked.get(key) !== queue) continue
+      const key = queue.keys[queue.head++]
+      const at = key === undefined ? undefined : this.#times.get(key)
+      if (key === undefined || at === undefined || this.#parked.get(key) !== queue) continue
       queue.isOpen = true
       pushEntry(this.#heap, { key, at, when: Math.max(at, when), of: queue })
     }
@@ -300,8 +300,9 @@ function pushEntry(heap: Entry[], entry: Entry): void {
   heap.push(entry)
   while (at > 0) {
     const parent = (at - 1) >> 1
-    if (heap[parent]!.when <= entry.when) break
-    heap[at] = heap[parent]!
+    const above = heap[parent]
+    if (above === undefined || above.when <= entry.when) break
+    heap[at] = above
     at = parent
   }
   heap[at] = entry
@@ -312,12 +313,20 @@ function popEntry(heap: Entry[]): void {
   if (last === undefined || heap.length === 0) return
   let at = 0
   for (;;) {
-    let child = 2 * at + 1
-    if (child >= heap.length) break
-    if (child + 1 < heap.length && heap[child + 1]!.when < heap[child]!.when) child++
-    if (heap[child]!.when >= last.when) break
-    heap[at] = heap[child]!
+    const left = 2 * at + 1
+    const child = isEarlier(heap, left + 1, left) ? left + 1 : left
+    const below = child < heap.length ? heap[child] : undefined
+    if (below === undefined || below.when >= last.when) break
+    heap[at] = below
     at = child
   }
   heap[at] = last
+}
+
+/** Whether there is an entry at `right`, and it comes before the one at `left`. */
+function isEarlier(heap: readonly Entry[], right: number, left: number): boolean {
+  if (right >= heap.length) return false
+  const one = heap[right]
+  const other = heap[left]
+  return one !== undefined && other !== undefined && one.when < other.when
 }

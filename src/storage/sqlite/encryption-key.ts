@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { closeSync, fstatSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import type { Connection } from './driver.ts'
+import { errorCode } from '../../os/thrown.ts'
+import { type Connection, one } from './driver.ts'
 import { createSeal, KEY_BYTES, type Seal, SealUnusable } from './encryption.ts'
 
 /** The file with the keys, base64, a line each: the first seals, those below only open what was sealed before it came.
@@ -19,7 +20,7 @@ const PROOF_TEXT = 'postrider'
 export function openSeal(dataDir: string, db: Connection): Seal {
   if (dataDir === ':memory:') return createSeal([randomBytes(KEY_BYTES)])
   const file = join(dataDir, SEAL_KEY_FILE)
-  const proof = db.prepare(PROOF).pluck()
+  const proof = db.prepare<unknown[], Uint8Array>(PROOF).pluck()
   if (proof.get() === undefined) {
     // Under the write lock, so that of two that start at the same time one makes the key.
     db.transaction(() => {
@@ -37,7 +38,7 @@ export function openSeal(dataDir: string, db: Connection): Seal {
   }
   const seal = createSeal(keys)
   try {
-    seal.open(proof.get() as Uint8Array, PLACE)
+    seal.open(one(proof), PLACE)
   } catch (error) {
     if (!(error instanceof SealUnusable)) throw error
     throw new SealUnusable(`${file}: ${error.message}; put back the one that belongs to this database`)
@@ -61,7 +62,7 @@ function readKeys(file: string): Keys | null {
   try {
     handle = openSync(file, 'r')
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
+    if (errorCode(error) === 'ENOENT') return null
     throw error
   }
   try {
@@ -72,10 +73,11 @@ function readKeys(file: string): Keys | null {
       .trim()
       .split('\n')
       .map((line) => Buffer.from(line, 'base64'))
-    if (keys.some((key) => key.length !== KEY_BYTES)) {
+    const [newest, ...older] = keys
+    if (newest === undefined || keys.some((key) => key.length !== KEY_BYTES)) {
       throw new SealUnusable(`${file} is damaged: it should have lines of ${KEY_BYTES} bytes in base64`)
     }
-    return keys as unknown as Keys
+    return [newest, ...older]
   } finally {
     closeSync(handle)
   }

@@ -23,7 +23,7 @@ export const KEY_BYTES = 32
 /** Keys → Seal. The first seals, all of them open: while keys are changed there are two. */
 export function createSeal(keys: readonly [Uint8Array, ...Uint8Array[]]): Seal {
   const named = keys.map((key) => ({ key, name: nameOf(key) }))
-  const newest = named[0]!
+  const newest = { key: keys[0], name: nameOf(keys[0]) }
   return {
     seal: (plain, place) => {
       const nonce = randomBytes(NONCE_BYTES)

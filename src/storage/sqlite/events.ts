@@ -35,6 +35,8 @@ const FEW = 256
 /** Ranges looked through before others have a turn: some milliseconds. */
 const RANGES_A_TURN = 4
 
+type PlacedEvent = Followed['events'][number]
+
 export function sqliteEvents(
   db: Connection,
   writer: Writer,
@@ -44,13 +46,13 @@ export function sqliteEvents(
 ): Events {
   const get = db.prepare<unknown[], Event>(GET)
   const number = db.prepare<unknown[], number>(NUMBER).pluck()
-  const numberNear = db.prepare(NUMBER_NEAR).pluck()
-  const newest = db.prepare(NEWEST).pluck()
-  const lastBefore = db.prepare(LAST_BEFORE).pluck()
-  const firstSince = db.prepare(FIRST_SINCE).pluck()
+  const numberNear = db.prepare<unknown[], number>(NUMBER_NEAR).pluck()
+  const newest = db.prepare<unknown[], number | null>(NEWEST).pluck()
+  const lastBefore = db.prepare<unknown[], number | null>(LAST_BEFORE).pluck()
+  const firstSince = db.prepare<unknown[], number | null>(FIRST_SINCE).pluck()
 
   const areMany = db.prepare(ARE_MANY)
-  const behindIn = db.prepare(BEHIND)
+  const behindIn = db.prepare<unknown[], PlacedEvent>(BEHIND)
   const newestOf = db.prepare<unknown[], { id: string; place: number }>(NEWEST_OF)
 
   /** Where an index has just what is asked for, or few more. */
@@ -68,9 +70,9 @@ export function sqliteEvents(
   const timed = ({ organizationId, createdAfter, createdBefore }: EventFilter, { low, high }: Numbers): Numbers => {
     const last = createdAfter === null ? null : lastBefore.get(organizationId, createdAfter - SLACK_MS)
     const first = createdBefore === null ? null : firstSince.get(organizationId, createdBefore + SLACK_MS)
-    return { low: Math.max(low, ((last ?? -1) as number) + 1), high: Math.min(high, (first ?? high) as number) }
+    return { low: Math.max(low, (last ?? -1) + 1), high: Math.min(high, first ?? high) }
   }
-  const query = async (
+  const query = async <Row extends Event = Event>(
     filter: EventFilter,
     within: Numbers,
     order: 'asc' | 'desc',
@@ -82,14 +84,14 @@ export function sqliteEvents(
     const index = indexOf(filter, bounds)
     const conditions = [...conditionsOf(filter), { sql: 'number >= ? and number < ?', values: [] }]
     if (index === 'events_seldom') conditions.push({ sql: SELDOM, values: [] })
-    const statement = db.prepare<unknown[], Event>(`select ${columns} from events
+    const statement = db.prepare<unknown[], Row>(`select ${columns} from events
       indexed by ${index ?? 'events_of_organization'}
       where ${conditions.map((each) => each.sql).join(' and ')} order by number ${order} limit ?`)
     const values = conditions.flatMap((each) => each.values)
     const rowsOf = ({ low, high }: Numbers, most: number) => statement.all(...values, low, high, most)
     if (index !== null || !asksForKind(filter)) return rowsOf(bounds, limit)
 
-    const rows: Event[] = []
+    const rows: Row[] = []
     for (const ranges of kinds.spans(filter, bounds, order)) {
       for (const [at, range] of ranges.entries()) {
         rows.push(...rowsOf(range, limit - rows.length))
@@ -120,7 +122,7 @@ export function sqliteEvents(
     get: async (id) => get.get(id) ?? null,
     list: async (filter, page) => {
       const high = page.after === null ? undefined : (number.get(page.after) ?? numberNear.get(page.after) ?? 0)
-      const bounds = { low: 0, high: (high as number | undefined) ?? end() }
+      const bounds = { low: 0, high: high ?? end() }
       return toPage(await query(filter, bounds, 'desc', page.limit + 1), page, (row) => row)
     },
     feed: async (filter, after, limit) => {
@@ -131,18 +133,18 @@ export function sqliteEvents(
     },
     follow: async (filter, behind, limit) => {
       const upTo = end() - 1
-      const rows = isPlain(filter)
+      const range = { low: behind + 1, high: upTo + 1 }
+      const events = isPlain(filter)
         ? behindIn.all(filter.organizationId, behind, upTo, limit)
-        : await query(filter, { low: behind + 1, high: upTo + 1 }, 'asc', limit, `number as place, ${COLUMNS}`)
-      const events = rows as Followed['events']
-      return { events, upTo: events.length < limit ? upTo : events.at(-1)!.place }
+        : await query<PlacedEvent>(filter, range, 'asc', limit, `number as place, ${COLUMNS}`)
+      return { events, upTo: events.length < limit ? upTo : (events.at(-1)?.place ?? upTo) }
     },
     place: async (id) => number.get(id) ?? null,
     newest: async (organizationId) => newestOf.get(organizationId) ?? null,
   }
 
   function end(): number {
-    return ((newest.get() as number | null) ?? 0) + 1
+    return (newest.get() ?? 0) + 1
   }
 }
 

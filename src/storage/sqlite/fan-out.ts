@@ -4,7 +4,7 @@ import type { CountingContext } from '../../model/stats.ts'
 import { concerns, type Webhook } from '../../model/webhook.ts'
 import { derivedId } from '../../os/ids.ts'
 import type { Counters } from './counters.ts'
-import type { Connection } from './driver.ts'
+import { type Connection, one } from './driver.ts'
 import type { DueIndex } from './due-index.ts'
 import type { EventKinds } from './event-kinds.ts'
 import type { ForeignChanges } from './foreign.ts'
@@ -171,7 +171,7 @@ function createTargetSets(db: Connection, webhooks: WebhookCache) {
       sets.set(organizationId, { of, number })
       return number
     },
-    read: (number: number): Target[] => JSON.parse(read.get(number) as string),
+    read: (number: number): Target[] => JSON.parse(one(read, number)),
     remove: (organizationId: string) => {
       remove.run(organizationId)
       sets.delete(organizationId)
@@ -216,21 +216,23 @@ function createOldestWriter(
   return (organizationId) => {
     let oldest: readonly Pending[] = nextOf.all(organizationId, TOGETHER)
     if (oldest.length === 0) return false
-    for (let left = STEP; left > 0 && oldest.length > 0; ) {
-      const first = oldest[0]!
+    for (let left = STEP; left > 0; ) {
+      const [first] = oldest
+      if (first === undefined) break
       const events = whileAlike(oldest, first)
       oldest = oldest.slice(events.length)
       const all = targetSets.read(first.targetSet)
       let at = first.next
-      for (; at < all.length && left > 0; at++) {
+      for (const target of all.slice(at)) {
+        if (left <= 0) break
+        at++
         left -= events.length // also for who is not subscribed, or gone meanwhile
-        const target = all[at]!
         if (webhooks.get(target.id) === null) continue
         for (const event of events) {
           if (isFor(event)(target)) deliverTo(target.id, { ...event, number: event.eventNumber })
         }
       }
-      const range = [organizationId, first.eventNumber, events.at(-1)!.eventNumber]
+      const range = [organizationId, first.eventNumber, (events.at(-1) ?? first).eventNumber]
       if (at < all.length) move.run(at, ...range)
       else done.run(...range)
     }

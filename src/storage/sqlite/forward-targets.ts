@@ -2,7 +2,7 @@ import type { ForwardTargetStatus } from '../../model/forward-target.ts'
 import { dayOf, FIXED_LIMITS } from '../../model/limits.ts'
 import { suppressionKey } from '../../model/suppression.ts'
 import type { ForwardTargets } from '../store.ts'
-import type { Connection } from './driver.ts'
+import { type Connection, one } from './driver.ts'
 import type { Reading } from './reading.ts'
 import type { Usage } from './usage.ts'
 import type { Writer } from './writer.ts'
@@ -21,11 +21,11 @@ const BY_UPGRADE = 'select count(*) from forward_targets where changed_at = 0'
 
 export function sqliteForwardTargets(db: Connection, writer: Writer, reading: Reading, usage: Usage): ForwardTargets {
   const statusOf = db.prepare<unknown[], ForwardTargetStatus>(STATUS).pluck()
-  const asked = db.prepare(ASKED).pluck()
+  const asked = db.prepare<unknown[], number>(ASKED).pluck()
   const ask = db.prepare(ASK)
   const set = db.prepare(SET)
   const prune = db.prepare(PRUNE)
-  const byUpgrade = db.prepare(BY_UPGRADE).pluck()
+  const byUpgrade = db.prepare<unknown[], number>(BY_UPGRADE).pluck()
   const find = (organizationId: string, email: string) => statusOf.get(organizationId, suppressionKey(email)) ?? null
 
   return {
@@ -39,7 +39,7 @@ export function sqliteForwardTargets(db: Connection, writer: Writer, reading: Re
         if (present === 'confirmed' || present === 'stopped') return present
         const day = dayOf(now)
         const { confirmationsPerTarget, confirmationsPerDay } = FIXED_LIMITS
-        const ofTarget = asked.get(suppressionKey(email), day) as number
+        const ofTarget = one(asked, suppressionKey(email), day)
         const ofOrganization = usage.used(organizationId, 'confirmation_mails', day)
         if (ofTarget >= confirmationsPerTarget || ofOrganization >= confirmationsPerDay) return 'too_many'
         usage.add(organizationId, 'confirmation_mails', 1, day)
@@ -51,6 +51,6 @@ export function sqliteForwardTargets(db: Connection, writer: Writer, reading: Re
         set.run(organizationId, suppressionKey(email), status, now)
       }),
     prune: (before, limit) => writer.write(() => prune.run(before, limit).changes),
-    countByUpgrade: async () => byUpgrade.get() as number,
+    countByUpgrade: async () => one(byUpgrade),
   }
 }

@@ -1,7 +1,8 @@
 import type { DeliveryStatus } from '../../model/message.ts'
 import { messageStatus } from '../../model/message.ts'
+import { tableOf } from '../../os/records.ts'
 import type { Held, HeldQueue, Restored } from '../store.ts'
-import type { Connection } from './driver.ts'
+import { type Connection, one } from './driver.ts'
 import type { DueIndex } from './due-index.ts'
 import type { FanOut } from './fan-out.ts'
 import type { Writer } from './writer.ts'
@@ -51,6 +52,11 @@ export function sqliteHeld(
   fanOut: Pick<FanOut, 'some'>,
 ): Held {
   const queues = new Map(QUEUES.map((queue) => [queue.name, statementsOf(db, queue)]))
+  const queueOf = (name: HeldQueue) => {
+    const queue = queues.get(name)
+    if (queue === undefined) throw new Error(`there is no queue ${name}`)
+    return queue
+  }
   const restored = db.prepare<unknown[], Restored>(
     'select restored_at as restoredAt, made_at as madeAt from restored where one = 1',
   )
@@ -59,17 +65,18 @@ export function sqliteHeld(
 
   /** Batch by batch, so that a server beside it has its turns. */
   const each = async (name: HeldQueue, dueAfter: number | null, decide: (row: HeldRow) => boolean): Promise<number> => {
-    const { next, forget } = queues.get(name)!
+    const { next, forget } = queueOf(name)
     let decided = 0
     for (let from = -1; ; ) {
-      const rows = next.all(from, dueAfter ?? Number.MIN_SAFE_INTEGER, BATCH) as HeldRow[]
-      if (rows.length === 0) return decided
+      const rows = next.all(from, dueAfter ?? Number.MIN_SAFE_INTEGER, BATCH)
+      const last = rows.at(-1)
+      if (last === undefined) return decided
       decided += await writer.write(() => {
         const done = rows.filter(decide).length
         for (const { number } of rows) forget.run(number)
         return done
       })
-      from = rows.at(-1)!.number
+      from = last.number
     }
   }
 
@@ -95,20 +102,23 @@ export function sqliteHeld(
       }),
     restored: async () => restored.get() ?? null,
     count: async () =>
-      Object.fromEntries([...queues].map(([name, { count }]) => [name, count.get()])) as Record<HeldQueue, number>,
+      tableOf(
+        QUEUES.map(({ name }) => name),
+        (name) => one(queueOf(name).count),
+      ),
     isHeld: async (messageId) => ofMessage.get(messageId) !== undefined,
     release: async (name, { dueAfter, now }) => {
-      const { release } = queues.get(name)!
+      const { release } = queueOf(name)
       const goOn = (row: HeldRow) => {
         const at = Math.max(row.dueAt, now)
-        const key = release.get(at, row.number) as string | undefined
+        const key = release.get(at, row.number)
         if (key !== undefined) dueIndexes[name].offer(key, at)
         return key !== undefined
       }
       return each(name, dueAfter, goOn)
     },
     discard: async (name) => {
-      const { discard, told } = queues.get(name)!
+      const { discard, told } = queueOf(name)
       const end = (row: HeldRow) => {
         if (discard.run(row.number).changes === 0) return false
         told(row.number)
@@ -128,11 +138,14 @@ function statementsOf(db: Connection, { name, table, key, isOpen, discarded }: Q
   // What was asked for by its id meanwhile has a time again, and what was cancelled is over: neither is touched.
   const waits = `where number = ? and next_attempt_at is null and worker is null and ${isOpen}`
   return {
-    count: db.prepare(`select count(*) from held_${table}`).pluck(),
-    next: db.prepare(`select number, due_at as dueAt from held_${table} where number > ? and due_at > ?
+    count: db.prepare<unknown[], number>(`select count(*) from held_${table}`).pluck(),
+    next: db.prepare<
+      unknown[],
+      HeldRow
+    >(`select number, due_at as dueAt from held_${table} where number > ? and due_at > ?
       order by number limit ?`),
     forget: db.prepare(`delete from held_${table} where number = ?`),
-    release: db.prepare(`update ${table} set next_attempt_at = ? ${waits} returning ${key}`).pluck(),
+    release: db.prepare<unknown[], string>(`update ${table} set next_attempt_at = ? ${waits} returning ${key}`).pluck(),
     discard: db.prepare(`update ${table} set status = '${discarded}' ${waits}`),
     told: name === 'webhookDeliveries' ? () => {} : messageOf(db, table),
   }

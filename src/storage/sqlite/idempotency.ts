@@ -1,5 +1,5 @@
 import type { IdempotencyRecords, Remember } from '../store.ts'
-import type { Connection } from './driver.ts'
+import { type Connection, one } from './driver.ts'
 import type { StoredBytes } from './stored-bytes.ts'
 import type { Writer } from './writer.ts'
 
@@ -22,14 +22,14 @@ export type RememberInside = (remember: Remember | undefined) => void
 
 export function rememberInside(db: Connection, storedBytes: StoredBytes): RememberInside {
   const insert = db.prepare(REMEMBER)
-  const replacedBy = db.prepare(REPLACED)
+  const replacedBy = db.prepare<unknown[], { number: number; bytes: number }>(REPLACED)
   const replace = db.prepare(REPLACE)
   return (remember) => {
     if (remember === undefined) return
     const { organizationId, keyHash, requestHash, status, body, createdAt } = remember
     const { changes, lastInsertRowid } = insert.run(organizationId, keyHash, requestHash, status, body, createdAt)
     if (changes === 1) return storedBytes.change('answers', lastInsertRowid, organizationId, body.byteLength)
-    const replaced = replacedBy.get(organizationId, keyHash) as { number: number; bytes: number }
+    const replaced = one(replacedBy, organizationId, keyHash)
     replace.run(requestHash, status, body, createdAt, organizationId, keyHash)
     storedBytes.change('answers', replaced.number, organizationId, body.byteLength - replaced.bytes)
   }

@@ -3,7 +3,7 @@ import { FIXED_LIMITS } from '../../model/limits.ts'
 import type { PostAttempt } from '../../model/post-attempt.ts'
 import type { ClaimedInboundDelivery, InboundDeliveries, Look } from '../store.ts'
 import { claimFrom, mayStart } from './claim.ts'
-import type { Connection } from './driver.ts'
+import { type Connection, one } from './driver.ts'
 import { type DueIndex, type DueTime, dueTimeOf, NO_END, refill } from './due-index.ts'
 import type { ForeignChanges } from './foreign.ts'
 import type { QueueInboundInside } from './inbound-queue.ts'
@@ -58,9 +58,9 @@ export function sqliteInboundDeliveries(
   },
 ): InboundDeliveries {
   const dueTimes = db.prepare<unknown[], DueTime>(DUE_TIMES)
-  const nextOf = db.prepare(NEXT_OF).pluck()
+  const nextOf = db.prepare<unknown[], number | null>(NEXT_OF).pluck()
   const due = db.prepare<unknown[], DueRow>(DUE)
-  const messageOf = db.prepare(MESSAGE)
+  const messageOf = db.prepare<unknown[], InboundRow>(MESSAGE)
   const lease = db.prepare(LEASE)
   const held = db.prepare<unknown[], HeldRow>(HELD)
   const settle = db.prepare(SETTLE)
@@ -68,12 +68,12 @@ export function sqliteInboundDeliveries(
   const addAttempt = db.prepare(ADD_ATTEMPT)
   const ofMessage = db.prepare<unknown[], Row>(OF_MESSAGE)
   const attempts = db.prepare<unknown[], PostAttempt>(ATTEMPTS)
-  const deliveryCount = db.prepare(DELIVERY_COUNT).pluck()
-  const owed = db.prepare(OWED)
+  const deliveryCount = db.prepare<unknown[], number>(DELIVERY_COUNT).pluck()
+  const owed = db.prepare<unknown[], OwedRow>(OWED)
   const { dueIndex, foreign } = inside
 
   const readDueTimes = () => {
-    refill(dueIndex, dueTimes.all() as DueTime[])
+    refill(dueIndex, dueTimes.all())
   }
   readDueTimes()
   foreign.onChange(readDueTimes)
@@ -95,18 +95,18 @@ export function sqliteInboundDeliveries(
         take: (routeId, most, dueUntil) => {
           const route = targetOf(routeId)
           if (route === null) return [] // disabled since the plan was made
-          return (due.all(routeId, dueUntil, most) as DueRow[]).map((row): ClaimedInboundDelivery => {
+          return due.all(routeId, dueUntil, most).map((row): ClaimedInboundDelivery => {
             lease.run(request.worker, row.number)
             return {
               id: row.id,
-              message: toInboundMessage(messageOf.get(row.messageNumber) as InboundRow),
+              message: toInboundMessage(one(messageOf, row.messageNumber)),
               route,
               attempt: row.attempts + 1,
               worker: request.worker,
             }
           })
         },
-        nextAt: (routeId) => dueTimeOf(nextOf.get(routeId) as number | null),
+        nextAt: (routeId) => dueTimeOf(nextOf.get(routeId) ?? null),
       }),
     nextDueAt: (look, now) => {
       foreign.check()
@@ -145,9 +145,9 @@ export function sqliteInboundDeliveries(
         .map(({ number, ...rest }): InboundDelivery => ({ ...rest, attempts: attempts.all(number) })),
     redeliver: (inboundMessageId, deliveryId, now) =>
       writer.write(() => {
-        const { messageNumber, routeId, status } = owed.get(inboundMessageId) as OwedRow
+        const { messageNumber, routeId, status } = one(owed, inboundMessageId)
         if (status === 'pending') return 'under_way'
-        if ((deliveryCount.get(messageNumber) as number) >= FIXED_LIMITS.redeliveries) return 'limit'
+        if (one(deliveryCount, messageNumber) >= FIXED_LIMITS.redeliveries) return 'limit'
         inside.queueDelivery({ id: deliveryId, messageNumber, routeId }, now)
         return 'queued'
       }),

@@ -1,7 +1,7 @@
 import type { InboundRoute, RouteAction, RouteAuthentication, RouteMatch } from '../../model/inbound-route.ts'
 import type { InboundRoutes } from '../store.ts'
 import type { DomainCache } from './domains.ts'
-import type { Connection } from './driver.ts'
+import { type Connection, one } from './driver.ts'
 import type { Seal } from './encryption.ts'
 import type { ForeignChanges } from './foreign.ts'
 import type { RememberInside } from './idempotency.ts'
@@ -43,7 +43,7 @@ export interface InboundRouteCache {
 
 export function inboundRouteCache(db: Connection, foreign: ForeignChanges, seal: Seal): InboundRouteCache {
   const get = db.prepare<unknown[], Row>(GET)
-  const secret = db.prepare(SECRET).pluck()
+  const secret = db.prepare<unknown[], Uint8Array>(SECRET).pluck()
   const enabledOf = db.prepare<unknown[], Row>(ENABLED_OF)
   const byId = new Map<string, (InboundRoute & { secret: string }) | null>()
   const byOrganization = new Map<string, InboundRoute[]>()
@@ -58,9 +58,7 @@ export function inboundRouteCache(db: Connection, foreign: ForeignChanges, seal:
       if (route === undefined) {
         const row = get.get(id)
         route =
-          row === undefined
-            ? null
-            : { ...toRoute(row), secret: seal.open(secret.get(id) as Uint8Array, placeOf(id)).toString() }
+          row === undefined ? null : { ...toRoute(row), secret: seal.open(one(secret, id), placeOf(id)).toString() }
         byId.set(id, route)
       }
       return route
@@ -92,7 +90,7 @@ export function sqliteInboundRoutes(
   const list = db.prepare<unknown[], Row>(LIST)
   const update = db.prepare(UPDATE)
   const disable = db.prepare(DISABLE)
-  const count = db.prepare(COUNT).pluck()
+  const count = db.prepare<unknown[], number>(COUNT).pluck()
   const failOpen = db.prepare<unknown[], { messageNumber: number }>(FAIL_OPEN)
   const setDeliveryStatus = db.prepare(SET_DELIVERY_STATUS)
   const remove = db.prepare(REMOVE)
@@ -119,7 +117,7 @@ export function sqliteInboundRoutes(
     create: (route, secret, record) =>
       change(() => {
         const { organizationId } = route
-        const limit = usage.reached(organizationId, 'inbound_routes', 1, () => count.get(organizationId) as number)
+        const limit = usage.reached(organizationId, 'inbound_routes', 1, () => one(count, organizationId))
         if (limit !== null) return limit
         create.run(
           route.id,
@@ -138,7 +136,7 @@ export function sqliteInboundRoutes(
         remember(record)
         return 'created'
       }),
-    count: async (organizationId) => count.get(organizationId) as number,
+    count: async (organizationId) => one(count, organizationId),
     get: async (id) => find(id),
     list: async (organizationId, page) => toPage(list.all(organizationId, ...rangeOf(page)), page, toRoute),
     update: (id, fields) =>
@@ -200,8 +198,11 @@ function toRoute(row: Row): InboundRoute {
     id: row.id,
     organizationId: row.organizationId,
     name: row.name,
-    match: { type: row.matchType, value: row.matchValue } as RouteMatch,
-    action: { type: row.action, config: JSON.parse(row.config) } as RouteAction,
+    match:
+      row.matchType === 'catch_all'
+        ? { type: row.matchType, value: row.matchValue }
+        : { type: row.matchType, value: row.matchValue ?? '' },
+    action: { type: row.action, config: JSON.parse(row.config) },
     authentication: row.authentication,
     enabled: row.enabled === 1,
     priority: row.priority,

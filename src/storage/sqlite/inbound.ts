@@ -36,6 +36,12 @@ const NEWEST = 'select max(number) from inbound_messages'
 const TIME_FROM = `select received_at from inbound_messages where organization_id = ? and number >= ?
   order by number limit 1`
 
+/** Number of a message, and the first part of its content. */
+interface ContentRow {
+  number: number
+  first: Uint8Array
+}
+
 export function sqliteInbound(
   db: Connection,
   writer: Writer,
@@ -51,17 +57,16 @@ export function sqliteInbound(
 ): Inbound {
   const addRaw = db.prepare(ADD_RAW)
   const get = db.prepare<unknown[], InboundRow>(GET)
-  const rawOf = db.prepare(RAW)
-  const parsedOf = db.prepare(PARSED)
-  const number = db.prepare(NUMBER).pluck()
-  const numberNear = db.prepare(NUMBER_NEAR).pluck()
-  const newest = db.prepare(NEWEST).pluck()
+  const rawOf = db.prepare<unknown[], ContentRow>(RAW)
+  const parsedOf = db.prepare<unknown[], ContentRow>(PARSED)
+  const number = db.prepare<unknown[], number>(NUMBER).pluck()
+  const numberNear = db.prepare<unknown[], number>(NUMBER_NEAR).pluck()
+  const newest = db.prepare<unknown[], number | null>(NEWEST).pluck()
   const timeFrom = db.prepare<unknown[], number>(TIME_FROM).pluck()
 
   const addMessage = addInboundInside(db, inside.storedBytes)
 
-  const wholeOf = (kind: 'raw' | 'parsed', row: unknown) => {
-    const found = row as { number: number; first: Uint8Array } | undefined
+  const wholeOf = (kind: 'raw' | 'parsed', found: ContentRow | undefined) => {
     return found === undefined ? null : inside.parts.whole(kind, found.number, found.first)
   }
 
@@ -97,11 +102,12 @@ export function sqliteInbound(
     },
     list: async (filter, page) => {
       const end = page.after === null ? undefined : (number.get(page.after) ?? numberNear.get(page.after) ?? 0)
-      const known = { low: 0, high: (end as number | undefined) ?? ((newest.get() as number | null) ?? 0) + 1 }
+      const known = { low: 0, high: end ?? (newest.get() ?? 0) + 1 }
       const { low, high } = numbersOf(filter, known, (from) => timeFrom.get(filter.organizationId, from))
       const addresses = addressesOf(filter)
-      const step = sliced(db, walkOf(filter, addresses), INBOUND_COLUMNS, joined(conditionsOf(filter, addresses)), low)
-      return toPage((await walkSlices(step, high, page.limit + 1)) as InboundRow[], page, toInboundMessage)
+      const conditions = joined(conditionsOf(filter, addresses))
+      const step = sliced<InboundRow, number>(db, walkOf(filter, addresses), INBOUND_COLUMNS, conditions, low)
+      return toPage(await walkSlices(step, high, page.limit + 1), page, toInboundMessage)
     },
     raw: async (id) => wholeOf('raw', rawOf.get(id)),
     parsed: async (id) => {

@@ -1,5 +1,5 @@
 import { StoreDamaged } from '../store.ts'
-import { type Connection, connect } from './driver.ts'
+import { type Connection, connect, one } from './driver.ts'
 import { openSeal } from './encryption-key.ts'
 import { requireOwnSchema } from './own-schema.ts'
 import { openEverySecret } from './re-encrypt.ts'
@@ -10,8 +10,8 @@ export function describeDatabase(file: string): { schema: number; instanceId: st
   return withDatabase(file, (db) => {
     requireWhole(db, 'quick_check(1)')
     return {
-      schema: db.prepare('select max(number) from migrations').pluck().get() as number,
-      instanceId: db.prepare('select id from instance').pluck().get() as string,
+      schema: one(db.prepare<unknown[], number>('select max(number) from migrations').pluck()),
+      instanceId: one(db.prepare<unknown[], string>('select id from instance').pluck()),
     }
   })
 }
@@ -24,7 +24,7 @@ export function inspectDatabase(folder: string, file: string): { secrets: number
   return withDatabase(file, (db) => {
     requireOwnSchema(db)
     requireWhole(db, 'integrity_check(1)')
-    const [broken] = db.pragma('foreign_key_check') as { table: string; parent: string }[]
+    const [broken] = db.prepare<unknown[], { table: string; parent: string }>('pragma foreign_key_check').all()
     if (broken !== undefined) {
       throw new StoreDamaged(`a row of ${broken.table} speaks of one of ${broken.parent} that is not there`)
     }
@@ -33,8 +33,8 @@ export function inspectDatabase(folder: string, file: string): { secrets: number
 }
 
 function requireWhole(db: Connection, check: string): void {
-  const [found] = db.pragma(check) as Record<string, string>[]
-  const verdict = Object.values(found ?? {})[0]?.replace(/\s+/g, ' ')
+  const [found] = db.prepare<unknown[], string>(`pragma ${check}`).pluck().all()
+  const verdict = found?.replace(/\s+/g, ' ')
   if (verdict !== 'ok') throw new StoreDamaged(`the database is damaged: ${verdict}`)
 }
 

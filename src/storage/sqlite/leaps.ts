@@ -18,7 +18,7 @@ export function leaped(db: Connection, walks: Walk[], columns: string, condition
     let end = high
     let agreeing = 0
     for (let leaps = 0; leaps < LEAPS; leaps++) {
-      const number = walked[leaps % walked.length]!(end)
+      const number = walked[leaps % walked.length]?.(end)
       if (number === undefined) return null
       agreeing = number + 1 === end ? agreeing + 1 : 1
       end = number + 1

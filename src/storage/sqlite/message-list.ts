@@ -38,21 +38,21 @@ export function sqliteMessageList(
   nowMs: () => number = () => performance.now(),
 ): MessageList {
   // SQLite's own lower() knows ASCII only.
-  db.function('fold_case', { deterministic: true }, (text) => (text as string).toLowerCase())
-  const number = db.prepare(NUMBER).pluck()
-  const numberNear = db.prepare(NUMBER_NEAR).pluck()
-  const newestOfAll = db.prepare(NEWEST).pluck()
-  const lastBefore = db.prepare(LAST_BEFORE).pluck()
-  const firstSince = db.prepare(FIRST_SINCE).pluck()
+  db.function('fold_case', { deterministic: true }, (text: string) => text.toLowerCase())
+  const number = db.prepare<unknown[], number>(NUMBER).pluck()
+  const numberNear = db.prepare<unknown[], number>(NUMBER_NEAR).pluck()
+  const newestOfAll = db.prepare<unknown[], number | null>(NEWEST).pluck()
+  const lastBefore = db.prepare<unknown[], number | null>(LAST_BEFORE).pluck()
+  const firstSince = db.prepare<unknown[], number | null>(FIRST_SINCE).pluck()
   const ownFrom = db.prepare<unknown[], string>(OWN_FROM).pluck()
 
   /** The numbers that messages of the filter's time and before the cursor can have. */
   const boundsOf = ({ createdAfter, createdBefore }: MessageFilter, after: string | null): Numbers => {
-    const newest = (newestOfAll.get() as number | null) ?? 0
-    const cursor = after === null ? newest + 1 : ((number.get(after) ?? numberNear.get(after) ?? 0) as number)
+    const newest = newestOfAll.get() ?? 0
+    const cursor = after === null ? newest + 1 : (number.get(after) ?? numberNear.get(after) ?? 0)
     const last = createdAfter === null ? null : lastBefore.get(firstId('msg', createdAfter - SLACK_MS))
     const first = createdBefore === null ? null : firstSince.get(firstId('msg', createdBefore + SLACK_MS))
-    return { low: ((last ?? -1) as number) + 1, high: Math.min(cursor, (first ?? cursor) as number) }
+    return { low: (last ?? -1) + 1, high: Math.min(cursor, first ?? cursor) }
   }
 
   return async (filter, page) => {

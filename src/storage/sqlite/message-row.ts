@@ -26,7 +26,7 @@ export function packRecipients({ to, cc, bcc, replyTo }: Pick<Message, 'to' | 'c
 }
 
 export function toMessage(row: MessageRow): Message {
-  const [to, cc, bcc, replyTo] = JSON.parse(row.recipients) as [AsSent, AsSent, AsSent, AsSent]
+  const [to, cc, bcc, replyTo]: [AsSent, AsSent, AsSent, AsSent] = JSON.parse(row.recipients) // from packRecipients
   return {
     id: row.id,
     organizationId: row.organizationId,

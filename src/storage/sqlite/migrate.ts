@@ -59,11 +59,11 @@ export function migrate(db: Connection, now: number, migrations: readonly Migrat
 /** A connection to a store → how many steps of its schema are made, all of which this binary knows; 0 for a new one whose
  *  table of steps was just made. Throws StoreMismatch. */
 export function requireKnownSchema(db: Connection, migrations: readonly Migration[] = MIGRATIONS): number {
-  const done = db.prepare('select number, name, checksum from migrations order by number').all() as {
-    number: number
-    name: string
-    checksum: string
-  }[]
+  const done = db
+    .prepare<unknown[], { number: number; name: string; checksum: string }>(
+      'select number, name, checksum from migrations order by number',
+    )
+    .all()
   const newest = done.at(-1)
   if (newest !== undefined && newest.number > migrations.length) {
     throw new StoreMismatch(
@@ -71,8 +71,8 @@ export function requireKnownSchema(db: Connection, migrations: readonly Migratio
     )
   }
   for (const { number, name, checksum } of done) {
-    const known = migrations[number - 1]!
-    if (checksum !== checksumOf(known.sql)) {
+    const known = migrations[number - 1]
+    if (known === undefined || checksum !== checksumOf(known.sql)) {
       throw new StoreMismatch(`schema step ${number} of the data directory (${name}) is not the one this binary knows`)
     }
   }

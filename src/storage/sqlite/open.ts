@@ -13,7 +13,7 @@ import { createCounters } from './counters.ts'
 import { sqliteDeliveries } from './deliveries.ts'
 import { createRoom, type Room } from './disk-reserve.ts'
 import { domainCache, sqliteDomains } from './domains.ts'
-import { type Connection, connect } from './driver.ts'
+import { type Connection, connect, one } from './driver.ts'
 import { createDueIndex } from './due-index.ts'
 import type { Seal } from './encryption.ts'
 import { openSeal } from './encryption-key.ts'
@@ -185,7 +185,7 @@ export function storeOn(
   const queueDelivery = queueInboundInside(db, routes, inboundDueIndex)
   const list = sqliteMessageList(db, search)
 
-  const secret = db.prepare('select value from secrets where name = ?').pluck()
+  const secret = db.prepare<unknown[], Uint8Array>('select value from secrets where name = ?').pluck()
   const keepSecret = db.prepare('insert into secrets (name, value) values (?, ?) on conflict do nothing')
   // It must change something: SQLite does not write a row that stays as it was.
   const beat = db.prepare('update heartbeat set beats = beats + 1')
@@ -251,7 +251,7 @@ export function storeOn(
       writer.write(() => {
         const place = `secrets ${name}`
         keepSecret.run(name, seal.seal(fresh, place))
-        return new Uint8Array(seal.open(secret.get(name) as Uint8Array, place))
+        return new Uint8Array(seal.open(one(secret, name), place))
       }),
     indexForSearch: () => search.step(),
     checkWritable: () =>

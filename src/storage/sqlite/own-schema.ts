@@ -28,10 +28,11 @@ export function requireOwnSchema(db: Connection): void {
 
 /** `table messages` → the text that made it. What SQLite keeps for its planner (ANALYZE) is left out. */
 function schemaOf(db: Connection): Map<string, string> {
-  const rows = db.prepare('select type, name, sql from sqlite_schema limit 10000').all() as Record<
-    string,
-    string | null
-  >[]
+  const rows = db
+    .prepare<unknown[], { type: string; name: string | null; sql: string | null }>(
+      'select type, name, sql from sqlite_schema limit 10000',
+    )
+    .all()
   const named = rows.filter(({ type, name }) => !(type === 'table' && STATISTICS.test(name ?? '')))
   return new Map(named.map(({ type, name, sql }) => [`${type} ${name}`, sql ?? '']))
 }

@@ -1,7 +1,7 @@
 import type { QualityAlert } from '../../model/quality.ts'
 import { keptDelivered, sentOf } from '../../model/stats.ts'
 import type { Quality } from '../store.ts'
-import type { Connection } from './driver.ts'
+import { type Connection, one } from './driver.ts'
 import type { AppendInside } from './fan-out.ts'
 import type { ForeignChanges } from './foreign.ts'
 import { FINE_WINDOW_MS, LONGEST_WINDOW_MS, OUTCOME_WIDTHS_MS, widthFor } from './outcome-widths.ts'
@@ -36,8 +36,8 @@ export function sqliteQuality(
   inside: { append: AppendInside; foreign: ForeignChanges },
 ): Quality & { forget(): void } {
   const countedDomains = db.prepare<unknown[], string>(COUNTED_DOMAINS).pluck()
-  const latest = db.prepare(LATEST).pluck()
-  const figures = db.prepare(FIGURES)
+  const latest = db.prepare<unknown[], number>(LATEST).pluck()
+  const figures = db.prepare<unknown[], OutcomeRow>(FIGURES)
   const prune = db.prepare(PRUNE)
   const firing = db.prepare<unknown[], QualityAlert>(FIRING)
   const alerts = db.prepare<unknown[], QualityAlert>(ALERTS)
@@ -58,11 +58,11 @@ export function sqliteQuality(
     domainsWithOutcomes: async (windowMs, now) => {
       const width = widthFor(windowMs)
       const ids = domainsIn(width)
-      return ids.filter((id) => (latest.get(width, id) as number) > now - windowMs - width)
+      return ids.filter((id) => one(latest, width, id) > now - windowMs - width)
     },
     figures: async (domainId, windowMs, now) => {
       const width = widthFor(windowMs)
-      const row = figures.get(width, domainId, now - windowMs - width) as OutcomeRow
+      const row = one(figures, width, domainId, now - windowMs - width)
       const { bounced, hardBounced, complained } = row
       return { sent: sentOf(row, bounced), hardBounced, delivered: keptDelivered(row), complained }
     },

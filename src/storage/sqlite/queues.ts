@@ -1,5 +1,5 @@
 import type { Queues } from '../store.ts'
-import type { Connection } from './driver.ts'
+import { type Connection, one } from './driver.ts'
 import { nextTurn } from './page.ts'
 
 /** Entries of a due index counted before others have a turn: a millisecond or two. */
@@ -30,20 +30,25 @@ export function sqliteQueues(db: Connection): Queues {
 function counted(db: Connection, table: string, key: string) {
   const behind = `from ${table} where next_attempt_at is not null and (${key}, next_attempt_at, number) > (?, ?, ?)
     order by ${key}, next_attempt_at, number limit`
-  const sums = db.prepare(`select count(*) as total, total(at <= ?) as due, min(at) as earliest
+  const sums = db.prepare<
+    unknown[],
+    { total: number; due: number; earliest: number }
+  >(`select count(*) as total, total(at <= ?) as due, min(at) as earliest
     from (select next_attempt_at as at ${behind} ${SLICE})`)
-  const last = db.prepare(`select ${key} as key, next_attempt_at as at, number ${behind} 1 offset ${SLICE - 1}`)
+  const last = db.prepare<unknown[], Entry>(
+    `select ${key} as key, next_attempt_at as at, number ${behind} 1 offset ${SLICE - 1}`,
+  )
 
   return async (now: number) => {
     const waiting = { due: 0, later: 0, oldestDueAt: null as number | null }
     for (let from: Entry = BEFORE_ALL; ; await nextTurn()) {
       const place = [from.key, from.at, from.number]
-      const { total, due, earliest } = sums.get(now, ...place) as { total: number; due: number; earliest: number }
+      const { total, due, earliest } = one(sums, now, ...place)
       waiting.due += due
       waiting.later += total - due
       if (due > 0) waiting.oldestDueAt = Math.min(earliest, waiting.oldestDueAt ?? earliest)
       if (total < SLICE) return waiting
-      from = last.get(...place) as Entry
+      from = one(last, ...place)
     }
   }
 }

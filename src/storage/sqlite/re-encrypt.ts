@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { type Connection, connect } from './driver.ts'
+import { type Connection, connect, one } from './driver.ts'
 import type { Seal } from './encryption.ts'
 import { addKey, openSeal } from './encryption-key.ts'
 
@@ -56,7 +56,7 @@ export function reseal(dataDir: string): number {
           }
         }
       }
-      const proof = db.prepare('select proof from seal').pluck().get() as Uint8Array
+      const proof = one(db.prepare<unknown[], Uint8Array>('select proof from seal').pluck())
       db.prepare('update seal set proof = ?').run(renew('seal', proof))
     })
     all.immediate()

@@ -162,7 +162,8 @@ function createMessageWalk(db: Connection, { parts, storedBytes, onUnindexed }: 
       const { number, createdAt, at, status, tags, sizeBytes } = row
       const remove = () => {
         keepUnsubscribable.run(number, unsubscribableSince)
-        for (const tag of JSON.parse(tags) as string[]) untag.run(organizationId, tag, number)
+        const ownTags: string[] = JSON.parse(tags)
+        for (const tag of ownTags) untag.run(organizationId, tag, number)
         unindex.run(number)
         onUnindexed()
         parts.letGo('content', number)

@@ -20,7 +20,7 @@ export function marksOf({ senderAddress, templateId, domainId, mode, metadata }:
     ...(templateId === null ? [] : [mark('template', templateId)]),
     mark('domain', domainId),
     mark('mode', mode),
-    ...Object.entries(JSON.parse(metadata) as Record<string, unknown>).map(([key, value]) =>
+    ...Object.entries<unknown>(JSON.parse(metadata)).map(([key, value]) =>
       mark('metadata', `${key}\0${typeof value === 'string' ? value : JSON.stringify(value)}`),
     ),
   ]

@@ -1,5 +1,5 @@
 import { StoreUnavailable } from '../store.ts'
-import type { Connection } from './driver.ts'
+import { type Connection, one } from './driver.ts'
 import { type Markable, marksOf } from './search-tokens.ts'
 import type { Writer } from './writer.ts'
 
@@ -63,15 +63,15 @@ export interface SearchIndex {
 
 /** `copyLog` is called after each batch, so that what it wrote weighs on no other change. */
 export function searchIndex(db: Connection, writer: Writer, copyLog: () => void): SearchIndex {
-  const state = db.prepare(STATE).pluck()
-  const newest = db.prepare(NEWEST).pluck()
+  const state = db.prepare<unknown[], number>(STATE).pluck()
+  const newest = db.prepare<unknown[], number | null>(NEWEST).pluck()
   const unindexed = db.prepare<unknown[], Unindexed>(UNINDEXED)
   const add = db.prepare(ADD)
   const setState = db.prepare(SET_STATE)
   const merge = searchMerge(db)
   const scratch = scratchIndex(db)
 
-  const isBehind = () => (state.get() as number) < ((newest.get() as number | null) ?? 0)
+  const isBehind = () => one(state) < (newest.get() ?? 0)
   const step = async () => {
     if (!isBehind()) return false
     await writer.write(() => {
@@ -112,7 +112,7 @@ export function searchIndex(db: Connection, writer: Writer, copyLog: () => void)
       } catch (error) {
         if (!(error instanceof StoreUnavailable)) throw error
       }
-      return state.get() as number
+      return one(state)
     },
     having: (text, numbers) => scratch(numbers, expressions(text, [], 0).all),
     expressions,
@@ -122,16 +122,20 @@ export function searchIndex(db: Connection, writer: Writer, copyLog: () => void)
 /** An index in memory, which holds the words of some messages for one look and is emptied then: what they say counts in it
  *  as it does in the large one, but for the ranges. */
 function scratchIndex(db: Connection): (numbers: number[], expression: string) => Set<number> {
-  const textsOf = db.prepare(TEXTS_OF)
+  const textsOf = db.prepare<unknown[], Texts>(TEXTS_OF)
   const prepared = () => {
     db.exec(SCRATCH)
-    return { add: db.prepare(ADD_SCRATCH), match: db.prepare(MATCH_SCRATCH).pluck(), clear: db.prepare(CLEAR_SCRATCH) }
+    return {
+      add: db.prepare(ADD_SCRATCH),
+      match: db.prepare<unknown[], number>(MATCH_SCRATCH).pluck(),
+      clear: db.prepare(CLEAR_SCRATCH),
+    }
   }
   type Statements = ReturnType<typeof prepared>
   let statements: Statements | null = null
   const look = db.transaction(({ add, match, clear }: Statements, numbers: number[], expression: string) => {
-    for (const number of numbers) add.run(number, coded(codeOf(0), textOf(textsOf.get(number) as Texts)))
-    const found = match.all(expression) as number[]
+    for (const number of numbers) add.run(number, coded(codeOf(0), textOf(one(textsOf, number))))
+    const found = match.all(expression)
     clear.run()
     return new Set(found)
   })
@@ -151,11 +155,11 @@ const coded = (code: string, text: string) => text.replace(WORD, (word) => code 
  *  What was deleted leaves the index only in this way. */
 export function searchMerge(db: Connection): (pages: number) => boolean {
   const merge = db.prepare(MERGE)
-  const changes = db.prepare(CHANGES).pluck()
+  const changes = db.prepare<unknown[], number>(CHANGES).pluck()
   return (pages) => {
-    const before = changes.get() as number
+    const before = one(changes)
     merge.run(pages)
-    return (changes.get() as number) - before >= 2 // one is the command itself
+    return one(changes) - before >= 2 // one is the command itself
   }
 }
 

@@ -21,18 +21,18 @@ type Key = number | string
 
 /** Adds what matches in the next piece below `high` to `rows`, up to `limit` of them → where the piece ended; null when it
  *  was the last one. */
-export type Step<K extends Key = number> = (rows: unknown[], high: K, limit: number) => K | null
+export type Step<K extends Key = number, Row = unknown> = (rows: Row[], high: K, limit: number) => K | null
 
 /** Walk, columns and filter → the steps that look at all records of the walk, slice by slice. */
-export function sliced<K extends Key>(
+export function sliced<Row, K extends Key>(
   db: Connection,
   walk: Walk,
   columns: string,
   conditions: Condition,
   low: K,
-): Step<K> {
+): Step<K, Row> {
   const candidate = db.prepare<unknown[], K>(candidateSql(walk)).pluck()
-  const listed = db.prepare(`select ${columns} from ${walk.walked} ${walk.join}
+  const listed = db.prepare<unknown[], Row>(`select ${columns} from ${walk.walked} ${walk.join}
     where ${walk.sql} and ${walk.key} >= ? and ${walk.key} < ? and ${conditions.sql} ${orderOf(walk)} limit ?`)
   return (rows, high, limit) => {
     const floor = candidate.get(...walk.values, low, high, SLICE - 1)
@@ -42,8 +42,8 @@ export function sliced<K extends Key>(
 }
 
 /** All steps of such a walk, in turns with everybody else's work → at most `limit` rows. */
-export async function walkSlices<K extends Key>(step: Step<K>, high: K, limit: number): Promise<unknown[]> {
-  const rows: unknown[] = []
+export async function walkSlices<K extends Key, Row>(step: Step<K, Row>, high: K, limit: number): Promise<Row[]> {
+  const rows: Row[] = []
   for (let end: K | null = high; ; ) {
     end = step(rows, end, limit)
     if (end === null || rows.length >= limit) return rows

@@ -1,7 +1,8 @@
 import { existsSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { messageOf } from '../../os/thrown.ts'
 import { StoreDamaged } from '../store.ts'
-import type { Connection } from './driver.ts'
+import { type Connection, one } from './driver.ts'
 import { SEAL_KEY_FILE } from './encryption-key.ts'
 import { readLogState } from './log-file.ts'
 
@@ -29,14 +30,14 @@ export function requireFiles(database: string): { tornBytes: number } {
  *  or a power cut may have left half in memory; then the file must have its length, and its trees must hold together.
  *  Throws StoreDamaged. */
 export function requireSoundDatabase(db: Connection): void {
-  const [{ busy }] = db.pragma('wal_checkpoint(truncate)') as [{ busy: number }]
-  const pages = db.pragma('page_count', { simple: true }) as number
-  const bytes = pages * (db.pragma('page_size', { simple: true }) as number)
+  const busy = one(db.prepare<unknown[], number>('pragma wal_checkpoint(truncate)').pluck())
+  const pages = one(db.prepare<unknown[], number>('pragma page_count').pluck())
+  const bytes = pages * one(db.prepare<unknown[], number>('pragma page_size').pluck())
   const { size } = statSync(db.name)
   if (busy === 0 && size < bytes) throw damaged(`${db.name} is cut off: ${size} bytes of ${bytes}`, REMEDY)
   if (bytes > WALKED_BYTES) return
-  const [found] = db.pragma('quick_check(1)') as { quick_check: string }[]
-  const verdict = found?.quick_check.replace(/\s+/g, ' ')
+  const [found] = db.prepare<unknown[], string>('pragma quick_check(1)').pluck().all()
+  const verdict = found?.replace(/\s+/g, ' ')
   if (verdict !== 'ok') throw damaged(`${db.name} is damaged: ${verdict}`, REMEDY)
 }
 
@@ -44,7 +45,7 @@ export function requireSoundDatabase(db: Connection): void {
 export function toDamaged(error: unknown, database: string): unknown {
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
   if (!/^SQLITE_(CORRUPT|NOTADB)/.test(code)) return error
-  return damaged(`${database} is damaged: ${(error as Error).message}`, REMEDY)
+  return damaged(`${database} is damaged: ${messageOf(error)}`, REMEDY)
 }
 
 const REMEDY =

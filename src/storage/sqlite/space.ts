@@ -1,5 +1,5 @@
 import type { ContentParts } from './content-parts.ts'
-import type { Connection } from './driver.ts'
+import { type Connection, one } from './driver.ts'
 import type { Reading } from './reading.ts'
 import { searchMerge } from './search.ts'
 
@@ -31,10 +31,10 @@ export interface Space {
 
 export function createSpace(db: Connection, { parts, reading }: { parts: ContentParts; reading: Reading }): Space {
   const merge = searchMerge(db)
-  const pages = db.prepare(PAGES).pluck()
-  const freePages = db.prepare(FREE_PAGES).pluck()
+  const pages = db.prepare<unknown[], number>(PAGES).pluck()
+  const freePages = db.prepare<unknown[], number>(FREE_PAGES).pluck()
   const busyTimeout = db.prepare('pragma busy_timeout').pluck()
-  const hasExcess = () => (freePages.get() as number) > Math.max(SPARE_PAGES, (pages.get() as number) * SPARE_SHARE)
+  const hasExcess = () => one(freePages) > Math.max(SPARE_PAGES, one(pages) * SPARE_SHARE)
 
   const mergeSearch = (timeIsUp: () => boolean) => {
     while (merge(MERGE_PAGES)) if (timeIsUp()) return true

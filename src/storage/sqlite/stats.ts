@@ -1,7 +1,7 @@
 import { COUNTED, type Counts, noCounts } from '../../model/stats.ts'
 import type { Stats, StatsFilter } from '../store.ts'
 import { COUNT_COLUMNS, DAY_MS, HOUR_MS, WHOLE_DAY } from './counters.ts'
-import type { Connection } from './driver.ts'
+import { type Connection, one } from './driver.ts'
 
 const SUMS = COUNT_COLUMNS.map((column) => `sum(${column})`).join(', ')
 const OF_ORGANIZATION = `select ${SUMS} from stats where day = ? and hour = ? and organization_id = ? and tag = ? and mode = ?`
@@ -9,16 +9,16 @@ const OF_DOMAIN = `${OF_ORGANIZATION} and domain_id = ?`
 
 /** Reads counters, never what was counted: a look-up for each hour or day of the spans. */
 export function sqliteStats(db: Connection): Stats {
-  const ofOrganization = db.prepare(OF_ORGANIZATION).raw()
-  const ofDomain = db.prepare(OF_DOMAIN).raw()
+  const ofOrganization = db.prepare<unknown[], SumRow>(OF_ORGANIZATION).raw()
+  const ofDomain = db.prepare<unknown[], SumRow>(OF_DOMAIN).raw()
 
   const read = ({ organizationId, domainId, tag, mode }: StatsFilter, day: number, hour: number): SumRow => {
     const values = [day, hour, organizationId, tag ?? '', mode]
-    return (domainId === null ? ofOrganization.get(...values) : ofDomain.get(...values, domainId)) as SumRow
+    return domainId === null ? one(ofOrganization, ...values) : one(ofDomain, ...values, domainId)
   }
   const add = (counts: Counts, row: SumRow) => {
     if (row[0] === null) return
-    for (const [at, name] of COUNTED.entries()) counts[name] += row[at]!
+    for (const [at, name] of COUNTED.entries()) counts[name] += row[at] ?? 0
   }
 
   return {

@@ -111,15 +111,17 @@ export function createStoredBytes(db: Connection, usage: Usage, foreign: Foreign
       const { from, number, organization, bytes } = SOURCES[place.source]
       const within = `${number} > ? and ${number} <= ?`
       const last = db
-        .prepare(`select ${number} from ${from} where ${within} order by ${number} limit 1 offset ${STEP - 1}`)
+        .prepare<unknown[], number>(
+          `select ${number} from ${from} where ${within} order by ${number} limit 1 offset ${STEP - 1}`,
+        )
         .pluck()
-        .get(place.countedTo, place.endsAt) as number | undefined
+        .get(place.countedTo, place.endsAt)
       const end = last ?? place.endsAt
       const sums = db
-        .prepare(
+        .prepare<unknown[], { organizationId: string; bytes: number }>(
           `select ${organization} as organizationId, sum(${bytes}) as bytes from ${from} where ${within} group by 1`,
         )
-        .all(place.countedTo, end) as { organizationId: string; bytes: number }[]
+        .all(place.countedTo, end)
       for (const { organizationId, bytes } of sums) usage.add(organizationId, 'stored_bytes_count', bytes)
       move.run(end, place.source)
       forget()

@@ -95,10 +95,10 @@ export function sqliteSuppressions(
       ]
       const low = filter.createdAfter === null ? '' : firstId('sup', filter.createdAfter - SLACK_MS)
       const end = filter.createdBefore === null ? '~' : firstId('sup', filter.createdBefore + SLACK_MS)
-      const high = [idBefore(page), end].sort()[0]!
-      const step = sliced(db, walkOf(filter), COLUMNS, joined(conditions), low)
+      const [high = end] = [idBefore(page), end].sort()
+      const step = sliced<Suppression, string>(db, walkOf(filter), COLUMNS, joined(conditions), low)
       const rows = await walkSlices(step, high, page.limit + 1)
-      return toPage(rows as Suppression[], page, (row) => row)
+      return toPage(rows, page, (row) => row)
     },
     remove: (ids) =>
       writer.write(() => {

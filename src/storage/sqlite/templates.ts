@@ -3,7 +3,7 @@ import { UNLIMITED } from '../../model/organization.ts'
 import { templateStoredBytes } from '../../model/stored-bytes.ts'
 import type { Template, TemplateContent, TemplateVersion } from '../../model/template.ts'
 import type { ListedTemplate, TemplateRef, Templates } from '../store.ts'
-import type { Connection } from './driver.ts'
+import { type Connection, one } from './driver.ts'
 import type { RememberInside } from './idempotency.ts'
 import { rangeOf, toPage } from './page.ts'
 import type { Reading } from './reading.ts'
@@ -58,13 +58,13 @@ export function sqliteTemplates(
   const list = db.prepare<unknown[], Row<ListedTemplate>>(LIST)
   const update = db.prepare(UPDATE)
   const version = db.prepare<unknown[], Row<TemplateVersion>>(VERSION)
-  const versions = db.prepare(VERSIONS)
-  const count = db.prepare(COUNT).pluck()
+  const versions = db.prepare<unknown[], Row<Omit<TemplateVersion, 'html' | 'text'>>>(VERSIONS)
+  const count = db.prepare<unknown[], number>(COUNT).pluck()
   const oldest = db.prepare<unknown[], { number: number; bytes: number }>(OLDEST)
   const removeVersion = db.prepare(REMOVE_VERSION)
   const remove = db.prepare(REMOVE)
 
-  const find = (id: string) => toRecord(get.get(id))
+  const find = (id: string): Template | null => orNull(get.get(id))
   const isTaken = (
     { organizationId, mode, id }: Pick<Template, 'organizationId' | 'mode' | 'id'>,
     alias: string | null,
@@ -97,7 +97,7 @@ export function sqliteTemplates(
         const { id, organizationId, alias, name, createdAt, updatedAt } = template
         if (isTaken(template, alias)) return 'conflict'
         const limit =
-          usage.reached(organizationId, 'templates', 1, () => count.get(organizationId) as number) ??
+          usage.reached(organizationId, 'templates', 1, () => one(count, organizationId)) ??
           storedBytes.reached(organizationId, templateStoredBytes(template))
         if (limit !== null) return limit
         create.run(id, organizationId, alias, name, template.version, createdAt, updatedAt, template.mode)
@@ -105,16 +105,15 @@ export function sqliteTemplates(
         remember(record)
         return 'created'
       }),
-    count: async (organizationId) => count.get(organizationId) as number,
+    count: async (organizationId) => one(count, organizationId),
     get: async (id) => find(id),
-    findByAlias: async (organizationId, alias, mode = 'live') => toRecord(findByAlias.get(organizationId, alias, mode)),
+    findByAlias: async (organizationId, alias, mode = 'live') => orNull(findByAlias.get(organizationId, alias, mode)),
     current: (organizationId, idOrAlias, mode = 'live') => {
       reading.begin()
       const found = current.get(idOrAlias) ?? byAlias(organizationId, idOrAlias, mode)
-      return (found as TemplateRef | undefined) ?? null
+      return found ?? null
     },
-    list: async (organizationId, page) =>
-      toPage(list.all(organizationId, ...rangeOf(page)), page, (row) => toRecord(row)!),
+    list: async (organizationId, page) => toPage(list.all(organizationId, ...rangeOf(page)), page, toRecord),
     update: (id, expected, { content, ...change }, now) =>
       writer.write(() => {
         const present = find(id)
@@ -130,16 +129,12 @@ export function sqliteTemplates(
         if (isNew) keep(present, number, content, now)
         if (isNew && templateVersions !== UNLIMITED) removeSome(present, number - templateVersions)
         update.run(alias, name, number, now, id)
-        return { kind: 'updated' as const, template: find(id)! }
+        return { kind: 'updated' as const, template: toRecord(one(get, id)) }
       }),
-    version: async (id, number) => toRecord(version.get(id, number)),
+    version: async (id, number) => orNull(version.get(id, number)),
     versions: async (id, { limit, before }) => {
       const rows = versions.all(id, before ?? Number.MAX_SAFE_INTEGER, limit + 1)
-      return toPage(
-        rows as Row<Omit<TemplateVersion, 'html' | 'text'>>[],
-        { limit, after: null },
-        (row) => toRecord(row)!,
-      )
+      return toPage(rows, { limit, after: null }, toRecord)
     },
     // What is cut off in between is a template that has its newest versions and can be removed again.
     remove: async (id) => {
@@ -160,8 +155,13 @@ export function sqliteTemplates(
 
 type Row<T extends { variables: string[] }> = Omit<T, 'variables'> & { variables: string }
 
-function toRecord<T extends { variables: string[] }>(row: Row<T> | undefined): T | null {
-  return row === undefined ? null : ({ ...row, variables: JSON.parse(row.variables) } as unknown as T)
+function toRecord<R extends { variables: string }>({ variables, ...rest }: R) {
+  const parsed: string[] = JSON.parse(variables)
+  return { ...rest, variables: parsed }
+}
+
+function orNull<R extends { variables: string }>(row: R | undefined) {
+  return row === undefined ? null : toRecord(row)
 }
 
 /** Their variables follow from the texts. */

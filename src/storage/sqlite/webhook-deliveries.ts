@@ -5,7 +5,7 @@ import type { PostAttempt } from '../../model/post-attempt.ts'
 import { concerns, type WebhookDelivery } from '../../model/webhook.ts'
 import type { ClaimedWebhookDelivery, Look, WebhookDeliveries } from '../store.ts'
 import { claimFrom, mayStart } from './claim.ts'
-import type { Connection } from './driver.ts'
+import { type Connection, one } from './driver.ts'
 import { type DueIndex, type DueTime, dueTimeOf, NO_END, refill } from './due-index.ts'
 import { type FanOut, webhookDeliveryId } from './fan-out.ts'
 import type { ForeignChanges } from './foreign.ts'
@@ -79,7 +79,7 @@ export function sqliteWebhookDeliveries(
   fanOut: Pick<FanOut, 'hasPending' | 'some'>,
 ): WebhookDeliveries {
   const dueTimes = db.prepare<unknown[], DueTime>(DUE_TIMES)
-  const nextOf = db.prepare(NEXT_OF).pluck()
+  const nextOf = db.prepare<unknown[], number | null>(NEXT_OF).pluck()
   const due = db.prepare<unknown[], DueRow>(DUE)
   const lease = db.prepare(LEASE)
   const held = db.prepare<unknown[], { number: number; webhookId: string }>(HELD)
@@ -88,19 +88,19 @@ export function sqliteWebhookDeliveries(
   const succeeded = db.prepare(SUCCEEDED)
   const failedAttempt = db.prepare(FAILED_ATTEMPT)
   const pause = db.prepare(PAUSE)
-  const webhook = db.prepare(WEBHOOK)
+  const webhook = db.prepare<unknown[], Parameters<typeof toWebhook>[0]>(WEBHOOK)
   const get = db.prepare<unknown[], Row>(GET)
   const ofMessage = db.prepare<unknown[], Row>(OF_MESSAGE)
   const attempts = db.prepare<unknown[], PostAttempt>(ATTEMPTS)
-  const list = webhookDeliveryList(db, COLUMNS)
-  const attemptCount = db.prepare(ATTEMPT_COUNT).pluck()
+  const list = webhookDeliveryList<Row>(db, COLUMNS)
+  const attemptCount = db.prepare<unknown[], number>(ATTEMPT_COUNT).pluck()
   const retry = db.prepare(RETRY)
   const eventsOfRange = db.prepare<unknown[], EventRow>(EVENTS_OF_RANGE)
-  const eventPlace = db.prepare(EVENT_PLACE).raw()
+  const eventPlace = db.prepare<unknown[], [at: number, number: number]>(EVENT_PLACE).raw()
   const queueAgain = db.prepare(QUEUE_AGAIN)
 
   const readDueTimes = () => {
-    refill(dueIndex, dueTimes.all() as DueTime[])
+    refill(dueIndex, dueTimes.all())
   }
   readDueTimes()
   foreign.onChange(readDueTimes)
@@ -121,7 +121,7 @@ export function sqliteWebhookDeliveries(
         take: (webhookId, most, dueUntil) => {
           const target = webhooks.get(webhookId)
           if (target?.status !== 'active') return [] // paused since the plan was made
-          return (due.all(webhookId, dueUntil, most) as DueRow[]).map((row): ClaimedWebhookDelivery => {
+          return due.all(webhookId, dueUntil, most).map((row): ClaimedWebhookDelivery => {
             lease.run(request.worker, row.number)
             return {
               id: row.id,
@@ -139,7 +139,7 @@ export function sqliteWebhookDeliveries(
             }
           })
         },
-        nextAt: (webhookId) => dueTimeOf(nextOf.get(webhookId) as number | null),
+        nextAt: (webhookId) => dueTimeOf(nextOf.get(webhookId) ?? null),
       }),
     nextDueAt: (look, now) => {
       foreign.check()
@@ -177,31 +177,31 @@ export function sqliteWebhookDeliveries(
           webhooks.forget()
         }
         if (nextAttemptAt !== null) dueIndex.offer(row.webhookId, nextAttemptAt)
-        return { kind: 'recorded', webhook: toWebhook(webhook.get(row.webhookId) as never) }
+        return { kind: 'recorded', webhook: toWebhook(one(webhook, row.webhookId)) }
       }),
     ...leasesOf(db, writer, dueIndex, { table: 'webhook_deliveries', key: 'webhook_id', waitsSince: WAITS_SINCE }),
     get: async (id) => {
       const row = get.get(id)
       return row === undefined ? null : toRecord(row)
     },
-    list: async (filter, page) => toPage((await list(filter, page)) as Row[], page, toRecord),
+    list: async (filter, page) => toPage(await list(filter, page), page, toRecord),
     ofMessage: async (organizationId, messageId, limit) => {
       const rows = ofMessage.all(messageId, organizationId, limit + 1)
       return toPage(rows, { limit, after: null }, toRecord)
     },
     retry: (id, now) =>
       writer.write(() => {
-        const row = get.get(id)!
-        if ((attemptCount.get(row.number) as number) >= FIXED_LIMITS.webhookAttempts) return 'limit'
+        const row = one(get, id)
+        if (one(attemptCount, row.number) >= FIXED_LIMITS.webhookAttempts) return 'limit'
         if (retry.run(now, id).changes === 0) return 'under_way'
         dueIndex.offer(row.webhookId, now)
         return 'queued'
       }),
     replay: (webhookId, { from, before, type, afterEvent }, limit, now) =>
       writer.write(() => {
-        const target = toWebhook(webhook.get(webhookId) as never)
+        const target = toWebhook(one(webhook, webhookId))
         const { organizationId } = target
-        const start = (eventPlace.get(afterEvent) ?? [from, 0]) as [number, number]
+        const start = eventPlace.get(afterEvent) ?? [from, 0]
         const found = eventsOfRange.all(organizationId, ...start, before, type ?? '%', limit + 1)
         const events = found.slice(0, limit)
         let queued = 0
@@ -212,7 +212,7 @@ export function sqliteWebhookDeliveries(
           queued += queueAgain.run(id, webhookId, event.number, event.type, now, now, ...of, ...of).changes
         }
         dueIndex.offer(webhookId, now)
-        return { queued, more: found.length > limit ? events.at(-1)!.id : null }
+        return { queued, more: found.length > limit ? (events.at(-1)?.id ?? null) : null }
       }),
   }
 }

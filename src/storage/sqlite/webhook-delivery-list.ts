@@ -25,9 +25,9 @@ const FAILED = walkedBy('failed', " and d.status = 'failed'")
 const OPEN = walkedBy('due', ' and d.next_attempt_at is not null')
 
 /** Deliveries of one webhook, newest first → at most a row more than the page holds. */
-export function webhookDeliveryList(db: Connection, columns: string) {
-  const number = db.prepare(NUMBER).pluck()
-  const newest = db.prepare(NEWEST).pluck()
+export function webhookDeliveryList<Row>(db: Connection, columns: string) {
+  const number = db.prepare<unknown[], number>(NUMBER).pluck()
+  const newest = db.prepare<unknown[], number | null>(NEWEST).pluck()
   const timeFrom = db.prepare<unknown[], number>(TIME_FROM).pluck()
   const areManyOpen = db.prepare(ARE_MANY_OPEN)
 
@@ -38,10 +38,10 @@ export function webhookDeliveryList(db: Connection, columns: string) {
     return type === null ? { ...ALL, values: [webhookId] } : { ...OF_TYPE, values: [webhookId, type] }
   }
 
-  return (filter: WebhookDeliveryFilter, { after, limit }: PageRequest): Promise<unknown[]> => {
+  return (filter: WebhookDeliveryFilter, { after, limit }: PageRequest): Promise<Row[]> => {
     const { webhookId, status, type, createdAfter, createdBefore } = filter
-    const end = after === null ? ((newest.get(webhookId) as number | null) ?? 0) + 1 : (number.get(after) ?? 0)
-    const known = { low: 0, high: end as number }
+    const end = after === null ? (newest.get(webhookId) ?? 0) + 1 : (number.get(after) ?? 0)
+    const known = { low: 0, high: end }
     const { low, high } = numbersOf(filter, known, (from) => timeFrom.get(webhookId, from))
     const conditions = [
       { sql: 'd.webhook_id = ?', values: [webhookId] },
@@ -50,6 +50,7 @@ export function webhookDeliveryList(db: Connection, columns: string) {
       ...when(createdAfter, 'd.created_at >= ?'),
       ...when(createdBefore, 'd.created_at < ?'),
     ]
-    return walkSlices(sliced(db, walkOf(filter), columns, joined(conditions), low), high, limit + 1)
+    const step = sliced<Row, number>(db, walkOf(filter), columns, joined(conditions), low)
+    return walkSlices(step, high, limit + 1)
   }
 }

@@ -1,6 +1,6 @@
 import type { Webhook, WebhookSecrets } from '../../model/webhook.ts'
 import type { Webhooks } from '../store.ts'
-import type { Connection } from './driver.ts'
+import { type Connection, one } from './driver.ts'
 import type { Seal } from './encryption.ts'
 import type { ForeignChanges } from './foreign.ts'
 import type { RememberInside } from './idempotency.ts'
@@ -42,7 +42,7 @@ export interface WebhookCache {
 
 export function webhookCache(db: Connection, foreign: ForeignChanges, seal: Seal): WebhookCache {
   const get = db.prepare<unknown[], Row>(GET)
-  const secrets = db.prepare(SECRETS)
+  const secrets = db.prepare<unknown[], SecretsRow>(SECRETS)
   const activeOf = db.prepare<unknown[], Row>(ACTIVE_OF)
   const byId = new Map<string, (Webhook & { secrets: WebhookSecrets }) | null>()
   const byOrganization = new Map<string, Webhook[]>()
@@ -56,8 +56,7 @@ export function webhookCache(db: Connection, foreign: ForeignChanges, seal: Seal
       let webhook = byId.get(id)
       if (webhook === undefined) {
         const row = get.get(id)
-        webhook =
-          row === undefined ? null : { ...toWebhook(row), secrets: toSecrets(id, secrets.get(id) as SecretsRow, seal) }
+        webhook = row === undefined ? null : { ...toWebhook(row), secrets: toSecrets(id, one(secrets, id), seal) }
         byId.set(id, webhook)
       }
       return webhook
@@ -89,7 +88,7 @@ export function sqliteWebhooks(
   const secrets = db.prepare<unknown[], SecretsRow>(SECRETS)
   const rotate = db.prepare(ROTATE)
   const pause = db.prepare(PAUSE)
-  const count = db.prepare(COUNT).pluck()
+  const count = db.prepare<unknown[], number>(COUNT).pluck()
   const removeDeliveries = db.prepare(REMOVE_DELIVERIES)
   const remove = db.prepare(REMOVE)
 
@@ -110,7 +109,7 @@ export function sqliteWebhooks(
       change(() => {
         const { id, organizationId, url, events, format, status, description, disabledReason } = webhook
         const { createdAt, updatedAt } = webhook
-        const limit = usage.reached(organizationId, 'webhooks', 1, () => count.get(organizationId) as number)
+        const limit = usage.reached(organizationId, 'webhooks', 1, () => one(count, organizationId))
         if (limit !== null) return limit
         create.run(
           id,
@@ -130,7 +129,7 @@ export function sqliteWebhooks(
         remember(record)
         return 'created'
       }),
-    count: async (organizationId) => count.get(organizationId) as number,
+    count: async (organizationId) => one(count, organizationId),
     get: async (id) => find(id),
     list: async (organizationId, page) => toPage(list.all(organizationId, ...rangeOf(page)), page, toWebhook),
     update: (id, fields, now) =>

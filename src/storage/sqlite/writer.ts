@@ -1,3 +1,4 @@
+import { fieldOf } from '../../os/records.ts'
 import { StoreUnavailable } from '../store.ts'
 import type { Connection } from './driver.ts'
 
@@ -21,8 +22,8 @@ export interface Writer {
 }
 
 interface Pending {
-  change: () => unknown
-  resolve: (value: never) => void
+  /** Makes the change → what resolves the promise with its result. */
+  change: () => () => void
   reject: (error: unknown) => void
 }
 
@@ -81,24 +82,24 @@ export function createWriter(
     }
   }
 
-  /** The values of the first of them; the others had no time left and were not begun. */
-  const transact = (changes: Pending[]): unknown[] => {
+  /** What resolves the first of them; the others had no time left and were not begun. */
+  const transact = (changes: Pending[]): (() => void)[] => {
     begun = 0
     memory.beginning()
     takeLock()
     const beganAt = performance.now()
     try {
       memory.begun()
-      const values: unknown[] = []
+      const answers: (() => void)[] = []
       for (const { change } of changes) {
         begun++
-        values.push(change())
+        answers.push(change())
         if (performance.now() - beganAt > GROUP_MS) break
       }
       memory.ending()
       commit.run()
       memory.committed?.(performance.now() - beganAt)
-      return values
+      return answers
     } catch (error) {
       isDoubtful ||= codeOf(error).startsWith('SQLITE_IOERR')
       try {
@@ -113,15 +114,13 @@ export function createWriter(
   /** Each change is decided, or put into `held`, because it has to wait for the lock. */
   const settle = (group: Pending[], held: Pending[]) => {
     try {
-      const values = transact(group)
-      values.forEach((value, at) => {
-        group[at]!.resolve(value as never)
-      })
-      held.push(...group.slice(values.length))
+      const answers = transact(group)
+      for (const answer of answers) answer()
+      held.push(...group.slice(answers.length))
     } catch (error) {
       if (error === LOCKED) held.push(...group)
-      else if (group.length === 1) group[0]!.reject(storeError(error))
-      else if (isUnavailable(error)) for (const pending of group) pending.reject(storeError(error))
+      else if (group.length === 1 || isUnavailable(error))
+        for (const pending of group) pending.reject(storeError(error))
       else {
         const again = group.slice(0, Math.max(begun, 1))
         for (const pending of again) settle([pending], held)
@@ -155,7 +154,12 @@ export function createWriter(
   return {
     write: (change) =>
       new Promise((resolve, reject) => {
-        queue.push({ change: accompany(change), resolve: resolve as (value: never) => void, reject })
+        const accompanied = accompany(change)
+        const decide = () => {
+          const value = accompanied()
+          return () => resolve(value)
+        }
+        queue.push({ change: decide, reject })
         if (!armed) gather(0, performance.now() + GATHER_MS)
       }),
     idle: async () => {
@@ -179,7 +183,8 @@ const isLocked = (error: unknown) => codeOf(error).startsWith('SQLITE_BUSY')
 /** Brings all of the log into the file and syncs it, so that nothing rests on a log that could not be written to. Throws
  *  what the driver throws, and StoreUnavailable while somebody reads from the log. */
 function requireSound(db: Connection): void {
-  const [{ busy }] = db.pragma('wal_checkpoint(truncate)') as [{ busy: number }]
+  const rows = db.pragma('wal_checkpoint(truncate)')
+  const busy = Array.isArray(rows) ? fieldOf(rows[0], 'busy') : undefined
   if (busy === 1) throw new StoreUnavailable('the store cannot write: its log is in doubt and somebody reads from it')
 }
 
