@@ -118,7 +118,7 @@ export class Deliverer {
   }
 
   async #attempt(claim: ClaimedDelivery, grant: Grant): Promise<Tried | null> {
-    const held = await this.#contents.hold(claim, grant.way.site, this.#leaving.signal)
+    const held = await this.#contents.hold(claim, grant.route.destination, this.#leaving.signal)
     if (held === null) return null
     try {
       // The content goes over to a thread; what a rehearsal needs of it is looked at before.
@@ -156,7 +156,7 @@ export class Deliverer {
     return reactions.map((reaction) => ({ reaction, html: text }))
   }
 
-  #toJob(claim: ClaimedDelivery, content: Uint8Array, { way }: Grant): AttemptJob {
+  #toJob(claim: ClaimedDelivery, content: Uint8Array, { route }: Grant): AttemptJob {
     const { delivery, message, signingKeys, domainName, returnPathHost, trackingHost } = claim
     const { verp, recipientParts, admission } = this.#deps
     return {
@@ -171,7 +171,7 @@ export class Deliverer {
       recipientParts: recipientParts(delivery.id, message, { returnPathHost, trackingHost }),
       requireTls: message.requireTls,
       mtaSts: null,
-      route: { destination: way.site, mx: way.mx, ...admission.connectionsOf(way) },
+      route: { destination: route.destination, mx: route.mx, ...admission.connectionsOf(route) },
       sandbox: message.mode === 'test',
     }
   }
@@ -183,7 +183,7 @@ export class Deliverer {
       attempt: delivery.attempts,
       firstAttemptAt: firstAttemptAt < clockGoodSince() ? null : firstAttemptAt,
       now: clock.now(),
-      ladderSeconds: settings.retryScheduleSeconds,
+      scheduleSeconds: settings.retryScheduleSeconds,
       maxAgeSeconds: settings.maxAgeSeconds,
       expiresAt: message.expiresAt,
       random,
@@ -240,7 +240,7 @@ function poisonousOf({ store, clock, log, onPoisonous, onOrganizationWaits }: De
   })
 }
 
-/** A message past its `expires_in`, or past its age while its site had no room: no attempt starts after that. */
+/** A message past its `expires_in`, or past its age while its destination had no room: no attempt starts after that. */
 function expired(claim: ClaimedDelivery, rule: 'expires_in' | 'max_age', now: number): Tried {
   const cause = { class: 'expired', rule }
   const message = 'expired before it could be delivered'

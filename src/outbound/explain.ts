@@ -7,25 +7,27 @@ import type { Report } from '../model/report.ts'
 import type { Suppression } from '../model/suppression.ts'
 import type { TlsPolicy } from '../model/tls-policy.ts'
 import { remedyFor } from './remedy.ts'
-import type { SiteState } from './schedule/destination-state.ts'
-import type { WayShown } from './schedule/route.ts'
+import type { DestinationState } from './schedule/destination-state.ts'
+import type { RouteShown } from './schedule/route.ts'
 
 /** What is known at one moment about an address and the delivery to it, if any. */
 export interface Known {
   email: string
   suppressions: readonly Suppression[]
   /** Null if not looked up, because no further attempt follows. */
-  way: WayShown | null
+  route: RouteShown | null
   /** State of its destination; null where no delivery engine runs (command line) or no further attempt follows. */
-  site: SiteState | null
+  destination: DestinationState | null
   settings: { maxAgeSeconds: number }
   now: number
 }
 
 /** Address → what would happen to a live message to it now, in sentences, most important first; never empty. */
-export function explainAddress({ email, suppressions, way, site }: Known): string[] {
+export function explainAddress({ email, suppressions, route, destination }: Known): string[] {
   if (suppressions.length > 0) return [whySuppressed(email, suppressions), NO_ATTEMPT]
-  return way?.kind === 'nowhere' ? whereTo(way) : [...whereTo(way), ...tlsWords(way, false), ...siteWords(site)]
+  return route?.kind === 'nowhere'
+    ? whereTo(route)
+    : [...whereTo(route), ...tlsWords(route, false), ...destinationWords(destination)]
 }
 
 /** Delivery → its current state and next step, in sentences; never empty. `report`: the DSN by which it bounced after the
@@ -86,31 +88,31 @@ const REASONS: Record<Suppression['reason'], string> = {
   manual: 'added manually or by import',
 }
 
-function whereTo(way: WayShown | null): string[] {
-  switch (way?.kind) {
+function whereTo(route: RouteShown | null): string[] {
+  switch (route?.kind) {
     case undefined:
       return []
     case 'smarthost':
-      return [`All mail is sent through the smarthost ${way.host}.`]
+      return [`All mail is sent through the smarthost ${route.host}.`]
     case 'hosts':
-      return [`Mail goes to ${way.hosts.join(', then ')}.`]
+      return [`Mail goes to ${route.hosts.join(', then ')}.`]
     case 'nowhere':
       return [
-        way.isFinal
-          ? `Delivery is impossible: ${way.reason}. Messages hard-bounce and the address is suppressed.`
-          : `Delivery is currently impossible: ${way.reason}. Postrider retries.`,
+        route.isFinal
+          ? `Delivery is impossible: ${route.reason}. Messages hard-bounce and the address is suppressed.`
+          : `Delivery is currently impossible: ${route.reason}. Postrider retries.`,
       ]
   }
 }
 
 /** The policy that requires verified TLS for a delivery. A domain’s policy takes precedence over `require_tls`. */
-export function tlsPolicyOn(way: WayShown, requireTls: boolean): TlsPolicy {
-  const policy = way.kind === 'hosts' ? way.tlsPolicy : 'none'
+export function tlsPolicyOn(route: RouteShown, requireTls: boolean): TlsPolicy {
+  const policy = route.kind === 'hosts' ? route.tlsPolicy : 'none'
   return requireTls && policy !== 'dane' && policy !== 'mta_sts' ? 'required' : policy
 }
 
-function tlsWords(way: WayShown | null, requireTls: boolean): string[] {
-  return way === null ? [] : [TLS_WORDS[tlsPolicyOn(way, requireTls)]]
+function tlsWords(route: RouteShown | null, requireTls: boolean): string[] {
+  return route === null ? [] : [TLS_WORDS[tlsPolicyOn(route, requireTls)]]
 }
 
 const TLS_WORDS: Record<TlsPolicy, string> = {
@@ -128,10 +130,10 @@ function policyWords(last: Attempt): string[] {
   return last.cause?.class === 'tls' && last.tlsPolicy !== 'none' ? [TLS_WORDS[last.tlsPolicy]] : []
 }
 
-function siteWords(state: SiteState | null): string[] {
+function destinationWords(state: DestinationState | null): string[] {
   if (state === null) return []
-  const { site, limit, maxLimit, underWay, maxUnderWay, lowered, pausedUntil } = state
-  const room = `Its servers belong to the destination ${site}, currently limited to ${limit} of at most ${maxLimit} concurrent connections.`
+  const { destination, limit, maxLimit, underWay, maxUnderWay, lowered, pausedUntil } = state
+  const limits = `Its servers belong to the destination ${destination}, currently limited to ${limit} of at most ${maxLimit} concurrent connections.`
   const why =
     lowered === null ? [] : [`The limit was lowered at ${iso(lowered.at)} after a reply of class ${lowered.class}.`]
   const pause =
@@ -140,7 +142,7 @@ function siteWords(state: SiteState | null): string[] {
     underWay < maxUnderWay
       ? []
       : [`All ${maxUnderWay} concurrent deliveries to this destination are in use. Others wait until one ends.`]
-  return [room, ...why, ...pause, ...full]
+  return [limits, ...why, ...pause, ...full]
 }
 
 function whyWaiting({ attempts, status, smtpResponse }: Delivery, last: Attempt | null): string[] {
@@ -164,7 +166,13 @@ function whatNext(delivery: Delivery, message: Message, known: Known): string[] 
             : `The next attempt, number ${delivery.attempts + 1}, is due at ${iso(nextAttemptAt)}.`,
         ]
   const end = `If the message is not delivered by ${iso(givesUpAt)}, Postrider gives up and reports a soft bounce.`
-  return [...next, ...whereTo(known.way), ...tlsWords(known.way, message.requireTls), ...siteWords(known.site), end]
+  return [
+    ...next,
+    ...whereTo(known.route),
+    ...tlsWords(known.route, message.requireTls),
+    ...destinationWords(known.destination),
+    end,
+  ]
 }
 
 function whyBounced({ smtpResponse, bounceType }: Delivery, last: Attempt | null, report: Report | null): string[] {
@@ -179,8 +187,8 @@ function whyBounced({ smtpResponse, bounceType }: Delivery, last: Attempt | null
   ]
 }
 
-const remedy = (told: Pick<Attempt, 'cause'> | Pick<Report, 'cause'> | null) =>
-  [remedyFor(told?.cause ?? null)].filter((words) => words !== null)
+const remedy = (source: Pick<Attempt, 'cause'> | Pick<Report, 'cause'> | null) =>
+  [remedyFor(source?.cause ?? null)].filter((words) => words !== null)
 
 function afterBounce({ bounceType, email }: Delivery, { suppressions }: Known): string[] {
   if (suppressions.length > 0) return [whySuppressed(email, suppressions)]

@@ -77,7 +77,7 @@ export interface WorkerSettings {
   /** Upper bound for each step of a dialogue. */
   longestWaitMs: number
   /** Folder of the delivered journals, and this process's worker name. */
-  taken: { folder: string; worker: string }
+  journal: { folder: string; worker: string }
 }
 
 /** A job as sent to a thread. */
@@ -92,7 +92,7 @@ export interface ThreadSettings extends WorkerSettings {
    *  sending. */
   sent: SharedArrayBuffer
   /** Path of its delivered journal. */
-  takenPath: string
+  journalFile: string
   /** Thread priority as in lowerThreadPriority; 0 = normal. */
   nice: number
 }

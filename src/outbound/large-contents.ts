@@ -7,7 +7,7 @@ import type { ClaimedDelivery, Deliveries } from '../storage/store.ts'
  *  memory it is a share of that, since a thousand deliveries may run. */
 const SMALL_BYTES = { most: 2 ** 20, least: 64 * 1024, ofMemory: 1 / 4000 }
 /** Content of larger messages in memory, in total. A mail in delivery takes about three times its size. */
-const ROOM_BYTES = 64 * 2 ** 20
+const TOTAL_BYTES = 64 * 2 ** 20
 /** Longer than most mail of others takes; after it the delivery is given back and goes to the end of the queue. */
 const WAIT_MS = 20 * 60_000
 
@@ -19,7 +19,7 @@ export interface LargeContents {
   readonly smallBytes: number
   /** Gets a claim's content and, if it is large, memory for it until `leave`. Null when no memory was free for 20 minutes
    *  or `signal` aborted. Rejects when the content cannot be read or no longer exists. */
-  hold(claim: ClaimedDelivery, site: string, signal: AbortSignal): Promise<HeldContent | null>
+  hold(claim: ClaimedDelivery, destination: string, signal: AbortSignal): Promise<HeldContent | null>
 }
 
 export interface HeldContent {
@@ -34,15 +34,15 @@ export function createLargeContents(
   memory: Memory,
 ): LargeContents {
   const budget = createMemoryBudget({
-    totalBytes: ROOM_BYTES,
+    totalBytes: TOTAL_BYTES,
     clock,
     beyond: (...bytes) => memory.enter('delivery', ...bytes),
   })
   return {
     smallBytes: Math.min(SMALL_BYTES.most, Math.max(SMALL_BYTES.least, memory.limitBytes * SMALL_BYTES.ofMemory)),
-    async hold({ message, content }, site, signal) {
+    async hold({ message, content }, destination, signal) {
       if (content !== null) return { content, leave: nothing }
-      const leave = await budget.reserve(site, message.sizeBytes, WAIT_MS, signal)
+      const leave = await budget.reserve(destination, message.sizeBytes, WAIT_MS, signal)
       if (leave === null) return null
       try {
         const read = await deliveries.content(message.id)

@@ -25,8 +25,8 @@ export function recordOf(
   { worker, now, mintId }: { worker: string; now: number; mintId: MintId },
 ): DeliveryRecord {
   const { attempt } = tried
-  const response = responseOf(verdict.told)
-  const told = outcomeEvents(verdict.told, {
+  const response = responseOf(verdict.reported)
+  const reported = outcomeEvents(verdict.reported, {
     at: now,
     attempt: attempt.number,
     nextAttemptAt: verdict.nextAttemptAt,
@@ -34,7 +34,7 @@ export function recordOf(
     bounceNow: verdict.bounceNow,
   })
   const reactions = verdict.status === 'delivered' ? tried.reactions : []
-  const events = [...told, ...reactions.map(({ reaction, html }) => reactionEvent(reaction, now, html))]
+  const events = [...reported, ...reactions.map(({ reaction, html }) => reactionEvent(reaction, now, html))]
   // Ids of one millisecond are unordered; sorting keeps the events in order for clients that sort by id.
   const ids = events.map(() => mintId('evt')).sort()
   return {
@@ -42,7 +42,7 @@ export function recordOf(
     messageId: message.id,
     worker,
     attempt,
-    outcome: verdict.told,
+    outcome: verdict.reported,
     status: verdict.status,
     nextAttemptAt: verdict.nextAttemptAt,
     smtpResponse: response,

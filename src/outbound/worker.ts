@@ -73,7 +73,7 @@ function openWork(settings: ThreadSettings, board: SharedArrayBuffer | null, pos
   const letGo = createGcTrigger(LOOSE_BYTES)
   /** Deliveries that hold a place at their destination. */
   const held = new Map<string, string>()
-  const taken = createDeliveredJournalAt(settings.takenPath)
+  const journal = createDeliveredJournalAt(settings.journalFile)
   const marks = createWorkMarks(board, () => {})
   const sent = new Uint8Array(settings.sent)
   const attempt = createAttempter({
@@ -108,7 +108,7 @@ function openWork(settings: ThreadSettings, board: SharedArrayBuffer | null, pos
   }
   /** Whether the death of the process would not send it again. */
   const isSafe = ({ sandbox }: AttemptJob, { deliveryId, outcome, attempt }: AttemptResult) =>
-    outcome.kind !== 'delivered' || sandbox || taken.note({ deliveryId, outcome, attempt })
+    outcome.kind !== 'delivered' || sandbox || journal.note({ deliveryId, outcome, attempt })
   const run = async (job: SentJob) => {
     marks.begin()
     const { destination: lane, connections } = job.route
@@ -136,7 +136,7 @@ function openWork(settings: ThreadSettings, board: SharedArrayBuffer | null, pos
       for (const job of jobs) void run(job)
     },
     written(deliveryIds: readonly string[]) {
-      taken.forget(deliveryIds)
+      journal.settle(deliveryIds)
       for (const id of deliveryIds) {
         const lane = held.get(id)
         if (lane !== undefined && held.delete(id)) lanes.leave(lane)
@@ -150,7 +150,7 @@ function openWork(settings: ThreadSettings, board: SharedArrayBuffer | null, pos
       }
       await transport.stop()
       resolver.close()
-      taken.close()
+      journal.close()
     },
   }
 }

@@ -96,7 +96,7 @@ class DeliveryThreads implements Workers {
       settingsOf: ({ slots, path, isForCostly }) => ({
         ...settings,
         sent: slots.sent,
-        takenPath: path,
+        journalFile: path,
         nice: isForCostly ? CONTENT_NICE : 0,
       }),
       clock,
@@ -173,8 +173,8 @@ class DeliveryThreads implements Workers {
   }
 
   #start(isForCostly: boolean): Supervised<Thread> {
-    const { taken } = this.#options.settings
-    const path = journalPath(taken.folder, taken.worker)
+    const { journal } = this.#options.settings
+    const path = journalPath(journal.folder, journal.worker)
     const stopped = Promise.withResolvers<void>()
     return this.#supervisor.start({ slots: createJobSlots(), unwritten: new Set(), stopped, path, isForCostly })
   }

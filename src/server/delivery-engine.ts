@@ -136,7 +136,7 @@ function workerSettings(config: Config, { lookups, limits, workerId }: DeliveryE
     sourceAddress: delivery.sourceAddress || null,
     idleSessions: limits.idleSessions,
     longestWaitMs: delivery.longestWaitSeconds * 1000,
-    taken: { folder: journalFolder(config.dataDir), worker: workerId },
+    journal: { folder: journalFolder(config.dataDir), worker: workerId },
   }
 }
 
@@ -186,7 +186,7 @@ function createLoop(
       requireVerified: config.sending.requireVerifiedDomain,
       maxInFlight: deps.limits.deliveries,
       maxPerDestination: delivery.maxPerDestination,
-      sites: delivery.sites,
+      destinations: delivery.sites,
       smarthost: delivery.smarthost,
     },
     resolver: {

@@ -146,7 +146,7 @@ function createWebhooks(config: Config, deps: EnginesDeps): DeliveryLoop {
     random,
     log,
     settings: {
-      ladderSeconds: config.webhooks.retryScheduleSeconds,
+      scheduleSeconds: config.webhooks.retryScheduleSeconds,
       timeoutMs: config.webhooks.timeoutSeconds * 1000,
       maxInFlight: deps.limits.posts,
       maxPerWebhook: config.webhooks.maxPerWebhook,
@@ -224,11 +224,11 @@ function createInboundPosts(config: Config, deps: EnginesDeps, readers: Readers)
     log,
     memory,
     settings: {
-      ladderSeconds: config.inbound.retryScheduleSeconds,
+      scheduleSeconds: config.inbound.retryScheduleSeconds,
       timeoutMs: config.webhooks.timeoutSeconds * 1000,
       maxInFlight: deps.limits.posts,
       maxPerRoute: config.webhooks.maxPerWebhook,
-      bodyRoomBytes: INBOUND_BODIES_BYTES,
+      largeBodyBytes: INBOUND_BODIES_BYTES,
     },
     workerId,
     userAgent,

@@ -112,6 +112,6 @@ export function gaugesOf(deps: {
     eventStreams: deps.streams,
     smtpConnections: deps.smtpListeners.connections,
     networkRefusals: deps.networkLimits.refusals,
-    destinations: () => outbound.sites().map(({ site, ...state }) => ({ destination: site, ...state })),
+    destinations: outbound.destinations,
   }
 }

@@ -37,8 +37,8 @@ import type { MintId } from '../os/ids.ts'
 import type { MailLog } from '../os/mail-log.ts'
 import type { Random } from '../os/random.ts'
 import { simulate } from '../outbound/sandbox.ts'
-import type { SiteState } from '../outbound/schedule/destination-state.ts'
-import { findWay } from '../outbound/schedule/route.ts'
+import type { DestinationState } from '../outbound/schedule/destination-state.ts'
+import { findRoute } from '../outbound/schedule/route.ts'
 import type { Parsing } from '../parsing/parsing.ts'
 import type { Store } from '../storage/store.ts'
 import { createSubmission, type Submission } from '../submission/accept.ts'
@@ -81,7 +81,7 @@ export interface OperationsDeps {
   /** MTA-STS policy of a mail domain; the cached one if no delivery engine runs. */
   mtaStsOf: (domain: string) => MtaSts | null | Promise<MtaSts | null>
   /** Reputation and limits at a destination; null if no delivery engine runs. */
-  destinationState: (destination: string) => SiteState | null
+  destinationState: (destination: string) => DestinationState | null
 }
 
 export type SubmissionDeps = Pick<
@@ -206,14 +206,14 @@ function explainOperationsOf(deps: OperationsDeps): Operation[] {
   const { config, store, random, freshResolver } = deps
   return explainOperations({
     store,
-    wayTo: (domain) =>
-      findWay(domain, {
+    routeTo: (domain) =>
+      findRoute(domain, {
         resolver: freshResolver,
         random,
         settings: { smarthost: config.delivery.smarthost, deliveryPort: config.delivery.port },
         mtaStsOf: deps.mtaStsOf,
       }),
-    stateOfSite: deps.destinationState,
+    destinationState: deps.destinationState,
     sendingEligibility: createSendingEligibility({
       store,
       settings: { requireVerifiedDomain: config.sending.requireVerifiedDomain },

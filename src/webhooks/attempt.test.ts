@@ -38,7 +38,7 @@ async function attempted(
     },
     clock: { now: () => now, sleep: async () => {} },
     random: { bytes: (size) => new Uint8Array(size), fraction: () => 0.5 },
-    ladderSeconds: [5, 300, 1800, 7200],
+    scheduleSeconds: [5, 300, 1800, 7200],
     timeoutMs: 30_000,
     userAgent: 'Postrider/test',
     shapes: { resend: async ({ eventId, messageId }) => `${eventId} of ${messageId} for Resend` },

@@ -42,7 +42,7 @@ function bodies(parsed: () => Promise<Uint8Array | null> = async () => storedMai
     clock: createFakeClock(0),
     log: silentLog,
     memory: ampleMemory,
-    roomBytes: 64 * 1024 * 1024,
+    budgetBytes: 64 * 1024 * 1024,
   })
   return { seen, of: (sizeBytes: number) => made.of(claimOf(sizeBytes), never) }
 }

@@ -39,11 +39,11 @@ export function createInboundBodies(options: {
   clock: Clock
   log: Log
   memory: Memory
-  roomBytes: number
+  budgetBytes: number
 }): InboundBodies {
   const { store, clock, log, memory } = options
   const budget: MemoryBudget = createMemoryBudget({
-    totalBytes: options.roomBytes,
+    totalBytes: options.budgetBytes,
     clock,
     beyond: (...bytes) => memory.enter('post', ...bytes),
   })
@@ -88,7 +88,7 @@ export function createInboundBodies(options: {
 
   const bodyOf = async (claim: ClaimedInboundDelivery, stopping: AbortSignal): Promise<InboundBody> => {
     const sizeBytes = await sizeOf(claim)
-    if (sizeBytes <= SMALL_BYTES) return withRoom(await make(claim, stopping), nothing)
+    if (sizeBytes <= SMALL_BYTES) return withMemory(await make(claim, stopping), nothing)
     const releaseBudget = await budget.reserve(claim.route.id, sizeBytes, LONGEST_WAIT_MS, stopping)
     if (releaseBudget === null) return { kind: 'not_now' }
     const leave = () => {
@@ -98,7 +98,7 @@ export function createInboundBodies(options: {
     let made: Made | null = null
     try {
       made = await makeInTurn(claim, sizeBytes, stopping)
-      return withRoom(made, leave)
+      return withMemory(made, leave)
     } finally {
       if (made?.kind !== 'body') leave()
     }
@@ -119,7 +119,7 @@ export function createInboundBodies(options: {
 
 type Made = { kind: 'body'; body: Uint8Array } | { kind: 'not_now' } | { kind: 'gone' }
 
-const withRoom = (made: Made, leave: () => void): InboundBody => (made.kind === 'body' ? { ...made, leave } : made)
+const withMemory = (made: Made, leave: () => void): InboundBody => (made.kind === 'body' ? { ...made, leave } : made)
 
 /** Matches no mail with attachments, so that the payload omits them. */
 const UNREADABLE: string[] = []

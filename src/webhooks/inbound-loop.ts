@@ -28,13 +28,13 @@ export interface InboundLoopOptions {
   memory?: Memory
   settings: {
     /** Waits before attempts 2 to 5, in seconds. */
-    ladderSeconds: readonly number[]
+    scheduleSeconds: readonly number[]
     /** Time limit for the whole response. */
     timeoutMs: number
     maxInFlight: number
     maxPerRoute: number
     /** Memory for large bodies in progress, over all routes. */
-    bodyRoomBytes: number
+    largeBodyBytes: number
   }
   /** Identifies this process in leases. */
   workerId: string
@@ -44,10 +44,10 @@ export interface InboundLoopOptions {
 /** Store, HTTP client and settings → a loop that is not started yet. */
 export function createInboundLoop(options: InboundLoopOptions): DeliveryLoop {
   const { store, clock, random, log, workerId, userAgent } = options
-  const { ladderSeconds, timeoutMs, maxInFlight, maxPerRoute, bodyRoomBytes } = options.settings
+  const { scheduleSeconds, timeoutMs, maxInFlight, maxPerRoute, largeBodyBytes } = options.settings
   const post = answering(options.post, 'inbound', log)
-  const bodies = createInboundBodies({ memory: ampleMemory, ...options, roomBytes: bodyRoomBytes })
-  const means = { clock, random, ladderSeconds }
+  const bodies = createInboundBodies({ memory: ampleMemory, ...options, budgetBytes: largeBodyBytes })
+  const means = { clock, random, scheduleSeconds }
 
   const attempt = async (claim: ClaimedInboundDelivery, stopping: AbortSignal): Promise<Verdict | null> => {
     const made = await bodies.of(claim, stopping)

@@ -21,7 +21,7 @@ export interface WebhookLoopOptions {
   log: Log
   settings: {
     /** Waits before attempts 2 to 5, in seconds. */
-    ladderSeconds: readonly number[]
+    scheduleSeconds: readonly number[]
     /** Time limit for the whole response. */
     timeoutMs: number
     maxInFlight: number
@@ -36,9 +36,9 @@ export interface WebhookLoopOptions {
 /** Store, HTTP client and settings → a WebhookLoop that is not started yet. */
 export function createWebhookLoop(options: WebhookLoopOptions): WebhookLoop {
   const { store, clock, random, log, workerId, userAgent, shapes } = options
-  const { ladderSeconds, timeoutMs, maxInFlight, maxPerWebhook } = options.settings
+  const { scheduleSeconds, timeoutMs, maxInFlight, maxPerWebhook } = options.settings
   const post = answering(options.post, 'webhook', log)
-  const means = { post, clock, random, ladderSeconds, timeoutMs, userAgent, shapes }
+  const means = { post, clock, random, scheduleSeconds, timeoutMs, userAgent, shapes }
 
   const record = async (claim: ClaimedWebhookDelivery, verdict: AttemptVerdict) => {
     const outcome = { ...verdict, deliveryId: claim.id, worker: workerId, now: clock.now() }

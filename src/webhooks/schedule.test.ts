@@ -2,13 +2,13 @@ import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { nextWebhookAttempt, WEBHOOK_ATTEMPTS } from './schedule.ts'
 
-const LADDER = [5, 300, 1800, 7200]
+const SCHEDULE = [5, 300, 1800, 7200]
 const randomOf = (fraction: number) => ({ bytes: (size: number) => new Uint8Array(size), fraction: () => fraction })
 
 function wait(attempt: number, fraction = 0.5, retryAfterSeconds: number | null = null): string {
   const now = 1_795_244_400_000
   const random = randomOf(fraction)
-  const at = nextWebhookAttempt({ attempt, now, ladderSeconds: LADDER, retryAfterSeconds, random })
+  const at = nextWebhookAttempt({ attempt, now, scheduleSeconds: SCHEDULE, retryAfterSeconds, random })
   return at === null ? 'none' : String((at - now) / 1000)
 }
 

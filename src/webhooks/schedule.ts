@@ -13,14 +13,14 @@ export function nextWebhookAttempt(failed: {
   /** Number of the failed attempt, from 1. */
   attempt: number
   now: number
-  ladderSeconds: readonly number[]
+  scheduleSeconds: readonly number[]
   retryAfterSeconds: number | null
   random: Random
 }): number | null {
   if (failed.attempt >= WEBHOOK_ATTEMPTS) return null
-  const ladderMs = backoffMs(failed.ladderSeconds, failed.attempt, JITTER, failed.random)
+  const scheduleMs = backoffMs(failed.scheduleSeconds, failed.attempt, JITTER, failed.random)
   const askedMs = Math.min(failed.retryAfterSeconds ?? 0, MAX_RETRY_AFTER_SECONDS) * 1000
-  return failed.now + Math.max(ladderMs, askedMs)
+  return failed.now + Math.max(scheduleMs, askedMs)
 }
 
 /** Each wait varies by ±20 %. */

@@ -17,7 +17,7 @@ export interface JudgeMeans {
   clock: Clock
   random: Random
   /** Waits before attempts 2 to 5, in seconds. */
-  ladderSeconds: readonly number[]
+  scheduleSeconds: readonly number[]
 }
 
 /** Number and start (ms UTC) of an attempt with what became of its POST → what follows.
@@ -46,7 +46,7 @@ export function judge(number: number, at: number, result: PostResult, means: Jud
   const nextAttemptAt = nextWebhookAttempt({
     attempt: number,
     now: means.clock.now(),
-    ladderSeconds: means.ladderSeconds,
+    scheduleSeconds: means.scheduleSeconds,
     retryAfterSeconds: statusCode === 429 || statusCode === 503 ? answer!.retryAfterSeconds : null,
     random: means.random,
   })

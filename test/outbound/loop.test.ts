@@ -90,7 +90,7 @@ async function open(
   settings: {
     maxInFlight?: number
     maxPerDestination?: number
-    sites?: Record<string, ConfiguredTerms>
+    destinations?: Record<string, ConfiguredTerms>
     mx?: (domain: string) => Lookup<MxRecord>
   } = {},
 ): Promise<OpenedLoop> {
@@ -123,7 +123,7 @@ async function open(
       requireVerified: false,
       maxInFlight: settings.maxInFlight ?? 100,
       maxPerDestination: settings.maxPerDestination ?? 5,
-      sites: settings.sites ?? {},
+      destinations: settings.destinations ?? {},
       smarthost: null,
     },
     resolver: { mx: async (domain) => settings.mx?.(domain) ?? { kind: 'no_data' } },
@@ -454,8 +454,8 @@ describe('the loop', () => {
     expect(loop.stateOf('google.com')).toMatchObject({ state: 'proven', underWay: 0 })
     expect(
       loop
-        .sites()
-        .map(({ site }) => site)
+        .destinations()
+        .map(({ destination }) => destination)
         .sort(),
     ).toEqual(['google.com', 'other.example'])
   })
@@ -500,7 +500,7 @@ describe('the loop', () => {
 
   test('gives up mail that found no memory until its maximum age', async () => {
     const slow = { maxConnections: 0, maxMailsPerConnection: 0, maxMailsPerMinute: 1 }
-    const { clock, queue, tried, published, loop } = await open(() => OK, { sites: { 'slow.example': slow } })
+    const { clock, queue, tried, published, loop } = await open(() => OK, { destinations: { 'slow.example': slow } })
     const messages: Message[] = []
     for (let i = 0; i < 100; i++) messages.push(await queue([`r${i}@slow.example`]))
     await clock.advance(3_600_000)

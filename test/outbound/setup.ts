@@ -74,7 +74,7 @@ export async function createOutboundSetup(
     sourceAddress: null,
     idleSessions: 500,
     longestWaitMs: 600_000,
-    taken: { folder: '', worker: '' },
+    journal: { folder: '', worker: '' },
     ...options.settings,
   }
   const tools = { clock: systemClock, random: systemRandom }

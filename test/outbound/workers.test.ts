@@ -100,7 +100,7 @@ function threads(options: {
     sourceAddress: null,
     idleSessions: 500,
     longestWaitMs: options.longestWaitMs ?? 600_000,
-    taken: { folder: options.folder ?? FOLDER, worker: 'w1' },
+    journal: { folder: options.folder ?? FOLDER, worker: 'w1' },
   }
   const workers = keep(
     createWorkers({

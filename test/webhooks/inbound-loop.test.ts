@@ -194,7 +194,7 @@ test('a disabled route gets nothing; pending mail follows when it is enabled, to
 test('a redelivery is a separate delivery with five attempts', async () => {
   const receiver = await setup.receiver(500)
   const message = await setup.mail(await setup.route(receiver.url))
-  const loop = setup.loop({ settings: { ladderSeconds: [1, 1, 1, 1] } })
+  const loop = setup.loop({ settings: { scheduleSeconds: [1, 1, 1, 1] } })
   const fail = async (count: number) => {
     while (receiver.requests.length < count || loop.inFlight() > 0) {
       await until(() => loop.inFlight() === 0)
@@ -257,7 +257,7 @@ test('large bodies have limited memory: one route has half of it, and the rest w
   const MB = 1024 * 1024
   const [first, second] = [await setup.receiver('hang'), await setup.receiver('hang')]
   const [a, b] = [await setup.route(first.url, true), await setup.route(second.url, true)]
-  const loop = setup.loop({ settings: { bodyRoomBytes: 8 * MB } })
+  const loop = setup.loop({ settings: { largeBodyBytes: 8 * MB } })
   for (const sizeBytes of [3 * MB, 3 * MB]) await setup.mail(a, { sizeBytes })
   await first.received(1)
   await until(() => loop.inFlight() === 2)
@@ -278,7 +278,7 @@ test('a body without memory for a minute is returned untried, and so it is at th
   const sizeBytes = 1_000_000
   await setup.mail(route, { sizeBytes })
   const { log, lines } = keptLog()
-  const loop = setup.loop({ log, settings: { bodyRoomBytes: 1000 } })
+  const loop = setup.loop({ log, settings: { largeBodyBytes: 1000 } })
   await receiver.received(1)
   const message = await setup.mail(route, { sizeBytes })
   await until(() => loop.inFlight() === 2)
@@ -301,7 +301,7 @@ test('a long text counts as large without attachments, and short ones do not wai
   const hanging = await setup.receiver('hang')
   const long = { textBody: 'x'.repeat(600_000), htmlBody: '', headers: {}, attachments: [] }
   const route = await setup.route(hanging.url)
-  const loop = setup.loop({ settings: { bodyRoomBytes: 1000 } })
+  const loop = setup.loop({ settings: { largeBodyBytes: 1000 } })
   await setup.mail(route, { sizeBytes: 600_000 }, long)
   await hanging.received(1)
   const receiver = await setup.receiver()
@@ -323,7 +323,7 @@ test('a mail whose content is gone fails at once, a damaged one after five attem
   const parsed = async (id: string) => (id === gone.id ? null : new Uint8Array([4, 9, 9, 9, 9, 9]))
   const { log, lines } = keptLog()
   const store = { ...setup.store, inbound: { ...setup.store.inbound, parsed } }
-  const loop = setup.loop({ store, log, settings: { ladderSeconds: [1, 1, 1, 1] } })
+  const loop = setup.loop({ store, log, settings: { scheduleSeconds: [1, 1, 1, 1] } })
   await until(() => loop.inFlight() > 0)
   await until(() => loop.inFlight() === 0)
   for (let at = 0; at < 5; at++) await setup.clock.advance(1000)

@@ -84,11 +84,11 @@ export async function startInboundWebhookSetup(): Promise<InboundWebhookSetup> {
           attachments: async () => [...CONTENTS],
           ...changes,
           settings: {
-            ladderSeconds: INBOUND_LADDER,
+            scheduleSeconds: INBOUND_LADDER,
             timeoutMs: 30_000,
             maxInFlight: 200,
             maxPerRoute: 10,
-            bodyRoomBytes: 64 * 1024 * 1024,
+            largeBodyBytes: 64 * 1024 * 1024,
             ...changes.settings,
           },
         }),

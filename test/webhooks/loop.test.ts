@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import type { Receiver } from '../support/receiver.ts'
-import { DAY, LADDER, MINUTE, START, startWebhookSetup, until, type WebhookSetup, withDeliveries } from './setup.ts'
+import { DAY, MINUTE, SCHEDULE, START, startWebhookSetup, until, type WebhookSetup, withDeliveries } from './setup.ts'
 
 let setup: WebhookSetup
 beforeEach(async () => {
@@ -41,7 +41,7 @@ test('five attempts at the times of the schedule, the same bytes each time, then
   const loop = setup.loop()
   await setup.tell()
   await until(() => receiver.requests.length === 1 && loop.inFlight() === 0)
-  for (const [at, seconds] of LADDER.entries()) {
+  for (const [at, seconds] of SCHEDULE.entries()) {
     await setup.clock.advance(seconds * 1000 - 1)
     expect([receiver.requests.length, loop.inFlight()]).toEqual([at + 1, 0])
     await setup.clock.advance(1)
@@ -292,7 +292,7 @@ test('410 pauses the webhook and says why; nothing is lost', async () => {
 test('a hundred failed deliveries in a row pause the webhook once they span a day', async () => {
   const receiver = await setup.receiver(500)
   const webhook = await setup.webhook(receiver.url)
-  const begin = () => setup.loop({ settings: { ladderSeconds: [1, 1, 1, 1] } })
+  const begin = () => setup.loop({ settings: { scheduleSeconds: [1, 1, 1, 1] } })
   let loop = begin()
   const fail = async (count: number) => {
     const before = receiver.requests.length
@@ -322,7 +322,7 @@ test('a hundred failed deliveries in a row pause the webhook once they span a da
 test('a webhook is paused by the hundredth failed delivery, not by the one before', async () => {
   const receiver = await setup.receiver(500)
   const webhook = await setup.webhook(receiver.url)
-  const begin = () => setup.loop({ settings: { ladderSeconds: [1] } })
+  const begin = () => setup.loop({ settings: { scheduleSeconds: [1] } })
   let loop = begin()
   const fail = async (count: number) => {
     const before = receiver.requests.length
@@ -344,7 +344,7 @@ test('a webhook is paused by the hundredth failed delivery, not by the one befor
 test('a manual retry beyond the fifth attempt is one attempt, then failed again', async () => {
   const receiver = await setup.receiver(500)
   const webhook = await setup.webhook(receiver.url)
-  const loop = setup.loop({ settings: { ladderSeconds: [1, 1, 1, 1] } })
+  const loop = setup.loop({ settings: { scheduleSeconds: [1, 1, 1, 1] } })
   await setup.tell()
   for (let n = 1; n <= 5; n++) {
     await until(() => receiver.requests.length === n && loop.inFlight() === 0)

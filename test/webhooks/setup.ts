@@ -13,7 +13,7 @@ import { createFakeClock, type FakeClock } from '../support/fake-clock.ts'
 import { type Receiver, type ScriptedAnswer, startReceiver } from '../support/receiver.ts'
 
 export const START = Date.UTC(2026, 10, 21, 7)
-export const LADDER = [5, 300, 1800, 7200]
+export const SCHEDULE = [5, 300, 1800, 7200]
 export const MINUTE = 60_000
 export const DAY = 86_400_000
 
@@ -146,7 +146,7 @@ export async function startWebhookSetup(): Promise<WebhookSetup> {
           shapes: { resend: async ({ body }) => body },
           ...changes,
           settings: {
-            ladderSeconds: LADDER,
+            scheduleSeconds: SCHEDULE,
             timeoutMs: 30_000,
             maxInFlight: 200,
             maxPerWebhook: 10,

@@ -6,7 +6,7 @@ import { isFinal, type Message, type Mode } from '../../model/message.ts'
 import type { Refusal } from '../../model/refusal.ts'
 import type { Report } from '../../model/report.ts'
 import { explainAddress, explainDelivery, type Known, meaningOfText, tlsPolicyOn } from '../../outbound/explain.ts'
-import type { WayShown } from '../../outbound/schedule/route.ts'
+import type { RouteShown } from '../../outbound/schedule/route.ts'
 import type { Store } from '../../storage/store.ts'
 import type { SendingEligibility } from '../../submission/sending-eligibility.ts'
 import { type Operation, operation } from '../operation.ts'
@@ -18,9 +18,9 @@ import { suppressionRecord } from './suppressions.ts'
 export interface ExplainDeps {
   store: Pick<Store, 'messages' | 'deliveries' | 'suppressions' | 'held'>
   /** Recipient domain → current route of its mail; queries DNS. */
-  wayTo: (domain: string) => Promise<WayShown>
+  routeTo: (domain: string) => Promise<RouteShown>
   /** State of a destination; null if no delivery engine runs. */
-  stateOfSite: (site: string) => Known['site']
+  destinationState: (destination: string) => Known['destination']
   /** Why the key's domain cannot send at present. */
   sendingEligibility: SendingEligibility
   settings: Known['settings']
@@ -28,24 +28,24 @@ export interface ExplainDeps {
 
 /** The state of mail and its next step, as sentences and as data. */
 export function explainOperations(deps: ExplainDeps): Operation[] {
-  const { store, wayTo, stateOfSite, sendingEligibility, settings } = deps
+  const { store, routeTo, destinationState, sendingEligibility, settings } = deps
 
   /** `route` is null if no attempt follows. Suppressions count for the domain that sends. */
   const known = async (
     email: string,
     sender: { organizationId: string; domainId: string },
-    way: Promise<WayShown> | null,
+    route: Promise<RouteShown> | null,
     now: number,
     modes: readonly Mode[],
   ): Promise<Known> => {
     const all = (await store.suppressions.find(sender.organizationId, email)).filter(({ mode }) => modes.includes(mode))
-    const known = await way
+    const known = await route
     return {
       email,
       suppressions: all.filter(({ domainId }) => domainId === null || domainId === sender.domainId),
-      way: known,
+      route: known,
       // It is based on live mail, which test keys cannot see.
-      site: known === null || !modes.includes('live') ? null : stateOfSite(known.site),
+      destination: known === null || !modes.includes('live') ? null : destinationState(known.destination),
       settings,
       now,
     }
@@ -66,10 +66,10 @@ export function explainOperations(deps: ExplainDeps): Operation[] {
         const scope = scopeOf(call.key)
         const isTest = scope.mode === 'test'
         const [facts, refusal] = await Promise.all([
-          known(to, call.key, wayTo(domainOf(to)), call.now, isTest ? ['test'] : ['live']),
+          known(to, call.key, routeTo(domainOf(to)), call.now, isTest ? ['test'] : ['live']),
           isTest ? null : sendingEligibility(call.key, call.now),
         ])
-        const isWelcome = facts.suppressions.length === 0 && !(facts.way?.kind === 'nowhere' && facts.way.isFinal)
+        const isWelcome = facts.suppressions.length === 0 && !(facts.route?.kind === 'nowhere' && facts.route.isFinal)
         const body = {
           to,
           would_send: refusal === null && isWelcome,
@@ -95,12 +95,14 @@ export function explainOperations(deps: ExplainDeps): Operation[] {
         const reports = await store.deliveries.reports(message.id)
         // Recipients of one domain share a lookup.
         const open = message.mode === 'live' ? deliveries.filter(({ status }) => !isFinal(status)) : []
-        const ways = new Map([...new Set(open.map(({ email }) => domainOf(email)))].map((name) => [name, wayTo(name)]))
+        const routes = new Map(
+          [...new Set(open.map(({ email }) => domainOf(email)))].map((name) => [name, routeTo(name)]),
+        )
         const isHeld = await store.held.isHeld(message.id)
         const recipients = await Promise.all(
           deliveries.map(async (delivery) => {
-            const way = (open.includes(delivery) && ways.get(domainOf(delivery.email))) || null
-            const facts = await known(delivery.email, message, way, now, modesOf(message, key))
+            const route = (open.includes(delivery) && routes.get(domainOf(delivery.email))) || null
+            const facts = await known(delivery.email, message, route, now, modesOf(message, key))
             const last = attempts.findLast(({ email }) => email === delivery.email)?.attempt ?? null
             const words = recipientWords(delivery, message, last, bouncedBy(delivery, last, reports), facts)
             const waits = isHeld && !isFinal(delivery.status) && delivery.nextAttemptAt === null
@@ -195,25 +197,26 @@ function stateOf(delivery: Delivery) {
 }
 
 /** The data behind the sentences. `mx_hosts` is null if nothing was looked up because no attempt follows. */
-function asData({ suppressions, way, site }: Known, requireTls: boolean) {
+function asData({ suppressions, route, destination }: Known, requireTls: boolean) {
   return {
     suppressions: suppressions.map(suppressionRecord),
-    mx_hosts: way === null ? null : way.kind === 'nowhere' ? [] : way.kind === 'hosts' ? way.hosts : [way.host],
-    tls_policy: way === null || way.kind === 'nowhere' ? null : tlsPolicyOn(way, requireTls),
-    dns_problem: way?.kind === 'nowhere' ? way.reason : null,
-    slots: site === null ? null : { limit: site.maxUnderWay, under_way: site.underWay },
-    site: site === null ? null : siteRecord(site),
+    mx_hosts:
+      route === null ? null : route.kind === 'nowhere' ? [] : route.kind === 'hosts' ? route.hosts : [route.host],
+    tls_policy: route === null || route.kind === 'nowhere' ? null : tlsPolicyOn(route, requireTls),
+    dns_problem: route?.kind === 'nowhere' ? route.reason : null,
+    slots: destination === null ? null : { limit: destination.maxUnderWay, under_way: destination.underWay },
+    site: destination === null ? null : destinationRecord(destination),
   }
 }
 
-function siteRecord(site: NonNullable<Known['site']>) {
+function destinationRecord(destination: NonNullable<Known['destination']>) {
   return {
-    name: site.site,
-    state: site.state,
-    connections: site.limit,
-    max_connections: site.maxLimit,
-    lowered_at: isoOrNull(site.lowered?.at ?? null),
-    lowered_because: site.lowered?.class ?? null,
-    paused_until: isoOrNull(site.pausedUntil),
+    name: destination.destination,
+    state: destination.state,
+    connections: destination.limit,
+    max_connections: destination.maxLimit,
+    lowered_at: isoOrNull(destination.lowered?.at ?? null),
+    lowered_because: destination.lowered?.class ?? null,
+    paused_until: isoOrNull(destination.pausedUntil),
   }
 }

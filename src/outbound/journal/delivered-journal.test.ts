@@ -41,53 +41,53 @@ const idsIn = () => readJournals(folder).flatMap(({ notes }) => notes.map(({ del
 const file = () => join(folder, readdirSync(folder)[0]!)
 
 test('the next process reads the notes with the previous worker’s name', () => {
-  const taken = createDeliveredJournal(folder, 'worker-1')
+  const journal = createDeliveredJournal(folder, 'worker-1')
   expect(readJournals(folder)).toEqual([])
-  for (const number of [1, 2]) expect(taken.note(note(number, '0 C: QUIT'))).toBe(true)
+  for (const number of [1, 2]) expect(journal.note(note(number, '0 C: QUIT'))).toBe(true)
   const [read] = readJournals(folder)
   expect(read).toEqual({ path: file(), worker: 'worker-1', notes: [1, 2].map((number) => note(number, '0 C: QUIT')) })
   expect(statSync(file()).mode & 0o777).toBe(0o600)
 })
 
 test('reuses the slot of a stored mail and leaves nothing of its note', async () => {
-  const taken = createDeliveredJournal(folder, 'worker-1', 0)
-  for (const number of [1, 2, 3]) taken.note(note(number))
+  const journal = createDeliveredJournal(folder, 'worker-1', 0)
+  for (const number of [1, 2, 3]) journal.note(note(number))
   const size = statSync(file()).size
-  taken.forget(['dlv_2', 'dlv_9'])
-  taken.note(note(4))
+  journal.settle(['dlv_2', 'dlv_9'])
+  journal.note(note(4))
   expect(idsIn()).toEqual(['dlv_1', 'dlv_4', 'dlv_3'])
   expect(statSync(file()).size).toBe(size)
-  taken.forget(['dlv_1', 'dlv_3', 'dlv_4'])
+  journal.settle(['dlv_1', 'dlv_3', 'dlv_4'])
   await new Promise((resolve) => setTimeout(resolve))
   expect(statSync(file()).size).toBe(0)
-  taken.note(note(5))
+  journal.note(note(5))
   expect(idsIn()).toEqual(['dlv_5'])
 })
 
 test('close removes the file unless a note is not stored yet', () => {
-  const taken = createDeliveredJournal(folder, 'worker-1')
-  taken.note(note(1))
-  taken.close()
+  const journal = createDeliveredJournal(folder, 'worker-1')
+  journal.note(note(1))
+  journal.close()
   expect(idsIn()).toEqual(['dlv_1'])
   const next = createDeliveredJournal(folder, 'worker-2')
   next.note(note(2))
-  next.forget(['dlv_2'])
+  next.settle(['dlv_2'])
   next.close()
   expect(idsIn()).toEqual(['dlv_1'])
 })
 
 test('drops a long transcript, and refuses a note that is too long without one', () => {
-  const taken = createDeliveredJournal(folder, 'worker-1')
-  expect(taken.note(note(1, 'x'.repeat(5_000)))).toBe(true)
+  const journal = createDeliveredJournal(folder, 'worker-1')
+  expect(journal.note(note(1, 'x'.repeat(5_000)))).toBe(true)
   expect(readJournals(folder)[0]!.notes).toEqual([note(1)])
   const wordy = note(2)
-  expect(taken.note({ ...wordy, attempt: { ...wordy.attempt, reply: 'x'.repeat(5_000) } })).toBe(false)
+  expect(journal.note({ ...wordy, attempt: { ...wordy.attempt, reply: 'x'.repeat(5_000) } })).toBe(false)
   expect(idsIn()).toEqual(['dlv_1'])
 })
 
 test('skips torn and invalid notes', () => {
-  const taken = createDeliveredJournal(folder, 'worker-1')
-  for (const number of [1, 2, 3]) taken.note(note(number))
+  const journal = createDeliveredJournal(folder, 'worker-1')
+  for (const number of [1, 2, 3]) journal.note(note(number))
   const bytes = readFileSync(file())
   bytes[4096 + 100]! ^= 1
   writeFileSync(file(), bytes.subarray(0, -10))
@@ -97,8 +97,8 @@ test('skips torn and invalid notes', () => {
 })
 
 test('keeps the file when the disk refuses to truncate it', async () => {
-  const taken = createDeliveredJournal(folder, 'worker-1', 0)
-  taken.note(note(1))
+  const journal = createDeliveredJournal(folder, 'worker-1', 0)
+  journal.note(note(1))
   const isOpen = (fd: string) => {
     try {
       return readlinkSync(`/proc/self/fd/${fd}`) === file()
@@ -107,14 +107,14 @@ test('keeps the file when the disk refuses to truncate it', async () => {
     }
   }
   closeSync(Number(readdirSync('/proc/self/fd').find(isOpen)))
-  taken.forget(['dlv_1'])
+  journal.settle(['dlv_1'])
   await new Promise((resolve) => setTimeout(resolve))
   expect(idsIn()).toEqual(['dlv_1'])
 })
 
 test('notes nothing where nothing can be written', () => {
-  const taken = createDeliveredJournal('/dev/null/taken', 'worker-1')
-  expect(taken.note(note(1))).toBe(false)
-  taken.forget(['dlv_1'])
-  taken.close()
+  const journal = createDeliveredJournal('/dev/null/taken', 'worker-1')
+  expect(journal.note(note(1))).toBe(false)
+  journal.settle(['dlv_1'])
+  journal.close()
 })

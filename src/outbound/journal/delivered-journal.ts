@@ -10,7 +10,7 @@ export interface DeliveredJournal {
   /** Writes a note; false when it is too long or the disk fails. */
   note(note: Note): boolean
   /** The store has these deliveries. A file without notes is emptied after a while, so that it keeps no addresses. */
-  forget(deliveryIds: readonly string[]): void
+  settle(deliveryIds: readonly string[]): void
   /** Closes the file and removes it, unless notes remain. */
   close(): void
 }
@@ -71,7 +71,7 @@ export function createDeliveredJournalAt(path: string, quietMs = QUIET_MS): Deli
       places.set(note.deliveryId, place)
       return true
     },
-    forget(deliveryIds) {
+    settle(deliveryIds) {
       for (const id of deliveryIds) {
         const place = places.get(id)
         if (place === undefined) continue

@@ -9,14 +9,14 @@ const TERMS = { maxConnections: 20, maxMailsPerConnection: 500, maxMailsPerMinut
 
 /** Admission at 1000 ms, where the domain before the first dot is the destination. */
 function open(maxInFlight = 40) {
-  const world = { now: 1_000 }
-  const now = () => world.now
+  const state = { now: 1_000 }
+  const now = () => state.now
   const sleep = () => Promise.resolve()
-  const wayOf = (domain: string) => ({ site: domain.split('.')[0]!, mx: NO_MX })
+  const routeFor = (domain: string) => ({ destination: domain.split('.')[0]!, mx: NO_MX })
   const admission = createAdmission({
-    sites: {
-      wayOf,
-      lastWayOf: wayOf,
+    routes: {
+      routeFor,
+      lastRouteFor: routeFor,
       ask: () => ({ blocker: { name: 'never', until: null }, isNew: true }),
     },
     shares: createOwnerShares(now),
@@ -28,61 +28,61 @@ function open(maxInFlight = 40) {
     overdueMs: 100_000,
   })
   /** How many more of the queue may start, or its blocker. */
-  const roomAt = (queue: string, dueAt: number, look: Look = admission.look): number | Blocker => {
+  const startableAt = (queue: string, dueAt: number, look: Look = admission.look): number | Blocker => {
     const answer = look(queue, dueAt)
     if (answer === false) return 0
     if ('name' in answer) return answer
     return Math.min(maxInFlight, ...answer.quotas.map((quota) => ('most' in quota ? quota.most : Number.NaN)))
   }
   /** Claims that many of the queue, in a separate draft. */
-  const take = (queue: string, count: number, dueAt = world.now) => {
+  const take = (queue: string, count: number, dueAt = state.now) => {
     const draft = admission.draft()
     draft.look(queue, dueAt)
     return draft.commit(Array.from({ length: count }, () => queue))
   }
-  return { world, admission, roomAt, take }
+  return { state, admission, startableAt, take }
 }
 
 test('deliveries of a claim count from its commit, for all domains of the destination; a dropped draft does not count', () => {
-  const { admission, roomAt } = open()
+  const { admission, startableAt } = open()
   const draft = admission.draft()
-  expect(roomAt('one.a', 1_000, draft.look)).toBe(5)
-  expect(roomAt('one.b', 1_000)).toBe(5)
+  expect(startableAt('one.a', 1_000, draft.look)).toBe(5)
+  expect(startableAt('one.b', 1_000)).toBe(5)
   draft.commit(['one.a', 'one.a', 'one.a'])
-  expect(roomAt('one.b', 1_000)).toBe(2)
-  expect(roomAt('one.b', 1_000, admission.draft().look)).toBe(2)
-  expect(roomAt('one.b', 1_000)).toBe(2)
+  expect(startableAt('one.b', 1_000)).toBe(2)
+  expect(startableAt('one.b', 1_000, admission.draft().look)).toBe(2)
+  expect(startableAt('one.b', 1_000)).toBe(2)
 })
 
 test('mail due before the start is backlog, and its hanging attempts leave half to fresh mail', () => {
-  const { roomAt, take } = open()
+  const { startableAt, take } = open()
   for (let i = 0; i < 2; i++) {
-    expect(roomAt(`silent${i}`, 999)).toBe(5)
+    expect(startableAt(`silent${i}`, 999)).toBe(5)
     take(`silent${i}`, 5, 999)
   }
-  expect(roomAt('silent2', 999)).toEqual({ name: 'unknown backlog', until: null })
-  expect(roomAt('fresh', 1_000)).toBe(5)
+  expect(startableAt('silent2', 999)).toEqual({ name: 'unknown backlog', until: null })
+  expect(startableAt('fresh', 1_000)).toBe(5)
 })
 
 test('mail past its maximum age is given up without capacity and does not count; younger mail of the queue waits', () => {
-  const { world, admission, roomAt, take } = open()
+  const { state, admission, startableAt, take } = open()
   take('one.a', 5, 1_000)
-  world.now = 101_001
+  state.now = 101_001
   const draft = admission.draft()
   expect(draft.look('one.a', 1_000)).toEqual({ quotas: [], dueUntil: 1_000 })
   expect(draft.commit(['one.a', 'one.a'])).toEqual([GIVEN_UP, GIVEN_UP])
-  expect(roomAt('one.a', 2_000)).toEqual({ name: 'site one', until: null })
+  expect(startableAt('one.a', 2_000)).toEqual({ name: 'destination one', until: null })
   expect(admission.stateOf('one').underWay).toBe(5)
 })
 
 // threat: hanging-destinations-of-one-tenant
 test('an organization whose destinations hang leaves slots to the others', () => {
-  const { world, admission, roomAt, take } = open()
-  const queue = (site: string, owner: string) => queueOf(site, owner.repeat(8))
+  const { state, admission, startableAt, take } = open()
+  const queue = (destination: string, owner: string) => queueOf(destination, owner.repeat(8))
   const takeAll = (owner: string) => {
     const grants: Grant[][] = []
     for (let n = 0; ; n++) {
-      const free = roomAt(queue(`${owner}${n}`, owner), world.now)
+      const free = startableAt(queue(`${owner}${n}`, owner), state.now)
       if (typeof free !== 'number') return { grants, waitsFor: free.name }
       grants.push(take(queue(`${owner}${n}`, owner), free))
     }
@@ -96,33 +96,33 @@ test('an organization whose destinations hang leaves slots to the others', () =>
   // Of 40 deliveries in flight 20 may be at unknown destinations: all of them may be its own while no other wants any.
   const { grants, waitsFor } = takeAll('h')
   expect([grants.flat().length, waitsFor]).toEqual([20, 'unknown'])
-  expect(roomAt(queue('other', 'b'), world.now)).toEqual({ name: 'unknown', until: null })
+  expect(startableAt(queue('other', 'b'), state.now)).toEqual({ name: 'unknown', until: null })
   end(grants[0]!)
-  expect(roomAt(queue('h9', 'h'), world.now)).toEqual({ name: 'unknown of hhhhhhhh', until: null })
-  expect(roomAt(queue('other', 'b'), world.now)).toBe(5)
+  expect(startableAt(queue('h9', 'h'), state.now)).toEqual({ name: 'unknown of hhhhhhhh', until: null })
+  expect(startableAt(queue('other', 'b'), state.now)).toBe(5)
   take(queue('other', 'b'), 5)
   // A third of the slots is its own again, and a third is left for an organization that holds none.
   end(grants[1]!)
-  expect(roomAt(queue('h9', 'h'), world.now)).toEqual({ name: 'unknown of hhhhhhhh', until: null })
+  expect(startableAt(queue('h9', 'h'), state.now)).toEqual({ name: 'unknown of hhhhhhhh', until: null })
   end(grants[2]!.slice(0, 4))
   expect(admission.freed()).toContain('unknown of hhhhhhhh')
-  expect(roomAt(queue('h9', 'h'), world.now)).toBe(1)
+  expect(startableAt(queue('h9', 'h'), state.now)).toBe(1)
 })
 
 test('owners of one plan count as holders, so that the first takes no share of the next', () => {
-  const { world, admission, roomAt } = open(400)
-  const queue = (site: string, owner: string) => queueOf(site, owner.repeat(8))
+  const { state, admission, startableAt } = open(400)
+  const queue = (destination: string, owner: string) => queueOf(destination, owner.repeat(8))
   const draft = admission.draft()
   const shares = ['a', 'b', 'c'].map((owner) => {
-    const answer = draft.look(queue(owner, owner), world.now)
-    if (answer === false || 'name' in answer) throw new Error('no room')
+    const answer = draft.look(queue(owner, owner), state.now)
+    if (answer === false || 'name' in answer) throw new Error('no startable')
     return answer.quotas.find(({ name }) => name.startsWith('unknown of'))
   })
   expect(shares).toMatchObject([{ most: 200 }, { most: 67 }, { most: 50 }])
-  expect(roomAt(queue('c', 'c'), world.now)).toBe(5)
+  expect(startableAt(queue('c', 'c'), state.now)).toBe(5)
 })
 
 test('test mail always has capacity', () => {
-  const { roomAt } = open()
-  expect(roomAt(SANDBOX, 0)).toBe(40)
+  const { startableAt } = open()
+  expect(startableAt(SANDBOX, 0)).toBe(40)
 })

@@ -2,29 +2,29 @@ import { destinationOf, type Outcome, ownerOf, SANDBOX } from '../../model/deliv
 import type { WallClock } from '../../os/clock.ts'
 import { wallTimeOf } from '../../os/clock-changes.ts'
 import type { Blocker, ClaimLimits, Look, Quota } from '../../storage/store.ts'
-import { createPace } from './cold-start-pacing.ts'
-import { createAllowance } from './concurrency.ts'
-import type { SiteTerms } from './destination-limits.ts'
-import type { SiteState } from './destination-state.ts'
-import type { Sites, Way } from './destinations.ts'
+import { createColdStartPacing } from './cold-start-pacing.ts'
+import { createDestinationConcurrency } from './concurrency.ts'
+import type { DestinationTerms } from './destination-limits.ts'
+import type { DestinationRoute, DestinationRoutes } from './destination-routes.ts'
+import type { DestinationState } from './destination-state.ts'
 import type { OwnerShares } from './owner-shares.ts'
 
-/** Decides what may start: queue → domain → site → what the site is allowed, as the store's claims ask it. */
+/** Decides what may start: queue → domain → destination → what the destination is allowed, as the store's claims ask it. */
 export interface Admission {
   /** What a queue whose first delivery is due since `dueAt` may start now. Claims nothing. */
   look: Look
   /** Begins a claim. Nothing counts before `commit`; a draft whose claim failed is dropped. */
   draft(): Draft
   /** Concurrent connections to the destination, over all organizations, and messages over each. */
-  connectionsOf(way: Way): Connections
+  connectionsOf(route: DestinationRoute): Connections
   /** `reached`: a host of the domain answered. `startedAt` is a time of the steady clock, ms. */
   ended(grant: Grant, ending: { outcome: Outcome; reached: boolean; startedAt: number }): void
   /** It was never tried after all. */
   returned(grant: Grant): void
   /** Blockers that may be gone since the last call. */
   freed(): string[]
-  stateOf(site: string): SiteState
-  sites(): SiteState[]
+  stateOf(destination: string): DestinationState
+  destinations(): DestinationState[]
 }
 
 /** One claim: `look` plans it, `commit` counts what it took. */
@@ -42,12 +42,12 @@ export interface Connections {
 
 /** Where a delivery goes, and whose place among which it takes. */
 export interface Grant {
-  way: Way
+  route: DestinationRoute
   owner: string
   pool: string
 }
 
-export const GIVEN_UP: Grant = { way: { site: '[given up]', mx: null }, owner: '', pool: 'none' }
+export const GIVEN_UP: Grant = { route: { destination: '[given up]', mx: null }, owner: '', pool: 'none' }
 
 /** Due since the start and overdue by less than this is fresh: no backlog makes it wait. */
 const FRESH_MS = 5_000
@@ -57,26 +57,26 @@ const FRESH_MS = 5_000
  *
  *  Limits, pauses and paces run on the steady clock; due times and the ends of blockers are times of the wall clock. */
 export function createAdmission(options: {
-  sites: Sites
+  routes: DestinationRoutes
   shares: OwnerShares
   clock: WallClock
   /** Since when (ms UTC) the wall clock was not set. */
   clockGoodSince: () => number
   maxInFlight: number
-  termsOf: (site: string) => SiteTerms
+  termsOf: (destination: string) => DestinationTerms
   longestPauseMs: (strikes: number) => number
   overdueMs: number
 }): Admission {
-  const { sites, shares, clock, clockGoodSince, overdueMs } = options
+  const { routes, shares, clock, clockGoodSince, overdueMs } = options
   const now = clock.steady.now
-  const allowance = createAllowance(options)
-  const pace = createPace()
+  const concurrency = createDestinationConcurrency(options)
+  const pacing = createColdStartPacing()
 
   const question = (domain: string, owner: string, isFresh: boolean, at: number): Blocker => {
-    const { starts, nextAt } = pace.left(at)
-    if (!isFresh && starts <= 0) return { name: PACE, until: nextAt }
-    const { blocker, isNew } = sites.ask(domain, owner, isFresh)
-    if (isNew) pace.started(1, at)
+    const { starts, nextAt } = pacing.left(at)
+    if (!isFresh && starts <= 0) return { name: PACING, until: nextAt }
+    const { blocker, isNew } = routes.ask(domain, owner, isFresh)
+    if (isNew) pacing.started(1, at)
     return blocker
   }
 
@@ -95,41 +95,41 @@ export function createAdmission(options: {
     }
     const at = now()
     const isFresh = dueAt >= clockGoodSince() && wallAt - dueAt < FRESH_MS
-    const way = sites.wayOf(domain, at)
-    if (way === null) return question(domain, owner, isFresh, at)
-    const pool = allowance.poolOf(way.site)
-    const share = shares.roomFor(pool.name, owner, pool.total, draft?.ownersOf(pool.name))
-    const ofSite = allowance.quotasOf(way.site, isFresh, at)
-    if (!Array.isArray(ofSite)) return ofSite
+    const route = routes.routeFor(domain, at)
+    if (route === null) return question(domain, owner, isFresh, at)
+    const pool = concurrency.poolOf(route.destination)
+    const share = shares.placesFor(pool.name, owner, pool.total, draft?.ownersOf(pool.name))
+    const ofDestination = concurrency.quotasOf(route.destination, isFresh, at)
+    if (!Array.isArray(ofDestination)) return ofDestination
     if (share <= 0) return shares.blockerOf(pool.name, owner)
-    const quotas: Quota[] = [...ofSite, { name: shares.nameOf(pool.name, owner), most: share }]
-    if (allowance.isPaced(way.site, false)) {
-      const { starts, nextAt } = pace.left(at)
-      const isPaced = allowance.isPaced(way.site, isFresh)
-      if (isPaced && starts <= 0) return { name: PACE, until: nextAt }
-      quotas.push({ name: PACE, most: isPaced ? starts : Number.POSITIVE_INFINITY })
+    const quotas: Quota[] = [...ofDestination, { name: shares.nameOf(pool.name, owner), most: share }]
+    if (concurrency.isPaced(route.destination, false)) {
+      const { starts, nextAt } = pacing.left(at)
+      const isPaced = concurrency.isPaced(route.destination, isFresh)
+      if (isPaced && starts <= 0) return { name: PACING, until: nextAt }
+      quotas.push({ name: PACING, most: isPaced ? starts : Number.POSITIVE_INFINITY })
     }
     draft?.ownersOf(pool.name).add(owner)
-    return granted({ way, owner, pool: pool.name }, { quotas })
+    return granted({ route, owner, pool: pool.name }, { quotas })
   }
 
   const onWallClock = (answer: ClaimLimits | Blocker): ClaimLimits | Blocker =>
     'name' in answer && answer.until !== null ? { ...answer, until: wallTimeOf(clock, answer.until) } : answer
-  const stateOnWallClock = ({ lowered, pausedUntil, ...state }: SiteState): SiteState => ({
+  const stateOnWallClock = ({ lowered, pausedUntil, ...state }: DestinationState): DestinationState => ({
     ...state,
     lowered: lowered && { ...lowered, at: wallTimeOf(clock, lowered.at) },
     pausedUntil: pausedUntil === null ? null : wallTimeOf(clock, pausedUntil),
   })
 
-  const start = ({ way: { site }, owner, pool }: Grant, count: number) => {
+  const start = ({ route: { destination }, owner, pool }: Grant, count: number) => {
     const at = now()
     shares.took(pool, owner, count)
-    if (allowance.isPaced(site, false)) pace.started(count, at)
-    allowance.started(site, count, at)
+    if (concurrency.isPaced(destination, false)) pacing.started(count, at)
+    concurrency.started(destination, count, at)
   }
-  const undone = ({ way, owner, pool }: Grant, count: number) => {
+  const undone = ({ route, owner, pool }: Grant, count: number) => {
     shares.gaveBack(pool, owner, count)
-    allowance.undone(way.site, count)
+    concurrency.undone(route.destination, count)
   }
 
   return {
@@ -147,20 +147,20 @@ export function createAdmission(options: {
         },
       }
     },
-    connectionsOf: ({ site }) => allowance.connectionsOf(site, now()),
+    connectionsOf: ({ destination }) => concurrency.connectionsOf(destination, now()),
     ended: (grant, ending) => {
       if (grant === TEST || grant === GIVEN_UP) return
       const at = now()
-      if (ending.outcome.kind === 'delivered') pace.good(at)
+      if (ending.outcome.kind === 'delivered') pacing.good(at)
       shares.gaveBack(grant.pool, grant.owner, 1)
-      allowance.ended(grant.way.site, ending, at)
+      concurrency.ended(grant.route.destination, ending, at)
     },
     returned: (grant) => {
       if (grant !== TEST && grant !== GIVEN_UP) undone(grant, 1)
     },
-    freed: () => [...allowance.freed(), ...shares.freed()],
-    stateOf: (site) => stateOnWallClock(allowance.stateOf(site, now())),
-    sites: () => allowance.sites(now()).map(stateOnWallClock),
+    freed: () => [...concurrency.freed(), ...shares.freed()],
+    stateOf: (destination) => stateOnWallClock(concurrency.stateOf(destination, now())),
+    destinations: () => concurrency.destinations(now()).map(stateOnWallClock),
   }
 }
 
@@ -184,5 +184,5 @@ function createDraft(): DraftState {
   }
 }
 
-const PACE = 'pace'
-const TEST: Grant = { way: { site: SANDBOX, mx: null }, owner: '', pool: 'none' }
+const PACING = 'pacing'
+const TEST: Grant = { route: { destination: SANDBOX, mx: null }, owner: '', pool: 'none' }

@@ -1,6 +1,6 @@
-/** How many attempts at sites that have not proven themselves may start while others take mail well. A dead site costs
+/** How many attempts at destinations that have not proven themselves may start while others take mail well. A dead destination costs
  *  no time of theirs but the processor's all the same: an attempt is a claim, a signature and a record. */
-export interface Pace {
+export interface ColdStartPacing {
   /** A mail went through. */
   good(now: number): void
   /** How many may start now, and when (ms UTC) more may if none. */
@@ -15,8 +15,8 @@ const BUSY = 20
 const AT_LEAST = 100
 const SHARE = 0.1
 
-/** Nothing known → Pace without a limit, until good mails come. */
-export function createPace(): Pace {
+/** Nothing known → ColdStartPacing without a limit, until good mails come. */
+export function createColdStartPacing(): ColdStartPacing {
   let second = 0
   let goodNow = 0
   let goodBefore = 0

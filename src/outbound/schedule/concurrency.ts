@@ -1,113 +1,114 @@
 import type { Outcome } from '../../model/delivery.ts'
 import type { Blocker, Quota } from '../../storage/store.ts'
-import type { SiteTerms } from './destination-limits.ts'
-import type { SiteState } from './destination-state.ts'
-import { learn, minuteLeft, newStanding, type Standing } from './reputation.ts'
+import type { DestinationTerms } from './destination-limits.ts'
+import type { DestinationState } from './destination-state.ts'
+import { learn, minuteLeft, newReputation, type Reputation } from './reputation.ts'
 
-/** How many deliveries of a site may be under way, by how it has behaved (standing.ts): one that takes mail gets enough
- *  to keep its connections fed, any other a delivery a connection. All unknown sites together get half of all deliveries in flight
+/** How many deliveries of a destination may be in progress, by how it has behaved (reputation.ts): one that takes mail gets enough
+ *  to keep its connections fed, any other a delivery a connection. All unknown destinations together get half of all deliveries in flight
  *  and all in trouble a quarter, so that dead and slow ones, however many, leave room.
  *  All times are those of the steady clock, ms. */
-export interface Allowance {
-  /** How many more may start, or what they wait for. `isFresh`: not overdue for long. Of the unknown sites' share a
+export interface DestinationConcurrency {
+  /** How many more may start, or what they wait for. `isFresh`: not overdue for long. Of the unknown destinations' share a
    *  backlog gets half, so that a fresh mail need not wait behind it. */
-  quotasOf(site: string, isFresh: boolean, now: number): Quota[] | Blocker
-  /** All that share places with the site: its name, and how many places there are. */
-  poolOf(site: string): { name: Repute; total: number }
-  started(site: string, count: number, now: number): void
+  quotasOf(destination: string, isFresh: boolean, now: number): Quota[] | Blocker
+  /** All that share places with the destination: its name, and how many places there are. */
+  poolOf(destination: string): { name: ReputationLevel; total: number }
+  started(destination: string, count: number, now: number): void
   /** As if it had never started. */
-  undone(site: string, count: number): void
-  ended(site: string, ending: { outcome: Outcome; reached: boolean; startedAt: number }, now: number): void
+  undone(destination: string, count: number): void
+  ended(destination: string, ending: { outcome: Outcome; reached: boolean; startedAt: number }, now: number): void
   /** Blockers that may be gone since the last call. */
   freed(): string[]
-  /** Whether its attempts have to be few while others take mail well (pace.ts). */
-  isPaced(site: string, isFresh: boolean): boolean
+  /** Whether its attempts have to be few while others take mail well (cold-start-pacing.ts). */
+  isPaced(destination: string, isFresh: boolean): boolean
   /** Connections at once, at present. */
-  connectionsOf(site: string, now: number): { connections: number; maxMails: number }
-  stateOf(site: string, now: number): SiteState
-  sites(now: number): SiteState[]
+  connectionsOf(destination: string, now: number): { connections: number; maxMails: number }
+  stateOf(destination: string, now: number): DestinationState
+  destinations(now: number): DestinationState[]
 }
 
 /** Ahead of each connection: one mail on the wire, the next ones composed and signed meanwhile. */
 const AHEAD = 4
-/** Sites remembered; the one quiet for longest is forgotten first and is then simply unknown again. */
+/** Destinations remembered; the one quiet for longest is forgotten first and is then simply unknown again. */
 const REMEMBERED = 50_000
 
-type Repute = Standing['repute']
+type ReputationLevel = Reputation['level']
 
-export function createAllowance(options: {
+export function createDestinationConcurrency(options: {
   maxInFlight: number
-  termsOf: (site: string) => SiteTerms
+  termsOf: (destination: string) => DestinationTerms
   /** Not beyond the retry of the mail that failed. */
   longestPauseMs: (strikes: number) => number
-}): Allowance {
+}): DestinationConcurrency {
   const { maxInFlight, termsOf, longestPauseMs } = options
-  const together: Record<Repute, number> = {
+  const together: Record<ReputationLevel, number> = {
     proven: maxInFlight,
     unknown: Math.ceil(maxInFlight / 2),
     troubled: Math.ceil(maxInFlight / 4),
   }
   const backlogOfUnknown = Math.ceil(together.unknown / 2)
-  const underWay: Record<Repute, number> = { proven: 0, unknown: 0, troubled: 0 }
-  const standings = new Map<string, Standing>()
+  const underWay: Record<ReputationLevel, number> = { proven: 0, unknown: 0, troubled: 0 }
+  const reputations = new Map<string, Reputation>()
   let freed = new Set<string>()
 
   /** Kept only once something starts. */
-  const standingOf = (site: string, now: number) => standings.get(site) ?? newStanding(site, termsOf(site), now)
-  const count = (standing: Standing, change: number) => {
-    standing.underWay += change
-    underWay[standing.repute] += change
+  const reputationOf = (destination: string, now: number) =>
+    reputations.get(destination) ?? newReputation(destination, termsOf(destination), now)
+  const count = (reputation: Reputation, change: number) => {
+    reputation.underWay += change
+    underWay[reputation.level] += change
   }
-  const free = ({ site, repute }: Standing) => {
-    freed.add(nameOf(site)).add(repute)
-    if (repute === 'unknown') freed.add(BACKLOG)
+  const free = ({ destination, level }: Reputation) => {
+    freed.add(nameOf(destination)).add(level)
+    if (level === 'unknown') freed.add(BACKLOG)
   }
 
   return {
-    quotasOf: (site, isFresh, now) => {
-      const standing = standingOf(site, now)
-      const { repute, pausedUntil } = standing
-      if (pausedUntil > now) return { name: nameOf(site), until: pausedUntil }
-      const own = mostOf(standing) - standing.underWay
-      if (own <= 0) return { name: nameOf(site), until: null }
-      const minute = minuteLeft(standing, now)
-      if (minute.mails <= 0) return { name: nameOf(site), until: minute.nextAt }
-      const ofSite = { name: nameOf(site), most: Math.min(own, minute.mails) }
-      const shared = { name: repute, most: together[repute] - underWay[repute] }
-      if (repute !== 'unknown') return shared.most > 0 ? [ofSite, shared] : { name: repute, until: null }
+    quotasOf: (destination, isFresh, now) => {
+      const reputation = reputationOf(destination, now)
+      const { level, pausedUntil } = reputation
+      if (pausedUntil > now) return { name: nameOf(destination), until: pausedUntil }
+      const own = mostOf(reputation) - reputation.underWay
+      if (own <= 0) return { name: nameOf(destination), until: null }
+      const minute = minuteLeft(reputation, now)
+      if (minute.mails <= 0) return { name: nameOf(destination), until: minute.nextAt }
+      const ofDestination = { name: nameOf(destination), most: Math.min(own, minute.mails) }
+      const shared = { name: level, most: together[level] - underWay[level] }
+      if (level !== 'unknown') return shared.most > 0 ? [ofDestination, shared] : { name: level, until: null }
       // A fresh mail is not limited by the backlog's half but counts against it.
       const ofBacklog = { name: BACKLOG, most: isFresh ? Infinity : backlogOfUnknown - underWay.unknown }
       if (ofBacklog.most <= 0) return { name: BACKLOG, until: null }
-      return shared.most > 0 ? [ofSite, ofBacklog, shared] : { name: repute, until: null }
+      return shared.most > 0 ? [ofDestination, ofBacklog, shared] : { name: level, until: null }
     },
-    poolOf: (site) => {
-      const name = standings.get(site)?.repute ?? 'unknown'
+    poolOf: (destination) => {
+      const name = reputations.get(destination)?.level ?? 'unknown'
       return { name, total: together[name] }
     },
-    started: (site, started, now) => {
-      const standing = standingOf(site, now)
-      standings.set(site, standing)
-      count(standing, started)
-      standing.tokens -= started
+    started: (destination, started, now) => {
+      const reputation = reputationOf(destination, now)
+      reputations.set(destination, reputation)
+      count(reputation, started)
+      reputation.tokens -= started
     },
-    undone: (site, started) => {
-      const standing = standings.get(site)
-      if (standing === undefined) return
-      count(standing, -started)
-      standing.tokens += started
-      free(standing)
+    undone: (destination, started) => {
+      const reputation = reputations.get(destination)
+      if (reputation === undefined) return
+      count(reputation, -started)
+      reputation.tokens += started
+      free(reputation)
     },
-    ended: (site, ending, now) => {
-      const standing = standings.get(site)
-      if (standing === undefined) return
-      free(standing)
-      underWay[standing.repute] -= standing.underWay
-      standing.underWay--
-      learn(standing, ending, now, longestPauseMs)
-      underWay[standing.repute] += standing.underWay
-      standings.delete(site)
-      standings.set(site, standing)
-      if (standings.size > REMEMBERED) forgetOldestIdle(standings)
+    ended: (destination, ending, now) => {
+      const reputation = reputations.get(destination)
+      if (reputation === undefined) return
+      free(reputation)
+      underWay[reputation.level] -= reputation.underWay
+      reputation.underWay--
+      learn(reputation, ending, now, longestPauseMs)
+      underWay[reputation.level] += reputation.underWay
+      reputations.delete(destination)
+      reputations.set(destination, reputation)
+      if (reputations.size > REMEMBERED) deleteOldestIdle(reputations)
     },
     freed: () => {
       if (freed.size === 0) return []
@@ -115,42 +116,42 @@ export function createAllowance(options: {
       freed = new Set()
       return names
     },
-    isPaced: (site, isFresh) => {
-      const repute = standings.get(site)?.repute ?? 'unknown'
-      return repute === 'troubled' || (repute === 'unknown' && !isFresh)
+    isPaced: (destination, isFresh) => {
+      const level = reputations.get(destination)?.level ?? 'unknown'
+      return level === 'troubled' || (level === 'unknown' && !isFresh)
     },
-    connectionsOf: (site, now) => {
-      const { limit, terms } = standingOf(site, now)
+    connectionsOf: (destination, now) => {
+      const { limit, terms } = reputationOf(destination, now)
       return { connections: limit, maxMails: terms.maxMailsPerConnection }
     },
-    stateOf: (site, now) => stateOf(standingOf(site, now), now),
-    sites: (now) => [...standings.values()].map((standing) => stateOf(standing, now)),
+    stateOf: (destination, now) => stateOf(reputationOf(destination, now), now),
+    destinations: (now) => [...reputations.values()].map((reputation) => stateOf(reputation, now)),
   }
 }
 
 const BACKLOG = 'unknown backlog'
-const nameOf = (site: string) => `site ${site}`
-const mostOf = ({ repute, limit }: Standing) => (repute === 'proven' ? limit * AHEAD : limit)
+const nameOf = (destination: string) => `destination ${destination}`
+const mostOf = ({ level, limit }: Reputation) => (level === 'proven' ? limit * AHEAD : limit)
 
-function stateOf(standing: Standing, now: number): SiteState {
-  const { site, terms, limit, underWay, lowered, repute, pausedUntil } = standing
+function stateOf(reputation: Reputation, now: number): DestinationState {
+  const { destination, terms, limit, underWay, lowered, level, pausedUntil } = reputation
   const isPaused = pausedUntil > now
   return {
-    site,
-    state: isPaused ? 'paused' : repute,
+    destination,
+    state: isPaused ? 'paused' : level,
     limit,
     maxLimit: terms.maxConnections,
     underWay,
-    maxUnderWay: mostOf(standing),
+    maxUnderWay: mostOf(reputation),
     lowered,
     pausedUntil: isPaused ? pausedUntil : null,
   }
 }
 
-function forgetOldestIdle(standings: Map<string, Standing>): void {
-  for (const [site, standing] of standings) {
-    if (standing.underWay > 0) continue
-    standings.delete(site)
+function deleteOldestIdle(reputations: Map<string, Reputation>): void {
+  for (const [destination, reputation] of reputations) {
+    if (reputation.underWay > 0) continue
+    reputations.delete(destination)
     return
   }
 }

@@ -7,8 +7,8 @@ import type { ClaimedDelivery } from '../../storage/store.ts'
 import { Deliverer, type DelivererDeps } from '../deliver.ts'
 import { type Admission, createAdmission, GIVEN_UP, type Grant } from './admission.ts'
 import { type ConfiguredTerms, createTermsOf } from './destination-limits.ts'
-import type { SiteState } from './destination-state.ts'
-import { createSites } from './destinations.ts'
+import { createDestinationRoutes } from './destination-routes.ts'
+import type { DestinationState } from './destination-state.ts'
 import { createOwnerShares } from './owner-shares.ts'
 
 /** The delivery engine: claim what is due, have a worker try it, record what came of it, say when next.
@@ -25,17 +25,17 @@ export interface OutboundLoop {
    *  the next start, when the lease of this process ends. */
   stop(graceMs: number): Promise<void>
   underWay(): number
-  /** How we stand with a site at present. */
-  stateOf(site: string): SiteState
-  /** The same of every site that anything was started at, as far as is remembered. */
-  sites(): SiteState[]
+  /** How we stand with a destination at present. */
+  stateOf(destination: string): DestinationState
+  /** The same of every destination that anything was started at, as far as is remembered. */
+  destinations(): DestinationState[]
 }
 
 export interface OutboundLoopDeps extends Omit<DelivererDeps, 'admission' | 'clockGoodSince'> {
   settings: DelivererDeps['settings'] & {
     maxInFlight: number
     maxPerDestination: number
-    sites: Readonly<Record<string, ConfiguredTerms>>
+    destinations: Readonly<Record<string, ConfiguredTerms>>
     smarthost: { host: string } | null
   }
   resolver: Pick<Resolver, 'mx'>
@@ -52,7 +52,7 @@ export function createOutboundLoop(deps: OutboundLoopDeps): OutboundLoop {
     stop: (graceMs) => scheduler.stop(graceMs),
     underWay: () => scheduler.running(),
     stateOf: admission.stateOf,
-    sites: admission.sites,
+    destinations: admission.destinations,
   }
 }
 
@@ -121,7 +121,7 @@ class Scheduler {
     const { clock, settings, resolver } = this.#deps
     const { retryScheduleSeconds: ladder } = settings
     const shares = createOwnerShares(clock.steady.now)
-    const sites = createSites({
+    const routes = createDestinationRoutes({
       shares,
       resolver,
       smarthost: settings.smarthost?.host ?? null,
@@ -133,11 +133,11 @@ class Scheduler {
     })
     return createAdmission({
       shares,
-      sites,
+      routes,
       clock,
       clockGoodSince: this.#clockChanges.goodSince,
       maxInFlight: settings.maxInFlight,
-      termsOf: createTermsOf(settings.sites, settings.maxPerDestination),
+      termsOf: createTermsOf(settings.destinations, settings.maxPerDestination),
       longestPauseMs: (strikes) => (ladder[Math.min(strikes, ladder.length) - 1] ?? 0) * 1000 * PAUSE_OF_RETRY,
       overdueMs: settings.maxAgeSeconds * 1000,
     })
@@ -151,7 +151,7 @@ class Scheduler {
     return isMore ? clock.now() : nextAt
   }
 
-  /** Once a second: what expires while its site is paused or full does not wait for that to end. */
+  /** Once a second: what expires while its destination is paused or full does not wait for that to end. */
   async #endExpired(): Promise<void> {
     const { store, clock, workerId: worker } = this.#deps
     const now = clock.now()
@@ -197,7 +197,7 @@ class Scheduler {
   #begin(claim: ClaimedDelivery, grant: Grant): void {
     const { id } = claim.delivery
     this.#underWay.add(id)
-    this.#slots.start(grant.way.site, () =>
+    this.#slots.start(grant.route.destination, () =>
       this.#deliverer.deliver(claim, grant).finally(() => this.#underWay.delete(id)),
     )
   }
@@ -206,5 +206,5 @@ class Scheduler {
 const IDLE_MS = 1_000
 /** One claim is one change of the store: enough to fill the workers, short enough to keep the thread free. */
 const CLAIM_MAX = 100
-/** A pause of a site after a failure, of the wait before the next try (which varies by a tenth). */
+/** A pause of a destination after a failure, of the wait before the next try (which varies by a tenth). */
 const PAUSE_OF_RETRY = 0.8

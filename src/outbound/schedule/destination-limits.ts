@@ -1,22 +1,22 @@
-/** What a site gets at most. */
-export interface SiteTerms {
+/** What a destination gets at most. */
+export interface DestinationTerms {
   maxConnections: number
   maxMailsPerConnection: number
   /** Null = no limit. */
   maxMailsPerMinute: number | null
 }
 
-/** What the config says of a site; 0 = nothing. */
-export type ConfiguredTerms = { readonly [Name in keyof SiteTerms]: number }
+/** What the config says of a destination; 0 = nothing. */
+export type ConfiguredTerms = { readonly [Name in keyof DestinationTerms]: number }
 
-/** Name of a site → its terms: those of the config above those known of the provider above `maxPerDestination`. */
+/** Name of a destination → its terms: those of the config above those known of the provider above `maxPerDestination`. */
 export function createTermsOf(
   configured: Readonly<Record<string, ConfiguredTerms>>,
   maxPerDestination: number,
-): (site: string) => SiteTerms {
-  return (site) => {
-    const own = Object.hasOwn(configured, site) ? configured[site] : undefined
-    const known = Object.hasOwn(PROVIDERS, site) ? PROVIDERS[site] : undefined
+): (destination: string) => DestinationTerms {
+  return (destination) => {
+    const own = Object.hasOwn(configured, destination) ? configured[destination] : undefined
+    const known = Object.hasOwn(PROVIDERS, destination) ? PROVIDERS[destination] : undefined
     return {
       maxConnections: own?.maxConnections || Math.min(known?.maxConnections ?? maxPerDestination, maxPerDestination),
       maxMailsPerConnection: own?.maxMailsPerConnection || (known?.maxMailsPerConnection ?? MAILS_PER_CONNECTION),
@@ -37,7 +37,7 @@ const MAILS_PER_CONNECTION = 500
  *    (help.yahoo.com/kb/SLN3433.html); connections "with respect", no number.
  *  - google.com (Gmail, Workspace) and icloud.com publish none; both answer 421 4.7.z to more than they like.
  *  - orange.fr (also wanadoo.fr): none published; OFR004_104 "too many connections" is seen from the third on. */
-const PROVIDERS: Readonly<Record<string, Partial<SiteTerms>>> = {
+const PROVIDERS: Readonly<Record<string, Partial<DestinationTerms>>> = {
   'google.com': { maxConnections: 20, maxMailsPerConnection: 100 },
   'outlook.com': { maxConnections: 20, maxMailsPerConnection: 100 },
   'yahoodns.net': { maxConnections: 10, maxMailsPerConnection: 20 },

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import type { Lookup, MxRecord } from '../../net/dns/resolver.ts'
-import { siteOf, siteOfHost } from './destination.ts'
+import { destinationFor, destinationOfHost } from './destination.ts'
 
 const mx = (...records: [number, string][]): Lookup<MxRecord> => ({
   kind: 'records',
@@ -27,12 +27,12 @@ test.each([
   ['mail.silent.example', { kind: 'temporary', reason: 'SERVFAIL' } as const, 'mail.silent.example'],
   ['[192.0.2.1]', null, '[192.0.2.1]'],
   ['[IPv6:2001:db8::1]', null, '[ipv6:2001:db8::1]'],
-])('mail for %s goes to a destination of its own name', (domain, lookup, site) => {
-  expect(siteOf(domain, lookup)).toBe(site)
+])('mail for %s goes to a destination of its own name', (domain, lookup, destination) => {
+  expect(destinationFor(domain, lookup)).toBe(destination)
 })
 
 test('a host without a registrable domain is its own destination', () => {
-  expect(['localhost', '192.0.2.1', '2001:db8::1', 'co.uk'].map(siteOfHost)).toEqual([
+  expect(['localhost', '192.0.2.1', '2001:db8::1', 'co.uk'].map(destinationOfHost)).toEqual([
     'localhost',
     '192.0.2.1',
     '2001:db8::1',

@@ -2,31 +2,31 @@ import { getDomain } from 'tldts'
 import type { Lookup, MxRecord } from '../../net/dns/resolver.ts'
 import { isIpLiteral } from '../../net/ip.ts'
 
-/** Mail domain (A-label, or an address literal in brackets) and what DNS said of its MX → the site whose limits count:
+/** Mail domain (A-label, or an address literal in brackets) and what DNS said of its MX → the destination whose limits count:
  *  the registrable domain of the best MX host, so that all domains of one provider share them. Of equally preferred
  *  hosts the first by name counts, for every look-up must say the same. Without MX it is that of the domain, and while
  *  DNS is in trouble the domain alone stands for itself. Never throws. */
-export function siteOf(domain: string, mx: Lookup<MxRecord> | null): string {
+export function destinationFor(domain: string, mx: Lookup<MxRecord> | null): string {
   if (mx?.kind === 'temporary') return domain
-  if (mx?.kind !== 'records') return siteOfHost(domain)
+  if (mx?.kind !== 'records') return destinationOfHost(domain)
   const [best] = mx.records
     .map(({ preference, exchange }) => ({ preference, host: exchange.replace(/\.$/, '') }))
     .filter(({ host }) => host !== '')
     .sort((a, b) => a.preference - b.preference || (a.host < b.host ? -1 : 1))
-  return siteOfHost(best?.host ?? domain)
+  return destinationOfHost(best?.host ?? domain)
 }
 
 /** Host → its registrable domain, by the public suffix list with its private part (each shop on a shared host is its
- *  own site); an address, a single label or a suffix is its own. */
-export function siteOfHost(host: string): string {
+ *  own destination); an address, a single label or a suffix is its own. */
+export function destinationOfHost(host: string): string {
   const bare = host.replace(/\.$/, '').toLowerCase()
   if (bare.startsWith('[') || isIpLiteral(bare)) return bare
   const registrable = getDomain(bare, { allowPrivateDomains: true, validateHostname: false }) ?? bare
-  return SAME_HOUSE[registrable] ?? registrable
+  return SAME_PROVIDER[registrable] ?? registrable
 }
 
 /** Second names that a provider's hosts stand under. */
-const SAME_HOUSE: Record<string, string> = {
+const SAME_PROVIDER: Record<string, string> = {
   'googlemail.com': 'google.com', // aspmx2.googlemail.com, beside aspmx.l.google.com
   'mx.microsoft': 'outlook.com', // DNSSEC-signed names of Exchange Online
 }

@@ -1,12 +1,12 @@
 import { createRecentOthers } from '../../net/limiters/recent-others.ts'
 
-/** Divides limited places (deliveries under way, questions to DNS) among organizations, so that one whose destinations hang,
+/** Divides limited places (deliveries in progress, questions to DNS) among organizations, so that one whose destinations hang,
  *  however many, leaves places for the others. */
 export interface OwnerShares {
   /** How many more of the pool's `total` places the owner may take; zero or less when it has its part. While no other owner
    *  asked within the last hour it may take all; else, with n other owners that hold places, total / (n + 2): a part is left
    *  for an owner that holds none yet. `planned`: owners that are about to take places. */
-  roomFor(pool: string, owner: string, total: number, planned?: ReadonlySet<string>): number
+  placesFor(pool: string, owner: string, total: number, planned?: ReadonlySet<string>): number
   took(pool: string, owner: string, count: number): void
   gaveBack(pool: string, owner: string, count: number): void
   /** The blocker's name. */
@@ -33,7 +33,7 @@ export function createOwnerShares(now: () => number): OwnerShares {
 
   const holdersOf = (pool: string) => held.get(pool) ?? new Map<string, number>()
   return {
-    roomFor: (pool, owner, total, planned) => {
+    placesFor: (pool, owner, total, planned) => {
       const hasOthers = recentOthers.than(owner)
       const holders = holdersOf(pool)
       const own = holders.get(owner) ?? 0

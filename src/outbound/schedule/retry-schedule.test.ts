@@ -5,7 +5,7 @@ import type { Random } from '../../os/random.ts'
 import { nextAttempt } from './retry-schedule.ts'
 
 // The schedule of the default config, so that the golden table shows that of a new server.
-const { retryScheduleSeconds: RETRY_LADDER_SECONDS, maxAgeSeconds: MAX_AGE_SECONDS } = makeConfig({
+const { retryScheduleSeconds: RETRY_SCHEDULE_SECONDS, maxAgeSeconds: MAX_AGE_SECONDS } = makeConfig({
   hostname: 'mail.example.com',
 }).delivery
 
@@ -15,7 +15,7 @@ const base = {
   attempt: 1,
   firstAttemptAt: 0,
   now: 0,
-  ladderSeconds: RETRY_LADDER_SECONDS,
+  scheduleSeconds: RETRY_SCHEDULE_SECONDS,
   maxAgeSeconds: MAX_AGE_SECONDS,
   expiresAt: null,
   random: noJitter,
@@ -23,7 +23,7 @@ const base = {
 
 test('the printed schedule matches the golden file', () => {
   const golden = readFileSync(new URL('../../../test/golden/retry-schedule.txt', import.meta.url), 'utf8')
-  expect(printedLadder()).toBe(golden)
+  expect(printedSchedule()).toBe(golden)
 })
 
 test('a wait varies by at most ten percent', () => {
@@ -43,11 +43,11 @@ test('no attempt starts after the message has expired', () => {
 })
 
 test('the last step of the schedule repeats; an empty schedule retries nothing', () => {
-  expect(nextAttempt({ ...base, attempt: 50, ladderSeconds: [1, 2] })).toBe(2000)
-  expect(nextAttempt({ ...base, ladderSeconds: [] })).toBeNull()
+  expect(nextAttempt({ ...base, attempt: 50, scheduleSeconds: [1, 2] })).toBe(2000)
+  expect(nextAttempt({ ...base, scheduleSeconds: [] })).toBeNull()
 })
 
-function printedLadder(): string {
+function printedSchedule(): string {
   const rows = ['attempt  wait before it  since the first']
   let now = 0
   for (let attempt = 1; ; attempt++) {

@@ -12,24 +12,24 @@ export function nextAttempt(options: {
   attempt: number
   firstAttemptAt: number | null
   now: number
-  ladderSeconds: readonly number[]
+  scheduleSeconds: readonly number[]
   maxAgeSeconds: number
   expiresAt: number | null
   random: Random
 }): number | null {
-  const { attempt, firstAttemptAt, now, ladderSeconds, maxAgeSeconds, expiresAt, random } = options
-  if (ladderSeconds.length === 0) return null
-  const nextAt = now + backoffMs(ladderSeconds, attempt, JITTER, random)
-  const ageMs = Math.max(nextAt - (firstAttemptAt ?? nextAt), leastAgeMs(ladderSeconds, attempt))
+  const { attempt, firstAttemptAt, now, scheduleSeconds, maxAgeSeconds, expiresAt, random } = options
+  if (scheduleSeconds.length === 0) return null
+  const nextAt = now + backoffMs(scheduleSeconds, attempt, JITTER, random)
+  const ageMs = Math.max(nextAt - (firstAttemptAt ?? nextAt), leastAgeMs(scheduleSeconds, attempt))
   if (ageMs > maxAgeSeconds * 1000) return null
   return expiresAt !== null && nextAt > expiresAt ? null : nextAt
 }
 
 /** What the waits before attempt `attempt + 1` came to, had each been as short as it can. */
-function leastAgeMs(ladderSeconds: readonly number[], attempt: number): number {
-  const beyond = Math.max(0, attempt - ladderSeconds.length)
-  const waits = ladderSeconds.slice(0, attempt).reduce((sum, seconds) => sum + seconds, 0)
-  return (waits + beyond * (ladderSeconds.at(-1) ?? 0)) * 1000 * (1 - JITTER)
+function leastAgeMs(scheduleSeconds: readonly number[], attempt: number): number {
+  const beyond = Math.max(0, attempt - scheduleSeconds.length)
+  const waits = scheduleSeconds.slice(0, attempt).reduce((sum, seconds) => sum + seconds, 0)
+  return (waits + beyond * (scheduleSeconds.at(-1) ?? 0)) * 1000 * (1 - JITTER)
 }
 
 const JITTER = 0.1 // ±10 %

@@ -5,10 +5,10 @@ import type { Random } from '../../os/random.ts'
 import type { WorkerSettings } from '../job.ts'
 import { findAddresses, findHosts, isAddressLiteral, routeOf } from '../mx.ts'
 import { hostPolicy } from '../tls/host-policy.ts'
-import { siteOf, siteOfHost } from './destination.ts'
+import { destinationFor, destinationOfHost } from './destination.ts'
 
 /** Where mail of a domain would go now, as people are told. */
-export type WayShown = { site: string } & (
+export type RouteShown = { destination: string } & (
   | { kind: 'smarthost'; host: string }
   | { kind: 'hosts'; hosts: string[]; tlsPolicy: TlsPolicy }
   /** `isFinal`: the domain does not exist or takes no mail, a hard bounce. */
@@ -17,7 +17,7 @@ export type WayShown = { site: string } & (
 
 /** Mail domain → where its mail goes at present and what TLS must prove at the first host, for people: by the same rules
  *  as an attempt, without a connection. Rejects only when `mtaStsOf` does. */
-export async function findWay(
+export async function findRoute(
   domain: string,
   deps: {
     resolver: Resolver
@@ -25,21 +25,21 @@ export async function findWay(
     settings: Pick<WorkerSettings, 'smarthost' | 'deliveryPort'>
     mtaStsOf: (domain: string) => MtaSts | null | Promise<MtaSts | null>
   },
-): Promise<WayShown> {
+): Promise<RouteShown> {
   const { resolver, random, settings } = deps
   if (settings.smarthost !== null) {
     const { host } = settings.smarthost
-    return { kind: 'smarthost', host, site: siteOfHost(host) }
+    return { kind: 'smarthost', host, destination: destinationOfHost(host) }
   }
   const asked = isAddressLiteral(domain) ? null : resolver.mx(domain)
   const [mx, mtaSts] = await Promise.all([asked, deps.mtaStsOf(domain)])
-  const site = siteOf(domain, mx)
+  const destination = destinationFor(domain, mx)
   const route = mx === null ? await findHosts(domain, resolver, random) : routeOf(domain, mx, random)
   if (route.kind === 'nowhere') {
     const { outcome } = route
     return {
       kind: 'nowhere',
-      site,
+      destination,
       isFinal: outcome.kind === 'bounced',
       reason: outcome.kind === 'delivered' ? '' : outcome.message,
     }
@@ -48,5 +48,5 @@ export async function findWay(
   const isAuthentic = route.authentic && (await findAddresses(host, resolver, () => true)).authentic
   const facts = { domain, host, port: settings.deliveryPort, isAuthentic, mtaSts, requireTls: false }
   const { name } = await hostPolicy(facts, resolver)
-  return { kind: 'hosts', site, hosts: route.hosts, tlsPolicy: name }
+  return { kind: 'hosts', destination, hosts: route.hosts, tlsPolicy: name }
 }

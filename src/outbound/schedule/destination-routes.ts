@@ -2,27 +2,27 @@ import type { Lookup, MxRecord, Resolver } from '../../net/dns/resolver.ts'
 import { deleteOldest } from '../../os/delete-oldest.ts'
 import type { Blocker } from '../../storage/store.ts'
 import { isAddressLiteral } from '../mx.ts'
-import { siteOf, siteOfHost } from './destination.ts'
+import { destinationFor, destinationOfHost } from './destination.ts'
 import type { OwnerShares } from './owner-shares.ts'
 
-/** Where a domain's mail goes: the site whose limits count, and what DNS said of its MX (null: nothing was to be asked). */
-export interface Way {
-  site: string
+/** Where a domain's mail goes: the destination whose limits count, and what DNS said of its MX (null: nothing was to be asked). */
+export interface DestinationRoute {
+  destination: string
   mx: Lookup<MxRecord> | null
 }
 
-/** Domain → its way, asked of DNS once and remembered, so that the site is known before anything is claimed. Memory
+/** Domain → its route, asked of DNS once and remembered, so that the destination is known before anything is claimed. Memory
  *  only: after a restart all is asked again. */
-export interface Sites {
+export interface DestinationRoutes {
   /** Null = not known at `now` (steady clock, ms): ask. */
-  wayOf(domain: string, now: number): Way | null
+  routeFor(domain: string, now: number): DestinationRoute | null
   /** As it was known last, were it long ago. */
-  lastWayOf(domain: string): Way | null
+  lastRouteFor(domain: string): DestinationRoute | null
   /** Asks, or waits until there is room to ask; answers what the domain has to wait for. `owner`: who wants to know. */
   ask(domain: string, owner: string, isFresh: boolean): { blocker: Blocker; isNew: boolean }
 }
 
-/** Questions under way; what has been due for long gets half of them, so that a fresh mail need not wait behind a
+/** Questions in progress; what has been due for long gets half of them, so that a fresh mail need not wait behind a
  *  backlog of domains whose DNS is silent. */
 const QUESTIONS = 64
 const QUESTIONS_OF_BACKLOG = QUESTIONS / 2
@@ -36,7 +36,7 @@ const LOOKS = 2
 /** Domains remembered; what was asked longest ago is forgotten first. */
 const REMEMBERED = 100_000
 
-export function createSites(options: {
+export function createDestinationRoutes(options: {
   resolver: Pick<Resolver, 'mx'>
   shares: OwnerShares
   /** All mail goes to this host, if there is one. */
@@ -45,10 +45,11 @@ export function createSites(options: {
   now: () => number
   /** What waited behind these may go on. */
   onKnown: (blockers: string[]) => void
-}): Sites {
+}): DestinationRoutes {
   const { resolver, shares, smarthost, now: clockNow, onKnown } = options
-  const all: Way | null = smarthost === null ? null : { site: siteOfHost(smarthost), mx: null }
-  const ways = new Map<string, { way: Way; until: number; looks: number }>()
+  const all: DestinationRoute | null =
+    smarthost === null ? null : { destination: destinationOfHost(smarthost), mx: null }
+  const routes = new Map<string, { route: DestinationRoute; until: number; looks: number }>()
   const asking = new Set<string>()
 
   const asked = async (domain: string, owner: string) => {
@@ -57,25 +58,29 @@ export function createSites(options: {
     const mx = await resolver.mx(domain)
     asking.delete(domain)
     shares.gaveBack(QUESTION, owner, 1)
-    ways.delete(domain)
-    ways.set(domain, { way: { site: siteOf(domain, mx), mx }, until: clockNow() + lifeOf(mx), looks: LOOKS })
-    if (ways.size > REMEMBERED) deleteOldest(ways)
-    onKnown([nameOf(domain), ROOM, ROOM_OF_BACKLOG])
+    routes.delete(domain)
+    routes.set(domain, {
+      route: { destination: destinationFor(domain, mx), mx },
+      until: clockNow() + lifeOf(mx),
+      looks: LOOKS,
+    })
+    if (routes.size > REMEMBERED) deleteOldest(routes)
+    onKnown([nameOf(domain), QUESTION_SLOTS, BACKLOG_QUESTION_SLOTS])
   }
-  const withoutQuestion = (domain: string): Way | null =>
-    all ?? (isAddressLiteral(domain) ? { site: domain.toLowerCase(), mx: null } : null)
+  const withoutQuestion = (domain: string): DestinationRoute | null =>
+    all ?? (isAddressLiteral(domain) ? { destination: domain.toLowerCase(), mx: null } : null)
 
   return {
-    wayOf: (domain, now) => {
-      const known = ways.get(domain)
-      return known !== undefined && (known.until > now || known.looks-- > 0) ? known.way : withoutQuestion(domain)
+    routeFor: (domain, now) => {
+      const known = routes.get(domain)
+      return known !== undefined && (known.until > now || known.looks-- > 0) ? known.route : withoutQuestion(domain)
     },
-    lastWayOf: (domain) => ways.get(domain)?.way ?? withoutQuestion(domain),
+    lastRouteFor: (domain) => routes.get(domain)?.route ?? withoutQuestion(domain),
     ask: (domain, owner, isFresh) => {
       const isNew = !asking.has(domain)
-      const share = shares.roomFor(QUESTION, owner, QUESTIONS)
+      const share = shares.placesFor(QUESTION, owner, QUESTIONS)
       if (isNew && asking.size >= (isFresh ? QUESTIONS : QUESTIONS_OF_BACKLOG)) {
-        return { blocker: { name: isFresh ? ROOM : ROOM_OF_BACKLOG, until: null }, isNew: false }
+        return { blocker: { name: isFresh ? QUESTION_SLOTS : BACKLOG_QUESTION_SLOTS, until: null }, isNew: false }
       }
       if (isNew && share <= 0) return { blocker: shares.blockerOf(QUESTION, owner), isNew: false }
       if (isNew) void asked(domain, owner)
@@ -85,8 +90,8 @@ export function createSites(options: {
 }
 
 const QUESTION = 'question'
-const ROOM = 'questions'
-const ROOM_OF_BACKLOG = 'questions of the backlog'
+const QUESTION_SLOTS = 'questions'
+const BACKLOG_QUESTION_SLOTS = 'questions of the backlog'
 const nameOf = (domain: string) => `mx ${domain}`
 
 function lifeOf(mx: Lookup<MxRecord>): number {

@@ -1,0 +1,84 @@
+import { expect, test } from 'bun:test'
+import type { Lookup, MxRecord } from '../../net/dns/resolver.ts'
+import { createDestinationRoutes } from './destination-routes.ts'
+import { createOwnerShares } from './owner-shares.ts'
+
+const GOOGLE: Lookup<MxRecord> = {
+  kind: 'records',
+  records: [{ preference: 1, exchange: 'aspmx.l.google.com' }],
+  ttlSeconds: 300,
+  authentic: false,
+}
+
+/** Destinations whose DNS answers on demand. */
+function open(smarthost: string | null = null) {
+  const state = { now: 0, asked: [] as string[], freed: [] as string[] }
+  const waiting = new Map<string, (answer: Lookup<MxRecord>) => void>()
+  const routes = createDestinationRoutes({
+    resolver: {
+      mx: (domain) => {
+        state.asked.push(domain)
+        return new Promise((resolve) => waiting.set(domain, resolve))
+      },
+    },
+    shares: createOwnerShares(() => state.now),
+    smarthost,
+    now: () => state.now,
+    onKnown: (blockers) => state.freed.push(...blockers),
+  })
+  const answer = async (domain: string, lookup: Lookup<MxRecord>) => {
+    waiting.get(domain)!(lookup)
+    await Promise.resolve()
+    await Promise.resolve()
+  }
+  return { state, routes, answer }
+}
+
+test('a domain is looked up once, waits for the answer, and is known for its TTL', async () => {
+  const { state, routes, answer } = open()
+  expect(routes.routeFor('a.example', 0)).toBeNull()
+  expect(routes.ask('a.example', 'a', true)).toEqual({ blocker: { name: 'mx a.example', until: null }, isNew: true })
+  expect(routes.ask('a.example', 'a', true).isNew).toBe(false)
+  await answer('a.example', GOOGLE)
+  expect(state.freed).toContain('mx a.example')
+  expect(routes.routeFor('a.example', 299_999)).toEqual({ destination: 'google.com', mx: GOOGLE })
+  expect(state.asked).toEqual(['a.example'])
+  expect(routes.lastRouteFor('a.example')!.destination).toBe('google.com')
+})
+
+test('an answer with a TTL shorter than its way back is valid for the claim that asked', async () => {
+  const { routes, answer } = open()
+  routes.ask('a.example', 'a', true)
+  await answer('a.example', { kind: 'temporary', reason: 'SERVFAIL' })
+  expect(routes.routeFor('a.example', 999_999)!.destination).toBe('a.example')
+  expect(routes.routeFor('a.example', 999_999)!.destination).toBe('a.example')
+  expect(routes.routeFor('a.example', 999_999)).toBeNull()
+})
+
+// threat: hanging-destinations-of-one-tenant
+test('silent domains of one organization leave half of the lookups to the others', async () => {
+  const { state, routes, answer } = open()
+  routes.ask('first.example', 'b', true)
+  await answer('first.example', GOOGLE)
+  for (let i = 0; i < 100; i++) routes.ask(`silent${i}.example`, 'h', true)
+  expect(state.asked).toHaveLength(1 + 32)
+  expect(routes.ask('silent99.example', 'h', true).blocker.name).toBe('question of h')
+  expect(routes.ask('other.example', 'b', true).blocker.name).toBe('mx other.example')
+})
+
+test('a backlog of silent domains leaves half of the lookups to fresh mail', () => {
+  const { state, routes } = open()
+  for (let i = 0; i < 100; i++) routes.ask(`old${i}.example`, 'a', false)
+  expect(state.asked).toHaveLength(32)
+  expect(routes.ask('old99.example', 'a', false).blocker.name).toBe('questions of the backlog')
+  for (let i = 0; i < 100; i++) routes.ask(`new${i}.example`, 'a', true)
+  expect(state.asked).toHaveLength(64)
+  expect(routes.ask('new99.example', 'a', true).blocker.name).toBe('questions')
+})
+
+test('an address literal is not looked up, nor any domain with a smarthost', () => {
+  const { state, routes } = open()
+  expect(routes.routeFor('[192.0.2.1]', 0)).toEqual({ destination: '[192.0.2.1]', mx: null })
+  expect(open('smtp.relay.example').routes.routeFor('a.example', 0)).toEqual({ destination: 'relay.example', mx: null })
+  expect(state.asked).toEqual([])
+})
