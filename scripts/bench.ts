@@ -4,7 +4,7 @@
  *
  *    bun scripts/bench.ts [--only accept,send,…] [--rounds 3] [--messages 5000] [--against FILE] [--keep FILE] [--markdown]
  *
- *  Prints the machine, then median (min–max) of the rounds with the target of each. With `--against` an earlier
+ *  Prints the machine, then median (min–max) of the rounds with the goal of each. With `--against` an earlier
  *  binary runs in turn with this one. `--keep` adds to the values in FILE, so that parts can be measured one at a
  *  time and still form one table; `--rounds 0` only prints it. `--markdown` prints the table of the manual's page
  *  `performance`. Generator, sink and receiver are separate processes on the same machine: compare within one run
@@ -45,7 +45,8 @@ const { values: options } = parseArgs({
 })
 const parts = options.only.split(',').flatMap((wanted) => {
   const found = PARTS.filter(({ name }) => name === wanted || name.startsWith(`${wanted}.`))
-  if (found.length === 0) throw new Error(`no part ${wanted}; there are ${PARTS.map(({ name }) => name).join(', ')}`)
+  if (found.length === 0)
+    throw new Error(`unknown part ${wanted}; the parts are ${PARTS.map(({ name }) => name).join(', ')}`)
   return found
 })
 const binaries: Binary[] = [

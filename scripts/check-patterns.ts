@@ -53,7 +53,7 @@ async function verdictsOf(all: readonly FoundPattern[]): Promise<Map<string, Ver
     if (known !== undefined) found.set(key, known)
     else waiting.set(key, pattern)
   }
-  if (waiting.size > 0) console.log(`patterns: ${waiting.size} are new; keep their verdicts with --renew`)
+  if (waiting.size > 0) console.log(`patterns: ${waiting.size} are new; store their verdicts with --renew`)
   const queue = waiting.entries()
   const work = async () => {
     for (const [key, pattern] of queue) {

@@ -58,7 +58,7 @@ function manifest() {
   return {
     name: 'postrider',
     version: pkg.version,
-    description: 'Client of a Postrider server: send mail, know what became of it, verify its webhooks',
+    description: 'Client for a Postrider server: send mail, follow its delivery, verify webhooks',
     license: pkg.license,
     type: 'module',
     sideEffects: false,

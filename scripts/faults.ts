@@ -66,7 +66,7 @@ const { values: options } = parseArgs({
 const wanted = options.only.split(',')
 const unknown = wanted.filter((name) => !FAULTS.some((fault) => fault.name === name))
 if (unknown.length > 0) {
-  console.error(`faults: there is no ${unknown}`)
+  console.error(`faults: unknown fault ${unknown}`)
   process.exit(2)
 }
 const has: Record<Need, boolean> = { strace: hasStrace(), mount: canMount() }
@@ -79,7 +79,7 @@ async function make({ name, needs, rounds, run }: Fault): Promise<void> {
   if (missing.length > 0) {
     const isFailure = process.env.REAL_PEERS === 'required' && missing.includes('strace')
     if (isFailure) process.exitCode = 1
-    console.log(`${name.padEnd(8)} ${isFailure ? 'BROKEN' : 'SKIPPED'}  not without ${missing.join(' and ')}`)
+    console.log(`${name.padEnd(8)} ${isFailure ? 'BROKEN' : 'SKIPPED'}  requires ${missing.join(' and ')}`)
     return
   }
   const scratch = mkdtempSync(join(tmpdir(), 'postrider-faults-'))

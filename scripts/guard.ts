@@ -17,7 +17,7 @@ import { bodies } from './bench/bodies.ts'
 import { median } from './bench/figures.ts'
 import { until } from './bench/process.ts'
 import { openServer, type Server } from './bench/server.ts'
-import { load, startSink } from './bench/world.ts'
+import { load, startSink } from './bench/peers.ts'
 
 const MAY_GROW = 1.3
 /** Until the runtime has compiled the hot code; mail costs more before. */

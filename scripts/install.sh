@@ -66,11 +66,11 @@ usual_folder() {
 
 # Names of system and processor → x64 or arm64, with -musl for musl.
 target_of() {
-  [ "$1" = Linux ] || fail "Postrider runs on Linux, and this is $1"
+  [ "$1" = Linux ] || fail "Postrider requires Linux; this system is $1"
   case $2 in
     x86_64 | amd64) processor=x64 ;;
     aarch64 | arm64) processor=arm64 ;;
-    *) fail "Postrider does not support the processor $2" ;;
+    *) fail "processor $2 is not supported" ;;
   esac
   for loader in /lib/ld-musl-*; do
     if [ -e "$loader" ]; then processor=$processor-musl; fi

@@ -112,7 +112,7 @@ test('reports files that import each other once, by the path of the cycle', () =
     ['mail/d.ts', "import { c } from '../os/c.ts'"],
   ])
   expect(cyclesIn(files)).toEqual([
-    { file: 'os/c.ts', line: 2, message: 'imports in a circle: mail/a.ts → mail/b.ts → os/c.ts → mail/a.ts' },
+    { file: 'os/c.ts', line: 2, message: 'circular import: mail/a.ts → mail/b.ts → os/c.ts → mail/a.ts' },
   ])
   files.set('os/c.ts', '')
   expect(cyclesIn(files)).toEqual([])

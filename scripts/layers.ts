@@ -83,8 +83,7 @@ export function cyclesIn(texts: ReadonlyMap<string, string>): Fault[] {
     path.push(file)
     for (const [target, line] of imports.get(file)!) {
       const at = path.indexOf(target)
-      if (at >= 0)
-        faults.push({ file, line, message: `imports in a circle: ${[...path.slice(at), target].join(' → ')}` })
+      if (at >= 0) faults.push({ file, line, message: `circular import: ${[...path.slice(at), target].join(' → ')}` })
       else if (!done.has(target)) walk(target)
     }
     path.pop()

@@ -53,7 +53,7 @@ for (const file of files) {
 function programOf(target: string): string {
   const built = [`postrider-linux-${target}`, ...(target === process.arch ? ['postrider'] : [])]
   const found = built.map((name) => join(DIST, name)).find((path) => existsSync(path))
-  return found ?? fail(`dist/postrider-linux-${target} is not there: bun scripts/build.ts --target ${target}`)
+  return found ?? fail(`dist/postrider-linux-${target} does not exist; run bun scripts/build.ts --target ${target}`)
 }
 
 function tell(name: string, target: string, bytes: number, limitMb: number): void {

@@ -11,7 +11,7 @@ const END = '<!-- end of the table -->'
 export function withPermissionTable(text: string): string {
   const from = text.indexOf(BEGIN)
   const to = text.indexOf(END)
-  if (from < 0 || to < from) throw new Error('keys.md lacks the marks of the table of permissions')
+  if (from < 0 || to < from) throw new Error('keys.md lacks the markers of the table of permissions')
   return `${text.slice(0, from + BEGIN.length)}\n\n${renderPermissionTable()}\n\n${text.slice(to)}`
 }
 

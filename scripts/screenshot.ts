@@ -50,5 +50,5 @@ async function untilSent(): Promise<void> {
     if (data.length === 0) return
     await Bun.sleep(100)
   }
-  throw new Error('mail waits for more than a minute')
+  throw new Error('mail was queued for more than a minute')
 }

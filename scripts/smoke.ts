@@ -11,7 +11,7 @@ const SECRET = 'whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY='
 
 const built = process.argv[2] ?? join(import.meta.dir, '../dist/postrider')
 if (!existsSync(built)) {
-  console.error(`smoke: ${built} is not there`)
+  console.error(`smoke: ${built} does not exist`)
   process.exit(1)
 }
 const folder = mkdtempSync(join(tmpdir(), 'postrider-smoke-'))
@@ -20,15 +20,15 @@ try {
   const program = join(folder, 'postrider')
   copyFileSync(built, program)
 
-  check('version says the version', program, ['version'], (output) => output.includes(pkg.version))
-  check('try --once walks the whole way', program, ['try', '--once'])
+  check('version prints the version', program, ['version'], (output) => output.includes(pkg.version))
+  check('try --once sends a message and its event', program, ['try', '--once'])
   await checkRunning(
-    '/docs, /openapi.json, the manual and the dashboard are in the program',
+    'the program contains /docs, /openapi.json, the manual and the dashboard',
     program,
     documentsAreThere,
   )
-  await checkRunning('listen posts the events of a mail, signed', program, eventsArePosted)
-  await checkServer('a server begins once more with its settings of the runtime, as the same process', program)
+  await checkRunning('listen posts the signed events of a mail', program, eventsArePosted)
+  await checkServer('a server restarts itself with its runtime settings in the same process', program)
   writeFileSync(join(folder, 'bunfig.toml'), 'preload = ["./stray.ts"]\n')
   writeFileSync(join(folder, 'stray.ts'), 'process.exit(99)\n')
   writeFileSync(join(folder, '.env'), 'POSTRIDER_NO_SUCH_KEY=1\n')

@@ -32,8 +32,8 @@ export const field: Part[] = [
     name: 'field.accepted',
     measure: (bench, binary) =>
       inTurn(bench, binary, 'accepted', { manner: 'hold' }, async (contender, server, accepted) => {
-        await server.bring(50, contender.mails.warmUp)
-        bench.note(contender, ACCEPTED, (await server.bring(50, accepted)).perSecond)
+        await server.send(50, contender.mails.warmUp)
+        bench.note(contender, ACCEPTED, (await server.send(50, accepted)).perSecond)
       }),
   },
   {
@@ -43,7 +43,7 @@ export const field: Part[] = [
       return inTurn(bench, binary, 'healthy', wishes, async (contender, server, healthy) => {
         await passOn(server, 20, contender.mails.warmUp)
         const alone = await passOn(server, 20, healthy)
-        await server.bringTo(troubledAddresses(DEAD))
+        await server.sendTo(troubledAddresses(DEAD))
         const behind = await passOn(server, 20, healthy)
         bench.note(contender, BEHIND, behind)
         bench.note(contender, KEPT, behind / alone)
@@ -51,37 +51,37 @@ export const field: Part[] = [
     },
   },
   {
-    name: 'field.taken',
+    name: 'field.inbound',
     measure: (bench, binary) => {
       const { small, zone: names } = authorsMail(bench.scratch)
       const wishes = { manner: 'check', names, mail: { file: small, to: 'inbox@bench.example' } } as const
-      return inTurn(bench, binary, 'taken', wishes, async (contender, server, taken) => {
-        await server.bring(20, contender.mails.warmUp)
-        bench.note(contender, TAKEN, (await server.bring(20, taken)).perSecond)
+      return inTurn(bench, binary, 'inbound', wishes, async (contender, server, inbound) => {
+        await server.send(20, contender.mails.warmUp)
+        bench.note(contender, INBOUND, (await server.send(20, inbound)).perSecond)
       })
     },
   },
 ]
 
 const columns = contenders('').map(({ name }) => name)
-const SENT: Figure = { what: 'sent end to end a second, 10 KB HTML, 20 connections', columns }
+const SENT: Figure = { what: 'sent end to end per second, 10 KB HTML, 20 connections', columns }
 const CPU: Figure = { what: 'CPU seconds for 1,000 sent', columns }
-const ACCEPTED: Figure = { what: 'accepted a second, durable, 50 connections, delivery held', columns }
+const ACCEPTED: Figure = { what: 'accepted per second, durable, 50 connections, delivery held', columns }
 const DEAD = 20_000
-const BEHIND: Figure = { what: 'healthy mail sent a second behind 20,000 for dead destinations', columns }
+const BEHIND: Figure = { what: 'healthy mail sent per second behind 20,000 for dead destinations', columns }
 const KEPT: Figure = { what: 'the same as a share of its rate without', columns }
-const TAKEN: Figure = { what: 'mail of the world taken a second, 10 KB, SPF and DKIM looked up', columns }
+const INBOUND: Figure = { what: 'inbound mail accepted per second, 10 KB, SPF and DKIM looked up', columns }
 
 /** Sends that many mails → how many a second came out, until the last one or the time limit. */
 async function passOn(server: Running, connections: number, count: number): Promise<number> {
   const before = await server.passedOn()
   const startedAt = performance.now()
   const past = () => performance.now() - startedAt
-  const brought = server.bring(connections, count)
-  const isDone = until(async () => (await server.passedOn()) >= before + count || past() > PATIENCE_MS)
-  await Promise.all([isDone, Promise.race([brought, isDone])])
-  brought.catch(() => {}) // the server ends before the mails beyond the time limit
+  const sent = server.send(connections, count)
+  const isDone = until(async () => (await server.passedOn()) >= before + count || past() > LIMIT_MS)
+  await Promise.all([isDone, Promise.race([sent, isDone])])
+  sent.catch(() => {}) // the server ends before the mails beyond the time limit
   return (((await server.passedOn()) - before) / past()) * 1000
 }
 
-const PATIENCE_MS = 30_000
+const LIMIT_MS = 30_000

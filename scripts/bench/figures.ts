@@ -6,8 +6,8 @@ export interface Figure {
   what: string
   /** The unit after the value: `ms`, `MB`; nothing for rates and ratios. */
   unit?: string
-  /** The target. */
-  mark?: { atLeast: number } | { atMost: number }
+  /** The goal. */
+  goal?: { atLeast: number } | { atMost: number }
   /** The columns of a side-by-side comparison, in place of the binaries. */
   columns?: string[]
 }
@@ -24,7 +24,7 @@ export interface Figures {
   latest(who: Who, figure: Figure): number | undefined
   /** Lines of median (min–max), with an earlier binary also their ratio; then the table of those with columns. */
   asText(): string
-  /** The table of the manual's page `performance`: this binary's figures with their targets; then the table of those
+  /** The table of the manual's page `performance`: this binary's figures with their goals; then the table of those
    *  with columns. */
   asMarkdown(): string
   /** Writes the values to a file that `createFigures` reads. */
@@ -49,7 +49,7 @@ export function createFigures(file: string | null): Figures {
     asMarkdown: () => {
       const known = [...rows.values()]
       const own = known.flatMap(markdown)
-      const head = ['', '| What | Median (min–max) | Mark | |', '|---|---|---|---|']
+      const head = ['', '| What | Median (min–max) | Goal | |', '|---|---|---|---|']
       return [`Measured on ${machine()}:`, ...(own.length === 0 ? [] : [...head, ...own]), ...sideBySide(known)].join(
         '\n',
       )
@@ -90,8 +90,8 @@ function markdown(row: Row): string[] {
   const values = row.values.this ?? row.values.machine
   if (values === undefined) return []
   const unit = row.unit === undefined ? '' : ` ${row.unit}`
-  const mark = row.mark === undefined ? '' : `${markOf(row.mark)}${unit}`
-  return [`| ${row.what} | ${spread(values)}${unit} | ${mark} | ${isMet(row, values) === false ? 'missed' : ''} |`]
+  const goal = row.goal === undefined ? '' : `${goalOf(row.goal)}${unit}`
+  return [`| ${row.what} | ${spread(values)}${unit} | ${goal} | ${isMet(row, values) === false ? 'missed' : ''} |`]
 }
 
 /** The rows with columns → the lines of one table, after an empty line; none without such rows. A column without a
@@ -112,16 +112,16 @@ export function sideBySide(rows: Row[]): string[] {
 
 function verdict(row: Row, who: Who, values: number[]): string {
   const met = who === 'against' ? null : isMet(row, values)
-  return met === null ? '' : `  ${met ? 'met' : 'MISSED'}: ${markOf(row.mark!)}`
+  return met === null ? '' : `  ${met ? 'met' : 'MISSED'}: ${goalOf(row.goal!)}`
 }
 
-function isMet({ mark }: Figure, values: number[]): boolean | null {
-  if (mark === undefined) return null
-  return 'atLeast' in mark ? median(values) >= mark.atLeast : median(values) <= mark.atMost
+function isMet({ goal }: Figure, values: number[]): boolean | null {
+  if (goal === undefined) return null
+  return 'atLeast' in goal ? median(values) >= goal.atLeast : median(values) <= goal.atMost
 }
 
-function markOf(mark: NonNullable<Figure['mark']>): string {
-  return 'atLeast' in mark ? `≥ ${format(mark.atLeast)}` : `≤ ${format(mark.atMost)}`
+function goalOf(goal: NonNullable<Figure['goal']>): string {
+  return 'atLeast' in goal ? `≥ ${format(goal.atLeast)}` : `≤ ${format(goal.atMost)}`
 }
 
 function spread(values: number[]): string {

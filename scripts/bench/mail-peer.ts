@@ -57,7 +57,7 @@ function converse(socket: Socket, { recipient = '250 2.1.5 Ok', delayMs = 0, onM
       else if (verb === 'DATA') {
         isData = accepted > 0
         accepted = 0
-        answer += isData ? '354 go on\r\n' : '503 5.5.1 Nobody to send it to\r\n'
+        answer += isData ? '354 go on\r\n' : '503 5.5.1 No valid recipients\r\n'
       } else if (verb === 'RCPT') {
         if (recipient.startsWith('2')) accepted++
         answer += `${recipient}\r\n`

@@ -63,7 +63,7 @@ export function run(file: string, args: string[]): Promise<string> {
 export async function until(done: () => Promise<boolean> | boolean): Promise<void> {
   const endsAt = performance.now() + 120_000
   while (!(await done())) {
-    if (performance.now() > endsAt) throw new Error('waited for two minutes')
+    if (performance.now() > endsAt) throw new Error('timed out after two minutes')
     await sleep(5)
   }
 }

@@ -1,4 +1,4 @@
-/** A million queued messages and ten million past events: what the server costs then, compared with its targets.
+/** A million queued messages and ten million past events: what the server costs then, compared with its goals.
  *
  *    bun scripts/bench/size.ts --data DIR [--share 1] [--only start,claim,lists,load,retention,cost] [--filter TEXT]
  *
@@ -14,24 +14,24 @@ import { connect } from '../../src/storage/sqlite/driver.ts'
 import { runProgram } from './process.ts'
 import { timeClaims } from './size/claims.ts'
 import { costOf } from './size/cost.ts'
+import { DAY_MS, scaled } from './size/dataset.ts'
 import { timeLists } from './size/lists.ts'
 import { type Seeded, seed } from './size/seed.ts'
 import { type Server, startServer } from './size/server.ts'
 import { ownStalls, type Stalls, stallsDuring } from './size/stalls.ts'
-import { DAY_MS, scaled } from './size/world.ts'
 
 export interface Figure {
   figure: string
   value: number
   /** The maximum. */
-  mark?: number
+  goal?: number
 }
 
 const PARTS = { start, claim, lists, load, retention, cost }
 export type Part = keyof typeof PARTS
 export const SIZE_PARTS = Object.keys(PARTS) as Part[]
 
-interface World {
+interface SizeContext {
   binary: string
   folder: string
   seeded: Seeded
@@ -43,25 +43,25 @@ export async function measureSize(
   part: Part,
   { binary, folder, share = 1, filter = '' }: { binary: string; folder: string; share?: number; filter?: string },
 ): Promise<Figure[]> {
-  const told = join(folder, 'seeded.json')
-  if (!existsSync(told)) await seed(binary, folder, scaled(share))
-  const seeded = JSON.parse(readFileSync(told, 'utf8')) as Seeded
+  const stored = join(folder, 'seeded.json')
+  if (!existsSync(stored)) await seed(binary, folder, scaled(share))
+  const seeded = JSON.parse(readFileSync(stored, 'utf8')) as Seeded
   return PARTS[part]({ binary, folder, seeded, filter })
 }
 
-async function start({ binary, folder }: World): Promise<Figure[]> {
+async function start({ binary, folder }: SizeContext): Promise<Figure[]> {
   const figures: Figure[] = []
   for (let round = 0; round < 5; round++) {
     await served(binary, folder, [], async (server) => {
       await Bun.sleep(3_000)
-      figures.push({ figure: 'start to ready, ms', value: server.readyMs, mark: 1_000 })
-      figures.push({ figure: 'resident at rest, MB', value: server.residentMb(), mark: 300 })
+      figures.push({ figure: 'start to ready, ms', value: server.readyMs, goal: 1_000 })
+      figures.push({ figure: 'memory, idle, MB', value: server.residentMb(), goal: 300 })
     })
   }
   return figures
 }
 
-async function claim({ folder, seeded }: World): Promise<Figure[]> {
+async function claim({ folder, seeded }: SizeContext): Promise<Figure[]> {
   const dataDir = join(folder, 'data')
   const figures: Figure[] = []
   for (const areHalfFull of [false, true]) {
@@ -70,23 +70,23 @@ async function claim({ folder, seeded }: World): Promise<Figure[]> {
     figures.push(
       { figure: 'opening the store, ms', value: openMs },
       { figure: `first claim${when}, ms`, value: firstMs },
-      { figure: `claim${when}, median ms`, value: medianMs, mark: 1 },
+      { figure: `claim${when}, median ms`, value: medianMs, goal: 1 },
       { figure: `claim${when}, p95 ms`, value: p95Ms },
     )
   }
   return figures
 }
 
-async function lists({ binary, folder, seeded, filter }: World): Promise<Figure[]> {
+async function lists({ binary, folder, seeded, filter }: SizeContext): Promise<Figure[]> {
   return served(binary, folder, [], async (server) => {
     const timed = await timeLists(server.http, seeded, filter)
-    const figures = timed.map(({ kind, p95Ms }) => ({ figure: `${kind}, p95 ms`, value: p95Ms, mark: 50 }))
-    return [...figures, { figure: 'resident after all lists, MB', value: server.residentMb(), mark: 300 }]
+    const figures = timed.map(({ kind, p95Ms }) => ({ figure: `${kind}, p95 ms`, value: p95Ms, goal: 50 }))
+    return [...figures, { figure: 'memory after all lists, MB', value: server.residentMb(), goal: 300 }]
   })
 }
 
 /** Statistics, checkpoints and the search index while mail is accepted, then a large mail. */
-async function load({ binary, folder, seeded }: World): Promise<Figure[]> {
+async function load({ binary, folder, seeded }: SizeContext): Promise<Figure[]> {
   return served(binary, folder, [], async (server) => {
     const post = (count: number, connections: number) => accept(server, seeded.big.key, count, connections)
     await post(2_000, 10)
@@ -95,16 +95,16 @@ async function load({ binary, folder, seeded }: World): Promise<Figure[]> {
     // Accepted mail is indexed and merged while the server is idle.
     const after = await stallsDuring(server, () => Bun.sleep(25_000))
     return [
-      ...stallFigures('at rest', idle),
+      ...stallFigures('idle', idle),
       ...stallFigures('while accepting on 10 connections', busy),
-      ...stallFigures('while indexing what was accepted', after),
-      { figure: 'resident after accepting, MB', value: server.residentMb(), mark: 300 },
+      ...stallFigures('while indexing the accepted mail', after),
+      { figure: 'memory after accepting, MB', value: server.residentMb(), goal: 300 },
     ]
   })
 }
 
 /** Removing the oldest day, which starts a minute after the start. */
-async function retention({ binary, folder }: World): Promise<Figure[]> {
+async function retention({ binary, folder }: SizeContext): Promise<Figure[]> {
   const db = connect(join(folder, 'data/postrider.db'), { busyTimeoutMs: 5_000, readonly: true })
   const oldest = db.prepare('select created_at from messages order by number limit 1').pluck().get() as number
   db.close()
@@ -117,7 +117,7 @@ async function retention({ binary, folder }: World): Promise<Figure[]> {
 }
 
 /** CPU of a message here and with a thousandth of the data, in turns. */
-async function cost({ binary, folder, seeded }: World): Promise<Figure[]> {
+async function cost({ binary, folder, seeded }: SizeContext): Promise<Figure[]> {
   const small = mkdtempSync(join(tmpdir(), 'postrider-small-'))
   try {
     await seed(binary, small, scaled(0.001))
@@ -125,8 +125,8 @@ async function cost({ binary, folder, seeded }: World): Promise<Figure[]> {
     const big = { folder, key: seeded.big.key }
     const { accepted, delivered } = await costOf(binary, big, { folder: small, key: smallSeeded.big.key })
     return [
-      { figure: 'accepting: CPU with a million waiting ÷ with a thousand', value: accepted, mark: 1.15 },
-      { figure: 'accepting and delivering: the same', value: delivered, mark: 1.15 },
+      { figure: 'accepting: CPU with a million queued ÷ with a thousand', value: accepted, goal: 1.15 },
+      { figure: 'accepting and delivering: the same', value: delivered, goal: 1.15 },
     ]
   } finally {
     rmSync(small, { recursive: true, force: true })
@@ -139,9 +139,9 @@ function stallFigures(when: string, stalls: Stalls): Figure[] {
     { figure: `main thread ${when}, p99 ms`, value: stalls.p99Ms },
     { figure: `main thread ${when}, longest ms`, value: stalls.worstMs },
     {
-      figure: `main thread ${when}, over 25 ms by itself`,
+      figure: `main thread ${when}, stalls over 25 ms of its own`,
       value: own.reduce((sum, { times }) => sum + times, 0),
-      mark: 0,
+      goal: 0,
     },
     ...Object.entries(stalls.causes).map(([cause, { times, worstMs }]) => ({
       figure: `  ${times} × ${cause}, longest ms`,
@@ -186,16 +186,16 @@ if (import.meta.main) {
       binary: { type: 'string', default: join(import.meta.dir, '../../dist/postrider') },
     },
   })
-  if (options.data === undefined) throw new Error('--data names the folder, which is seeded where it is empty')
+  if (options.data === undefined) throw new Error('missing --data: a folder, which is seeded if it is empty')
   const { data: folder, binary, filter } = options
   for (const part of options.only.split(',') as Part[]) {
-    for (const { figure, value, mark } of await measureSize(part, {
+    for (const { figure, value, goal } of await measureSize(part, {
       folder,
       binary,
       filter,
       share: Number(options.share),
     })) {
-      const judged = mark === undefined ? '' : value <= mark ? `  ≤ ${mark}` : `  missed: ${mark}`
+      const judged = goal === undefined ? '' : value <= goal ? `  ≤ ${goal}` : `  missed: ${goal}`
       console.log(`${figure.padEnd(70)} ${value.toFixed(value < 10 ? 2 : 1).padStart(9)}${judged}`)
     }
   }

@@ -1,10 +1,10 @@
 import { messageEvent } from '../../src/model/event.ts'
 import type { Figure } from './figures.ts'
 import type { Bench, Binary, Part } from './part.ts'
+import { startReceiver } from './peers.ts'
 import { until } from './process.ts'
 import { acceptAll, dueMessage, seeding } from './seed.ts'
 import { type Home, openServer } from './server.ts'
-import { startReceiver } from './world.ts'
 
 /** Waiting events, posted to one endpoint that keeps its connections; then the same with a second endpoint that
  *  accepts the connection and never answers. From the 2,000th post to the last. */
@@ -21,9 +21,9 @@ export const webhooks: Part = {
 
 const WARM_UP = 2_000
 const POSTED = 20_000
-const POSTS: Figure = { what: 'webhook posts a second to one HTTPS endpoint', mark: { atLeast: 3_000 } }
+const POSTS: Figure = { what: 'webhook posts per second to one HTTPS endpoint', goal: { atLeast: 3_000 } }
 const CPU: Figure = { what: 'CPU seconds for 1,000 posts' }
-const BESIDE: Figure = { what: 'posts beside an endpoint that hangs, as a share of alone', mark: { atLeast: 0.95 } }
+const BESIDE: Figure = { what: 'posts beside an endpoint that hangs, as a share of alone', goal: { atLeast: 0.95 } }
 
 async function drain({ scratch }: Bench, binary: Binary, paths: string[]) {
   const receiver = await startReceiver(scratch)

@@ -5,7 +5,7 @@ const app = new Elysia()
   .onError(({ error, status }) => {
     if (error instanceof WebhookVerificationError) return status(401, error.message)
   })
-  // parse: 'none' leaves the body as it came
+  // parse: 'none' keeps the raw body
   .post(
     '/hook',
     async ({ request, status }) => {

@@ -3,7 +3,7 @@ import { unwrap, WebhookVerificationError } from 'postrider'
 
 const app = express()
 
-// raw, and before any express.json(): what was parsed has lost its signature
+// raw, and before any express.json(): the signature covers the exact bytes
 app.post('/hook', express.raw({ type: '*/*', limit: '40mb' }), async (request, response) => {
   try {
     const event = await unwrap(request.body, request.headers, process.env.WEBHOOK_SECRET)

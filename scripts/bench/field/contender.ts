@@ -1,5 +1,5 @@
 import type { ZoneRecord } from '../../../src/cli/try/zone-server.ts'
-import type { LoadResult, startSink } from '../world.ts'
+import type { LoadResult, startSink } from '../peers.ts'
 
 /** A compared mail server; each is in a separate file of this folder. */
 export interface Contender {
@@ -8,7 +8,7 @@ export interface Contender {
   /** Required files, each with its package. `tools` is the folder of `--data`. */
   needs(tools: string): Record<string, string>
   /** Mails of each load, for some seconds of it; a load without a number is skipped. */
-  mails: { warmUp: number; sent: number; accepted: number; healthy?: number; taken?: number }
+  mails: { warmUp: number; sent: number; accepted: number; healthy?: number; inbound?: number }
   open(stage: Stage): Promise<Running>
 }
 
@@ -33,9 +33,9 @@ export type Manner = 'relay' | 'hold' | 'route' | 'check'
 
 export interface Running {
   /** Sends that many mails over that many connections → when all are accepted. */
-  bring(connections: number, count: number): Promise<LoadResult>
+  send(connections: number, count: number): Promise<LoadResult>
   /** Sends a mail of 1 KB to each of the addresses. */
-  bringTo(addresses: string[]): Promise<void>
+  sendTo(addresses: string[]): Promise<void>
   /** Mails that were passed on so far. */
   passedOn(): Promise<number>
   /** User and system time of all its processes so far. */

@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { bodies } from '../bodies.ts'
+import { deliver } from '../peers.ts'
 import { until } from '../process.ts'
-import { deliver } from '../world.ts'
 import type { Running, Stage } from './contender.ts'
 import { makeGroup } from './group.ts'
 
@@ -30,8 +30,8 @@ export async function startDaemons(
   const extra = isStepwise ? 'stepwise' : ''
   const server = { smtpInbound: `127.0.0.1:${port}` }
   return {
-    bring: (connections, count) => deliver(server, connections, count, mail.file, mail.to, extra),
-    bringTo: async (addresses) => {
+    send: (connections, count) => deliver(server, connections, count, mail.file, mail.to, extra),
+    sendTo: async (addresses) => {
       const list = `${folder}/addresses`
       writeFileSync(list, addresses.join('\n'))
       await deliver(server, 20, addresses.length, bodies.smtp(folder, 1_024), `@${list}`, extra)

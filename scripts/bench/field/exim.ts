@@ -9,8 +9,8 @@ import { signingKey } from './signing-key.ts'
  *  `--data`: it cannot be installed beside Postfix. */
 export const exim: Contender = {
   name: 'Exim',
-  needs: (tools) => ({ [`${tools}/usr/sbin/exim4`]: 'exim4-daemon-heavy, unpacked there with dpkg -x' }),
-  mails: { warmUp: 300, sent: 600, accepted: 6_000, taken: 800 },
+  needs: (tools) => ({ [`${tools}/usr/sbin/exim4`]: 'exim4-daemon-heavy, unpacked in that folder with dpkg -x' }),
+  mails: { warmUp: 300, sent: 600, accepted: 6_000, inbound: 800 },
   open: (stage) => open(stage, false),
 }
 

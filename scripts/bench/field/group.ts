@@ -21,7 +21,7 @@ const open = new Set<string>()
  *  the latest. */
 export function makeGroup(): Group {
   const root = HIERARCHIES.find((folder) => existsSync(join(folder, 'cgroup.controllers')))
-  if (root === undefined) throw new Error('no control groups of version 2 here')
+  if (root === undefined) throw new Error('no control groups of version 2 found')
   if (++groups === 1) leaveNothingBehind()
   const folder = join(root, `postrider-field-${process.pid}-${groups}`)
   mkdirSync(folder)

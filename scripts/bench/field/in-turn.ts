@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import { startZone } from '../../../src/cli/try/zone-server.ts'
 import { bodies } from '../bodies.ts'
 import type { Bench, Binary } from '../part.ts'
+import { startSink } from '../peers.ts'
 import { startProgram } from '../process.ts'
 import { SINK_ZONE } from '../server.ts'
-import { startSink } from '../world.ts'
 import type { Contender, Running, Stage } from './contender.ts'
 import { NAME_SERVER } from './daemons.ts'
 import { exim, eximSigning } from './exim.ts'
@@ -19,7 +19,7 @@ export function contenders(binary: string): Contender[] {
 }
 
 /** What a part requires of the setup. */
-type Wishes = Pick<Stage, 'manner'> & Partial<Pick<Stage, 'names' | 'mail'>>
+type StageOptions = Pick<Stage, 'manner'> & Partial<Pick<Stage, 'names' | 'mail'>>
 type Work = (contender: Contender, server: Running, mails: number) => Promise<void>
 
 /** Each contender with mails for the load, alone, from its start to its end. A failure is printed, and the others
@@ -27,8 +27,8 @@ type Work = (contender: Contender, server: Running, mails: number) => Promise<vo
 export async function inTurn(
   { scratch, data }: Bench,
   binary: Binary,
-  load: 'sent' | 'accepted' | 'healthy' | 'taken',
-  { manner, names = [], mail }: Wishes,
+  load: 'sent' | 'accepted' | 'healthy' | 'inbound',
+  { manner, names = [], mail }: StageOptions,
   work: Work,
 ): Promise<void> {
   if (binary.name === 'against') return // a column is one server
@@ -64,6 +64,6 @@ export async function inTurn(
 
 function isThere(contender: Contender, tools: string): boolean {
   const missing = Object.entries(contender.needs(tools)).find(([file]) => !existsSync(file))
-  if (missing !== undefined) console.error(`${contender.name} is left out, without ${missing[0]} (${missing[1]})`)
+  if (missing !== undefined) console.error(`${contender.name} is skipped: ${missing[0]} is missing (${missing[1]})`)
   return missing === undefined
 }

@@ -1,6 +1,6 @@
 import { bodies } from '../bodies.ts'
+import { deliver, load, startReceiver } from '../peers.ts'
 import { create, openServer, type Server } from '../server.ts'
-import { deliver, load, startReceiver } from '../world.ts'
 import type { Contender, Stage } from './contender.ts'
 
 /** The built program with what `init` writes. Outgoing mail arrives by HTTP: it composes the mail, signs it twice,
@@ -10,7 +10,7 @@ export function ours(binary: string): Contender {
   return {
     name: 'Postrider',
     needs: () => ({ [binary]: 'bun scripts/build.ts' }),
-    mails: { warmUp: 5_000, sent: 6_000, accepted: 20_000, healthy: 5_000, taken: 5_000 },
+    mails: { warmUp: 5_000, sent: 6_000, accepted: 20_000, healthy: 5_000, inbound: 5_000 },
     open: (stage) => open(binary, stage),
   }
 }
@@ -28,9 +28,9 @@ async function open(binary: string, { folder, sink, names: zone, manner, mail }:
   if (receiver !== null) await forwardTo(server, receiver.url)
   const body = manner === 'hold' ? bodies.held(folder) : bodies.mail(folder)
   return {
-    bring: (connections: number, count: number) =>
+    send: (connections: number, count: number) =>
       isOpen ? deliver(server, connections, count, mail.file, mail.to) : load(server, connections, count, body),
-    bringTo: async (addresses: string[]) => {
+    sendTo: async (addresses: string[]) => {
       for (let at = 0; at < addresses.length; at += 500) {
         await load(server, 1, 1, bodies.batchTo(folder, addresses.slice(at, at + 500)))
       }

@@ -8,7 +8,7 @@ import { watchWaits } from '../size/waits.ts'
 const PAUSE_MS = 2
 /** After this time the process is inspected, and again at this interval. */
 const LOOK_MS = 3
-/** The target. */
+/** The goal. */
 const LONG_MS = 25
 
 async function probe(http: string, pid: number): Promise<void> {

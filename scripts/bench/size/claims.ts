@@ -1,7 +1,7 @@
 import { openStore } from '../../../src/storage/sqlite/open.ts'
 import { claimDue } from '../../../test/support/claim.ts'
+import { DAY_MS } from './dataset.ts'
 import type { Seeded } from './seed.ts'
-import { DAY_MS } from './world.ts'
 
 const ROUNDS = 200
 

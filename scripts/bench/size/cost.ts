@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startZone } from '../../../src/cli/try/zone-server.ts'
+import { startSink } from '../peers.ts'
 import { runProgram } from '../process.ts'
-import { startSink } from '../world.ts'
 import { type Server, startServer } from './server.ts'
 
 const ROUNDS = 6

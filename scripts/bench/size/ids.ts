@@ -1,5 +1,5 @@
 import { base32 } from '../../../src/os/ids.ts'
-import { DAY_MS, DAYS, type Extent, noise } from './world.ts'
+import { DAY_MS, DAYS, type Extent, noise } from './dataset.ts'
 
 /** An id as it is minted, with its random part from a number. */
 export function idAt(prefix: string, at: number, n: number): string {

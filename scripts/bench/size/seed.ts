@@ -14,8 +14,8 @@ import { searchIndex } from '../../../src/storage/sqlite/search.ts'
 import { createSpace } from '../../../src/storage/sqlite/space.ts'
 import { createWriter } from '../../../src/storage/sqlite/writer.ts'
 import { run } from '../process.ts'
+import { DAY_MS, DAYS, type Extent, messageFields, noise, recipient, type Sender } from './dataset.ts'
 import { acceptedAt, idAt } from './ids.ts'
-import { DAY_MS, DAYS, type Extent, messageFields, noise, recipient, type Sender } from './world.ts'
 
 /** Of one transaction. */
 const CHUNK = 100_000
@@ -338,7 +338,7 @@ function fillInbound(db: Connection, extent: Extent, senderOf: (n: number) => Se
     const { organizationId, domainId, domain } = senderOf(n)
     const at = Math.floor(now - DAYS * DAY_MS * (1 - n / extent.inbound))
     const from = `u${noise(n) % 50_000}@mail3.example`
-    const to = `${noise(n) % 500 === 0 ? 'seldom' : 'help'}@${domain}`
+    const to = `${noise(n) % 500 === 0 ? 'rare' : 'help'}@${domain}`
     addRaw.run(n + 1, bytes, bytes)
     const status = noise(n + 9) % 4_000 === 0 ? 'failed' : null
     add.run(

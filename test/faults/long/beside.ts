@@ -98,13 +98,16 @@ export function brokenBeside(alone: Healthy, beside: Healthy): string[] {
   return [
     ...unless(beside.lost.length === 0, `lost: ${beside.lost.length}, such as ${beside.lost.slice(0, 3)}`),
     ...unless(beside.refused === 0, `${beside.refused} healthy requests and mails were refused`),
-    ...unless(beside.send.p99 <= most(alone.send), `a healthy send within ${most(alone.send).toFixed(0)} ms at p99`),
+    ...unless(
+      beside.send.p99 <= most(alone.send),
+      `healthy sends take at most ${most(alone.send).toFixed(0)} ms at p99`,
+    ),
     ...unless(
       beside.inbound.p99 <= most(alone.inbound),
-      `a healthy inbound mail within ${most(alone.inbound).toFixed(0)} ms at p99`,
+      `healthy inbound mails take at most ${most(alone.inbound).toFixed(0)} ms at p99`,
     ),
-    ...unless(beside.seen.worstMs <= MOST_HEALTHZ_MS, `/healthz within ${MOST_HEALTHZ_MS} ms`),
-    ...unless(beside.seen.unanswered === 0, `/healthz answers always, but not ${beside.seen.unanswered} times`),
+    ...unless(beside.seen.worstMs <= MOST_HEALTHZ_MS, `/healthz answers within ${MOST_HEALTHZ_MS} ms`),
+    ...unless(beside.seen.unanswered === 0, `/healthz did not answer ${beside.seen.unanswered} times`),
   ]
 }
 

@@ -54,14 +54,14 @@ export const ceiling: Fault = {
       return {
         figures:
           `${group === null ? 'no control group could be made; ' : ''}${count} requests of ${BODY_BYTES / 1e6} MB, ${count} mails of ${MAIL_BYTES / 1e6} MB: ${takenTokens.length} and ` +
-          `${takenMails} taken, other answers: ${otherAnswers([...posted, ...handedIn])}; ` +
+          `${takenMails} accepted, other responses: ${otherAnswers([...posted, ...handedIn])}; ` +
           wordsOf(seen, stalls),
         broken: [
-          ...unless(!seen.isKilled && isAlive, `it lives with ${CEILING_MB} MB`),
-          ...unless(takenTokens.length === count && takenMails === count, 'all are taken in the end'),
-          ...unless(hasAll() && kept >= takenMails, 'nothing that was taken is lost'),
-          ...unless(seen.unanswered === 0 && seen.p99Ms <= MOST_MS, `others are answered within ${MOST_MS} ms`),
-          ...unless(code === 0, 'it ends well'),
+          ...unless(!seen.isKilled && isAlive, `the process stays below ${CEILING_MB} MB`),
+          ...unless(takenTokens.length === count && takenMails === count, 'all are accepted in the end'),
+          ...unless(hasAll() && kept >= takenMails, 'nothing accepted is lost'),
+          ...unless(seen.unanswered === 0 && seen.p99Ms <= MOST_MS, `other requests are answered within ${MOST_MS} ms`),
+          ...unless(code === 0, 'exit code 0'),
         ],
       }
     } finally {

@@ -34,13 +34,13 @@ export const descriptors: Fault = {
         const backMs = await backAfter(async () => (await send(installation, name)).status === 202)
         for (const socket of sockets) socket.destroy()
         floods.push(`${name} ${cpu.toFixed(2)} processors, back in ${backMs.toFixed(0)} ms`)
-        broken.push(...unless(cpu <= MOST_CPU, `${name}: it does not spin`))
-        broken.push(...unless(backMs <= BACK_MS, `${name}: it takes messages again while they stay`))
+        broken.push(...unless(cpu <= MOST_CPU, `${name}: no busy loop`))
+        broken.push(...unless(backMs <= BACK_MS, `${name}: it accepts messages again while they stay open`))
       }
       const last = await look(installation, '/readyz')
       server.kill('SIGTERM')
       const code = await exitOf(server)
-      broken.push(...unless(last.status === 200 && code === 0, 'it is ready afterwards, and ends well'))
+      broken.push(...unless(last.status === 200 && code === 0, 'ready afterwards, and exit code 0'))
       return { figures: `${LIMIT} files, ${count} connections: ${floods.join('; ')}`, broken }
     } finally {
       await installation.close()

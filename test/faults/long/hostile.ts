@@ -45,17 +45,14 @@ export const hostile: Fault = {
       return {
         figures:
           `${count} at hostile peers, ${tried.attempts} attempts of at most ${(tried.longestMs / 1000).toFixed(1)} s; ` +
-          `${beside.count} healthy beside, ${lost.length} lost; from 202 to handed over p50 ${beside.p50Ms.toFixed(1)}, ` +
+          `${beside.count} healthy mails beside, ${lost.length} lost; from 202 to delivery p50 ${beside.p50Ms.toFixed(1)}, ` +
           `p99 ${beside.p99Ms.toFixed(0)} ms (alone ${alone.p50Ms.toFixed(1)}, ${alone.p99Ms.toFixed(0)} ms)`,
         broken: [
           ...unless(lost.length === 0, `lost: ${lost.slice(0, 3)}`),
-          ...unless(beside.p99Ms <= mostMs, `healthy mail within ${mostMs.toFixed(0)} ms at p99`),
+          ...unless(beside.p99Ms <= mostMs, `healthy mails take at most ${mostMs.toFixed(0)} ms at p99`),
           ...unless(tried.longestMs <= MOST_ATTEMPT_MS, `an attempt ends within ${MOST_ATTEMPT_MS} ms`),
-          ...unless(
-            tried.untried === 0 && tried.open === 0,
-            `${tried.untried} not tried, ${tried.open} without an end`,
-          ),
-          ...unless(code === 0, 'it ends well'),
+          ...unless(tried.untried === 0 && tried.open === 0, `${tried.untried} not tried, ${tried.open} unfinished`),
+          ...unless(code === 0, 'exit code 0'),
         ],
       }
     } finally {

@@ -50,11 +50,11 @@ export const idle: Fault = {
       server.kill('SIGTERM')
       const code = await exitOf(server)
       return {
-        figures: `${count} SMTP and ${count} HTTP: ${more.toFixed(0)} MB more, the next is greeted after ${greetedMs.toFixed(0)} ms`,
+        figures: `${count} SMTP and ${count} HTTP: ${more.toFixed(0)} MB more, the next greeting after ${greetedMs.toFixed(0)} ms`,
         broken: [
           ...unless(more <= MOST_MORE_MB, `at most ${MOST_MORE_MB} MB more`),
-          ...unless(greetedMs <= MOST_GREETING_MS, `greeted within ${MOST_GREETING_MS} ms`),
-          ...unless(last.status === 200 && code === 0, 'it is ready, and ends well'),
+          ...unless(greetedMs <= MOST_GREETING_MS, `greeting within ${MOST_GREETING_MS} ms`),
+          ...unless(last.status === 200 && code === 0, 'ready, and exit code 0'),
         ],
       }
     } finally {

@@ -33,15 +33,15 @@ export const inbound: Fault = {
       const taken = came.filter(({ isTaken }) => isTaken).length
       return {
         figures:
-          `${count} of ${MAIL_BYTES / 1e6} MB: ${taken} taken, other answers: ${otherAnswers(came)}; ` +
+          `${count} of ${MAIL_BYTES / 1e6} MB: ${taken} accepted, other responses: ${otherAnswers(came)}; ` +
           wordsOf(seen, stalls),
         broken: [
-          ...unless(taken === count, 'all are taken in the end'),
-          ...unless(kept >= taken, `what was taken is there, but are ${kept}`),
-          ...unless(seen.peakMb <= MOST_MB, `at most ${MOST_MB} MB`),
-          ...unless(seen.p99Ms <= MOST_MS, `others within ${MOST_MS} ms`),
-          ...unless(stalls.worstUnderMs <= MOST_STALL_MS, `the main thread is never late by ${MOST_STALL_MS} ms`),
-          ...unless(code === 0, 'it ends well'),
+          ...unless(taken === count, 'all are accepted in the end'),
+          ...unless(kept >= taken, `all ${taken} accepted mails are listed, not ${kept}`),
+          ...unless(seen.peakMb <= MOST_MB, `at most ${MOST_MB} MB of memory`),
+          ...unless(seen.p99Ms <= MOST_MS, `other requests are answered within ${MOST_MS} ms`),
+          ...unless(stalls.worstUnderMs <= MOST_STALL_MS, `main thread never late by ${MOST_STALL_MS} ms`),
+          ...unless(code === 0, 'exit code 0'),
         ],
       }
     } finally {

@@ -59,15 +59,15 @@ export const kill: Fault = {
       })
       const inOne = Math.max(...perKill)
       const ready = readyMs.toSorted((a, b) => a - b)[Math.floor(rounds / 2)]!
-      if (isPlanted) note('planted: what was only sent counts as acknowledged')
+      if (isPlanted) note('planted: sent requests count as acknowledged')
       return {
-        figures: `${rounds} kills, ${promised.length} acknowledged, ${lost.length} lost, ${extra} copies too many (${mean.toFixed(1)} a kill, ${inOne} at one), ready in ${ready.toFixed(0)} ms (median)`,
+        figures: `${rounds} kills, ${promised.length} acknowledged, ${lost.length} lost, ${extra} extra copies (${mean.toFixed(1)} per kill, at most ${inOne}), ready in ${ready.toFixed(0)} ms (median)`,
         broken: [
           ...unless(lost.length === 0, `${lost.length} acknowledged mails never arrived, ${lost.slice(0, 3)}`),
           ...unless(inOne <= CONNECTIONS, `${inOne} copies at one kill, with ${CONNECTIONS} connections`),
-          ...unless(mean <= MOST_A_KILL || rounds < JUDGED_ROUNDS, `${mean.toFixed(1)} copies a kill on average`),
+          ...unless(mean <= MOST_A_KILL || rounds < JUDGED_ROUNDS, `${mean.toFixed(1)} copies per kill on average`),
           ...unless(Math.max(...copies) <= MOST_COPIES, `${Math.max(...copies)} copies of one mail`),
-          ...unless(ready <= READY_MS || rounds < JUDGED_ROUNDS, `ready only after ${ready.toFixed(0)} ms`),
+          ...unless(ready <= READY_MS || rounds < JUDGED_ROUNDS, `ready after ${ready.toFixed(0)} ms`),
         ],
       }
     } finally {

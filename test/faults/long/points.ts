@@ -58,11 +58,11 @@ export const points: Fault = {
         broken: [
           ...unless(lost.length === 0, `${lost.length} acknowledged messages are gone`),
           ...unless(undelivered.length === 0, `${undelivered.length} never arrived`),
-          ...unless(double === 0, 'one message a key'),
+          ...unless(double === 0, 'one message for each key'),
           ...unless(integrity === 'ok', `integrity: ${integrity}`),
           ...unless(
             [...reached.values()].some((count) => count > 0),
-            'no kill hit: this tested nothing',
+            'no kill took effect: nothing was tested',
           ),
         ],
       }

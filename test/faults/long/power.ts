@@ -61,8 +61,8 @@ export const power: Fault = {
       }
       note(`${steps.length} steps on the disk, ${syncs} of them fsync`)
       return {
-        figures: `${rounds} cuts of the power, ${reported} acknowledged before them, ${lost} lost`,
-        broken: [...broken, ...unless(reported > 0, 'nothing was acknowledged: this tested nothing')],
+        figures: `${rounds} power losses, ${reported} acknowledged before them, ${lost} lost`,
+        broken: [...broken, ...unless(reported > 0, 'nothing was acknowledged: nothing was tested')],
       }
     } finally {
       await installation.close()

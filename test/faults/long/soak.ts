@@ -87,9 +87,9 @@ export const soak: Fault = {
           `descriptors ${median(settled, 'descriptors')} → ${median(last, 'descriptors')}, ${lost} lost, ${twice} twice`,
         broken: [
           ...unless(lost === 0 && twice === 0, 'none lost, none twice'),
-          ...unless(!(grown > MOST_GROWTH), `memory stays, but is ${grown.toFixed(2)} of what it was`),
-          ...unless(!(more > MOST_DESCRIPTORS_MORE), `descriptors stay, but are ${more} more`),
-          ...unless(code === 0, 'it ends well'),
+          ...unless(!(grown > MOST_GROWTH), `memory is constant, not ${grown.toFixed(2)} times as large`),
+          ...unless(!(more > MOST_DESCRIPTORS_MORE), `descriptors are constant, not ${more} more`),
+          ...unless(code === 0, 'exit code 0'),
         ],
       }
     } finally {

@@ -55,7 +55,7 @@ export const tenant: Fault = {
       const code = await exitOf(server)
       return {
         figures: figuresOf(alone, beside),
-        broken: [...brokenBeside(alone, beside), ...unless(code === 0, 'it ends well')],
+        broken: [...brokenBeside(alone, beside), ...unless(code === 0, 'exit code 0')],
       }
     } finally {
       await installation.close()

@@ -43,10 +43,13 @@ export const upgrade: Fault = {
         const lost = missingFrom(before.ids, ids)
         const where = `killed at ${call} ${nth}`
         broken.push(
-          ...unless(code === 0, `${where}: the second try ended with ${code}`),
+          ...unless(code === 0, `${where}: the second attempt ended with ${code}`),
           ...unless(integrity === 'ok' && lost.length === 0, `${where}: ${lost.length} lost, integrity ${integrity}`),
-          ...unless(raised === ids.size, `${where}: ${raised} of ${ids.size} brought up to date`),
-          ...unless(existsSync(`${copy}.before-schema-${MIGRATIONS.length + 1}`), `${where}: no copy was made before`),
+          ...unless(raised === ids.size, `${where}: ${raised} of ${ids.size} upgraded`),
+          ...unless(
+            existsSync(`${copy}.before-schema-${MIGRATIONS.length + 1}`),
+            `${where}: no copy before the upgrade`,
+          ),
         )
       }
       // The program itself, on the store that the newer code left.
@@ -59,10 +62,10 @@ export const upgrade: Fault = {
       const isRefused =
         refused instanceof NeverReady && refused.exitCode === 1 && /newer Postrider/.test(refused.message)
       broken.push(...unless(isRefused, `a newer store is refused, not ${refused}`))
-      broken.push(...unless(hashOf(file) === hash, 'a newer store is not touched'))
+      broken.push(...unless(hashOf(file) === hash, 'a newer store is unchanged'))
       return {
-        figures: `${killed} of ${rounds} upgrades killed, ${before.ids.size} messages, all kept and brought up to date by the next; newer store refused, unchanged`,
-        broken: [...broken, ...unless(killed > 0, 'no kill hit: this tested nothing')],
+        figures: `${killed} of ${rounds} upgrades killed, ${before.ids.size} messages, all kept and upgraded by the next attempt; newer store refused, unchanged`,
+        broken: [...broken, ...unless(killed > 0, 'no kill took effect: nothing was tested')],
       }
     } finally {
       await installation.close()

@@ -14,7 +14,7 @@ export interface Extent {
   webhookDeliveries: number
 }
 
-/** The targets are set for this size. */
+/** The goals are set for this size. */
 export const FULL: Extent = {
   past: 2_500_000,
   queued: 1_000_000,
@@ -62,7 +62,7 @@ export function messageFields(n: number) {
   return {
     subject: `${WORDS[pick % 15]} ${WORDS[(pick >>> 8) % 15]} ${n % 100_000}${rare}`,
     sender: `${['hello', 'billing', 'no-reply', 'team'][pick % 4]}${pick % 997 === 0 ? '.rare' : ''}`,
-    tags: pick % 3 === 0 ? [] : [WORDS[(pick >>> 4) % 15]!, ...(pick % 5003 === 0 ? ['seldom'] : [])],
+    tags: pick % 3 === 0 ? [] : [WORDS[(pick >>> 4) % 15]!, ...(pick % 5003 === 0 ? ['rare'] : [])],
     metadata: { order: n, plan: ['free', 'pro', 'team'][pick % 3]! },
     mode: pick % 2_000 === 0 ? ('test' as const) : ('live' as const),
     template: pick % 4 === 0 ? null : (pick >>> 3) % 50,

@@ -38,7 +38,7 @@ export async function deliver(
 ): Promise<LoadResult> {
   const args = [smtpInbound, String(connections), String(count), file, recipient, extra]
   const result = await runProgram<LoadResult>('sender', ...args)
-  if (result.failed > 0) throw new Error(`${result.failed} of ${count} mails were not taken`)
+  if (result.failed > 0) throw new Error(`${result.failed} of ${count} mails were not accepted`)
   return result
 }
 
