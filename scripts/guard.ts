@@ -15,9 +15,9 @@ import { parseArgs } from 'node:util'
 import { createSignRsa } from '../src/outbound/system-rsa.ts'
 import { bodies } from './bench/bodies.ts'
 import { median } from './bench/figures.ts'
+import { load, startSink } from './bench/peers.ts'
 import { until } from './bench/process.ts'
 import { openServer, type Server } from './bench/server.ts'
-import { load, startSink } from './bench/peers.ts'
 
 const MAY_GROW = 1.3
 /** Until the runtime has compiled the hot code; mail costs more before. */
