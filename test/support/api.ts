@@ -22,7 +22,7 @@ import { type Api, createApi } from '../../src/api/server.ts'
 import { hashToken, mintToken, SESSION_COOKIE } from '../../src/api/sessions.ts'
 import { createStreams, type Streams } from '../../src/api/streams.ts'
 import { mintDkimKeys, newDomain } from '../../src/domains/keys.ts'
-import { createEventStream } from '../../src/event-stream/event-stream.ts'
+import { createEventStream, type EventStream } from '../../src/event-stream/event-stream.ts'
 import { createHealthWatch, type HealthWatch } from '../../src/health/watch.ts'
 import type { ApiKey, Permission } from '../../src/model/api-key.ts'
 import type { Domain } from '../../src/model/domain.ts'
@@ -109,31 +109,31 @@ const CONFIRMED = { statusOf: () => 'confirmed' as const, ask: async () => [] }
 
 const SETTINGS = [{ key: 'hostname', value: '"mail.example.com"', source: 'config.toml:1', isGiven: true }]
 
+export interface TestApiOptions {
+  operations?: (parts: { store: Store; clock: FakeClock; mintId: MintId }) => Operation[]
+  pages?: Page[]
+  resolver?: Resolver
+  bodyBytes?: number
+  log?: Log
+  isReady?: () => string | null
+  health?: HealthWatch
+  origin?: OriginOptions
+  hasSessions?: boolean
+  plaintextGuard?: PlaintextGuard
+  watchDescriptors?: Parameters<typeof createApi>[0]['watchDescriptors']
+  hstsSeconds?: number
+  memory?: Memory
+  wrapStore?: (store: Store) => Store
+  /** False, as for a try-out: a claim counts as proved. */
+  requireVerified?: boolean
+  plan?: string
+  /** Of all organizations in the store. */
+  limits?: Plan
+  streams?: { maxPerKey?: number; maxPerOrganization?: number; max?: number }
+}
+
 /** The API over a real store in memory, with two organizations. DNS says nothing unless a resolver is given. */
-export async function createTestApi(
-  options: {
-    operations?: (parts: { store: Store; clock: FakeClock; mintId: MintId }) => Operation[]
-    pages?: Page[]
-    resolver?: Resolver
-    bodyBytes?: number
-    log?: Log
-    isReady?: () => string | null
-    health?: HealthWatch
-    origin?: OriginOptions
-    hasSessions?: boolean
-    plaintextGuard?: PlaintextGuard
-    watchDescriptors?: Parameters<typeof createApi>[0]['watchDescriptors']
-    hstsSeconds?: number
-    memory?: Memory
-    wrapStore?: (store: Store) => Store
-    /** False, as for a try-out: a claim counts as proved. */
-    requireVerified?: boolean
-    plan?: string
-    /** Of all organizations in the store. */
-    limits?: Plan
-    streams?: { maxPerKey?: number; maxPerOrganization?: number; max?: number }
-  } = {},
-): Promise<TestApi> {
+export async function createTestApi(options: TestApiOptions = {}): Promise<TestApi> {
   const clock = createFakeClock(START)
   const random = createTestRandom()
   const mintId = createMintId(clock, random)
@@ -151,49 +151,13 @@ export async function createTestApi(
   const feed = createEventStream({ events: seen.events, clock: clock.steady, lookMs: 1_000 })
   const streams = createStreams({ clock: clock.steady, ...options.streams })
   const plans = (name: string) => TEST_PLANS[name]
-  const { requireVerified = false } = options
   let wakes = 0
   const wake = () => {
     wakes++
   }
-  const checkUrl = (url: string) => checkWebhookUrl(url, isPublicUnicast)
-  const parsing = parsingHere()
-  const operations = options.operations?.({ store: seen, clock, mintId }) ?? [
-    ...apiKeyOperations({ store: seen, random, mintId }),
-    ...domainOperations({
-      store: seen,
-      random,
-      mintId,
-      plans,
-      resolver: options.resolver ?? silentResolver,
-      hostname: 'mail.postrider.test',
-      serverNames: ['mail.postrider.test'],
-      requireVerified,
-    }),
-    ...eventOperations({ store: seen, feed, streams }),
-    ...auditLogOperations({ store: seen }),
-    ...healthOperations({
-      health: options.health ?? createHealthWatch({ run: async () => [], now: clock.now, log: silentLog }),
-    }),
-    ...billingOperations({ store: seen, plans, selfService: ['free', 'enterprise'] }),
-    ...suppressionOperations({ store: seen, mintId }),
-    ...suppressionListOperations({ ...parsing, store: seen, random }),
-    ...templateOperations({ ...parsing, store: seen, mintId }),
-    ...webhookOperations({ store: seen, random, mintId, checkUrl, wakeWebhooks: wake }),
-    ...inboundOperations({
-      store: seen,
-      random,
-      mintId,
-      checkUrl,
-      wakeInbound: wake,
-      requireVerified,
-      forwarding: CONFIRMED,
-    }),
-    ...blockedLinkOperations({ store: seen, mintId }),
-    ...organizationOperations({ store: seen, mintId, plans: Object.keys(TEST_PLANS) }),
-    ...configurationOperations({ plans: TEST_PLANS, settings: () => SETTINGS }),
-    ...sessionOperations({ store: seen }),
-  ]
+  const operations =
+    options.operations?.({ store: seen, clock, mintId }) ??
+    allOperations(options, { store: seen, clock, random, mintId, feed, streams, wake })
   const api = createApi({
     operations,
     pages: options.pages,
@@ -270,6 +234,61 @@ export async function createTestApi(
     },
   }
   return made
+}
+
+/** The operations that need no engine. */
+function allOperations(
+  { resolver = silentResolver, health, requireVerified = false }: TestApiOptions,
+  parts: {
+    store: Store
+    clock: FakeClock
+    random: Random
+    mintId: MintId
+    feed: EventStream
+    streams: Streams
+    wake: () => void
+  },
+): Operation[] {
+  const { store, clock, random, mintId, feed, streams, wake } = parts
+  const plans = (name: string) => TEST_PLANS[name]
+  const checkUrl = (url: string) => checkWebhookUrl(url, isPublicUnicast)
+  const parsing = parsingHere()
+  return [
+    ...apiKeyOperations({ store, random, mintId }),
+    ...domainOperations({
+      store,
+      random,
+      mintId,
+      plans,
+      resolver,
+      hostname: 'mail.postrider.test',
+      serverNames: ['mail.postrider.test'],
+      requireVerified,
+    }),
+    ...eventOperations({ store, feed, streams }),
+    ...auditLogOperations({ store }),
+    ...healthOperations({
+      health: health ?? createHealthWatch({ run: async () => [], now: clock.now, log: silentLog }),
+    }),
+    ...billingOperations({ store, plans, selfService: ['free', 'enterprise'] }),
+    ...suppressionOperations({ store, mintId }),
+    ...suppressionListOperations({ ...parsing, store, random }),
+    ...templateOperations({ ...parsing, store, mintId }),
+    ...webhookOperations({ store, random, mintId, checkUrl, wakeWebhooks: wake }),
+    ...inboundOperations({
+      store,
+      random,
+      mintId,
+      checkUrl,
+      wakeInbound: wake,
+      requireVerified,
+      forwarding: CONFIRMED,
+    }),
+    ...blockedLinkOperations({ store, mintId }),
+    ...organizationOperations({ store, mintId, plans: Object.keys(TEST_PLANS) }),
+    ...configurationOperations({ plans: TEST_PLANS, settings: () => SETTINGS }),
+    ...sessionOperations({ store }),
+  ]
 }
 
 /** A session of the operator's in a store → its cookie as a header. */
