@@ -7,7 +7,7 @@ import type { ClientAddress } from '../net/client-address.ts'
 import { createNetworks } from '../net/ip.ts'
 import type { WallClock } from '../os/clock.ts'
 import type { Random } from '../os/random.ts'
-import type { ApiKeys } from '../storage/store.ts'
+import type { Store } from '../storage/store.ts'
 import type { Origin } from './audit.ts'
 import { base62 } from './base62.ts'
 import { isOperator } from './operator.ts'
@@ -20,11 +20,11 @@ export interface Caller {
 }
 
 export interface Authentication {
-  /** Throws `unauthorized`, or what sessions.ts throws for a request that another site made. */
-  authenticate(request: Request, now: number): Caller
-  /** Whether the same request would be authenticated now: its key may have been revoked or have expired meanwhile. Throws
-   *  what the store throws. */
-  isStillValid(request: Request): boolean
+  /** Rejects with `unauthorized`, or what sessions.ts throws for a request that another site made. */
+  authenticate(request: Request, now: number): Promise<Caller>
+  /** Whether the same request would be authenticated now: its key may have been revoked or have expired meanwhile.
+   *  Rejects with what the store throws. */
+  isStillValid(request: Request): Promise<boolean>
   /** The caller as the audit log names it. */
   originOf(request: Request, key: ApiKey): Origin
 }
@@ -44,8 +44,8 @@ export function createAuthentication(deps: AuthenticationDeps): Authentication {
   const { auth, sessions, hasSessions, clientAddress, peerOf, clock } = deps
   const addressOf = (request: Request) => clientAddress(peerOf(request), request.headers.get('x-forwarded-for'))
 
-  const authenticate = (request: Request, now: number): Caller => {
-    const session = hasSessions ? sessions.of(request, now) : null
+  const authenticate = async (request: Request, now: number): Promise<Caller> => {
+    const session = hasSessions ? await sessions.of(request, now) : null
     if (session !== null) return { key: sessions.keyOf(request, now), session }
     const authorization = request.headers.get('authorization')
     return { key: auth.authenticate(authorization, now, () => addressOf(request)), session: null }
@@ -53,9 +53,9 @@ export function createAuthentication(deps: AuthenticationDeps): Authentication {
 
   return {
     authenticate,
-    isStillValid: (request) => {
+    isStillValid: async (request) => {
       try {
-        authenticate(request, clock.now())
+        await authenticate(request, clock.now())
         return true
       } catch (thrown) {
         if (thrown instanceof Refusal) return false
@@ -83,13 +83,13 @@ export interface Auth {
 
 /** Key store → Auth. One hash and one lookup per request, without a cache of its own: a revoked key is rejected
  *  immediately. */
-export function createAuth(apiKeys: ApiKeys): Auth {
+export function createAuth({ snapshot, apiKeys }: Pick<Store, 'snapshot' | 'apiKeys'>): Auth {
   let uses = new Map<string, number>()
 
   return {
     authenticate(authorization, now, addressOf) {
       const value = presentedKey(authorization)
-      const key = value === null ? null : apiKeys.findBySecret(hashKeyValue(value))
+      const key = value === null ? null : snapshot.apiKeyBySecret(hashKeyValue(value))
       if (key === null || keyFault(key, now) !== null) throw unauthorized()
       if (key.allowedNetworks !== null && !isUsableFrom(key, addressOf())) throw unauthorized()
       uses.set(key.id, now)

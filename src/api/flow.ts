@@ -156,7 +156,7 @@ async function handle(
   if (steps.memory.isShort()) throw unavailable('This server is short of memory. Try again in a few seconds.')
 
   const now = steps.clock.now()
-  const caller = steps.authentication.authenticate(request, now)
+  const caller = await steps.authentication.authenticate(request, now)
   exchange.key = caller.key
   takeRate(caller, now, { rateLimit: steps.rateLimit, exchange })
   const operation = requireMethod(route, route.operations.get(request.method))

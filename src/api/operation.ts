@@ -73,7 +73,7 @@ export interface Call {
   /** Memory reserved for the request body; absent as `enter` is. */
   bodyBytes?: number
   /** True if the key would still be accepted, for streaming responses. */
-  holds: () => boolean
+  holds: () => Promise<boolean>
   /** Reserves memory for stored mail of this size; absent where calls run one at a time. */
   enter?: (sizeBytes: number) => Promise<void>
   /** State of the call so far: resource, input and pending response. */

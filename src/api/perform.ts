@@ -53,7 +53,7 @@ export async function perform(
     query: parsedQuery,
     body: parsedBody instanceof Promise ? await parsedBody : parsedBody,
   }
-  if (!call.holds()) throw unauthorized()
+  if (!(await call.holds())) throw unauthorized()
   const response = await operation.handle(
     Object.assign(call, parts, {
       remember: (made: ApiResponse) => {

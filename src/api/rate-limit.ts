@@ -1,6 +1,6 @@
 import type { ApiKey } from '../model/api-key.ts'
 import { type Plan, UNLIMITED } from '../model/organization.ts'
-import type { Organizations } from '../storage/store.ts'
+import type { Snapshot } from '../storage/store.ts'
 
 /** Values of the `RateLimit-*` headers. */
 export interface RateState {
@@ -18,17 +18,17 @@ export interface RateLimit {
   takeOperator(sessionId: string, now: number): RateState
 }
 
-/** Organizations and plans → RateLimit: fixed windows of 60 s that start with a key's first request, in memory.
+/** Snapshot and plans → RateLimit: fixed windows of 60 s that start with a key's first request, in memory.
  *
  *  A restart resets the windows (at most one extra window of requests). Counting has no await, so parallel requests
  *  cannot exceed the limit together. A rotated key uses its successor's window, so a rotation does not double the
  *  rate. Unlimited plans report a limit of 1e9 with nothing used. Memory: one small entry per key used in the last two
  *  minutes. */
 export function createRateLimit(options: {
-  organizations: Organizations
+  snapshot: Pick<Snapshot, 'organization'>
   plans: (name: string) => Plan | undefined
 }): RateLimit {
-  const { organizations, plans } = options
+  const { snapshot, plans } = options
   const windows = new Map<string, Window>()
   const successors = new Map<string, string>()
   let sweepAt = 0
@@ -71,7 +71,7 @@ export function createRateLimit(options: {
   }
 
   const limitOf = (key: ApiKey): number => {
-    const organization = organizations.current(key.organizationId)
+    const organization = snapshot.organization(key.organizationId)
     const plan = organization === null ? undefined : plans(organization.plan)
     return plan?.requestsPerMinute ?? LIMIT_WITHOUT_PLAN
   }

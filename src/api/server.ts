@@ -84,14 +84,14 @@ export interface Api {
 /** Assembles the HTTP API: pipeline (flow.ts) and sockets (sockets.ts). */
 export function createApi(options: ApiOptions): Api {
   const { store, clock, memory = ampleMemory, hasSessions = true, heavyWork = createHeavyWork(clock.steady) } = options
-  const auth = createAuth(store.apiKeys)
+  const auth = createAuth(store)
   const connection = {
     peerOf: (request: Request) => sockets.peerOf(request),
     isTls: (request: Request) => sockets.isTls(request),
   }
   const origin = createOwnOrigin(options.origin ?? LOOPBACK_ORIGIN, connection)
   const sessions = createSessions(store, origin)
-  const rateLimit = createRateLimit({ organizations: store.organizations, plans: options.plans })
+  const rateLimit = createRateLimit({ snapshot: store.snapshot, plans: options.plans })
   const idempotencyKeys = createIdempotencyKeys({ records: store.idempotency, clock: clock.steady })
   const { peerOf } = connection
   const flow = createFlow({

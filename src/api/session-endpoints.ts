@@ -101,12 +101,12 @@ class SessionEndpoints {
   }
 
   async show(request: Request): Promise<Response> {
-    return json(await this.#describe(this.#requireSession(request)))
+    return json(await this.#describe(await this.#requireSession(request)))
   }
 
   async setPassword(request: Request, peer: Peer): Promise<Response> {
     const { store, clock } = this.#deps
-    const session = this.#requireSession(request)
+    const session = await this.#requireSession(request)
     this.#requireOwnPage(request)
     const { password, present } = await this.#bodyOf(request, passwordBody)
     const address = this.#addressOf(request, peer)
@@ -126,7 +126,7 @@ class SessionEndpoints {
 
   async signOut(request: Request, peer: Peer): Promise<Response> {
     const { store, ownOrigin } = this.#deps
-    const session = this.#requireSession(request)
+    const session = await this.#requireSession(request)
     this.#requireOwnPage(request)
     const end = () => store.sessions.end(session.id)
     await this.#audited('sessions_delete', session, this.#addressOf(request, peer), [], end)
@@ -160,8 +160,8 @@ class SessionEndpoints {
       })
   }
 
-  #requireSession(request: Request): Session {
-    const session = this.#deps.sessions.ofCookie(request, this.#deps.clock.now())
+  async #requireSession(request: Request): Promise<Session> {
+    const session = await this.#deps.sessions.ofCookie(request, this.#deps.clock.now())
     if (session === null) throw new Refusal('unauthorized', 'You are not signed in.')
     return session
   }

@@ -17,10 +17,10 @@ import type { OwnOrigin } from './own-origin.ts'
 export interface OperatorSessions {
   /** The session a request acts in; null when it does not, so that it needs a key. Throws 403 for one that another site
    *  had made. */
-  of(request: Request, now: number): Session | null
+  of(request: Request, now: number): Promise<Session | null>
   /** Session by the cookie alone, for pages outside the API; null if there is none. Throws 403 for a host that is
    *  not ours. */
-  ofCookie(request: Request, now: number): Session | null
+  ofCookie(request: Request, now: number): Promise<Session | null>
   /** The operator's key, restricted by the headers `X-Organization`, `X-Domain` and `X-Mode`. Throws 400 for invalid
    *  headers. */
   keyOf(request: Request, now: number): ApiKey
@@ -43,11 +43,11 @@ export function createSessions(
 ): OperatorSessions {
   let seen = new Map<string, { id: string; at: number; endsAt: number }>()
 
-  const ofCookie = (request: Request, now: number): Session | null => {
+  const ofCookie = async (request: Request, now: number): Promise<Session | null> => {
     const token = cookieToken(request.headers.get('cookie'), ownOrigin.isMaybeClear(request))
     if (token === null) return null
     ownOrigin.requireKnownHost(request)
-    const session = store.sessions.findByToken(hashToken(token))
+    const session = await store.sessions.findByToken(hashToken(token))
     if (session === null) return null
     const { id, createdAt } = session
     const endsAt = Math.max(session.endsAt, seen.get(id)?.endsAt ?? 0)
@@ -58,10 +58,10 @@ export function createSessions(
 
   return {
     ofCookie,
-    of(request, now) {
+    async of(request, now) {
       const { headers } = request
       if (headers.get('authorization') || !isIntended(headers)) return null
-      const session = ofCookie(request, now)
+      const session = await ofCookie(request, now)
       if (session !== null) ownOrigin.requireOwnPage(request)
       return session
     },

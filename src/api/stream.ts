@@ -8,7 +8,7 @@ import type { Clock } from '../os/clock.ts'
 export function openStream(options: {
   follower: Follower
   /** Checked at every heartbeat. */
-  holds: () => boolean
+  holds: () => Promise<boolean>
   signal: AbortSignal
   clock: Clock
   onSent: (count: number) => void
@@ -34,7 +34,7 @@ export function openStream(options: {
     }
   }
 
-  const mayGoOn = () => {
+  const mayGoOn = async () => {
     if (clock.now() - askedAt < HEARTBEAT_MS) return true
     askedAt = clock.now()
     return holds()
@@ -77,7 +77,7 @@ export function openStream(options: {
       pull: async () => {
         const events = await nextEvents().catch(() => [])
         if (isEnded) return
-        if (events?.length === 0 || !mayGoOn()) return end()
+        if (events?.length === 0 || !(await mayGoOn())) return end()
         controller.enqueue(encoder.encode(events === null ? sayPassed() : sayEvents(events)))
       },
       cancel: end,

@@ -21,7 +21,7 @@ export interface Streams {
 interface Reader {
   keyId: string
   organizationId: string
-  holds: () => boolean
+  holds: () => Promise<boolean>
   signal: AbortSignal
   follow: () => Follower
 }

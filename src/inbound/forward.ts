@@ -34,17 +34,17 @@ type RoutedMessage = InboundMessage & { routeId: string }
 /** Inbound message, its header facts and the sealed mail (packed by mail/mime-content.ts) → the outbound message, due
  *  at once, with one delivery per target in `to`. Suppressed targets get no delivery attempt. Throws when a target is
  *  not an address. */
-export function forwardOf(
+export async function forwardOf(
   inbound: RoutedMessage,
   to: string[],
   head: MailHead,
   content: Uint8Array,
   { store, mintId }: { store: Pick<Store, 'suppressions'>; mintId: MintId },
-): AcceptedMessage {
+): Promise<AcceptedMessage> {
   const recipients = collapseRecipients({ to: { asSent: to, mailboxes: to.map(mailboxOf) } })
   const message = describe(mintId('msg'), inbound, head, to)
   const folded = recipients.map((recipient) => recipient.folded)
-  const suppressed = store.suppressions.among(message.organizationId, message.domainId, folded)
+  const suppressed = await store.suppressions.among(message.organizationId, message.domainId, folded)
   const deliveries = plannedDeliveries(message, recipients, suppressed, mintId)
   const status = messageStatus(deliveries.map((delivery) => delivery.status))
   return { message: { ...message, status }, content, deliveries, attempts: [], events: [], suppressions: [] }

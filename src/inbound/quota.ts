@@ -17,24 +17,28 @@ export interface QuotaDeps {
 /** Defers a recipient whose organization is over a quota, so that other recipients of the mail are not affected: 452
  *  4.3.1 for storage, 452 4.7.1 for forwards, 451 4.7.1 while an alert stops its sending. 452 4.5.3 when this mail
  *  would exceed the forwards: the client sends it in another transaction. */
-export function requireQuota(destination: RecipientTarget, already: readonly RecipientTarget[], deps: QuotaDeps): void {
+export async function requireQuota(
+  destination: RecipientTarget,
+  already: readonly RecipientTarget[],
+  deps: QuotaDeps,
+): Promise<void> {
   if (destination.kind === 'feedback') return
   const { domain } = destination
-  if (deps.store.usage.isStorageFull(domain.organizationId)) throw storageFull()
+  if (await deps.store.usage.isStorageFull(domain.organizationId)) throw storageFull()
   if (destination.kind === 'reserved' || !isForward(destination.route)) return
   const { route } = destination
   const others = new Map(already.flatMap((each) => (each.kind === 'route' ? [[each.route.id, each] as const] : [])))
   others.delete(route.id)
-  const { to } = deps.forwarding.targetsOf(route, domain)
+  const { to } = await deps.forwarding.targetsOf(route, domain)
   let total = to.length
   for (const other of others.values()) {
-    if (isForward(other.route)) total += deps.forwarding.targetsOf(other.route, other.domain).to.length
+    if (isForward(other.route)) total += (await deps.forwarding.targetsOf(other.route, other.domain)).to.length
   }
   if (total > FIXED_LIMITS.forwardsOfMail) throw ownTransaction()
   if (to.length === 0) return
   if (deps.forwarding.isStopped(domain.id)) throw sendingStopped()
-  if (deps.store.usage.forwardsReached(route.organizationId, to.length, deps.clock.now()) !== null)
-    throw forwardsUsedUp()
+  const limit = await deps.store.usage.forwardsReached(route.organizationId, to.length, deps.clock.now())
+  if (limit !== null) throw forwardsUsedUp()
 }
 
 /** A limit reached only when the mail is stored → the reply. */

@@ -59,7 +59,7 @@ export function createReceive(deps: ReceiveDeps): (mail: IncomingMail<RecipientT
       await deps.feedback.take({ ...found, ...of, recipients: reported })
       return replies.FEEDBACK_ACCEPTED
     }
-    const parts = partsByRoute(mail, deps.forwarding)
+    const parts = await partsByRoute(mail, deps.forwarding)
     const result = await deps.readers.read({ ...jobFor(mail, parts, deps.loopTag), raw: await mail.open() })
     requireNoLoop(result.head, deps.loopTag)
     for (const { route, domain, sendTo } of parts) {
@@ -71,7 +71,7 @@ export function createReceive(deps: ReceiveDeps): (mail: IncomingMail<RecipientT
         throw replies.loopDetected('this route forwarded the same Message-ID too often')
       }
     }
-    const taken = take(mail, parts, result, deps)
+    const taken = await take(mail, parts, result, deps)
     const outcome = await deps.store.inbound.accept({ raw: result.raw, parsed: result.parsed, taken })
     if (outcome !== 'accepted') throw replyToLimit(outcome)
     notifyAccepted(taken, deps)
@@ -103,7 +103,10 @@ function facts({ session, returnPath, receivedAt }: IncomingMail<RecipientTarget
 }
 
 /** Recipients → one part per route, in RCPT order; each address once. */
-function partsByRoute(mail: IncomingMail<RecipientTarget>, forwarding: ReceiveDeps['forwarding']): Part[] {
+async function partsByRoute(
+  mail: IncomingMail<RecipientTarget>,
+  forwarding: ReceiveDeps['forwarding'],
+): Promise<Part[]> {
   const parts = new Map<string, Part>()
   for (const { spoken, as } of mail.recipients) {
     if (as.kind === 'feedback') continue
@@ -112,7 +115,8 @@ function partsByRoute(mail: IncomingMail<RecipientTarget>, forwarding: ReceiveDe
     const id = route?.id ?? domain.id
     const part = parts.get(id)
     if (part === undefined) {
-      const targets = route !== null && isForward(route) ? forwarding.targetsOf(route, domain) : { to: [], not: [] }
+      const targets =
+        route !== null && isForward(route) ? await forwarding.targetsOf(route, domain) : { to: [], not: [] }
       parts.set(id, { route, domain, to: [spoken.address], sendTo: targets.to, notForwarded: targets.not })
     } else if (!part.to.includes(spoken.address)) part.to.push(spoken.address)
   }
@@ -136,25 +140,28 @@ function jobFor(
   }
 }
 
-function take(
+async function take(
   mail: IncomingMail<RecipientTarget>,
   parts: readonly Part[],
   result: InboundResult,
   { mintId, store }: ReceiveDeps,
-): AcceptedPart[] {
+): Promise<AcceptedPart[]> {
   const forwards = result.forwards.values() // in the order of `seals`, that is of the forwarding parts
-  return parts.map((part) => {
+  const taken: AcceptedPart[] = []
+  for (const part of parts) {
     const message = describe(mintId('inb'), mail, part, result)
     const { route } = part
     if (part.sendTo.length === 0 || route === null) {
-      return { message, deliveryId: route?.action.type === 'webhook' ? mintId('whd') : null, forward: null }
+      taken.push({ message, deliveryId: route?.action.type === 'webhook' ? mintId('whd') : null, forward: null })
+      continue
     }
-    const forward = forwardOf({ ...message, routeId: route.id }, part.sendTo, result.head, sealed(forwards), {
+    const forward = await forwardOf({ ...message, routeId: route.id }, part.sendTo, result.head, sealed(forwards), {
       store,
       mintId,
     })
-    return { message: { ...message, forwardedAs: forward.message.id }, deliveryId: null, forward }
-  })
+    taken.push({ message: { ...message, forwardedAs: forward.message.id }, deliveryId: null, forward })
+  }
+  return taken
 }
 
 function describe(

@@ -15,7 +15,7 @@ export type RecipientTarget =
 
 /** Sources of domains, routes and return paths. */
 export interface RecipientDeps {
-  store: { inboundRoutes: Pick<Store['inboundRoutes'], 'domainByReturnPathHost' | 'domainByName' | 'enabledOf'> }
+  store: { snapshot: Pick<Store['snapshot'], 'domainByReturnPathHost' | 'domainByName' | 'enabledRoutes'> }
   feedback: Pick<Feedback, 'recognize'>
   /** Our own name: the domain of a postmaster address without one. Mail to it that no route reads goes to the
    *  postmaster of the closest owned parent domain, whose owner publishes our name. */
@@ -43,9 +43,9 @@ export function targetOf(
  *  even after the domain was lost. All other addresses need current ownership. */
 function feedbackAt(
   spoken: EnvelopeAddress,
-  { store: { inboundRoutes }, feedback, requireVerified }: RecipientDeps,
+  { store: { snapshot }, feedback, requireVerified }: RecipientDeps,
 ): RecipientTarget | null {
-  const domain = inboundRoutes.domainByReturnPathHost(spoken.domain)
+  const domain = snapshot.domainByReturnPathHost(spoken.domain)
   if (domain === null) return null
   const address = feedback.recognize(spoken.local)
   if (address !== null && address.kind !== 'complaints') return { kind: 'feedback', address, domain }
@@ -65,7 +65,7 @@ function routeAt(spoken: EnvelopeAddress, deps: RecipientDeps): RecipientTarget 
 
 /** In subdomains of its name, a domain receives only the reserved mailboxes. */
 function receiverIn(domain: Domain, spoken: EnvelopeAddress, { store }: RecipientDeps): RecipientTarget | null {
-  const routes = store.inboundRoutes.enabledOf(domain.organizationId)
+  const routes = store.snapshot.enabledRoutes(domain.organizationId)
   const address = { local: spoken.local, domain: domain.name }
   const isReserved = isReservedMailbox(routes, address)
   const choice = isReserved || domain.name === spoken.domain ? chooseRoute(routes, address) : null
@@ -74,7 +74,7 @@ function receiverIn(domain: Domain, spoken: EnvelopeAddress, { store }: Recipien
 }
 
 function ownedAt(name: string, { store, requireVerified }: RecipientDeps): Domain | null {
-  const domain = store.inboundRoutes.domainByName(name)
+  const domain = store.snapshot.domainByName(name)
   return domain !== null && isOwned(domain, requireVerified) ? domain : null
 }
 

@@ -23,7 +23,7 @@ export function createInboundHandler(
       if (networkLimits.isGuessing(remoteAddress)) throw tooManyUnknown
       try {
         const destination = targetOf(recipient, already, deps)
-        requireQuota(destination, already, deps)
+        await requireQuota(destination, already, deps)
         return destination
       } catch (thrown) {
         if (thrown instanceof SmtpReply && thrown.code === 550) networkLimits.unknownRecipient(remoteAddress)

@@ -46,17 +46,18 @@ function open({ steps = 1, recordMs = 0, commitMs = 0 } = {}) {
       calls.push(`prune ${(clock.now() - before) / DAY}`)
       return 0
     },
-    giveBack: async () => {
-      calls.push('give back')
-      return false
-    },
-    truncateLog: async () => {
-      calls.push('truncate')
-    },
+  }
+  const maintain: Store['maintain'] = async (what) => {
+    calls.push(`maintain ${what}`)
+    return false
   }
   const days: Record<string, number> = { week: 7, month: 30, ever: -1 }
   const task = createRetention({
-    store: { retention, organizations: { list: async () => organizations } as unknown as Store['organizations'] },
+    store: {
+      maintain,
+      retention,
+      organizations: { list: async () => organizations } as unknown as Store['organizations'],
+    },
     plans: (name) => (name in days ? { retentionDays: days[name]! } : undefined),
     isBusy: () => state.isBusy,
     clock: recordMs === 0 ? clock : { now: () => now },
@@ -72,7 +73,7 @@ test('a pass removes what plans no longer keep, and then returns the disk space'
   await clock.advance(10 * MINUTE)
   await loop.stop()
   const steps = ['org_a 7 60', 'org_a 7 60', 'org_d 30 60', 'org_d 30 60']
-  expect(calls).toEqual([...steps, 'prune 60', 'give back', 'truncate'])
+  expect(calls).toEqual([...steps, 'prune 60', 'maintain removed'])
 })
 
 test('an organization without a retention limit, or whose plan is not configured, loses nothing', async () => {
@@ -81,7 +82,7 @@ test('an organization without a retention limit, or whose plan is not configured
   await clock.advance(30 * MINUTE)
   await loop.stop()
   expect(calls.filter((each) => /org_[bc]/.test(each))).toEqual([])
-  expect(calls.filter((each) => each === 'truncate')).toHaveLength(3)
+  expect(calls.filter((each) => each === 'maintain removed')).toHaveLength(3)
 })
 
 test('a changed plan applies from the next pass', async () => {

@@ -24,12 +24,13 @@ const PRUNE = 100
  *  A plan change takes effect with the next pass. An organization whose plan is no longer configured keeps
  *  everything: a name missing from a file must not delete mail. */
 export function createRetention(deps: {
-  store: Pick<Store, 'organizations' | 'retention'>
+  store: Pick<Store, 'organizations' | 'retention' | 'maintain'>
   plans: (name: string) => Pick<Plan, 'retentionDays'> | undefined
   isBusy: () => boolean
   clock: Pick<Clock, 'now'>
 }): Task {
-  const { retention, organizations } = deps.store
+  const { store } = deps
+  const { retention, organizations } = store
   const runSteps = createStepRunner(deps.clock)
   /** Remaining organizations of the current pass. */
   let left: Expiring[] | null = null
@@ -51,9 +52,7 @@ export function createRetention(deps: {
     if ((await retention.pruneUnsubscribables(unsubscribableSince, PRUNE)) === PRUNE) return true
     // Space that is not returned now is reused.
     if (deps.isBusy()) return false
-    if (await runSteps(retention.giveBack)) return true
-    await retention.truncateLog()
-    return false
+    return runSteps((timeIsUp) => store.maintain('removed', timeIsUp))
   }
 
   return {

@@ -74,7 +74,7 @@ const CALLS: Record<string, unknown[][]> = {
   domains: [['domains.claimDue', NOW, 10, NOW + 10 * MINUTE]],
   quality: [['quality.firing'], ['quality.domainsWithOutcomes', 60 * MINUTE, NOW]],
   outcomes: [['quality.pruneOutcomes', NOW, 200]],
-  'search index': [['indexForSearch']],
+  'search index': [['maintain', 'recent', expect.any(Function)]],
   'idempotency keys': [['idempotency.prune', NOW - DAY, 20]],
   'mta-sts policies': [['refreshPolicies', NOW]],
   health: [['runHealthChecks']],
@@ -89,7 +89,7 @@ const CALLS: Record<string, unknown[][]> = {
   retention: [
     ['organizations.list'],
     ['retention.pruneUnsubscribables', NOW - 60 * DAY, 100],
-    ['retention.giveBack', expect.any(Function)],
+    ['maintain', 'removed', expect.any(Function)],
   ],
 }
 
@@ -152,7 +152,7 @@ test.each([
 })
 
 test.each([
-  ['search index', 'indexForSearch'],
+  ['search index', 'maintain'],
   ['stored bytes', 'usage.countSome'],
 ])('%s: runs again at once when %s has more to do and the server is idle', async (name, method) => {
   const answers = { [method]: Promise.resolve(true) }

@@ -65,7 +65,7 @@ export function maintenanceTasks(deps: {
       name: 'search index',
       everyMs: 1_000,
       // One batch per second while there is other work, otherwise everything.
-      run: async () => (await store.indexForSearch()) && !isBusy(),
+      run: async () => (await store.maintain('recent', () => true)) && !isBusy(),
     },
     {
       name: 'idempotency keys',

@@ -244,8 +244,8 @@ const planOf = (config: Config, store: Pick<Store, 'organizations'>) => async (o
 }
 
 /** The quality alert that stops a domain from sending, if the config lets alerts stop it. */
-const alertThatStops = (config: Config, store: Pick<Store, 'quality'>) => (domainId: string) =>
-  config.quality.stopSending ? (store.quality.firingOf(domainId)[0] ?? null) : null
+const alertThatStops = (config: Config, store: Pick<Store, 'snapshot'>) => (domainId: string) =>
+  config.quality.stopSending ? (store.snapshot.firingAlerts(domainId)[0] ?? null) : null
 
 /** Names of this server, which no tenant may claim. */
 export function serverNamesOf({ hostname, http, tls }: Config): string[] {

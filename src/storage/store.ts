@@ -17,6 +17,7 @@ import type { Quality } from './roles/quality.ts'
 import type { Queues } from './roles/queues.ts'
 import type { Retention } from './roles/retention.ts'
 import type { Sessions } from './roles/sessions.ts'
+import type { Snapshot } from './roles/snapshot.ts'
 import type { Stats } from './roles/stats.ts'
 import type { Suppressions } from './roles/suppressions.ts'
 import type { Templates } from './roles/templates.ts'
@@ -48,6 +49,7 @@ export type * from './roles/quality.ts'
 export type * from './roles/queues.ts'
 export type * from './roles/retention.ts'
 export type * from './roles/sessions.ts'
+export type * from './roles/snapshot.ts'
 export type * from './roles/stats.ts'
 export type * from './roles/suppressions.ts'
 export type * from './roles/templates.ts'
@@ -70,6 +72,7 @@ export type * from './roles/workers.ts'
  *  6. No statement walks a backlog: the cost of a claim does not depend on how much is waiting.
  *  7. Twice is harmless: a record for a lease that has ended changes nothing and says so. */
 export interface Store {
+  snapshot: Snapshot
   organizations: Organizations
   usage: UsageCounts
   domains: Domains
@@ -99,8 +102,10 @@ export interface Store {
   auditLog: AuditLog
   /** A named secret of this installation, created from `fresh` on first use. */
   secret(name: string, fresh: Uint8Array): Promise<Uint8Array>
-  /** Brings the full text of recent messages into the search index, a small batch a call; true while more waits. */
-  indexForSearch(): Promise<boolean>
+  /** A step of upkeep that the backend needs, of some milliseconds; true while there is more of it. `recent` catches up with
+   *  what was written (the full text of recent messages becomes searchable). `removed` gives back the space of what retention
+   *  removed, for quiet moments; it asks `timeIsUp` when it begins and after each piece of work. */
+  maintain(what: 'recent' | 'removed', timeIsUp: () => boolean): Promise<boolean>
   /** Rejects with StoreUnavailable if the store cannot write at present. */
   checkWritable(): Promise<void>
   /** Finishes pending writes, then closes the files. */

@@ -141,7 +141,8 @@ export function createSubmission(deps: SubmissionDeps): Submission {
       }
     },
 
-    render: async (sender, { idOrAlias, variables }) => templates.fill(templates.require(sender, idOrAlias), variables),
+    render: async (sender, { idOrAlias, variables }) =>
+      templates.fill(await templates.require(sender, idOrAlias), variables),
   }
 }
 /** Test mail takes the whole path, signing included, and completes when accepted. Scheduled test mail waits in the
@@ -153,11 +154,11 @@ async function prepare(
 ): Promise<AcceptedMessage> {
   const recipients = requireRecipients(given)
   const use = usedTemplate(given)
-  const template = use && templates.require(author.key, use.idOrAlias)
+  const template = use && (await templates.require(author.key, use.idOrAlias))
   const sender = requireOwnDomain(given, domain)
   requireVerified(author.key.mode, sender, deps.settings)
   requireSendingAllowed(author.key.mode, sender, deps.stoppedBy)
-  const listed = suppressedAmong(recipients, author, deps.store)
+  const listed = await suppressedAmong(recipients, author, deps.store)
   const suppressed = author.key.mode === 'test' ? listed.union(pretended(recipients, deps.simulate)) : listed
   const request = template && use ? await templates.fillIn(given, template, use.variables, workBudget) : given
   const id = deps.mintId('msg')
@@ -279,7 +280,11 @@ function usedTemplate({ template }: SubmissionRequest): TemplateUse | null {
   return template !== null && 'idOrAlias' in template ? template : null
 }
 
-function suppressedAmong(recipients: Recipient[], author: Author, store: SubmissionDeps['store']): Set<string> {
+function suppressedAmong(
+  recipients: Recipient[],
+  author: Author,
+  store: SubmissionDeps['store'],
+): Promise<Set<string>> {
   const { organizationId, domainId, mode } = author.key
   const folded = recipients.map((recipient) => recipient.folded)
   return store.suppressions.among(organizationId, domainId, folded, mode)

@@ -19,9 +19,9 @@ import type { Submission } from './accept.ts'
  *  Interrupted after counting and before sending: the route shows `pending` and can ask again. */
 export interface Forwarding {
   /** Status of a target. Synchronous: called for every mail. */
-  statusOf(organizationId: string, email: string): ForwardTargetStatus
+  statusOf(organizationId: string, email: string): Promise<ForwardTargetStatus>
   /** Route and its domain → targets to forward to, and reasons for the others. Synchronous. */
-  targetsOf(route: ForwardRoute, domain: Domain): { to: string[]; not: NotForwarded[] }
+  targetsOf(route: ForwardRoute, domain: Domain): Promise<{ to: string[]; not: NotForwarded[] }>
   /** Whether an alert stops the domain's sending (config quality.stop_sending). */
   isStopped(domainId: string): boolean
   /** Sends confirmation requests to pending targets → the result of each, in order. Rejects with the Refusal that live
@@ -38,7 +38,7 @@ export interface Asked {
 }
 
 export interface ForwardingDeps {
-  store: Pick<Store, 'forwardTargets' | 'inboundRoutes' | 'domains' | 'suppressions'>
+  store: Pick<Store, 'snapshot' | 'forwardTargets' | 'domains' | 'suppressions'>
   settings: {
     /** Targets outside the organization's domains need a confirmation. */
     confirmTargets: boolean
@@ -54,22 +54,22 @@ export function createForwarding(deps: ForwardingDeps): Forwarding {
   const { store, settings } = deps
 
   const isAtOwnDomain = (organizationId: string, email: string): boolean => {
-    const domain = store.inboundRoutes.domainByName(parseMailbox(email)?.domain ?? '')
+    const domain = store.snapshot.domainByName(parseMailbox(email)?.domain ?? '')
     return domain?.organizationId === organizationId && isOwned(domain, settings.requireVerifiedDomain)
   }
-  const statusOf = (organizationId: string, email: string): ForwardTargetStatus => {
-    const status = store.forwardTargets.status(organizationId, addressOf(email))
+  const statusOf = async (organizationId: string, email: string): Promise<ForwardTargetStatus> => {
+    const status = await store.forwardTargets.status(organizationId, addressOf(email))
     if (status !== 'pending') return status
     return !settings.confirmTargets || isAtOwnDomain(organizationId, email) ? 'confirmed' : 'pending'
   }
 
   return {
     statusOf,
-    targetsOf: ({ organizationId, action }, domain) => {
+    targetsOf: async ({ organizationId, action }, domain) => {
       const to: string[] = []
       const not: NotForwarded[] = []
       for (const email of action.config.to) {
-        const status = statusOf(organizationId, email)
+        const status = await statusOf(organizationId, email)
         if (!isOwned(domain, settings.requireVerifiedDomain)) not.push({ email, reason: 'domain_not_verified' })
         else if (status === 'confirmed') to.push(email)
         else not.push({ email, reason: status === 'stopped' ? 'stopped' : 'pending_confirmation' })
@@ -86,11 +86,12 @@ export function createForwarding(deps: ForwardingDeps): Forwarding {
 
   async function askOne(route: ForwardRoute, email: string, now: number): Promise<Asked['result']> {
     const { organizationId } = route
-    if (statusOf(organizationId, email) === 'confirmed') return 'confirmed'
+    if ((await statusOf(organizationId, email)) === 'confirmed') return 'confirmed'
     const domain = await domainOf(route)
     if (domain === null || !isOwned(domain, settings.requireVerifiedDomain)) throw notVerified(domain)
     const folded = addressOf(email)
-    if (store.suppressions.among(organizationId, domain.id, [folded]).size > 0) return 'suppressed'
+    const suppressed = await store.suppressions.among(organizationId, domain.id, [folded])
+    if (suppressed.size > 0) return 'suppressed'
     const result = await store.forwardTargets.ask(organizationId, folded, now)
     if (result === 'asked') await send(route, domain, folded, now)
     return result
@@ -127,7 +128,7 @@ export function createForwarding(deps: ForwardingDeps): Forwarding {
   /** For a catch-all, the oldest verified domain. */
   async function domainOf({ match, organizationId }: ForwardRoute): Promise<Domain | null> {
     if (match.value !== null) {
-      const domain = store.inboundRoutes.domainByName(match.value.slice(match.value.lastIndexOf('@') + 1))
+      const domain = store.snapshot.domainByName(match.value.slice(match.value.lastIndexOf('@') + 1))
       return domain?.organizationId === organizationId ? domain : null
     }
     const { records } = await store.domains.list(organizationId, { limit: 100, after: null })

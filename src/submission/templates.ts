@@ -26,7 +26,7 @@ export interface StoredTemplates {
   /** A template reference → its current version. Test messages may use live templates, but live messages may not use
    *  test templates, which a test key created. Refuses with `validation_error` an unknown or test template, with
    *  `forbidden` one of another organization. */
-  require(user: TemplateUser, idOrAlias: string): TemplateRef
+  require(user: TemplateUser, idOrAlias: string): Promise<TemplateRef>
   /** Renders that version. Refuses with `template_error`. */
   fill(template: TemplateRef, variables: Record<string, unknown>): Promise<Rendered>
   /** Request with a template → the request with its content. A subject in the request replaces the template's, which is
@@ -84,8 +84,8 @@ export function createStoredTemplates({
   }
 
   return {
-    require: ({ organizationId, mode }, idOrAlias) => {
-      const found = store.templates.current(organizationId, idOrAlias, mode)
+    require: async ({ organizationId, mode }, idOrAlias) => {
+      const found = await store.templates.current(organizationId, idOrAlias, mode)
       if (found === null) throw unknownTemplate()
       if (found.organizationId === organizationId) {
         if (found.mode === 'live' || mode === 'test') return found

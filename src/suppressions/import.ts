@@ -122,13 +122,13 @@ async function wouldAdd(
 ): Promise<number> {
   if (means.mode === 'test') return wouldAddTests(batch, seen, means)
   const present = new Map<string, Set<string>>()
+  for (const reach of new Set(batch.map(({ domainId }) => domainId ?? ''))) {
+    const emails = batch.filter((each) => (each.domainId ?? '') === reach).map((each) => each.email)
+    present.set(reach, await means.store.suppressions.among(means.organizationId, reach, emails))
+  }
   const free = batch.filter(({ email, domainId }) => {
     const reach = domainId ?? ''
-    if (!present.has(reach)) {
-      const emails = batch.filter((each) => (each.domainId ?? '') === reach).map((each) => each.email)
-      present.set(reach, means.store.suppressions.among(means.organizationId, reach, emails))
-    }
-    return !present.get(reach)!.has(email) && seen.first(`${reach} ${email}`)
+    return !present.get(reach)?.has(email) && seen.first(`${reach} ${email}`)
   })
   return free.length
 }

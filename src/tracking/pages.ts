@@ -24,7 +24,7 @@ export interface PublicPage {
  *  is set. A path that this server did not create for the request's host gets 404. A click redirects even if the event
  *  cannot be stored, except to a target that the operator has blocked: that gets 410 and no event. */
 export function trackingPages(deps: {
-  store: Pick<Store, 'deliveries' | 'domains' | 'inboundRoutes' | 'blockedLinks'>
+  store: Pick<Store, 'snapshot' | 'deliveries' | 'domains'>
   /** The secret of createTrackingLinks. */
   secret: Uint8Array
   publicUrl: LinkReaderDeps['publicUrl']
@@ -62,7 +62,7 @@ export function trackingPages(deps: {
             if (isCounted) await engagement.opened(link.deliveryId, visitOf(request, peer))
             return pixel()
           case 'click':
-            if (deps.store.blockedLinks.isBlocked(link.url)) return blockedPage()
+            if (deps.store.snapshot.isLinkBlocked(link.url)) return blockedPage()
             if (isCounted) await engagement.clicked(link.deliveryId, link.url, visitOf(request, peer))
             return redirect(link.url)
           case 'unsubscribe': {

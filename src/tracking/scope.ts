@@ -9,7 +9,7 @@ export interface LinkReaderDeps {
   store: {
     deliveries: Pick<Store['deliveries'], 'get' | 'unsubscribable'>
     domains: Pick<Store['domains'], 'get'>
-    inboundRoutes: Pick<Store['inboundRoutes'], 'domainByName'>
+    snapshot: Pick<Store['snapshot'], 'domainByName'>
   }
   /** The secret of createTrackingLinks. */
   secret: Uint8Array
@@ -35,7 +35,7 @@ export function createLinkReader(deps: LinkReaderDeps): (path: string, host: str
     const own = serverScope(publicUrl()).host
     const atServer = readAt(path, host, '') ?? (isInternal(host) ? readAt(path, own, '') : null)
     if (atServer !== null) return atServer
-    const owner = ownerOf(host, store.inboundRoutes.domainByName)
+    const owner = ownerOf(host, store.snapshot.domainByName)
     const atDomain = owner === null ? null : readAt(path, host, owner.organizationId)
     if (atDomain !== null) return atDomain
 

@@ -49,8 +49,6 @@ export interface Claim {
 
 /** What a queue of the store can be asked (store.ts WebhookDeliveries, InboundDeliveries). */
 export interface DeliveryQueue<C extends Claim> extends ClaimQueue<C> {
-  /** Whose the endpoint is; null when it is gone. */
-  organizationOf(endpointId: string): string | null
   /** Writes deliveries that are still to be written, some; true while there are more. */
   fanOutSome?(): Promise<boolean>
 }
@@ -60,6 +58,8 @@ export interface DeliveryKind<C extends Claim, V extends Pick<Verdict, 'attempt'
   /** Begins its log lines: `webhook`. */
   noun: string
   queue: DeliveryQueue<C>
+  /** Organization of a webhook or route; null when it is gone. */
+  ownerOf: (endpointId: string) => string | null
   /** Webhook or route: whose slots it takes. */
   endpointOf: (claim: C) => string
   /** What log lines say of a claim; neither addresses nor content. */
@@ -138,7 +138,7 @@ class Deliveries<C extends Claim, V extends Pick<Verdict, 'attempt' | 'status'>,
     this.#room = createOrganizationRoom({
       slots: this.#slots,
       shares: this.shares,
-      organizationOf: queue.organizationOf,
+      organizationOf: kind.ownerOf,
     })
     this.#recovery = createQueueRecovery({
       queue,
@@ -202,13 +202,13 @@ class Deliveries<C extends Claim, V extends Pick<Verdict, 'attempt' | 'status'>,
     const { clock, workerId: worker } = this.#options
     const { look } = this.#room
     if (this.#slots.free() === 0 || this.#unwritten > 0) return null // whatever frees a slot wakes us
-    for (const blocker of this.#room.freed()) queue.freed(blocker)
-    const dueAt = queue.nextDueAt(look, now)
+    await queue.freed(this.#room.freed())
+    const dueAt = await queue.nextDueAt(look, now)
     if (dueAt === null || dueAt > now) return dueAt
     const limit = this.#slots.free()
-    const plan = queue.planClaims({ now, limit, look })
-    const claims = await queue.claimDue({ now, limit, worker, plan }).catch((error) => {
-      queue.putBack(plan)
+    const plan = await queue.planClaims({ now, limit, look })
+    const claims = await queue.claimDue({ now, limit, worker, plan }).catch(async (error) => {
+      await queue.putBack(plan)
       throw error
     })
     if (this.#stopping.signal.aborted) {

@@ -18,7 +18,7 @@ import { judge, type Verdict } from './verdict.ts'
  *  (inbound-body.ts); one that gets none within a minute is given back without an attempt. A mail that retention has
  *  removed fails at once. */
 export interface InboundLoopOptions {
-  store: Pick<Store, 'inbound' | 'inboundDeliveries'>
+  store: Pick<Store, 'snapshot' | 'inbound' | 'inboundDeliveries'>
   post: Post
   /** Raw mail → base64 of its attachments in the order of ParsedMail.attachments, or null when they cannot be read. */
   attachments: (raw: Uint8Array) => Promise<string[] | null>
@@ -78,6 +78,7 @@ export function createInboundLoop(options: InboundLoopOptions): DeliveryLoop {
     {
       noun: 'inbound',
       queue: store.inboundDeliveries,
+      ownerOf: store.snapshot.ownerOfRoute,
       endpointOf: (claim) => claim.route.id,
       factsOf,
       attempt,

@@ -14,7 +14,7 @@ export type WebhookLoop = DeliveryLoop
 
 /** Dependencies and settings of the scheduler. */
 export interface WebhookLoopOptions {
-  store: Pick<Store, 'webhooks' | 'webhookDeliveries'>
+  store: Pick<Store, 'snapshot' | 'webhooks' | 'webhookDeliveries'>
   post: Post
   clock: WallClock
   random: Random
@@ -75,6 +75,7 @@ export function createWebhookLoop(options: WebhookLoopOptions): WebhookLoop {
     {
       noun: 'webhook',
       queue: store.webhookDeliveries,
+      ownerOf: store.snapshot.ownerOfWebhook,
       endpointOf: (claim) => claim.webhookId,
       factsOf,
       attempt: (claim) => attemptDelivery(claim, means),

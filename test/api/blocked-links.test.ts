@@ -18,11 +18,11 @@ test('the operator blocks a target, lists it and unblocks it; the audit log has 
   expect(made.status).toBe(201)
   expect(made.body).toMatchObject({ kind: 'host', target: 'phishing.example', reason: 'reported' })
   expect((await asOperator('GET', '/v1/blocked-links')).body.data).toEqual([made.body])
-  expect(api.store.blockedLinks.isBlocked('http://x.phishing.example:8080/a')).toBe(true)
+  expect(api.store.snapshot.isLinkBlocked('http://x.phishing.example:8080/a')).toBe(true)
   const again = await asOperator('POST', '/v1/blocked-links', { target: 'PHISHING.example', reason: 'again' })
   expect([again.status, again.body.error.code]).toEqual([409, 'conflict'])
   expect((await asOperator('DELETE', `/v1/blocked-links/${made.body.id}`)).status).toBe(200)
-  expect(api.store.blockedLinks.isBlocked('http://phishing.example/')).toBe(false)
+  expect(api.store.snapshot.isLinkBlocked('http://phishing.example/')).toBe(false)
   const all = { organizationId: null, actorId: null, action: null, resourceId: null }
   const { records } = await api.store.auditLog.list(
     { ...all, createdAfter: null, createdBefore: null },

@@ -186,20 +186,21 @@ describe('resources of a test key', () => {
     const { body } = await ask('POST', '/v1/suppressions', { key, body: { email } })
     expect(body.mode).toBe('test')
     const { organization, domain } = own
-    const among = (mode: 'live' | 'test') => store.suppressions.among(organization.id, domain.id, [email], mode).size
-    expect([among('live'), among('test')]).toEqual([0, 1])
+    const among = async (mode: 'live' | 'test') =>
+      (await store.suppressions.among(organization.id, domain.id, [email], mode)).size
+    expect([await among('live'), await among('test')]).toEqual([0, 1])
     expect((await ask('POST', '/v1/suppressions', { body: { email } })).status).toBe(201) // a second one
     expect((await ask('DELETE', `/v1/suppressions/${email}`, { key })).status).toBe(200)
-    expect([among('live'), among('test')]).toEqual([1, 1])
+    expect([await among('live'), await among('test')]).toEqual([1, 1])
     expect((await ask('GET', `/v1/suppressions/${email}`, { key })).status).toBe(404)
 
     const template = { name: 'T', alias: 'reset', subject: 'x', text: 'x' }
     const test = (await ask('POST', '/v1/templates', { key, body: template })).body
-    expect(store.templates.current(organization.id, 'reset', 'live')).toBeNull()
+    expect(await store.templates.current(organization.id, 'reset', 'live')).toBeNull()
     const live = (await ask('POST', '/v1/templates', { body: template })).body // its alias is free
     expect([test.mode, live.mode]).toEqual(['test', 'live'])
-    expect(store.templates.current(organization.id, 'reset', 'live')?.id).toBe(live.id)
-    expect(store.templates.current(organization.id, 'reset', 'test')?.id).toBe(test.id)
+    expect((await store.templates.current(organization.id, 'reset', 'live'))?.id).toBe(live.id)
+    expect((await store.templates.current(organization.id, 'reset', 'test'))?.id).toBe(test.id)
   })
 
   // threat: key-beyond-its-mode

@@ -22,7 +22,7 @@ beforeAll(async () => {
   }
   ids.push((await server.send({ ...MAIL, to: 'bounce@remote.example' }, { key: server.keys.test })).body.id)
   await server.send({ ...MAIL, from: 'a@other.example' }, { key: server.keys.other })
-  while (await server.store.indexForSearch()) {}
+  while (await server.store.maintain('recent', () => true)) {}
 })
 afterAll(() => server.close())
 

@@ -213,8 +213,8 @@ test('a version is read and parsed once for all messages that use it', async () 
     },
   }
   const stored = createStoredTemplates({ ...parsingHere(), store: { templates: counted } })
-  const fill = (n: number) =>
-    stored.fill(stored.require({ organizationId: server.organizationId, mode: 'live' }, 'kept'), { n })
+  const fill = async (n: number) =>
+    stored.fill(await stored.require({ organizationId: server.organizationId, mode: 'live' }, 'kept'), { n })
   for (const n of [1, 2, 3]) expect((await fill(n)).html).toBe(`${n}`)
   expect(read).toEqual([1])
   const content = { subject: 'S', html: 'v2 {{ n }}', text: null, variables: ['n'] }

@@ -39,16 +39,16 @@ export async function openContractWorld() {
   const mintId = createMintId(clock, random)
   const store = await openStore({ dataDir: ':memory:', now: START })
   let isBroken = false
-  const organizations: Store['organizations'] = {
-    ...store.organizations,
-    current: (id) => {
+  const snapshot: Store['snapshot'] = {
+    ...store.snapshot,
+    organization: (id) => {
       if (isBroken) throw new Error('the disk is on fire')
-      return store.organizations.current(id)
+      return store.snapshot.organization(id)
     },
   }
   const sessions: Store['sessions'] = {
     ...store.sessions,
-    findByToken: (tokenHash) => {
+    findByToken: async (tokenHash) => {
       if (isBroken) throw new Error('the disk is on fire')
       return store.sessions.findByToken(tokenHash)
     },
@@ -70,7 +70,7 @@ export async function openContractWorld() {
     Buffer.concat(preparer.prepareNow({ content, signingKeys, signedAt, recipientParts }))
   const deps = {
     config,
-    store: { ...store, organizations, sessions },
+    store: { ...store, snapshot, sessions },
     clock,
     random,
     mintId,

@@ -84,7 +84,7 @@ test('a clock that is set back does not lengthen a window', async () => {
   const { createRateLimit } = await import('../../src/api/rate-limit.ts')
   const { store, own } = await start()
   const limiter = createRateLimit({
-    organizations: store.organizations,
+    snapshot: store.snapshot,
     plans: () => ({ ...UNLIMITED_PLAN, requestsPerMinute: 1 }),
   })
   const key = own.keys.read.record

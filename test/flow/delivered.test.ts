@@ -163,7 +163,7 @@ test('a waiting caller gets `delivered`, and one whose timeout ends gets the cur
   expect(waited.body.recipients[0].status).toBe('delivered')
 
   const waiting = server.send({ to: 'later@one.remote.example' }, { prefer: 'wait=5' })
-  await until('the first attempt', () => server.store().deliveries.nextDueAt(ANY) === START + 60_000)
+  await until('the first attempt', async () => (await server.store().deliveries.nextDueAt(ANY)) === START + 60_000)
   await server.clock.advance(5_000)
   const { status, body } = await waiting
   expect([status, body.status]).toEqual([200, 'deferred'])

@@ -86,11 +86,13 @@ describe('tokens', () => {
   test('an unknown key is refused, in one way', () => {
     const asked: number[] = []
     const auth = createAuth({
-      findBySecret: (hash: Uint8Array) => {
-        asked.push(hash.length)
-        return null
+      snapshot: {
+        apiKeyBySecret: (hash: Uint8Array) => {
+          asked.push(hash.length)
+          return null
+        },
       },
-      recordUse: async () => {},
+      apiKeys: { recordUse: async () => {} },
     } as never)
     const key = mintKeyValue('live', systemRandom)
     const edited = fc.tuple(fc.nat(60), binary).map(([at, text]) => `Bearer ${key.slice(0, at)}${text}`)

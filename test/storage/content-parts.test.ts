@@ -102,7 +102,7 @@ test('parts that a stopped process left are removed with the space, whatever the
   await store.close()
   store = await openStore({ dataDir, now: START })
   expect(partsLeft()).toBe(4)
-  while (await store.retention.giveBack(() => true));
+  while (await store.maintain('removed', () => true));
   expect(partsLeft()).toBe(0)
 })
 
@@ -131,7 +131,7 @@ test('parts of a mail that is then not accepted are removed, and belong to no ma
   const late = store.messages.accept([large()], { ...month, limit: 1 })
   expect(await Promise.all([last, late])).toEqual([{ kind: 'accepted' }, { ...over, used: 1 }])
   expect([kinds(), partsLeft()]).toEqual([['content', 'gone'], 14])
-  while (await store.retention.giveBack(() => true));
+  while (await store.maintain('removed', () => true));
   expect([kinds(), partsLeft()]).toEqual([['content'], 7])
 
   const twice = records.acceptedInbound([records.inboundRoute()])
@@ -155,7 +155,7 @@ test('parts of a mail that was being written at a crash are removed after the ne
   const seen = connect(join(folder, 'postrider.db'), { busyTimeoutMs: 1000 })
   const left = () => seen.prepare('select kind from large_contents').pluck().all()
   expect(left()).toEqual(['gone'])
-  while (await next.retention.giveBack(() => true));
+  while (await next.maintain('removed', () => true));
   expect(left()).toEqual([])
   seen.close()
   await next.close()

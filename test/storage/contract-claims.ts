@@ -128,14 +128,14 @@ export function claimPromises(holds: Holds): void {
   holds('nothing is claimed before it is due, and nothing twice while it is held', async (store, records) => {
     await found(store, records)
     await accept(store, records.accepted({ deliveries: [{ nextAttemptAt: START + 10 }] }))
-    expect(store.deliveries.nextDueAt(ANY)).toBe(START + 10)
+    expect(await store.deliveries.nextDueAt(ANY)).toBe(START + 10)
     expect(await claim(store, { now: START + 9 })).toEqual([])
     expect(await claim(store, { now: START + 10 })).toHaveLength(1)
     expect(await claim(store, { now: START + 11 })).toEqual([])
-    expect(store.deliveries.nextDueAt(ANY)).toBeNull()
+    expect(await store.deliveries.nextDueAt(ANY)).toBeNull()
     expect(await claim(store, { now: YEARS_LATER })).toEqual([])
     await store.deliveries.endLeases(WORKER, new Set(), START + 20)
-    expect(store.deliveries.nextDueAt(ANY)).toBe(START + 20)
+    expect(await store.deliveries.nextDueAt(ANY)).toBe(START + 20)
     const [again] = await claim(store, { now: START + 20, worker: 'w2' })
     expect(again).toMatchObject({ delivery: { attempts: 2 }, worker: 'w2' })
   })
@@ -158,7 +158,7 @@ export function claimPromises(holds: Holds): void {
     expect(await claim(store, { limit: 2 })).toHaveLength(2)
     expect(await claim(store, { limit: 0 })).toEqual([])
     expect(await claim(store, { freeFor: () => 0 })).toEqual([])
-    expect(store.deliveries.nextDueAt(NONE)).toBeNull()
+    expect(await store.deliveries.nextDueAt(NONE)).toBeNull()
     expect(await claim(store)).toHaveLength(6)
   })
 
@@ -191,9 +191,9 @@ export function claimPromises(holds: Holds): void {
     await accept(store, records.accepted({ organizationId: 'org_b', deliveries: two }))
     const order: string[] = []
     for (let n = 0; n < 5; n++) {
-      store.deliveries.freed('site')
+      await store.deliveries.freed(['site'])
       const look = () => ({ quotas: [{ name: 'site', most: 1 }] })
-      const plan = store.deliveries.planClaims({ now: START, limit: 100, look })
+      const plan = await store.deliveries.planClaims({ now: START, limit: 100, look })
       const claimed = await store.deliveries.claimDue({ now: START, limit: 100, worker: WORKER, plan })
       order.push(claimed.map(({ delivery }) => delivery.email).join())
     }
@@ -209,22 +209,22 @@ export function claimPromises(holds: Holds): void {
       records.accepted({ deliveries: [{ email: 'x@free.example' }] }),
     )
     const freeFor = (queue: string) => (destinationOf(queue) === 'full.example' ? 0 : 5)
-    expect(store.deliveries.nextDueAt(lookOf(freeFor))).toBe(START)
+    expect(await store.deliveries.nextDueAt(lookOf(freeFor))).toBe(START)
     expect((await claim(store, { freeFor })).map(({ delivery }) => delivery.email)).toEqual(['x@free.example'])
-    expect(store.deliveries.nextDueAt(lookOf(freeFor))).toBeNull()
-    expect(store.deliveries.nextDueAt(ANY)).toBe(START - 1000)
+    expect(await store.deliveries.nextDueAt(lookOf(freeFor))).toBeNull()
+    expect(await store.deliveries.nextDueAt(ANY)).toBe(START - 1000)
     expect(await claim(store, { limit: 1000, freeFor: () => 1000 })).toHaveLength(300)
   })
 
   holds('an empty store has nothing due', async (store) => {
-    expect(store.deliveries.nextDueAt(ANY)).toBeNull()
+    expect(await store.deliveries.nextDueAt(ANY)).toBeNull()
     expect(await claim(store)).toEqual([])
   })
 
   holds('concurrent claims share the work', async (store, records) => {
     await found(store, records)
     await accept(store, records.accepted({ deliveries: Array.from({ length: 10 }, () => ({})) }))
-    const plan = store.deliveries.planClaims({ now: START, limit: 9, look: ANY })
+    const plan = await store.deliveries.planClaims({ now: START, limit: 9, look: ANY })
     const request = { now: START, limit: 4, worker: WORKER, plan }
     const claims = await Promise.all([1, 2, 3].map(() => store.deliveries.claimDue(request)))
     expect(claims.map((each) => each.length)).toEqual([4, 4, 2])
@@ -239,7 +239,7 @@ export function claimPromises(holds: Holds): void {
     await store.deliveries.release([{ id, attempt: 1, worker: 'w1' }], START + 7)
     const [released] = await store.messages.deliveries(message.id)
     expect(released).toMatchObject({ attempts: 0, lastAttemptAt: null, nextAttemptAt: START + 7 })
-    expect(store.deliveries.nextDueAt(ANY)).toBe(START + 7)
+    expect(await store.deliveries.nextDueAt(ANY)).toBe(START + 7)
     const [again] = await claim(store, { now: START + 7 })
     expect(again!.delivery.attempts).toBe(1)
     await store.deliveries.record(recordOf(again!, DEFERRED))

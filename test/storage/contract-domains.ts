@@ -91,7 +91,7 @@ export function domainPromises(holds: Holds): void {
       expect((await store.domains.get(id))!.verifiedAt).toBeNull()
     }
     expect((await store.domains.findByName('a.example'))!.id).toBe(c!.id)
-    expect(store.inboundRoutes.domainByName('a.example')!.id).toBe(c!.id)
+    expect(store.snapshot.domainByName('a.example')!.id).toBe(c!.id)
     expect((await store.domains.findOf(b!.organizationId, 'a.example'))!.id).toBe(b!.id)
     expect((await store.domains.claimsOf('a.example', 2)).map(({ id }) => id)).toEqual([b!.id, c!.id])
   })
@@ -256,10 +256,10 @@ export function domainPromises(holds: Holds): void {
     const [secret, other] = [records.hash(), records.hash()]
     await store.apiKeys.create(records.apiKey(), secret)
     await store.apiKeys.create(records.apiKey({ domainId: 'dom_other' }), other)
-    expect(store.apiKeys.findBySecret(secret)!.revokedAt).toBeNull()
+    expect(store.snapshot.apiKeyBySecret(secret)!.revokedAt).toBeNull()
     await store.domains.remove(DOMAIN, START + 5)
-    expect(store.apiKeys.findBySecret(secret)!.revokedAt).toBe(START + 5)
-    expect(store.apiKeys.findBySecret(other)!.revokedAt).toBeNull()
+    expect(store.snapshot.apiKeyBySecret(secret)!.revokedAt).toBe(START + 5)
+    expect(store.snapshot.apiKeyBySecret(other)!.revokedAt).toBeNull()
   })
 }
 

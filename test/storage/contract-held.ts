@@ -34,7 +34,7 @@ export function heldPromises(holds: Holds): void {
       expect(await again.held.isHeld(message.id)).toBe(true)
       expect(await again.deliveries.endLeases(WORKER, new Set(), LATER)).toBe(0)
       expect(await claimed(again)).toEqual(NOTHING)
-      expect(again.deliveries.nextDueAt(ANY)).toBeNull()
+      expect(await again.deliveries.nextDueAt(ANY)).toBeNull()
 
       await accept(again, records.accepted())
       expect(await claimed(again)).toEqual({ ...NOTHING, deliveries: 1 })
@@ -50,7 +50,7 @@ export function heldPromises(holds: Holds): void {
     expect(await claimed(store)).toEqual({ deliveries: 0, webhookDeliveries: 1, inboundDeliveries: 1 })
     // Not what was in progress either: it was due before.
     expect(await store.held.release('deliveries', { dueAfter: START + 60_000, now: LATER })).toBe(1)
-    expect(store.deliveries.nextDueAt(ANY)).toBe(START + 24 * HOUR_MS)
+    expect(await store.deliveries.nextDueAt(ANY)).toBe(START + 24 * HOUR_MS)
     expect(await store.held.release('deliveries', { dueAfter: null, now: LATER })).toBe(2)
     expect(await claimed(store)).toEqual({ ...NOTHING, deliveries: 2 })
     expect(await store.held.count()).toEqual(NOTHING)
@@ -81,7 +81,7 @@ export function heldPromises(holds: Holds): void {
     expect(await store.messages.cancel(message.id, LATER)).toBe('cancelled')
     expect(await store.messages.reschedule(later, START + 48 * HOUR_MS, LATER)).toBe('rescheduled')
     expect(await store.held.release('deliveries', { dueAfter: null, now: LATER })).toBe(0)
-    expect(store.deliveries.nextDueAt(ANY)).toBe(START + 48 * HOUR_MS)
+    expect(await store.deliveries.nextDueAt(ANY)).toBe(START + 48 * HOUR_MS)
     expect((await store.held.count()).deliveries).toBe(0)
   })
 }

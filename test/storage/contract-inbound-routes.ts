@@ -52,12 +52,12 @@ export function inboundRoutePromises(holds: Holds): void {
     const other = records.organization()
     await store.organizations.create(other)
     const [route, off] = [records.inboundRoute(), records.inboundRoute({ enabled: false })]
-    const enabled = () => store.inboundRoutes.enabledOf(ORGANIZATION).map(({ id }) => id)
+    const enabled = () => store.snapshot.enabledRoutes(ORGANIZATION).map(({ id }) => id)
     expect(enabled()).toEqual([])
     await store.inboundRoutes.create(route, 'secret')
     await store.inboundRoutes.create(off, 'secret')
     await store.inboundRoutes.create(records.inboundRoute({ organizationId: other.id }), 'secret')
-    expect(store.inboundRoutes.enabledOf(ORGANIZATION)).toEqual([route])
+    expect(store.snapshot.enabledRoutes(ORGANIZATION)).toEqual([route])
     await store.inboundRoutes.update(off.id, { enabled: true })
     expect(enabled().sort()).toEqual([route.id, off.id].sort())
     await store.inboundRoutes.update(route.id, { enabled: false })
@@ -74,12 +74,12 @@ export function inboundRoutePromises(holds: Holds): void {
       store.inboundRoutes.create(route, 'secret'),
     ])
     expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected'])
-    expect(store.inboundRoutes.enabledOf(ORGANIZATION)).toEqual([route])
+    expect(store.snapshot.enabledRoutes(ORGANIZATION)).toEqual([route])
   })
 
   holds('a domain is found by its name and by its return path host, until it is removed', async (store, records) => {
     await found(store, records)
-    const { domainByName, domainByReturnPathHost } = store.inboundRoutes
+    const { domainByName, domainByReturnPathHost } = store.snapshot
     expect(domainByName('b.example')).toBeNull()
     const domain = records.domain({ name: 'b.example', returnPathHost: 'back.b.example' })
     await store.domains.create(domain, -1)
@@ -172,6 +172,6 @@ export function inboundRoutePromises(holds: Holds): void {
     expect(await store.inbound.get(message.id)).toEqual(message)
     expect(await store.inboundDeliveries.ofMessage(message.id)).toMatchObject([{ id: deliveryId!, status: 'failed' }])
     expect(await store.inboundDeliveries.redeliver(message.id, 'whd_again', START)).toBe('queued')
-    expect(store.inboundDeliveries.nextDueAt(ANY)).toBeNull()
+    expect(await store.inboundDeliveries.nextDueAt(ANY)).toBeNull()
   })
 }

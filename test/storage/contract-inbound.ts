@@ -60,7 +60,7 @@ export function inboundPromises(holds: Holds): void {
     for (const route of [...hooked, kept]) await store.inboundRoutes.create(route, 'secret')
     const mail = records.acceptedInbound([hooked[0]!, kept, hooked[1]!], { receivedAt: START + 5 })
     await store.inbound.accept(mail)
-    expect(store.inboundDeliveries.nextDueAt(ANY)).toBe(START + 5)
+    expect(await store.inboundDeliveries.nextDueAt(ANY)).toBe(START + 5)
     const request = { now: START + 5, limit: 9, worker: WORKER, freeFor: () => 9 }
     const claims = await claimDue(store.inboundDeliveries, request)
     expect(claims.map(({ message }) => message.id).sort()).toEqual(

@@ -188,10 +188,10 @@ export function messageListPromises(holds: Holds): void {
     const all = Array.from({ length: 450 }, () => records.accepted({ subject: 'bulk' }))
     await accept(store, ...all, records.accepted({ subject: 'needle' }))
     expect(await idsOf(store, { text: 'needle' })).toHaveLength(1)
-    expect(await store.indexForSearch()).toBe(false)
+    expect(await store.maintain('recent', () => true)).toBe(false)
     await accept(store, ...Array.from({ length: 450 }, () => records.accepted({ subject: 'bulk' })))
-    expect(await store.indexForSearch()).toBe(true)
-    while (await store.indexForSearch());
+    expect(await store.maintain('recent', () => true)).toBe(true)
+    while (await store.maintain('recent', () => true));
     const page = await store.messages.list({ ...ALL_MESSAGES, text: 'bulk' }, { limit: 1000, after: null })
     expect(page.records).toHaveLength(900)
   })

@@ -90,12 +90,12 @@ export function qualityPromises(holds: Holds): void {
     const raised = alert(records)
     expect(await store.quality.raise(raised, event())).toBe('raised')
     expect(await store.quality.raise(alert(records), event())).toBe('exists')
-    expect(await store.quality.firingOf(DOMAIN)).toEqual([raised])
+    expect(await store.snapshot.firingAlerts(DOMAIN)).toEqual([raised])
     expect(await store.quality.firing()).toEqual([raised])
     const ended: QualityAlert = { ...raised, value: 0.01, sent: 200, affected: 2, state: 'resolved', resolvedAt: NOW }
     expect(await store.quality.resolve(ended, event())).toBe('resolved')
     expect(await store.quality.resolve(ended, event())).toBe('gone')
-    expect(store.quality.firingOf(DOMAIN)).toEqual([])
+    expect(store.snapshot.firingAlerts(DOMAIN)).toEqual([])
     expect(await store.quality.firing()).toEqual([])
     expect(await store.quality.alerts(DOMAIN, 9)).toEqual([ended])
     expect(await eventsOf(store)).toBe(2)
@@ -117,14 +117,14 @@ export function qualityPromises(holds: Holds): void {
     const event = records.event({ type: 'quality.alert', mode: null as never })
     expect(store.quality.raise(alert(records), event)).rejects.toThrow()
     expect(await store.quality.firing()).toEqual([])
-    expect(store.quality.firingOf(DOMAIN)).toEqual([])
+    expect(store.snapshot.firingAlerts(DOMAIN)).toEqual([])
   })
 
   holds('an alert survives a restart', async (store, records, { reopen }) => {
     await found(store, records)
     const raised = alert(records)
     await store.quality.raise(raised, records.event({ type: 'quality.alert' }))
-    expect((await reopen()).quality.firingOf(DOMAIN)).toEqual([raised])
+    expect((await reopen()).snapshot.firingAlerts(DOMAIN)).toEqual([raised])
   })
 }
 

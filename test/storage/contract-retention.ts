@@ -60,7 +60,7 @@ export function retentionPromises(holds: Holds): void {
       store,
       records.accepted({ ...OVER, createdAt: START + DAY, subject: 'zebra', tags: ['news'] }),
     )
-    await store.indexForSearch()
+    await store.maintain('recent', () => true)
     await removeAll(store, START + DAY)
 
     expect(await store.messages.get(message.id)).toBeNull()
@@ -257,11 +257,10 @@ export function retentionPromises(holds: Holds): void {
   holds('space can be returned and the log emptied at any time', async (store, records, { reopen }) => {
     await found(store, records)
     const { message } = await oldMessage(store, records)
-    await store.indexForSearch()
-    await store.retention.truncateLog()
+    await store.maintain('recent', () => true)
     await removeAll(store, START + DAY)
-    while (await store.retention.giveBack(() => true));
-    await Promise.all([store.retention.truncateLog(), store.checkWritable()])
+    while (await store.maintain('removed', () => true));
+    await Promise.all([store.maintain('removed', () => true), store.checkWritable()])
     const again = await reopen()
     expect(await again.messages.get(message.id)).toBeNull()
     expect(await claimDue(again.deliveries, { now: START, limit: 1, worker: WORKER, freeFor: () => 1 })).toEqual([])

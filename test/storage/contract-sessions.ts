@@ -25,8 +25,8 @@ export function sessionPromises(holds: Holds): void {
     expect(
       await Promise.all([sessions.openByLink(link, session(3), token), sessions.openByLink(link, session(4), other)]),
     ).toEqual(['opened', 'unknown'])
-    expect(sessions.findByToken(token)).toEqual(session(3))
-    expect(sessions.findByToken(other)).toBeNull()
+    expect(await sessions.findByToken(token)).toEqual(session(3))
+    expect(await sessions.findByToken(other)).toBeNull()
     expect(await sessions.get('ses_3')).toEqual(session(3))
     expect(await sessions.get('ses_4')).toBeNull()
   })
@@ -47,8 +47,8 @@ export function sessionPromises(holds: Holds): void {
       { id: 'ses_2', at: START + 5, endsAt: START + 2_000 },
       { id: 'ses_none', at: START, endsAt: START },
     ])
-    expect(sessions.findByToken(token)).toMatchObject({ lastSeenAt: START + 9, endsAt: START + 2_000 })
-    expect(sessions.findByToken(over)).toMatchObject({ lastSeenAt: START, endsAt: START + 5 })
+    expect(await sessions.findByToken(token)).toMatchObject({ lastSeenAt: START + 9, endsAt: START + 2_000 })
+    expect(await sessions.findByToken(over)).toMatchObject({ lastSeenAt: START, endsAt: START + 5 })
   })
 
   holds('an ended session is gone at once', async ({ sessions }, records) => {
@@ -56,7 +56,7 @@ export function sessionPromises(holds: Holds): void {
     await sessions.open(session(1), token)
     await sessions.end('ses_1')
     await sessions.end('ses_1')
-    expect(sessions.findByToken(token)).toBeNull()
+    expect(await sessions.findByToken(token)).toBeNull()
   })
 
   holds('a new password ends every session but one; removing it ends all', async ({ sessions }, records) => {
@@ -64,12 +64,13 @@ export function sessionPromises(holds: Holds): void {
     for (const [at, token] of tokens.entries()) await sessions.open(session(at), token)
     expect(await sessions.passwordHash()).toBeNull()
     await sessions.setPassword('first', 'ses_1', START)
-    expect(tokens.map((token) => sessions.findByToken(token)?.id ?? null)).toEqual([null, 'ses_1'])
+    const found = await Promise.all(tokens.map((token) => sessions.findByToken(token)))
+    expect(found.map((each) => each?.id ?? null)).toEqual([null, 'ses_1'])
     await sessions.setPassword('second', 'ses_1', START)
     expect(await sessions.passwordHash()).toBe('second')
     await sessions.setPassword(null, null, START)
     expect(await sessions.passwordHash()).toBeNull()
-    expect(sessions.findByToken(tokens[1]!)).toBeNull()
+    expect(await sessions.findByToken(tokens[1]!)).toBeNull()
   })
 
   holds('ended sessions are removed, a few at a time', async ({ sessions }, records) => {
@@ -80,6 +81,6 @@ export function sessionPromises(holds: Holds): void {
     expect(await sessions.prune(START + 5_000, 2)).toBe(3)
     expect(await sessions.prune(START + 5_000, 2)).toBe(1)
     expect(await sessions.prune(START + 5_000, 2)).toBe(0)
-    expect(sessions.findByToken(stays)).not.toBeNull()
+    expect(await sessions.findByToken(stays)).not.toBeNull()
   })
 }

@@ -92,14 +92,14 @@ export function templatePromises(holds: Holds): void {
     const first = template(1)
     await store.templates.create(first)
     const standing = { id: first.id, organizationId: ORGANIZATION, version: 1, mode: 'live' as const }
-    expect(store.templates.current(ORGANIZATION, first.id)).toEqual(standing)
-    expect(store.templates.current(ORGANIZATION, 'welcome')).toEqual(standing)
-    expect(store.templates.current('org_b', first.id)).toEqual(standing)
-    expect(store.templates.current('org_b', 'welcome')).toBeNull()
+    expect(await store.templates.current(ORGANIZATION, first.id)).toEqual(standing)
+    expect(await store.templates.current(ORGANIZATION, 'welcome')).toEqual(standing)
+    expect(await store.templates.current('org_b', first.id)).toEqual(standing)
+    expect(await store.templates.current('org_b', 'welcome')).toBeNull()
     await updated(store, first.id, 1, { content: { ...first, subject: 'Two' } }, START)
-    expect(store.templates.current(ORGANIZATION, 'welcome')?.version).toBe(2)
+    expect((await store.templates.current(ORGANIZATION, 'welcome'))?.version).toBe(2)
     await store.templates.remove(first.id)
-    expect(store.templates.current(ORGANIZATION, first.id)).toBeNull()
+    expect(await store.templates.current(ORGANIZATION, first.id)).toBeNull()
   })
 
   holds('templates are listed newest first and without the texts', async (store, records) => {

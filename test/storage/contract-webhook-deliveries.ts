@@ -82,7 +82,7 @@ export function webhookDeliveryPromises(holds: Holds): void {
     const waiting = { ...record, attempts: [failed], nextAttemptAt: START + 5000 }
     expect(await store.webhookDeliveries.get(claimed!.id)).toEqual(waiting as never)
     expect(await list(store, hook.id)).toEqual([waiting] as never)
-    expect(store.webhookDeliveries.nextDueAt(ANY)).toBe(START + 5000)
+    expect(await store.webhookDeliveries.nextDueAt(ANY)).toBe(START + 5000)
     expect(await claim(store, { now: START + 4999 })).toEqual([])
     const [again] = await claim(store, { now: START + 5000 })
     expect(again!.attempt).toBe(2)
@@ -119,10 +119,10 @@ export function webhookDeliveryPromises(holds: Holds): void {
     await store.webhooks.update(hook.id, { status: 'paused' }, START)
     await store.events.append([records.event()])
     expect(await claim(store)).toEqual([])
-    expect(store.webhookDeliveries.nextDueAt(ANY)).toBeNull()
+    expect(await store.webhookDeliveries.nextDueAt(ANY)).toBeNull()
     expect((await list(store, hook.id)).map(({ status }) => status)).toEqual(['pending'])
     await store.webhooks.update(hook.id, { status: 'active' }, START + 1)
-    expect(store.webhookDeliveries.nextDueAt(ANY)).toBe(START)
+    expect(await store.webhookDeliveries.nextDueAt(ANY)).toBe(START)
     expect(await claim(store)).toHaveLength(1)
   })
 
@@ -234,7 +234,7 @@ export function webhookDeliveryPromises(holds: Holds): void {
       status: 'pending',
       nextAttemptAt: START + 3,
     })
-    expect(store.webhookDeliveries.nextDueAt(ANY)).toBe(START + 3)
+    expect(await store.webhookDeliveries.nextDueAt(ANY)).toBe(START + 3)
     const [again] = await claim(store, { now: START + 3 })
     expect(again).toMatchObject({ id: claimed!.id, attempt: 2 })
     await settle(store, again!, 'failed')

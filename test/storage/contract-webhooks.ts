@@ -74,7 +74,7 @@ export function webhookPromises(holds: Holds): void {
     await store.webhooks.remove(hook.id)
     expect(await store.webhookDeliveries.get(claimed!.id)).toBeNull()
     expect(await claimDue(store.webhookDeliveries, { ...request, now: START + 99, limit: 9 })).toEqual([])
-    expect(store.webhookDeliveries.nextDueAt(ANY)).toBeNull()
+    expect(await store.webhookDeliveries.nextDueAt(ANY)).toBeNull()
     const record = {
       deliveryId: claimed!.id,
       worker: 'w',

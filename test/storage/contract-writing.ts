@@ -205,7 +205,7 @@ export function writingPromises(holds: Holds): void {
       expect(await store.events.get(event.id)).toBeNull()
       expect(await store.messages.attempts(claimed!.message.id)).toEqual([])
       expect(await store.suppressions.find(ORGANIZATION, 'bob@dest.example')).toEqual([])
-      expect(store.webhookDeliveries.nextDueAt(ANY) ?? START).toBe(START)
+      expect((await store.webhookDeliveries.nextDueAt(ANY)) ?? START).toBe(START)
       expect(await claimDue(store.webhookDeliveries, { now: START, limit: 9, worker: 'w1', freeFor: () => 9 })).toEqual(
         [],
       )

@@ -113,7 +113,7 @@ test('messages beyond the search index are found too, within the time for indexi
 
   const index = searchIndex(db, createWriter(db, NO_MEMORY), () => {})
   for (const batches of [0, 4, 9]) {
-    for (let batch = 0; batch < batches; batch++) await store.indexForSearch()
+    for (let batch = 0; batch < batches; batch++) await store.maintain('recent', () => true)
     const known = indexed.get() as number
     const list = sqliteMessageList(db, { ...index, catchUp: async () => known })
     const listed = (filter: Partial<MessageFilter>) => idsByPage((page) => list({ ...ALL_MESSAGES, ...filter }, page))
@@ -136,7 +136,7 @@ test('messages beyond the search index are found too, within the time for indexi
 
 test('an internal search token cannot be searched as a word', async () => {
   await accept(store, records.accepted({ templateId: 'tpl_1' }))
-  while (await store.indexForSearch());
+  while (await store.maintain('recent', () => true));
   const marked = db.prepare("select count(*) from message_search where message_search match 'φ*'").pluck()
   expect(marked.get()).toBe(1)
   expect(await messages({ text: 'φ' })).toEqual([])
@@ -200,7 +200,7 @@ test('a list that has searched long enough ends its page, and the next page cont
   const [old, young] = [records.accepted(seldom), records.accepted(seldom)]
   await accept(store, records.accepted(foreign), old, records.accepted(foreign))
   await accept(store, ...common(), young, records.accepted(foreign), ...common())
-  while (await store.indexForSearch());
+  while (await store.maintain('recent', () => true));
   const search = searchIndex(db, createWriter(db, NO_MEMORY), () => {})
   let looks = 0
   /** Each step takes twenty milliseconds. */

@@ -254,7 +254,10 @@ test('inbound mail is refused at the storage limit of an organization, and accep
     'stored_bytes',
     'stored_bytes',
   ])
-  expect([store.usage.isStorageFull(ORGANIZATION), store.usage.isStorageFull('org_b')]).toEqual([true, false])
+  expect([await store.usage.isStorageFull(ORGANIZATION), await store.usage.isStorageFull('org_b')]).toEqual([
+    true,
+    false,
+  ])
   expect(await store.inbound.accept(records.acceptedInbound([other]))).toBe('accepted')
 })
 
@@ -402,12 +405,12 @@ test('forward targets get a few confirmation mails a day, over all organizations
   expect(await ask('org_b', 'ann@x.example', tomorrow)).toBe('asked')
   await store.forwardTargets.set('org_b', 'ANN@x.example', 'confirmed', tomorrow)
   expect([
-    store.forwardTargets.status('org_b', 'ann@x.example'),
+    await store.forwardTargets.status('org_b', 'ann@x.example'),
     await ask('org_b', 'ann@x.example', tomorrow),
   ]).toEqual(['confirmed', 'confirmed'])
   await store.forwardTargets.set('org_b', 'ann@x.example', 'stopped', tomorrow)
   expect(await ask('org_b', 'ann@x.example', tomorrow)).toBe('stopped')
-  expect(store.forwardTargets.status(ORGANIZATION, 'ann@x.example')).toBe('pending')
+  expect(await store.forwardTargets.status(ORGANIZATION, 'ann@x.example')).toBe('pending')
 
   const many = await Promise.all(Array.from({ length: 120 }, (_, n) => ask('org_d', `v${n}@x.example`)))
   expect(many.filter((result) => result === 'asked')).toHaveLength(100)

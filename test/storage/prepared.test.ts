@@ -37,7 +37,7 @@ test('statements for a mail are prepared once and not for each mail', async () =
 
 async function sent(store: Store, records: Records): Promise<void> {
   await accept(store, records.accepted(), records.accepted())
-  store.deliveries.nextDueAt(ANY)
+  await store.deliveries.nextDueAt(ANY)
   for (const claimed of await claim(store)) {
     await store.deliveries.record(recordOf(claimed, undefined, { events: [records.event()] }))
   }

@@ -31,16 +31,15 @@ test('removed data leaves the disk: the files shrink, and no word of it remains'
   const young = Array.from({ length: 20 }, () => message(START + DAY, 'Quokka'))
   // Interleaved, so that the end of the file is in use.
   for (let from = 0; from < 20; from++) await accept(store, ...old.slice(from * 25, from * 25 + 25), young[from]!)
-  while (await store.indexForSearch());
-  await store.retention.truncateLog()
+  while (await store.maintain('recent', () => true));
+  while (await store.maintain('removed', () => false));
   const bytes = () => readFileSync(join(dataDir, 'postrider.db'))
   const full = bytes()
   expect(full.length).toBeGreaterThan(10 * MIB)
   expect([full.includes('Zanzibar'), full.includes('zanzibar')]).toEqual([true, true])
 
   await removeAll(store, START + DAY)
-  while (await store.retention.giveBack(() => false));
-  await store.retention.truncateLog()
+  while (await store.maintain('removed', () => false));
   const left = bytes()
   expect(left.length).toBeLessThan(3 * MIB)
   expect([left.includes('Zanzibar'), left.includes('zanzibar'), left.includes('Quokka')]).toEqual([false, false, true])
@@ -56,11 +55,10 @@ test('a little space stays free for new data', async () => {
   const records = createRecords()
   await found(store, records)
   await accept(store, ...Array.from({ length: 200 }, () => records.accepted({ status: 'cancelled' })))
-  await store.retention.truncateLog()
+  while (await store.maintain('removed', () => false));
   const before = statSync(join(dataDir, 'postrider.db')).size
   await removeAll(store, START + DAY)
-  expect(await store.retention.giveBack(() => false)).toBe(false)
-  await store.retention.truncateLog()
+  expect(await store.maintain('removed', () => false)).toBe(false)
   expect(statSync(join(dataDir, 'postrider.db')).size).toBe(before)
   await store.close()
 })
@@ -78,7 +76,7 @@ test('the search index is merged while much is removed, however busy the server 
       ...Array.from({ length: 200 }, (_, at) => records.accepted({ ...over, subject: `${group}-${at}` })),
     )
   }
-  while (await store.indexForSearch());
+  while (await store.maintain('recent', () => true));
   const before = indexBytes()
   await removeAll(store, START + DAY)
   expect(indexBytes()).toBeLessThan(before / 4)

@@ -78,7 +78,7 @@ test(
     const upgraded: string[] = []
     const store = await openStore({ dataDir, now: 2, onUpgrade: (steps) => upgraded.push(...steps) })
     expect(upgraded).toEqual(MIGRATIONS.slice(1).map(({ name }) => name))
-    expect(store.forwardTargets.status('org_a', 'ann@X.example')).toBe('confirmed')
+    expect(await store.forwardTargets.status('org_a', 'ann@X.example')).toBe('confirmed')
     expect(await store.forwardTargets.countByUpgrade()).toBe(2)
     expect(await store.usage.of('org_a', 2)).toMatchObject({ scheduledMessages: 2, suppressions: 1, storedBytes: 0 })
     let steps = 0

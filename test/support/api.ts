@@ -105,7 +105,7 @@ export const TEST_PLANS: Record<string, Plan> = {
 }
 
 /** No target needs a confirmation: test/flow/forward-targets.test.ts is about those. */
-const CONFIRMED = { statusOf: () => 'confirmed' as const, ask: async () => [] }
+const CONFIRMED = { statusOf: async () => 'confirmed' as const, ask: async () => [] }
 
 const SETTINGS = [{ key: 'hostname', value: '"mail.example.com"', source: 'config.toml:1', isGiven: true }]
 

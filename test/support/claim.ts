@@ -26,9 +26,9 @@ export async function claimDue<Claim, Request extends ClaimRequest>(
 ): Promise<Claim[]> {
   const look = freeFor === undefined ? ANY : lookOf(freeFor)
   const { now, limit } = request as unknown as ClaimRequest
-  const plan = queue.planClaims({ now, limit, look })
-  return queue.claimDue({ ...request, plan } as unknown as Request).catch((error) => {
-    queue.putBack(plan)
+  const plan = await queue.planClaims({ now, limit, look })
+  return queue.claimDue({ ...request, plan } as unknown as Request).catch(async (error) => {
+    await queue.putBack(plan)
     throw error
   })
 }

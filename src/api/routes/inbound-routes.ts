@@ -10,7 +10,7 @@ import { suppressionKey } from '../../model/suppression.ts'
 import { pathParameter } from '../../net/path-parameter.ts'
 import type { MintId } from '../../os/ids.ts'
 import type { Random } from '../../os/random.ts'
-import type { Store } from '../../storage/store.ts'
+import type { Page, Store } from '../../storage/store.ts'
 import type { Forwarding, ForwardRoute } from '../../submission/forwarding.ts'
 import { mintSigningSecret } from '../../webhooks/sign.ts'
 import { requireOwned } from '../errors.ts'
@@ -30,7 +30,7 @@ import {
 import { actionRecord, domainOfMatch, routeFields } from './inbound-route-fields.ts'
 
 export interface InboundRouteDeps {
-  store: Pick<Store, 'inboundRoutes' | 'domains'>
+  store: Pick<Store, 'snapshot' | 'inboundRoutes' | 'domains'>
   random: Random
   mintId: MintId
   /** Null if the URL is accepted, else the reason (net/webhook-url.ts checkWebhookUrl). */
@@ -45,15 +45,27 @@ export interface InboundRouteDeps {
 /** `/v1/inbound-routes`: routes for mail to the organization's domains. */
 export function inboundRouteOperations(deps: InboundRouteDeps): Operation[] {
   const { store, random, mintId, wakeInbound, requireVerified, forwarding } = deps
-  const toWire = (route: InboundRoute) =>
-    routeRecord(route, (email) => forwarding.statusOf(route.organizationId, email))
+  const toWire = async (route: InboundRoute) => {
+    const targets = await targetsOf(route)
+    return routeRecord(route, (email) => targets.get(email) ?? 'pending')
+  }
+  const toWirePage = async ({ records, hasMore }: Page<InboundRoute>) => ({
+    records: await Promise.all(records.map(toWire)),
+    hasMore,
+  })
+  /** Forward targets of the route → their statuses. */
+  const targetsOf = async ({ organizationId, action }: InboundRoute) => {
+    const targets = new Map<string, ForwardTargetStatus>()
+    if (action.type !== 'forward') return targets
+    for (const email of action.config.to) targets.set(email, await forwarding.statusOf(organizationId, email))
+    return targets
+  }
   /** Requests confirmations from pending targets of a stored route. Failures do not undo the change: the route shows
    *  `pending`, and confirmations can be requested again. */
   const askTargets = async (route: InboundRoute, now: number): Promise<void> => {
     if (!isForward(route)) return
-    const pending = route.action.config.to.filter(
-      (email) => forwarding.statusOf(route.organizationId, email) === 'pending',
-    )
+    const targets = await targetsOf(route)
+    const pending = route.action.config.to.filter((email) => targets.get(email) === 'pending')
     await forwarding.ask(route, pending, now).catch((thrown: unknown) => {
       if (!(thrown instanceof Refusal)) throw thrown
     })
@@ -125,7 +137,7 @@ export function inboundRouteOperations(deps: InboundRouteDeps): Operation[] {
         const match = await ownMatch(body.match, { key })
         const route: InboundRoute = { id: mintId('rte'), organizationId, ...body, match, createdAt: now }
         const secret = mintSigningSecret(random)
-        const answer = { status: 201, body: { ...toWire(route), secret } }
+        const answer = { status: 201, body: { ...(await toWire(route)), secret } }
         withinLimit(await store.inboundRoutes.create(route, secret, remember(answer)), now)
         await askTargets(route, now)
         return answer
@@ -143,9 +155,10 @@ export function inboundRouteOperations(deps: InboundRouteDeps): Operation[] {
         if (scope.mode === 'test') return pageResponse(NO_RECORDS, () => null)
         const page = recordsRequest(query)
         const list = (asked: typeof page) => store.inboundRoutes.list(organizationId, asked)
-        if (scope.domainId === null) return pageResponse(await list(page), toWire)
+        if (scope.domainId === null) return pageResponse(await toWirePage(await list(page)), (each) => each)
         const name = (await store.domains.get(scope.domainId))?.name
-        return pageResponse(await filteredPage(list, page, ({ match }) => domainOfMatch(match) === name), toWire)
+        const found = await filteredPage(list, page, ({ match }) => domainOfMatch(match) === name)
+        return pageResponse(await toWirePage(found), (each) => each)
       },
     }),
     operation({
@@ -155,7 +168,7 @@ export function inboundRouteOperations(deps: InboundRouteDeps): Operation[] {
       summary: 'Retrieve an inbound route',
       responses: async () => (await import('../responses/inbound-routes.ts')).routeResponses,
       load,
-      handle: async ({ resource }) => ({ status: 200, body: toWire(resource) }),
+      handle: async ({ resource }) => ({ status: 200, body: await toWire(resource) }),
     }),
     operation({
       id: 'inbound_routes_update',
@@ -171,12 +184,12 @@ export function inboundRouteOperations(deps: InboundRouteDeps): Operation[] {
         if (body.match !== undefined) await requireOwnDomain(body.match, { key })
         const match = body.match && (await ownMatch(body.match, { key }))
         const change = given({ ...body, match })
-        if (Object.keys(change).length === 0) return { status: 200, body: toWire(resource) }
+        if (Object.keys(change).length === 0) return { status: 200, body: await toWire(resource) }
         const route = await store.inboundRoutes.update(resource.id, change)
         wakeInbound()
         const changed = requireOwned(route, organizationId, 'inbound route')
         if (body.action !== undefined) await askTargets(changed, now)
-        return { status: 200, body: toWire(changed) }
+        return { status: 200, body: await toWire(changed) }
       },
     }),
     operation({
@@ -228,7 +241,7 @@ export function inboundRouteOperations(deps: InboundRouteDeps): Operation[] {
       load,
       async handle({ key, resource, organizationId, body }) {
         const { local, domain } = parseMailbox(body.to)!
-        if (store.inboundRoutes.domainByReturnPathHost(domain)?.organizationId === organizationId) {
+        if (store.snapshot.domainByReturnPathHost(domain)?.organizationId === organizationId) {
           return { status: 200, body: nobody(`${domain} ${RETURN_PATH}`) }
         }
         const own = await store.domains.findOf(organizationId, domain)
@@ -244,14 +257,14 @@ export function inboundRouteOperations(deps: InboundRouteDeps): Operation[] {
         if (!isOwned(own, requireVerified)) {
           return { status: 200, body: nobody(`${domain} is ${own.status}, not verified: ${NOT_OURS}`) }
         }
-        const enabledRoutes = store.inboundRoutes.enabledOf(organizationId)
+        const enabledRoutes = store.snapshot.enabledRoutes(organizationId)
         const routes = resource.enabled ? enabledRoutes : [...enabledRoutes, resource]
         const { domainId } = await reachOf({ key })
         const only = domainId === null ? null : (await store.domains.get(domainId))?.name
         const isShown = (route: InboundRoute) => only === null || domainOfMatch(route.match) === only
         const unmatchedReason = isReservedMailbox(routes, { local, domain }) ? RESERVED : UNKNOWN
         const weighed = weighRoutes(routes, { local, domain })
-        return { status: 200, body: testResponse(weighed, { asked: resource, unmatchedReason, isShown, toWire }) }
+        return { status: 200, body: await testResponse(weighed, { asked: resource, unmatchedReason, isShown, toWire }) }
       },
     }),
   ]
@@ -288,7 +301,7 @@ const RESERVED = 'no enabled route matches; mail to postmaster and abuse is stor
 const UNKNOWN = 'no enabled route matches; mail to this address is rejected with 550 5.1.1'
 
 /** Result of a routing test for the route in the path. An empty `considered` means that no route was checked. */
-function testResponse(
+async function testResponse(
   weighed: ReturnType<typeof weighRoutes>,
   {
     asked,
@@ -300,7 +313,7 @@ function testResponse(
     /** The reason if no route matches. */
     unmatchedReason: string
     isShown: (route: InboundRoute) => boolean
-    toWire: (route: InboundRoute) => object
+    toWire: (route: InboundRoute) => Promise<object>
   },
 ) {
   const shown = weighed.filter(({ route }) => isShown(route))
@@ -314,7 +327,7 @@ function testResponse(
   if (first === undefined || !first.takes) return { ...nobody(unmatchedReason), considered }
   if (!isShown(first.route)) return { ...nobody(SHARED), considered: considered.map(unreasoned) }
   return {
-    taken_by: toWire(first.route),
+    taken_by: await toWire(first.route),
     takes: first.route.id === asked.id,
     by: first.by,
     via_bare_address: first.viaBareAddress,

@@ -30,8 +30,8 @@ export function readOperations({ store, compose, storedMail, recipientParts }: R
   const record = async (message: Message) => messageRecord(message, await store.messages.deliveries(message.id))
 
   /** An alias resolves to its current template; a deleted template can be filtered by ID. */
-  const templateOf = (name: string | undefined, { organizationId, mode }: ApiKey) => {
-    const template = name === undefined ? null : store.templates.current(organizationId, name, mode)
+  const templateOf = async (name: string | undefined, { organizationId, mode }: ApiKey) => {
+    const template = name === undefined ? null : await store.templates.current(organizationId, name, mode)
     return template === null ? (name ?? null) : requireOwned(template, organizationId, 'template').id
   }
 
@@ -48,7 +48,7 @@ export function readOperations({ store, compose, storedMail, recipientParts }: R
       if (domainId !== undefined) requireOwned(await store.domains.get(domainId), organizationId, 'domain')
       const within = narrowed(query, scopeOf(key))
       if (within === null) return pageResponse(NO_RECORDS, () => null)
-      const templateId = templateOf(query.template_id, key)
+      const templateId = await templateOf(query.template_id, key)
       const filter = { ...toFilter(query, organizationId), ...within, templateId }
       const page = await store.messages.list(filter, pageRequest(query))
       const records = await Promise.all(page.records.map(record))

@@ -18,7 +18,7 @@ const MOST_ALERTS = 20
 /** `GET /v1/quality`: current bounce and complaint rates of live mail per domain, the thresholds for `quality.alert`,
  *  and the alerts that are active or were resolved in the last 30 days. Rates are 0 to 1, and 0 without mail. */
 export function qualityOperations(deps: {
-  store: Pick<Store, 'quality' | 'domains'>
+  store: Pick<Store, 'snapshot' | 'quality' | 'domains'>
   quality: QualityThresholds & { windowHours: number; stopSending: boolean }
 }): Operation[] {
   const { store, quality: settings } = deps
@@ -28,7 +28,7 @@ export function qualityOperations(deps: {
       store.quality.figures(domain.id, settings.windowHours * HOUR_MS, now),
       store.quality.alerts(domain.id, MOST_ALERTS),
     ])
-    const firing = store.quality.firingOf(domain.id)
+    const firing = store.snapshot.firingAlerts(domain.id)
     const ended = alerts.filter(({ resolvedAt }) => resolvedAt !== null && resolvedAt > now - RECENT_MS)
     return { id: domain.id, domain, figures, firing, ended }
   }

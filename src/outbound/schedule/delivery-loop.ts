@@ -168,14 +168,14 @@ class Scheduler {
     const { admission } = this
     const limit = Math.min(this.#slots.free(), CLAIM_MAX)
     if (this.#isStopping || limit === 0) return null
-    this.#reportFreed()
-    const dueAt = store.deliveries.nextDueAt(admission.look, now)
+    await this.#reportFreed()
+    const dueAt = await store.deliveries.nextDueAt(admission.look, now)
     if (dueAt === null || dueAt > now) return dueAt
     const draft = admission.draft()
-    const plan = store.deliveries.planClaims({ now, limit, look: draft.look })
+    const plan = await store.deliveries.planClaims({ now, limit, look: draft.look })
     const request = { now, limit, worker, contentBytes: this.#deliverer.smallBytes, plan }
-    const claims = await store.deliveries.claimDue(request).catch((error) => {
-      store.deliveries.putBack(plan)
+    const claims = await store.deliveries.claimDue(request).catch(async (error) => {
+      await store.deliveries.putBack(plan)
       throw error
     })
     const grants = draft.commit(claims.map(({ delivery }) => delivery.queue))
@@ -185,13 +185,11 @@ class Scheduler {
     return this.#slots.free() === 0 ? null : store.deliveries.nextDueAt(admission.look, clock.now())
   }
 
-  #reportFreed(): void {
-    const { deliveries } = this.#deps.store
+  async #reportFreed(): Promise<void> {
     for (const blocker of this.admission.freed()) this.#freed.add(blocker)
-    for (const blocker of this.#freed) {
-      deliveries.freed(blocker)
-      this.#freed.delete(blocker)
-    }
+    const names = [...this.#freed]
+    this.#freed.clear()
+    await this.#deps.store.deliveries.freed(names)
   }
 
   #begin(claim: ClaimedDelivery, grant: Grant): void {

@@ -8,8 +8,6 @@ export interface ApiKeys {
   create(key: ApiKey, secretHash: Uint8Array, remember?: Remember): Promise<'created' | LimitReached>
   /** Number of keys that are valid at `now`, without those in the grace period of a rotation. */
   count(organizationId: string, now: number): Promise<number>
-  /** Synchronous and cheap: asked for at every request. */
-  findBySecret(secretHash: Uint8Array): ApiKey | null
   get(id: string): Promise<ApiKey | null>
   list(organizationId: string, page: RecordsRequest): Promise<Page<ApiKey>>
   /** Changes the given fields; null if there is no such key. */

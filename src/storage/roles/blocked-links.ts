@@ -8,6 +8,4 @@ export interface BlockedLinks {
   get(id: string): Promise<BlockedLink | null>
   list(page: RecordsRequest): Promise<Page<BlockedLink>>
   remove(id: string): Promise<void>
-  /** Whether clicks on the link must not be sent on. Synchronous and from memory. */
-  isBlocked(url: string): boolean
 }

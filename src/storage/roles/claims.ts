@@ -56,22 +56,22 @@ export interface ClaimRequest {
 /** A queue of deliveries. The scheduler plans, the store claims, the scheduler counts what it got:
  *
  *  1. `planClaims` asks `look` about the keys that are due, longest due first, and takes those that may start something off
- *     the due index. In memory and synchronous; no transaction is open.
+ *     the due index. No transaction is open.
  *  2. `claimDue` gives rows to the worker by that plan in one transaction. The plan is plain data; nothing is called back. Every planned
  *     key is on the due index again afterwards. Where the claim is rejected, the scheduler calls `putBack`.
  *  3. The scheduler counts the claims it received against its limits. */
 export interface ClaimQueue<Claim, Request extends ClaimRequest = ClaimRequest> {
   /** When the next delivery is due among keys that have room, or a blocker ends; null when there is neither. Keys that are
    *  due after `now` count without being asked about. */
-  nextDueAt(look: Look, now?: number): number | null
-  planClaims(request: PlanRequest): PlannedKey[]
+  nextDueAt(look: Look, now?: number): Promise<number | null>
+  planClaims(request: PlanRequest): Promise<PlannedKey[]>
   /** Puts the keys of a plan that was not claimed back on the due index. */
-  putBack(plan: readonly PlannedKey[]): void
+  putBack(plan: readonly PlannedKey[]): Promise<void>
   /** Takes up to `limit` deliveries that are due, in the order of the plan. Each has its attempt counted and is not due again
    *  while the worker holds it. */
   claimDue(request: Request): Promise<Claim[]>
-  /** Keys behind this blocker may have room. */
-  freed(blocker: string): void
+  /** Keys behind these blockers may be able to start something. */
+  freed(blockers: readonly string[]): Promise<void>
   /** Gives back what was claimed and never tried: uncounts the attempt, due again at `dueAt` (ms UTC). A claim that its worker
    *  no longer holds is left alone. */
   release(claims: readonly HeldClaim[], dueAt: number): Promise<void>

@@ -15,8 +15,6 @@ export interface ClaimedInboundDelivery {
 /** The keys of this queue are routes. Deliveries of routes that are disabled, or whose action is no longer webhook,
  *  wait. */
 export interface InboundDeliveries extends ClaimQueue<ClaimedInboundDelivery> {
-  /** Whose the route is; null when it is gone. */
-  organizationOf(routeId: string): string | null
   record(record: {
     deliveryId: string
     worker: string

@@ -1,4 +1,3 @@
-import type { Domain } from '../../model/domain.ts'
 import type { InboundRoute } from '../../model/inbound-route.ts'
 import type { LimitReached } from '../../model/limits.ts'
 import type { Remember } from './idempotency.ts'
@@ -17,10 +16,4 @@ export interface InboundRoutes {
    *  transactions: the route is disabled in the first and deleted in the last, and can be removed again after a
    *  crash in between. */
   remove(id: string): Promise<void>
-  /** Enabled routes of an organization in no order. Synchronous and from memory: asked for at every RCPT. */
-  enabledOf(organizationId: string): InboundRoute[]
-  /** As Domains.findByName. Synchronous and from memory. */
-  domainByName(name: string): Domain | null
-  /** The domain whose return path host that is, a verified one before others. Synchronous and from memory. */
-  domainByReturnPathHost(host: string): Domain | null
 }

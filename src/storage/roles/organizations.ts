@@ -5,8 +5,6 @@ export interface Organizations {
   /** `conflict` if another one has that name; then nothing is written. */
   create(organization: Organization): Promise<'created' | 'conflict'>
   get(id: string): Promise<Organization | null>
-  /** The same. Synchronous: asked for at every request. */
-  current(id: string): Organization | null
   /** Finds by ID or name. */
   find(idOrName: string): Promise<Organization | null>
   list(): Promise<Organization[]>

@@ -9,8 +9,6 @@ export interface Quality {
   figures(domainId: string, windowMs: number, now: number): Promise<QualityFigures>
   /** All active alerts. */
   firing(): Promise<QualityAlert[]>
-  /** Synchronous and from memory: asked for at every message where alerts stop mail. */
-  firingOf(domainId: string): QualityAlert[]
   /** Newest first. */
   alerts(domainId: string, limit: number): Promise<QualityAlert[]>
   /** Writes a new alert with its event; `exists` while an alert of that domain and metric is active. */

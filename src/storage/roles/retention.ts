@@ -13,10 +13,4 @@ export interface Retention {
   }): Promise<boolean>
   /** Forgets at most `limit` of what was sent before `before`; answers how many went. */
   pruneUnsubscribables(before: number, limit: number): Promise<number>
-  /** Makes the files smaller, and takes what was removed out of the search index, in small steps: for quiet moments. A
-   *  share of the space stays free, for what comes next. */
-  giveBack(timeIsUp: () => boolean): Promise<boolean>
-  /** Empties the log of changes into the file, whose end then goes back to the disk. Some milliseconds at once: for
-   *  quiet moments. */
-  truncateLog(): Promise<void>
 }

@@ -9,8 +9,8 @@ export interface Sessions {
    *  has expired. */
   openByLink(linkHash: Uint8Array, session: Session, tokenHash: Uint8Array): Promise<'opened' | 'unknown'>
   open(session: Session, tokenHash: Uint8Array): Promise<void>
-  /** Also one that has ended. Synchronous: asked for at every request. */
-  findByToken(tokenHash: Uint8Array): Session | null
+  /** Also one that has ended. */
+  findByToken(tokenHash: Uint8Array): Promise<Session | null>
   get(id: string): Promise<Session | null>
   /** Sessions that have not ended, newest first. */
   list(now: number, page: RecordsRequest): Promise<Page<Session>>

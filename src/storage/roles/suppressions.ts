@@ -15,8 +15,8 @@ export interface Suppressions {
   addAll(suppressions: readonly Suppression[]): Promise<{ added: number; limit: LimitReached | null }>
   get(id: string): Promise<Suppression | null>
   /** Addresses (folded) → those of them that are suppressed for the domain or the whole organization. Suppressions of
-   *  test keys hold for test mail, all others for both. Synchronous. */
-  among(organizationId: string, domainId: string, emails: string[], mode?: Mode): Set<string>
+   *  test keys hold for test mail, all others for both. */
+  among(organizationId: string, domainId: string, emails: string[], mode?: Mode): Promise<Set<string>>
   find(organizationId: string, email: string): Promise<Suppression[]>
   list(
     filter: {

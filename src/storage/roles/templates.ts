@@ -12,9 +12,8 @@ export interface Templates {
   /** Live and test templates have separate aliases; `live` by default. */
   findByAlias(organizationId: string, alias: string, mode?: Mode): Promise<Template | null>
   /** What may be sent under an id, whoever's it is, or an alias of the organization: which template, and which version
-   *  of it stands. An alias names a live template, for test mail a test one if there is one. Synchronous and cheap:
-   *  asked for at every message. */
-  current(organizationId: string, idOrAlias: string, mode?: Mode): TemplateRef | null
+   *  of it stands. An alias names a live template, for test mail a test one if there is one. */
+  current(organizationId: string, idOrAlias: string, mode?: Mode): Promise<TemplateRef | null>
   /** Without `html` and `text`: a page of complete templates could be fifty megabytes. */
   list(organizationId: string, page: RecordsRequest): Promise<Page<ListedTemplate>>
   /** Changes the given fields. Content is given as a whole and becomes a new version if one of its texts differs

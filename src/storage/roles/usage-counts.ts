@@ -7,10 +7,10 @@ export interface UsageCounts {
     organizationId: string,
     now: number,
   ): Promise<Record<'storedBytes' | 'testMessages' | 'forwards' | 'scheduledMessages' | 'suppressions', number>>
-  /** Whether nothing more may be stored for an organization. Synchronous: asked for at every RCPT. */
-  isStorageFull(organizationId: string): boolean
-  /** Whether so many recipients more may be forwarded to now: null, or the limit. Synchronous, like that. */
-  forwardsReached(organizationId: string, recipients: number, now: number): LimitReached | null
+  /** Whether nothing more may be stored for an organization. */
+  isStorageFull(organizationId: string): Promise<boolean>
+  /** Whether so many more recipients may be forwarded to now: null, or the limit. */
+  forwardsReached(organizationId: string, recipients: number, now: number): Promise<LimitReached | null>
   /** Starts a recount of all stored bytes, to repair a wrong counter; does nothing while one is in progress. */
   beginCount(): Promise<void>
   /** Runs one step of a recount, some milliseconds; true while there is more. */

@@ -36,8 +36,6 @@ export interface WebhookDeliveryFilter extends TimeRange {
 
 /** The keys of this queue are webhooks. Deliveries of paused webhooks wait. */
 export interface WebhookDeliveries extends ClaimQueue<ClaimedWebhookDelivery> {
-  /** Whose the webhook is; null when it is gone. */
-  organizationOf(webhookId: string): string | null
   /** Writes deliveries of events that had too many webhooks for one transaction; true while there are more. */
   fanOutSome(): Promise<boolean>
   /** Writes the result of a claim, updates the webhook's counters (`last_success_at`, consecutive failures), and

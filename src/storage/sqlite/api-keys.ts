@@ -32,8 +32,8 @@ const RECORD_USE = 'update api_keys set last_used_at = max(?, coalesce(last_used
 
 /** Keys asked for lately, by the hash of their secret. */
 export interface KeyCache {
-  get(secretHash: Uint8Array): ApiKey | undefined
-  set(secretHash: Uint8Array, key: ApiKey): void
+  /** Null for a secret of no key. */
+  bySecret(secretHash: Uint8Array): ApiKey | null
   forget(): void
 }
 
@@ -43,19 +43,23 @@ const REMOVE_MAX = 20
 /** A burst of made-up keys never enters, because misses are not kept. */
 const CACHE_MAX = 10_000
 
-export function keyCache(foreign: ForeignChanges): KeyCache {
+export function keyCache(db: Connection, foreign: ForeignChanges): KeyCache {
+  const findBySecret = db.prepare<unknown[], Row>(FIND_BY_SECRET)
   const keys = new Map<string, ApiKey>()
   const name = (secretHash: Uint8Array) => Buffer.from(secretHash).toString('latin1')
   const forget = () => keys.clear()
   foreign.onChange(forget)
   return {
-    get: (secretHash) => {
+    bySecret: (secretHash) => {
       foreign.glance()
-      return keys.get(name(secretHash))
-    },
-    set: (secretHash, key) => {
+      const cached = keys.get(name(secretHash))
+      if (cached !== undefined) return cached
+      const row = findBySecret.get(secretHash)
+      if (row === undefined) return null
+      const key = toApiKey(row)
       if (keys.size >= CACHE_MAX) keys.clear()
       keys.set(name(secretHash), key)
+      return key
     },
     forget,
   }
@@ -69,7 +73,6 @@ export function sqliteApiKeys(
   usage: Usage,
 ): ApiKeys {
   const create = db.prepare(CREATE)
-  const findBySecret = db.prepare<unknown[], Row>(FIND_BY_SECRET)
   const get = db.prepare<unknown[], Row>(GET)
   const list = db.prepare<unknown[], Row>(LIST)
   const update = db.prepare(UPDATE)
@@ -118,15 +121,6 @@ export function sqliteApiKeys(
         return 'created'
       }),
     count: async (organizationId, now) => one(working, organizationId, now, 0),
-    findBySecret: (secretHash) => {
-      const cached = cache.get(secretHash)
-      if (cached !== undefined) return cached
-      const row = findBySecret.get(secretHash)
-      if (row === undefined) return null
-      const key = toApiKey(row)
-      cache.set(secretHash, key)
-      return key
-    },
     get: async (id) => {
       const row = get.get(id)
       return row === undefined ? null : toApiKey(row)

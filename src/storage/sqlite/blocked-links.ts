@@ -1,4 +1,4 @@
-import { type BlockedLink, isBlockedBy, MOST_BLOCKED_LINKS } from '../../model/blocked-link.ts'
+import { type BlockedLink, MOST_BLOCKED_LINKS } from '../../model/blocked-link.ts'
 import type { BlockedLinks } from '../store.ts'
 import { type Connection, one } from './driver.ts'
 import type { ForeignChanges } from './foreign.ts'
@@ -64,6 +64,5 @@ export function sqliteBlockedLinks(db: Connection, writer: Writer, cache: Blocke
       change(() => {
         remove.run(id)
       }),
-    isBlocked: (url) => cache.all().some((link) => isBlockedBy(url, link)),
   }
 }

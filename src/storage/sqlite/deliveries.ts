@@ -125,16 +125,16 @@ export function sqliteDeliveries(
         expired.all(now, now, limit).map((row) => claimed(row, { ...request, contentBytes: 0 })),
       )
     },
-    nextDueAt: (look, now) => {
+    nextDueAt: async (look, now) => {
       foreign.check()
       return dueIndex.nextAt(mayStart(look), now)
     },
-    planClaims: (request) => {
+    planClaims: async (request) => {
       foreign.check()
       return dueIndex.plan(request)
     },
-    putBack: dueIndex.putBack,
-    freed: dueIndex.freed,
+    putBack: async (plan) => dueIndex.putBack(plan),
+    freed: async (blockers) => blockers.forEach(dueIndex.freed),
     content: async (messageId) => {
       const row = contentOfId.get(messageId)
       return row === undefined ? null : inside.parts.whole('content', row.number, row.first)

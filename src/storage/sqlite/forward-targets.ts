@@ -29,7 +29,7 @@ export function sqliteForwardTargets(db: Connection, writer: Writer, reading: Re
   const find = (organizationId: string, email: string) => statusOf.get(organizationId, suppressionKey(email)) ?? null
 
   return {
-    status: (organizationId, email) => {
+    status: async (organizationId, email) => {
       reading.begin()
       return find(organizationId, email) ?? 'pending'
     },

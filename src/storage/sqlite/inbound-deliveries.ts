@@ -108,17 +108,16 @@ export function sqliteInboundDeliveries(
         },
         nextAt: (routeId) => dueTimeOf(nextOf.get(routeId) ?? null),
       }),
-    nextDueAt: (look, now) => {
+    nextDueAt: async (look, now) => {
       foreign.check()
       return dueIndex.nextAt(mayStart(ifActive(look)), now)
     },
-    planClaims: (request) => {
+    planClaims: async (request) => {
       foreign.check()
       return dueIndex.plan({ ...request, look: ifActive(request.look) })
     },
-    putBack: dueIndex.putBack,
-    freed: dueIndex.freed,
-    organizationOf: (routeId) => inside.routes.get(routeId)?.organizationId ?? null,
+    putBack: async (plan) => dueIndex.putBack(plan),
+    freed: async (blockers) => blockers.forEach(dueIndex.freed),
     record: ({ deliveryId, worker, attempt, status, nextAttemptAt }) =>
       writer.write(() => {
         const row = held.get(deliveryId, worker, attempt.number)

@@ -1,6 +1,5 @@
 import type { InboundRoute, RouteAction, RouteAuthentication, RouteMatch } from '../../model/inbound-route.ts'
 import type { InboundRoutes } from '../store.ts'
-import type { DomainCache } from './domains.ts'
 import { type Connection, one } from './driver.ts'
 import type { Seal } from './encryption.ts'
 import type { ForeignChanges } from './foreign.ts'
@@ -80,7 +79,6 @@ export function sqliteInboundRoutes(
   db: Connection,
   writer: Writer,
   cache: InboundRouteCache,
-  domains: DomainCache,
   remember: RememberInside,
   seal: Seal,
   usage: Usage,
@@ -170,9 +168,6 @@ export function sqliteInboundRoutes(
         })
       }
     },
-    enabledOf: (organizationId) => cache.enabledOf(organizationId),
-    domainByName: (name) => domains.byName(name),
-    domainByReturnPathHost: (host) => domains.byReturnPathHost(host),
   }
 }
 

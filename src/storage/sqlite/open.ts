@@ -42,6 +42,7 @@ import { sqliteReports } from './reports.ts'
 import { sqliteRetention } from './retention.ts'
 import { searchIndex } from './search.ts'
 import { sqliteSessions } from './sessions.ts'
+import { sqliteSnapshot } from './snapshot.ts'
 import { requireFiles, requireSoundDatabase, toDamaged } from './soundness.ts'
 import { createSpace } from './space.ts'
 import { sqliteStats } from './stats.ts'
@@ -49,6 +50,7 @@ import { createStoredBytes } from './stored-bytes.ts'
 import { sqliteSuppressions, suppressInside } from './suppressions.ts'
 import { sqliteTemplates } from './templates.ts'
 import { sqliteTlsSessions } from './tls-sessions.ts'
+import { sqliteUpkeep } from './upkeep.ts'
 import { createUsage } from './usage.ts'
 import { sqliteUsage } from './usage-counts.ts'
 import { sqliteWebhookDeliveries } from './webhook-deliveries.ts'
@@ -116,7 +118,7 @@ export function storeOn(
   const organizations = organizationCache(db, foreign)
   const usage = createUsage(db, (id) => plans(organizations.get(id)?.plan ?? ''))
   const storedBytes = createStoredBytes(db, usage, foreign)
-  const keys = keyCache(foreign)
+  const keys = keyCache(db, foreign)
   const domains = domainCache(db, foreign, seal)
   const blocked = blockedLinkCache(db, foreign)
   const webhooks = webhookCache(db, foreign, seal)
@@ -191,6 +193,16 @@ export function storeOn(
   const beat = db.prepare('update heartbeat set beats = beats + 1')
 
   return {
+    snapshot: sqliteSnapshot({
+      keys,
+      organizations,
+      domains,
+      routes,
+      webhooks,
+      blockedLinks: blocked,
+      firingAlerts: quality.firingAlerts,
+      foreign,
+    }),
     organizations: sqliteOrganizations(db, writer, organizations, foreign),
     usage: sqliteUsage(writer, reading, usage, storedBytes),
     domains: sqliteDomains(db, writer, domains, keys, remember, seal, auditRecorder),
@@ -223,7 +235,7 @@ export function storeOn(
     templates: sqliteTemplates(db, writer, reading, remember, { usage, storedBytes }),
     webhooks: sqliteWebhooks(db, writer, webhooks, remember, seal, usage),
     webhookDeliveries: sqliteWebhookDeliveries(db, writer, webhooks, webhookDueIndex, foreign, fanOut),
-    inboundRoutes: sqliteInboundRoutes(db, writer, routes, domains, remember, seal, usage),
+    inboundRoutes: sqliteInboundRoutes(db, writer, routes, remember, seal, usage),
     inbound: sqliteInbound(db, taking, { reading, parts, large, queueDelivery, addMessage, usage, storedBytes }),
     forwardTargets: sqliteForwardTargets(db, writer, reading, usage),
     inboundDeliveries: sqliteInboundDeliveries(db, writer, {
@@ -253,7 +265,7 @@ export function storeOn(
         keepSecret.run(name, seal.seal(fresh, place))
         return new Uint8Array(seal.open(one(secret, name), place))
       }),
-    indexForSearch: () => search.step(),
+    maintain: sqliteUpkeep(writer, search, space),
     checkWritable: () =>
       taking.write(() => {
         beat.run()

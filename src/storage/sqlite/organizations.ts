@@ -64,7 +64,6 @@ export function sqliteOrganizations(
         return create.run(id, name, plan, createdAt).changes > 0 ? 'created' : 'conflict'
       }),
     get: async (id) => current(id),
-    current,
     find: async (idOrName) => find.get(idOrName, idOrName) ?? null,
     list: async () => list.all(),
     page: async (asked) => toPage(page.all(...rangeOf(asked)), asked, (row) => row),

@@ -34,7 +34,7 @@ export function sqliteQuality(
   db: Connection,
   writer: Writer,
   inside: { append: AppendInside; foreign: ForeignChanges },
-): Quality & { forget(): void } {
+): Quality & { forget(): void; firingAlerts(domainId: string): QualityAlert[] } {
   const countedDomains = db.prepare<unknown[], string>(COUNTED_DOMAINS).pluck()
   const latest = db.prepare<unknown[], number>(LATEST).pluck()
   const figures = db.prepare<unknown[], OutcomeRow>(FIGURES)
@@ -67,7 +67,7 @@ export function sqliteQuality(
       return { sent: sentOf(row, bounced), hardBounced, delivered: keptDelivered(row), complained }
     },
     firing: async () => firing.all(),
-    firingOf: (domainId) => {
+    firingAlerts: (domainId) => {
       inside.foreign.glance()
       byDomain ??= Map.groupBy(firing.all(), (alert) => alert.domainId)
       return byDomain.get(domainId) ?? []

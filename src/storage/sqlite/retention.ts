@@ -124,16 +124,6 @@ export function sqliteRetention(
       return next !== null
     },
     pruneUnsubscribables: (before, limit) => writer.write(() => pruneUnsubscribables.run(before, limit).changes),
-    giveBack: async (timeIsUp) => {
-      const isMore = await writer.write(() => {
-        timeIsUp()
-        return space.giveBack(timeIsUp)
-      })
-      await nextTurn()
-      space.copyLog()
-      return isMore
-    },
-    truncateLog: async () => space.truncateLog(),
   }
 }
 

@@ -62,7 +62,7 @@ export function sqliteSessions(db: Connection, writer: Writer): Sessions {
       writer.write(() => {
         insert(session, tokenHash)
       }),
-    findByToken: (tokenHash) => findByToken.get(tokenHash) ?? null,
+    findByToken: async (tokenHash) => findByToken.get(tokenHash) ?? null,
     get: async (id) => get.get(id) ?? null,
     list: async (now, page) => toPage(list.all(now, ...rangeOf(page)), page, (session) => session),
     recordSeen: (seen) =>

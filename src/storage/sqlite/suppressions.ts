@@ -78,7 +78,7 @@ export function sqliteSuppressions(
         return { added, limit: null }
       }),
     get: async (id) => get.get(id) ?? null,
-    among: (organizationId, domainId, emails, mode = 'live') => {
+    among: async (organizationId, domainId, emails, mode = 'live') => {
       reading.begin()
       return new Set(emails.filter((email) => isSuppressed.get(organizationId, email, domainId, mode) !== undefined))
     },

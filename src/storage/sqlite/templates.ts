@@ -108,7 +108,7 @@ export function sqliteTemplates(
     count: async (organizationId) => one(count, organizationId),
     get: async (id) => find(id),
     findByAlias: async (organizationId, alias, mode = 'live') => orNull(findByAlias.get(organizationId, alias, mode)),
-    current: (organizationId, idOrAlias, mode = 'live') => {
+    current: async (organizationId, idOrAlias, mode = 'live') => {
       reading.begin()
       const found = current.get(idOrAlias) ?? byAlias(organizationId, idOrAlias, mode)
       return found ?? null

@@ -17,11 +17,11 @@ export function sqliteUsage(writer: Writer, reading: Reading, usage: Usage, stor
       scheduledMessages: usage.used(organizationId, 'scheduled_messages'),
       suppressions: usage.used(organizationId, 'suppressions'),
     }),
-    isStorageFull: (organizationId) => {
+    isStorageFull: async (organizationId) => {
       reading.begin()
       return storedBytes.isFull(organizationId, usage.planOf(organizationId))
     },
-    forwardsReached: (organizationId, recipients, now) => {
+    forwardsReached: async (organizationId, recipients, now) => {
       reading.begin()
       return usage.forwardsReached(organizationId, recipients, now)
     },

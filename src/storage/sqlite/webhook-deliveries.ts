@@ -141,17 +141,16 @@ export function sqliteWebhookDeliveries(
         },
         nextAt: (webhookId) => dueTimeOf(nextOf.get(webhookId) ?? null),
       }),
-    nextDueAt: (look, now) => {
+    nextDueAt: async (look, now) => {
       foreign.check()
       return dueIndex.nextAt(mayStart(ifActive(look)), now)
     },
-    planClaims: (request) => {
+    planClaims: async (request) => {
       foreign.check()
       return dueIndex.plan({ ...request, look: ifActive(request.look) })
     },
-    putBack: dueIndex.putBack,
-    freed: dueIndex.freed,
-    organizationOf: (webhookId) => webhooks.get(webhookId)?.organizationId ?? null,
+    putBack: async (plan) => dueIndex.putBack(plan),
+    freed: async (blockers) => blockers.forEach(dueIndex.freed),
     fanOutSome: async () => {
       foreign.check()
       return fanOut.hasPending() && writer.write(fanOut.some)

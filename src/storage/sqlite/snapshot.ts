@@ -1,0 +1,38 @@
+import { isBlockedBy } from '../../model/blocked-link.ts'
+import type { QualityAlert } from '../../model/quality.ts'
+import type { Snapshot } from '../store.ts'
+import type { KeyCache } from './api-keys.ts'
+import type { BlockedLinkCache } from './blocked-links.ts'
+import type { DomainCache } from './domains.ts'
+import type { ForeignChanges } from './foreign.ts'
+import type { InboundRouteCache } from './inbound-routes.ts'
+import type { OrganizationCache } from './organizations.ts'
+import type { WebhookCache } from './webhooks.ts'
+
+/** The caches of a store → Snapshot. Each cache is forgotten by changes of this process and of others (foreign.ts). */
+export function sqliteSnapshot(caches: {
+  keys: KeyCache
+  organizations: OrganizationCache
+  domains: DomainCache
+  routes: InboundRouteCache
+  webhooks: WebhookCache
+  blockedLinks: BlockedLinkCache
+  firingAlerts: (domainId: string) => QualityAlert[]
+  foreign: ForeignChanges
+}): Snapshot {
+  const { keys, organizations, domains, routes, webhooks, blockedLinks, firingAlerts, foreign } = caches
+  return {
+    apiKeyBySecret: keys.bySecret,
+    organization: (id) => {
+      foreign.glance()
+      return organizations.get(id)
+    },
+    domainByName: domains.byName,
+    domainByReturnPathHost: domains.byReturnPathHost,
+    enabledRoutes: routes.enabledOf,
+    firingAlerts,
+    isLinkBlocked: (url) => blockedLinks.all().some((link) => isBlockedBy(url, link)),
+    ownerOfWebhook: (webhookId) => webhooks.get(webhookId)?.organizationId ?? null,
+    ownerOfRoute: (routeId) => routes.get(routeId)?.organizationId ?? null,
+  }
+}

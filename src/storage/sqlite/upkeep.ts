@@ -1,0 +1,25 @@
+import type { Store } from '../store.ts'
+import { nextTurn } from './page.ts'
+import type { SearchIndex } from './search.ts'
+import type { Space } from './space.ts'
+import type { Writer } from './writer.ts'
+
+/** Upkeep of the file: the full text index, and space. The last step for what was removed empties the log of changes, some
+ *  milliseconds at once. */
+export function sqliteUpkeep(writer: Writer, search: SearchIndex, space: Space): Store['maintain'] {
+  const giveBack = async (timeIsUp: () => boolean) => {
+    const isMore = await writer.write(() => {
+      timeIsUp() // the time begins here, after the wait for the writer
+      return space.giveBack(timeIsUp)
+    })
+    await nextTurn()
+    space.copyLog()
+    return isMore
+  }
+  return async (what, timeIsUp) => {
+    if (what === 'recent') return search.step()
+    if (await giveBack(timeIsUp)) return true
+    space.truncateLog()
+    return false
+  }
+}
