@@ -26,11 +26,11 @@ import { type Verdict, verdictOf } from './schedule/verdict.ts'
 export interface DelivererDeps {
   store: Pick<Store, 'deliveries' | 'messages'>
   admission: Pick<Admission, 'connectionsOf' | 'ended' | 'returned'>
-  /** Null = it was not tried after all. */
+  /** Attempts a job; null = it was not attempted. */
   attempt: (job: AttemptJob) => Promise<AttemptResult | null>
-  /** For test mail whose recipient clicks. */
+  /** Needed for test mail whose recipient clicks. */
   storedMail: Pick<StoredMail, 'part'>
-  /** What came of an attempt is in the store. */
+  /** Called once the result of an attempt is stored. */
   written: (deliveryId: string) => void
   clock: WallClock
   clockGoodSince: ClockChanges['goodSince']
@@ -45,27 +45,27 @@ export interface DelivererDeps {
     /** Config `sending.require_verified_domain`. */
     requireVerified: boolean
   }
-  /** Something was reported that webhooks may want. */
+  /** Called after an event that webhooks may deliver. */
   wakeWebhooks: () => void
-  /** A message was given up because it kept its thread too long. */
+  /** Called when a message was given up because it blocked its thread too long. */
   onPoisonous?: () => void
-  /** Messages of an organization ended so many threads that its mail waits. */
+  /** Called when messages of an organization ended so many threads that its mail must wait. */
   onOrganizationWaits?: () => void
-  /** A delivery of this message changed. */
+  /** Called when a delivery of this message changed. */
   onChange: (messageId: string) => void
   log: Log
   mailLog: MailLog
   memory?: Memory
 }
 
-/** Takes claimed deliveries to their records: attempt → outcome → when next → record. */
+/** Carries out claimed deliveries: attempt → outcome → next attempt → record. */
 export class Deliverer {
   /** Contents up to this size come with their claims. */
   readonly smallBytes: number
   readonly #deps: DelivererDeps
   readonly #contents: LargeContents
   readonly #poisonous: Poisonous
-  /** What waits for memory waits no longer. */
+  /** Aborts waits for memory. */
   readonly #leaving = new AbortController()
   readonly #giveUp = new AbortController()
 
@@ -76,7 +76,7 @@ export class Deliverer {
     this.smallBytes = this.#contents.smallBytes
   }
 
-  /** One claim to its record. Never rejects. */
+  /** One claim up to its record. Never rejects. */
   async deliver(claim: ClaimedDelivery, grant: Grant): Promise<void> {
     const { clock, admission } = this.#deps
     const startedAt = clock.steady.now()
@@ -91,17 +91,17 @@ export class Deliverer {
     await this.#recordUntilWritten(this.#toRecord(claim, tried, verdict))
   }
 
-  /** Begins no attempt that still waits for memory. */
+  /** Cancels attempts that still wait for memory. */
   leave(): void {
     this.#leaving.abort()
   }
 
-  /** Tries only once more to record what the store has refused so far. */
+  /** Makes the next write of each pending record the last one. */
   giveUp(): void {
     this.#giveUp.abort()
   }
 
-  /** Null when the mail was not tried. */
+  /** Returns null if the mail was not attempted. */
   async #attemptOrExpire(claim: ClaimedDelivery, grant: Grant): Promise<Tried | null> {
     const { clock, settings, log } = this.#deps
     const { expiresAt } = claim.message
@@ -121,7 +121,7 @@ export class Deliverer {
     const held = await this.#contents.hold(claim, grant.route.destination, this.#leaving.signal)
     if (held === null) return null
     try {
-      // The content goes over to a thread; what a rehearsal needs of it is looked at before.
+      // The content is transferred to a thread, so the simulation reads what it needs before.
       const reactions = claim.message.mode === 'test' ? await this.#reactionsTo(claim, held.content) : []
       const attempted = await this.#deps.attempt(this.#toJob(claim, held.content, grant))
       return attempted === null ? null : { ...attempted, reactions }
@@ -130,8 +130,8 @@ export class Deliverer {
     }
   }
 
-  /** A large mail found no room, the thread ended over another, or its organization has to wait: it is due again at `dueAt`
-   *  as if nothing had been. */
+  /** Makes a claim due again at `dueAt` without counting it: there was no memory for a large mail, another job ended
+   *  the thread, or its organization must wait. */
   async #giveBack({ delivery }: ClaimedDelivery, grant: Grant, dueAt: number): Promise<void> {
     const { store, admission, log, workerId: worker } = this.#deps
     const { id, attempts: attempt } = delivery
@@ -143,7 +143,7 @@ export class Deliverer {
       )
   }
 
-  /** Only who clicks looks at the mail; without its HTML there is a link in its place. */
+  /** Only a simulated click reads the mail; without HTML it uses a placeholder link. */
   async #reactionsTo({ delivery, message }: ClaimedDelivery, content: Uint8Array): Promise<Tried['reactions']> {
     const { storedMail, log } = this.#deps
     const reactions = simulate(delivery.email).then
@@ -196,8 +196,8 @@ export class Deliverer {
     return recordOf(claim, tried, verdict, { worker, now: clock.now(), mintId })
   }
 
-  /** The try has happened and cannot be taken back, so its outcome must be written, however long the store refuses;
-   *  only the end of a shutdown's grace ends it, after one last try. */
+  /** The attempt was made and cannot be undone, so its result must be written, however long the store refuses. Only
+   *  the end of the grace period of a shutdown stops this, after one last try. */
   async #recordUntilWritten(record: DeliveryRecord): Promise<void> {
     const { store, written, log, clock, mailLog, onChange, wakeWebhooks } = this.#deps
     for (;;) {
@@ -219,7 +219,7 @@ export class Deliverer {
   }
 }
 
-/** Between tries to record an outcome while the store cannot write. */
+/** Interval of tries to record a result while the store cannot write. */
 const RECORD_AGAIN_MS = 1_000
 
 function poisonousOf({ store, clock, log, onPoisonous, onOrganizationWaits }: DelivererDeps): Poisonous {
@@ -240,7 +240,8 @@ function poisonousOf({ store, clock, log, onPoisonous, onOrganizationWaits }: De
   })
 }
 
-/** A message past its `expires_in`, or past its age while its destination had no room: no attempt starts after that. */
+/** Outcome of a message past its `expires_in`, or past its maximum age while its destination was full: no attempt
+ *  starts after that. */
 function expired(claim: ClaimedDelivery, rule: 'expires_in' | 'max_age', now: number): Tried {
   const cause = { class: 'expired', rule }
   const message = 'expired before it could be delivered'
@@ -248,8 +249,8 @@ function expired(claim: ClaimedDelivery, rule: 'expires_in' | 'max_age', now: nu
   return untried(claim, outcome, now)
 }
 
-/** Live mail goes out while its domain is proved, forwarded mail while it is owned. It was so when the mail was accepted; a
- *  month may lie between that and the time it is scheduled for. */
+/** True if live mail may be sent: its domain must be verified, or owned for forwarded mail. This was checked at
+ *  acceptance, but a scheduled message may wait for a month. */
 function maySend({ message, ownership }: ClaimedDelivery): boolean {
   if (message.mode === 'test' || ownership === null) return true
   return isForwarded(message) ? isOwned(ownership, true) : isReadyToSend(ownership)
@@ -261,7 +262,7 @@ function notVerified(claim: ClaimedDelivery, now: number): Tried {
   return untried(claim, { kind: 'bounced', bounceType: 'soft', code: '5.7.1', message, cause }, now)
 }
 
-/** No thread was given the mail. */
+/** Result without an attempt: no thread received the mail. */
 function untried({ delivery }: ClaimedDelivery, outcome: Exclude<Outcome, { kind: 'delivered' }>, now: number): Tried {
   const attempt = notAttempted(outcome, { number: delivery.attempts, startedAt: now, endedAt: now })
   return { outcome, attempt, reactions: [] }

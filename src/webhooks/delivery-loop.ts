@@ -6,37 +6,36 @@ import type { Log, LogFields } from '../os/log.ts'
 import { createLoop, type Loop } from '../os/loop.ts'
 import { createQueueRecovery, type QueueRecovery } from '../os/queue-recovery.ts'
 import { type ClaimQueue, StoreUnavailable } from '../storage/store.ts'
-import { createOrganizationRoom, type OrganizationRoom } from './room.ts'
-import { createShares, type Shares } from './share.ts'
+import { createEndpointConcurrency, type EndpointConcurrency } from './endpoint-concurrency.ts'
+import { createOrganizationLimits, type OrganizationLimits } from './organization-limits.ts'
 import type { Verdict } from './verdict.ts'
 
-/** THE FLOW of everything that is posted to endpoints: claim → post → record → when next. Webhook deliveries (loop.ts)
+/** Delivers everything that is posted to endpoints: claim → post → record → next attempt. Webhook deliveries (loop.ts)
  *  and inbound deliveries (inbound-loop.ts) are two queues of it.
  *
- *  A tick fills the free slots and does not wait for them; a slot that frees wakes the loop. At most `perEndpoint`
- *  requests of one endpoint are under way, slow endpoints share half of the slots (share.ts), and no organization has
- *  more requests under way than there are free slots (room.ts).
+ *  A tick fills the free slots and does not wait for them; a slot that frees wakes the loop. An endpoint has at most
+ *  `perEndpoint` requests in progress, slow endpoints share half of the slots (endpoint-concurrency.ts), and no
+ *  organization has more requests in progress than there are free slots (organization-limits.ts).
  *
- *  A slot is free when the answer is there. What was answered waits for the tick that this causes, so that the outcomes of
- *  some requests and the claims of the next ones share a commit: an endpoint that answers at once waits for the disk once.
+ *  A slot is free once the response is there. Results wait for the tick that this causes, so that the results of some
+ *  requests and the claims of the next ones share a commit: a fast endpoint waits for the disk once.
  *
- *  Retried       what was not answered 2xx, up to five attempts (verdict.ts, schedule.ts). An outcome that the store
- *                cannot write is offered again every second, and nothing new is claimed meanwhile.
- *  Twice         a process that dies between the answer and the record has posted what will be posted again. The
- *                attempt stays counted and the body is the same; if it was the fifth, one more follows, because the
- *                answer is not known.
+ *  Retried       every response except 2xx, up to five attempts (verdict.ts, schedule.ts). A result that the store
+ *                cannot write is written again every second; meanwhile nothing new is claimed.
+ *  Twice         if the process dies between the response and the record, the same body is posted again. The attempt
+ *                stays counted; if it was the fifth, one more follows, because the response is not known.
  *  Never lost    a delivery is a row. Its lease ends with the process; a claim that was lost inside the process is due
  *                again within a minute. */
 export interface DeliveryLoop {
   start(): void
-  /** There may be something due: call it after each write that makes a delivery due. */
+  /** Call it after each write that makes a delivery due. */
   wake(): void
   /** As os/loop.ts. */
   turningMs(): number
-  /** Claims nothing more and waits at most `graceMs` for requests in progress. What is not recorded then is due again at
+  /** Claims nothing more and waits at most `graceMs` for requests in progress. Unrecorded results are due again at
    *  the next start, when the lease of this process ends. */
   stop(graceMs: number): Promise<void>
-  /** Requests under way, those whose outcome is being written included. */
+  /** Number of requests in progress, including those whose result is being written. */
   inFlight(): number
 }
 
@@ -47,71 +46,71 @@ export interface Claim {
   worker: string
 }
 
-/** What a queue of the store can be asked (store.ts WebhookDeliveries, InboundDeliveries). */
+/** The methods of a store queue that this loop uses (store.ts WebhookDeliveries, InboundDeliveries). */
 export interface DeliveryQueue<C extends Claim> extends ClaimQueue<C> {
-  /** Writes deliveries that are still to be written, some; true while there are more. */
+  /** Writes some of the deliveries that are still to be written; true while there are more. */
   fanOutSome?(): Promise<boolean>
 }
 
-/** One kind of delivery: where its claims come from, and the three things that are its own. */
+/** One kind of delivery: its queue, and its own attempt, record and follow-up. */
 export interface DeliveryKind<C extends Claim, V extends Pick<Verdict, 'attempt' | 'status'>, R> {
-  /** Begins its log lines: `webhook`. */
+  /** First word of its log lines: `webhook`. */
   noun: string
   queue: DeliveryQueue<C>
-  /** Organization of a webhook or route; null when it is gone. */
+  /** Organization of a webhook or route; null if it was deleted. */
   ownerOf: (endpointId: string) => string | null
-  /** Webhook or route: whose slots it takes. */
+  /** The webhook or route whose slot a claim uses. */
   endpointOf: (claim: C) => string
-  /** What log lines say of a claim; neither addresses nor content. */
+  /** Log fields of a claim; neither addresses nor content. */
   factsOf: (claim: C) => LogFields
-  /** One POST and what follows from it. Null: it could not begin in its time and is given back uncounted.
-   *  `stopping` ends what has not begun. Rejects only with bugs and what the store throws. */
+  /** One POST and its verdict. Null: it could not start in time and is given back without counting. `stopping` ends
+   *  what has not started. Rejects only with bugs and what the store throws. */
   attempt: (claim: C, stopping: AbortSignal) => Promise<V | null>
-  /** Writes what came of a claim; asked again while the store cannot write. */
+  /** Writes the verdict of a claim; repeated while the store cannot write. */
   record: (claim: C, verdict: V) => Promise<R | 'lease_lost'>
-  /** What else follows once it is written. `written` keeps on asking while the store cannot write. */
+  /** Follow-up of a written record. `written` repeats a write while the store cannot write. */
   recorded?: (claim: C, verdict: V, record: R, written: Written) => Promise<void>
 }
 
-/** What `write` answers, asked again every second while the store cannot write and we are not to give up. */
+/** Repeats `write` every second while the store cannot write, until the loop gives up; returns its result. */
 export type Written = <T>(write: () => Promise<T>) => Promise<T>
 
-/** What both kinds are told once. */
+/** Options of both kinds. */
 export interface DeliveryLoopOptions {
   clock: WallClock
   log: Log
-  /** Names this process in leases. */
+  /** Identifies this process in leases. */
   workerId: string
-  /** What an endpoint is given. One that takes more than half of it, or 5 s, is slow. */
+  /** Time limit of a request. An endpoint that takes more than half of it, or 5 s, is slow. */
   timeoutMs: number
   maxInFlight: number
   perEndpoint: number
 }
 
-/** Kind and settings → a loop that has not started. `forget`: nothing known of that endpoint's speed counts any longer. */
+/** Kind and settings → a loop that is not started yet. `reset` deletes what is known about an endpoint's speed. */
 export function createDeliveryLoop<C extends Claim, V extends Pick<Verdict, 'attempt' | 'status'>, R>(
   kind: DeliveryKind<C, V, R>,
   options: DeliveryLoopOptions,
-): DeliveryLoop & { forget(endpointId: string): void } {
+): DeliveryLoop & { reset(endpointId: string): void } {
   const deliveries = new Deliveries(kind, options)
-  const { loop, shares } = deliveries
+  const { loop, concurrency } = deliveries
   return {
     start: () => loop.start(),
     wake: () => loop.wake(),
     turningMs: () => loop.turningMs(),
     stop: (graceMs) => deliveries.stop(graceMs),
     inFlight: () => deliveries.inFlight(),
-    forget: shares.forget,
+    reset: concurrency.reset,
   }
 }
 
 class Deliveries<C extends Claim, V extends Pick<Verdict, 'attempt' | 'status'>, R> {
   readonly loop: Loop
-  readonly shares: Shares
+  readonly concurrency: EndpointConcurrency
   readonly #kind: DeliveryKind<C, V, R>
   readonly #options: DeliveryLoopOptions
   readonly #slots: ConcurrencyLimiter
-  readonly #room: OrganizationRoom
+  readonly #limits: OrganizationLimits
   readonly #recovery: QueueRecovery
   readonly #records = createConcurrencyLimiter({ total: Infinity, perKey: Infinity, onFree: () => {} })
   readonly #answered: { claim: C; verdict: V }[] = []
@@ -121,7 +120,7 @@ class Deliveries<C extends Claim, V extends Pick<Verdict, 'attempt' | 'status'>,
   readonly #giveUp = new AbortController()
   #unwritten = 0
   #hasTicks = true
-  /** When more deliveries of events are written; null = nothing waits, as far as is known. */
+  /** When the next deliveries of events are written; null = as far as is known, none are left. */
   #fanOutAt: number | null = null
 
   constructor(kind: DeliveryKind<C, V, R>, options: DeliveryLoopOptions) {
@@ -129,15 +128,15 @@ class Deliveries<C extends Claim, V extends Pick<Verdict, 'attempt' | 'status'>,
     const { clock, log, maxInFlight, perEndpoint } = options
     this.#kind = kind
     this.#options = options
-    this.shares = createShares({ total: maxInFlight, perEndpoint })
+    this.concurrency = createEndpointConcurrency({ total: maxInFlight, perEndpoint })
     this.#slots = createConcurrencyLimiter({
       total: maxInFlight,
-      perKey: this.shares.limitOf,
+      perKey: this.concurrency.limitOf,
       onFree: () => this.loop.wake(),
     })
-    this.#room = createOrganizationRoom({
+    this.#limits = createOrganizationLimits({
       slots: this.#slots,
-      shares: this.shares,
+      concurrency: this.concurrency,
       organizationOf: kind.ownerOf,
     })
     this.#recovery = createQueueRecovery({
@@ -177,7 +176,7 @@ class Deliveries<C extends Claim, V extends Pick<Verdict, 'attempt' | 'status'>,
   }
 
   async #tick(): Promise<number | null> {
-    await turnOfTheEventLoop() // answers come one by one: write and claim for all of them at once
+    await turnOfTheEventLoop() // responses arrive one by one: write and claim once for all of them
     this.#recordAnswered()
     const isMore = await this.#recovery.turn()
     const now = this.#options.clock.now()
@@ -188,7 +187,8 @@ class Deliveries<C extends Claim, V extends Pick<Verdict, 'attempt' | 'status'>,
 
   async #fanOut(now: number): Promise<void> {
     const { clock } = this.#options
-    // Also when the loop is woken before: else an organization with many webhooks would have most of the main thread.
+    // Also if the loop is woken before: otherwise an organization with many webhooks would occupy most of the main
+    // thread.
     const at = this.#fanOutAt
     const isPause = at !== null && now < at && at <= now + LONGEST_PAUSE_MS // or the clock was set back
     if (isPause) return
@@ -200,9 +200,9 @@ class Deliveries<C extends Claim, V extends Pick<Verdict, 'attempt' | 'status'>,
   async #claim(now: number): Promise<number | null> {
     const { queue, endpointOf } = this.#kind
     const { clock, workerId: worker } = this.#options
-    const { look } = this.#room
-    if (this.#slots.free() === 0 || this.#unwritten > 0) return null // whatever frees a slot wakes us
-    await queue.freed(this.#room.freed())
+    const { look } = this.#limits
+    if (this.#slots.free() === 0 || this.#unwritten > 0) return null // a slot that frees wakes the loop
+    await queue.freed(this.#limits.freed())
     const dueAt = await queue.nextDueAt(look, now)
     if (dueAt === null || dueAt > now) return dueAt
     const limit = this.#slots.free()
@@ -217,12 +217,12 @@ class Deliveries<C extends Claim, V extends Pick<Verdict, 'attempt' | 'status'>,
     }
     for (const each of claims) {
       this.#underWay.add(each.id)
-      this.#room.start(endpointOf(each), () => this.#deliver(each))
+      this.#limits.start(endpointOf(each), () => this.#deliver(each))
     }
     return queue.nextDueAt(look, clock.now())
   }
 
-  /** One claim up to its answer. Never rejects: after an error, which is logged, the claim is due again within a minute. */
+  /** One claim up to its response. Never rejects: an error is logged, and the claim is due again within a minute. */
   async #deliver(claim: C): Promise<void> {
     const { queue, attempt, endpointOf } = this.#kind
     const { clock, timeoutMs } = this.#options
@@ -234,7 +234,7 @@ class Deliveries<C extends Claim, V extends Pick<Verdict, 'attempt' | 'status'>,
         return
       }
       const slowMs = Math.min(SLOW_MS, timeoutMs / 2)
-      this.shares.learn(endpointOf(claim), verdict.attempt.durationMs > slowMs ? 'slow' : 'quick')
+      this.concurrency.record(endpointOf(claim), verdict.attempt.durationMs > slowMs ? 'slow' : 'quick')
       this.#answered.push({ claim, verdict })
       if (!this.#hasTicks) this.#recordAnswered()
     } catch (error) {
@@ -291,8 +291,8 @@ class Deliveries<C extends Claim, V extends Pick<Verdict, 'attempt' | 'status'>,
   }
 }
 
-/** A `post` that throws is a bug of ours; it is logged and counts as an attempt without an answer, so that it ends
- *  after five like any other. */
+/** A `post` that throws is a bug. It is logged and counts as an attempt without a response, so that the delivery
+ *  ends after five attempts like any other. */
 export function answering(post: Post, noun: string, log: Log): Post {
   return async (url, request) => {
     try {
@@ -308,12 +308,13 @@ const earlier = (a: number | null, b: number | null) => (a === null || b === nul
 
 const turnOfTheEventLoop = () => new Promise<void>((resolve) => setImmediate(resolve))
 
-/** For what became due without a wake. A look that finds nothing due costs no statement. */
+/** Interval of looks for what became due without a wake. A look that finds nothing due costs no statement. */
 const IDLE_MS = 1000
 const REWRITE_MS = 1000
-/** Between two steps of writing deliveries, each of some milliseconds: others have three quarters of the time. */
+/** Pause between two steps of writing deliveries, which take some milliseconds each: other work gets three quarters
+ *  of the time. */
 const FAN_OUT_PAUSE_MS = 15
-/** It is longer while much else is to be written. */
+/** The pause is longer while much else is to be written. */
 const LONGEST_PAUSE_MS = 200
-/** A sixth of the 30 s that an endpoint is given unless configured. */
+/** A sixth of the default timeout of 30 s. */
 const SLOW_MS = 5000

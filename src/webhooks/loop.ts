@@ -58,16 +58,16 @@ export function createWebhookLoop(options: WebhookLoopOptions): WebhookLoop {
 
   const pauseIfHopeless = async (webhook: Webhook, written: Written) => {
     const { id, consecutiveFailures, failingSince, updatedAt } = webhook
-    if (consecutiveFailures < HOPELESS_FAILURES || failingSince === null) return
-    const hopefulSince = Math.max(failingSince, updatedAt) // changing or resuming a webhook starts the day again
-    if (clock.now() - hopefulSince < HOPELESS_MS) return
+    if (consecutiveFailures < PAUSING_FAILURES || failingSince === null) return
+    const failingFrom = Math.max(failingSince, updatedAt) // changing or resuming a webhook starts the day again
+    if (clock.now() - failingFrom < PAUSING_MS) return
     const disabledReason = `${consecutiveFailures} deliveries in a row failed over more than 24 hours.`
     await written(() => store.webhooks.update(id, { status: 'paused', disabledReason }, clock.now()))
     tellPaused(id, disabledReason)
   }
 
   const tellPaused = (webhookId: string, reason: string) => {
-    loop.forget(webhookId)
+    loop.reset(webhookId)
     log.warn('webhook paused', { webhook_id: webhookId, reason })
   }
 
@@ -95,5 +95,5 @@ const factsOf = (claim: ClaimedWebhookDelivery) => ({
 })
 
 /** A webhook is paused after 100 failed deliveries in a row over at least 24 h. */
-const HOPELESS_FAILURES = 100
-const HOPELESS_MS = 86_400_000
+const PAUSING_FAILURES = 100
+const PAUSING_MS = 86_400_000

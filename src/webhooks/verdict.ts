@@ -20,7 +20,7 @@ export interface JudgeMeans {
   scheduleSeconds: readonly number[]
 }
 
-/** Number and start (ms UTC) of an attempt with what became of its POST → what follows.
+/** Number and start (ms UTC) of an attempt, and the result of its POST → the verdict.
  *
  *    2xx                  delivered
  *    3xx, 4xx, 5xx        failed attempt; redirects are not followed
@@ -28,7 +28,7 @@ export interface JudgeMeans {
  *    410                  the same, and `isGone`
  *    blocked, no answer   failed attempt without a status code
  *
- *  A failed attempt is tried again until the fifth; the delivery is `failed` after that. Throws nothing. */
+ *  A failed attempt is retried up to the fifth; after that the delivery is `failed`. Never throws. */
 export function judge(number: number, at: number, result: PostResult, means: JudgeMeans): Verdict {
   const answer = result.kind === 'answered' ? result : null
   const statusCode = answer?.status ?? null

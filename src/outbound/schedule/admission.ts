@@ -9,29 +9,31 @@ import type { DestinationRoute, DestinationRoutes } from './destination-routes.t
 import type { DestinationState } from './destination-state.ts'
 import type { OwnerShares } from './owner-shares.ts'
 
-/** Decides what may start: queue → domain → destination → what the destination is allowed, as the store's claims ask it. */
+/** Decides which deliveries may start: queue → domain → destination → limits of the destination. The store's claims
+ *  are planned with it. */
 export interface Admission {
-  /** What a queue whose first delivery is due since `dueAt` may start now. Claims nothing. */
+  /** What a queue whose first delivery is due since `dueAt` may start now. Reserves nothing. */
   look: Look
-  /** Begins a claim. Nothing counts before `commit`; a draft whose claim failed is dropped. */
+  /** Starts a draft of a claim. Nothing counts before `commit`; a draft whose claim failed is dropped. */
   draft(): Draft
   /** Concurrent connections to the destination, over all organizations, and messages over each. */
   connectionsOf(route: DestinationRoute): Connections
-  /** `reached`: a host of the domain answered. `startedAt` is a time of the steady clock, ms. */
+  /** Records the end of an attempt. `reached`: a host of the domain answered. `startedAt` is a time of the steady
+   *  clock, ms. */
   ended(grant: Grant, ending: { outcome: Outcome; reached: boolean; startedAt: number }): void
-  /** It was never tried after all. */
+  /** Undoes a grant whose delivery was not attempted. */
   returned(grant: Grant): void
-  /** Blockers that may be gone since the last call. */
+  /** Blockers that may have ended since the last call. */
   freed(): string[]
   stateOf(destination: string): DestinationState
   destinations(): DestinationState[]
 }
 
-/** One claim: `look` plans it, `commit` counts what it took. */
+/** One claim: `look` plans it, `commit` counts what it claimed. */
 export interface Draft {
   look: Look
-  /** The queues of the claimed deliveries → the grant of each, in their order; GIVEN_UP for one that found no room until its
-   *  age was over. */
+  /** Queues of the claimed deliveries → the grant of each, in order; GIVEN_UP for a delivery that expired while its
+   *  destination was full. */
   commit(queues: readonly string[]): Grant[]
 }
 
@@ -40,7 +42,7 @@ export interface Connections {
   maxMails: number
 }
 
-/** Where a delivery goes, and whose place among which it takes. */
+/** The route of a claimed delivery, and the owner and pool whose place it uses. */
 export interface Grant {
   route: DestinationRoute
   owner: string
@@ -49,18 +51,20 @@ export interface Grant {
 
 export const GIVEN_UP: Grant = { route: { destination: '[given up]', mx: null }, owner: '', pool: 'none' }
 
-/** Due since the start and overdue by less than this is fresh: no backlog makes it wait. */
+/** A delivery that became due since the start, and is overdue by less than this, is fresh: it does not wait for a
+ *  backlog. */
 const FRESH_MS = 5_000
 
-/** `overdueMs`: what has waited so long is to be given up and needs no place. The wait counts from the start of the process
- *  or the last change of the clock at the earliest, so mail that waited while the server was down is tried first.
+/** `overdueMs`: a delivery that has waited longer than this is given up and needs no place. The wait counts from the
+ *  start of the process or the last change of the clock at the earliest, so that mail that waited while the server
+ *  was down is tried first.
  *
- *  Limits, pauses and paces run on the steady clock; due times and the ends of blockers are times of the wall clock. */
+ *  Limits, pauses and pacing use the steady clock; due times and the ends of blockers are times of the wall clock. */
 export function createAdmission(options: {
   routes: DestinationRoutes
   shares: OwnerShares
   clock: WallClock
-  /** Since when (ms UTC) the wall clock was not set. */
+  /** Time (ms UTC) of the last change of the wall clock. */
   clockGoodSince: () => number
   maxInFlight: number
   termsOf: (destination: string) => DestinationTerms
@@ -80,7 +84,7 @@ export function createAdmission(options: {
     return blocker
   }
 
-  /** `draft` gets the grant of a queue that may start something. */
+  /** Adds the grant of a queue that may start something to `draft`. */
   const lookAt = (queue: string, dueAt: number, draft: DraftState | null): ClaimLimits | Blocker => {
     const domain = destinationOf(queue)
     const owner = ownerOf(queue)
@@ -164,11 +168,11 @@ export function createAdmission(options: {
   }
 }
 
-/** What the looks of one claim found. */
+/** Results of the looks of one claim. */
 interface DraftState {
   /** Queue → its grant. */
   grants: Map<string, Grant>
-  /** Owners that the claim may give places of the pool. */
+  /** Owners to which the claim may give places of the pool. */
   ownersOf(pool: string): Set<string>
 }
 

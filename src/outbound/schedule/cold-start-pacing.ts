@@ -1,21 +1,21 @@
-/** How many attempts at destinations that have not proven themselves may start while others take mail well. A dead destination costs
- *  no time of theirs but the processor's all the same: an attempt is a claim, a signature and a record. */
+/** Limits attempts at destinations that are not proven while others accept mail. A dead destination takes no time
+ *  from them, but it costs CPU: every attempt needs a claim, a signature and a record. */
 export interface ColdStartPacing {
-  /** A mail went through. */
+  /** A mail was delivered. */
   good(now: number): void
-  /** How many may start now, and when (ms UTC) more may if none. */
+  /** How many attempts may start now, and if none, when (steady clock, ms) more may. */
   left(now: number): { starts: number; nextAt: number }
   started(count: number, now: number): void
 }
 
 const TURN_MS = 100
-/** Below so many good mails a second nobody is in the way. */
+/** Below this many delivered mails per second there is no limit. */
 const BUSY = 20
-/** While busy: so many starts a second at least, and a share of the good ones. */
+/** While busy: at least this many starts per second, and a share of the delivered mails. */
 const AT_LEAST = 100
 const SHARE = 0.1
 
-/** Nothing known → ColdStartPacing without a limit, until good mails come. */
+/** Creates a ColdStartPacing, without a limit until mails are delivered. */
 export function createColdStartPacing(): ColdStartPacing {
   let second = 0
   let goodNow = 0

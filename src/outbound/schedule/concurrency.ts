@@ -4,33 +4,35 @@ import type { DestinationTerms } from './destination-limits.ts'
 import type { DestinationState } from './destination-state.ts'
 import { learn, minuteLeft, newReputation, type Reputation } from './reputation.ts'
 
-/** How many deliveries of a destination may be in progress, by how it has behaved (reputation.ts): one that takes mail gets enough
- *  to keep its connections fed, any other a delivery a connection. All unknown destinations together get half of all deliveries in flight
- *  and all in trouble a quarter, so that dead and slow ones, however many, leave room.
- *  All times are those of the steady clock, ms. */
+/** Limits the deliveries in progress per destination by its reputation (reputation.ts). A proven one gets enough to
+ *  keep its connections busy, any other one delivery per connection. All unknown destinations together get half of
+ *  all deliveries in progress, and all troubled ones a quarter, so that dead and slow ones leave capacity however
+ *  many they are. All times are of the steady clock, in ms. */
 export interface DestinationConcurrency {
-  /** How many more may start, or what they wait for. `isFresh`: not overdue for long. Of the unknown destinations' share a
-   *  backlog gets half, so that a fresh mail need not wait behind it. */
+  /** How many more deliveries may start, or the blocker they wait for. `isFresh`: not overdue for long. A backlog
+   *  gets half of the unknown destinations' share, so that fresh mail need not wait for it. */
   quotasOf(destination: string, isFresh: boolean, now: number): Quota[] | Blocker
-  /** All that share places with the destination: its name, and how many places there are. */
+  /** The pool whose places the destination shares: its name, and its number of places. */
   poolOf(destination: string): { name: ReputationLevel; total: number }
   started(destination: string, count: number, now: number): void
-  /** As if it had never started. */
+  /** Undoes `started`. */
   undone(destination: string, count: number): void
   ended(destination: string, ending: { outcome: Outcome; reached: boolean; startedAt: number }, now: number): void
-  /** Blockers that may be gone since the last call. */
+  /** Blockers that may have ended since the last call. */
   freed(): string[]
-  /** Whether its attempts have to be few while others take mail well (cold-start-pacing.ts). */
+  /** True if its attempts are limited while others accept mail (cold-start-pacing.ts). */
   isPaced(destination: string, isFresh: boolean): boolean
-  /** Connections at once, at present. */
+  /** Current limit of connections, and mails per connection. */
   connectionsOf(destination: string, now: number): { connections: number; maxMails: number }
   stateOf(destination: string, now: number): DestinationState
   destinations(now: number): DestinationState[]
 }
 
-/** Ahead of each connection: one mail on the wire, the next ones composed and signed meanwhile. */
+/** Deliveries per connection of a proven destination: one mail on the wire, the next ones composed and signed
+ *  meanwhile. */
 const AHEAD = 4
-/** Destinations remembered; the one quiet for longest is forgotten first and is then simply unknown again. */
+/** Maximum of stored reputations. The least recently used one without deliveries in progress is dropped first and
+ *  becomes unknown again. */
 const REMEMBERED = 50_000
 
 type ReputationLevel = Reputation['level']
@@ -38,7 +40,7 @@ type ReputationLevel = Reputation['level']
 export function createDestinationConcurrency(options: {
   maxInFlight: number
   termsOf: (destination: string) => DestinationTerms
-  /** Not beyond the retry of the mail that failed. */
+  /** Longest pause after that many strikes in a row, in ms: not beyond the retry of the mail that failed. */
   longestPauseMs: (strikes: number) => number
 }): DestinationConcurrency {
   const { maxInFlight, termsOf, longestPauseMs } = options
@@ -52,7 +54,7 @@ export function createDestinationConcurrency(options: {
   const reputations = new Map<string, Reputation>()
   let freed = new Set<string>()
 
-  /** Kept only once something starts. */
+  /** Stored only once something starts. */
   const reputationOf = (destination: string, now: number) =>
     reputations.get(destination) ?? newReputation(destination, termsOf(destination), now)
   const count = (reputation: Reputation, change: number) => {

@@ -1,35 +1,35 @@
 import { createRecentOthers } from '../../net/limiters/recent-others.ts'
 import { deleteOldest } from '../../os/delete-oldest.ts'
 
-/** Which sending domains have mail that takes much of the processor to prepare, so that it goes to threads of a lower priority
- *  and leaves the others to the mail of everybody else. */
+/** Sending domains whose mail takes much CPU to prepare. Their mail goes to threads of lower priority and leaves the
+ *  others to all other domains. */
 export interface CostlyDomains {
-  /** So many mails of the domain took so long together, ms. */
+  /** Records that this many mails of the domain together took `ms`. */
   learned(domain: string, ms: number, mails: number): void
-  /** Whether a mail of the domain that is to be sent now belongs to the costly ones; false while no other domain sends. */
+  /** True if a mail of the domain that is sent now is costly; false while no other domain sends. */
   isCostly(domain: string): boolean
 }
 
-/** Each mail: one of 10 KB takes 0.8 ms, one of 25 MB half a second. */
+/** Per mail: one of 10 KB takes 0.8 ms, one of 25 MB half a second. */
 const COSTLY_MS = 50
-/** All mails together, of the time of all delivery threads. */
+/** All mails of a domain together, as a fraction of the time of all delivery threads. */
 const COSTLY_PART = 0.125
-/** The latest figure counts so much. */
+/** Weight of the latest measurement. */
 const WEIGHT = 0.3
-/** What was used so long ago counts a third (1/e). */
+/** Time constant: use of that long ago counts a third (1/e). */
 const MEMORY_MS = 2_000
-/** Another domain counts as sending so long after its last mail. */
+/** Another domain counts as sending for this long after its last mail. */
 const MIXED_MS = 10_000
 const MOST_DOMAINS = 10_000
 
 interface Use {
   averageMs: number
-  /** Fading sum of what its mails took, as it was at `at`. */
+  /** Decaying sum of the time for its mails, as of `at`. */
   usedMs: number
   at: number
 }
 
-/** A steady clock, ms, and the number of delivery threads → nothing known. */
+/** Steady clock (ms) and number of delivery threads → CostlyDomains without measurements. */
 export function createCostlyDomains(now: () => number, threads: number): CostlyDomains {
   const uses = new Map<string, Use>()
   const recentOthers = createRecentOthers(now, MIXED_MS)

@@ -11,23 +11,25 @@ import { createDestinationRoutes } from './destination-routes.ts'
 import type { DestinationState } from './destination-state.ts'
 import { createOwnerShares } from './owner-shares.ts'
 
-/** The delivery engine: claim what is due, have a worker try it, record what came of it, say when next.
+/** The delivery engine: claims due deliveries, lets workers attempt them, records the results, and schedules
+ *  retries.
  *
- *  Retried: every temporary failure, by the schedule. Lost: nothing; a claim is counted in the store before the try,
- *  and a record that cannot be written is written later. Twice: a mail whose connection or whose process died between
- *  the final dot and its answer (journal/delivered-journal.ts); it is tried again with the same Message-ID, as every mail server does. */
+ *  Retried: every temporary failure, by the schedule. Lost: nothing; the store counts a claim before the attempt,
+ *  and a record that cannot be written is written later. Twice: a mail whose connection or process died between the
+ *  final dot and its reply (journal/delivered-journal.ts). It is retried with the same Message-ID, as every mail
+ *  server does. */
 export interface OutboundLoop {
   start(): void
   wake(): void
   /** As os/loop.ts. */
   turningMs(): number
-  /** Claims nothing further and waits up to `graceMs` for attempts in progress. What is not finished then is due again at
+  /** Claims nothing more and waits up to `graceMs` for attempts in progress. Unfinished deliveries are due again at
    *  the next start, when the lease of this process ends. */
   stop(graceMs: number): Promise<void>
   underWay(): number
-  /** How we stand with a destination at present. */
+  /** Reputation and limits at a destination. */
   stateOf(destination: string): DestinationState
-  /** The same of every destination that anything was started at, as far as is remembered. */
+  /** The same for every known destination with attempts since the start. */
   destinations(): DestinationState[]
 }
 
@@ -41,7 +43,7 @@ export interface OutboundLoopDeps extends Omit<DelivererDeps, 'admission' | 'clo
   resolver: Pick<Resolver, 'mx'>
 }
 
-/** Returns a loop that has not started. */
+/** Dependencies → a loop that is not started yet. */
 export function createOutboundLoop(deps: OutboundLoopDeps): OutboundLoop {
   const scheduler = new Scheduler(deps)
   const { loop, admission } = scheduler
@@ -64,12 +66,12 @@ class Scheduler {
   readonly #deliverer: Deliverer
   readonly #slots: ConcurrencyLimiter
   readonly #recovery: QueueRecovery
-  /** Blockers that may be gone and of which the store was not told yet. */
+  /** Blockers that may have ended and were not passed to the store yet. */
   readonly #freed = new Set<string>()
   /** Ids of claimed deliveries whose result is not stored yet. */
   readonly #underWay = new Set<string>()
   #isStopping = false
-  /** The second in which all that had expired was last ended. */
+  /** The second in which expired deliveries were last ended. */
   #expiredIn = Number.NaN
 
   constructor(deps: OutboundLoopDeps) {
@@ -151,7 +153,7 @@ class Scheduler {
     return isMore ? clock.now() : nextAt
   }
 
-  /** Once a second: what expires while its destination is paused or full does not wait for that to end. */
+  /** Runs once a second: a message that expires does not wait until its destination is available again. */
   async #endExpired(): Promise<void> {
     const { store, clock, workerId: worker } = this.#deps
     const now = clock.now()
@@ -202,7 +204,7 @@ class Scheduler {
 }
 
 const IDLE_MS = 1_000
-/** One claim is one change of the store: enough to fill the workers, short enough to keep the thread free. */
+/** One claim is one transaction: enough to fill the workers, short enough to keep the main thread free. */
 const CLAIM_MAX = 100
-/** A pause of a destination after a failure, of the wait before the next try (which varies by a tenth). */
+/** Longest pause of a destination, as a fraction of the wait before the next attempt (which varies by a tenth). */
 const PAUSE_OF_RETRY = 0.8

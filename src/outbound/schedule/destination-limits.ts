@@ -1,4 +1,4 @@
-/** What a destination gets at most. */
+/** Maximum limits of a destination. */
 export interface DestinationTerms {
   maxConnections: number
   maxMailsPerConnection: number
@@ -6,10 +6,11 @@ export interface DestinationTerms {
   maxMailsPerMinute: number | null
 }
 
-/** What the config says of a destination; 0 = nothing. */
+/** Limits of a destination in the config; 0 = not set. */
 export type ConfiguredTerms = { readonly [Name in keyof DestinationTerms]: number }
 
-/** Name of a destination → its terms: those of the config above those known of the provider above `maxPerDestination`. */
+/** Name of a destination → its terms. The config takes precedence over known provider limits, which take precedence
+ *  over `maxPerDestination`. */
 export function createTermsOf(
   configured: Readonly<Record<string, ConfiguredTerms>>,
   maxPerDestination: number,
@@ -25,18 +26,18 @@ export function createTermsOf(
   }
 }
 
-/** Many servers count, and few mind this many. */
+/** Many servers count mails per connection; few limit them below this. */
 const MAILS_PER_CONNECTION = 500
 
-/** Where providers publish numbers, these; elsewhere what careful senders keep to. None publishes mails a minute for a
- *  sender it knows: that goes by reputation, and is told by 421 and 4.7.z.
- *  - comcast.net: 25 connections at once from an address (postmaster.comcast.net, "Watch the sending limits").
- *  - outlook.com (also hotmail, live, msn and Exchange Online): never more than 500 connections without arrangement
- *    (sendersupport.olc.protection.outlook.com, policies); new senders are slowed far below that.
- *  - yahoodns.net (Yahoo, AOL, Verizon): 20 mails a connection, then it is closed without a word
- *    (help.yahoo.com/kb/SLN3433.html); connections "with respect", no number.
- *  - google.com (Gmail, Workspace) and icloud.com publish none; both answer 421 4.7.z to more than they like.
- *  - orange.fr (also wanadoo.fr): none published; OFR004_104 "too many connections" is seen from the third on. */
+/** Published limits of providers, elsewhere what careful senders keep to. None publishes a number of mails per minute
+ *  for known senders: it depends on reputation and is signalled by 421 and 4.7.z.
+ *  - comcast.net: 25 concurrent connections per address (postmaster.comcast.net, "Watch the sending limits").
+ *  - outlook.com (also hotmail, live, msn and Exchange Online): at most 500 connections without agreement
+ *    (sendersupport.olc.protection.outlook.com, policies); new senders get far fewer.
+ *  - yahoodns.net (Yahoo, AOL, Verizon): 20 mails per connection, then it is closed without a reply
+ *    (help.yahoo.com/kb/SLN3433.html); no number of connections.
+ *  - google.com (Gmail, Workspace) and icloud.com publish none; both answer 421 4.7.z above their limits.
+ *  - orange.fr (also wanadoo.fr): none published; OFR004_104 "too many connections" occurs from the third on. */
 const PROVIDERS: Readonly<Record<string, Partial<DestinationTerms>>> = {
   'google.com': { maxConnections: 20, maxMailsPerConnection: 100 },
   'outlook.com': { maxConnections: 20, maxMailsPerConnection: 100 },

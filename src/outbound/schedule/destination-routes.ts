@@ -5,45 +5,48 @@ import { isAddressLiteral } from '../mx.ts'
 import { destinationFor, destinationOfHost } from './destination.ts'
 import type { OwnerShares } from './owner-shares.ts'
 
-/** Where a domain's mail goes: the destination whose limits count, and what DNS said of its MX (null: nothing was to be asked). */
+/** Route of a domain's mail: the destination whose limits apply, and the MX lookup (null: no lookup was needed). */
 export interface DestinationRoute {
   destination: string
   mx: Lookup<MxRecord> | null
 }
 
-/** Domain → its route, asked of DNS once and remembered, so that the destination is known before anything is claimed. Memory
- *  only: after a restart all is asked again. */
+/** Domain → its route. Each domain is looked up once and cached, so that the destination is known before anything is
+ *  claimed. In memory only: after a restart, domains are looked up again. */
 export interface DestinationRoutes {
-  /** Null = not known at `now` (steady clock, ms): ask. */
+  /** The route that is valid at `now` (steady clock, ms); null = unknown: call `ask`. */
   routeFor(domain: string, now: number): DestinationRoute | null
-  /** As it was known last, were it long ago. */
+  /** The last known route, however old. */
   lastRouteFor(domain: string): DestinationRoute | null
-  /** Asks, or waits until there is room to ask; answers what the domain has to wait for. `owner`: who wants to know. */
+  /** Starts a lookup, or waits for a free one; returns what the domain waits for. `owner`: the organization that
+   *  needs it. */
   ask(domain: string, owner: string, isFresh: boolean): { blocker: Blocker; isNew: boolean }
 }
 
-/** Questions in progress; what has been due for long gets half of them, so that a fresh mail need not wait behind a
- *  backlog of domains whose DNS is silent. */
+/** Concurrent lookups. A backlog gets half of them, so that fresh mail need not wait for overdue domains whose DNS
+ *  does not answer. */
 const QUESTIONS = 64
 const QUESTIONS_OF_BACKLOG = QUESTIONS / 2
-/** Bounds of an answer's life: a backlog must not ask twice in a minute, and a moved domain be found within the hour. */
+/** Bounds of how long a lookup is cached: a backlog must not repeat it within a minute, and a moved domain must be
+ *  found within an hour. */
 const SHORTEST_MS = 60_000
 const LONGEST_MS = 3_600_000
 const NOTHING_THERE_MS = 60_000
 const TROUBLE_MS = 5_000
-/** Whoever asked gets the answer, however late it looks: whether something is due, and the claim. */
+/** Uses of an expired result: the caller that requested it gets it even if it looks late, once for the due time and
+ *  once for the claim. */
 const LOOKS = 2
-/** Domains remembered; what was asked longest ago is forgotten first. */
+/** Maximum of cached domains; the oldest lookup is dropped first. */
 const REMEMBERED = 100_000
 
 export function createDestinationRoutes(options: {
   resolver: Pick<Resolver, 'mx'>
   shares: OwnerShares
-  /** All mail goes to this host, if there is one. */
+  /** Host for all mail, if there is one. */
   smarthost: string | null
   /** Steady clock, ms. */
   now: () => number
-  /** What waited behind these may go on. */
+  /** Called with the blockers that ended with a lookup. */
   onKnown: (blockers: string[]) => void
 }): DestinationRoutes {
   const { resolver, shares, smarthost, now: clockNow, onKnown } = options

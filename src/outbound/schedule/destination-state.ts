@@ -1,18 +1,18 @@
-/** How we stand with one receiving destination at a moment: for `explain`, for metrics, for people. */
+/** Current state of one destination, for `explain`, metrics and people. */
 export interface DestinationState {
-  /** The registrable domain of the best MX host, or what stands for it (destination.ts). */
+  /** Registrable domain of the best MX host, or what replaces it (destination.ts). */
   destination: string
-  /** `unknown`: nothing was heard of it yet. `proven`: it takes mail. `troubled`: its last word was trouble.
-   *  `paused`: in trouble, and nothing is started before `pausedUntil`. */
+  /** `unknown`: no attempt has ended yet. `proven`: it accepts mail. `troubled`: its last result was a failure of
+   *  the whole host. `paused`: troubled, and no attempt starts before `pausedUntil`. */
   state: 'unknown' | 'proven' | 'troubled' | 'paused'
-  /** Connections at once that it may have now, and at most. */
+  /** Current and maximum number of concurrent connections. */
   limit: number
   maxLimit: number
-  /** Deliveries in progress, and how many there may be: some of them wait for a connection. */
+  /** Current and maximum number of deliveries in progress, some of which wait for a connection. */
   underWay: number
   maxUnderWay: number
-  /** The class of the reply (mail/bounce-class.ts) after which the limit was last lowered, and when (ms UTC); null = it
-   *  never was, as far as is remembered. Its text is not kept: it was said to somebody, and may name him. */
+  /** Class of the reply (mail/bounce-class.ts) that last lowered the limit, and its time (ms UTC); null = never, as
+   *  far as is known. The text is not kept, because it may contain a recipient of another organization. */
   lowered: { class: string; at: number } | null
   /** ms UTC; null = no pause. */
   pausedUntil: number | null

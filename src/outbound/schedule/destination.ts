@@ -2,10 +2,10 @@ import { getDomain } from 'tldts'
 import type { Lookup, MxRecord } from '../../net/dns/resolver.ts'
 import { isIpLiteral } from '../../net/ip.ts'
 
-/** Mail domain (A-label, or an address literal in brackets) and what DNS said of its MX → the destination whose limits count:
- *  the registrable domain of the best MX host, so that all domains of one provider share them. Of equally preferred
- *  hosts the first by name counts, for every look-up must say the same. Without MX it is that of the domain, and while
- *  DNS is in trouble the domain alone stands for itself. Never throws. */
+/** Mail domain (A-label, or an address literal in brackets) and its MX lookup → the destination whose limits apply:
+ *  the registrable domain of the best MX host, so that all domains of one provider share it. Of equally preferred
+ *  hosts the first by name counts, so that every lookup gives the same result. Without MX it is that of the domain,
+ *  and while DNS fails the domain itself. Never throws. */
 export function destinationFor(domain: string, mx: Lookup<MxRecord> | null): string {
   if (mx?.kind === 'temporary') return domain
   if (mx?.kind !== 'records') return destinationOfHost(domain)
@@ -16,8 +16,8 @@ export function destinationFor(domain: string, mx: Lookup<MxRecord> | null): str
   return destinationOfHost(best?.host ?? domain)
 }
 
-/** Host → its registrable domain, by the public suffix list with its private part (each shop on a shared host is its
- *  own destination); an address, a single label or a suffix is its own. */
+/** Host → its registrable domain by the public suffix list, including its private part (each shop on a shared host
+ *  is its own destination); an address, a single label or a suffix is returned as is. */
 export function destinationOfHost(host: string): string {
   const bare = host.replace(/\.$/, '').toLowerCase()
   if (bare.startsWith('[') || isIpLiteral(bare)) return bare
@@ -25,7 +25,7 @@ export function destinationOfHost(host: string): string {
   return SAME_PROVIDER[registrable] ?? registrable
 }
 
-/** Second names that a provider's hosts stand under. */
+/** Other domains of a provider's hosts → its main domain. */
 const SAME_PROVIDER: Record<string, string> = {
   'googlemail.com': 'google.com', // aspmx2.googlemail.com, beside aspmx.l.google.com
   'mx.microsoft': 'outlook.com', // DNSSEC-signed names of Exchange Online

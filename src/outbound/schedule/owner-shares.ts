@@ -1,32 +1,33 @@
 import { createRecentOthers } from '../../net/limiters/recent-others.ts'
 
-/** Divides limited places (deliveries in progress, questions to DNS) among organizations, so that one whose destinations hang,
- *  however many, leaves places for the others. */
+/** Divides limited places (deliveries in progress, DNS lookups) among organizations, so that one whose destinations
+ *  do not answer, however many, leaves places for others. */
 export interface OwnerShares {
-  /** How many more of the pool's `total` places the owner may take; zero or less when it has its part. While no other owner
-   *  asked within the last hour it may take all; else, with n other owners that hold places, total / (n + 2): a part is left
-   *  for an owner that holds none yet. `planned`: owners that are about to take places. */
+  /** How many more of the pool's `total` places the owner may take; zero or less if its share is used up. While no
+   *  other owner asked within the last hour it may take all; otherwise, with n other owners that hold places, total
+   *  / (n + 2): one part stays free for an owner that holds none yet. `planned`: owners that are about to take
+   *  places. */
   placesFor(pool: string, owner: string, total: number, planned?: ReadonlySet<string>): number
   took(pool: string, owner: string, count: number): void
   gaveBack(pool: string, owner: string, count: number): void
-  /** The blocker's name. */
+  /** Name of the blocker for an owner in a pool. */
   nameOf(pool: string, owner: string): string
-  /** What the owner waits for when it has no room. */
+  /** The blocker of an owner whose share is used up. */
   blockerOf(pool: string, owner: string): { name: string; until: null }
-  /** Blockers that may be gone since the last call. */
+  /** Blockers that may have ended since the last call. */
   freed(): string[]
 }
 
-/** An owner counts as active so long after it last asked. */
+/** An owner counts as active for this long after it last asked. */
 const MIXED_MS = 3_600_000
 
 const nameOf = (pool: string, owner: string) => `${pool} of ${owner}`
 
-/** A clock, ms → all places are free. */
+/** Clock (ms) → OwnerShares with all places free. */
 export function createOwnerShares(now: () => number): OwnerShares {
   /** Pool → owner → places. */
   const held = new Map<string, Map<string, number>>()
-  /** Pool → those that were told to wait. */
+  /** Pool → names of blockers that owners wait for. */
   const waiting = new Map<string, Set<string>>()
   let freed: string[] = []
   const recentOthers = createRecentOthers(now, MIXED_MS)
@@ -52,7 +53,7 @@ export function createOwnerShares(now: () => number): OwnerShares {
       const left = (holders.get(owner) ?? 0) - count
       if (left > 0) holders.set(owner, left)
       else holders.delete(owner)
-      // Who has fewer makes room for others as well.
+      // An owner that holds fewer places frees a share for others as well.
       freed.push(...(waiting.get(pool) ?? []))
       waiting.delete(pool)
     },

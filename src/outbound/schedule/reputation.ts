@@ -2,31 +2,31 @@ import type { Outcome } from '../../model/delivery.ts'
 import { isPoisoned, WORKER_LOST_RULE } from '../outcome.ts'
 import type { DestinationTerms } from './destination-limits.ts'
 
-/** How one destination has behaved, and what it gets for it: connections grow by one after a run of mails that went through,
- *  are halved at trouble, and trouble that goes on pauses the destination, longer each time. */
+/** Reputation of one destination and its resulting limits. A run of delivered mails adds one connection, trouble
+ *  halves them, and repeated trouble pauses the destination, longer each time. */
 export interface Reputation {
   readonly destination: string
   readonly terms: DestinationTerms
   level: 'proven' | 'unknown' | 'troubled'
-  /** Connections at once. */
+  /** Current limit of connections. */
   limit: number
   underWay: number
-  /** Good outcomes since the limit last changed. */
+  /** Delivered mails since the limit last changed. */
   run: number
-  /** Troubles without a good outcome between them; those of one moment count once. */
+  /** Troubles without a delivered mail in between; simultaneous ones count once. */
   strikes: number
   struckAt: number
-  /** The class alone: every organization that sends to the destination sees this. */
+  /** Only the class, because every organization that sends to the destination sees this. */
   lowered: { class: string; at: number } | null
   pausedUntil: number
-  /** Mails that may start now, where the minute has a limit. */
+  /** Mails that may start now, if there is a limit per minute. */
   tokens: number
   tokensAt: number
 }
 
-/** An unknown destination gets this many connections: enough to be quick, few enough to be no rudeness. */
+/** Connections for an unknown destination: enough to be fast, few enough to be accepted. */
 const FIRST_CONNECTIONS = 5
-/** Good mails for one connection more: before the first trouble, and after it. */
+/** Delivered mails that add one connection: before the first trouble, and after it. */
 const RUN = 5
 const RUN_AFTER_TROUBLE = 20
 const PAUSE_MS = 1_000
@@ -50,9 +50,10 @@ export function newReputation(destination: string, terms: DestinationTerms, now:
   }
 }
 
-/** An attempt that began at `startedAt` ended so. `longestPauseMs`: how long a pause may be after that many strikes, so
- *  that it puts off no mail beyond its own retry. A refused recipient says nothing against the destination, and a bounce that
- *  met nobody (no such domain, expired) nothing at all; a deferral that met nobody (DNS is silent) is trouble. */
+/** Updates the reputation with the result of an attempt that started at `startedAt`. `longestPauseMs`: longest pause
+ *  after that many strikes, so that no mail waits beyond its own retry. A refused recipient does not count against
+ *  the destination. A bounce without a reply (no such domain, expired) does not count at all; a deferral without one
+ *  (DNS does not answer) is trouble. */
 export function learn(
   reputation: Reputation,
   { outcome, reached, startedAt }: { outcome: Outcome; reached: boolean; startedAt: number },
@@ -73,7 +74,7 @@ function grow(reputation: Reputation): void {
   reputation.limit = Math.min(reputation.limit + 1, reputation.terms.maxConnections)
 }
 
-/** Attempts that were in progress together tell of one trouble, not of many. */
+/** Attempts that were in progress at the same time count as one trouble. */
 function strike(
   reputation: Reputation,
   outcome: Exclude<Outcome, { kind: 'delivered' }>,
@@ -97,31 +98,31 @@ function strike(
   reputation.pausedUntil = now + pauseMs
 }
 
-/** Nothing answered, or the host as a whole does not want us now (421, 4.7.z, busy). */
+/** True if nothing answered, or the host as a whole refuses mail now (421, 4.7.z, busy). */
 function isTrouble(outcome: Outcome): outcome is Exclude<Outcome, { kind: 'delivered' | 'bounced' }> {
   return (outcome.kind === 'deferred' && !outcome.aboutRecipient) || outcome.kind === 'unknown'
 }
 
-/** A policy of one domain or `require_tls` of one message asked for more TLS than there was (host-policy.ts,
- *  session.ts), or one of our threads ended: other mail to the destination is none the worse for it. */
+/** True if a domain's policy or a message's `require_tls` demanded more TLS than the host offers (host-policy.ts,
+ *  session.ts), or one of our threads ended: other mail to the destination is not affected. */
 function isOurDemand(outcome: Outcome): boolean {
   if (outcome.kind !== 'deferred') return false
   const { rule } = outcome.cause
   return /^(tls|mta_sts|dane):/.test(rule) || isPoisoned(rule) || rule === WORKER_LOST_RULE
 }
 
-/** How many mails the minute leaves, and when (ms UTC) the next may start if none. */
+/** How many mails the limit per minute allows now, and if none, when (steady clock, ms) the next may start. */
 export function minuteLeft(reputation: Reputation, now: number): { mails: number; nextAt: number } {
   const perMinute = reputation.terms.maxMailsPerMinute
   if (perMinute === null) return { mails: Number.POSITIVE_INFINITY, nextAt: now }
   const passedMs = Math.max(0, now - reputation.tokensAt)
   reputation.tokens = Math.min(burstOf(reputation.terms), reputation.tokens + (passedMs * perMinute) / MINUTE_MS)
   reputation.tokensAt = now
-  // Some billionths are lost in the sums.
+  // Compensates rounding errors of the sums.
   const mails = Math.floor(reputation.tokens + 1e-6)
   return { mails, nextAt: now + Math.ceil(((1 - reputation.tokens) * MINUTE_MS) / perMinute) }
 }
 
-/** A second's worth at once: over any minute the limit is passed by no more than that. */
+/** Mails of one second may start at once, so that any minute exceeds the limit by no more than that. */
 const burstOf = ({ maxMailsPerMinute }: DestinationTerms) =>
   maxMailsPerMinute === null ? 0 : Math.max(1, maxMailsPerMinute / 60)

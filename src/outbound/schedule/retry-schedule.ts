@@ -1,13 +1,12 @@
 import { backoffMs } from '../../os/backoff.ts'
 import type { Random } from '../../os/random.ts'
 
-/** A deferral → when the next attempt starts (ms UTC), or null to give up. `attempt` is the number of the attempt that
- *  was just deferred (1 = the first), `firstAttemptAt` when the first was due (ms UTC), null when the clock was set since then
- *  and the difference says nothing. Each wait strays ±10 %, so that mails
- *  deferred together do not come back together. Given up when the next attempt would start more than `maxAgeSeconds`
- *  after the first, or after `expiresAt` (null = only the schedule decides); a delivery is at least as old as the sum of
- *  its waits. With an empty ladder nothing is retried.
- *  Never throws. */
+/** Deferral → when the next attempt starts (ms UTC); null to give up. `attempt` is the number of the deferred
+ *  attempt (1 = the first). `firstAttemptAt` is when the first was due (ms UTC); null if the clock was set since
+ *  then, which makes the difference meaningless. Each wait varies by ±10 %, so that mails deferred together do not
+ *  return together. Gives up if the next attempt would start more than `maxAgeSeconds` after the first, or after
+ *  `expiresAt` (null = only the schedule decides). A delivery is at least as old as the sum of its waits. With an
+ *  empty schedule nothing is retried. Never throws. */
 export function nextAttempt(options: {
   attempt: number
   firstAttemptAt: number | null
@@ -25,7 +24,7 @@ export function nextAttempt(options: {
   return expiresAt !== null && nextAt > expiresAt ? null : nextAt
 }
 
-/** What the waits before attempt `attempt + 1` came to, had each been as short as it can. */
+/** Minimum sum of the waits before attempt `attempt + 1`. */
 function leastAgeMs(scheduleSeconds: readonly number[], attempt: number): number {
   const beyond = Math.max(0, attempt - scheduleSeconds.length)
   const waits = scheduleSeconds.slice(0, attempt).reduce((sum, seconds) => sum + seconds, 0)

@@ -7,16 +7,16 @@ import { findAddresses, findHosts, isAddressLiteral, routeOf } from '../mx.ts'
 import { hostPolicy } from '../tls/host-policy.ts'
 import { destinationFor, destinationOfHost } from './destination.ts'
 
-/** Where mail of a domain would go now, as people are told. */
+/** Current route of a domain's mail, for people. */
 export type RouteShown = { destination: string } & (
   | { kind: 'smarthost'; host: string }
   | { kind: 'hosts'; hosts: string[]; tlsPolicy: TlsPolicy }
-  /** `isFinal`: the domain does not exist or takes no mail, a hard bounce. */
+  /** `isFinal`: a hard bounce, because the domain does not exist or accepts no mail. */
   | { kind: 'nowhere'; isFinal: boolean; reason: string }
 )
 
-/** Mail domain → where its mail goes at present and what TLS must prove at the first host, for people: by the same rules
- *  as an attempt, without a connection. Rejects only when `mtaStsOf` does. */
+/** Mail domain → the current route of its mail and the TLS requirements of the first host, by the same rules as an
+ *  attempt but without a connection. Rejects only if `mtaStsOf` does. */
 export async function findRoute(
   domain: string,
   deps: {

@@ -1,7 +1,7 @@
 import type { Outcome } from '../../model/delivery.ts'
 import type { DeliveryStatus } from '../../model/message.ts'
 
-/** What an attempt's outcome means for the delivery: its state, when next, and what to tell. */
+/** Effect of an attempt's outcome on the delivery: its status, its next attempt, and what is reported. */
 export interface Verdict {
   status: DeliveryStatus
   /** Null once final. */

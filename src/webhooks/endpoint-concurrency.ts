@@ -1,13 +1,13 @@
 /** Number of request slots per endpoint, so that slow endpoints do not delay others. */
-export interface Shares {
+export interface EndpointConcurrency {
   /** Allowed concurrent requests of this endpoint; at least 1. */
   limitOf(endpointId: string): number
   /** True if its latest request was answered quickly. */
   isQuick(endpointId: string): boolean
   /** Records the result of the endpoint's latest request. */
-  learn(endpointId: string, seen: 'quick' | 'slow'): void
+  record(endpointId: string, seen: 'quick' | 'slow'): void
   /** Deletes what is known about an endpoint, after it was paused or removed. */
-  forget(endpointId: string): void
+  reset(endpointId: string): void
 }
 
 /** Total and limit per endpoint → EndpointConcurrency. An endpoint whose latest response was quick may use
@@ -15,12 +15,12 @@ export interface Shares {
  *  starts with two: after a restart, fifty unresponsive endpoints take a hundred of two hundred slots, and the
  *  others continue. With more than `total / 2` slow ones each still gets one slot, so that half is exceeded. Keeps
  *  10,000 endpoints; the least recently used one becomes unknown again. */
-export function createShares(options: { total: number; perEndpoint: number }): Shares {
+export function createEndpointConcurrency(options: { total: number; perEndpoint: number }): EndpointConcurrency {
   const { total, perEndpoint } = options
   const known = new Map<string, 'quick' | 'slow'>()
   let slow = 0
 
-  const forget = (endpointId: string) => {
+  const reset = (endpointId: string) => {
     if (known.get(endpointId) === 'slow') slow--
     known.delete(endpointId)
   }
@@ -29,19 +29,19 @@ export function createShares(options: { total: number; perEndpoint: number }): S
     limitOf: (endpointId) => {
       const seen = known.get(endpointId)
       if (seen === 'quick') return perEndpoint
-      const wanted = seen === 'slow' ? Math.floor(total / 2 / slow) : STRANGER
+      const wanted = seen === 'slow' ? Math.floor(total / 2 / slow) : UNKNOWN_LIMIT
       return Math.min(perEndpoint, Math.max(1, wanted))
     },
     isQuick: (endpointId) => known.get(endpointId) === 'quick',
-    learn: (endpointId, seen) => {
-      forget(endpointId)
+    record: (endpointId, seen) => {
+      reset(endpointId)
       known.set(endpointId, seen)
       if (seen === 'slow') slow++
-      if (known.size > REMEMBERED) forget(known.keys().next().value!)
+      if (known.size > MAX_ENDPOINTS) reset(known.keys().next().value!)
     },
-    forget,
+    reset,
   }
 }
 
-const STRANGER = 2
-const REMEMBERED = 10_000
+const UNKNOWN_LIMIT = 2
+const MAX_ENDPOINTS = 10_000

@@ -1,9 +1,9 @@
 import type { ConcurrencyLimiter } from '../net/limiters/concurrency.ts'
 import type { Blocker, Look, Quota } from '../storage/store.ts'
-import type { Shares } from './share.ts'
+import type { EndpointConcurrency } from './endpoint-concurrency.ts'
 
 /** Limits of what a claim may take: the slots of each endpoint, within the limit of its organization. */
-export interface OrganizationRoom {
+export interface OrganizationLimits {
   look: Look
   /** Runs `work` in a slot of the endpoint, until it ends. */
   start(endpointId: string, work: () => Promise<void>): void
@@ -19,19 +19,19 @@ export interface OrganizationRoom {
  *  that its own quick endpoints continue beside unresponsive ones. An organization without requests may always start
  *  one. All endpoints held back by these limits wait behind one blocker per organization, so that a look costs the
  *  number of organizations and not of endpoints. */
-export function createOrganizationRoom(options: {
+export function createOrganizationLimits(options: {
   slots: ConcurrencyLimiter
-  shares: Pick<Shares, 'isQuick'>
+  concurrency: Pick<EndpointConcurrency, 'isQuick'>
   /** Null if the endpoint was deleted. */
   organizationOf: (endpointId: string) => string | null
-}): OrganizationRoom {
-  const { slots, shares, organizationOf } = options
+}): OrganizationLimits {
+  const { slots, concurrency, organizationOf } = options
   const underWay = createCounts()
   const blocked = new Set<string>()
 
   const kindsOf = (endpointId: string): Kinds => {
     const organization = organizationOf(endpointId) ?? ''
-    const name = shares.isQuick(endpointId) ? null : `organization ${organization}: not quick`
+    const name = concurrency.isQuick(endpointId) ? null : `organization ${organization}: not quick`
     return { endpoint: `endpoint ${endpointId}`, organization: `organization ${organization}`, notQuick: name }
   }
   const behind = (name: string): Blocker => {
@@ -52,7 +52,7 @@ export function createOrganizationRoom(options: {
       ] as const) {
         if (name === null) continue
         const started = underWay.of(name)
-        if (roomWithin(started, free, parts) <= 0) return behind(name)
+        if (startableWithin(started, free, parts) <= 0) return behind(name)
         quotas.push({ name, underWay: started, parts })
       }
       return { quotas }
@@ -72,7 +72,7 @@ export function createOrganizationRoom(options: {
 
 /** Requests in progress and free slots → how many more may start, so that those in progress × `parts` stay within
  *  the slots that are then free. */
-function roomWithin(underWay: number, free: number, parts: number): number {
+function startableWithin(underWay: number, free: number, parts: number): number {
   return Math.max(underWay === 0 ? 1 : 0, Math.floor((free - parts * underWay) / (parts + 1)))
 }
 

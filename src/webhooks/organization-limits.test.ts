@@ -1,63 +1,63 @@
 import { expect, test } from 'bun:test'
 import { createConcurrencyLimiter } from '../net/limiters/concurrency.ts'
 import { createAllocation } from '../storage/allocation.ts'
-import { createOrganizationRoom } from './room.ts'
+import { createOrganizationLimits } from './organization-limits.ts'
 
 /** Endpoints `a1`, `a2`, ... of the organization `a`; those with a `q` are quick. */
-function roomOf(total: number, perKey = 10) {
+function limitsOf(total: number, perKey = 10) {
   const slots = createConcurrencyLimiter({ total, perKey, onFree: () => {} })
-  const room = createOrganizationRoom({
+  const limits = createOrganizationLimits({
     slots,
-    shares: { isQuick: (id) => id.includes('q') },
+    concurrency: { isQuick: (id) => id.includes('q') },
     organizationOf: (id) => id[0]!,
   })
   const ends: (() => void)[] = []
   /** How many more of the endpoint may start, or its blocker. */
-  const roomAt = (id: string) => {
-    const answer = room.look(id, 0)
+  const startableAt = (id: string) => {
+    const answer = limits.look(id, 0)
     if (answer === false || 'name' in answer) return answer
     return createAllocation(slots.free()).roomFor(answer.quotas)
   }
-  const start = (id: string) => room.start(id, () => new Promise<void>((resolve) => ends.push(resolve)))
+  const start = (id: string) => limits.start(id, () => new Promise<void>((resolve) => ends.push(resolve)))
   /** Starts everything with capacity in up to `endpoints` endpoints → how many. */
   const fill = (organization: string, endpoints = 500) => {
     let started = 0
     for (let at = 0; at < endpoints; at++) {
       const id = `${organization}${at}`
-      const free = roomAt(id)
+      const free = startableAt(id)
       for (let i = 0; typeof free === 'number' && i < free; i++, started++) start(id)
     }
     return started
   }
-  return { slots, room, roomAt, fill, ends, start }
+  return { slots, limits, startableAt, fill, ends, start }
 }
 
 test('each organization has at most as many attempts under way as are free', () => {
-  const { fill, slots } = roomOf(200)
+  const { fill, slots } = limitsOf(200)
   expect([fill('q1'), fill('q2')]).toEqual([100, 0])
   expect(slots.free()).toBe(100)
-  const many = roomOf(200)
+  const many = limitsOf(200)
   expect(['aq', 'bq', 'cq', 'dq'].map((name) => many.fill(name))).toEqual([100, 50, 25, 12])
 })
 
 test('endpoints that were not quick yet get a third, and quick ones of the same organization continue', () => {
-  const { fill } = roomOf(200)
+  const { fill } = limitsOf(200)
   expect([fill('a'), fill('aq')]).toEqual([66, 34])
 })
 
 test('an organization with nothing under way may start one, down to the last slot', () => {
-  const { fill, slots } = roomOf(1)
+  const { fill, slots } = limitsOf(1)
   expect([fill('a'), slots.free(), fill('b')]).toEqual([1, 0, 0])
-  const three = roomOf(3)
+  const three = limitsOf(3)
   expect(['a', 'b', 'c', 'd'].map((name) => three.fill(name))).toEqual([1, 1, 1, 0])
 })
 
 test('one claim of several endpoints leaves each organization the same as several claims', () => {
-  const { room, slots } = roomOf(200, 100)
+  const { limits, slots } = limitsOf(200, 100)
   const allocation = createAllocation(slots.free())
   const taken = ['aq1', 'aq2', 'bq1', 'cq1', 'dq1'].map((id) => {
-    const answer = room.look(id, 0)
-    if (answer === false || 'name' in answer) throw new Error('no room')
+    const answer = limits.look(id, 0)
+    if (answer === false || 'name' in answer) throw new Error('no limits')
     const count = Math.max(0, allocation.roomFor(answer.quotas))
     allocation.took(answer.quotas, count)
     return count
@@ -66,13 +66,13 @@ test('one claim of several endpoints leaves each organization the same as severa
 })
 
 test('endpoints that wait for the share of their organization wait behind one blocker, which is freed once', async () => {
-  const { room, roomAt, fill, ends } = roomOf(20)
+  const { limits, startableAt, fill, ends } = limitsOf(20)
   fill('aq')
-  const blocker = roomAt('aq499')
-  expect([blocker, roomAt('aq498')]).toEqual([blocker, blocker])
+  const blocker = startableAt('aq499')
+  expect([blocker, startableAt('aq498')]).toEqual([blocker, blocker])
   expect(blocker).toMatchObject({ until: null })
-  expect([room.freed().length, room.freed().length]).toEqual([1, 0])
+  expect([limits.freed().length, limits.freed().length]).toEqual([1, 0])
   for (const end of ends) end()
   await new Promise((resolve) => setImmediate(resolve))
-  expect(roomAt('aq499')).toBe(10)
+  expect(startableAt('aq499')).toBe(10)
 })
