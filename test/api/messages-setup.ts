@@ -1,5 +1,6 @@
+import type { Operation } from '../../src/api/operation.ts'
 import { messageOperations } from '../../src/api/routes/messages.ts'
-import { createApi } from '../../src/api/server.ts'
+import { type Api, createApi } from '../../src/api/server.ts'
 import { mintDkimKeys, newDomain } from '../../src/domains/keys.ts'
 import { createRecipientParts, NO_RECIPIENT_PARTS } from '../../src/mail/recipient-parts.ts'
 import { createVerp } from '../../src/mail/verp.ts'
@@ -7,7 +8,7 @@ import type { ApiKey, Permission } from '../../src/model/api-key.ts'
 import type { DkimKeyRecord } from '../../src/model/domain.ts'
 import type { Mode } from '../../src/model/message.ts'
 import { type Plan, UNLIMITED_PLAN } from '../../src/model/organization.ts'
-import { createMintId } from '../../src/os/ids.ts'
+import { createMintId, type MintId } from '../../src/os/ids.ts'
 import { createLog } from '../../src/os/log.ts'
 import { createNotifier } from '../../src/os/notifier.ts'
 import { systemRandom } from '../../src/os/random.ts'
@@ -15,6 +16,7 @@ import { createPreparer } from '../../src/outbound/prepare.ts'
 import { simulate } from '../../src/outbound/sandbox.ts'
 import { parsingHere } from '../../src/parsing/parsing.ts'
 import { openStore } from '../../src/storage/sqlite/open.ts'
+import type { Store } from '../../src/storage/store.ts'
 import { createSubmission } from '../../src/submission/accept.ts'
 import type { Compose } from '../../src/submission/signing.ts'
 import { undocumented } from '../support/documented.ts'
@@ -101,6 +103,75 @@ export async function openMessageApi(
     isReady: () => null,
   })
 
+  const { ids, domains } = await addTenants(store, mintId)
+
+  /** Makes a key and answers its value. */
+  const mintKey = async (domain: string, mode: Mode, permissions: Permission[], change: Partial<ApiKey> = {}) => {
+    const organizationId = ids.get(domain === 'other.example' ? 'other' : 'ours')!
+    const owner = { organizationId, domainId: domains.get(domain)! }
+    return (await addKey(store, { id: mintId('key'), ...owner, mode, permissions, createdAt: START, ...change })).value
+  }
+  const keys = {
+    live: await mintKey('example.com', 'live', ['send', 'read']),
+    test: await mintKey('example.com', 'test', ['send', 'read']),
+    unverified: await mintKey('new.example', 'live', ['send', 'read']),
+    other: await mintKey('other.example', 'live', ['send', 'read']),
+  }
+
+  const ask = asker(api, operations, keys.live)
+  const send = (body: unknown, more: Parameters<typeof ask>[3] = {}) => ask('POST', '/v1/messages/send', body, more)
+
+  return {
+    api,
+    ask,
+    send,
+    store,
+    clock,
+    keys,
+    mintKey,
+    mintId,
+    messageWaiters,
+    verp,
+    trackingSecret,
+    woken,
+    submission,
+    organizationId: ids.get('ours')!,
+    domainId: domains.get('example.com')!,
+    close: () => store.close(),
+  }
+}
+
+/** → What sends a request with `key`, unless it names another one. Throws on an undocumented answer. */
+function asker(api: Api, operations: Operation[], key: string) {
+  return async (
+    method: string,
+    path: string,
+    body?: unknown,
+    more: { key?: string; headers?: Record<string, string>; raw?: string } = {},
+  ): Promise<Asked> => {
+    const headers = new Headers({ authorization: `Bearer ${more.key ?? key}`, ...more.headers })
+    const text = more.raw ?? (body === undefined ? undefined : JSON.stringify(body))
+    if (text !== undefined) headers.set('content-type', 'application/json')
+    const response = await api.fetch(new Request(`http://server${path}`, { method, headers, body: text }))
+    const answer = await response.text()
+    const fault = await undocumented(operations, method, path, {
+      status: response.status,
+      headers: response.headers,
+      text: answer,
+    })
+    if (fault !== null) throw new Error(`${method} ${path}: ${fault}`)
+    const isJson = response.headers.get('content-type')?.startsWith('application/json')
+    return {
+      status: response.status,
+      headers: response.headers,
+      text: answer,
+      body: isJson ? JSON.parse(answer) : null,
+    }
+  }
+}
+
+/** Organizations and domains by name; those that the store has already stay. */
+async function addTenants(store: Store, mintId: MintId) {
   const found = await Promise.all(['ours', 'other'].map((name) => store.organizations.find(name)))
   const ids = new Map<string, string>()
   for (const [i, name] of ['ours', 'other'].entries()) {
@@ -124,65 +195,7 @@ export async function openMessageApi(
     const check = { status: 'verified' as const, verifiedAt: START, checkedAt: START, findings: [] }
     await store.domains.recordCheck(facts.id, check)
   }
-
-  /** Makes a key and answers its value. */
-  const mintKey = async (domain: string, mode: Mode, permissions: Permission[], change: Partial<ApiKey> = {}) => {
-    const organizationId = ids.get(domain === 'other.example' ? 'other' : 'ours')!
-    const owner = { organizationId, domainId: domains.get(domain)! }
-    return (await addKey(store, { id: mintId('key'), ...owner, mode, permissions, createdAt: START, ...change })).value
-  }
-  const keys = {
-    live: await mintKey('example.com', 'live', ['send', 'read']),
-    test: await mintKey('example.com', 'test', ['send', 'read']),
-    unverified: await mintKey('new.example', 'live', ['send', 'read']),
-    other: await mintKey('other.example', 'live', ['send', 'read']),
-  }
-
-  const ask = async (
-    method: string,
-    path: string,
-    body?: unknown,
-    more: { key?: string; headers?: Record<string, string>; raw?: string } = {},
-  ): Promise<Asked> => {
-    const headers = new Headers({ authorization: `Bearer ${more.key ?? keys.live}`, ...more.headers })
-    const text = more.raw ?? (body === undefined ? undefined : JSON.stringify(body))
-    if (text !== undefined) headers.set('content-type', 'application/json')
-    const response = await api.fetch(new Request(`http://server${path}`, { method, headers, body: text }))
-    const answer = await response.text()
-    const fault = await undocumented(operations, method, path, {
-      status: response.status,
-      headers: response.headers,
-      text: answer,
-    })
-    if (fault !== null) throw new Error(`${method} ${path}: ${fault}`)
-    const isJson = response.headers.get('content-type')?.startsWith('application/json')
-    return {
-      status: response.status,
-      headers: response.headers,
-      text: answer,
-      body: isJson ? JSON.parse(answer) : null,
-    }
-  }
-  const send = (body: unknown, more: Parameters<typeof ask>[3] = {}) => ask('POST', '/v1/messages/send', body, more)
-
-  return {
-    api,
-    ask,
-    send,
-    store,
-    clock,
-    keys,
-    mintKey,
-    mintId,
-    messageWaiters,
-    verp,
-    trackingSecret,
-    woken,
-    submission,
-    organizationId: ids.get('ours')!,
-    domainId: domains.get('example.com')!,
-    close: () => store.close(),
-  }
+  return { ids, domains }
 }
 
 export const MAIL = {

@@ -54,13 +54,33 @@ export async function openWalkWorld() {
     for (const mode of MODES) makers[place][mode] = await mintKey(place, mode, ['send', 'read', 'manage'])
   }
 
-  const ask = async (key: string | null, method: string, path: string, body?: unknown) => {
+  const ask: Ask = async (key, method, path, body) => {
     const headers = new Headers(body === undefined ? {} : { 'content-type': 'application/json' })
     if (key !== null) headers.set('authorization', `Bearer ${key}`)
     const sent = body === undefined ? null : JSON.stringify(body)
     const response = await world.api.fetch(new Request(`http://localhost${path}`, { method, headers, body: sent }))
     return { status: response.status, text: await beginningOf(response) }
   }
+  const furnish = recordMakers(world, { tenancies, keys: makers, ask })
+  for (const place of PLACES) {
+    for (const make of Object.values(furnish)) for (const mode of MODES) await make(place, mode)
+  }
+
+  return { ...world, tenancies, mintKey, ask, furnish, snapshot: snapshots(store, tenancies) }
+}
+
+type Ask = (
+  key: string | null,
+  method: string,
+  path: string,
+  body?: unknown,
+) => Promise<{ status: number; text: string }>
+
+/** → By the name of a path parameter: what makes a new record of that kind, for a place and a mode. `keys` create them. */
+function recordMakers(
+  { store, mintId, clock }: ContractWorld,
+  { tenancies, keys, ask }: { tenancies: Record<Place, Tenancy>; keys: Record<Place, Record<Mode, string>>; ask: Ask },
+): Record<string, (place: Place, mode: Mode) => Promise<void>> {
   let made = 0
   const created = async (key: string, path: string, body: unknown): Promise<string> => {
     const { status, text } = await ask(key, 'POST', path, body)
@@ -68,15 +88,14 @@ export async function openWalkWorld() {
     return JSON.parse(text).id
   }
 
-  /** A new record of the kind that a path names, for that place and mode. */
-  const furnish: Record<string, (place: Place, mode: Mode) => Promise<void>> = {
+  return {
     message_id: async (place, mode) => {
       const { ids, domain } = tenancies[place]
       const canary = canaryOf(place, mode)
       const mail = { from: `shop@${domain.name}`, to: `${canary}@customer.example`, subject: canary, text: canary }
       const attachments = [{ filename: `${canary}.txt`, content: Buffer.from(canary).toString('base64') }]
       const whole = { ...mail, attachments, scheduled_at: '2026-11-25T12:00:00Z', tags: [canary] }
-      ids[mode].message_id = await created(makers[place][mode], '/v1/send', whole)
+      ids[mode].message_id = await created(keys[place][mode], '/v1/send', whole)
     },
     event_id: async (place, mode) => {
       const { ids, organizationId, domain } = tenancies[place]
@@ -95,7 +114,7 @@ export async function openWalkWorld() {
     webhook_id: async (place, mode) => {
       const { ids } = tenancies[place]
       const url = `https://hooks.example.com/${canaryOf(place, mode)}`
-      const key = makers[place][mode]
+      const key = keys[place][mode]
       const id = await created(key, '/v1/webhooks', {
         url,
         events: ['message.delivered'],
@@ -108,24 +127,24 @@ export async function openWalkWorld() {
     template_id: async (place, mode) => {
       const canary = canaryOf(place, mode)
       const template = { name: canary, alias: `a${made++}`, subject: canary, text: canary }
-      tenancies[place].ids[mode].template_id = await created(makers[place][mode], '/v1/templates', template)
+      tenancies[place].ids[mode].template_id = await created(keys[place][mode], '/v1/templates', template)
     },
     id_or_email: async (place, mode) => {
       const { ids, domain } = tenancies[place]
       const email = `${canaryOf(place, mode)}${made++}@customer.example`
-      ids[mode].id_or_email = await created(makers[place][mode], '/v1/suppressions', { email, domain_id: domain.id })
+      ids[mode].id_or_email = await created(keys[place][mode], '/v1/suppressions', { email, domain_id: domain.id })
     },
     key_id: async (place, mode) => {
       const { ids, domain } = tenancies[place]
       const key = { name: canaryOf(place, mode), domain_id: domain.id, permissions: ['send'], mode }
-      ids[mode].key_id = await created(makers[place][mode], '/v1/api-keys', key)
+      ids[mode].key_id = await created(keys[place][mode], '/v1/api-keys', key)
     },
     route_id: async (place) => {
       const { ids, domain } = tenancies[place]
       const match = { type: 'address', value: `${canaryOf(place, 'live')}@${domain.name}` }
       const action = { type: 'webhook', config: { url: `https://hooks.example.com/${canaryOf(place, 'live')}` } }
       const route = { name: canaryOf(place, 'live'), match, action }
-      ids.live.route_id = await created(makers[place].live, '/v1/inbound-routes', route)
+      ids.live.route_id = await created(keys[place].live, '/v1/inbound-routes', route)
     },
     inbound_message_id: async (place) => {
       const { ids, organizationId, domain } = tenancies[place]
@@ -144,13 +163,12 @@ export async function openWalkWorld() {
       ids.live.domain_id = domain.id
     },
   }
-  for (const place of PLACES) {
-    for (const make of Object.values(furnish)) for (const mode of MODES) await make(place, mode)
-  }
+}
 
-  /** All records of a place in a mode and the newest of each list, as one text. Records without a mode count as
-   *  live. */
-  const snapshot = async (place: Place, mode: Mode): Promise<string> => {
+/** → All records of a place in a mode and the newest of each list, as one text. Records without a mode count as
+ *  live. */
+function snapshots(store: ContractWorld['store'], tenancies: Record<Place, Tenancy>) {
+  return async (place: Place, mode: Mode): Promise<string> => {
     const { ids, organizationId, domain } = tenancies[place]
     const id = ids[mode]
     const key = await store.apiKeys.get(id.key_id!)
@@ -182,8 +200,6 @@ export async function openWalkWorld() {
     ]
     return JSON.stringify([records, counts])
   }
-
-  return { ...world, tenancies, mintKey, ask, furnish, snapshot }
 }
 
 const EVER = { limit: 100_000, after: null, createdAfter: null, createdBefore: null }

@@ -74,21 +74,21 @@ const NO_LIMITS: NetworkRates = {
   isUnlimited: () => true,
 }
 
-export async function createInboundSetup(
-  options: {
-    wrapStore?: (store: Store) => Store
-    take?: (mail: ReportMail) => Promise<void>
-    /** The limits of a network; unlimited by default. */
-    networkLimits?: NetworkLimits
-    plans?: (name: string) => Plan
-    /** Confirmed targets; all by default. */
-    confirmed?: readonly string[]
-    /** Domains that an alert stops. */
-    isStopped?: (domainId: string) => boolean
-    /** Real threads in place of `findings`. */
-    readers?: Pick<Readers, 'read' | 'report'>
-  } = {},
-): Promise<InboundSetup> {
+export interface InboundSetupOptions {
+  wrapStore?: (store: Store) => Store
+  take?: (mail: ReportMail) => Promise<void>
+  /** The limits of a network; unlimited by default. */
+  networkLimits?: NetworkLimits
+  plans?: (name: string) => Plan
+  /** Confirmed targets; all by default. */
+  confirmed?: readonly string[]
+  /** Domains that an alert stops. */
+  isStopped?: (domainId: string) => boolean
+  /** Real threads in place of `findings`. */
+  readers?: Pick<Readers, 'read' | 'report'>
+}
+
+export async function createInboundSetup(options: InboundSetupOptions = {}): Promise<InboundSetup> {
   const store = await openStore({ dataDir: ':memory:', now: START, ...(options.plans && { plans: options.plans }) })
   const seen = options.wrapStore?.(store) ?? store
   const records = createRecords()
@@ -136,14 +136,7 @@ export async function createInboundSetup(
     },
     mintId,
     mailLog: { received: tell('received'), accepted: tell('accepted'), suppressed: tell('suppressed') },
-    forwarding: createForwarding({
-      store,
-      settings: { confirmTargets: options.confirmed !== undefined, requireVerifiedDomain: true },
-      stoppedBy: (id) => (options.isStopped?.(id) ? ({ id: 'alr_x' } as QualityAlert) : null),
-      submit: () => Promise.reject(new Error('nothing is submitted here')),
-      links: () => createForwardLinks(new Uint8Array(32)),
-      publicUrl: () => 'https://mail.postrider.test',
-    }),
+    forwarding: forwardingFor(store, options),
     clock: { now: () => START },
     loopTag: LOOP_TAG,
     hostname: HOSTNAME,
@@ -208,6 +201,17 @@ export async function createInboundSetup(
       return await handler.onMail({ ...mailOf(raw), recipients, ...change })
     },
   }
+}
+
+function forwardingFor(store: Store, { confirmed, isStopped }: InboundSetupOptions) {
+  return createForwarding({
+    store,
+    settings: { confirmTargets: confirmed !== undefined, requireVerifiedDomain: true },
+    stoppedBy: (id) => (isStopped?.(id) ? ({ id: 'alr_x' } as QualityAlert) : null),
+    submit: () => Promise.reject(new Error('nothing is submitted here')),
+    links: () => createForwardLinks(new Uint8Array(32)),
+    publicUrl: () => 'https://mail.postrider.test',
+  })
 }
 
 type ReadMail = Omit<ReadingJob, 'jobId' | 'seals'> & { seals: Seal[] }

@@ -94,17 +94,7 @@ export async function startTestServer(options: {
   const folder = mkdtempSync(join(tmpdir(), 'postrider-server-'))
   const [zone, receiver, dkim] = await Promise.all([startZone(WORLD), startReceiver(), sharedDkimKeys()])
   writeFileSync(join(folder, 'ca.pem'), receiver.ca)
-  const { http, delivery, webhooks, ...rest } = options.config ?? {}
-  const config = makeConfig({
-    hostname: HOSTNAME,
-    data_dir: join(folder, 'data'),
-    http: { listen: '127.0.0.1:0', ...http },
-    smtp: { inbound: { listen: 'off' } },
-    delivery: { port: remote.port, allow_private_destinations: true, workers: 1, ...delivery },
-    dns: { servers: [zone.address] },
-    webhooks: { allowed_private_networks: ['127.0.0.0/8'], ca_file: join(folder, 'ca.pem'), ...webhooks },
-    ...rest,
-  })
+  const config = testConfig(folder, { remote, zone: zone.address, values: options.config })
 
   const threads = watchThreads(options.preload)
   let server = await startServer(config, { log, clock, random, computeMs })
@@ -204,6 +194,23 @@ export async function startTestServer(options: {
       if (leaks.length > 0) throw new Error(`the server left behind: ${leaks.join(', ')}`)
     },
   }
+}
+
+function testConfig(
+  folder: string,
+  { remote, zone, values = {} }: { remote: Remote; zone: string; values?: ConfigValues | undefined },
+) {
+  const { http, delivery, webhooks, ...rest } = values
+  return makeConfig({
+    hostname: HOSTNAME,
+    data_dir: join(folder, 'data'),
+    http: { listen: '127.0.0.1:0', ...http },
+    smtp: { inbound: { listen: 'off' } },
+    delivery: { port: remote.port, allow_private_destinations: true, workers: 1, ...delivery },
+    dns: { servers: [zone] },
+    webhooks: { allowed_private_networks: ['127.0.0.0/8'], ca_file: join(folder, 'ca.pem'), ...webhooks },
+    ...rest,
+  })
 }
 
 export const MAIL = {
