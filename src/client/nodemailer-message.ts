@@ -3,15 +3,14 @@ import type { SendMessage } from './types.ts'
 
 /** The parts of nodemailer's message that a transport uses. */
 export interface NodemailerMail {
-  // biome-ignore lint/suspicious/noExplicitAny: nodemailer's types are not available here; its data may be anything
-  data: any
+  /** The options of the mail, which may be anything: nodemailer's types are not available here. */
+  data: object
   message: {
     getEnvelope(): { from: string | false; to: string[] }
     getAddresses(): object
   }
   /** Reads files, streams and URLs; attachments become text or base64. */
-  // biome-ignore lint/suspicious/noExplicitAny: as above
-  normalize(done: (error: Error | null, data: any) => void): void
+  normalize(done: (error: Error | null, data?: object) => void): void
 }
 
 /** nodemailer message → API message and its idempotency key (null = none). Throws a PostriderError
@@ -20,32 +19,28 @@ export async function messageOf(
   mail: NodemailerMail,
 ): Promise<{ message: SendMessage; idempotencyKey: string | null }> {
   rejectUnsupported(mail)
-  const addresses = mail.message.getAddresses() as Record<string, Address[] | undefined>
-  const of = (name: string) => (addresses[name] ?? []).map(addressText)
-  if (of('from').length !== 1) throw rejected('from', 'must have exactly one address')
+  const addresses = recordOf(mail.message.getAddresses())
+  const of = (name: string) => listOf(addresses[name]).map(addressText)
+  const [from, ...others] = of('from')
+  if (from === undefined || others.length > 0) throw rejected('from', 'must have exactly one address')
   const data = await normalized(mail)
   const { own, headers } = headersOf(data)
   const message: SendMessage = {
-    from: of('from')[0]!,
+    from,
     to: of('to'),
     ...optional('cc', of('cc')),
     ...optional('bcc', of('bcc')),
     ...optional('reply_to', of('reply-to')),
-    subject: data.subject ?? '',
+    subject: String(data.subject ?? ''),
     ...(textOf(data.html) === '' ? {} : { html: textOf(data.html) }),
     ...(textOf(data.text) === '' ? {} : { text: textOf(data.text) }),
-    ...optional('attachments', (data.attachments ?? []).map(attachmentOf)),
+    ...optional('attachments', listOf(data.attachments).map(attachmentOf)),
     ...(Object.keys(headers).length === 0 ? {} : { headers }),
     ...(own.tags === undefined ? {} : { tags: own.tags.split(',').map((tag) => tag.trim()) }),
     ...(own.metadata === undefined ? {} : { metadata: metadataOf(own.metadata) }),
     ...(own.unsubscribe === undefined ? {} : { unsubscribe: own.unsubscribe.trim().toLowerCase() === 'yes' }),
   }
   return { message, idempotencyKey: own['idempotency-key'] ?? null }
-}
-
-interface Address {
-  name?: string
-  address: string
 }
 
 /** Reason why each option is not supported. */
@@ -64,32 +59,32 @@ const UNSUPPORTED: Record<string, string> = {
 }
 
 function rejectUnsupported({ data }: NodemailerMail): void {
-  for (const [name, why] of Object.entries(UNSUPPORTED)) {
-    const given = data[name]
-    if (given !== undefined && given !== null && given !== false && given?.length !== 0) throw rejected(name, why)
-  }
-  for (const [index, attachment] of [...(data.attachments ?? [])].entries()) {
+  const given = recordOf(data)
+  for (const [name, why] of Object.entries(UNSUPPORTED)) if (!isEmpty(given[name])) throw rejected(name, why)
+  for (const [index, attachment] of listOf(given.attachments).entries()) {
     for (const name of ['raw', 'headers']) {
-      if (attachment[name] !== undefined) throw rejected(`attachments[${index}].${name}`, 'is not supported')
+      if (recordOf(attachment)[name] !== undefined) throw rejected(`attachments[${index}].${name}`, 'is not supported')
     }
   }
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: as above
-function normalized(mail: NodemailerMail): Promise<any> {
-  return new Promise((resolve, reject) => mail.normalize((error, data) => (error ? reject(error) : resolve(data))))
+function normalized(mail: NodemailerMail): Promise<Data> {
+  return new Promise((resolve, reject) =>
+    mail.normalize((error, data) => (error ? reject(error) : resolve(recordOf(data)))),
+  )
 }
 
 /** Quoted if the name contains special characters. RFC 5322 §3.2.4. */
-function addressText({ name, address }: Address): string {
-  if (!name) return address
+function addressText(given: unknown): string {
+  const { name: anyName, address: anyAddress } = recordOf(given)
+  const [name, address] = [textOf(anyName), textOf(anyAddress)]
+  if (name === '') return address
   return /^[^()<>[\]:;@\\,"]*$/.test(name) ? `${name} <${address}>` : `"${name.replace(/["\\]/g, '\\$&')}" <${address}>`
 }
 
 /** Headers as object or list, and nodemailer's header options → message headers, and the values of our own headers by
  *  the end of their name. */
-// biome-ignore lint/suspicious/noExplicitAny: as above
-function headersOf(data: any): { headers: Record<string, string>; own: Record<string, string | undefined> } {
+function headersOf(data: Data): { headers: Record<string, string>; own: Record<string, string | undefined> } {
   const own: Record<string, string> = {}
   const headers: Record<string, string> = {}
   for (const [name, value] of fieldsOf(data)) {
@@ -104,13 +99,12 @@ function headersOf(data: any): { headers: Record<string, string>; own: Record<st
   return { headers, own }
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: as above
-function fieldsOf(data: any): [name: string, value: string][] {
-  const { headers = {}, inReplyTo, references, priority, xMailer, list, normalizedHeaders = {} } = data
+function fieldsOf(data: Data): [name: string, value: string][] {
+  const { headers, inReplyTo, references, priority, xMailer, list, normalizedHeaders } = data
   const given: [string, unknown][] = Array.isArray(headers)
-    ? headers.map(({ key, value }) => [key, value])
-    : Object.entries(headers)
-  const lists = list ? Object.entries(normalizedHeaders).filter(([name]) => name.startsWith('list-')) : []
+    ? headers.map(recordOf).map(({ key, value }) => [String(key), value])
+    : Object.entries(recordOf(headers))
+  const lists = list ? Object.entries(recordOf(normalizedHeaders)).filter(([name]) => name.startsWith('list-')) : []
   const isHigh = priority === 'high'
   const options: [string, unknown][] = [
     ['In-Reply-To', inReplyTo],
@@ -122,14 +116,14 @@ function fieldsOf(data: any): [name: string, value: string][] {
   ]
   return [...given, ...options].flatMap(([name, value]) =>
     [value].flat().flatMap((each): [string, string][] => {
-      const text = (each as { value?: unknown } | null)?.value ?? each
+      const text = recordOf(each).value ?? each
       return text === undefined || text === null ? [] : [[name, String(text)]]
     }),
   )
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: as above
-function attachmentOf({ filename, content, contentType, cid, encoding }: any) {
+function attachmentOf(given: unknown) {
+  const { filename, content, contentType, cid, encoding } = recordOf(given)
   const text = typeof content === 'string' ? content : ''
   return {
     filename,
@@ -155,6 +149,14 @@ function base64Of(text: string): string {
   return btoa(letters)
 }
 
+/** Fields of something that nodemailer made. */
+type Data = Readonly<Record<string, unknown>>
+
+const recordOf = (value: unknown): Data => (typeof value === 'object' && value !== null ? { ...value } : {})
+const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : [])
+const isEmpty = (value: unknown) =>
+  [undefined, null, false, ''].some((empty) => empty === value) ||
+  (typeof value === 'object' && value !== null && 'length' in value && value.length === 0)
 const textOf = (value: unknown) => (typeof value === 'string' ? value : '')
 const optional = <T>(name: string, values: T[]): Record<string, T[]> => (values.length === 0 ? {} : { [name]: values })
 

@@ -48,7 +48,7 @@ async function submit(client: Postrider, mail: NodemailerMail): Promise<Postride
   const { message, idempotencyKey } = await messageOf(mail)
   const answer = await client.messages.send(message, {
     idempotencyKey: idempotencyKey ?? undefined,
-    signal: mail.data.signal,
+    signal: 'signal' in mail.data && mail.data.signal instanceof AbortSignal ? mail.data.signal : undefined,
   })
   const of = (isRejected: boolean) =>
     answer.recipients.filter(({ status }) => (status === 'suppressed') === isRejected).map(({ email }) => email)

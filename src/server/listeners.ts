@@ -22,16 +22,14 @@ export interface SmtpListeners {
   stop(graceMs: number): Promise<void>
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: each handler has its own type of recipient, which the listener only passes on
-type Handler = SmtpHandler<any>
-
-export interface SmtpListenersDeps {
+/** Each handler has its own type of recipient, which the listener only passes on. */
+export interface SmtpListenersDeps<Inbound, Submission> {
   /** Connections allowed per listener. */
   maxConnections: number
   /** Null if no listener is enabled. */
   certificate: Certificate | null
-  inbound: Handler
-  submission: Handler
+  inbound: SmtpHandler<Inbound>
+  submission: SmtpHandler<Submission>
   clock: WallClock
   log: Log
   mailLog: MailLog
@@ -40,7 +38,10 @@ export interface SmtpListenersDeps {
 
 /** Binds the enabled SMTP listeners. If one cannot be bound, closes the others and rejects with a ListenFailure that names
  *  the config key. */
-export async function openSmtpListeners(config: Config, deps: SmtpListenersDeps): Promise<SmtpListeners> {
+export async function openSmtpListeners<Inbound, Submission>(
+  config: Config,
+  deps: SmtpListenersDeps<Inbound, Submission>,
+): Promise<SmtpListeners> {
   const { certificate, clock, log, mailLog, memory } = deps
   const opened: { name: string; listener: ReturnType<typeof createSmtpListener> }[] = []
   const stop = async (graceMs: number) => {
@@ -55,7 +56,11 @@ export async function openSmtpListeners(config: Config, deps: SmtpListenersDeps)
         continue
       }
       const settings = listenerSettings(config, { kind, tls, certificate, maxConnections: deps.maxConnections })
-      const listener = createSmtpListener(settings, deps[kind], { name: kind, clock, log, mailLog, memory })
+      const about = { name: kind, clock, log, mailLog, memory }
+      const listener =
+        kind === 'inbound'
+          ? createSmtpListener(settings, deps.inbound, about)
+          : createSmtpListener(settings, deps.submission, about)
       bound.push(formatEndpoint(await listener.listen(at).catch(named(key, at))))
       opened.push({ name: tls === 'implicit' ? `${kind}_tls` : kind, listener })
     }
@@ -81,16 +86,18 @@ export async function openSmtpListeners(config: Config, deps: SmtpListenersDeps)
 
 type Kind = 'inbound' | 'submission'
 
-function plannedListeners({ smtp: { inbound, submission } }: Config) {
+interface PlannedListener {
+  key: string
+  at: Endpoint | null
+  kind: Kind
+  tls: ListenerSettings['tls']
+}
+
+function plannedListeners({ smtp: { inbound, submission } }: Config): PlannedListener[] {
   return [
-    { key: 'smtp.inbound.listen', at: inbound.listen, kind: 'inbound' as Kind, tls: 'starttls' as const },
-    { key: 'smtp.submission.listen', at: submission.listen, kind: 'submission' as Kind, tls: 'starttls' as const },
-    {
-      key: 'smtp.submission.listen_tls',
-      at: submission.listenTls,
-      kind: 'submission' as Kind,
-      tls: 'implicit' as const,
-    },
+    { key: 'smtp.inbound.listen', at: inbound.listen, kind: 'inbound', tls: 'starttls' },
+    { key: 'smtp.submission.listen', at: submission.listen, kind: 'submission', tls: 'starttls' },
+    { key: 'smtp.submission.listen_tls', at: submission.listenTls, kind: 'submission', tls: 'implicit' },
   ]
 }
 

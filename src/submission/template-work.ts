@@ -1,4 +1,13 @@
-import { Context, defaultOperators, type Emitter, filters, type Liquid, type Operators, toValueSync } from 'liquidjs'
+import {
+  Context,
+  defaultOperators,
+  type Emitter,
+  type FilterImplOptions,
+  filters,
+  type Liquid,
+  type Operators,
+  toValueSync,
+} from 'liquidjs'
 
 /** Cost limits of templates. A template is a program by a tenant that may run beside other work, so everything it does
  *  is charged to one budget, in characters: reading, creating and writing cost their length, each step a hundred.
@@ -100,18 +109,18 @@ export function boundWork(liquid: Liquid): void {
 }
 
 /** Comparisons that charge both sides. */
-export const boundOperators = Object.fromEntries(
+export const boundOperators: Operators = Object.fromEntries(
   Object.entries(defaultOperators).map(([name, compare]) => [name, paidOperator(name, compare)]),
-) as Operators
+)
 
-// biome-ignore lint/suspicious/noExplicitAny: filters and operators take values of every kind
-type Apply = (this: any, ...values: any[]) => unknown
+type FilterHandler = Extract<FilterImplOptions, (...values: never[]) => unknown>
+type OperatorHandler = Operators[string]
 
-function paidFilter(name: string, apply: Apply): Apply {
+function paidFilter(name: string, apply: FilterHandler): FilterHandler {
   const addsFrom = ADDING.get(name) ?? Number.POSITIVE_INFINITY
   const price = COSTLY.get(name) ?? 2 * STEP
   return function (value, ...given) {
-    const context = this.context as Context
+    const { context } = this
     context.memoryLimit.use(price)
     charge(value, context)
     for (const [index, argument] of given.entries()) {
@@ -135,12 +144,12 @@ function leniently<T>(context: Context, look: () => T): T {
   }
 }
 
-function paidOperator(name: string, compare: Apply): Apply {
-  return function* (...operands): Generator<unknown, unknown, unknown> {
+function paidOperator(name: string, compare: OperatorHandler): OperatorHandler {
+  return function* (this: unknown, ...operands: unknown[]): Generator<unknown, boolean, boolean> {
     const context = operands.at(-1)
     if (context instanceof Context) for (const operand of operands.slice(0, -1)) charge(operand, context)
     if (name === 'contains') requireShort(operands[1], name)
-    return yield compare.apply(this, operands)
+    return yield Reflect.apply(compare, this, operands)
   }
 }
 
@@ -162,13 +171,13 @@ function charge(value: unknown, context: Context): void {
   } else if (typeof value === 'object' && value !== null && isPlain(value)) {
     for (const key of Object.keys(value)) {
       limit.use(STEP + key.length)
-      charge((value as Record<string, unknown>)[key], context)
+      charge(value[key], context)
     }
   }
 }
 
 /** Liquid's own objects (`forloop`, `empty`) are small. */
-function isPlain(value: object): boolean {
+function isPlain(value: object): value is Record<string, unknown> {
   const prototype = Object.getPrototypeOf(value)
   return prototype === Object.prototype || prototype === null
 }

@@ -1,4 +1,5 @@
 import { request } from 'node:http'
+import type { AcceptedMessage, ApiError, Attempt, MessagesAttemptsAnswer } from '../../client/types.ts'
 import { systemClock } from '../../os/clock.ts'
 import type { Log } from '../../os/log.ts'
 import { VERSION } from '../../version.ts'
@@ -82,7 +83,12 @@ async function runStages(
   reached: Reached,
 ): Promise<void> {
   const sentAt = systemClock.now()
-  const sent = await ask(tryOut, 'POST', '/v1/messages/send', exampleMessage(RECIPIENT))
+  const sent = await ask<Partial<AcceptedMessage & ApiError>>(
+    tryOut,
+    'POST',
+    '/v1/messages/send',
+    exampleMessage(RECIPIENT),
+  )
   const id = String(sent.body.id)
   reached('accepted', sent.status === 202, acceptedWords(sent, id), systemClock.now() - sentAt)
   if (sent.status !== 202) return
@@ -136,16 +142,18 @@ async function within<T>(promise: Promise<T>, limitMs = STAGE_LIMIT_MS): Promise
   return value
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: any JSON response
-type Json = any
-
-async function lastAttempt(tryOut: TryOut, id: string): Promise<Json> {
-  const { body } = await ask(tryOut, 'GET', `/v1/messages/${id}/attempts`)
+async function lastAttempt(tryOut: TryOut, id: string): Promise<Attempt | undefined> {
+  const { body } = await ask<Partial<MessagesAttemptsAnswer>>(tryOut, 'GET', `/v1/messages/${id}/attempts`)
   return body.data?.at(-1)
 }
 
 /** Uses node:http, which ignores proxy environment variables. */
-function ask(tryOut: TryOut, method: string, path: string, body?: unknown): Promise<{ status: number; body: Json }> {
+function ask<Body>(
+  tryOut: TryOut,
+  method: string,
+  path: string,
+  body?: unknown,
+): Promise<{ status: number; body: Body }> {
   const headers = { authorization: `Bearer ${tryOut.liveKey}`, 'content-type': 'application/json' }
   return new Promise((resolve, reject) => {
     const asked = request(tryOut.baseUrl + path, { method, headers, agent: false }, (answer) => {
@@ -161,7 +169,7 @@ function ask(tryOut: TryOut, method: string, path: string, body?: unknown): Prom
   })
 }
 
-function acceptedWords(sent: { status: number; body: Json }, id: string): string {
+function acceptedWords(sent: { status: number; body: Partial<ApiError> }, id: string): string {
   if (sent.status === 202) return `202, ${id} stored on disk`
   return `expected 202, got ${sent.status}: ${sent.body.error?.message ?? 'no reason given'}`
 }
