@@ -33,7 +33,7 @@ const NOT_LOCAL = /[\s<>@"']/
 function addressIn(name: string): string | null {
   for (const { 0: domain, index } of name.matchAll(AT_DOMAIN)) {
     let start = index
-    while (start > 0 && index - start < LONGEST_LOCAL && !NOT_LOCAL.test(name[start - 1]!)) start--
+    while (start > 0 && index - start < LONGEST_LOCAL && !NOT_LOCAL.test(name.charAt(start - 1))) start--
     if (start < index) return name.slice(start, index) + domain
   }
   return null

@@ -52,7 +52,7 @@ const VAGUE =
 /** Address in a text → the same without punctuation of the surrounding sentence. */
 function withoutPunctuation(address: string): string {
   let end = address.length
-  while (end > 0 && PUNCTUATION.includes(address[end - 1]!)) end--
+  while (end > 0 && PUNCTUATION.includes(address.charAt(end - 1))) end--
   return address.slice(0, end)
 }
 

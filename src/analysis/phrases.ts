@@ -42,7 +42,7 @@ export function phrasesIn(text: string, phrases: readonly string[]): string[] {
   const lower = ` ${text.toLowerCase().replace(/[’‘]/g, "'")} `
   return phrases.filter((phrase) => {
     for (let at = lower.indexOf(phrase); at >= 0; at = lower.indexOf(phrase, at + 1)) {
-      if (!LETTER.test(lower[at - 1]!) && !LETTER.test(lower[at + phrase.length]!)) return true
+      if (!LETTER.test(lower.charAt(at - 1)) && !LETTER.test(lower.charAt(at + phrase.length))) return true
       if (phrase.startsWith('%')) return true
     }
     return false

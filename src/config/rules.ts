@@ -46,7 +46,7 @@ export const rules: readonly Rule[] = [
     broken: ({ http: { behindProxy, listen, trustedProxies } }) => {
       if (!behindProxy) return null
       if (listen === null) return 'expected host:port for the proxy, because http.behind_proxy is set; found "off"'
-      if (isLoopback(listen.host) || !trustedProxies.every((network) => isLoopback(network.split('/', 1)[0]!)))
+      if (isLoopback(listen.host) || !trustedProxies.every((network) => isLoopback(network.split('/', 1).join())))
         return null
       return `expected a loopback address, or the network of the proxy in http.trusted_proxies; found ${formatEndpoint(listen)}`
     },

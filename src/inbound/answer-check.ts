@@ -1,5 +1,6 @@
 import type { ReportContent } from '../feedback/content.ts'
 import { type BlobKind, clearBytesOf, kindOfBlob } from '../mail/blob.ts'
+import { isOneOf } from '../os/records.ts'
 import type { InboundResult, MailHead, ReaderAnswer, ReaderJob } from './inbound-result.ts'
 
 /** Whether a reader's answer fits this job: the right kind, with every part of the type and size that an intact reader
@@ -98,7 +99,7 @@ function isContent(content: ReportContent): boolean {
       if (typeof dsn.isAfterRecipient !== 'boolean' || !isShort(dsn.words)) return false
       return (
         isListOf(dsn.recipients, MAX_RECIPIENTS, (each) => {
-          if (!isRecord(each) || !ACTIONS.includes(each.action as string)) return false
+          if (!isRecord(each) || !isOneOf(ACTIONS, each.action)) return false
           return ['finalRecipient', 'originalRecipient', 'status', 'diagnostic', 'remoteMta'].every((key) =>
             isShort(each[key]),
           )

@@ -39,7 +39,7 @@ export async function judgeUnclearAuthor(
   const policies = found.flatMap((each) => (each !== false && each.policy !== undefined ? [each.policy as Policy] : []))
   const policy = STRICTEST.find((each) => policies.includes(each)) ?? 'none'
   const isUnknown = found.some((each) => each !== false && each.status.result === 'temperror')
-  const domain = asked.length === 1 ? asked[0]! : ''
+  const domain = asked.length === 1 ? asked.join() : ''
   if (policies.length > 0) {
     const reason = `no clear author domain (${why}), and ${asked.length === 1 ? domain : 'one of the domains'} has DMARC policy ${policy}`
     return { result: 'fail' as const, policy, reason, comment: why, domain }

@@ -16,7 +16,8 @@ export function isSealText(text: Uint8Array, { domain, selector }: SealName): bo
     .map((tag) => tag.trim())
   const textOf = (tag: string) => {
     const found = tags.filter((each) => each.slice(0, Math.max(0, each.indexOf('='))).trim() === tag)
-    return found.length === 1 ? found[0]!.slice(found[0]!.indexOf('=') + 1).trim() : null
+    const [only = '', ...others] = found
+    return found.length === 0 || others.length > 0 ? null : only.slice(only.indexOf('=') + 1).trim()
   }
   return (
     /^\d{1,2}$/.test(textOf('i') ?? '') &&

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { brotliCompressSync, gzipSync, constants as zlib } from 'node:zlib'
 import type { PackedFile } from '../dashboard/pack.ts'
-import { CONTENTS, GENERATED, TOPICS, type TopicEntry } from './contents.ts'
+import { CONTENTS, TOPICS, type TopicEntry } from './contents.ts'
 import { type ManualPage, readPage } from './markdown.ts'
 import { type Assets, contentsHtml, pageHtml } from './page-html.ts'
 import { referencePages } from './reference.ts'
@@ -34,8 +34,7 @@ export async function bundleManual({ isForRelease }: { isForRelease: boolean }):
 /** Every topic in the order of the table of contents. */
 export async function readPages(): Promise<Map<string, ManualPage>> {
   const reference = await referencePages()
-  const textOf = (topic: string) =>
-    GENERATED.includes(topic) ? reference[topic]! : readFileSync(join(PAGES, `${topic}.md`), 'utf8')
+  const textOf = (topic: string) => reference[topic] ?? readFileSync(join(PAGES, `${topic}.md`), 'utf8')
   return new Map(TOPICS.map((topic) => [topic, readPage(topic, textOf(topic))]))
 }
 
@@ -66,11 +65,11 @@ async function buildAssets(search: string): Promise<Assets & { files: [string, s
   const icon = readFileSync(join(PAGES, '../dashboard/ui/icon.svg'))
   const hashed = `search-${new Bun.CryptoHasher('sha256').update(search).digest('hex').slice(0, 8)}.json`
   const built = await Promise.all(
-    outputs.map(
-      async (output) => [`assets/${output.path.replace(/^.*\//, '')}`, await output.text()] as [string, string],
-    ),
+    outputs.map(async (output): Promise<[string, string]> => {
+      return [`assets/${output.path.replace(/^.*\//, '')}`, await output.text()]
+    }),
   )
-  const named = (extension: string) => built.map(([name]) => name).find((name) => name.endsWith(extension))!
+  const named = (extension: string) => built.map(([name]) => name).find((name) => name.endsWith(extension)) ?? ''
   return {
     style: named('.css'),
     script: named('.js'),
@@ -81,7 +80,7 @@ async function buildAssets(search: string): Promise<Assets & { files: [string, s
 }
 
 function packed(name: string, content: string | Uint8Array, isForRelease: boolean): PackedFile {
-  const bytes = Buffer.from(content as string)
+  const bytes = typeof content === 'string' ? Buffer.from(content) : content
   const quality = isForRelease ? zlib.BROTLI_MAX_QUALITY : 4
   return {
     name,

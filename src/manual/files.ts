@@ -21,5 +21,5 @@ export async function manualTexts(): Promise<ManualTexts> {
     const file = files.get(name)
     return file === undefined ? null : new TextDecoder().decode(gunzipSync(file.gzip))
   }
-  return { topics: JSON.parse(read('topics.json')!), textOf: (topic) => read(`${topic}.txt`) }
+  return { topics: JSON.parse(read('topics.json') ?? '[]'), textOf: (topic) => read(`${topic}.txt`) }
 }

@@ -26,13 +26,16 @@ export function readPage(topic: string, markdown: string): ManualPage {
   const tokens = new Marked(NO_BARE_LINKS).lexer(markdown)
   const [first, ...rest] = tokens.filter(({ type }) => type !== 'space')
   if (first?.type !== 'heading') throw new Error(`${topic}: a page begins with its title`)
-  const summary = plainOf(rest.find(({ type }) => type === 'paragraph')!)
-  const sections: Section[] = [{ anchor: '', heading: first.text, level: 1, words: '' }]
+  const paragraph = rest.find(({ type }) => type === 'paragraph')
+  const summary = paragraph === undefined ? '' : plainOf(paragraph)
+  let section: Section = { anchor: '', heading: first.text, level: 1, words: '' }
+  const sections = [section]
   for (const token of rest) {
     if (token.type === 'heading') {
-      sections.push({ anchor: anchorOf(plainOf(token)), heading: plainOf(token), level: token.depth, words: '' })
+      section = { anchor: anchorOf(plainOf(token)), heading: plainOf(token), level: token.depth, words: '' }
+      sections.push(section)
     } else if (token.type !== 'html') {
-      sections.at(-1)!.words = `${sections.at(-1)!.words} ${plainOf(token)}`.trim()
+      section.words = `${section.words} ${plainOf(token)}`.trim()
     }
   }
   return { topic, title: first.text, summary, sections, html: htmlOf(tokens), text: textOf(tokens) }
@@ -87,7 +90,7 @@ function htmlOf(tokens: Token[]): string {
           row.map(({ tokens: inner }) => `<${tag}>${this.parser.parseInline(inner)}</${tag}>`).join('')
         const head = `<thead><tr>${cells(token.header, 'th scope="col"').replaceAll('</th scope="col">', '</th>')}</tr></thead>`
         const rows = token.rows.map((row) => `<tr>${cells(row, 'td')}</tr>`).join('\n')
-        const name = plainInline(token.header[0]!.tokens)
+        const name = plainInline(token.header[0]?.tokens ?? [])
         if (token.header.some(({ text }) => text === '')) throw new Error(`a column without a name: ${token.raw}`)
         return `<div class="scroll" role="group" aria-label="Table: ${escapeHtml(name)}" tabindex="0"><table>${head}<tbody>${rows}</tbody></table></div>\n`
       },
@@ -214,7 +217,7 @@ function plainInline(tokens: readonly Token[], link: LinkWords = onlyWords): str
 }
 
 const ENTITIES: Record<string, string> = { '&lt;': '<', '&gt;': '>', '&quot;': '"', '&#39;': "'", '&amp;': '&' }
-const unescaped = (text: string) => text.replaceAll(/&(?:lt|gt|quot|#39|amp);/g, (each) => ENTITIES[each]!)
+const unescaped = (text: string) => text.replaceAll(/&(?:lt|gt|quot|#39|amp);/g, (each) => ENTITIES[each] ?? each)
 
 export function escapeHtml(text: string): string {
   return text.replaceAll(/[&<>"]/g, (each) => `&#${each.charCodeAt(0)};`)

@@ -27,7 +27,7 @@ export const OPEN_PATHS: Record<string, string> = {
 }
 
 export function apiPage(operations: readonly Operation[]): string {
-  const groups = Map.groupBy(operations, ({ path }) => path.split('/')[2]!)
+  const groups = Map.groupBy(operations, ({ path }) => path.split('/')[2] ?? '')
   const blocks = [...groups].map(([group, all]) => {
     const rows = all.map(
       ({ method, path, permission, forOperator, summary }) =>

@@ -32,7 +32,9 @@ export function isBlockedBy(url: string, { kind, value }: Pick<BlockedLink, 'kin
   if (place === null) return false
   if (kind === 'host') return place.name === value || place.name.endsWith(`.${value}`)
   const whole = place.host + place.path
-  return whole === value || (whole.startsWith(value) && (value.endsWith('/') || '/?'.includes(whole[value.length]!)))
+  return (
+    whole === value || (whole.startsWith(value) && (value.endsWith('/') || '/?'.includes(whole.charAt(value.length))))
+  )
 }
 
 function placeOf(text: string): { name: string; host: string; path: string } | null {

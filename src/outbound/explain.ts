@@ -68,14 +68,15 @@ export function explainDelivery(
 
 /** A stored reply → the meaning of its codes; null if it has none. */
 export function meaningOfText(text: string | null): string | null {
-  const reply = parseReplyLine((text ?? '').split('\n', 1)[0]!)
+  const reply = parseReplyLine((text ?? '').split('\n', 1).join())
   return reply === null ? null : meaningOf(reply)
 }
 
 function whySuppressed(email: string, suppressions: readonly Suppression[]): string {
   const [first] = suppressions
-  const reach = first!.domainId === null ? 'any domain of the organization' : 'this domain'
-  return `${email} is suppressed for ${reach}: ${REASONS[first!.reason]}, since ${iso(first!.createdAt)}.`
+  if (first === undefined) return `${email} is suppressed.`
+  const reach = first.domainId === null ? 'any domain of the organization' : 'this domain'
+  return `${email} is suppressed for ${reach}: ${REASONS[first.reason]}, since ${iso(first.createdAt)}.`
 }
 
 const NO_ATTEMPT =

@@ -67,9 +67,13 @@ export function createPreparer(signRsa?: SignRsa, onCost?: (domain: string, ms: 
     return lane
   }
   const turn = () => {
-    const lane = nextOf(lanes)!
+    const lane = nextOf(lanes)
+    if (lane === null) {
+      isTurning = false
+      return
+    }
     const beganAt = performance.now()
-    lane.waiting.take()!()
+    lane.waiting.take()?.()
     const ms = performance.now() - beganAt
     lane.spentMs += ms
     onCost?.(lane.domain, ms)

@@ -17,7 +17,7 @@ export interface Simulation {
  *  who clicks has opened it. Never throws. */
 export function simulate(email: string): Simulation {
   const local = email.slice(0, Math.max(0, email.lastIndexOf('@'))).toLowerCase()
-  const name = local.split('+', 1)[0]!
+  const [name = ''] = local.split('+', 1)
   switch (name) {
     case 'bounce':
       return simulation([bounced('hard', `550 5.1.1 <${email}>: user unknown (sandbox)`)])
@@ -64,5 +64,6 @@ const DEFERRED: Outcome = {
 }
 
 function bounced(bounceType: 'hard' | 'soft', message: string): Outcome {
-  return { kind: 'bounced', bounceType, code: message.split(' ')[1]!, message, cause: causeOf(`${bounceType} bounce`) }
+  const [, code = ''] = message.split(' ')
+  return { kind: 'bounced', bounceType, code, message, cause: causeOf(`${bounceType} bounce`) }
 }

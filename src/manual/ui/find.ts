@@ -27,11 +27,10 @@ export function find(query: string, index: readonly SearchEntry[]): Found[] {
 
 /** 0 if a term is missing. */
 function scoreOf([, page, heading, words]: SearchEntry, terms: readonly string[]): number {
-  const [inPage, inHeading, inWords] = [page, heading, words].map((text) => text.toLowerCase())
+  const [inPage = '', inHeading = '', inWords = ''] = [page, heading, words].map((text) => text.toLowerCase())
   let score = 0
   for (const term of terms) {
-    const hits =
-      (inHeading!.includes(term) ? 8 : 0) + (inPage!.includes(term) ? 3 : 0) + (inWords!.includes(term) ? 1 : 0)
+    const hits = (inHeading.includes(term) ? 8 : 0) + (inPage.includes(term) ? 3 : 0) + (inWords.includes(term) ? 1 : 0)
     if (hits === 0) return 0
     score += hits
   }

@@ -2,6 +2,7 @@ import { closeSync, ftruncateSync, mkdirSync, openSync, readdirSync, readFileSyn
 import { dirname, join } from 'node:path'
 import type { Attempt, Outcome } from '../../model/delivery.ts'
 import { systemRandom } from '../../os/random.ts'
+import { errorCode } from '../../os/thrown.ts'
 
 /** Mails of one thread that a server has accepted and the store does not have yet. Each is written to a file as soon as
  *  its 250 arrives, so that a process that dies in between does not send it again (record-delivered.ts). The file is
@@ -95,7 +96,7 @@ export function notesAt(path: string): Note[] {
   try {
     return notesIn(readFileSync(path))
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
+    if (errorCode(error) === 'ENOENT') return []
     throw error
   }
 }
@@ -171,7 +172,7 @@ function namesIn(folder: string): string[] {
   try {
     return readdirSync(folder)
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
+    if (errorCode(error) === 'ENOENT') return []
     throw error
   }
 }

@@ -50,8 +50,10 @@ export function createConnections(limits: { idleMs?: number; maxIdle?: number })
     quitting.add(done)
   }
   const removeOldest = (kept: DestinationSessions) => {
+    const oldest = kept.idle.shift()
+    if (oldest === undefined) return
     idleCount--
-    quit(kept.idle.shift()!)
+    quit(oldest)
   }
   const forgetEmpty = (name: string, kept: DestinationSessions) => {
     if (kept.out === 0 && kept.idle.length === 0) destinations.delete(name)
@@ -60,7 +62,7 @@ export function createConnections(limits: { idleMs?: number; maxIdle?: number })
     sweeper = null
     const oldest = nowMs() - idleMs
     for (const [name, kept] of destinations) {
-      while (kept.idle.length > 0 && kept.idle[0]!.idleSinceMs <= oldest) removeOldest(kept)
+      while (kept.idle[0] !== undefined && kept.idle[0].idleSinceMs <= oldest) removeOldest(kept)
       forgetEmpty(name, kept)
     }
     if (idleCount > 0) planSweep()
@@ -95,7 +97,8 @@ export function createConnections(limits: { idleMs?: number; maxIdle?: number })
       return session
     },
     give(destination, session) {
-      const kept = destinations.get(destination.name)!
+      const kept = destinations.get(destination.name)
+      if (kept === undefined) throw new Error(`no session was taken for ${destination.name}`)
       kept.out--
       if (session?.dialogue.isQuiet()) {
         const isOver = kept.out + kept.idle.length >= destination.connections
@@ -103,7 +106,8 @@ export function createConnections(limits: { idleMs?: number; maxIdle?: number })
         else {
           session.idleSinceMs = nowMs()
           kept.idle.push(session)
-          if (++idleCount > maxIdle) removeOldest([...destinations.values()].find(({ idle }) => idle.length > 0)!)
+          const [first] = destinations.values().filter(({ idle }) => idle.length > 0)
+          if (++idleCount > maxIdle && first !== undefined) removeOldest(first)
           planSweep()
         }
       } else session?.dialogue.close()

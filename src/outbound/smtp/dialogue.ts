@@ -5,6 +5,7 @@ import { createReplyReader, type Reply, ReplyFault } from '../../mail/reply.ts'
 import type { TlsaRecord } from '../../net/dns/resolver.ts'
 import { isIpLiteral } from '../../net/ip.ts'
 import { systemClock } from '../../os/clock.ts'
+import { errorCode } from '../../os/thrown.ts'
 import { daneProblem } from '../tls/dane.ts'
 import type { Fault } from './reply.ts'
 import type { Transcript } from './transcript.ts'
@@ -210,9 +211,10 @@ class SocketDialogue implements Dialogue {
       this.replies.push(reply)
     }
     const waiter = this.waiter
-    if (waiter !== null && this.replies.length > 0) {
+    const reply = waiter === null ? undefined : this.replies.shift()
+    if (waiter !== null && reply !== undefined) {
       this.waiter = null
-      waiter(this.replies.shift()!)
+      waiter(reply)
     }
     if (fault !== null) this.end(fault)
   }
@@ -280,8 +282,9 @@ const fingerprintOf = (der: Uint8Array | undefined) =>
 
 /** Why the public authorities, or their replacement, do not verify the certificate; null if they do. */
 function publicProblem(socket: TLSSocket): string | null {
-  const error = socket.authorizationError as Error | string | null | undefined
-  return socket.authorized ? null : String((error as Error)?.message ?? error ?? 'certificate not verified')
+  const error: unknown = socket.authorizationError
+  if (socket.authorized) return null
+  return error instanceof Error ? error.message : String(error ?? 'certificate not verified')
 }
 
 /** The certificates sent by the server, DER, its own first. */
@@ -312,7 +315,7 @@ const lostFault = (reason: string): Fault => ({
 })
 
 function connectFault(error: Error, where: string): Fault {
-  const code = (error as NodeJS.ErrnoException).code ?? ''
+  const code = errorCode(error) ?? ''
   const reason = CONNECT_WORDS[code] ?? error.message
   return { class: 'network', code: '4.4.1', message: `cannot connect to ${where}: ${reason}` }
 }
