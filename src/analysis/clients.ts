@@ -38,7 +38,8 @@ function isUsed(uses: ClientFeature['uses'], { page, tags, values }: Inventory):
   if (uses.propertyName && some(css.values.keys(), uses.propertyName)) return true
   if (uses.value && some(values, uses.value)) return true
   if (uses.selector && some(css.selectors, uses.selector)) return true
-  if (uses.image && page.images.some(({ src }) => uses.image!.test(src))) return true
+  const { image } = uses
+  if (image && page.images.some(({ src }) => image.test(src))) return true
   if (uses.styleInBody && page.hasStyleInBody) return true
   return uses.externalStyleSheet === true && page.tags.some(isExternalSheet)
 }

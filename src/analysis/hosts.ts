@@ -45,7 +45,8 @@ export function hostShown(text: string): string | null {
   if (host === '') return null
   const lower = host.toLowerCase()
   // `Node.js` and `offer.pdf` are not hosts: without a scheme the ending must be a common one.
-  const isSure = scheme !== undefined || lower.startsWith('www.') || COMMON_ENDINGS.has(lower.split('.').at(-1)!)
+  const isSure =
+    scheme !== undefined || lower.startsWith('www.') || COMMON_ENDINGS.has(lower.slice(lower.lastIndexOf('.') + 1))
   if (!isSure) return null
   return URL.parse(`http://${host}`)?.hostname ?? null
 }

@@ -10,7 +10,7 @@ export async function* allDomains(store: Pick<Store, 'organizations' | 'domains'
       const page = await store.domains.list(id, { limit: PAGE, after })
       yield* page.records
       if (!page.hasMore) break
-      after = page.records.at(-1)!.id
+      after = page.records.at(-1)?.id ?? after
     }
   }
 }

@@ -158,8 +158,9 @@ async function lookAtSpf(record: DnsRecord, sender: Sender, resolver: Resolver):
   const lookup = await resolver.txt(record.name)
   if (lookup.kind === 'temporary') return null
   const found = recordsOf(lookup).filter(isSpf)
-  if (found.length !== 1) return seen(found, false)
-  const verdict = await spfAllows(found[0]!, record.name, sender, resolver)
+  const [only, ...others] = found
+  if (only === undefined || others.length > 0) return seen(found, false)
+  const verdict = await spfAllows(only, record.name, sender, resolver)
   return verdict === 'unknown' ? null : seen(found, verdict === 'yes')
 }
 
@@ -170,8 +171,9 @@ async function lookAtDmarc(record: DnsRecord, domain: Domain, resolver: Resolver
     const lookup = await resolver.txt(name)
     if (lookup.kind === 'temporary') return null
     const found = recordsOf(lookup).filter((text) => /^v=DMARC1\s*(?:;|$)/i.test(text))
-    if (found.length > 0)
-      return seen(found, found.length === 1 && POLICIES.has((tagsOf(found[0]!).get('p') ?? '').toLowerCase()))
+    const [first, ...others] = found
+    if (first !== undefined)
+      return seen(found, others.length === 0 && POLICIES.has((tagsOf(first).get('p') ?? '').toLowerCase()))
   }
   return seen([], false)
 }

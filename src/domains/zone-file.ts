@@ -46,5 +46,6 @@ function dataOf({ type, value, priority }: DnsRecord): string {
 /** A string holds at most 255 bytes (RFC 1035 §3.3); longer values use several, which readers join. */
 function txtStrings(value: string): string {
   const strings = (value.match(/.{1,255}/gs) ?? ['']).map((text) => `"${text.replace(/["\\]/g, '\\$&')}"`)
-  return strings.length === 1 ? strings[0]! : `(\n${strings.map((text) => `    ${text}`).join('\n')} )`
+  const [only, ...others] = strings
+  return only !== undefined && others.length === 0 ? only : `(\n${strings.map((text) => `    ${text}`).join('\n')} )`
 }

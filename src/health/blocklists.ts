@@ -45,7 +45,10 @@ export async function checkBlocklists(
   const addresses = [...(await facts.publicAddresses(4)), ...(await facts.publicAddresses(6))]
   if (addresses.length === 0) return skip('the public address is unknown')
   const asked = addresses.flatMap((address) =>
-    BLOCKLISTS.filter(({ families }) => families.includes(isIP(address) as 4 | 6)).map((list) => ({ address, list })),
+    BLOCKLISTS.filter(({ families }) => families.some((family) => family === isIP(address))).map((list) => ({
+      address,
+      list,
+    })),
   )
   const answers = await Promise.all(
     asked.map(async (each) => ({ ...each, answer: await askList(each.address, each.list, deps.resolver) })),

@@ -15,9 +15,9 @@ export async function checkClock(deps: CheckDeps, facts: NetworkFacts): Promise<
   const lookups = await Promise.all(TIME_SERVERS.map((name) => deps.resolver.a(name)))
   const addresses = lookups.flatMap((lookup) => recordsOf(lookup).filter(deps.mayConnect).slice(0, 1))
   const answers = (await Promise.all(addresses.map(deps.askTime))).filter((aheadMs) => aheadMs !== null)
-  if (answers.length === 0) return skip('no time server responds')
   // Uses the smallest difference, so that a single wrong server cannot raise an alarm.
-  const aheadMs = answers.toSorted((a, b) => Math.abs(a) - Math.abs(b))[0]!
+  const [aheadMs] = answers.toSorted((a, b) => Math.abs(a) - Math.abs(b))
+  if (aheadMs === undefined) return skip('no time server responds')
   const offMs = Math.abs(aheadMs)
   if (offMs < NOTABLE_MS) return pass(`accurate to ${(Math.max(offMs, 1) / 1000).toFixed(offMs < 100 ? 2 : 1)} s`)
   const message = `${spoken(offMs)} ${aheadMs > 0 ? 'ahead' : 'behind'}`

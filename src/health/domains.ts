@@ -15,31 +15,36 @@ export interface CheckedDomain {
 export async function checkDomains(look: () => Promise<readonly CheckedDomain[]>): Promise<Verdict> {
   const all = await look()
   if (all.length === 0) return skip('no sending domain yet; add one with postrider domain add')
-  const lost = all.filter(({ missingSince }) => missingSince !== null)
-  if (lost.length > 0) {
+  const lost = all.flatMap(({ missingSince, ...domain }) =>
+    missingSince === null ? [] : [{ ...domain, missingSince }],
+  )
+  const [firstLost] = lost
+  if (firstLost !== undefined) {
     const named = lost.slice(0, MOST_NAMED).map(({ name, missingSince, wasVerified }) => {
-      const since = new Date(missingSince!).toISOString().slice(0, 10)
+      const since = new Date(missingSince).toISOString().slice(0, 10)
       return `${name} (${wasVerified ? '' : 'failed, '}since ${since})`
     })
     const rest = lost.length > MOST_NAMED ? `, and ${lost.length - MOST_NAMED} more` : ''
     const message = `DNS has no proof of ownership for ${named.join(', ')}${rest}`
     const verdict = lost.some(({ wasVerified }) => wasVerified) ? fail : warn
-    return verdict(message, `Run postrider dns check ${lost[0]!.name}. After seven days without proof a domain fails.`)
+    return verdict(message, `Run postrider dns check ${firstLost.name}. After seven days without proof a domain fails.`)
   }
   const wrong = all.filter((domain) => domain.wrong !== null && domain.wrong.length > 0)
-  if (wrong.length > 0) {
-    const named = wrong.slice(0, MOST_NAMED).map((domain) => `${domain.name} (${domain.wrong!.join(', ')})`)
+  const [firstWrong] = wrong
+  if (firstWrong !== undefined) {
+    const named = wrong.slice(0, MOST_NAMED).map((domain) => `${domain.name} (${domain.wrong?.join(', ')})`)
     const rest = wrong.length > MOST_NAMED ? `, and ${wrong.length - MOST_NAMED} more` : ''
     const message = `DNS records are missing or different for ${named.join(', ')}${rest}`
-    const advice = `Run postrider dns check ${wrong[0]!.name}.`
+    const advice = `Run postrider dns check ${firstWrong.name}.`
     // A domain that was verified has lost a record while its mail is in progress.
     return wrong.some(({ wasVerified }) => wasVerified) ? fail(message, advice) : warn(message, advice)
   }
   const silent = all.filter((domain) => domain.wrong === null)
   if (silent.length > 0) return skip(`DNS did not respond for ${silent.length} of ${all.length} domains`)
+  const [only, ...others] = all
   return pass(
-    all.length === 1
-      ? `all DNS records of ${all[0]!.name} are published`
+    only !== undefined && others.length === 0
+      ? `all DNS records of ${only.name} are published`
       : `all DNS records of ${all.length} domains are published`,
   )
 }

@@ -15,10 +15,11 @@ export async function checkPort25({ smarthost }: Installation, deps: CheckDeps, 
   const calls = overIpv4.length > 0 ? overIpv4 : all
   if (calls.length === 0) return skip(`no public mail server found in DNS for ${MAILBOX_PROVIDERS.join(', ')}`)
   const reached = calls.filter(({ isReached }) => isReached)
-  if (reached.length === 0) return fail(unreached(calls), await blockedAdvice(deps, facts))
-
   const welcome = reached.filter(({ problem }) => problem === null)
-  const { host, durationMs, problem } = (welcome[0] ?? reached[0])!
+  const [first] = [...welcome, ...reached]
+  if (first === undefined) return fail(unreached(calls), await blockedAdvice(deps, facts))
+
+  const { host, durationMs, problem } = first
   if (welcome.length > 0) return pass(`${host} responded after ${durationMs} ms`)
   return warn(
     `${host} is reachable but rejects the connection: ${problem}`,

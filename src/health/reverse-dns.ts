@@ -27,9 +27,9 @@ async function checkAddress(address: string, hostname: string, { resolver }: Che
   const lookup = await resolver.ptr(address)
   if (lookup.kind === 'temporary') return skip(`DNS did not respond for the PTR record of ${address}`)
   const names = recordsOf(lookup).map((name) => name.replace(/\.$/, '').toLowerCase())
-  if (names.length === 0) return fail(`${address} has no reverse DNS (PTR)`, adviceFor(family, hostname))
+  const [name] = names
+  if (name === undefined) return fail(`${address} has no reverse DNS (PTR)`, adviceFor(family, hostname))
   if (names.includes(hostname)) return pass(`${address} resolves to ${hostname}`)
-  const name = names[0]!
   const back = await (family === 4 ? resolver.a(name) : resolver.aaaa(name))
   const isRound = recordsOf(back).includes(address)
   const advice = adviceFor(family, hostname)

@@ -42,7 +42,7 @@ export async function submitSlices(
   let isResuming = parts !== null
   for (const [at, slice] of slices.entries()) {
     const isLast = at === slices.length - 1
-    const known = isResuming && !isLast ? await parts!.known(at) : null
+    const known = parts !== null && isResuming && !isLast ? await parts.known(at) : null
     isResuming &&= known !== null
     if (known !== null) {
       results.push(...unpack(known))
@@ -88,7 +88,7 @@ function pack(results: readonly SubmissionResult[]): Uint8Array {
 }
 
 function unpack(body: Uint8Array): SubmissionResult[] {
-  const packed = JSON.parse(new TextDecoder().decode(body)) as Packed[]
+  const packed: Packed[] = JSON.parse(new TextDecoder().decode(body)) // packed above
   return packed.map((each) => {
     if ('accepted' in each) return each.accepted
     const { reason, message, extra } = each.refused

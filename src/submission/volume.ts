@@ -3,6 +3,7 @@ import { isFinal } from '../model/message.ts'
 import { type Plan, UNLIMITED } from '../model/organization.ts'
 import { Refusal } from '../model/refusal.ts'
 import { messageStoredBytes } from '../model/stored-bytes.ts'
+import { isOneOf } from '../os/records.ts'
 import type { AcceptedMessage } from '../storage/store.ts'
 
 /** Recipients that count towards the monthly quota: those of live mail with a delivery attempt. */
@@ -21,7 +22,7 @@ const SENDING_LIMITS = [
 
 /** Whether sending can reach this limit. */
 export function isSendingLimit(name: LimitName): name is keyof Used {
-  return (SENDING_LIMITS as readonly LimitName[]).includes(name)
+  return isOneOf(SENDING_LIMITS, name)
 }
 
 /** Zero for each limit. */

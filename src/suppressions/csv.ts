@@ -66,7 +66,7 @@ export function createCsvReader(): CsvReader {
   return {
     push(text) {
       const pieces = (rest + text).split('\n')
-      rest = pieces.pop()!
+      rest = pieces.pop() ?? ''
       if (rest.length > MAX_CHARACTERS) {
         pieces.push(rest)
         rest = ''
@@ -98,7 +98,8 @@ function oddQuotes(text: string): boolean {
 
 function separatorOf(header: string): string {
   const count = (character: string) => header.split(character).length
-  return [',', ';', '\t'].toSorted((a, b) => count(b) - count(a))[0]!
+  const [most = ','] = [',', ';', '\t'].toSorted((a, b) => count(b) - count(a))
+  return most
 }
 
 /** Null if text follows a closing quote. */

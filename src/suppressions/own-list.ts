@@ -1,5 +1,6 @@
 import { iso } from '../model/event.ts'
-import { SUPPRESSION_REASONS, type Suppression, type SuppressionReason } from '../model/suppression.ts'
+import { SUPPRESSION_REASONS, type Suppression } from '../model/suppression.ts'
+import { isOneOf } from '../os/records.ts'
 import { csvLine } from './csv.ts'
 import type { Row, Said } from './providers.ts'
 import { parseTime } from './times.ts'
@@ -34,13 +35,13 @@ export function unguarded(field: string): string {
 export function readOwn(row: Row): Said {
   const plain = (name: string) => (row[name] ?? '').trim()
   const reason = plain('reason') || 'manual'
-  if (!SUPPRESSION_REASONS.includes(reason as SuppressionReason)) {
+  if (!isOneOf(SUPPRESSION_REASONS, reason)) {
     return { fault: `reason must be one of ${SUPPRESSION_REASONS.join(', ')}` }
   }
   const evidence = plain('evidence')
   return {
     email: plain('email') || plain('emailaddress'),
-    reason: reason as SuppressionReason,
+    reason,
     at: parseTime(row.createdat),
     evidence,
   }
