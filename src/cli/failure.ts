@@ -1,7 +1,7 @@
 import type { ConfigFault } from '../config/fault.ts'
 import { formatFaults } from '../config/load.ts'
 import { Refusal } from '../model/refusal.ts'
-import { SealUnusable } from '../storage/sqlite/encryption.ts'
+import { EncryptionKeyUnusable } from '../storage/sqlite/encryption.ts'
 import { StoreMismatch } from '../storage/sqlite/migrate.ts'
 import { StoreDamaged, StoreUnavailable } from '../storage/store.ts'
 
@@ -34,7 +34,7 @@ export function configFailure(faults: readonly ConfigFault[]): CommandFailure {
 export function toFailure(thrown: unknown): CommandFailure | null {
   if (thrown instanceof CommandFailure) return thrown
   if (thrown instanceof Refusal) return fromRefusal(thrown)
-  if (thrown instanceof SealUnusable) return usageFault(thrown.message)
+  if (thrown instanceof EncryptionKeyUnusable) return usageFault(thrown.message)
   const isStore = thrown instanceof StoreUnavailable || thrown instanceof StoreDamaged
   if (thrown instanceof StoreMismatch || isStore) return new CommandFailure(thrown.message)
   if (!(thrown instanceof Error)) return null

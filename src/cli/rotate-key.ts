@@ -1,5 +1,5 @@
 import { lockDataDir } from '../storage/sqlite/lock.ts'
-import { reseal } from '../storage/sqlite/re-encrypt.ts'
+import { reEncrypt } from '../storage/sqlite/re-encrypt.ts'
 import { withCliContext } from './cli-context.ts'
 import { CommandFailure, EXIT } from './failure.ts'
 import { print, printJson } from './print.ts'
@@ -11,7 +11,7 @@ export async function rotateEncryptionKey(options: { config: string; json?: true
     if (lock === null) throw new CommandFailure(`a server is running on ${config.dataDir}. Stop it first.`, EXIT.inUse)
     try {
       const about = { organizationId: null, body: {} }
-      const secrets = await operator.manage('seal_rotate', about, async () => reseal(config.dataDir))
+      const secrets = await operator.manage('seal_rotate', about, async () => reEncrypt(config.dataDir))
       if (options.json) printJson({ secrets })
       else print(`${secrets} secrets re-encrypted with a new key. The old key stays in seal.key, below the new one.`)
     } finally {

@@ -52,8 +52,8 @@ export async function findAddresses(
   const found = lookups.map((lookup) => (lookup.kind === 'records' ? lookup.records : []))
   const allowed = found.map((addresses) => addresses.filter(mayConnect))
   const [first = [], second = []] = allowed
-  const room = Math.min(second.length, MAX_ADDRESSES / 2)
-  const addresses = [...first.slice(0, MAX_ADDRESSES - room), ...second].slice(0, MAX_ADDRESSES)
+  const capacity = Math.min(second.length, MAX_ADDRESSES / 2)
+  const addresses = [...first.slice(0, MAX_ADDRESSES - capacity), ...second].slice(0, MAX_ADDRESSES)
   const authentic = lookups.every((lookup) => lookup.kind !== 'records' || lookup.authentic)
   if (addresses.length > 0) return { addresses, reason: 'found', authentic }
   if (lookups.some((lookup) => lookup.kind === 'temporary')) return { addresses, reason: 'temporary', authentic }

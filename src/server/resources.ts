@@ -104,7 +104,10 @@ async function openStoreWithEvents(
   const store = await openStore({
     dataDir: config.dataDir,
     now: clock.now(),
-    told: { ...metrics, happened: (organizationIds) => organizationIds.forEach((id) => void eventStream?.notify(id)) },
+    commitListener: {
+      ...metrics,
+      happened: (organizationIds) => organizationIds.forEach((id) => void eventStream?.notify(id)),
+    },
     minFreeBytes: config.storage.minFreeBytes,
     plans: planNamed(config),
     onUpgrade: (taken) => steps.push(...taken),

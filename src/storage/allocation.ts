@@ -5,7 +5,7 @@ export interface Allocation {
   /** How many more the claim may take in all. */
   left(): number
   /** How many more it may take of a key with these quotas. */
-  roomFor(quotas: readonly Quota[]): number
+  capacityFor(quotas: readonly Quota[]): number
   /** The first of these quotas that leaves nothing; null when each leaves something. */
   blockedBy(quotas: readonly Quota[]): string | null
   took(quotas: readonly Quota[], count: number): void
@@ -25,10 +25,10 @@ export function createAllocation(limit: number): Allocation {
 
   return {
     left: () => left,
-    roomFor: (quotas) => {
-      let room = left
-      for (const quota of quotas) room = Math.min(room, leftOf(quota))
-      return room
+    capacityFor: (quotas) => {
+      let capacity = left
+      for (const quota of quotas) capacity = Math.min(capacity, leftOf(quota))
+      return capacity
     },
     blockedBy: (quotas) => quotas.find((quota) => leftOf(quota) <= 0)?.name ?? null,
     took: (quotas, count) => {

@@ -16,7 +16,7 @@ function limitsOf(total: number, perKey = 10) {
   const startableAt = (id: string) => {
     const answer = limits.look(id, 0)
     if (answer === false || 'name' in answer) return answer
-    return createAllocation(slots.free()).roomFor(answer.quotas)
+    return createAllocation(slots.free()).capacityFor(answer.quotas)
   }
   const start = (id: string) => limits.start(id, () => new Promise<void>((resolve) => ends.push(resolve)))
   /** Starts everything with capacity in up to `endpoints` endpoints → how many. */
@@ -58,7 +58,7 @@ test('one claim of several endpoints leaves each organization the same as severa
   const taken = ['aq1', 'aq2', 'bq1', 'cq1', 'dq1'].map((id) => {
     const answer = limits.look(id, 0)
     if (answer === false || 'name' in answer) throw new Error('no limits')
-    const count = Math.max(0, allocation.roomFor(answer.quotas))
+    const count = Math.max(0, allocation.capacityFor(answer.quotas))
     allocation.took(answer.quotas, count)
     return count
   })

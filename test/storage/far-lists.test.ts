@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { type Connection, connect } from '../../src/storage/sqlite/driver.ts'
-import { openSeal } from '../../src/storage/sqlite/encryption-key.ts'
+import { openEncryption } from '../../src/storage/sqlite/encryption-key.ts'
 import { eventKinds, RANGE } from '../../src/storage/sqlite/event-kinds.ts'
 import { sqliteMessageList } from '../../src/storage/sqlite/message-list.ts'
 import { migrate } from '../../src/storage/sqlite/migrate.ts'
@@ -38,7 +38,7 @@ let records: Records
 beforeEach(async () => {
   db = connect(':memory:', { busyTimeoutMs: 0 })
   migrate(db, 0)
-  store = storeOn(db, openSeal(':memory:', db))
+  store = storeOn(db, openEncryption(':memory:', db))
   records = createRecords()
   await found(store, records)
 })

@@ -185,7 +185,7 @@ test('a store in use is copied before a step, once', async () => {
 })
 
 test('the step to ownership keeps every domain and its encrypted keys, and then lets others claim the name', async () => {
-  const sealed = Buffer.from([1, 2, 3])
+  const encrypted = Buffer.from([1, 2, 3])
   const before = (db: Connection) => {
     migrate(db, 1, MIGRATIONS.slice(0, 1))
     db.exec("insert into organizations values ('org_a', 'A', 'free', 0), ('org_b', 'B', 'free', 0)")
@@ -195,7 +195,7 @@ test('the step to ownership keeps every domain and its encrypted keys, and then 
     domain.run('dom_3', 'three.example', 'failed', 6, 8, 'bounces.three.example', null)
     domain.run('dom_4', 'four.example', 'failed', null, 8, 'bounces.four.example', null)
     const key = db.prepare("insert into dkim_keys values (?, ?, 'rsa-sha256', 'active', 'public', ?, 9)")
-    for (const id of ['dom_1', 'dom_2', 'dom_3', 'dom_4']) for (const name of ['a', 'b']) key.run(id, name, sealed)
+    for (const id of ['dom_1', 'dom_2', 'dom_3', 'dom_4']) for (const name of ['a', 'b']) key.run(id, name, encrypted)
   }
   await inside((db) => {
     before(db)

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { type Connection, connect } from '../../src/storage/sqlite/driver.ts'
-import { openSeal } from '../../src/storage/sqlite/encryption-key.ts'
+import { openEncryption } from '../../src/storage/sqlite/encryption-key.ts'
 import { migrate } from '../../src/storage/sqlite/migrate.ts'
 import { storeOn } from '../../src/storage/sqlite/open.ts'
 import type { Store } from '../../src/storage/store.ts'
@@ -299,7 +299,7 @@ async function plansOf(use: (store: Store) => Promise<void>): Promise<Plan[]> {
     statements.add(sql)
     return prepare(sql)
   }) as Connection['prepare']
-  const store = storeOn(db, openSeal(':memory:', db))
+  const store = storeOn(db, openEncryption(':memory:', db))
   await use(store)
   const plans = [...statements].map((sql) => {
     const values = Array(sql.split('?').length - 1).fill(null)

@@ -1,6 +1,6 @@
 import { expect, spyOn, test } from 'bun:test'
 import { type Connection, connect } from '../../src/storage/sqlite/driver.ts'
-import { openSeal } from '../../src/storage/sqlite/encryption-key.ts'
+import { openEncryption } from '../../src/storage/sqlite/encryption-key.ts'
 import { migrate } from '../../src/storage/sqlite/migrate.ts'
 import { storeOn } from '../../src/storage/sqlite/open.ts'
 import type { ClaimedInboundDelivery, ClaimedWebhookDelivery, ClaimQueue, Store } from '../../src/storage/store.ts'
@@ -10,7 +10,7 @@ import { accept, claim, createRecords, found, postAttempt, type Records, recordO
 test('statements for a mail are prepared once and not for each mail', async () => {
   const db = connect(':memory:', { busyTimeoutMs: 0 })
   migrate(db, 0)
-  const store = storeOn(watched(db), openSeal(':memory:', db))
+  const store = storeOn(watched(db), openEncryption(':memory:', db))
   const records = createRecords()
   await found(store, records)
   await store.webhooks.create(records.webhook(), 'secret')

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { type Connection, connect } from '../../src/storage/sqlite/driver.ts'
-import { openSeal } from '../../src/storage/sqlite/encryption-key.ts'
+import { openEncryption } from '../../src/storage/sqlite/encryption-key.ts'
 import { migrate } from '../../src/storage/sqlite/migrate.ts'
 import { storeOn } from '../../src/storage/sqlite/open.ts'
 import { SLICE } from '../../src/storage/sqlite/retention.ts'
@@ -14,7 +14,7 @@ test('no read of retention exceeds a slice, and a step without time reads once',
   const db = connect(':memory:', { busyTimeoutMs: 0 })
   migrate(db, 0)
   const reads: number[] = []
-  const store = storeOn(watched(db, reads), openSeal(':memory:', db))
+  const store = storeOn(watched(db, reads), openEncryption(':memory:', db))
   const records = createRecords()
   await found(store, records)
   const route = records.inboundRoute({ action: { type: 'store', config: {} } })

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { connect } from '../../src/storage/sqlite/driver.ts'
-import { openSeal } from '../../src/storage/sqlite/encryption-key.ts'
+import { openEncryption } from '../../src/storage/sqlite/encryption-key.ts'
 import { migrate } from '../../src/storage/sqlite/migrate.ts'
 import { storeOn } from '../../src/storage/sqlite/open.ts'
 import { RANGE } from '../../src/storage/sqlite/search.ts'
@@ -18,7 +18,7 @@ let numberFrom: (number: number) => void
 beforeEach(async () => {
   const db = connect(':memory:', { busyTimeoutMs: 0 })
   migrate(db, 0)
-  store = storeOn(db, openSeal(':memory:', db))
+  store = storeOn(db, openEncryption(':memory:', db))
   records = createRecords()
   await found(store, records)
   numberFrom = (number) => {

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Connection, connect } from '../../src/storage/sqlite/driver.ts'
-import { openSeal } from '../../src/storage/sqlite/encryption-key.ts'
+import { openEncryption } from '../../src/storage/sqlite/encryption-key.ts'
 import { migrate } from '../../src/storage/sqlite/migrate.ts'
 import { storeOn } from '../../src/storage/sqlite/open.ts'
 import { type Store, StoreUnavailable } from '../../src/storage/store.ts'
@@ -33,7 +33,7 @@ beforeEach(async () => {
   migrate(db, START)
   isFull = false
   refuseCommits(db)
-  store = storeOn(db, openSeal(':memory:', db))
+  store = storeOn(db, openEncryption(':memory:', db))
   other = connect(join(dataDir, 'postrider.db'), { busyTimeoutMs: 0 })
   records = createRecords()
   await found(store, records)

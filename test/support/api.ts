@@ -141,7 +141,7 @@ export async function createTestApi(options: TestApiOptions = {}): Promise<TestA
     dataDir: ':memory:',
     now: START,
     ...(options.limits && { plans: () => options.limits! }),
-    told: {
+    commitListener: {
       committed: () => {},
       suppressed: () => {},
       happened: (organizationIds) => made.happened(organizationIds),

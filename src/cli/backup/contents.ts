@@ -1,6 +1,6 @@
 import { closeSync, constants, lstatSync, openSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { SEAL_KEY_FILE } from '../../storage/sqlite/encryption-key.ts'
+import { ENCRYPTION_KEY_FILE } from '../../storage/sqlite/encryption-key.ts'
 import { CONFIG_FILE, MOST_SMALL_BYTES, MOST_SMALL_FILES, mayHold } from './manifest.ts'
 
 export interface SmallFile {
@@ -15,7 +15,7 @@ const DEEPEST = 3
 export function smallFiles(options: { config: string; dataDir: string; withKey: boolean }): SmallFile[] {
   const { config, dataDir, withKey } = options
   const names = namesBelow(dataDir, '', DEEPEST)
-    .filter((name) => withKey || name !== SEAL_KEY_FILE)
+    .filter((name) => withKey || name !== ENCRYPTION_KEY_FILE)
     .slice(0, MOST_SMALL_FILES - 1)
   return [
     { name: CONFIG_FILE, bytes: readFileSync(config) },

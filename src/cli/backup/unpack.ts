@@ -5,7 +5,7 @@ import { pipeline } from 'node:stream/promises'
 import { systemClock } from '../../os/clock.ts'
 import { createMintId } from '../../os/ids.ts'
 import { systemRandom } from '../../os/random.ts'
-import { SEAL_KEY_FILE } from '../../storage/sqlite/encryption-key.ts'
+import { ENCRYPTION_KEY_FILE } from '../../storage/sqlite/encryption-key.ts'
 import { inspectDatabase } from '../../storage/sqlite/inspect.ts'
 import { openStore } from '../../storage/sqlite/open.ts'
 import type { Store } from '../../storage/store.ts'
@@ -47,11 +47,11 @@ export async function unpack(
     'The backup',
   )
   for (const { name, bytes } of small) if (name !== CONFIG_FILE) put(folder, name, bytes)
-  if (!small.some(({ name }) => name === SEAL_KEY_FILE)) {
+  if (!small.some(({ name }) => name === ENCRYPTION_KEY_FILE)) {
     if (options.sealKey === null) {
-      throw new CommandFailure(`the backup was made without ${SEAL_KEY_FILE}. Provide that file with --seal-key`)
+      throw new CommandFailure(`the backup was made without ${ENCRYPTION_KEY_FILE}. Provide that file with --seal-key`)
     }
-    put(folder, SEAL_KEY_FILE, options.sealKey)
+    put(folder, ENCRYPTION_KEY_FILE, options.sealKey)
   }
   const file = join(folder, DATABASE)
   await pipeline(archive.database(), createWriteStream(file, { flags: 'wx', mode: 0o600 })).catch((thrown: unknown) => {

@@ -9,8 +9,8 @@ export function addMaintenance(program: Command): void {
     .option('--limit <number>', 'number of entries, newest first', (text) => whole(text, 1, 10_000, 'number'), 50)
     .action(async (options) => (await import('../audit.ts')).showAuditLog(options))
 
-  const seal = program.command('seal').description('manage the key that encrypts secrets on disk')
-  withRecords(seal.command('rotate'))
+  const encryptionKey = program.command('seal').description('manage the key that encrypts secrets on disk')
+  withRecords(encryptionKey.command('rotate'))
     .description('re-encrypt all secrets with a new key; stop the server first')
     .action(async (options) => (await import('../rotate-key.ts')).rotateEncryptionKey(options))
 }

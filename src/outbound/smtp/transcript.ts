@@ -49,10 +49,10 @@ function joinBounded(lines: readonly string[], maxBytes: number): string {
 }
 
 function takeLines(lines: readonly string[], maxBytes: number): string[] {
-  let room = maxBytes
+  let capacity = maxBytes
   const end = lines.findIndex((line) => {
-    room -= line.length + 1
-    return room < 0
+    capacity -= line.length + 1
+    return capacity < 0
   })
   return lines.slice(0, end < 0 ? lines.length : end)
 }

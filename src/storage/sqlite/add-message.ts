@@ -47,7 +47,7 @@ export function addMessageInside(
   const addDelivery = db.prepare(ADD_DELIVERY)
   const senderAddressOf = createSenderAddress()
 
-  return ({ message, content: packed, deliveries: parts, ...told }: AcceptedMessage) => {
+  return ({ message, content: packed, deliveries: parts, ...rest }: AcceptedMessage) => {
     const metadata = JSON.stringify(message.metadata)
     const storedBytes = messageStoredBytes(message.sizeBytes, parts.length, metadata, message.subject)
     const { lastInsertRowid: number } = addMessage.run(
@@ -107,13 +107,13 @@ export function addMessageInside(
       if (part.nextAttemptAt !== null) inside.dueIndex.offer(queue, part.nextAttemptAt)
     }
     inside.counters.accepted(message, parts)
-    for (const { deliveryId, attempt } of told.attempts) {
+    for (const { deliveryId, attempt } of rest.attempts) {
       const number = numbers.get(deliveryId)
       if (number === undefined) throw new Error(`an attempt of ${deliveryId}, which is no delivery of ${message.id}`)
       inside.addAttempt(number, attempt)
     }
-    for (const event of told.events) inside.append(event)
-    for (const suppression of told.suppressions) inside.suppress(suppression)
+    for (const event of rest.events) inside.append(event)
+    for (const suppression of rest.suppressions) inside.suppress(suppression)
   }
 }
 

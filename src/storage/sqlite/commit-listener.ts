@@ -12,7 +12,7 @@ export interface CommitListener {
 }
 
 /** Collects what a transaction writes and reports it after the commit. */
-export function createCommitReports(told: CommitListener | undefined) {
+export function createCommitReports(commitListener: CommitListener | undefined) {
   let suppressed: SuppressionReason[] = []
   let happened = new Set<string>()
   return {
@@ -30,11 +30,11 @@ export function createCommitReports(told: CommitListener | undefined) {
         happened.add(event.organizationId)
       },
     committed: (ms: number) => {
-      told?.committed(ms)
-      for (const reason of suppressed) told?.suppressed(reason)
+      commitListener?.committed(ms)
+      for (const reason of suppressed) commitListener?.suppressed(reason)
       suppressed = []
       if (happened.size === 0) return
-      told?.happened?.(happened)
+      commitListener?.happened?.(happened)
       happened = new Set()
     },
     forget: () => {

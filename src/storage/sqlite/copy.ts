@@ -16,7 +16,7 @@ export interface Copied {
 /** A database, in use or not, → a copy in `to`, as it was at one moment: everything committed before the call is in it. One
  *  read transaction holds that moment, so writers go on and what they write meanwhile waits in the log. `to` is not there, or
  *  empty. `yieldDisk` is called between two steps, to leave the disk to those whose fsync somebody waits for. Throws what the
- *  driver throws: SQLITE_FULL without room for the copy. StoreDamaged for a log that SQLite would quietly cut off. */
+ *  driver throws: SQLITE_FULL without capacity for the copy. StoreDamaged for a log that SQLite would quietly cut off. */
 export async function copyDatabase(file: string, to: string, yieldDisk: () => void): Promise<Copied> {
   requireFiles(file)
   const db = connect(file, { busyTimeoutMs: PATIENCE_MS })

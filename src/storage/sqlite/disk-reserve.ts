@@ -6,15 +6,15 @@ const LOOK_MS = 250
 /** The reserve of a small disk. */
 const MOST_OF_DISK = 0.1
 
-/** Room on the disk for new mail. What is kept free is for the work under way: outcomes, events, and what removes old
+/** DiskReserve on the disk for new mail. What is kept free is for the work under way: outcomes, events, and what removes old
  *  mail, since SQLite can remove nothing on a full disk. */
-export interface Room {
+export interface DiskReserve {
   /** Throws StoreUnavailable while less is free than is to be kept. */
   require(): void
 }
 
-/** A folder and the bytes to keep free on its disk, at most a tenth of it → its Room. 0: no look is taken. */
-export function createRoom(folder: string, minFreeBytes: number): Room {
+/** A folder and the bytes to keep free on its disk, at most a tenth of it → its DiskReserve. 0: no look is taken. */
+export function createDiskReserve(folder: string, minFreeBytes: number): DiskReserve {
   let lookedAt = Number.NEGATIVE_INFINITY
   let isShort = false
   return {

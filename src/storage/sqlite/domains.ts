@@ -6,7 +6,7 @@ import type { AuditRecorder } from './audit-log.ts'
 import { domainClashes } from './domain-clashes.ts'
 import { domainOwnership } from './domain-ownership.ts'
 import { type Connection, one } from './driver.ts'
-import type { Seal } from './encryption.ts'
+import type { Encryption } from './encryption.ts'
 import type { ForeignChanges } from './foreign.ts'
 import type { RememberInside } from './idempotency.ts'
 import { rangeOf, toPage } from './page.ts'
@@ -60,8 +60,8 @@ export interface DomainCache {
   forget(): void
 }
 
-export function domainCache(db: Connection, foreign: ForeignChanges, seal: Seal): DomainCache {
-  const read = domainReader(db, seal)
+export function domainCache(db: Connection, foreign: ForeignChanges, encryption: Encryption): DomainCache {
+  const read = domainReader(db, encryption)
   const cache = new Map<string, Domain | null>()
   const byName = new Map<string, Domain | null>()
   const byReturnPathHost = new Map<string, Domain | null>()
@@ -108,11 +108,11 @@ export function sqliteDomains(
   cache: DomainCache,
   keys: KeyCache,
   remember: RememberInside,
-  seal: Seal,
+  encryption: Encryption,
   auditRecorder: Pick<AuditRecorder, 'put'>,
 ): Domains {
-  const read = domainReader(db, seal)
-  const { add, addKeys } = domainWriter(db, seal)
+  const read = domainReader(db, encryption)
+  const { add, addKeys } = domainWriter(db, encryption)
   const clashes = domainClashes(db)
   const ownership = domainOwnership(db, clashes, auditRecorder)
   const count = db.prepare<unknown[], { domains: number }>(COUNT)
@@ -209,15 +209,15 @@ type Row = Omit<Domain, 'dkim' | 'tracking' | 'findings'> & {
 
 type DkimKeyRow = Omit<DkimKeyRecord, 'privateKeyPem'> & { privateKey: Uint8Array }
 
-/** Where a private key is sealed for. */
+/** Where a private key is encrypted for. */
 const placeOf = (domainId: string, selector: string) => `dkim_keys ${domainId} ${selector}`
 
-function domainWriter(db: Connection, seal: Seal) {
+function domainWriter(db: Connection, encryption: Encryption) {
   const create = db.prepare(CREATE)
   const addDkimKey = db.prepare(ADD_DKIM_KEY)
   const addKeys = (id: string, keys: DkimKeyRecord[]) => {
     for (const key of keys) {
-      const privateKey = seal.seal(key.privateKeyPem, placeOf(id, key.selector))
+      const privateKey = encryption.encrypt(key.privateKeyPem, placeOf(id, key.selector))
       addDkimKey.run(id, key.selector, key.algorithm, key.state, key.publicKey, privateKey, key.createdAt)
     }
   }
@@ -246,7 +246,7 @@ function domainWriter(db: Connection, seal: Seal) {
   return { add, addKeys }
 }
 
-function domainReader(db: Connection, seal: Seal) {
+function domainReader(db: Connection, encryption: Encryption) {
   const get = db.prepare<unknown[], Row>(GET)
   const ownedByName = db.prepare<unknown[], Row>(OWNED_BY_NAME)
   const claimsOfName = db.prepare<unknown[], Row>(CLAIMS_OF_NAME)
@@ -260,7 +260,7 @@ function domainReader(db: Connection, seal: Seal) {
       ...rest,
       dkim: dkimKeys.all(row.id).map(({ privateKey, ...key }) => ({
         ...key,
-        privateKeyPem: seal.open(privateKey, placeOf(row.id, key.selector)).toString(),
+        privateKeyPem: encryption.decrypt(privateKey, placeOf(row.id, key.selector)).toString(),
       })),
       tracking: {
         opens: trackOpens === 1,

@@ -109,19 +109,19 @@ describe('keys behind a named blocker', () => {
     for (let i = 0; i < 1000; i++) dueIndex.offer(`dead${i}`, i)
     dueIndex.offer('fine', 5000)
     let looks = 0
-    let room = 0
+    let free = 0
     const look = (key: string) => {
       looks++
       if (key === 'fine') return true
-      return room > 0 || behind('full')
+      return free > 0 || behind('full')
     }
     expect(dueIndex.take(9999, look)).toBe('fine')
     looks = 0
     expect(dueIndex.take(9999, look)).toBeNull()
     expect(looks).toBe(0)
-    for (room = 2; room > 0; room--) {
+    for (free = 2; free > 0; free--) {
       dueIndex.freed('full')
-      expect(dueIndex.take(9999, look)).toBe(`dead${2 - room}`)
+      expect(dueIndex.take(9999, look)).toBe(`dead${2 - free}`)
     }
     looks = 0
     expect(dueIndex.take(9999, look)).toBeNull()
@@ -216,12 +216,12 @@ interface Model {
 test('behaves like a list that is searched from end to end', () => {
   const key = fc.constantFrom('a', 'b', 'c', 'd', 'e')
   const at = fc.integer({ min: 0, max: 30 })
-  const rooms = fc.subarray(['a', 'b', 'c', 'd', 'e'])
+  const free = fc.subarray(['a', 'b', 'c', 'd', 'e'])
   const step = fc.oneof(
     fc.record({ do: fc.constant('offer' as const), key, at }),
     fc.record({ do: fc.constant('set' as const), key, at: fc.option(at) }),
-    fc.record({ do: fc.constant('take' as const), now: at, rooms }),
-    fc.record({ do: fc.constant('nextAt' as const), rooms }),
+    fc.record({ do: fc.constant('take' as const), now: at, free }),
+    fc.record({ do: fc.constant('nextAt' as const), free }),
     fc.record({ do: fc.constant('clear' as const) }),
   )
   const property = fc.property(fc.array(step, { maxLength: 600 }), (steps) => {
@@ -239,9 +239,9 @@ test('behaves like a list that is searched from end to end', () => {
         dueIndex.clear()
         model.times.clear()
       } else if (each.do === 'nextAt') {
-        expect(dueIndex.nextAt((name) => each.rooms.includes(name))).toBe(earliest(model, each.rooms))
+        expect(dueIndex.nextAt((name) => each.free.includes(name))).toBe(earliest(model, each.free))
       } else {
-        takesTheSame(dueIndex, model, each.now, each.rooms)
+        takesTheSame(dueIndex, model, each.now, each.free)
       }
     }
   })
@@ -249,20 +249,20 @@ test('behaves like a list that is searched from end to end', () => {
 })
 
 /** Of keys due at the same time either may come first; the one taken is gone from both. */
-function takesTheSame(dueIndex: DueIndex, model: Model, now: number, rooms: string[]): void {
-  const at = earliest(model, rooms)
-  const taken = dueIndex.take(now, (name) => rooms.includes(name))
+function takesTheSame(dueIndex: DueIndex, model: Model, now: number, free: string[]): void {
+  const at = earliest(model, free)
+  const taken = dueIndex.take(now, (name) => free.includes(name))
   if (at === null || at > now) {
     expect(taken).toBeNull()
     return
   }
-  expect(rooms).toContain(taken!)
+  expect(free).toContain(taken!)
   expect(model.times.get(taken!)).toBe(at)
   model.times.delete(taken!)
 }
 
-function earliest({ times }: Model, rooms: string[]): number | null {
-  const due = rooms.flatMap((name) => times.get(name) ?? [])
+function earliest({ times }: Model, free: string[]): number | null {
+  const due = free.flatMap((name) => times.get(name) ?? [])
   return due.length === 0 ? null : Math.min(...due)
 }
 

@@ -2,10 +2,10 @@ import { createAllocation } from '../allocation.ts'
 import type { Blocker, ClaimLimits, PlannedKey, PlanRequest } from '../store.ts'
 
 /** When each key (a destination, a webhook) next has something due: what lets a claim step over a backlog of
- *  keys that have no room without touching their rows. A memory of what the due index holds, rebuilt from it at
+ *  keys that have no capacity without touching their rows. A memory of what the due index holds, rebuilt from it at
  *  start; a time too early costs one empty look, a time too late would lose work and never happens.
  *
- *  A key without room steps aside: behind a named blocker until somebody says that this one is freed or its time has
+ *  A key without capacity steps aside: behind a named blocker until somebody says that this one is freed or its time has
  *  come, and then one key of those behind it is looked at, and the next only when that one could go. So a look costs
  *  what it finds and not what waits. A key refused without a name is looked at again at every look. */
 export interface DueIndex {
@@ -13,14 +13,14 @@ export interface DueIndex {
   offer(key: string, at: number): void
   /** The key's next due time is now exactly `at`; null = nothing waits. */
   set(key: string, at: number | null): void
-  /** The key that has been due longest at `now` and has room, taken off the index (give it back with set);
+  /** The key that has been due longest at `now` and has capacity, taken off the index (give it back with set);
    *  null when there is none. */
   take(now: number, look: IndexLook): string | null
-  /** The earliest due time among keys with room, or the end of a blocker; null when there is neither. Keys that are
+  /** The earliest due time among keys with capacity, or the end of a blocker; null when there is neither. Keys that are
    *  due after `now` count without being looked at. */
   nextAt(look: IndexLook, now?: number): number | null
   /** Takes the keys off that a claim may take something of, longest due first, by what `look` says of each and on the
-   *  assumption that the claim finds one delivery of every key before it. Keys that lack room only by that assumption wait
+   *  assumption that the claim finds one delivery of every key before it. Keys that lack capacity only by that assumption wait
    *  behind the quota's name and are looked at again at the next look. The claim has to put every key back. */
   plan(request: PlanRequest): PlannedKey[]
   /** The keys of a plan that was not claimed go back. */
@@ -30,7 +30,7 @@ export interface DueIndex {
   /** As `set`, but behind all that wait for `blocker`: a key that used up a quota lets the others go first. The first of
    *  them is looked at next, so nothing waits to be freed. */
   setBehind(key: string, at: number, blocker: string): void
-  /** What stood behind the blocker may have room. */
+  /** What stood behind the blocker may have capacity. */
   freed(blocker: string): void
   clear(): void
 }
@@ -207,7 +207,7 @@ class Index implements DueIndex {
     return this.#times.get(key) !== at || (this.#parked.get(key) ?? null) !== of
   }
 
-  /** The earliest entry that is still true and has room, left on the heap. */
+  /** The earliest entry that is still true and has capacity, left on the heap. */
   #first(look: IndexLook, now: number): Entry | null {
     if (now < this.#lookedAt) this.#lookAtBlockersAgain()
     if (Number.isFinite(now)) this.#lookedAt = now

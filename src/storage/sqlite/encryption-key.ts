@@ -3,55 +3,55 @@ import { closeSync, fstatSync, fsyncSync, openSync, readFileSync, renameSync, wr
 import { dirname, join } from 'node:path'
 import { errorCode } from '../../os/thrown.ts'
 import { type Connection, one } from './driver.ts'
-import { createSeal, KEY_BYTES, type Seal, SealUnusable } from './encryption.ts'
+import { createEncryption, type Encryption, EncryptionKeyUnusable, KEY_BYTES } from './encryption.ts'
 
-/** The file with the keys, base64, a line each: the first seals, those below only open what was sealed before it came.
+/** The file with the keys, base64, a line each: the first seals, those below only open what was encrypted before it came.
  *  It lies in the data directory, readable by its owner alone; a copy of the database without it tells no secret. */
-export const SEAL_KEY_FILE = 'seal.key'
+export const ENCRYPTION_KEY_FILE = 'seal.key'
 
 const PROOF = 'select proof from seal'
 const KEEP_PROOF = 'insert into seal (one, proof) values (1, ?)'
 const PLACE = 'seal'
 const PROOF_TEXT = 'postrider'
 
-/** Data directory and its database → its Seal. The key is made at the first start, on the disk before anything is sealed
- *  with it; `:memory:` has one that nobody keeps. Throws SealUnusable when it is missing or another although something
- *  is sealed, and when others may read it. */
-export function openSeal(dataDir: string, db: Connection): Seal {
-  if (dataDir === ':memory:') return createSeal([randomBytes(KEY_BYTES)])
-  const file = join(dataDir, SEAL_KEY_FILE)
+/** Data directory and its database → its Encryption. The key is made at the first start, on the disk before anything is encrypted
+ *  with it; `:memory:` has one that nobody keeps. Throws EncryptionKeyUnusable when it is missing or another although something
+ *  is encrypted, and when others may read it. */
+export function openEncryption(dataDir: string, db: Connection): Encryption {
+  if (dataDir === ':memory:') return createEncryption([randomBytes(KEY_BYTES)])
+  const file = join(dataDir, ENCRYPTION_KEY_FILE)
   const proof = db.prepare<unknown[], Uint8Array>(PROOF).pluck()
   if (proof.get() === undefined) {
     // Under the write lock, so that of two that start at the same time one makes the key.
     db.transaction(() => {
       if (proof.get() !== undefined) return
       const made = readKeys(file) // by a start that was cut off before it was used
-      const seal = made === null ? addKey(dataDir) : createSeal(made)
-      db.prepare(KEEP_PROOF).run(seal.seal(PROOF_TEXT, PLACE))
+      const encryption = made === null ? addKey(dataDir) : createEncryption(made)
+      db.prepare(KEEP_PROOF).run(encryption.encrypt(PROOF_TEXT, PLACE))
     }).immediate()
   }
   const keys = readKeys(file)
   if (keys === null) {
-    throw new SealUnusable(
-      `${file} is missing: the secrets in the database were sealed with it; put it back from your backup`,
+    throw new EncryptionKeyUnusable(
+      `${file} is missing: the secrets in the database were encrypted with it; put it back from your backup`,
     )
   }
-  const seal = createSeal(keys)
+  const encryption = createEncryption(keys)
   try {
-    seal.open(one(proof), PLACE)
+    encryption.decrypt(one(proof), PLACE)
   } catch (error) {
-    if (!(error instanceof SealUnusable)) throw error
-    throw new SealUnusable(`${file}: ${error.message}; put back the one that belongs to this database`)
+    if (!(error instanceof EncryptionKeyUnusable)) throw error
+    throw new EncryptionKeyUnusable(`${file}: ${error.message}; put back the one that belongs to this database`)
   }
-  return seal
+  return encryption
 }
 
-/** Puts a new key on top of those in the file, if there is one; what the others sealed can still be opened. */
-export function addKey(dataDir: string): Seal {
-  const file = join(dataDir, SEAL_KEY_FILE)
+/** Puts a new key on top of those in the file, if there is one; what the others encrypted can still be opened. */
+export function addKey(dataDir: string): Encryption {
+  const file = join(dataDir, ENCRYPTION_KEY_FILE)
   const keys: Keys = [randomBytes(KEY_BYTES), ...(readKeys(file) ?? [])]
   write(file, keys)
-  return createSeal(keys)
+  return createEncryption(keys)
 }
 
 type Keys = [Uint8Array, ...Uint8Array[]]
@@ -67,7 +67,7 @@ function readKeys(file: string): Keys | null {
   }
   try {
     if ((fstatSync(handle).mode & 0o077) !== 0) {
-      throw new SealUnusable(`${file} may be read by others than its owner: chmod 600 it`)
+      throw new EncryptionKeyUnusable(`${file} may be read by others than its owner: chmod 600 it`)
     }
     const keys = readFileSync(handle, 'latin1')
       .trim()
@@ -75,7 +75,7 @@ function readKeys(file: string): Keys | null {
       .map((line) => Buffer.from(line, 'base64'))
     const [newest, ...older] = keys
     if (newest === undefined || keys.some((key) => key.length !== KEY_BYTES)) {
-      throw new SealUnusable(`${file} is damaged: it should have lines of ${KEY_BYTES} bytes in base64`)
+      throw new EncryptionKeyUnusable(`${file} is damaged: it should have lines of ${KEY_BYTES} bytes in base64`)
     }
     return [newest, ...older]
   } finally {

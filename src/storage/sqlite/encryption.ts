@@ -1,46 +1,46 @@
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto'
 
-/** Seals secrets for the disk and opens them again, with AES-256-GCM (NIST SP 800-38D). What is sealed is bound to its
+/** Seals secrets for the disk and opens them again, with AES-256-GCM (NIST SP 800-38D). What is encrypted is bound to its
  *  place, so that nobody who can write to the database makes the secret of one record that of another. */
-export interface Seal {
+export interface Encryption {
   /** `place` is table and key of the row: `webhooks whk_…`. */
-  seal(plain: string | Uint8Array, place: string): Uint8Array
-  /** Throws SealUnusable when it was sealed with another key, for another place, or was changed. */
-  open(sealed: Uint8Array, place: string): Buffer
+  encrypt(plain: string | Uint8Array, place: string): Uint8Array
+  /** Throws EncryptionKeyUnusable when it was encrypted with another key, for another place, or was changed. */
+  decrypt(encrypted: Uint8Array, place: string): Buffer
 }
 
 /** The key of the seals is missing, is not the one, or others may read it; `message` says what to do. */
-export class SealUnusable extends Error {
+export class EncryptionKeyUnusable extends Error {
   constructor(message: string) {
     super(message)
-    this.name = 'SealUnusable'
+    this.name = 'EncryptionKeyUnusable'
   }
 }
 
 /** Of AES-256. */
 export const KEY_BYTES = 32
 
-/** Keys → Seal. The first seals, all of them open: while keys are changed there are two. */
-export function createSeal(keys: readonly [Uint8Array, ...Uint8Array[]]): Seal {
+/** Keys → Encryption. The first seals, all of them open: while keys are changed there are two. */
+export function createEncryption(keys: readonly [Uint8Array, ...Uint8Array[]]): Encryption {
   const named = keys.map((key) => ({ key, name: nameOf(key) }))
   const newest = { key: keys[0], name: nameOf(keys[0]) }
   return {
-    seal: (plain, place) => {
+    encrypt: (plain, place) => {
       const nonce = randomBytes(NONCE_BYTES)
       const cipher = createCipheriv('aes-256-gcm', newest.key, nonce).setAAD(Buffer.from(place))
       return Buffer.concat([newest.name, nonce, cipher.update(plain), cipher.final(), cipher.getAuthTag()])
     },
-    open: (sealed, place) => {
-      const bytes = Buffer.from(sealed)
+    decrypt: (encrypted, place) => {
+      const bytes = Buffer.from(encrypted)
       const known = named.find(({ name }) => name.equals(bytes.subarray(0, NAME_BYTES)))
-      if (known === undefined) throw new SealUnusable('it is not the key that the secrets were sealed with')
+      if (known === undefined) throw new EncryptionKeyUnusable('it is not the key that the secrets were encrypted with')
       const nonce = bytes.subarray(NAME_BYTES, TEXT_AT)
       const decipher = createDecipheriv('aes-256-gcm', known.key, nonce).setAAD(Buffer.from(place))
       decipher.setAuthTag(bytes.subarray(-TAG_BYTES))
       try {
         return Buffer.concat([decipher.update(bytes.subarray(TEXT_AT, -TAG_BYTES)), decipher.final()])
       } catch {
-        throw new SealUnusable(`a sealed secret was changed or moved: ${place}`)
+        throw new EncryptionKeyUnusable(`an encrypted secret was changed or moved: ${place}`)
       }
     },
   }
@@ -51,7 +51,7 @@ const NONCE_BYTES = 12
 const TEXT_AT = NAME_BYTES + NONCE_BYTES
 const TAG_BYTES = 16
 
-/** Tells which key sealed, and nothing of the key. */
+/** Tells which key encrypted, and nothing of the key. */
 function nameOf(key: Uint8Array): Buffer {
   return createHash('sha256').update('postrider seal key').update(key).digest().subarray(0, NAME_BYTES)
 }

@@ -118,10 +118,10 @@ export function sqliteHeld(
       return each(name, dueAfter, goOn)
     },
     discard: async (name) => {
-      const { discard, told } = queueOf(name)
+      const { discard, reported } = queueOf(name)
       const end = (row: HeldRow) => {
         if (discard.run(row.number).changes === 0) return false
-        told(row.number)
+        reported(row.number)
         return true
       }
       return each(name, null, end)
@@ -147,7 +147,7 @@ function statementsOf(db: Connection, { name, table, key, isOpen, discarded }: Q
     forget: db.prepare(`delete from held_${table} where number = ?`),
     release: db.prepare<unknown[], string>(`update ${table} set next_attempt_at = ? ${waits} returning ${key}`).pluck(),
     discard: db.prepare(`update ${table} set status = '${discarded}' ${waits}`),
-    told: name === 'webhookDeliveries' ? () => {} : messageOf(db, table),
+    reported: name === 'webhookDeliveries' ? () => {} : messageOf(db, table),
   }
 }
 

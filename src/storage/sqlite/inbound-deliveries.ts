@@ -44,7 +44,7 @@ const ATTEMPTS = `select number, at, duration_ms as durationMs, status_code as s
     response_excerpt as responseExcerpt
   from inbound_attempts where delivery_number = ? order by number`
 const DELIVERY_COUNT = 'select count(*) from inbound_deliveries where message_number = ?'
-const OWED = `select number as messageNumber, route_id as routeId, delivery_status as status
+const DELIVERY_SOURCE = `select number as messageNumber, route_id as routeId, delivery_status as status
   from inbound_messages where id = ?`
 
 export function sqliteInboundDeliveries(
@@ -69,7 +69,7 @@ export function sqliteInboundDeliveries(
   const ofMessage = db.prepare<unknown[], Row>(OF_MESSAGE)
   const attempts = db.prepare<unknown[], PostAttempt>(ATTEMPTS)
   const deliveryCount = db.prepare<unknown[], number>(DELIVERY_COUNT).pluck()
-  const owed = db.prepare<unknown[], OwedRow>(OWED)
+  const deliverySource = db.prepare<unknown[], DeliverySourceRow>(DELIVERY_SOURCE)
   const { dueIndex, foreign } = inside
 
   const readDueTimes = () => {
@@ -144,7 +144,7 @@ export function sqliteInboundDeliveries(
         .map(({ number, ...rest }): InboundDelivery => ({ ...rest, attempts: attempts.all(number) })),
     redeliver: (inboundMessageId, deliveryId, now) =>
       writer.write(() => {
-        const { messageNumber, routeId, status } = one(owed, inboundMessageId)
+        const { messageNumber, routeId, status } = one(deliverySource, inboundMessageId)
         if (status === 'pending') return 'under_way'
         if (one(deliveryCount, messageNumber) >= FIXED_LIMITS.redeliveries) return 'limit'
         inside.queueDelivery({ id: deliveryId, messageNumber, routeId }, now)
@@ -168,7 +168,7 @@ interface HeldRow {
 
 type Row = Omit<InboundDelivery, 'attempts'> & { number: number }
 
-interface OwedRow {
+interface DeliverySourceRow {
   messageNumber: number
   routeId: string
   status: InboundDelivery['status'] | null

@@ -1,7 +1,7 @@
 import type { InboundRoute, RouteAction, RouteAuthentication, RouteMatch } from '../../model/inbound-route.ts'
 import type { InboundRoutes } from '../store.ts'
 import { type Connection, one } from './driver.ts'
-import type { Seal } from './encryption.ts'
+import type { Encryption } from './encryption.ts'
 import type { ForeignChanges } from './foreign.ts'
 import type { RememberInside } from './idempotency.ts'
 import { rangeOf, toPage } from './page.ts'
@@ -40,7 +40,7 @@ export interface InboundRouteCache {
   forget(): void
 }
 
-export function inboundRouteCache(db: Connection, foreign: ForeignChanges, seal: Seal): InboundRouteCache {
+export function inboundRouteCache(db: Connection, foreign: ForeignChanges, encryption: Encryption): InboundRouteCache {
   const get = db.prepare<unknown[], Row>(GET)
   const secret = db.prepare<unknown[], Uint8Array>(SECRET).pluck()
   const enabledOf = db.prepare<unknown[], Row>(ENABLED_OF)
@@ -57,7 +57,9 @@ export function inboundRouteCache(db: Connection, foreign: ForeignChanges, seal:
       if (route === undefined) {
         const row = get.get(id)
         route =
-          row === undefined ? null : { ...toRoute(row), secret: seal.open(one(secret, id), placeOf(id)).toString() }
+          row === undefined
+            ? null
+            : { ...toRoute(row), secret: encryption.decrypt(one(secret, id), placeOf(id)).toString() }
         byId.set(id, route)
       }
       return route
@@ -80,7 +82,7 @@ export function sqliteInboundRoutes(
   writer: Writer,
   cache: InboundRouteCache,
   remember: RememberInside,
-  seal: Seal,
+  encryption: Encryption,
   usage: Usage,
 ): InboundRoutes {
   const create = db.prepare(CREATE)
@@ -128,7 +130,7 @@ export function sqliteInboundRoutes(
           route.authentication,
           Number(route.enabled),
           route.priority,
-          seal.seal(secret, placeOf(route.id)),
+          encryption.encrypt(secret, placeOf(route.id)),
           route.createdAt,
         )
         remember(record)
@@ -171,7 +173,7 @@ export function sqliteInboundRoutes(
   }
 }
 
-/** Where its secret is sealed for. */
+/** Where its secret is encrypted for. */
 const placeOf = (id: string) => `inbound_routes ${id}`
 
 interface Row {

@@ -1,8 +1,8 @@
 import { StoreDamaged } from '../store.ts'
 import { type Connection, connect, one } from './driver.ts'
-import { openSeal } from './encryption-key.ts'
+import { openEncryption } from './encryption-key.ts'
 import { requireOwnSchema } from './own-schema.ts'
-import { openEverySecret } from './re-encrypt.ts'
+import { decryptEverySecret } from './re-encrypt.ts'
 
 /** A copy that nobody uses → how many steps of the schema are made in it, and which installation it is of. Its pages must hold
  *  together. Throws StoreDamaged, and what the driver throws. */
@@ -17,9 +17,9 @@ export function describeDatabase(file: string): { schema: number; instanceId: st
 }
 
 /** The same looked at whole, with its `seal.key` beside it: first that its tables, indexes and triggers are those of this
- *  program and nothing else, then trees and indexes, references between tables, steps of the schema, and every sealed
+ *  program and nothing else, then trees and indexes, references between tables, steps of the schema, and every encrypted
  *  secret. Answers how many secrets there are. Throws StoreDamaged, StoreMismatch for a newer one and
- *  SealUnusable. */
+ *  EncryptionKeyUnusable. */
 export function inspectDatabase(folder: string, file: string): { secrets: number } {
   return withDatabase(file, (db) => {
     requireOwnSchema(db)
@@ -28,7 +28,7 @@ export function inspectDatabase(folder: string, file: string): { secrets: number
     if (broken !== undefined) {
       throw new StoreDamaged(`a row of ${broken.table} speaks of one of ${broken.parent} that is not there`)
     }
-    return { secrets: openEverySecret(db, openSeal(folder, db)) }
+    return { secrets: decryptEverySecret(db, openEncryption(folder, db)) }
   })
 }
 

@@ -3,7 +3,6 @@ import { suppressionKey } from '../../model/suppression.ts'
 import { firstId } from '../../os/ids.ts'
 import type { MessageFilter, Page, PageRequest } from '../store.ts'
 import type { Connection } from './driver.ts'
-import { leaped } from './leaps.ts'
 import { MESSAGE_COLUMNS, type MessageRow, toMessage } from './message-row.ts'
 import { type Condition, type Numbers, nextTurn, SLACK_MS, toPage, when } from './page.ts'
 import type { SearchIndex } from './search.ts'
@@ -11,6 +10,7 @@ import { marksAsked } from './search-tokens.ts'
 import { searched } from './searched.ts'
 import { joined, sliced, type Walk } from './slices.ts'
 import { oneBehindTheOther, unindexed } from './unindexed.ts'
+import { intersection } from './walk-intersection.ts'
 
 const NUMBER = 'select number from messages where id = ?'
 // A cursor whose record retention has dropped: everything older than its id's time goes on.
@@ -64,7 +64,7 @@ export function sqliteMessageList(
     const rows: MessageRow[] = []
     let step =
       walks.length > 1
-        ? leaped(db, walks, MESSAGE_COLUMNS, conditions, low)
+        ? intersection(db, walks, MESSAGE_COLUMNS, conditions, low)
         : sliced(db, walks[0]!, MESSAGE_COLUMNS, conditions, low)
     let end: number | null = filter.text === null ? step(rows, high, limit) : high
     if (end !== null && rows.length < limit && (filter.text !== null || marks.length > 0)) {

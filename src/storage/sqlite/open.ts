@@ -11,12 +11,12 @@ import { type CommitListener, createCommitReports } from './commit-listener.ts'
 import { contentParts } from './content-parts.ts'
 import { createCounters } from './counters.ts'
 import { sqliteDeliveries } from './deliveries.ts'
-import { createRoom, type Room } from './disk-reserve.ts'
+import { createDiskReserve, type DiskReserve } from './disk-reserve.ts'
 import { domainCache, sqliteDomains } from './domains.ts'
 import { type Connection, connect, one } from './driver.ts'
 import { createDueIndex } from './due-index.ts'
-import type { Seal } from './encryption.ts'
-import { openSeal } from './encryption-key.ts'
+import type { Encryption } from './encryption.ts'
+import { openEncryption } from './encryption-key.ts'
 import { eventKinds } from './event-kinds.ts'
 import { sqliteEvents } from './events.ts'
 import { createFanOut } from './fan-out.ts'
@@ -67,20 +67,20 @@ const LOCK_GLANCE_MS = 5
 /** A data directory → its Store, made and brought up to date where needed; `:memory:` for tests. Files are
  *  readable by their owner only. `onUpgrade` is given the steps that brought the
  *  schema of an older version up to date. `plans`: what the plan of that name allows; without, nothing is limited. `minFreeBytes` of the disk stay free of new mail. The log is looked at first, and
- *  with `onTorn` the database too, by the one process that serves it; it is told how many bytes of an unfinished change the
+ *  with `onTorn` the database too, by the one process that serves it; it is commitListener how many bytes of an unfinished change the
  *  log ended in. Throws
- *  StoreDamaged, StoreMismatch for a newer store, SealUnusable without its key, and what the driver throws for an
+ *  StoreDamaged, StoreMismatch for a newer store, EncryptionKeyUnusable without its key, and what the driver throws for an
  *  unreadable one. */
 export async function openStore(options: {
   dataDir: string
   now: number
-  told?: CommitListener
+  commitListener?: CommitListener
   minFreeBytes?: number
   onTorn?: (bytes: number) => void
   plans?: (name: string) => Plan
   onUpgrade?: (steps: readonly string[]) => void
 }): Promise<Store> {
-  const { dataDir, now, told, minFreeBytes = 0, onTorn, plans, onUpgrade } = options
+  const { dataDir, now, commitListener, minFreeBytes = 0, onTorn, plans, onUpgrade } = options
   const file = dataDir === ':memory:' ? dataDir : join(dataDir, DATABASE_FILE)
   let db: Connection | undefined
   try {
@@ -91,40 +91,50 @@ export async function openStore(options: {
     if (onTorn !== undefined) requireSoundDatabase(db)
     const steps = migrate(db, now)
     if (onTorn !== undefined) contentParts(db).giveUp(null) // what the last run had begun
-    const seal = openSeal(dataDir, db)
+    const encryption = openEncryption(dataDir, db)
     db.pragma(`busy_timeout = ${LOCK_GLANCE_MS}`)
     if (steps.length > 0) onUpgrade?.(steps)
-    return storeOn(db, seal, { told, plans, room: createRoom(dataDir, minFreeBytes), lockPatienceMs: LOCK_PATIENCE_MS })
+    return storeOn(db, encryption, {
+      commitListener,
+      plans,
+      reserve: createDiskReserve(dataDir, minFreeBytes),
+      lockPatienceMs: LOCK_PATIENCE_MS,
+    })
   } catch (error) {
     db?.close()
     throw toDamaged(error, file)
   }
 }
 
-/** A connection with this binary's schema, and what its secrets are sealed with → its Store, which closes it. */
+/** A connection with this binary's schema, and what its secrets are encrypted with → its Store, which closes it. */
 export function storeOn(
   db: Connection,
-  seal: Seal,
+  encryption: Encryption,
   options: {
-    told?: CommitListener | undefined
-    room?: Room
+    commitListener?: CommitListener | undefined
+    reserve?: DiskReserve
     lockPatienceMs?: number
     plans?: ((name: string) => Plan) | undefined
   } = {},
 ): Store {
-  const { told, room = createRoom('', 0), lockPatienceMs = 0, plans = () => UNLIMITED_PLAN } = options
+  const {
+    commitListener,
+    reserve = createDiskReserve('', 0),
+    lockPatienceMs = 0,
+    plans = () => UNLIMITED_PLAN,
+  } = options
   const reading = shareReads(db)
   const foreign = watchForeignChanges(db, reading)
   const organizations = organizationCache(db, foreign)
   const usage = createUsage(db, (id) => plans(organizations.get(id)?.plan ?? ''))
   const storedBytes = createStoredBytes(db, usage, foreign)
   const keys = keyCache(db, foreign)
-  const domains = domainCache(db, foreign, seal)
+  const domains = domainCache(db, foreign, encryption)
   const blocked = blockedLinkCache(db, foreign)
-  const webhooks = webhookCache(db, foreign, seal)
-  const routes = inboundRouteCache(db, foreign, seal)
+  const webhooks = webhookCache(db, foreign, encryption)
+  const routes = inboundRouteCache(db, foreign, encryption)
   const counters = createCounters(db)
-  const commitReports = createCommitReports(told)
+  const commitReports = createCommitReports(commitListener)
   const kinds = eventKinds(db)
   const auditRecorder = createAuditRecorder(db)
   const undone = () => {
@@ -158,7 +168,7 @@ export function storeOn(
     undone,
   }
   const writer = createWriter(db, memory, { accompany: auditRecorder.accompany, lockPatienceMs })
-  const taking = takeWithin(room, writer)
+  const taking = takeWithin(reserve, writer)
   const deliveryDueIndex = createDueIndex()
   const webhookDueIndex = createDueIndex()
   const inboundDueIndex = createDueIndex()
@@ -205,7 +215,7 @@ export function storeOn(
     }),
     organizations: sqliteOrganizations(db, writer, organizations, foreign),
     usage: sqliteUsage(writer, reading, usage, storedBytes),
-    domains: sqliteDomains(db, writer, domains, keys, remember, seal, auditRecorder),
+    domains: sqliteDomains(db, writer, domains, keys, remember, encryption, auditRecorder),
     blockedLinks: sqliteBlockedLinks(db, writer, blocked),
     apiKeys: sqliteApiKeys(db, writer, keys, remember, usage),
     sessions: sqliteSessions(db, writer),
@@ -233,9 +243,9 @@ export function storeOn(
     events: sqliteEvents(db, writer, append, kinds, usage),
     suppressions: sqliteSuppressions(db, writer, reading, suppress, remember, usage),
     templates: sqliteTemplates(db, writer, reading, remember, { usage, storedBytes }),
-    webhooks: sqliteWebhooks(db, writer, webhooks, remember, seal, usage),
+    webhooks: sqliteWebhooks(db, writer, webhooks, remember, encryption, usage),
     webhookDeliveries: sqliteWebhookDeliveries(db, writer, webhooks, webhookDueIndex, foreign, fanOut),
-    inboundRoutes: sqliteInboundRoutes(db, writer, routes, remember, seal, usage),
+    inboundRoutes: sqliteInboundRoutes(db, writer, routes, remember, encryption, usage),
     inbound: sqliteInbound(db, taking, { reading, parts, large, queueDelivery, addMessage, usage, storedBytes }),
     forwardTargets: sqliteForwardTargets(db, writer, reading, usage),
     inboundDeliveries: sqliteInboundDeliveries(db, writer, {
@@ -262,8 +272,8 @@ export function storeOn(
     secret: (name, fresh) =>
       writer.write(() => {
         const place = `secrets ${name}`
-        keepSecret.run(name, seal.seal(fresh, place))
-        return new Uint8Array(seal.open(one(secret, name), place))
+        keepSecret.run(name, encryption.encrypt(fresh, place))
+        return new Uint8Array(encryption.decrypt(one(secret, name), place))
       }),
     maintain: sqliteUpkeep(writer, search, space),
     checkWritable: () =>
@@ -277,12 +287,12 @@ export function storeOn(
   }
 }
 
-/** The Writer for new mail, which needs room. */
-function takeWithin(room: Room, writer: Writer): Writer {
+/** The Writer for new mail, which needs reserve. */
+function takeWithin(reserve: DiskReserve, writer: Writer): Writer {
   return {
     ...writer,
     write: async (change) => {
-      room.require()
+      reserve.require()
       return writer.write(change)
     },
   }

@@ -39,9 +39,9 @@ export function searched(db: Connection, search: SearchIndex, { words, marks, wa
       end = Math.max(first, low)
       // Finding that nothing is there is cheap: asked for alone, and without the beginning, which is costly.
       if (whole !== null && hasWhole.get(whole) === undefined) continue
-      const floor = among.get(all, end, next + 1)
-      rows.push(...matching.all(all, floor ?? end, next + 1, ...conditions.values, limit - rows.length))
-      return floor ?? end
+      const lowest = among.get(all, end, next + 1)
+      rows.push(...matching.all(all, lowest ?? end, next + 1, ...conditions.values, limit - rows.length))
+      return lowest ?? end
     }
     return end
   }

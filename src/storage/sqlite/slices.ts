@@ -35,9 +35,9 @@ export function sliced<Row, K extends Key>(
   const listed = db.prepare<unknown[], Row>(`select ${columns} from ${walk.walked} ${walk.join}
     where ${walk.sql} and ${walk.key} >= ? and ${walk.key} < ? and ${conditions.sql} ${orderOf(walk)} limit ?`)
   return (rows, high, limit) => {
-    const floor = candidate.get(...walk.values, low, high, SLICE - 1)
-    rows.push(...listed.all(...walk.values, floor ?? low, high, ...conditions.values, limit - rows.length))
-    return floor ?? null
+    const lowest = candidate.get(...walk.values, low, high, SLICE - 1)
+    rows.push(...listed.all(...walk.values, lowest ?? low, high, ...conditions.values, limit - rows.length))
+    return lowest ?? null
   }
 }
 

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import { messageOf } from '../../os/thrown.ts'
 import { StoreDamaged } from '../store.ts'
 import { type Connection, one } from './driver.ts'
-import { SEAL_KEY_FILE } from './encryption-key.ts'
+import { ENCRYPTION_KEY_FILE } from './encryption-key.ts'
 import { readLogState } from './log-file.ts'
 
 /** The files are looked at before anything is written into them, because SQLite opens most damaged ones without a word. All
@@ -20,8 +20,8 @@ export function requireFiles(database: string): { tornBytes: number } {
   if (state.kind === 'damaged') state = readLogState(database)
   if (state.kind === 'damaged') throw damaged(state.what, LOG_REMEDY)
   const isEmpty = !existsSync(database) || statSync(database).size === 0
-  if (isEmpty && state.kind === 'none' && existsSync(join(dirname(database), SEAL_KEY_FILE))) {
-    throw damaged(`${database} is empty, but ${SEAL_KEY_FILE} beside it says that it was in use`, REMEDY)
+  if (isEmpty && state.kind === 'none' && existsSync(join(dirname(database), ENCRYPTION_KEY_FILE))) {
+    throw damaged(`${database} is empty, but ${ENCRYPTION_KEY_FILE} beside it says that it was in use`, REMEDY)
   }
   return { tornBytes: state.kind === 'sound' ? state.tornBytes : 0 }
 }

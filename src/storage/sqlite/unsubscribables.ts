@@ -7,7 +7,7 @@ import type { Writer } from './writer.ts'
 const GET = `select delivery_id as deliveryId, organization_id as organizationId, domain_id as domainId,
     message_id as messageId, sender as "from", email, sent_at as sentAt
   from unsubscribables where delivery_id = ?`
-const TOLD = 'update unsubscribables set is_told = 1 where delivery_id = ? and is_told = 0'
+const MARK_REPORTED = 'update unsubscribables set is_told = 1 where delivery_id = ? and is_told = 0'
 
 /** What stays of deliveries that retention removed while their recipients may still ask to stop. */
 export function sqliteUnsubscribables(
@@ -16,7 +16,7 @@ export function sqliteUnsubscribables(
   { append, suppress }: { append: AppendInside; suppress: SuppressInside },
 ): Pick<Deliveries, 'unsubscribable' | 'recordUnsubscribable'> {
   const get = db.prepare<unknown[], Awaited<ReturnType<Deliveries['unsubscribable']>>>(GET)
-  const told = db.prepare(TOLD)
+  const markReported = db.prepare(MARK_REPORTED)
   const find = (id: string) => get.get(id) ?? null
   return {
     unsubscribable: async (id) => find(id),
@@ -24,7 +24,7 @@ export function sqliteUnsubscribables(
       writer.write(() => {
         if (find(id) === null) return 'unknown'
         const isNew = suppress(suppression)
-        if (told.run(id).changes === 0 && !isNew) return 'known'
+        if (markReported.run(id).changes === 0 && !isNew) return 'known'
         append(event)
         return 'recorded'
       }),

@@ -1,7 +1,7 @@
 import type { Webhook, WebhookSecrets } from '../../model/webhook.ts'
 import type { Webhooks } from '../store.ts'
 import { type Connection, one } from './driver.ts'
-import type { Seal } from './encryption.ts'
+import type { Encryption } from './encryption.ts'
 import type { ForeignChanges } from './foreign.ts'
 import type { RememberInside } from './idempotency.ts'
 import { rangeOf, toPage } from './page.ts'
@@ -40,7 +40,7 @@ export interface WebhookCache {
   forget(): void
 }
 
-export function webhookCache(db: Connection, foreign: ForeignChanges, seal: Seal): WebhookCache {
+export function webhookCache(db: Connection, foreign: ForeignChanges, encryption: Encryption): WebhookCache {
   const get = db.prepare<unknown[], Row>(GET)
   const secrets = db.prepare<unknown[], SecretsRow>(SECRETS)
   const activeOf = db.prepare<unknown[], Row>(ACTIVE_OF)
@@ -56,7 +56,7 @@ export function webhookCache(db: Connection, foreign: ForeignChanges, seal: Seal
       let webhook = byId.get(id)
       if (webhook === undefined) {
         const row = get.get(id)
-        webhook = row === undefined ? null : { ...toWebhook(row), secrets: toSecrets(id, one(secrets, id), seal) }
+        webhook = row === undefined ? null : { ...toWebhook(row), secrets: toSecrets(id, one(secrets, id), encryption) }
         byId.set(id, webhook)
       }
       return webhook
@@ -78,7 +78,7 @@ export function sqliteWebhooks(
   writer: Writer,
   cache: WebhookCache,
   remember: RememberInside,
-  seal: Seal,
+  encryption: Encryption,
   usage: Usage,
 ): Webhooks {
   const create = db.prepare(CREATE)
@@ -122,7 +122,7 @@ export function sqliteWebhooks(
           disabledReason,
           createdAt,
           updatedAt,
-          seal.seal(secret, placeOf(id)),
+          encryption.encrypt(secret, placeOf(id)),
           webhook.mode,
           webhook.domainId,
         )
@@ -142,11 +142,11 @@ export function sqliteWebhooks(
       }),
     secrets: async (id) => {
       const row = secrets.get(id)
-      return row === undefined ? null : toSecrets(id, row, seal)
+      return row === undefined ? null : toSecrets(id, row, encryption)
     },
     rotateSecret: (id, secret, previousExpiresAt, now, record) =>
       change(() => {
-        rotate.run(previousExpiresAt, seal.seal(secret, placeOf(id)), now, id)
+        rotate.run(previousExpiresAt, encryption.encrypt(secret, placeOf(id)), now, id)
         remember(record)
       }),
     // There may be a month of deliveries: it is paused first and goes with the last of them. What is cut off in between
@@ -177,11 +177,11 @@ interface SecretsRow {
   expiresAt: number | null
 }
 
-/** Where both its secrets are sealed for: rotation moves one into the other's place. */
+/** Where both its secrets are encrypted for: rotation moves one into the other's place. */
 const placeOf = (id: string) => `webhooks ${id}`
 
-function toSecrets(id: string, { secret, previous, expiresAt }: SecretsRow, seal: Seal): WebhookSecrets {
-  const open = (sealed: Uint8Array) => seal.open(sealed, placeOf(id)).toString()
+function toSecrets(id: string, { secret, previous, expiresAt }: SecretsRow, encryption: Encryption): WebhookSecrets {
+  const open = (encrypted: Uint8Array) => encryption.decrypt(encrypted, placeOf(id)).toString()
   return {
     secret: open(secret),
     previous: previous === null ? null : { secret: open(previous), expiresAt: expiresAt ?? 0 },

@@ -8,16 +8,16 @@ import { createWriter, type Writer } from './writer.ts'
 
 let db: Connection
 let writer: Writer
-let told: string[]
+let reported: string[]
 beforeEach(() => {
   db = connect(':memory:', { busyTimeoutMs: 0 })
   db.exec('create table t (n integer primary key, filling blob) strict')
-  told = []
+  reported = []
   writer = createWriter(db, {
     beginning: () => {},
-    begun: () => told.push('begun'),
+    begun: () => reported.push('begun'),
     ending: () => {},
-    undone: () => told.push('undone'),
+    undone: () => reported.push('undone'),
   })
 })
 afterEach(async () => {
@@ -40,7 +40,7 @@ test('changes of one turn share one transaction, in request order', async () => 
   expect(rows()).toEqual([])
   expect(await Promise.all(all)).toEqual([1, 2, 3])
   expect(inTransaction).toEqual([true, true, true])
-  expect(told).toEqual(['begun'])
+  expect(reported).toEqual(['begun'])
   expect(rows()).toEqual([1, 2, 3])
 })
 
@@ -54,7 +54,7 @@ test('turns that each bring a change share one transaction', async () => {
   }
   expect(rows()).toEqual([])
   await Promise.all(all)
-  expect(told).toEqual(['begun'])
+  expect(reported).toEqual(['begun'])
 })
 
 test('the first caller does not wait forever for turns that bring changes', async () => {
@@ -83,10 +83,10 @@ test('concurrent large changes do not share one long transaction', async () => {
       return n
     })
   const turns: number[] = []
-  const all = Array.from({ length: 8 }, (_, n) => long(n).then(() => turns.push(told.length)))
+  const all = Array.from({ length: 8 }, (_, n) => long(n).then(() => turns.push(reported.length)))
   await Promise.all(all)
   expect(order).toEqual([0, 1, 2, 3, 4, 5, 6, 7])
-  expect(told.length).toBeGreaterThanOrEqual(4)
+  expect(reported.length).toBeGreaterThanOrEqual(4)
 })
 
 // threat: batch-holds-main-thread
@@ -129,7 +129,7 @@ test.each(Array.from({ length: SIZE }, (_, at) => at))(
     expect(outcomes.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []))).toEqual(others)
     expect(outcomes[broken]).toEqual({ status: 'rejected', reason: new RangeError('mine') })
     expect(rows()).toEqual(others)
-    expect(told.filter((each) => each === 'undone')).toHaveLength(2)
+    expect(reported.filter((each) => each === 'undone')).toHaveLength(2)
   },
 )
 

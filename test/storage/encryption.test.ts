@@ -3,9 +3,9 @@ import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, wr
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { connect } from '../../src/storage/sqlite/driver.ts'
-import { createSeal, SealUnusable } from '../../src/storage/sqlite/encryption.ts'
+import { createEncryption, EncryptionKeyUnusable } from '../../src/storage/sqlite/encryption.ts'
 import { openStore } from '../../src/storage/sqlite/open.ts'
-import { reseal } from '../../src/storage/sqlite/re-encrypt.ts'
+import { reEncrypt } from '../../src/storage/sqlite/re-encrypt.ts'
 import { createRecords, DOMAIN, found, ORGANIZATION, START } from './records.ts'
 
 /** Secrets on disk. */
@@ -14,7 +14,7 @@ let dataDir: string
 const keyFile = () => join(dataDir, 'seal.key')
 const open = () => openStore({ dataDir, now: START })
 beforeEach(() => {
-  dataDir = mkdtempSync(join(tmpdir(), 'postrider-seal-'))
+  dataDir = mkdtempSync(join(tmpdir(), 'postrider-encryption-'))
 })
 afterEach(() => rmSync(dataDir, { recursive: true }))
 
@@ -78,7 +78,7 @@ test('without the key, with another, a damaged one, or one that others may read,
   await furnish()
   const key = readFileSync(keyFile())
   rmSync(keyFile())
-  expect(await refusal()).toBeInstanceOf(SealUnusable)
+  expect(await refusal()).toBeInstanceOf(EncryptionKeyUnusable)
   expect(await refusal()).toHaveProperty('message', expect.stringMatching(/seal\.key is missing: .* from your backup$/))
   expect(readdirSync(dataDir)).not.toContain('seal.key')
   writeFileSync(keyFile(), Buffer.alloc(32, 7).toString('base64'), { mode: 0o600 })
@@ -98,19 +98,19 @@ test('an encrypted secret is invalid in the place of another', async () => {
   const db = connect(join(dataDir, 'postrider.db'), { busyTimeoutMs: 0 })
   db.exec('update webhooks set secret = (select secret from inbound_routes)')
   db.close()
-  expect(everything()).rejects.toThrow('a sealed secret was changed or moved: webhooks')
-  const seal = createSeal([new Uint8Array(32)])
-  const sealed = seal.seal('x', 'here')
-  expect(seal.open(sealed, 'here').toString()).toBe('x')
-  expect(() => seal.open(sealed, 'there')).toThrow(SealUnusable)
-  sealed[sealed.length - 1]! ^= 1
-  expect(() => seal.open(sealed, 'here')).toThrow(SealUnusable)
+  expect(everything()).rejects.toThrow('an encrypted secret was changed or moved: webhooks')
+  const encryption = createEncryption([new Uint8Array(32)])
+  const encrypted = encryption.encrypt('x', 'here')
+  expect(encryption.decrypt(encrypted, 'here').toString()).toBe('x')
+  expect(() => encryption.decrypt(encrypted, 'there')).toThrow(EncryptionKeyUnusable)
+  encrypted[encrypted.length - 1]! ^= 1
+  expect(() => encryption.decrypt(encrypted, 'here')).toThrow(EncryptionKeyUnusable)
 })
 
 test('a new key opens everything, and the old one alone nothing any more', async () => {
   await furnish()
   const old = readFileSync(keyFile(), 'latin1')
-  expect(reseal(dataDir)).toBeGreaterThanOrEqual(5)
+  expect(reEncrypt(dataDir)).toBeGreaterThanOrEqual(5)
   const [fresh, kept] = readFileSync(keyFile(), 'latin1').trim().split('\n')
   expect(`${kept}\n`).toBe(old)
   expect(statSync(keyFile()).mode & 0o777).toBe(0o600)
@@ -118,7 +118,7 @@ test('a new key opens everything, and the old one alone nothing any more', async
   writeFileSync(keyFile(), `${fresh}\n`)
   expect(await everything()).toEqual(ALL)
   writeFileSync(keyFile(), old)
-  expect(await refusal()).toBeInstanceOf(SealUnusable)
+  expect(await refusal()).toBeInstanceOf(EncryptionKeyUnusable)
 })
 
 test('two processes that start at the same time have one key', async () => {

@@ -3,12 +3,12 @@ import type { Condition } from './page.ts'
 import { candidateSql, type Step, type Walk } from './slices.ts'
 
 /** Leaps of a step: some milliseconds. */
-const LEAPS = 1000
+const STEPS = 1000
 
 /** Messages that lie on each of several walks, and meet the conditions on `m`: from where one of them goes on, the next
- *  leaps to the first it has from there, until they agree. Costs what is common and where they take turns, not their
+ *  steps to the first it has from there, until they agree. Costs what is common and where they take turns, not their
  *  length. `columns` are read of what they agree on only. */
-export function leaped(db: Connection, walks: Walk[], columns: string, conditions: Condition, low: number): Step {
+export function intersection(db: Connection, walks: Walk[], columns: string, conditions: Condition, low: number): Step {
   const walked = walks.map((walk) => {
     const candidate = db.prepare<unknown[], number>(candidateSql(walk)).pluck()
     return (below: number) => candidate.get(...walk.values, low, below, 0)
@@ -17,8 +17,8 @@ export function leaped(db: Connection, walks: Walk[], columns: string, condition
   return (rows, high, limit) => {
     let end = high
     let agreeing = 0
-    for (let leaps = 0; leaps < LEAPS; leaps++) {
-      const number = walked[leaps % walked.length]?.(end)
+    for (let steps = 0; steps < STEPS; steps++) {
+      const number = walked[steps % walked.length]?.(end)
       if (number === undefined) return null
       agreeing = number + 1 === end ? agreeing + 1 : 1
       end = number + 1
