@@ -54,7 +54,11 @@ export function createRateLimit(options: {
   const moveToSuccessor = (id: string, rotatedTo: string): string => {
     successors.set(id, rotatedTo)
     let successor = rotatedTo
-    for (let hops = 0; hops < MAX_CHAIN; hops++) successor = successors.get(successor) ?? successor
+    let next = successors.get(successor)
+    for (let hops = 0; hops < MAX_CHAIN && next !== undefined; hops++) {
+      successor = next
+      next = successors.get(successor)
+    }
     const spent = windows.get(id)
     if (spent === undefined) return successor
     windows.delete(id)

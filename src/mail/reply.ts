@@ -42,11 +42,12 @@ export function parseReplyLine(line: string): ReplyLine | null {
   if (match === null) return null
   const code = Number(match[1])
   const rest = match[3] ?? ''
-  const [found = '', enhanced] = ENHANCED.exec(rest) ?? []
-  if (enhanced === undefined || enhanced[0] !== line[0]) {
+  const status = ENHANCED.exec(rest)
+  const enhanced = status?.[1]
+  if (status === null || enhanced === undefined || enhanced[0] !== line[0]) {
     return { code, enhanced: null, text: rest, isLast: match[2] !== '-' }
   }
-  return { code, enhanced, text: rest.slice(found.length), isLast: match[2] !== '-' }
+  return { code, enhanced, text: rest.slice(status[0].length), isLast: match[2] !== '-' }
 }
 
 /** Creates the reader of one connection's replies. Lines end in CRLF or LF. `push` returns the replies completed by the

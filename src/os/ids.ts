@@ -75,8 +75,8 @@ export function base32(bytes: Uint8Array): string {
   let text = ''
   let bits = 0
   let value = 0
-  for (const byte of bytes) {
-    value = ((value << 8) | byte) & 0x3ffff
+  for (let at = 0; at < bytes.length; at++) {
+    value = ((value << 8) | (bytes[at] ?? 0)) & 0x3ffff
     bits += 8
     if (bits < 10) continue
     bits -= 10

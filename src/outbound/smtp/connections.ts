@@ -55,6 +55,9 @@ export function createConnections(limits: { idleMs?: number; maxIdle?: number })
     idleCount--
     quit(oldest)
   }
+  const removeFirst = () => {
+    for (const kept of destinations.values()) if (kept.idle.length > 0) return removeOldest(kept)
+  }
   const forgetEmpty = (name: string, kept: DestinationSessions) => {
     if (kept.out === 0 && kept.idle.length === 0) destinations.delete(name)
   }
@@ -106,8 +109,7 @@ export function createConnections(limits: { idleMs?: number; maxIdle?: number })
         else {
           session.idleSinceMs = nowMs()
           kept.idle.push(session)
-          const [first] = destinations.values().filter(({ idle }) => idle.length > 0)
-          if (++idleCount > maxIdle && first !== undefined) removeOldest(first)
+          if (++idleCount > maxIdle) removeFirst()
           planSweep()
         }
       } else session?.dialogue.close()
