@@ -5,7 +5,7 @@ import { sampleData } from '../../src/model/event-samples.ts'
 import goldenInbound from '../golden/inbound-received.json' with { type: 'json' }
 import { type Documented, readDocument, resolve } from '../support/documented.ts'
 import { textOf } from '../support/event-stream.ts'
-import { BODY_BYTES, type ContractWorld, openContractWorld } from './openapi-world.ts'
+import { BODY_BYTES, type ContractWorld, openContractWorld } from './contract-server.ts'
 
 /** Checks the document against its server: calls every operation with the documented examples and validates every
  *  response against its schema. */

@@ -5,7 +5,7 @@ import { resend } from '../../src/compat/resend/resend.ts'
 import { PERMISSIONS, type Permission } from '../../src/model/api-key.ts'
 import type { Mode } from '../../src/model/message.ts'
 import { type Documented, readDocument } from '../support/documented.ts'
-import { canaryOf, MODES, openWalkWorld, PLACES, type Place, type WalkWorld } from './walk-world.ts'
+import { canaryOf, MODES, openWalkWorld, PLACES, type Place, type WalkWorld } from './tenancies.ts'
 
 /** Calls every operation of the document and of the Resend API with every kind of key, for live and test records of
  *  every kind. The status must match the table of permissions. A response must contain nothing outside the key's

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { clientFiles } from '../../scripts/client/files.ts'
 import { errorOf } from '../../src/client/errors.ts'
 import { EventStream, Postrider } from '../../src/client/index.ts'
-import { type ContractWorld, openContractWorld } from '../api/openapi-world.ts'
+import { type ContractWorld, openContractWorld } from '../api/contract-server.ts'
 import type { Json } from '../support/server.ts'
 
 const SRC = join(import.meta.dir, '../../src/client')

@@ -3,7 +3,7 @@
  *  5xx. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import fc from 'fast-check'
-import { type ContractWorld, openContractWorld } from '../api/openapi-world.ts'
+import { type ContractWorld, openContractWorld } from '../api/contract-server.ts'
 import { readDocument } from '../support/documented.ts'
 import { textOf } from '../support/event-stream.ts'
 import { type ApiRequest, requestsOf } from './api-request.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { type ContractWorld, openContractWorld } from '../api/openapi-world.ts'
+import { type ContractWorld, openContractWorld } from '../api/contract-server.ts'
 
 /** Another organization's ids outside the path: query parameters and body fields. test/api/permissions.test.ts
  *  covers ids in paths. */

@@ -5,7 +5,7 @@ import type { Mode } from '../../src/model/message.ts'
 import type { PageRequest } from '../../src/storage/store.ts'
 import { inboundMessage, PARSED, storedMail } from '../support/inbound.ts'
 import { addKey } from '../support/keys.ts'
-import { type ContractWorld, openContractWorld } from './openapi-world.ts'
+import { type ContractWorld, openContractWorld } from './contract-server.ts'
 
 /** Three tenants for the walk through all operations: the domain `own`, another domain of its organization (`sibling`), and
  *  another organization (`stranger`). Each has a record of every kind, live and test, with a text in it that must show up
