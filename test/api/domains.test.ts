@@ -3,7 +3,8 @@ import { generateKeyPairSync } from 'node:crypto'
 import { startZone, type Zone } from '../../src/cli/try/zone-server.ts'
 import { GRACE_MS } from '../../src/domains/ownership.ts'
 import { createResolver, type Resolver } from '../../src/net/dns/resolver.ts'
-import { createTestApi, createTestRandom, START, type TestApi } from '../support/api.ts'
+import { createTestApi, START, type TestApi } from '../support/api.ts'
+import { createTestRandom } from '../support/random.ts'
 
 const HOSTNAME = 'mail.postrider.test'
 let made: TestApi | null = null

@@ -1,114 +1,53 @@
-import type { Operation } from '../../src/api/operation.ts'
-import { messageOperations } from '../../src/api/routes/messages.ts'
-import { type Api, createApi } from '../../src/api/server.ts'
-import { mintDkimKeys, newDomain } from '../../src/domains/keys.ts'
-import { createRecipientParts, NO_RECIPIENT_PARTS } from '../../src/mail/recipient-parts.ts'
-import { createVerp } from '../../src/mail/verp.ts'
+import { makeConfig } from '../../src/config/load.ts'
 import type { ApiKey, Permission } from '../../src/model/api-key.ts'
-import type { DkimKeyRecord } from '../../src/model/domain.ts'
 import type { Mode } from '../../src/model/message.ts'
 import { type Plan, UNLIMITED_PLAN } from '../../src/model/organization.ts'
-import { createMintId, type MintId } from '../../src/os/ids.ts'
+import { systemClock } from '../../src/os/clock.ts'
+import type { MintId } from '../../src/os/ids.ts'
 import { createLog } from '../../src/os/log.ts'
-import { createNotifier } from '../../src/os/notifier.ts'
 import { systemRandom } from '../../src/os/random.ts'
-import { createPreparer } from '../../src/outbound/prepare.ts'
-import { simulate } from '../../src/outbound/sandbox.ts'
-import { parsingHere } from '../../src/parsing/parsing.ts'
-import { openStore } from '../../src/storage/sqlite/open.ts'
 import type { Store } from '../../src/storage/store.ts'
-import { createSubmission } from '../../src/submission/accept.ts'
-import type { Compose } from '../../src/submission/signing.ts'
-import { undocumented } from '../support/documented.ts'
-import { createFakeClock } from '../support/fake-clock.ts'
+import { newTestDomain } from '../support/api.ts'
+import { type Answered, assembleTestApi, START } from '../support/api-assembly.ts'
 import { addKey } from '../support/keys.ts'
 
-export const PUBLIC_URL = 'https://mail.example.com'
-export const START = Date.UTC(2026, 10, 21, 12)
+export { PUBLIC_URL, START } from '../support/api-assembly.ts'
+export type Asked = Answered
 
-/** Minting RSA keys takes longer than all tests of a file, so they are shared. */
-let dkim: Promise<DkimKeyRecord[]> | null = null
+const DOMAINS = [
+  { name: 'example.com', owner: 'ours', isVerified: true },
+  { name: 'new.example', owner: 'ours', isVerified: false },
+  { name: 'other.example', owner: 'other', isVerified: true },
+]
 
-export interface Asked {
-  status: number
-  headers: Headers
-  text: string
-  // biome-ignore lint/suspicious/noExplicitAny: whatever the API answers
-  body: any
-}
-
-/** The rooms behind the message routes, real but for time: a store in memory or in `dataDir`, composing and signing, and
- *  the HTTP flow without a socket. Organization `ours` has the verified `example.com` and the new `new.example`;
- *  `other` has `other.example`. */
+/** The API for tests of messages: a store in memory or in `dataDir`, and a key for each case. Organization `ours` has the
+ *  verified `example.com` and the unverified `new.example`; `other` has `other.example`. A second call with the same
+ *  `dataDir` keeps them. */
 export async function openMessageApi(
   options: { dataDir?: string; plan?: Partial<Plan>; messageBytes?: number; requireVerifiedDomain?: boolean } = {},
 ) {
-  const clock = createFakeClock(START)
-  const mintId = createMintId(clock, systemRandom)
-  const plan = {
-    ...UNLIMITED_PLAN,
-    requestsPerMinute: -1,
-    messagesPerMonth: -1,
-    domains: -1,
-    retentionDays: 90,
-    ...options.plan,
-  }
-  const store = await openStore({ dataDir: options.dataDir ?? ':memory:', now: START, plans: () => plan })
-  const preparer = createPreparer()
-  const messageWaiters = createNotifier(clock.sleep)
-  const verp = createVerp(systemRandom.bytes(32))
-  const trackingSecret = systemRandom.bytes(32)
-  const recipientParts = createRecipientParts({ verp, secret: trackingSecret, publicUrl: () => PUBLIC_URL })
-  const woken = { outbound: 0, webhooks: 0 }
-  const compose: Compose = async (content, signingKeys, signedAt, recipientParts = NO_RECIPIENT_PARTS) =>
-    Buffer.concat(preparer.prepareNow({ content, signingKeys, signedAt, recipientParts }))
-  const wakes = { wakeOutbound: () => void woken.outbound++, wakeWebhooks: () => void woken.webhooks++ }
-
-  const parsing = parsingHere()
-  const submission = createSubmission({
-    ...parsing,
-    store,
-    clock,
-    mintId,
-    settings: {
-      requireVerifiedDomain: options.requireVerifiedDomain ?? true,
-      messageBytes: options.messageBytes ?? 25 * 1024 * 1024,
-    },
-    planOf: () => plan,
-    compose,
-    simulate,
-    stoppedBy: () => null,
-    ...wakes,
+  const config = makeConfig({
+    hostname: 'mail.example.com',
+    smtp: { inbound: { listen: 'off' } },
+    sending: { require_verified_domain: options.requireVerifiedDomain ?? true },
+    limits: { message_bytes: options.messageBytes ?? 25 * 1024 * 1024 },
   })
-  const operations = messageOperations({
-    ...parsing,
-    store,
-    clock,
-    submission,
-    compose,
-    recipientParts: () => recipientParts,
-    watch: messageWaiters.wait,
-    ...wakes,
-  })
-  const api = createApi({
-    operations,
-    store,
-    clock,
+  const plan = { ...UNLIMITED_PLAN, retentionDays: 90, ...options.plan }
+  const assembled = await assembleTestApi({
+    config: { ...config, plans: { enterprise: plan } },
+    bodyBytes: 40 * 1024 * 1024,
+    dataDir: options.dataDir,
     random: systemRandom,
-    mintId,
-    plans: () => plan,
-    limits: { bodyBytes: 40 * 1024 * 1024 },
-    clientAddress: (peer) => peer ?? '',
-    log: createLog({ clock, level: 'error', format: 'json' }),
-    isReady: () => null,
+    limits: plan,
+    log: createLog({ clock: systemClock, level: 'error', format: 'json' }),
   })
+  const { store, mintId } = assembled
+  const { organizationIds, domainIds } = await findOrCreateTenants(store, mintId)
 
-  const { ids, domains } = await addTenants(store, mintId)
-
-  /** Makes a key and answers its value. */
+  /** Creates a key and returns its value. */
   const mintKey = async (domain: string, mode: Mode, permissions: Permission[], change: Partial<ApiKey> = {}) => {
-    const organizationId = ids.get(domain === 'other.example' ? 'other' : 'ours')!
-    const owner = { organizationId, domainId: domains.get(domain)! }
+    const organizationId = organizationIds.get(domain === 'other.example' ? 'other' : 'ours')!
+    const owner = { organizationId, domainId: domainIds.get(domain)! }
     return (await addKey(store, { id: mintId('key'), ...owner, mode, permissions, createdAt: START, ...change })).value
   }
   const keys = {
@@ -117,86 +56,51 @@ export async function openMessageApi(
     unverified: await mintKey('new.example', 'live', ['send', 'read']),
     other: await mintKey('other.example', 'live', ['send', 'read']),
   }
-
-  const ask = asker(api, operations, keys.live)
-  const send = (body: unknown, more: Parameters<typeof ask>[3] = {}) => ask('POST', '/v1/messages/send', body, more)
-
-  return {
-    api,
-    ask,
-    send,
-    store,
-    clock,
-    keys,
-    mintKey,
-    mintId,
-    messageWaiters,
-    verp,
-    trackingSecret,
-    woken,
-    submission,
-    organizationId: ids.get('ours')!,
-    domainId: domains.get('example.com')!,
-    close: () => store.close(),
-  }
-}
-
-/** → What sends a request with `key`, unless it names another one. Throws on an undocumented answer. */
-function asker(api: Api, operations: Operation[], key: string) {
-  return async (
+  const ask = (
     method: string,
     path: string,
     body?: unknown,
     more: { key?: string; headers?: Record<string, string>; raw?: string } = {},
   ): Promise<Asked> => {
-    const headers = new Headers({ authorization: `Bearer ${more.key ?? key}`, ...more.headers })
+    const headers = new Headers({ authorization: `Bearer ${more.key ?? keys.live}`, ...more.headers })
     const text = more.raw ?? (body === undefined ? undefined : JSON.stringify(body))
     if (text !== undefined) headers.set('content-type', 'application/json')
-    const response = await api.fetch(new Request(`http://server${path}`, { method, headers, body: text }))
-    const answer = await response.text()
-    const fault = await undocumented(operations, method, path, {
-      status: response.status,
-      headers: response.headers,
-      text: answer,
-    })
-    if (fault !== null) throw new Error(`${method} ${path}: ${fault}`)
-    const isJson = response.headers.get('content-type')?.startsWith('application/json')
-    return {
-      status: response.status,
-      headers: response.headers,
-      text: answer,
-      body: isJson ? JSON.parse(answer) : null,
-    }
+    return assembled.fetch(method, path, { headers, body: text })
+  }
+
+  return {
+    ...assembled,
+    ask,
+    send: (body: unknown, more: Parameters<typeof ask>[3] = {}) => ask('POST', '/v1/messages/send', body, more),
+    keys,
+    mintKey,
+    organizationId: organizationIds.get('ours')!,
+    domainId: domainIds.get('example.com')!,
   }
 }
 
-/** Organizations and domains by name; those that the store has already stay. */
-async function addTenants(store: Store, mintId: MintId) {
-  const found = await Promise.all(['ours', 'other'].map((name) => store.organizations.find(name)))
-  const ids = new Map<string, string>()
-  for (const [i, name] of ['ours', 'other'].entries()) {
-    const id = found[i]?.id ?? mintId('org')
-    if (!found[i]) await store.organizations.create({ id, name, plan: 'enterprise', createdAt: START })
-    ids.set(name, id)
+/** The tenants' ids by name; the tenants are created in an empty store. */
+async function findOrCreateTenants(store: Store, mintId: MintId) {
+  const organizationIds = new Map<string, string>()
+  for (const name of ['ours', 'other']) {
+    const known = await store.organizations.find(name)
+    const id = known?.id ?? mintId('org')
+    organizationIds.set(name, id)
+    if (!known) await store.organizations.create({ id, name, plan: 'enterprise', createdAt: START })
   }
-  const domains = new Map<string, string>()
-  for (const [name, owner] of [
-    ['example.com', 'ours'],
-    ['new.example', 'ours'],
-    ['other.example', 'other'],
-  ] as const) {
+  const domainIds = new Map<string, string>()
+  for (const { name, owner, isVerified } of DOMAINS) {
     const known = await store.domains.findByName(name)
-    domains.set(name, known?.id ?? mintId('dom'))
+    const id = known?.id ?? mintId('dom')
+    domainIds.set(name, id)
     if (known) continue
-    const facts = { id: domains.get(name)!, organizationId: ids.get(owner)!, name }
-    dkim ??= mintDkimKeys('active', START, systemRandom)
-    await store.domains.create(newDomain(facts, START, await dkim), -1)
-    if (name === 'new.example') continue
-    const check = { status: 'verified' as const, verifiedAt: START, checkedAt: START, findings: [] }
-    await store.domains.recordCheck(facts.id, check)
+    await store.domains.create(await newTestDomain({ id, organizationId: organizationIds.get(owner)!, name }), -1)
+    if (isVerified) await store.domains.recordCheck(id, VERIFIED)
   }
-  return { ids, domains }
+  return { organizationIds, domainIds }
 }
+
+const VERIFIED = { status: 'verified' as const, verifiedAt: START, checkedAt: START, findings: [] }
 
 export const MAIL = {
   from: 'Shop <shop@example.com>',

@@ -5,7 +5,7 @@ import { sampleData } from '../../src/model/event-samples.ts'
 import goldenInbound from '../golden/inbound-received.json' with { type: 'json' }
 import { type Documented, readDocument, resolve } from '../support/documented.ts'
 import { textOf } from '../support/event-stream.ts'
-import { BODY_BYTES, type ContractWorld, openContractWorld } from './contract-server.ts'
+import { BODY_BYTES, type ContractServer, startContractServer } from './contract-server.ts'
 
 /** Checks the document against its server: calls every operation with the documented examples and validates every
  *  response against its schema. */
@@ -13,7 +13,7 @@ import { BODY_BYTES, type ContractWorld, openContractWorld } from './contract-se
 // biome-ignore lint/suspicious/noExplicitAny: JSON
 type Json = any
 
-let world: ContractWorld
+let setup: ContractServer
 let document: Json
 let read: ReturnType<typeof readDocument>
 /** `messages_send 202 application/json`, `messages_send 400 validation_error` */
@@ -24,12 +24,12 @@ const faults: string[] = []
 let operator: Record<string, string>
 
 beforeAll(async () => {
-  world = await openContractWorld()
-  operator = await world.signIn()
-  document = await (await fetch(`${world.origin}/openapi.json`)).json()
+  setup = await startContractServer()
+  operator = await setup.signIn()
+  document = await (await fetch(`${setup.origin}/openapi.json`)).json()
   read = readDocument(document)
 })
-afterAll(() => world.close())
+afterAll(() => setup.close())
 
 /** Every operation is called with all its records, and there are many. */
 const LIMIT_MS = 60_000
@@ -42,7 +42,7 @@ interface Ask {
 }
 
 /** Sends a request over the socket and validates the response against the document. */
-async function ask(method: string, path: string, { body, key = world.keys.live, headers = {} }: Ask = {}) {
+async function ask(method: string, path: string, { body, key = setup.keys.live, headers = {} }: Ask = {}) {
   const request = {
     method,
     headers: {
@@ -52,7 +52,7 @@ async function ask(method: string, path: string, { body, key = world.keys.live, 
     },
     body: body === undefined ? undefined : typeof body === 'string' ? body : JSON.stringify(body),
   }
-  const response = await fetch(`${world.origin}${path}`, request)
+  const response = await fetch(`${setup.origin}${path}`, request)
   const text = await textOf(response)
   const answered = { status: response.status, headers: response.headers, text }
   const fault = read.faultIn(method, path, answered)
@@ -65,7 +65,7 @@ async function ask(method: string, path: string, { body, key = world.keys.live, 
 /** Calls an operation of the document and records which response it reached. */
 async function askFor(documented: Documented, ids: Ids, asked: Ask & { query?: string } = {}) {
   const { id, method, path } = documented
-  const options = { key: forOperator(documented) ? 'operator' : world.keys.live, ...asked }
+  const options = { key: forOperator(documented) ? 'operator' : setup.keys.live, ...asked }
   const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => ids[name] ?? 'none')
   const answered = await ask(method, `${filled}${options.query ?? ''}`, options)
   const kind = answered.body?.error?.code ?? answered.headers.get('content-type')?.split(';')[0]
@@ -76,7 +76,7 @@ async function askFor(documented: Documented, ids: Ids, asked: Ask & { query?: s
 type Ids = Record<string, string>
 const forOperator = ({ operation }: Documented) => operation['x-permission'] === 'operator'
 const operationOf = (id: string) => read.operations.find((each) => each.id === id)!
-const createdId = async (path: string, body: unknown, key = world.keys.live): Promise<string> => {
+const createdId = async (path: string, body: unknown, key = setup.keys.live): Promise<string> => {
   const answered = await ask('POST', path, { body, key })
   if (answered.status > 299) throw new Error(`POST ${path}: ${answered.status} ${answered.text}`)
   return answered.body.id
@@ -98,8 +98,8 @@ const webhookRoute = (name: string) => ({
 })
 
 /** One record of each kind, created again for each operation that uses it up. */
-async function furnish(): Promise<Ids> {
-  const { live, test: sandbox } = world.keys
+async function addRecords(): Promise<Ids> {
+  const { live, test: sandbox } = setup.keys
   const webhook_id = await createdId('/v1/webhooks', WEBHOOK)
   await ask('POST', `/v1/webhooks/${webhook_id}/test`, { body: { type: 'message.clicked' } })
   const recipients = ['ann', 'bounce', 'click', 'complain', 'unsubscribe', 'defer'].map(
@@ -114,14 +114,14 @@ async function furnish(): Promise<Ids> {
     route_id,
     event_id: (await ask('GET', `/v1/messages/${message_id}/events`)).body.data[0].id,
     delivery_id: (await ask('GET', `/v1/webhooks/${webhook_id}/deliveries`)).body.data[0].id,
-    domain_id: world.domain.id,
-    key_id: await createdId('/v1/api-keys', { name: 'k', domain_id: world.domain.id, permissions: ['read'] }, live),
+    domain_id: setup.domain.id,
+    key_id: await createdId('/v1/api-keys', { name: 'k', domain_id: setup.domain.id, permissions: ['read'] }, live),
     template_id: await createdId('/v1/templates', { name: 't', subject: 'Hi {{ name }}', text: 'Hi {{ name }}' }),
     id_or_email: await createdId('/v1/suppressions', { email: `${message_id}@customer.example` }),
-    inbound_message_id: await world.addInbound(route_id),
-    organization_id: world.organizationId,
-    session_id: await world.addSession(),
-    blocked_link_id: await world.addBlockedLink(),
+    inbound_message_id: await setup.addInbound(route_id),
+    organization_id: setup.organizationId,
+    session_id: await setup.addSession(),
+    blocked_link_id: await setup.addBlockedLink(),
     number: '1',
   }
 }
@@ -144,7 +144,7 @@ const PREPARED: Record<string, () => Promise<Ids>> = {
       action: { type: 'forward', config: { to: 'ann@elsewhere.example' } },
     }),
   }),
-  domains_update: async () => ({ domain_id: world.domain.id }),
+  domains_update: async () => ({ domain_id: setup.domain.id }),
 }
 /** Requests for operations without an example. */
 const ASKED: Record<string, Ask & { query?: string }> = {
@@ -152,8 +152,8 @@ const ASKED: Record<string, Ask & { query?: string }> = {
 }
 /** Further requests, for responses that the plain one does not give. */
 const FURTHER: Record<string, () => (Ask & { query?: string })[]> = {
-  messages_send: () => [{ headers: { prefer: 'wait=1' }, key: world.keys.test }],
-  messages_send_alias: () => [{ headers: { prefer: 'wait=1' }, key: world.keys.test }],
+  messages_send: () => [{ headers: { prefer: 'wait=1' }, key: setup.keys.test }],
+  messages_send_alias: () => [{ headers: { prefer: 'wait=1' }, key: setup.keys.test }],
   messages_content: () => ['html', 'text', 'raw'].map((part) => ({ query: `?part=${part}` })),
 }
 
@@ -171,13 +171,13 @@ describe('the document', () => {
 
   test('has every operation of the server by its path, and no other', () => {
     const inDocument = read.operations.map(({ method, path }) => `${method} ${path.replace(/\{(\w+)\}/g, ':$1')}`)
-    expect(inDocument.toSorted()).toEqual(world.operations.map(({ method, path }) => `${method} ${path}`).toSorted())
+    expect(inDocument.toSorted()).toEqual(setup.operations.map(({ method, path }) => `${method} ${path}`).toSorted())
     expect(new Set(read.operations.map(({ id }) => id)).size).toBe(read.operations.length)
   })
 
   test('names for each operation its permission, its parameters and at least one success', async () => {
     const poor: string[] = []
-    for (const { id, responses } of world.operations) if (!(await responses?.())?.length) poor.push(id)
+    for (const { id, responses } of setup.operations) if (!(await responses?.())?.length) poor.push(id)
     expect(poor).toEqual([]) // add `responses` to the operation: src/api/responses
     const tags = document.tags.map(({ name }: Json) => name)
     for (const { path, operation } of read.operations) {
@@ -234,10 +234,10 @@ describe('every operation', () => {
       const wrong: string[] = []
       for (const documented of read.operations) {
         const { id, operation } = documented
-        const ids = { ...(await furnish()), ...(await PREPARED[id]?.()) }
+        const ids = { ...(await addRecords()), ...(await PREPARED[id]?.()) }
         const example = operation.requestBody?.content['application/json'].example
         for (const options of [ASKED[id] ?? {}, ...(FURTHER[id]?.() ?? [])]) {
-          const usual = id === 'messages_resend' ? world.keys.test : world.keys.live
+          const usual = id === 'messages_resend' ? setup.keys.test : setup.keys.live
           const key = options.key ?? (forOperator(documented) ? 'operator' : usual)
           const { status, text } = await askFor(documented, ids, { body: withRealIds(example), ...options, key })
           if (status > 299) wrong.push(`${id}: ${status} ${text}`)
@@ -251,13 +251,13 @@ describe('every operation', () => {
 
   // threat: actions-without-audit
   test('that changes something adds an entry to the audit log; the others state why not', async () => {
-    const told = await world.toldOfTheServer()
+    const told = await setup.auditedActions()
     for (let query = '?limit=100'; query !== ''; ) {
       const { body } = await ask('GET', `/v1/audit-log${query}`)
       for (const { action, outcome } of body.data) if (outcome === 'done') told.add(action)
       query = body.has_more ? `?limit=100&cursor=${body.next_cursor}` : ''
     }
-    const silent = world.operations.filter(({ method, id }) => method !== 'GET' && !told.has(id))
+    const silent = setup.operations.filter(({ method, id }) => method !== 'GET' && !told.has(id))
     expect(silent.map(({ id, unaudited }) => `${id} ${unaudited}`).toSorted()).toEqual([
       'health_checks_run looks',
       'inbound_routes_test looks',
@@ -268,7 +268,7 @@ describe('every operation', () => {
       'templates_preview looks',
       'templates_render looks',
     ])
-    const known = new Set(world.operations.filter(({ method }) => method !== 'GET').map(({ id }) => id))
+    const known = new Set(setup.operations.filter(({ method }) => method !== 'GET').map(({ id }) => id))
     expect([...told].filter((action) => !known.has(action))).toEqual([])
   })
 
@@ -289,10 +289,10 @@ describe('every operation', () => {
       for (const documented of read.operations) {
         const { path, operation } = documented
         await askFor(documented, {}, { key: null })
-        await askFor(documented, {}, { key: operation['x-permission'] === 'send' ? world.keys.read : world.keys.send })
+        await askFor(documented, {}, { key: operation['x-permission'] === 'send' ? setup.keys.read : setup.keys.send })
         if (path.includes('{')) await askFor(documented, {})
       }
-      const ids = await furnish()
+      const ids = await addRecords()
       for (const documented of read.operations) {
         const body = documented.operation.requestBody === undefined ? undefined : { unknown: true }
         const { body: answer } = await askFor(documented, ids, { query: '?unknown=1', body })
@@ -314,9 +314,9 @@ describe('every operation', () => {
       for (const documented of read.operations) {
         const { operation, id } = documented
         if (!operation.parameters.some(({ $ref }: Json) => $ref?.endsWith('/IdempotencyKey'))) continue
-        const ids = await furnish()
+        const ids = await addRecords()
         // A test key resends only its own messages; the other operations change live records.
-        const key = id === 'messages_resend' ? world.keys.test : world.keys.live
+        const key = id === 'messages_resend' ? setup.keys.test : setup.keys.live
         const used = { key, headers: { 'idempotency-key': `of ${id}` } }
         const example = withRealIds(operation.requestBody.content['application/json'].example)
         const body = JSON.stringify(example ?? {}).replace(/"(news|welcome|please-stop)/, `"${id.replaceAll('_', '-')}`)
@@ -334,14 +334,14 @@ describe('every operation', () => {
   test(
     'has refusals of its own',
     async () => {
-      const { live, unverified, poor } = world.keys
+      const { live, unverified, poor } = setup.keys
       const refusal = async (id: string, code: string, ids: Ids, options: Ask = {}) => {
         const documented = operationOf(id)
         const example = withRealIds(documented.operation.requestBody?.content['application/json'].example)
         const { status, body } = await askFor(documented, ids, { body: example, ...options })
         expect([id, status, body.error?.code]).toEqual([id, expect.any(Number), code])
       }
-      const ids = await furnish()
+      const ids = await addRecords()
       const { message_id: later } = await scheduled()
       const spare = await spareDomain()
       const template = { template_id: ids.template_id, subject: undefined, text: undefined }
@@ -361,7 +361,7 @@ describe('every operation', () => {
       const loop = '{% for item in items %}{{ item.name }}{% endfor %}'
       await refusal('templates_preview', 'template_error', {}, { body: { text: loop } })
       await ask('PATCH', `/v1/templates/${ids.template_id}`, { body: { alias: 'taken' } })
-      const { template_id: another } = await furnish()
+      const { template_id: another } = await addRecords()
       await refusal('templates_update', 'conflict', { template_id: another! }, { body: { alias: 'taken' } })
       await askFor(operationOf('messages_list'), {}, { query: '?domain_id=dom_none' })
       await askFor(operationOf('events_stream'), {}, { query: '?domain_id=dom_none' })
@@ -387,16 +387,16 @@ describe('every operation', () => {
   test(
     'refuses when there are too many requests, when the store fails, and when the server stops',
     async () => {
-      await ask('GET', '/v1/usage', { key: world.keys.poor })
-      for (const documented of read.operations) await askFor(documented, {}, { key: world.keys.poor })
-      await world.clock.advance(120_000)
-      world.breakStore(true)
+      await ask('GET', '/v1/usage', { key: setup.keys.poor })
+      for (const documented of read.operations) await askFor(documented, {}, { key: setup.keys.poor })
+      await setup.clock.advance(120_000)
+      setup.breakStore(true)
       for (const documented of read.operations) await askFor(documented, {})
-      world.breakStore(false)
-      await world.api.stop(0)
+      setup.breakStore(false)
+      await setup.api.stop(0)
       for (const { id, method, path } of read.operations) {
         const request = new Request(`http://localhost${path.replace(/\{\w+\}/g, 'none')}`, { method })
-        const response = await world.api.fetch(request)
+        const response = await setup.api.fetch(request)
         const answered = { status: response.status, headers: response.headers, text: await response.text() }
         expect([id, read.faultIn(method, path, answered)]).toEqual([id, null])
         expect(response.headers.get('retry-after')).toBe('5')
@@ -458,5 +458,5 @@ const ELSEWHERE = [
 /** Example → the same with ids of existing records in place of example ids. */
 function withRealIds(example: unknown): unknown {
   if (example === undefined) return undefined
-  return JSON.parse(JSON.stringify(example).replace(/dom_01m7ykx6js1zy8zpzy8z8cwhzy/g, world.domain.id))
+  return JSON.parse(JSON.stringify(example).replace(/dom_01m7ykx6js1zy8zpzy8z8cwhzy/g, setup.domain.id))
 }

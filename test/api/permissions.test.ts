@@ -71,8 +71,13 @@ describe('every operation', () => {
     })
     await made.store.inbound.accept({ ...storedMail(), taken: [{ message: taken, deliveryId: null, forward: null }] })
     const template = await ask('POST', '/v1/templates', { key, body: { name: 'elsewhere', text: 'Hi' } })
+    const message = await ask('POST', '/v1/messages/send', {
+      key: other.keys.send,
+      body: { from: `a@${other.domain.name}`, to: 'x@elsewhere.example', subject: 'elsewhere', text: 'Hi' },
+    })
     const ids: Record<string, string> = {
       template_id: template.body.id,
+      message_id: message.body.id,
       key_id: other.keys.send.record.id,
       domain_id: other.domain.id,
       webhook_id: webhook.body.id,

@@ -5,7 +5,7 @@ import type { Mode } from '../../src/model/message.ts'
 import type { PageRequest } from '../../src/storage/store.ts'
 import { inboundMessage, PARSED, storedMail } from '../support/inbound.ts'
 import { addKey } from '../support/keys.ts'
-import { type ContractWorld, openContractWorld } from './contract-server.ts'
+import { type ContractServer, startContractServer } from './contract-server.ts'
 
 /** Three tenants for the walk through all operations: the domain `own`, another domain of its organization (`sibling`), and
  *  another organization (`stranger`). Each has a record of every kind, live and test, with a text in it that must show up
@@ -23,23 +23,23 @@ export interface Tenancy {
   ids: Record<Mode, Record<string, string>>
 }
 
-export type WalkWorld = Awaited<ReturnType<typeof openWalkWorld>>
+export type Tenancies = Awaited<ReturnType<typeof openTenancies>>
 
 /** The marker text of every record of a place and a mode. */
 export const canaryOf = (place: Place, mode: Mode) => `zq${place}${mode}zq`
 
-export async function openWalkWorld() {
-  const world = await openContractWorld()
-  const { store, mintId, random, clock } = world
+export async function openTenancies() {
+  const setup = await startContractServer()
+  const { store, mintId, random, clock } = setup
   const strangers = mintId('org')
   await store.organizations.create({ id: strangers, name: 'strangers', plan: 'enterprise', createdAt: clock.now() })
   const tenancies = {} as Record<Place, Tenancy>
   const tenancy = async (place: Place, organizationId: string) => {
-    const domain = (await store.domains.get((await world.addDomain(organizationId, `${place}.example`, true)).id))!
+    const domain = (await store.domains.get((await setup.addDomain(organizationId, `${place}.example`, true)).id))!
     tenancies[place] = { place, organizationId, domain, ids: { live: {}, test: {} } }
   }
-  await tenancy('own', world.organizationId)
-  await tenancy('sibling', world.organizationId)
+  await tenancy('own', setup.organizationId)
+  await tenancy('sibling', setup.organizationId)
   await tenancy('stranger', strangers)
 
   const mintKey = async (place: Place, mode: Mode, permissions: Permission[], change: Partial<ApiKey> = {}) => {
@@ -58,15 +58,15 @@ export async function openWalkWorld() {
     const headers = new Headers(body === undefined ? {} : { 'content-type': 'application/json' })
     if (key !== null) headers.set('authorization', `Bearer ${key}`)
     const sent = body === undefined ? null : JSON.stringify(body)
-    const response = await world.api.fetch(new Request(`http://localhost${path}`, { method, headers, body: sent }))
+    const response = await setup.api.fetch(new Request(`http://localhost${path}`, { method, headers, body: sent }))
     return { status: response.status, text: await beginningOf(response) }
   }
-  const furnish = recordMakers(world, { tenancies, keys: makers, ask })
+  const addRecord = recordMakers(setup, { tenancies, keys: makers, ask })
   for (const place of PLACES) {
-    for (const make of Object.values(furnish)) for (const mode of MODES) await make(place, mode)
+    for (const make of Object.values(addRecord)) for (const mode of MODES) await make(place, mode)
   }
 
-  return { ...world, tenancies, mintKey, ask, furnish, snapshot: snapshots(store, tenancies) }
+  return { ...setup, tenancies, mintKey, ask, addRecord, snapshot: snapshots(store, tenancies) }
 }
 
 type Ask = (
@@ -78,7 +78,7 @@ type Ask = (
 
 /** → By the name of a path parameter: what makes a new record of that kind, for a place and a mode. `keys` create them. */
 function recordMakers(
-  { store, mintId, clock }: ContractWorld,
+  { store, mintId, clock }: ContractServer,
   { tenancies, keys, ask }: { tenancies: Record<Place, Tenancy>; keys: Record<Place, Record<Mode, string>>; ask: Ask },
 ): Record<string, (place: Place, mode: Mode) => Promise<void>> {
   let made = 0
@@ -167,7 +167,7 @@ function recordMakers(
 
 /** → All records of a place in a mode and the newest of each list, as one text. Records without a mode count as
  *  live. */
-function snapshots(store: ContractWorld['store'], tenancies: Record<Place, Tenancy>) {
+function snapshots(store: ContractServer['store'], tenancies: Record<Place, Tenancy>) {
   return async (place: Place, mode: Mode): Promise<string> => {
     const { ids, organizationId, domain } = tenancies[place]
     const id = ids[mode]
@@ -223,4 +223,4 @@ async function beginningOf(response: Response): Promise<string> {
 /** A store in memory returns all events at once. */
 const STREAM_MS = 10
 
-export type { ContractWorld }
+export type { ContractServer }

@@ -5,21 +5,21 @@ import { resend } from '../../src/compat/resend/resend.ts'
 import { PERMISSIONS, type Permission } from '../../src/model/api-key.ts'
 import type { Mode } from '../../src/model/message.ts'
 import { type Documented, readDocument } from '../support/documented.ts'
-import { canaryOf, MODES, openWalkWorld, PLACES, type Place, type WalkWorld } from './tenancies.ts'
+import { canaryOf, MODES, openTenancies, PLACES, type Place, type Tenancies } from './tenancies.ts'
 
 /** Calls every operation of the document and of the Resend API with every kind of key, for live and test records of
  *  every kind. The status must match the table of permissions. A response must contain nothing outside the key's
  *  scope, and nothing outside it may change in the store. */
 
-let world: WalkWorld
+let setup: Tenancies
 let operations: Documented[]
 
 beforeAll(async () => {
-  world = await openWalkWorld()
+  setup = await openTenancies()
   walkers = await mintWalkers()
-  operations = readDocument(await (await fetch(`${world.origin}/openapi.json`)).json()).operations
+  operations = readDocument(await (await fetch(`${setup.origin}/openapi.json`)).json()).operations
 }, 60_000)
-afterAll(() => world.close())
+afterAll(() => setup.close())
 
 interface Walker {
   place: Place
@@ -35,7 +35,7 @@ async function mintWalkers(): Promise<Walker[]> {
   for (const place of PLACES) {
     for (const mode of MODES) {
       for (const permission of PERMISSIONS) {
-        all.push({ place, mode, permission, key: await world.mintKey(place, mode, [permission]) })
+        all.push({ place, mode, permission, key: await setup.mintKey(place, mode, [permission]) })
       }
     }
   }
@@ -56,7 +56,7 @@ function foreignIn(text: string, walker: Walker, rule: AccessRule, asked: string
   return PLACES.flatMap((place) =>
     MODES.flatMap((mode) => {
       if (sees(walker, place, mode, rule)) return []
-      const ids = Object.entries(world.tenancies[place].ids[mode])
+      const ids = Object.entries(setup.tenancies[place].ids[mode])
       // Domains have no mode, streams return ids of events as positions, and the audit log contains what the key itself
       // named.
       const isTold = (name: string) => name === 'domain_id' || name === 'event_id' || asked.startsWith('/v1/audit-log')
@@ -85,12 +85,12 @@ async function watch(walker: Walker): Promise<() => Promise<string[]>> {
   const guarded = untouchable(walker)
   for (const each of guarded) {
     const name = each.join(' ')
-    if (!known.has(name)) known.set(name, await world.snapshot(...each))
+    if (!known.has(name)) known.set(name, await setup.snapshot(...each))
   }
   return async () => {
     const changed: string[] = []
     for (const each of guarded) {
-      const now = await world.snapshot(...each)
+      const now = await setup.snapshot(...each)
       if (now !== known.get(each.join(' '))) changed.push(each.join(' '))
       known.set(each.join(' '), now)
     }
@@ -132,7 +132,7 @@ function isRight(status: number, wanted: number | 'in' | 'no'): boolean {
 
 /** Bodies for operations whose example names another domain or would change the caller. */
 function bodyOf(documented: Documented, walker: Walker): unknown {
-  const { domain } = world.tenancies[walker.place]
+  const { domain } = setup.tenancies[walker.place]
   const mail = { from: `a@${domain.name}`, to: 'ann@customer.example', subject: 'x', text: 'x' }
   const own: Record<string, unknown> = {
     messages_send: mail,
@@ -171,8 +171,8 @@ async function replace(target: string | null, mode: Mode): Promise<void> {
   if (target === null) return
   known.clear()
   const kind = target === 'delivery_id' ? 'webhook_id' : target
-  await world.furnish[kind]?.('own', mode)
-  if (target === 'message_id') await world.furnish.event_id!('own', mode)
+  await setup.addRecord[kind]?.('own', mode)
+  if (target === 'message_id') await setup.addRecord.event_id!('own', mode)
 }
 
 test('every operation of the document has a row in the table of permissions, and every row an operation', () => {
@@ -194,7 +194,7 @@ function kindOf(operation: string): string | null {
 }
 
 function resendBodyOf(id: string, walker: Walker): unknown {
-  const { domain } = world.tenancies[walker.place]
+  const { domain } = setup.tenancies[walker.place]
   const email = { from: `a@${domain.name}`, to: 'ann@customer.example', subject: 'x', text: 'x' }
   const bodies: Record<string, unknown> = {
     emails_send: email,
@@ -226,11 +226,11 @@ test('every endpoint of the Resend API limits every kind of key to the records t
     const target = path.includes(':') ? kindOf(operation) : null
     for (const walker of walkers) {
       for (const of of target === null ? (['live'] as const) : MODES) {
-        const { own } = world.tenancies
+        const { own } = setup.tenancies
         const named = target === null ? '' : ({ ...own.ids.live, ...own.ids[of] }[target] ?? 'none')
         const asked = `${resend.root}${path.replace(/:\w+/, named)}`
         const changes = method === 'GET' ? null : await watch(walker)
-        const { status, text } = await world.ask(walker.key, method, asked, resendBodyOf(id, walker))
+        const { status, text } = await setup.ask(walker.key, method, asked, resendBodyOf(id, walker))
         const who = `${id} of ${of} with ${walker.permission} ${walker.mode} of ${walker.place}`
         const wanted = expected(operation, walker, target, of)
         const isFine = wanted === 'in' ? isIn(status) : status >= 401 && status < 405
@@ -255,12 +255,12 @@ test('every operation limits every kind of key to the records that it reaches', 
     const target = targetIn(path)
     for (const walker of walkers) {
       for (const of of target === null ? (['live'] as const) : MODES) {
-        const ids = { ...world.tenancies.own.ids.live, ...world.tenancies.own.ids[of], number: '1' }
+        const ids = { ...setup.tenancies.own.ids.live, ...setup.tenancies.own.ids[of], number: '1' }
         const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => ids[name as keyof typeof ids] ?? 'none')
         const changes = method === 'GET' ? null : await watch(walker)
         const body = bodyOf(documented, walker)
         const asked = `${filled}${QUERIES[id] ?? ''}`
-        const { status, text } = await world.ask(walker.key, method, asked, body)
+        const { status, text } = await setup.ask(walker.key, method, asked, body)
         const who = `${id} of ${of} with ${walker.permission} ${walker.mode} of ${walker.place}`
         const wanted = expected(id.replace(/_alias$/, ''), walker, target, of)
         if (!isRight(status, wanted)) {
@@ -279,24 +279,24 @@ test('every operation limits every kind of key to the records that it reaches', 
 // threat: bad-api-keys
 test('every operation answers every kind of bad key alike, and changes nothing', async () => {
   const expired = (mode: Mode, permission: Permission) =>
-    world.mintKey('own', mode, [permission], { expiresAt: world.clock.now() })
+    setup.mintKey('own', mode, [permission], { expiresAt: setup.clock.now() })
   const revoked = (mode: Mode, permission: Permission) =>
-    world.mintKey('own', mode, [permission], { revokedAt: world.clock.now() })
+    setup.mintKey('own', mode, [permission], { revokedAt: setup.clock.now() })
   const elsewhere = (mode: Mode, permission: Permission) =>
-    world.mintKey('own', mode, [permission], { allowedNetworks: ['192.0.2.0/24'] })
+    setup.mintKey('own', mode, [permission], { allowedNetworks: ['192.0.2.0/24'] })
   const bad: (string | null)[] = [null]
   for (const mint of [expired, revoked, elsewhere]) {
     for (const mode of MODES) for (const permission of PERMISSIONS) bad.push(await mint(mode, permission))
   }
   const responses = new Set<string>()
-  const before = await world.snapshot('own', 'live')
+  const before = await setup.snapshot('own', 'live')
   for (const documented of operations) {
     const filled = documented.path.replace(/\{\w+\}/g, 'none')
     const body = documented.operation.requestBody === undefined ? undefined : {}
-    for (const key of bad) responses.add(answerOf(await world.ask(key, documented.method, filled, body)))
+    for (const key of bad) responses.add(answerOf(await setup.ask(key, documented.method, filled, body)))
   }
   expect([...responses]).toEqual([expect.stringMatching(/^401 .*unauthorized/)])
-  expect(await world.snapshot('own', 'live')).toBe(before)
+  expect(await setup.snapshot('own', 'live')).toBe(before)
 }, 60_000)
 
 const answerOf = ({ status, text }: { status: number; text: string }) => `${status} ${text.replace(/req_\w+/g, 'req')}`

@@ -6,7 +6,7 @@ import { certificateId } from '../../src/certificates/acme/renewal-info.ts'
 import { createPlainPages } from '../../src/certificates/plain-pages.ts'
 import { createAsk } from '../../src/net/https/requests.ts'
 import { type AcmeAuthority, startAcmeAuthority } from '../support/acme-authority.ts'
-import { silentResolver } from '../support/api.ts'
+import { silentResolver } from '../support/silent-resolver.ts'
 
 /** An order against an authority that checks everything. */
 

@@ -11,7 +11,7 @@ import { selfSignedCertificate } from '../../src/net/tls/certificate.ts'
 import { certificateRequest } from '../../src/net/tls/certificate-request.ts'
 import { systemClock } from '../../src/os/clock.ts'
 import { startAcmeAuthority } from '../support/acme-authority.ts'
-import { silentResolver } from '../support/api.ts'
+import { silentResolver } from '../support/silent-resolver.ts'
 import { createTestCa } from '../support/test-ca.ts'
 
 /** Renewal information of an authority and certificate identifiers. RFC 9773 */

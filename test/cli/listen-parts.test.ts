@@ -10,8 +10,9 @@ import { colorsFor } from '../../src/cli/print.ts'
 import { createEvent, EVENT_TYPES } from '../../src/model/event.ts'
 import { sampleData } from '../../src/model/event-samples.ts'
 import { verifySignature } from '../../src/webhooks/sign.ts'
-import { createTestApi, createTestRandom, START, type TestApi } from '../support/api.ts'
+import { createTestApi, START, type TestApi } from '../support/api.ts'
 import { createFakeClock } from '../support/fake-clock.ts'
+import { createTestRandom } from '../support/random.ts'
 import { until } from '../support/server.ts'
 
 const undo: (() => unknown)[] = []

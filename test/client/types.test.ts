@@ -4,18 +4,18 @@ import { join } from 'node:path'
 import { clientFiles } from '../../scripts/client/files.ts'
 import { errorOf } from '../../src/client/errors.ts'
 import { EventStream, Postrider } from '../../src/client/index.ts'
-import { type ContractWorld, openContractWorld } from '../api/contract-server.ts'
+import { type ContractServer, startContractServer } from '../api/contract-server.ts'
 import type { Json } from '../support/server.ts'
 
 const SRC = join(import.meta.dir, '../../src/client')
 
-let world: ContractWorld
+let setup: ContractServer
 let document: Json
 beforeAll(async () => {
-  world = await openContractWorld()
-  document = await (await fetch(`${world.origin}/openapi.json`)).json()
+  setup = await startContractServer()
+  document = await (await fetch(`${setup.origin}/openapi.json`)).json()
 })
-afterAll(() => world.close())
+afterAll(() => setup.close())
 
 test('types and routes match the document: after a change run scripts/client-types.ts', () => {
   for (const [name, text] of Object.entries(clientFiles(document))) {

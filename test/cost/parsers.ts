@@ -50,7 +50,7 @@ import { parseTemplateTexts, renderTemplate, variablesIn } from '../../src/submi
 import { createCsvReader } from '../../src/suppressions/csv.ts'
 import { createJsonListReader } from '../../src/suppressions/json-list.ts'
 import { createListReader } from '../../src/suppressions/read-list.ts'
-import { silentResolver } from '../support/api.ts'
+import { silentResolver } from '../support/silent-resolver.ts'
 import { ANALYSED } from './analysed.ts'
 
 export interface Parser {

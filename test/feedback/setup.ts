@@ -9,8 +9,8 @@ import { lateBounce } from '../../src/outbound/outcome.ts'
 import { openStore } from '../../src/storage/sqlite/open.ts'
 import type { NewDelivery, Store } from '../../src/storage/store.ts'
 import { ALL_EVENTS, accept, claim, createRecords, found, ORGANIZATION, recordOf, START } from '../storage/records.ts'
-import { createTestRandom } from '../support/api.ts'
 import { createFakeClock } from '../support/fake-clock.ts'
+import { createTestRandom } from '../support/random.ts'
 
 /** The arrival of every report: an hour after the mail was sent. */
 export const LATER = START + 3_600_000

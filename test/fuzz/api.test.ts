@@ -3,7 +3,7 @@
  *  5xx. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import fc from 'fast-check'
-import { type ContractWorld, openContractWorld } from '../api/contract-server.ts'
+import { type ContractServer, startContractServer } from '../api/contract-server.ts'
 import { readDocument } from '../support/documented.ts'
 import { textOf } from '../support/event-stream.ts'
 import { type ApiRequest, requestsOf } from './api-request.ts'
@@ -11,7 +11,7 @@ import { LIMIT_MS, runs } from './runs.ts'
 
 setDefaultTimeout(LIMIT_MS)
 
-let world: ContractWorld
+let setup: ContractServer
 let read: ReturnType<typeof readDocument>
 let running: Timer
 /** The last ids in responses, by prefix, and the last cursors. */
@@ -20,16 +20,16 @@ const known = new Map<string, string[]>()
 const lasting = new Set<string>()
 
 beforeAll(async () => {
-  world = await openContractWorld()
-  read = readDocument(await (await fetch(`${world.origin}/openapi.json`)).json())
-  running = setInterval(() => void world.clock.advance(500), 5) // for requests that wait: Prefer
-  lasting.add(world.domain.id)
+  setup = await startContractServer()
+  read = readDocument(await (await fetch(`${setup.origin}/openapi.json`)).json())
+  running = setInterval(() => void setup.clock.advance(500), 5) // for requests that wait: Prefer
+  lasting.add(setup.domain.id)
   for (const id of idsIn((await ask({ ...PLAIN, path: '/v1/api-keys?limit=100' })).text)) lasting.add(id)
   await furnish()
 })
 afterAll(async () => {
   clearInterval(running)
-  await world.close()
+  await setup.close()
 })
 
 const PLAIN: ApiRequest = { id: '', method: 'GET', path: '/', headers: {}, body: null, key: 'live' }
@@ -42,10 +42,10 @@ async function furnish(): Promise<void> {
     const example = operation.requestBody?.content['application/json'].example
     if (method !== 'POST' || path.includes('{') || example === undefined) continue
     const body = JSON.stringify({ ...example, ...(id.startsWith('messages_send') ? { scheduled_at: null } : {}) })
-    await ask({ ...PLAIN, id, method, path, body: body.replaceAll(/dom_[0-9a-z]{26}/g, world.domain.id), key: 'test' })
+    await ask({ ...PLAIN, id, method, path, body: body.replaceAll(/dom_[0-9a-z]{26}/g, setup.domain.id), key: 'test' })
   }
   const route = known.get('rte')?.at(-1)
-  if (route !== undefined) remember(await world.addInbound(route))
+  if (route !== undefined) remember(await setup.addInbound(route))
   await ask({ ...PLAIN, method: 'POST', path: '/v1/webhooks/§whk:0§/test', body: '{"type":"message.clicked"}' })
   await ask({ ...PLAIN, path: '/v1/webhooks/§whk:0§/deliveries' })
 }
@@ -82,10 +82,10 @@ async function ask(request: ApiRequest): Promise<{ status: number; text: string;
   const { id, method, key, headers } = request
   const path = filled(request.path, /DELETE|POST/.test(method) && /domains|api-keys/.test(request.path))
   const given = new Headers({ 'content-type': 'application/json' })
-  if (key !== 'none') given.set('authorization', `Bearer ${world.keys[key]}`)
+  if (key !== 'none') given.set('authorization', `Bearer ${setup.keys[key]}`)
   for (const [name, value] of Object.entries(headers)) given.set(name, value)
   const body = request.body === null ? null : filled(request.body, false)
-  const response = await fetch(`${world.origin}${path}`, { method, headers: given, body, redirect: 'manual' })
+  const response = await fetch(`${setup.origin}${path}`, { method, headers: given, body, redirect: 'manual' })
   const text = await textOf(response)
   if (!id.startsWith('audit')) remember(text)
   if (method === 'DELETE' && response.ok) forget(path)

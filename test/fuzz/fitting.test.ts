@@ -10,7 +10,7 @@ import { parseMailbox, toALabel } from '../../src/mail/address.ts'
 import { aliasFault } from '../../src/model/template.ts'
 import { canonicalNetwork } from '../../src/net/ip.ts'
 import * as checks from '../../src/submission/checks.ts'
-import { type ContractWorld, openContractWorld } from '../api/contract-server.ts'
+import { type ContractServer, startContractServer } from '../api/contract-server.ts'
 import { readDocument } from '../support/documented.ts'
 import { textOf } from '../support/event-stream.ts'
 import { type FittingRequest, fittingRequests, TEXTS } from './fitting-request.ts'
@@ -19,7 +19,7 @@ import { LIMIT_MS, runs } from './runs.ts'
 
 setDefaultTimeout(LIMIT_MS)
 
-let world: ContractWorld
+let setup: ContractServer
 let read: ReturnType<typeof readDocument>
 let running: Timer
 let operator: Record<string, string>
@@ -29,10 +29,10 @@ const known = new Map<string, string>()
 const counted = new Map<string, number>()
 
 beforeAll(async () => {
-  world = await openContractWorld()
-  operator = await world.signIn()
-  read = readDocument(await (await fetch(`${world.origin}/openapi.json`)).json())
-  running = setInterval(() => void world.clock.advance(500), 5) // for streams that end by the clock
+  setup = await startContractServer()
+  operator = await setup.signIn()
+  read = readDocument(await (await fetch(`${setup.origin}/openapi.json`)).json())
+  running = setInterval(() => void setup.clock.advance(500), 5) // for streams that end by the clock
   const keys = await ask({
     id: '',
     method: 'GET',
@@ -40,18 +40,18 @@ beforeAll(async () => {
     body: undefined,
     isForOperator: false,
   })
-  for (const id of [...idsIn(keys.text), world.domain.id, world.organizationId]) lasting.add(id)
+  for (const id of [...idsIn(keys.text), setup.domain.id, setup.organizationId]) lasting.add(id)
   known.clear()
   for (const { id, method, path, operation } of read.operations) {
     const body = operation.requestBody?.content['application/json'].example
     if (method !== 'POST' || path.includes('{') || body === undefined || id.startsWith('domains')) continue
-    const text = JSON.stringify(body).replaceAll(/dom_[0-9a-z]{26}/g, world.domain.id)
+    const text = JSON.stringify(body).replaceAll(/dom_[0-9a-z]{26}/g, setup.domain.id)
     await ask({ id, method, path, body: JSON.parse(text), isForOperator: operation['x-permission'] === 'operator' })
   }
 })
 afterAll(async () => {
   clearInterval(running)
-  await world.close()
+  await setup.close()
 })
 
 const ID = /\b[a-z]{3}_[0-9a-z]{26}\b/g
@@ -60,16 +60,16 @@ const idsIn = (text: string) => text.match(ID) ?? []
 /** `§msg§` → an id. A domain in a body is the one of the key, elsewhere one that may be changed. */
 function filled(text: string, isPath: boolean): string {
   return text.replace(/§(\w+)§/g, (_, kind: string) => {
-    if (kind === 'dom' && !isPath) return world.domain.id
+    if (kind === 'dom' && !isPath) return setup.domain.id
     return known.get(kind) ?? `${kind.slice(0, 3)}_01m7ykx6js1zy8zpzy8z8cwhzy`
   })
 }
 
 async function ask({ id, method, path, body, isForOperator }: FittingRequest) {
-  const headers = new Headers(isForOperator ? operator : { authorization: `Bearer ${world.keys.live}` })
+  const headers = new Headers(isForOperator ? operator : { authorization: `Bearer ${setup.keys.live}` })
   const text = body === undefined ? undefined : filled(JSON.stringify(body), false)
   if (text !== undefined) headers.set('content-type', 'application/json')
-  const response = await fetch(`${world.origin}${filled(path, true)}`, { method, headers, body: text })
+  const response = await fetch(`${setup.origin}${filled(path, true)}`, { method, headers, body: text })
   const answered = { status: response.status, headers: response.headers, text: await textOf(response) }
   if (!id.startsWith('audit')) {
     for (const found of idsIn(answered.text).slice(0, 8)) if (!lasting.has(found)) known.set(found.slice(0, 3), found)

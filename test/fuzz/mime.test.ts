@@ -8,8 +8,8 @@ import { parseAttachments, parseMail } from '../../src/mail/parse.ts'
 import type { Lookup, Resolver } from '../../src/net/dns/resolver.ts'
 import { systemClock } from '../../src/os/clock.ts'
 import { KEY_RECORD, mail, signed } from '../inbound/signed-mail.ts'
-import { silentResolver } from '../support/api.ts'
 import { loadFixtures } from '../support/fixtures.ts'
+import { silentResolver } from '../support/silent-resolver.ts'
 import { LIMIT_MS, runs } from './runs.ts'
 
 setDefaultTimeout(LIMIT_MS)

@@ -6,7 +6,7 @@ import fc from 'fast-check'
 import { createPost, type Post } from '../../src/net/https/requests.ts'
 import { systemClock } from '../../src/os/clock.ts'
 import { CERTIFICATE } from '../smtp-server/setup.ts'
-import { silentResolver } from '../support/api.ts'
+import { silentResolver } from '../support/silent-resolver.ts'
 import { LIMIT_MS, runs } from './runs.ts'
 
 setDefaultTimeout(LIMIT_MS)

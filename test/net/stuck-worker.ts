@@ -1,7 +1,7 @@
 /** An HTTPS thread that computes forever, or ends, for certain URLs; real otherwise. */
 import { createExchange } from '../../src/net/https/exchange.ts'
 import { serveHttps } from '../../src/net/https/worker.ts'
-import { silentResolver } from '../support/api.ts'
+import { silentResolver } from '../support/silent-resolver.ts'
 
 declare const self: Worker
 

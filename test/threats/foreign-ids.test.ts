@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { type ContractWorld, openContractWorld } from '../api/contract-server.ts'
+import { type ContractServer, startContractServer } from '../api/contract-server.ts'
 
 /** Another organization's ids outside the path: query parameters and body fields. test/api/permissions.test.ts
  *  covers ids in paths. */
@@ -7,19 +7,19 @@ import { type ContractWorld, openContractWorld } from '../api/contract-server.ts
 // biome-ignore lint/suspicious/noExplicitAny: JSON
 type Json = any
 
-let world: ContractWorld
+let setup: ContractServer
 let ids: Record<string, string>
 const ask = async (key: string, method: string, path: string, body?: unknown) => {
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
   const sent = body === undefined ? null : JSON.stringify(body)
-  const response = await fetch(`${world.origin}${path}`, { method, headers, body: sent })
+  const response = await fetch(`${setup.origin}${path}`, { method, headers, body: sent })
   const text = await response.text()
   return { status: response.status, text, body: JSON.parse(text) as Json }
 }
 
 beforeAll(async () => {
-  world = await openContractWorld()
-  const { live, test: sandbox } = world.keys
+  setup = await startContractServer()
+  const { live, test: sandbox } = setup.keys
   const made = async (path: string, body: unknown, key = live) => (await ask(key, 'POST', path, body)).body.id
   const mail = { from: 'a@example.com', to: 'elsewhere@customer.example', subject: 'elsewhere', text: 'elsewhere' }
   const template_id = await made('/v1/templates', { name: 'elsewhere', subject: 'elsewhere', text: 'elsewhere' })
@@ -29,24 +29,24 @@ beforeAll(async () => {
   ids = {
     template_id,
     message_id,
-    domain_id: world.domain.id,
+    domain_id: setup.domain.id,
     route_id: await made('/v1/inbound-routes', route),
     resource_id: template_id,
     actor_id: (await ask(live, 'GET', '/v1/audit-log')).body.data[0].actor.id,
     after: events[0].id,
   }
 })
-afterAll(() => world.close())
+afterAll(() => setup.close())
 
 /** Once a minute: the plan of `poor`. */
 const asStranger = async (method: string, path: string, body?: unknown) => {
-  await world.clock.advance(61_000)
-  return ask(world.keys.poor, method, path, body)
+  await setup.clock.advance(61_000)
+  return ask(setup.keys.poor, method, path, body)
 }
 
 // threat: foreign-resources
 test('no parameter of a query shows anything of another organization', async () => {
-  const document: Json = await (await fetch(`${world.origin}/openapi.json`)).json()
+  const document: Json = await (await fetch(`${setup.origin}/openapi.json`)).json()
   const asked: string[] = []
   const wrong: string[] = []
   for (const [path, methods] of Object.entries<Json>(document.paths)) {
@@ -88,7 +88,7 @@ test.each(BODIES)('%s with a resource of another organization is 403', async (pa
 })
 
 test('a domain of another organization is a conflict, without a word about its owner', async () => {
-  const mine = await ask(world.keys.live, 'POST', '/v1/domains', { name: 'example.com' })
+  const mine = await ask(setup.keys.live, 'POST', '/v1/domains', { name: 'example.com' })
   const theirs = await asStranger('POST', '/v1/domains', { name: 'example.com' })
   const reported = ({ body }: { body: Json }) => [body.error.code, body.error.message, body.error.field]
   expect([theirs.status, reported(theirs)]).toEqual([409, reported(mine)])

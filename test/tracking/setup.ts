@@ -9,8 +9,8 @@ import { openStore } from '../../src/storage/sqlite/open.ts'
 import type { Store } from '../../src/storage/store.ts'
 import { trackingPages } from '../../src/tracking/pages.ts'
 import { ALL_EVENTS, accept, createRecords, found, ORGANIZATION, START } from '../storage/records.ts'
-import { createTestRandom } from '../support/api.ts'
 import { createFakeClock } from '../support/fake-clock.ts'
+import { createTestRandom } from '../support/random.ts'
 
 /** When all recipients read their mail. */
 export const LATER = START + 3_600_000
