@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
-import { domainNames, ownNames } from '../../src/certificates/names.ts'
-import type { Domain, Finding } from '../../src/model/domain.ts'
+import type { Domain, Finding } from '../model/domain.ts'
+import { domainNames, ownNames } from './names.ts'
 
 test.each([
   ['https://api.example.com', ['mail.example.com', 'api.example.com', 'more.example.com']],

@@ -1,11 +1,11 @@
 import { expect, test } from 'bun:test'
-import golden from '../../test/golden/inbound-received.json' with { type: 'json' }
-import { createFakeClock } from '../../test/support/fake-clock.ts'
-import { CONTENTS, inboundMessage, PARSED, storedMail } from '../../test/support/inbound.ts'
-import { silentLog } from '../os/log.ts'
-import { ampleMemory } from '../os/memory.ts'
-import { type ClaimedInboundDelivery, StoreUnavailable } from '../storage/store.ts'
-import { createInboundBodies, inboundPayload } from './inbound-body.ts'
+import { silentLog } from '../../src/os/log.ts'
+import { ampleMemory } from '../../src/os/memory.ts'
+import { type ClaimedInboundDelivery, StoreUnavailable } from '../../src/storage/store.ts'
+import { createInboundBodies, inboundPayload } from '../../src/webhooks/inbound-body.ts'
+import golden from '../golden/inbound-received.json' with { type: 'json' }
+import { createFakeClock } from '../support/fake-clock.ts'
+import { CONTENTS, inboundMessage, PARSED, storedMail } from '../support/inbound.ts'
 
 const never = new AbortController().signal
 

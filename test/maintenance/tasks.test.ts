@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
-import { createFakeClock } from '../../test/support/fake-clock.ts'
-import type { Resolver } from '../net/dns/resolver.ts'
-import { createMintId } from '../os/ids.ts'
-import { silentLog } from '../os/log.ts'
-import { systemRandom } from '../os/random.ts'
-import { openStore } from '../storage/sqlite/open.ts'
-import type { Store } from '../storage/store.ts'
-import { maintenanceTasks } from './tasks.ts'
+import { maintenanceTasks } from '../../src/maintenance/tasks.ts'
+import type { Resolver } from '../../src/net/dns/resolver.ts'
+import { createMintId } from '../../src/os/ids.ts'
+import { silentLog } from '../../src/os/log.ts'
+import { systemRandom } from '../../src/os/random.ts'
+import { openStore } from '../../src/storage/sqlite/open.ts'
+import type { Store } from '../../src/storage/store.ts'
+import { createFakeClock } from '../support/fake-clock.ts'
 
 const NOW = Date.UTC(2026, 10, 21)
 const MINUTE = 60_000

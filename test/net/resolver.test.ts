@@ -2,16 +2,16 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import dgram from 'node:dgram'
 import { once } from 'node:events'
 import packet, { type Answer } from 'dns-packet'
-import { startZone, type Zone } from '../../cli/try/zone-server.ts'
-import type { Clock } from '../../os/clock.ts'
-import { systemRandom } from '../../os/random.ts'
+import { startZone, type Zone } from '../../src/cli/try/zone-server.ts'
 import {
   createResolver,
   mailauthResolver,
   type ResolverOptions,
   type SharedResolver,
   systemServers,
-} from './resolver.ts'
+} from '../../src/net/dns/resolver.ts'
+import type { Clock } from '../../src/os/clock.ts'
+import { systemRandom } from '../../src/os/random.ts'
 
 let zone: Zone
 let now: number

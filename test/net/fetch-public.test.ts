@@ -2,13 +2,13 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test
 import { once } from 'node:events'
 import net from 'node:net'
 import tls from 'node:tls'
-import { startZone, type Zone } from '../../cli/try/zone-server.ts'
-import { systemClock } from '../../os/clock.ts'
-import { systemRandom } from '../../os/random.ts'
-import { createResolver, type Resolver } from '../dns/resolver.ts'
-import { createAddressGuard } from '../ip.ts'
-import { type Certificate, selfSignedCertificate } from '../tls/certificate.ts'
-import { createPost, type Post, type PostOptions, type PostResult } from './requests.ts'
+import { startZone, type Zone } from '../../src/cli/try/zone-server.ts'
+import { createResolver, type Resolver } from '../../src/net/dns/resolver.ts'
+import { createPost, type Post, type PostOptions, type PostResult } from '../../src/net/https/requests.ts'
+import { createAddressGuard } from '../../src/net/ip.ts'
+import { type Certificate, selfSignedCertificate } from '../../src/net/tls/certificate.ts'
+import { systemClock } from '../../src/os/clock.ts'
+import { systemRandom } from '../../src/os/random.ts'
 
 let certificate: Certificate
 let zone: Zone

@@ -1,9 +1,9 @@
 import { expect, test } from 'bun:test'
 import { gunzipSync } from 'node:zlib'
-import type { Lookup } from '../net/dns/resolver.ts'
-import { silentLog } from '../os/log.ts'
-import { openStore } from '../storage/sqlite/open.ts'
-import { createTlsReports } from './tls-reports.ts'
+import { createTlsReports } from '../../src/maintenance/tls-reports.ts'
+import type { Lookup } from '../../src/net/dns/resolver.ts'
+import { silentLog } from '../../src/os/log.ts'
+import { openStore } from '../../src/storage/sqlite/open.ts'
 
 const DAY = 86_400_000
 const TODAY = Date.UTC(2026, 10, 21)

@@ -3,8 +3,8 @@ import dgram from 'node:dgram'
 import { once } from 'node:events'
 import net from 'node:net'
 import packet from 'dns-packet'
-import { framedMessages, frameMessage } from '../../net/dns/frame.ts'
-import { startZone, type Zone } from './zone-server.ts'
+import { startZone, type Zone } from '../../src/cli/try/zone-server.ts'
+import { framedMessages, frameMessage } from '../../src/net/dns/frame.ts'
 
 let zone: Zone
 beforeEach(async () => {

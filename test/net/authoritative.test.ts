@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { startZone, type Zone } from '../../cli/try/zone-server.ts'
-import { systemClock } from '../../os/clock.ts'
-import { systemRandom } from '../../os/random.ts'
-import { createAuthoritativeResolver } from './authoritative.ts'
-import { createResolver, type Resolver } from './resolver.ts'
+import { startZone, type Zone } from '../../src/cli/try/zone-server.ts'
+import { createAuthoritativeResolver } from '../../src/net/dns/authoritative.ts'
+import { createResolver, type Resolver } from '../../src/net/dns/resolver.ts'
+import { systemClock } from '../../src/os/clock.ts'
+import { systemRandom } from '../../src/os/random.ts'
 
 describe('a resolver that asks authoritative servers', () => {
   /** A caching resolver, and the present content of the zone. */
