@@ -114,10 +114,8 @@ export function createOperator(deps: {
     eventStream: createEventStream({ events: store.events, clock, lookMs: 1_000 }),
     streams: createStreams({ clock }),
     health: createHealthWatch({ run: async () => [], now: clock.now, log }),
-    watchMessage: async () => {},
-    wakeOutbound: onQueued,
-    wakeWebhooks: onQueued,
-    wakeInbound: onQueued,
+    wait: async () => {},
+    notify: onQueued,
     mtaStsOf: async (domain: string) => policyAt(await store.mtaSts.get(domain), clock.now()),
     destinationState: () => null,
   }

@@ -1,5 +1,6 @@
 import type { Clock } from '../os/clock.ts'
 import { createLoop } from '../os/loop.ts'
+import type { Notifier } from '../os/notifier.ts'
 import type { Events, Place } from '../storage/store.ts'
 import { createRecent, type Recent } from './recent.ts'
 import { filterOf } from './wanted.ts'
@@ -11,8 +12,6 @@ export interface Channel {
   recent(): Recent | null
   /** Resolves when there may be events after a position, or when the function given to `onWait` is called. */
   news(place: Place, onWait: (resolve: () => void) => void): Promise<void>
-  /** Reads the store now. */
-  look(): void
   close(): void
 }
 
@@ -20,10 +19,12 @@ export interface ChannelDeps {
   events: Pick<Events, 'follow' | 'newest'>
   clock: Clock
   lookMs: number
+  /** Reports new events of this process; absent: they too are found by polling. */
+  on?: Notifier['on']
 }
 
-/** Opens a Channel. It reads the store at each `look` and every `lookMs` until it is closed. */
-export function openChannel(organizationId: string, { events, clock, lookMs }: ChannelDeps): Channel {
+/** Opens a Channel. It reads the store at each notification and every `lookMs` until it is closed. */
+export function openChannel(organizationId: string, { events, clock, lookMs, on }: ChannelDeps): Channel {
   const all = filterOf({ organizationId, types: null, messageId: null, domainId: null, mode: null })
   const waiting = new Set<() => void>()
   let recent: Recent | null = null
@@ -44,6 +45,7 @@ export function openChannel(organizationId: string, { events, clock, lookMs }: C
   // Followers get the store's error from their own read; this loop just tries again.
   const loop = createLoop({ clock, idleMs: lookMs, tick, onError: () => {} })
   loop.start()
+  const stopListening = on?.(`events of ${organizationId}`, loop.wake)
   return {
     followers: 0,
     recent: () => recent,
@@ -55,8 +57,10 @@ export function openChannel(organizationId: string, { events, clock, lookMs }: C
       await promise
       waiting.delete(resolve)
     },
-    look: loop.wake,
-    close: () => void loop.stop(),
+    close: () => {
+      stopListening?.()
+      void loop.stop()
+    },
   }
 }
 

@@ -10,8 +10,6 @@ import { filterOf, isWanted, type Wanted } from './wanted.ts'
  *  follower, so slow clients cost no memory and delay nobody. No event is skipped or repeated. */
 export interface EventStream {
   follow(wanted: Wanted, from: Start): Follower
-  /** Reports new events of an organization. Cheap if it has no followers. */
-  notify(organizationId: string): void
 }
 
 /** The event after which a follower starts; `id` is null if there is none before. */
@@ -47,7 +45,6 @@ export function createEventStream(deps: ChannelDeps): EventStream {
   }
 
   return {
-    notify: (organizationId) => channels.get(organizationId)?.look(),
     follow: (wanted, from) => {
       const channel = enter(wanted.organizationId)
       const filter = filterOf(wanted)

@@ -8,6 +8,7 @@ import { messageLeftOf } from '../model/unsubscribable.ts'
 import type { MintId } from '../os/ids.ts'
 import type { Log } from '../os/log.ts'
 import type { MailLog } from '../os/mail-log.ts'
+import type { Notify } from '../os/notifier.ts'
 import type { LateRecord, Store } from '../storage/store.ts'
 import { type FeedbackAddress, recognizeAddress } from './address.ts'
 import type { JudgeReply } from './bounce.ts'
@@ -53,9 +54,7 @@ export function createFeedback(deps: {
   judge: JudgeReply
   log: Log
   mailLog: Pick<MailLog, 'reported'>
-  wakeWebhooks: () => void
-  /** Called when a message's state changed. */
-  onChange: (messageId: string) => void
+  notify: Notify
 }): Feedback {
   const { store, verp, mintId, judge, log } = deps
 
@@ -99,7 +98,7 @@ export function createFeedback(deps: {
     const suppressed = suppressionOf(mintId('sup'), 'unsubscribe', message, kept.email, at)
     if ((await store.deliveries.recordUnsubscribable(deliveryId, event, suppressed)) === 'recorded') {
       deps.mailLog.reported({ message: kept.messageId, delivery: deliveryId, kind: 'unsubscribe', status: null })
-      deps.wakeWebhooks()
+      deps.notify('webhook deliveries')
     }
     return true
   }
@@ -132,8 +131,8 @@ export function createFeedback(deps: {
   const notify = ({ delivery, message }: Subject, { report, event }: Judgement) => {
     deps.mailLog.reported({ message: message.id, delivery: delivery.id, kind: report.kind, status: report.status })
     if (event === null) return
-    deps.wakeWebhooks()
-    deps.onChange(message.id)
+    deps.notify('webhook deliveries')
+    deps.notify(`message ${message.id}`)
   }
 
   return {

@@ -4,6 +4,7 @@ import type { InboundMessage, NotForwarded } from '../model/inbound-message.ts'
 import type { InboundRoute } from '../model/inbound-route.ts'
 import type { MintId } from '../os/ids.ts'
 import type { MailLog } from '../os/mail-log.ts'
+import type { Notify } from '../os/notifier.ts'
 import type { IncomingMail } from '../smtp-server/session.ts'
 import type { AcceptedInbound, Store } from '../storage/store.ts'
 import type { Forwarding } from '../submission/forwarding.ts'
@@ -43,9 +44,7 @@ export interface ReceiveDeps {
   mailLog: Pick<MailLog, 'received' | 'accepted' | 'suppressed'>
   /** This installation's secret tag in forwarded mail. */
   loopTag: string
-  /** Wakes the webhook deliveries of routes. */
-  wakeInbound: () => void
-  wakeOutbound: () => void
+  notify: Notify
 }
 
 /** Returns the handler. Throws SmtpReply for a refusal, and what the store throws. */
@@ -202,9 +201,9 @@ function sealed(forwards: Iterator<Uint8Array<ArrayBuffer>, undefined>): Uint8Ar
 }
 
 /** Wakes the delivery loops and logs the mail. */
-function notifyAccepted(taken: readonly AcceptedPart[], { mailLog, wakeInbound, wakeOutbound }: ReceiveDeps): void {
-  if (taken.some(({ deliveryId }) => deliveryId !== null)) wakeInbound()
-  if (taken.some(({ forward }) => forward?.deliveries.some(isOpen))) wakeOutbound()
+function notifyAccepted(taken: readonly AcceptedPart[], { mailLog, notify }: ReceiveDeps): void {
+  if (taken.some(({ deliveryId }) => deliveryId !== null)) notify('inbound deliveries')
+  if (taken.some(({ forward }) => forward?.deliveries.some(isOpen))) notify('deliveries')
   for (const { message, forward } of taken) {
     const { id, routeId, sizeBytes, verdicts } = message
     const { spf, dkim, dmarc } = verdicts

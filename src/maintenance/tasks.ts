@@ -5,6 +5,7 @@ import type { Resolver } from '../net/dns/resolver.ts'
 import type { Clock } from '../os/clock.ts'
 import type { MintId } from '../os/ids.ts'
 import type { Log } from '../os/log.ts'
+import type { Notify } from '../os/notifier.ts'
 import type { Store } from '../storage/store.ts'
 import { checkDueDomains } from './domains.ts'
 import type { Task } from './loop.ts'
@@ -33,7 +34,7 @@ export function maintenanceTasks(deps: {
   flushUses: () => Promise<void>
   /** Starts ordering a certificate if one is needed; not awaited. */
   renewCertificateIfDue: () => void
-  wakeWebhooks: () => void
+  notify: Notify
   /** True while there is work that a caller waits for. */
   isBusy: () => boolean
 }): Task[] {
@@ -52,7 +53,7 @@ export function maintenanceTasks(deps: {
       name: 'quality',
       everyMs: QUALITY_MS,
       run: async (now) => {
-        if (await watchQuality(now, { store, mintId, settings: deps.quality })) deps.wakeWebhooks()
+        if (await watchQuality(now, { store, mintId, settings: deps.quality })) deps.notify('webhook deliveries')
         return false
       },
     },

@@ -1,24 +1,47 @@
-/** Wakes waiters for a key, within this process only. A notification without a waiter is dropped, so a waiter first
- *  starts to wait and then reads the state. */
+/** What a notification is about: a queue in which something may be due, a message whose state changed, or an organization that
+ *  has new events. */
+export type Topic =
+  | 'deliveries'
+  | 'webhook deliveries'
+  | 'inbound deliveries'
+  | `message ${string}`
+  | `events of ${string}`
+
+export type Notify = (topic: Topic) => void
+
+/** Wakes whoever waits for a topic, within this process only. A notification says that a look is worthwhile, and no more: one
+ *  without a listener is dropped, so a listener reads the state after it has begun to listen, and looks now and then besides. */
 export interface Notifier {
-  notify(key: string): void
-  /** Resolves at the next notification of `key`, or after `timeoutMs`. Never rejects. */
-  wait(key: string, timeoutMs: number): Promise<void>
+  /** Call it after the commit that the topic is about. */
+  notify: Notify
+  /** Calls `listener` at each notification of the topic, until the function that it returns is called. */
+  on(topic: Topic, listener: () => void): () => void
+  /** Resolves at the next notification of the topic, or after `timeoutMs`. Never rejects. */
+  wait(topic: Topic, timeoutMs: number): Promise<void>
 }
 
 export function createNotifier(sleep: (ms: number, signal: AbortSignal) => Promise<void>): Notifier {
-  const waiting = new Map<string, Set<AbortController>>()
+  const listeners = new Map<Topic, Set<() => void>>()
+
+  const on: Notifier['on'] = (topic, listener) => {
+    const ofTopic = listeners.get(topic) ?? new Set()
+    listeners.set(topic, ofTopic.add(listener))
+    return () => {
+      ofTopic.delete(listener)
+      if (ofTopic.size === 0 && listeners.get(topic) === ofTopic) listeners.delete(topic)
+    }
+  }
+
   return {
-    notify: (key) => {
-      for (const waiter of waiting.get(key) ?? []) waiter.abort()
+    notify: (topic) => {
+      for (const listener of listeners.get(topic) ?? []) listener()
     },
-    wait: async (key, timeoutMs) => {
-      const waiter = new AbortController()
-      const waiters = waiting.get(key) ?? new Set()
-      waiting.set(key, waiters.add(waiter))
-      await sleep(timeoutMs, waiter.signal)
-      waiters.delete(waiter)
-      if (waiters.size === 0 && waiting.get(key) === waiters) waiting.delete(key)
+    on,
+    wait: async (topic, timeoutMs) => {
+      const notified = new AbortController()
+      const stop = on(topic, () => notified.abort())
+      await sleep(timeoutMs, notified.signal)
+      stop()
     },
   }
 }

@@ -10,6 +10,7 @@ import type { MintId } from '../os/ids.ts'
 import type { Log } from '../os/log.ts'
 import type { MailLog } from '../os/mail-log.ts'
 import { ampleMemory, type Memory } from '../os/memory.ts'
+import type { Notify } from '../os/notifier.ts'
 import type { Random } from '../os/random.ts'
 import type { ClaimedDelivery, DeliveryRecord, Store } from '../storage/store.ts'
 import type { AttemptJob, AttemptResult } from './job.ts'
@@ -45,14 +46,11 @@ export interface DelivererDeps {
     /** Config `sending.require_verified_domain`. */
     requireVerified: boolean
   }
-  /** Called after an event that webhooks may deliver. */
-  wakeWebhooks: () => void
+  notify: Notify
   /** Called when a message was given up because it blocked its thread too long. */
   onPoisonous?: () => void
   /** Called when messages of an organization ended so many threads that its mail must wait. */
   onOrganizationWaits?: () => void
-  /** Called when a delivery of this message changed. */
-  onChange: (messageId: string) => void
   log: Log
   mailLog: MailLog
   memory?: Memory
@@ -199,7 +197,7 @@ export class Deliverer {
   /** The attempt was made and cannot be undone, so its result must be written, however long the store refuses. Only
    *  the end of the grace period of a shutdown stops this, after one last try. */
   async #recordUntilWritten(record: DeliveryRecord): Promise<void> {
-    const { store, written, log, clock, mailLog, onChange, wakeWebhooks } = this.#deps
+    const { store, written, log, clock, mailLog, notify } = this.#deps
     for (;;) {
       try {
         const state = await store.deliveries.record(record)
@@ -214,8 +212,8 @@ export class Deliverer {
       }
     }
     publish(record, mailLog)
-    onChange(record.messageId)
-    wakeWebhooks()
+    notify(`message ${record.messageId}`)
+    notify('webhook deliveries')
   }
 }
 

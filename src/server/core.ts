@@ -44,7 +44,7 @@ export interface Core {
   publicUrl: PublicUrl
   resources: Resources
   https: Https
-  messageWaiters: Notifier
+  notifier: Notifier
   engines: Engines
   health: HealthWatch
   streams: Streams
@@ -75,7 +75,9 @@ export async function openCore(config: Config, options: StartOptions, rollback: 
   const descriptors = systemDescriptors()
   const limits = resourceLimits(config, descriptors.limit)
   const publicUrl = createPublicUrl(config.http.publicUrl)
+  const notifier = createNotifier(clock.sleep)
   const resources = await openResources(config, {
+    notifier,
     clock,
     random,
     mintId,
@@ -89,7 +91,6 @@ export async function openCore(config: Config, options: StartOptions, rollback: 
   const https = openHttps(config, { lookups, userAgent: USER_AGENT, log, onEvent: metrics.pools.onEvent })
   metrics.pools.add('https', https.state)
   rollback.push(https.stop)
-  const messageWaiters = createNotifier(clock.sleep)
   const engines = await openEngines(config, {
     resources,
     clock,
@@ -99,13 +100,16 @@ export async function openCore(config: Config, options: StartOptions, rollback: 
     limits,
     userAgent: USER_AGENT,
     https,
-    onChange: messageWaiters.notify,
+    notify: notifier.notify,
     log,
     mailLog,
     memory,
     computeMs,
     rollback,
   })
+  notifier.on('deliveries', engines.outbound.wake)
+  notifier.on('webhook deliveries', engines.webhooks.wake)
+  notifier.on('inbound deliveries', engines.inbound.wake)
   const health = watchHealth(config, { store, clock, random, log })
   const streams = createStreams({ clock: clock.steady })
   return {
@@ -122,7 +126,7 @@ export async function openCore(config: Config, options: StartOptions, rollback: 
     publicUrl,
     resources,
     https,
-    messageWaiters,
+    notifier,
     engines,
     health,
     streams,

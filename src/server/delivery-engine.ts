@@ -10,6 +10,7 @@ import type { MintId } from '../os/ids.ts'
 import type { Log } from '../os/log.ts'
 import type { MailLog } from '../os/mail-log.ts'
 import type { Memory } from '../os/memory.ts'
+import type { Notify } from '../os/notifier.ts'
 import type { Random } from '../os/random.ts'
 import { createThreadPool, threadRunner } from '../os/thread-pool.ts'
 import { createAttempts } from '../outbound/attempts.ts'
@@ -52,8 +53,7 @@ export interface DeliveryEngineDeps {
   limits: Pick<ResourceLimits, 'deliveries' | 'idleSessions'>
   /** Fetches MTA-STS policy files. */
   get: Get
-  wakeWebhooks: () => void
-  onChange: (messageId: string) => void
+  notify: Notify
   log: Log
   mailLog: MailLog
   memory: Memory
@@ -196,10 +196,9 @@ function createLoop(
         return mxResolver.mx(domain)
       },
     },
-    wakeWebhooks: deps.wakeWebhooks,
+    notify: deps.notify,
     onPoisonous: () => deps.pools.onEvent({ kind: 'poisonous_job', pool: 'delivery' }),
     onOrganizationWaits: () => deps.pools.onEvent({ kind: 'owner_apart', pool: 'delivery' }),
-    onChange: deps.onChange,
     log: deps.log,
     mailLog: deps.mailLog,
     memory: deps.memory,

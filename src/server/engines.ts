@@ -11,6 +11,7 @@ import type { Log } from '../os/log.ts'
 import { stuckEngine } from '../os/loop.ts'
 import type { MailLog } from '../os/mail-log.ts'
 import type { Memory } from '../os/memory.ts'
+import type { Notify } from '../os/notifier.ts'
 import type { Random } from '../os/random.ts'
 import { createThreadPool, threadRunner } from '../os/thread-pool.ts'
 import { lateBounce } from '../outbound/outcome.ts'
@@ -55,8 +56,7 @@ export interface EnginesDeps {
   limits: ResourceLimits
   userAgent: string
   https: Https
-  /** Called when the state of a message changed. */
-  onChange: (messageId: string) => void
+  notify: Notify
   log: Log
   mailLog: MailLog
   memory: Memory
@@ -84,8 +84,7 @@ export async function openEngines(config: Config, deps: EnginesDeps): Promise<En
     lookups: resources.lookups,
     limits: deps.limits,
     get: getBy(https.policies),
-    wakeWebhooks: webhooks.wake,
-    onChange: deps.onChange,
+    notify: deps.notify,
     log: deps.log,
     mailLog: deps.mailLog,
     memory: deps.memory,
@@ -104,8 +103,7 @@ export async function openEngines(config: Config, deps: EnginesDeps): Promise<En
     judge: lateBounce,
     log: deps.log,
     mailLog: deps.mailLog,
-    wakeWebhooks: webhooks.wake,
-    onChange: deps.onChange,
+    notify: deps.notify,
   })
   const outbound = delivery.loop
 

@@ -51,7 +51,7 @@ export type WebListening = Record<'http' | 'https' | 'httpRedirect', Endpoint | 
 export interface WebDeps
   extends Pick<
     OperationsDeps,
-    'store' | 'clock' | 'random' | 'mintId' | 'heavyWork' | 'streams' | 'forwardLinks' | 'publicUrl' | 'wakeWebhooks'
+    'store' | 'clock' | 'random' | 'mintId' | 'heavyWork' | 'streams' | 'forwardLinks' | 'publicUrl' | 'notify'
   > {
   operations: Operation[]
   metrics: Metrics
@@ -131,7 +131,7 @@ function publicPages(
     metricsPages: MetricsPage[]
   },
 ): Page[] {
-  const { store, clock, mintId, log, publicUrl, wakeWebhooks, forwardLinks } = deps
+  const { store, clock, mintId, log, publicUrl, notify, forwardLinks } = deps
   const { isTrusted, clientAddress, isKnownHost, metricsPages } = options
   const mtaSts = publishedMtaSts(config)
   return [
@@ -144,7 +144,7 @@ function publicPages(
       clock,
       mintId,
       log,
-      wakeWebhooks,
+      notify,
       clientAddress,
     }),
     ...forwardPages({ store, clock, links: forwardLinks }),

@@ -11,6 +11,7 @@ import type { WallClock } from '../os/clock.ts'
 import type { MintId } from '../os/ids.ts'
 import type { Log } from '../os/log.ts'
 import type { Loop } from '../os/loop.ts'
+import type { Notify } from '../os/notifier.ts'
 import type { Random } from '../os/random.ts'
 import type { Store } from '../storage/store.ts'
 import type { Submission } from '../submission/accept.ts'
@@ -39,7 +40,7 @@ export function watchHealth(
 
 export interface MaintenanceDeps {
   resources: Pick<Resources, 'store' | 'resolver' | 'freshResolver'>
-  engines: Pick<Engines, 'delivery' | 'outbound' | 'webhooks' | 'postReport'>
+  engines: Pick<Engines, 'delivery' | 'outbound' | 'postReport'>
   submission: Pick<Submission, 'submit'>
   api: Pick<Api, 'auth' | 'underWay'>
   health: HealthWatch
@@ -47,13 +48,14 @@ export interface MaintenanceDeps {
   clock: WallClock
   mintId: MintId
   log: Log
+  notify: Notify
 }
 
 /** Creates the loop of maintenance tasks (maintenance/tasks.ts); it is not started yet. */
 export function openMaintenance(config: Config, deps: MaintenanceDeps): Loop {
   const { engines, api, health, certificates, clock, mintId, log } = deps
   const { store, resolver, freshResolver } = deps.resources
-  const { delivery, outbound, webhooks } = engines
+  const { delivery, outbound } = engines
   const { from, contact, organization } = config.reports
   const reports = createTlsReports({
     store,
@@ -89,7 +91,7 @@ export function openMaintenance(config: Config, deps: MaintenanceDeps): Loop {
       renewCertificateIfDue: () => {
         certificates?.renewIfDue().catch((error) => log.error('certificate maintenance failed', { error }))
       },
-      wakeWebhooks: webhooks.wake,
+      notify: deps.notify,
       isBusy: () => api.underWay() > 0 || outbound.underWay() > 0,
     }),
   })

@@ -35,6 +35,7 @@ import { createAddressGuard } from '../net/ip.ts'
 import type { WallClock } from '../os/clock.ts'
 import type { MintId } from '../os/ids.ts'
 import type { MailLog } from '../os/mail-log.ts'
+import type { Notifier, Notify } from '../os/notifier.ts'
 import type { Random } from '../os/random.ts'
 import { simulate } from '../outbound/sandbox.ts'
 import type { DestinationState } from '../outbound/schedule/destination-state.ts'
@@ -73,11 +74,8 @@ export interface OperationsDeps {
   /** Open HTTP streams of events. */
   streams: Streams
   health: HealthWatch
-  /** Resolves when the message changed, or after the timeout. */
-  watchMessage: (messageId: string, timeoutMs: number) => Promise<void>
-  wakeOutbound: () => void
-  wakeWebhooks: () => void
-  wakeInbound: () => void
+  wait: Notifier['wait']
+  notify: Notify
   /** MTA-STS policy of a mail domain; the cached one if no delivery engine runs. */
   mtaStsOf: (domain: string) => MtaSts | null | Promise<MtaSts | null>
   /** Reputation and limits at a destination; null if no delivery engine runs. */
@@ -86,16 +84,7 @@ export interface OperationsDeps {
 
 export type SubmissionDeps = Pick<
   OperationsDeps,
-  | 'config'
-  | 'store'
-  | 'clock'
-  | 'mintId'
-  | 'compose'
-  | 'parsing'
-  | 'heavyWork'
-  | 'mailLog'
-  | 'wakeOutbound'
-  | 'wakeWebhooks'
+  'config' | 'store' | 'clock' | 'mintId' | 'compose' | 'parsing' | 'heavyWork' | 'mailLog' | 'notify'
 >
 
 /** Creates the Submission that HTTP, SMTP and the command line share. */
@@ -115,8 +104,7 @@ export function openSubmission(deps: SubmissionDeps): Submission {
     templateEngine: parsing.templateEngine,
     storedMail: parsing.storedMail,
     simulate,
-    wakeOutbound: deps.wakeOutbound,
-    wakeWebhooks: deps.wakeWebhooks,
+    notify: deps.notify,
     heavyWork: deps.heavyWork,
     mailLog: deps.mailLog,
   })
@@ -178,11 +166,11 @@ function messageOperationsOf(deps: OperationsDeps, submission: Submission): Oper
       store,
       clock,
       submission,
-      watch: deps.watchMessage,
+      wait: deps.wait,
       compose: deps.compose,
       storedMail: parsing.storedMail,
       recipientParts: deps.recipientParts,
-      wakeOutbound: deps.wakeOutbound,
+      notify: deps.notify,
     }),
     ...analyzeOperations({ store, clock, render: submission.render, analyze: parsing.analyze }),
   ]
@@ -226,13 +214,13 @@ function explainOperationsOf(deps: OperationsDeps): Operation[] {
 
 /** Operations that store URLs of endpoints. */
 function endpointOperations(deps: OperationsDeps, forwarding: Forwarding): Operation[] {
-  const { config, store, random, mintId, wakeWebhooks, wakeInbound } = deps
+  const { config, store, random, mintId, notify } = deps
   const mayConnect = createAddressGuard([...config.webhooks.allowedPrivateNetworks])
   const checkUrl = (url: string) => checkWebhookUrl(url, mayConnect)
   const requireVerified = config.sending.requireVerifiedDomain
   return [
-    ...webhookOperations({ store, random, mintId, checkUrl, wakeWebhooks }),
-    ...inboundOperations({ store, random, mintId, checkUrl, wakeInbound, requireVerified, forwarding }),
+    ...webhookOperations({ store, random, mintId, checkUrl, notify }),
+    ...inboundOperations({ store, random, mintId, checkUrl, notify, requireVerified, forwarding }),
   ]
 }
 

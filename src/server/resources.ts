@@ -10,6 +10,7 @@ import type { WallClock } from '../os/clock.ts'
 import type { MintId } from '../os/ids.ts'
 import type { Log } from '../os/log.ts'
 import type { MailLog } from '../os/mail-log.ts'
+import type { Notifier } from '../os/notifier.ts'
 import type { Random } from '../os/random.ts'
 import { journalFolder } from '../outbound/journal/delivered-journal.ts'
 import { recordDelivered } from '../outbound/journal/record-delivered.ts'
@@ -38,6 +39,7 @@ export interface Resources {
 }
 
 export interface ResourcesDeps {
+  notifier: Notifier
   clock: WallClock
   random: Random
   mintId: MintId
@@ -53,8 +55,8 @@ export interface ResourcesDeps {
 /** Opens the store, recovers what a stop or crash left unfinished, and creates secrets and resolvers. Rejects with the
  *  store's error. */
 export async function openResources(config: Config, deps: ResourcesDeps): Promise<Resources> {
-  const { clock, random, mintId, metrics, publicUrl, log, mailLog, rollback } = deps
-  const { store, eventStream } = await openStoreWithEvents(config, { clock, metrics, log, rollback })
+  const { notifier, clock, random, mintId, metrics, publicUrl, log, mailLog, rollback } = deps
+  const { store, eventStream } = await openStoreWithEvents(config, { notifier, clock, metrics, log, rollback })
   const workerId = randomUUID()
   await recordDelivered(journalFolder(config.dataDir), {
     deliveries: store.deliveries,
@@ -94,19 +96,26 @@ export async function openResources(config: Config, deps: ResourcesDeps): Promis
   }
 }
 
-/** Opens the store and the event stream that it notifies after each commit. Logs upgrades and held deliveries. */
+/** Opens the store and the event stream, which is notified after each commit. Logs upgrades and held deliveries. */
 async function openStoreWithEvents(
   config: Config,
-  { clock, metrics, log, rollback }: Pick<ResourcesDeps, 'clock' | 'metrics' | 'log' | 'rollback'>,
+  {
+    notifier,
+    clock,
+    metrics,
+    log,
+    rollback,
+  }: Pick<ResourcesDeps, 'notifier' | 'clock' | 'metrics' | 'log' | 'rollback'>,
 ): Promise<{ store: Store; eventStream: EventStream }> {
-  let eventStream: EventStream | null = null
   const steps: string[] = []
   const store = await openStore({
     dataDir: config.dataDir,
     now: clock.now(),
     commitListener: {
       ...metrics,
-      happened: (organizationIds) => organizationIds.forEach((id) => void eventStream?.notify(id)),
+      happened: (organizationIds) => {
+        for (const id of organizationIds) notifier.notify(`events of ${id}`)
+      },
     },
     minFreeBytes: config.storage.minFreeBytes,
     plans: planNamed(config),
@@ -114,7 +123,8 @@ async function openStoreWithEvents(
     onTorn: (bytes) => log.warn('incomplete transaction at the end of the database log discarded', { bytes }),
   })
   rollback.push(() => store.close())
-  eventStream = createEventStream({ events: store.events, clock: clock.steady, lookMs: EVENT_POLL_MS })
+  const { on } = notifier
+  const eventStream = createEventStream({ events: store.events, clock: clock.steady, lookMs: EVENT_POLL_MS, on })
   await warnOfHeldDeliveries(store, log)
   await logUpgrade(store, steps, log)
   return { store, eventStream }

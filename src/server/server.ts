@@ -88,6 +88,7 @@ async function assemble(
     clock,
     mintId: core.mintId,
     log: core.log,
+    notify: core.notifier.notify,
   })
   const listeners = await openListeners(config, core, { application, web, certificates, rollback })
   metrics.certificates(() => certificates?.terms() ?? [])
@@ -122,9 +123,9 @@ interface Application {
 }
 
 function createApplication(config: Config, core: Core): Application {
-  const { resources, engines, messageWaiters, clock, random, mintId, publicUrl } = core
+  const { resources, engines, notifier, clock, random, mintId, publicUrl } = core
   const { store, freshResolver, recipientParts, forwardLinks, eventStream } = resources
-  const { delivery, outbound, webhooks, inbound, parsing } = engines
+  const { delivery, outbound, parsing } = engines
   const heavyWork = createHeavyWork(clock.steady)
   const deps = {
     config,
@@ -144,10 +145,8 @@ function createApplication(config: Config, core: Core): Application {
     eventStream,
     streams: core.streams,
     health: core.health,
-    watchMessage: messageWaiters.wait,
-    wakeOutbound: outbound.wake,
-    wakeWebhooks: webhooks.wake,
-    wakeInbound: inbound.wake,
+    wait: notifier.wait,
+    notify: notifier.notify,
     mtaStsOf: delivery.mtaStsOf,
     destinationState: outbound.stateOf,
   }
@@ -161,7 +160,7 @@ function createServerWeb(
   core: Core,
   options: { application: Application; plainPages: PlainPages; isReady: () => string | null },
 ): Web {
-  const { resources, engines, metrics, clock, random, mintId, publicUrl } = core
+  const { resources, metrics, clock, random, mintId, publicUrl } = core
   const { operations, heavyWork } = options.application
   return createWeb(config, {
     operations,
@@ -180,7 +179,7 @@ function createServerWeb(
     mintId,
     heavyWork,
     streams: core.streams,
-    wakeWebhooks: engines.webhooks.wake,
+    notify: core.notifier.notify,
   })
 }
 
@@ -237,8 +236,7 @@ async function openListeners(
       loopTag: resources.loopTag,
       hostname: config.hostname,
       requireVerified: config.sending.requireVerifiedDomain,
-      wakeInbound: engines.inbound.wake,
-      wakeOutbound: engines.outbound.wake,
+      notify: core.notifier.notify,
     }),
     submission: createSubmissionHandler({
       submission: application.submission,

@@ -8,6 +8,7 @@ import { Refusal } from '../model/refusal.ts'
 import type { Clock } from '../os/clock.ts'
 import type { MintId } from '../os/ids.ts'
 import type { MailLog } from '../os/mail-log.ts'
+import type { Notify } from '../os/notifier.ts'
 import type { AcceptedMessage, Store } from '../storage/store.ts'
 import { slicesOf, submitSlices } from './batch-slices.ts'
 import { describe, plannedDeliveries, type StoredContent, storedContent } from './draft.ts'
@@ -66,8 +67,7 @@ export interface SubmissionDeps {
   storedMail: Pick<StoredMail, 'part'>
   /** Simulates test mail (outbound/sandbox.ts). */
   simulate: Simulate
-  wakeOutbound: () => void
-  wakeWebhooks: () => void
+  notify: Notify
   /** Shared with large requests (api/flow.ts); by default its own. */
   heavyWork?: HeavyWork
   /** Logs every message once it is durable. */
@@ -89,9 +89,9 @@ export function createSubmission(deps: SubmissionDeps): Submission {
   const publish = (written: readonly AcceptedMessage[]) => {
     const now = clock.now()
     if (written.some(({ deliveries }) => deliveries.some(({ nextAttemptAt }) => isDue(nextAttemptAt, now)))) {
-      deps.wakeOutbound()
+      deps.notify('deliveries')
     }
-    if (written.some(({ events }) => events.length > 0)) deps.wakeWebhooks()
+    if (written.some(({ events }) => events.length > 0)) deps.notify('webhook deliveries')
     for (const { message, deliveries } of written) {
       const { id, mode, sizeBytes } = message
       const suppressed = deliveries.filter(({ status }) => status === 'suppressed').length

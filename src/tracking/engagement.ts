@@ -3,6 +3,7 @@ import { suppressionOf } from '../model/suppression.ts'
 import { messageLeftOf } from '../model/unsubscribable.ts'
 import type { MintId } from '../os/ids.ts'
 import type { Log } from '../os/log.ts'
+import type { Notify } from '../os/notifier.ts'
 import type { EngagementRecord, Store } from '../storage/store.ts'
 
 /** A request to a link, and its time. */
@@ -33,12 +34,12 @@ export interface Engagement {
   senderOf(deliveryId: string): Promise<string | null>
 }
 
-/** Store → Engagement; calls `wakeWebhooks` after each event. */
+/** Store → Engagement; calls `notify` after each event. */
 export function createEngagement(deps: {
   store: Pick<Store, 'deliveries'>
   mintId: MintId
   log: Log
-  wakeWebhooks: () => void
+  notify: Notify
 }): Engagement {
   const { mintId, log } = deps
   const { deliveries } = deps.store
@@ -54,7 +55,7 @@ export function createEngagement(deps: {
     })
     const { kind } = fact
     const record = { deliveryId, kind, machine: visitor.machine, event, suppression: null, now: at }
-    if ((await deliveries.recordEngagement(record)) === 'recorded') deps.wakeWebhooks()
+    if ((await deliveries.recordEngagement(record)) === 'recorded') deps.notify('webhook deliveries')
   }
   const countOrLog = (deliveryId: string, fact: Fact, visit: Visit) =>
     count(deliveryId, fact, visit).catch((error) => {
@@ -91,7 +92,7 @@ export function createEngagement(deps: {
       const result = found.isKept
         ? await deliveries.recordEngagement({ deliveryId, kind: 'unsubscribed', machine, event, suppression, now: at })
         : await deliveries.recordUnsubscribable(deliveryId, event, suppression)
-      if (result === 'recorded') deps.wakeWebhooks()
+      if (result === 'recorded') deps.notify('webhook deliveries')
       return true
     },
   }

@@ -4,6 +4,7 @@ import { requestTarget } from '../net/request-target.ts'
 import type { Clock } from '../os/clock.ts'
 import type { MintId } from '../os/ids.ts'
 import type { Log } from '../os/log.ts'
+import type { Notify } from '../os/notifier.ts'
 import type { Store } from '../storage/store.ts'
 import { createEngagement, type UnsubscribeMethod, type Visit } from './engagement.ts'
 import { machineOf } from './machines.ts'
@@ -33,7 +34,7 @@ export function trackingPages(deps: {
   clock: Clock
   mintId: MintId
   log: Log
-  wakeWebhooks: () => void
+  notify: Notify
   clientAddress: ClientAddress
 }): PublicPage[] {
   const readLink = createLinkReader(deps)

@@ -238,7 +238,7 @@ describe('Prefer: wait', () => {
     await server.clock.untilNapping()
     const { data } = (await server.ask('GET', '/v1/messages?limit=1')).body
     await server.store.messages.cancel(data[0].id, START)
-    server.messageWaiters.notify(data[0].id)
+    server.notifier.notify(`message ${data[0].id}`)
     const answer = await pending
     expect([answer.status, answer.body.status]).toEqual([200, 'cancelled'])
     expect(answer.body.recipients).toEqual([{ email: 'ann@remote.example', type: 'to', status: 'cancelled' }])

@@ -31,8 +31,10 @@ export async function openFeedback(wrap: (deliveries: Store['deliveries']) => St
     judge: lateBounce,
     log: createLog({ clock, level: 'info', format: 'json', write: (line) => void seen.logged.push(line) }),
     mailLog: { reported: (fact) => void seen.reported.push(fact) },
-    wakeWebhooks: () => void seen.wakes++,
-    onChange: (id) => void seen.changed.push(id),
+    notify: (topic) => {
+      if (topic === 'webhook deliveries') seen.wakes++
+      else seen.changed.push(topic.replace('message ', ''))
+    },
   })
 
   /** An accepted message; its delivery has the same id at every run. */

@@ -141,8 +141,7 @@ export async function createInboundSetup(options: InboundSetupOptions = {}): Pro
     loopTag: LOOP_TAG,
     hostname: HOSTNAME,
     requireVerified: true,
-    wakeInbound: tell('wake inbound'),
-    wakeOutbound: tell('wake outbound'),
+    notify: (topic) => tell(topic === 'deliveries' ? 'wake outbound' : 'wake inbound')(),
   })
 
   const addDomain = async (name: string, change: Partial<Domain> = {}) => {

@@ -45,7 +45,7 @@ function tasks(options: { answers?: Record<string, unknown>; isBusy?: boolean } 
       runHealthChecks: () => {},
       flushUses: async () => {},
       renewCertificateIfDue: () => {},
-      wakeWebhooks: () => {},
+      notify: () => {},
     },
     '',
   )
@@ -169,7 +169,7 @@ test('a quality alert wakes the webhooks', async () => {
   const woken = async (raised: string) => {
     const { run, calls } = tasks({ answers: { ...answers, 'quality.raise': Promise.resolve(raised) } })
     await run('quality')
-    return calls.map(([name]) => name).includes('wakeWebhooks')
+    return calls.some(([name, topic]) => name === 'notify' && topic === 'webhook deliveries')
   }
   expect(await woken('raised')).toBe(true)
   expect(await woken('known')).toBe(false)

@@ -127,8 +127,7 @@ async function open(
       smarthost: null,
     },
     resolver: { mx: async (domain) => settings.mx?.(domain) ?? { kind: 'no_data' } },
-    wakeWebhooks: () => {},
-    onChange: () => {},
+    notify: () => {},
     log: silentLog,
     mailLog: createMailLog(silentLog),
   })

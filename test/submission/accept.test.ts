@@ -59,8 +59,7 @@ function submissionWith(change: Partial<SubmissionDeps>) {
     compose: async () => new Uint8Array(),
     simulate,
     stoppedBy: () => null,
-    wakeOutbound: () => notified.push('outbound'),
-    wakeWebhooks: () => notified.push('webhooks'),
+    notify: (topic) => notified.push(topic),
     mailLog: {
       accepted: ({ mode, recipients }) => notified.push(`accepted ${mode} ${recipients}`),
       suppressed: ({ recipients }) => notified.push(`suppressed ${recipients}`),
@@ -91,13 +90,13 @@ test('no part is notified before the message is durable, then all once', async (
   expect(notified).toEqual([])
   commit()
   await Promise.all(both)
-  expect(notified.sort()).toEqual(['accepted live 1', 'accepted test 1', 'outbound', 'webhooks'])
+  expect(notified.sort()).toEqual(['accepted live 1', 'accepted test 1', 'deliveries', 'webhook deliveries'])
 })
 
 test('suppressed recipients are logged by number', async () => {
   const { submission, notified } = submissionWith({})
   await submission.submit(author('test'), { ...REQUEST, to: addresses('suppressed@r.example', 'ann@r.example') })
-  expect(notified).toEqual(['webhooks', 'accepted test 2', 'suppressed 1'])
+  expect(notified).toEqual(['webhook deliveries', 'accepted test 2', 'suppressed 1'])
 })
 
 describe('when something breaks', () => {
@@ -181,7 +180,7 @@ describe('a large batch is written in slices', () => {
       const fates = await submission.submitBatch(author(mode), Array(500).fill(LARGE), undefined, null)
       expect(new Set(fates.map(idOf)).size).toBe(500)
       expect(Math.max(...sizes)).toBeLessThan(1_200)
-      expect(notified.filter((each) => each === (mode === 'live' ? 'outbound' : 'webhooks')).length).toBe(1)
+      expect(notified.filter((each) => each === (mode === 'live' ? 'deliveries' : 'webhook deliveries')).length).toBe(1)
     },
   )
 

@@ -84,7 +84,7 @@ export interface AssembledApi {
   mintId: MintId
   streams: Streams
   eventStream: EventStream
-  messageWaiters: Notifier
+  notifier: Notifier
   verp: Verp
   trackingSecret: Uint8Array
   /** How often each engine was woken. */
@@ -110,13 +110,17 @@ export async function assembleTestApi(options: AssemblyOptions): Promise<Assembl
   const mintId = createMintId(clock, random)
   const store = await openTestStore(options)
   const seen = options.wrapStore?.(store) ?? store
-  const eventStream = createEventStream({ events: seen.events, clock: clock.steady, lookMs: 1_000 })
+  const notifier = createNotifier(clock.sleep)
+  const { on } = notifier
+  const eventStream = createEventStream({ events: seen.events, clock: clock.steady, lookMs: 1_000, on })
   const streams = createStreams({ clock: clock.steady, ...options.streams })
-  const messageWaiters = createNotifier(clock.sleep)
   const verp = createVerp(random.bytes(32))
   const trackingSecret = random.bytes(32)
   const recipientParts = createRecipientParts({ verp, secret: trackingSecret, publicUrl: () => PUBLIC_URL })
   const woken = { outbound: 0, webhooks: 0, inbound: 0 }
+  on('deliveries', () => void woken.outbound++)
+  on('webhook deliveries', () => void woken.webhooks++)
+  on('inbound deliveries', () => void woken.inbound++)
   const deps = {
     config,
     settings: () => options.settings ?? [],
@@ -133,10 +137,8 @@ export async function assembleTestApi(options: AssemblyOptions): Promise<Assembl
     eventStream,
     streams,
     health: options.health ?? createHealthWatch({ run: async () => [], now: clock.now, log: silentLog }),
-    watchMessage: messageWaiters.wait,
-    wakeOutbound: () => void woken.outbound++,
-    wakeWebhooks: () => void woken.webhooks++,
-    wakeInbound: () => void woken.inbound++,
+    wait: notifier.wait,
+    notify: notifier.notify,
     mtaStsOf: () => null,
     destinationState: () => null,
   }
@@ -153,7 +155,7 @@ export async function assembleTestApi(options: AssemblyOptions): Promise<Assembl
     await api.stop(0)
     await store.close()
   }
-  const parts = { api, operations, submission, store, clock, random, mintId, streams, eventStream, messageWaiters }
+  const parts = { api, operations, submission, store, clock, random, mintId, streams, eventStream, notifier }
   return { ...parts, verp, trackingSecret, woken, fetch: fetchFrom(api, operations), close }
 }
 

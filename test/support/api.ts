@@ -117,7 +117,7 @@ export async function createTestApi(options: TestApiOptions = {}): Promise<TestA
   const made: TestApi = {
     ...assembled,
     happened: (organizationIds) => {
-      for (const id of organizationIds) assembled.eventStream.notify(id)
+      for (const id of organizationIds) assembled.notifier.notify(`events of ${id}`)
     },
     own,
     other,

@@ -45,7 +45,7 @@ export async function openTracking(
     clock,
     mintId: createMintId(clock, createTestRandom()),
     log: createLog({ clock, level: 'info', format: 'json', write: (line) => void seen.logged.push(line) }),
-    wakeWebhooks: () => void seen.wakes++,
+    notify: () => void seen.wakes++,
     clientAddress: createClientAddress(isTrusted),
   })
   /** As a browser at 198.51.100.7 behind our proxy; `headers` replace its own. */

@@ -5,6 +5,7 @@ import { FIXED_LIMITS } from '../../model/limits.ts'
 import { Refusal } from '../../model/refusal.ts'
 import { pathParameter } from '../../net/path-parameter.ts'
 import type { MintId } from '../../os/ids.ts'
+import type { Notify } from '../../os/notifier.ts'
 import type { InboundFilter, Store } from '../../storage/store.ts'
 import { requireOwned } from '../errors.ts'
 import { type Call, type Operation, operation } from '../operation.ts'
@@ -17,12 +18,11 @@ import { rawAnswer } from './raw-mail.ts'
 export interface InboundMessageDeps {
   store: Pick<Store, 'inbound' | 'inboundDeliveries' | 'inboundRoutes' | 'domains' | 'messages'>
   mintId: MintId
-  /** Called when a delivery to an endpoint may be due. */
-  wakeInbound: () => void
+  notify: Notify
 }
 
 /** `/v1/inbound-messages`: received messages, their status, and redelivery. */
-export function inboundMessageOperations({ store, mintId, wakeInbound }: InboundMessageDeps): Operation[] {
+export function inboundMessageOperations({ store, mintId, notify }: InboundMessageDeps): Operation[] {
   const load = async (call: Call) => {
     const message = await store.inbound.get(pathParameter(call, 'inbound_message_id'))
     return requireLive(message, scopeOf(call.key), 'inbound message')
@@ -117,7 +117,7 @@ export function inboundMessageOperations({ store, mintId, wakeInbound }: Inbound
           const { redeliveries } = FIXED_LIMITS
           throw new Refusal('invalid_state', `This message was already queued ${redeliveries} times, the maximum.`)
         }
-        wakeInbound()
+        notify('inbound deliveries')
         const deliveries = await store.inboundDeliveries.ofMessage(resource.id)
         const [queued] = deliveries.filter((delivery) => delivery.id === id).map(deliveryRecord)
         return { status: 202, body: queued }

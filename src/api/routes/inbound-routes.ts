@@ -9,6 +9,7 @@ import { invalid, Refusal } from '../../model/refusal.ts'
 import { suppressionKey } from '../../model/suppression.ts'
 import { pathParameter } from '../../net/path-parameter.ts'
 import type { MintId } from '../../os/ids.ts'
+import type { Notify } from '../../os/notifier.ts'
 import type { Random } from '../../os/random.ts'
 import type { Page, Store } from '../../storage/store.ts'
 import type { Forwarding, ForwardRoute } from '../../submission/forwarding.ts'
@@ -35,8 +36,7 @@ export interface InboundRouteDeps {
   mintId: MintId
   /** Null if the URL is accepted, else the reason (net/webhook-url.ts checkWebhookUrl). */
   checkUrl: (url: string) => string | null
-  /** Called when a delivery to an endpoint may be due. */
-  wakeInbound: () => void
+  notify: Notify
   /** Config `sending.require_verified_domain`; if false, every claim receives mail like a verified domain. */
   requireVerified: boolean
   forwarding: Pick<Forwarding, 'statusOf' | 'ask'>
@@ -44,7 +44,7 @@ export interface InboundRouteDeps {
 
 /** `/v1/inbound-routes`: routes for mail to the organization's domains. */
 export function inboundRouteOperations(deps: InboundRouteDeps): Operation[] {
-  const { store, random, mintId, wakeInbound, requireVerified, forwarding } = deps
+  const { store, random, mintId, notify, requireVerified, forwarding } = deps
   const toWire = async (route: InboundRoute) => {
     const targets = await targetsOf(route)
     return routeRecord(route, (email) => targets.get(email) ?? 'pending')
@@ -186,7 +186,7 @@ export function inboundRouteOperations(deps: InboundRouteDeps): Operation[] {
         const change = given({ ...body, match })
         if (Object.keys(change).length === 0) return { status: 200, body: await toWire(resource) }
         const route = await store.inboundRoutes.update(resource.id, change)
-        wakeInbound()
+        notify('inbound deliveries')
         const changed = requireOwned(route, organizationId, 'inbound route')
         if (body.action !== undefined) await askTargets(changed, now)
         return { status: 200, body: await toWire(changed) }

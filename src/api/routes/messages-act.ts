@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { Message } from '../../model/message.ts'
 import { Refusal } from '../../model/refusal.ts'
 import type { Clock } from '../../os/clock.ts'
+import type { Notify } from '../../os/notifier.ts'
 import type { Store } from '../../storage/store.ts'
 import type { Accepted, Submission } from '../../submission/accept.ts'
 import { requestAgain } from '../../submission/resend.ts'
@@ -13,11 +14,11 @@ export interface ActDeps {
   store: Pick<Store, 'messages'>
   clock: Clock
   submission: Submission
-  wakeOutbound: () => void
+  notify: Notify
 }
 
 /** Changes to an existing message: cancel, reschedule, resend. */
-export function actOperations({ store, clock, submission, wakeOutbound }: ActDeps): Operation[] {
+export function actOperations({ store, clock, submission, notify }: ActDeps): Operation[] {
   const load = loadMessage({ store })
 
   /** The record after the change. */
@@ -58,7 +59,7 @@ export function actOperations({ store, clock, submission, wakeOutbound }: ActDep
       const now = clock.now()
       const result = await store.messages.reschedule(message.id, Math.max(body.scheduled_at, now), now)
       if (result === 'invalid_state') throw tooLate(message, 'Only scheduled messages can be rescheduled.')
-      wakeOutbound()
+      notify('deliveries')
       return present(message.id)
     },
   })

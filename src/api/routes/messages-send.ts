@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { isFinal, messageStatus } from '../../model/message.ts'
 import { invalid, Refusal } from '../../model/refusal.ts'
 import type { WallClock } from '../../os/clock.ts'
+import type { Notifier } from '../../os/notifier.ts'
 import type { Store } from '../../storage/store.ts'
 import type { Accepted, Submission, SubmissionResult } from '../../submission/accept.ts'
 import type { SubmissionRequest } from '../../submission/request.ts'
@@ -18,7 +19,7 @@ export interface SendDeps {
   clock: WallClock
   submission: Submission
   /** Resolves when a recipient of the message becomes final, or after the timeout. */
-  watch: (messageId: string, timeoutMs: number) => Promise<void>
+  wait: Notifier['wait']
   waiting?: Waiting
 }
 
@@ -39,7 +40,7 @@ const EXAMPLE = {
 }
 
 /** Sending: `/v1/messages/send`, the same as `/v1/send`, and `/v1/messages/batch`. */
-export function sendOperations({ store, clock, submission, watch, waiting = createWaiting() }: SendDeps): Operation[] {
+export function sendOperations({ store, clock, submission, wait, waiting = createWaiting() }: SendDeps): Operation[] {
   const sendBody = createSendBody(clock.now)
   const batchBody = z.strictObject({
     messages: z
@@ -120,7 +121,7 @@ export function sendOperations({ store, clock, submission, watch, waiting = crea
     const gone = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
     for (;;) {
       const leftMs = endsAt - clock.steady.now()
-      const outcome = leftMs > 0 ? watch(message.id, leftMs) : null
+      const outcome = leftMs > 0 ? wait(`message ${message.id}`, leftMs) : null
       const recipients = await store.messages.deliveries(message.id)
       const status = messageStatus(recipients.map((recipient) => recipient.status))
       const present = { message: { ...message, status }, recipients }

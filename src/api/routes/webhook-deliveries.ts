@@ -5,6 +5,7 @@ import type { PostAttempt } from '../../model/post-attempt.ts'
 import { invalid, Refusal } from '../../model/refusal.ts'
 import type { Webhook, WebhookDelivery } from '../../model/webhook.ts'
 import { pathParameter } from '../../net/path-parameter.ts'
+import type { Notify } from '../../os/notifier.ts'
 import type { Store } from '../../storage/store.ts'
 import { type Call, type Operation, operation } from '../operation.ts'
 import { pageRequest, pageResponse } from '../page.ts'
@@ -27,13 +28,12 @@ const REPLAY_BATCH = 500
 
 export interface WebhookDeliveryDeps {
   store: Pick<Store, 'webhooks' | 'webhookDeliveries' | 'events' | 'domains'>
-  /** To be called when something became due. */
-  wakeWebhooks: () => void
+  notify: Notify
 }
 
 /** The deliveries of one webhook: what was sent, with every attempt, and sending it again. */
 export function webhookDeliveryOperations(
-  { store, wakeWebhooks }: WebhookDeliveryDeps,
+  { store, notify }: WebhookDeliveryDeps,
   loadWebhook: (call: Call) => Promise<Webhook>,
 ): Operation[] {
   const load = async (call: Call) => {
@@ -91,7 +91,7 @@ export function webhookDeliveryOperations(
           const { webhookAttempts } = FIXED_LIMITS
           throw new Refusal('invalid_state', `This delivery already had ${webhookAttempts} attempts, the maximum.`)
         }
-        wakeWebhooks()
+        notify('webhook deliveries')
         return {
           status: 202,
           body: webhookDeliveryRecord((await store.webhookDeliveries.get(resource.id)) ?? resource),
@@ -124,7 +124,7 @@ export function webhookDeliveryOperations(
           after = batch.more
           more = after !== null
         }
-        wakeWebhooks()
+        notify('webhook deliveries')
         return { status: 202, body: { queued } }
       },
     }),

@@ -39,7 +39,7 @@ export interface WebhookDeps extends WebhookDeliveryDeps {
 
 /** `/v1/webhooks`: endpoints, their events and their deliveries. */
 export function webhookOperations(deps: WebhookDeps): Operation[] {
-  const { store, random, mintId, wakeWebhooks } = deps
+  const { store, random, mintId, notify } = deps
   const url = endpointUrl(deps.checkUrl).describe('Must use `https` and a public address.')
   const reachOf = ({ key }: Pick<Call, 'key'>) => withoutOnlyDomain(scopeOf(key), store)
   const load = async (call: Call) =>
@@ -131,7 +131,7 @@ export function webhookOperations(deps: WebhookDeps): Operation[] {
         if (body.status === 'active') change.disabledReason = null
         if (Object.keys(change).length === 0) return { status: 200, body: toWire(resource) }
         const webhook = await store.webhooks.update(resource.id, change, now)
-        wakeWebhooks()
+        notify('webhook deliveries')
         return { status: 200, body: toWire(requireOwned(webhook, resource.organizationId, 'webhook')) }
       },
     }),
@@ -174,7 +174,7 @@ export function webhookOperations(deps: WebhookDeps): Operation[] {
           sampleData(body.type, now),
         )
         withinLimit(await store.events.appendSample(event, resource.id, monthOf(now)), now)
-        wakeWebhooks()
+        notify('webhook deliveries')
         return { status: 202, body: JSON.parse(event.body) }
       },
     }),
