@@ -19,8 +19,8 @@ import type { Encryption } from './encryption.ts'
 import { openEncryption } from './encryption-key.ts'
 import { eventKinds } from './event-kinds.ts'
 import { sqliteEvents } from './events.ts'
-import { createFanOut } from './fan-out.ts'
-import { watchForeignChanges } from './foreign.ts'
+import { createFanOut, type FanOut } from './fan-out.ts'
+import { type ForeignChanges, watchForeignChanges } from './foreign.ts'
 import { sqliteForwardTargets } from './forward-targets.ts'
 import { sqliteHeld } from './held.ts'
 import { rememberInside, sqliteIdempotency } from './idempotency.ts'
@@ -29,7 +29,7 @@ import { sqliteInboundDeliveries } from './inbound-deliveries.ts'
 import { queueInboundInside } from './inbound-queue.ts'
 import { inboundRouteCache, sqliteInboundRoutes } from './inbound-routes.ts'
 import { createLargeContents } from './large-contents.ts'
-import { createLateCopy } from './late-copy.ts'
+import { createLateCopy, type LateCopy } from './late-copy.ts'
 import { sqliteMessageList } from './message-list.ts'
 import { sqliteMessages } from './messages.ts'
 import { migrate } from './migrate.ts'
@@ -37,7 +37,7 @@ import { sqliteMtaSts } from './mta-sts.ts'
 import { organizationCache, sqliteOrganizations } from './organizations.ts'
 import { sqliteQuality } from './quality.ts'
 import { sqliteQueues } from './queues.ts'
-import { shareReads } from './reading.ts'
+import { type Reading, shareReads } from './reading.ts'
 import { sqliteReports } from './reports.ts'
 import { sqliteRetention } from './retention.ts'
 import { searchIndex } from './search.ts'
@@ -56,7 +56,7 @@ import { sqliteUsage } from './usage-counts.ts'
 import { sqliteWebhookDeliveries } from './webhook-deliveries.ts'
 import { sqliteWebhooks, webhookCache } from './webhooks.ts'
 import { sqliteWorkers } from './workers.ts'
-import { createWriter, type Writer } from './writer.ts'
+import { createWriter, type Memory, type Writer } from './writer.ts'
 
 export const DATABASE_FILE = 'postrider.db'
 /** How long a change waits for another process's transaction: the command line beside a running server. */
@@ -67,8 +67,8 @@ const LOCK_GLANCE_MS = 5
 /** A data directory → its Store, made and brought up to date where needed; `:memory:` for tests. Files are
  *  readable by their owner only. `onUpgrade` is given the steps that brought the
  *  schema of an older version up to date. `plans`: what the plan of that name allows; without, nothing is limited. `minFreeBytes` of the disk stay free of new mail. The log is looked at first, and
- *  with `onTorn` the database too, by the one process that serves it; it is commitListener how many bytes of an unfinished change the
- *  log ended in. Throws
+ *  with `onTorn` the database too, by the one process that serves it; it gets the number of bytes of an unfinished
+ *  change at the end of the log. Throws
  *  StoreDamaged, StoreMismatch for a newer store, EncryptionKeyUnusable without its key, and what the driver throws for an
  *  unreadable one. */
 export async function openStore(options: {
@@ -125,53 +125,18 @@ export function storeOn(
   } = options
   const reading = shareReads(db)
   const foreign = watchForeignChanges(db, reading)
-  const organizations = organizationCache(db, foreign)
-  const usage = createUsage(db, (id) => plans(organizations.get(id)?.plan ?? ''))
-  const storedBytes = createStoredBytes(db, usage, foreign)
-  const keys = keyCache(db, foreign)
-  const domains = domainCache(db, foreign, encryption)
-  const blocked = blockedLinkCache(db, foreign)
-  const webhooks = webhookCache(db, foreign, encryption)
-  const routes = inboundRouteCache(db, foreign, encryption)
-  const counters = createCounters(db)
+  const caches = createCaches(db, foreign, { encryption, plans })
+  const { organizations, usage, storedBytes, keys, domains, blocked, webhooks, routes, counters, kinds } = caches
   const commitReports = createCommitReports(commitListener)
-  const kinds = eventKinds(db)
   const auditRecorder = createAuditRecorder(db)
-  const undone = () => {
-    counters.forget()
-    usage.forget()
-    storedBytes.forget()
-    fanOut.forget()
-    commitReports.forget()
-    kinds.forget()
-    quality.forget()
-    domains.forget()
-    blocked.forget()
-    webhooks.forget()
-    routes.forget()
-    late.undone()
-  }
-  const memory = {
-    beginning: reading.end,
-    begun: () => {
-      foreign.check()
-      fanOut.begun()
-    },
-    ending: () => {
-      counters.flush()
-      usage.flush()
-    },
-    committed: (ms: number) => {
-      commitReports.committed(ms)
-      late.committed()
-    },
-    undone,
-  }
+  const memory = memoryOf(caches, { reading, foreign, commitReports, later: () => ({ fanOut, late, quality }) })
   const writer = createWriter(db, memory, { accompany: auditRecorder.accompany, lockPatienceMs })
   const taking = takeWithin(reserve, writer)
-  const deliveryDueIndex = createDueIndex()
-  const webhookDueIndex = createDueIndex()
-  const inboundDueIndex = createDueIndex()
+  const due = {
+    deliveries: createDueIndex(),
+    webhookDeliveries: createDueIndex(),
+    inboundDeliveries: createDueIndex(),
+  }
   const parts = contentParts(db, (bytes) => late.writing(bytes))
   const large = createLargeContents(parts, { taking, writer })
   const space = createSpace(db, { parts, reading })
@@ -181,7 +146,7 @@ export function storeOn(
   const remember = rememberInside(db, storedBytes)
   const suppress = commitReports.suppressing(suppressInside(db, usage))
   const addAttempt = addAttemptInside(db)
-  const fanOut = createFanOut(db, { webhooks, dueIndex: webhookDueIndex, counters, kinds, foreign })
+  const fanOut = createFanOut(db, { webhooks, dueIndex: due.webhookDeliveries, counters, kinds, foreign })
   const append = commitReports.appending(fanOut.append)
   const quality = sqliteQuality(db, writer, { append, foreign })
   const addMessage = addMessageInside(db, {
@@ -190,29 +155,18 @@ export function storeOn(
     append,
     suppress,
     counters,
-    dueIndex: deliveryDueIndex,
+    dueIndex: due.deliveries,
     storedBytes,
     usage,
   })
-  const queueDelivery = queueInboundInside(db, routes, inboundDueIndex)
+  const queueDelivery = queueInboundInside(db, routes, due.inboundDeliveries)
   const list = sqliteMessageList(db, search)
 
-  const secret = db.prepare<unknown[], Uint8Array>('select value from secrets where name = ?').pluck()
-  const keepSecret = db.prepare('insert into secrets (name, value) values (?, ?) on conflict do nothing')
   // It must change something: SQLite does not write a row that stays as it was.
   const beat = db.prepare('update heartbeat set beats = beats + 1')
 
   return {
-    snapshot: sqliteSnapshot({
-      keys,
-      organizations,
-      domains,
-      routes,
-      webhooks,
-      blockedLinks: blocked,
-      firingAlerts: quality.firingAlerts,
-      foreign,
-    }),
+    snapshot: sqliteSnapshot({ ...caches, blockedLinks: blocked, firingAlerts: quality.firingAlerts, foreign }),
     organizations: sqliteOrganizations(db, writer, organizations, foreign),
     usage: sqliteUsage(writer, reading, usage, storedBytes),
     domains: sqliteDomains(db, writer, domains, keys, remember, encryption, auditRecorder),
@@ -226,14 +180,14 @@ export function storeOn(
       large,
       addMessage,
       remember,
-      dueIndex: deliveryDueIndex,
+      dueIndex: due.deliveries,
       usage,
       storedBytes,
     }),
     deliveries: sqliteDeliveries(db, writer, {
       domains,
       parts,
-      dueIndex: deliveryDueIndex,
+      dueIndex: due.deliveries,
       foreign,
       addAttempt,
       append,
@@ -244,24 +198,19 @@ export function storeOn(
     suppressions: sqliteSuppressions(db, writer, reading, suppress, remember, usage),
     templates: sqliteTemplates(db, writer, reading, remember, { usage, storedBytes }),
     webhooks: sqliteWebhooks(db, writer, webhooks, remember, encryption, usage),
-    webhookDeliveries: sqliteWebhookDeliveries(db, writer, webhooks, webhookDueIndex, foreign, fanOut),
+    webhookDeliveries: sqliteWebhookDeliveries(db, writer, webhooks, due.webhookDeliveries, foreign, fanOut),
     inboundRoutes: sqliteInboundRoutes(db, writer, routes, remember, encryption, usage),
     inbound: sqliteInbound(db, taking, { reading, parts, large, queueDelivery, addMessage, usage, storedBytes }),
     forwardTargets: sqliteForwardTargets(db, writer, reading, usage),
     inboundDeliveries: sqliteInboundDeliveries(db, writer, {
       routes,
-      dueIndex: inboundDueIndex,
+      dueIndex: due.inboundDeliveries,
       foreign,
       queueDelivery,
     }),
     queues: sqliteQueues(db),
     workers: sqliteWorkers(db),
-    held: sqliteHeld(
-      db,
-      writer,
-      { deliveries: deliveryDueIndex, webhookDeliveries: webhookDueIndex, inboundDeliveries: inboundDueIndex },
-      fanOut,
-    ),
+    held: sqliteHeld(db, writer, due, fanOut),
     stats: sqliteStats(db),
     quality,
     mtaSts: sqliteMtaSts(db, writer),
@@ -269,12 +218,7 @@ export function storeOn(
     retention: sqliteRetention(db, writer, { parts, space, kinds, storedBytes }),
     idempotency: sqliteIdempotency(db, writer, storedBytes),
     auditLog: sqliteAuditLog(db, writer, auditRecorder),
-    secret: (name, fresh) =>
-      writer.write(() => {
-        const place = `secrets ${name}`
-        keepSecret.run(name, encryption.encrypt(fresh, place))
-        return new Uint8Array(encryption.decrypt(one(secret, name), place))
-      }),
+    secret: sqliteSecrets(db, writer, encryption),
     maintain: sqliteUpkeep(writer, search, space),
     checkWritable: () =>
       taking.write(() => {
@@ -287,7 +231,76 @@ export function storeOn(
   }
 }
 
-/** The Writer for new mail, which needs reserve. */
+/** What the store keeps in memory of what the database holds. */
+function createCaches(
+  db: Connection,
+  foreign: ForeignChanges,
+  { encryption, plans }: { encryption: Encryption; plans: (name: string) => Plan },
+) {
+  const organizations = organizationCache(db, foreign)
+  const usage = createUsage(db, (id) => plans(organizations.get(id)?.plan ?? ''))
+  return {
+    organizations,
+    usage,
+    storedBytes: createStoredBytes(db, usage, foreign),
+    keys: keyCache(db, foreign),
+    domains: domainCache(db, foreign, encryption),
+    blocked: blockedLinkCache(db, foreign),
+    webhooks: webhookCache(db, foreign, encryption),
+    routes: inboundRouteCache(db, foreign, encryption),
+    counters: createCounters(db),
+    kinds: eventKinds(db),
+  }
+}
+
+/** What follows each step of a transaction in memory. `later`: parts that themselves need the writer. */
+function memoryOf(
+  caches: ReturnType<typeof createCaches>,
+  parts: {
+    reading: Reading
+    foreign: ForeignChanges
+    commitReports: ReturnType<typeof createCommitReports>
+    later: () => { fanOut: FanOut; late: LateCopy; quality: { forget(): void } }
+  },
+): Memory {
+  const { reading, foreign, commitReports, later } = parts
+  const { usage, storedBytes, domains, blocked, webhooks, routes, counters, kinds } = caches
+  return {
+    beginning: reading.end,
+    begun: () => {
+      foreign.check()
+      later().fanOut.begun()
+    },
+    ending: () => {
+      counters.flush()
+      usage.flush()
+    },
+    committed: (ms) => {
+      commitReports.committed(ms)
+      later().late.committed()
+    },
+    undone: () => {
+      const { fanOut, late, quality } = later()
+      for (const each of [counters, usage, storedBytes, fanOut, commitReports, kinds, quality]) each.forget()
+      for (const each of [domains, blocked, webhooks, routes]) each.forget()
+      late.undone()
+    },
+  }
+}
+
+/** Name and fresh secret → the secret that is stored under that name, the fresh one if there was none. */
+function sqliteSecrets(db: Connection, writer: Writer, encryption: Encryption): Store['secret'] {
+  const secret = db.prepare<unknown[], Uint8Array>('select value from secrets where name = ?').pluck()
+  const keep = db.prepare('insert into secrets (name, value) values (?, ?) on conflict do nothing')
+  return (name, fresh) =>
+    writer.write(() => {
+      const place = `secrets ${name}`
+      keep.run(name, encryption.encrypt(fresh, place))
+      return new Uint8Array(encryption.decrypt(one(secret, name), place))
+    })
+}
+
+/** The Writer for new mail, which needs free disk space. */
 function takeWithin(reserve: DiskReserve, writer: Writer): Writer {
   return {
     ...writer,

@@ -93,11 +93,6 @@ export function sqliteWebhookDeliveries(
   const ofMessage = db.prepare<unknown[], Row>(OF_MESSAGE)
   const attempts = db.prepare<unknown[], PostAttempt>(ATTEMPTS)
   const list = webhookDeliveryList<Row>(db, COLUMNS)
-  const attemptCount = db.prepare<unknown[], number>(ATTEMPT_COUNT).pluck()
-  const retry = db.prepare(RETRY)
-  const eventsOfRange = db.prepare<unknown[], EventRow>(EVENTS_OF_RANGE)
-  const eventPlace = db.prepare<unknown[], [at: number, number: number]>(EVENT_PLACE).raw()
-  const queueAgain = db.prepare(QUEUE_AGAIN)
 
   const readDueTimes = () => {
     refill(dueIndex, dueTimes.all())
@@ -188,6 +183,20 @@ export function sqliteWebhookDeliveries(
       const rows = ofMessage.all(messageId, organizationId, limit + 1)
       return toPage(rows, { limit, after: null }, toRecord)
     },
+    ...repeats(db, writer, dueIndex),
+  }
+}
+
+/** Deliveries that somebody asks for again. */
+function repeats(db: Connection, writer: Writer, dueIndex: DueIndex): Pick<WebhookDeliveries, 'retry' | 'replay'> {
+  const get = db.prepare<unknown[], Row>(GET)
+  const webhook = db.prepare<unknown[], Parameters<typeof toWebhook>[0]>(WEBHOOK)
+  const attemptCount = db.prepare<unknown[], number>(ATTEMPT_COUNT).pluck()
+  const retry = db.prepare(RETRY)
+  const eventsOfRange = db.prepare<unknown[], EventRow>(EVENTS_OF_RANGE)
+  const eventPlace = db.prepare<unknown[], [at: number, number: number]>(EVENT_PLACE).raw()
+  const queueAgain = db.prepare(QUEUE_AGAIN)
+  return {
     retry: (id, now) =>
       writer.write(() => {
         const row = one(get, id)
