@@ -2,11 +2,11 @@ import type { Quota } from './store.ts'
 
 /** Counts what one claim takes against the quotas of its plan. Pure: no SQL, no clock. */
 export interface Allocation {
-  /** How many more the claim may take in all. */
+  /** How many more deliveries the claim may take in total. */
   left(): number
   /** How many more it may take of a key with these quotas. */
   capacityFor(quotas: readonly Quota[]): number
-  /** The first of these quotas that leaves nothing; null when each leaves something. */
+  /** The first of these quotas that is used up; null if none is. */
   blockedBy(quotas: readonly Quota[]): string | null
   took(quotas: readonly Quota[], count: number): void
 }

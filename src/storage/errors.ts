@@ -1,6 +1,6 @@
 /** The store cannot write at present (disk full, locked, read-only); nothing was written. */
 export class StoreUnavailable extends Error {
-  /** For want of room on the disk. */
+  /** True if the disk is full. */
   readonly isFull: boolean
   constructor(message: string, options: ErrorOptions & { isFull?: boolean } = {}) {
     super(message, options)
@@ -9,7 +9,7 @@ export class StoreUnavailable extends Error {
   }
 }
 
-/** The files of the store are not what was written: mail would be missing. The message names the remedy. */
+/** The files of the store are damaged, so mail could be missing. The message says what to do. */
 export class StoreDamaged extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options)

@@ -61,8 +61,8 @@ export interface ClaimRequest {
  *     key is on the due index again afterwards. Where the claim is rejected, the scheduler calls `putBack`.
  *  3. The scheduler counts the claims it received against its limits. */
 export interface ClaimQueue<Claim, Request extends ClaimRequest = ClaimRequest> {
-  /** When the next delivery is due among keys that have room, or a blocker ends; null when there is neither. Keys that are
-   *  due after `now` count without being asked about. */
+  /** Earliest due time among keys that may start, or the end of a blocker; null if there is neither. Keys due after
+   *  `now` count without a look. */
   nextDueAt(look: Look, now?: number): Promise<number | null>
   planClaims(request: PlanRequest): Promise<PlannedKey[]>
   /** Puts the keys of a plan that was not claimed back on the due index. */

@@ -1,16 +1,16 @@
-/** Taking away what the plans no longer keep, and giving back the disk space it held. No call holds the store longer
- *  than it is given: it asks `timeIsUp` once when it begins and again after each record, of which it does at least one
- *  and at most a hundred. What comes back true has more to do. */
+/** Removes what the plans no longer keep, and returns its disk space. No call holds the store longer than its time:
+ *  it calls `timeIsUp` once at its start and again after each record, of which it handles at least one and at most a
+ *  hundred. True means that there is more to do. */
 export interface Retention {
-  /** Messages (due before `before`, and over), with content, deliveries, attempts and reports; events, with their
-   *  webhook deliveries; inbound messages that are not pending. Of live mail with a way to unsubscribe that was sent at
-   *  `unsubscribableSince` or later, `Deliveries.unsubscribable` stays. */
+  /** Removes final messages due before `before`, with content, deliveries, attempts and reports; events, with their
+   *  webhook deliveries; and inbound messages that are not pending. For live mail with an unsubscribe link that was
+   *  sent at `unsubscribableSince` or later, `Deliveries.unsubscribable` stays. */
   remove(request: {
     organizationId: string
     before: number
     unsubscribableSince: number
     timeIsUp: () => boolean
   }): Promise<boolean>
-  /** Forgets at most `limit` of what was sent before `before`; answers how many went. */
+  /** Deletes at most `limit` records of mail sent before `before`; returns the number deleted. */
   pruneUnsubscribables(before: number, limit: number): Promise<number>
 }

@@ -4,11 +4,11 @@ import type { InboundRoute } from '../../model/inbound-route.ts'
 import type { Organization } from '../../model/organization.ts'
 import type { QualityAlert } from '../../model/quality.ts'
 
-/** Settings that nearly every request and delivery needs, as they are now: the only role whose methods are synchronous. The
- *  store fills it on demand, keeps what it read in memory, and forgets it when this or another process changes it. A caller
- *  never sees a state older than the last change that the store has answered to it. */
+/** Settings that nearly every request and delivery needs: the only role with synchronous methods. The store reads
+ *  them on demand, caches them, and clears the cache when this or another process changes them. A caller never sees
+ *  a state older than its last completed change. */
 export interface Snapshot {
-  /** Null for a secret of no key. */
+  /** Null if no key has this secret. */
   apiKeyBySecret(secretHash: Uint8Array): ApiKey | null
   organization(id: string): Organization | null
   /** As Domains.findByName: a verified domain before others. */
@@ -21,8 +21,8 @@ export interface Snapshot {
   firingAlerts(domainId: string): QualityAlert[]
   /** Whether the operator has blocked clicks on the link. */
   isLinkBlocked(url: string): boolean
-  /** Organization of a webhook; null when it is gone. */
+  /** Organization of a webhook; null if it was deleted. */
   ownerOfWebhook(webhookId: string): string | null
-  /** Organization of an inbound route; null when it is gone. */
+  /** Organization of an inbound route; null if it was deleted. */
   ownerOfRoute(routeId: string): string | null
 }

@@ -25,7 +25,7 @@ const ADD_DELIVERY = `insert into deliveries (id, message_number, position, emai
     attempts, last_attempt_at, next_attempt_at, delivered_at, smtp_response, bounce_type, bounce_code, opens, clicks)
   values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 
-/** Writes an outbound message with all that is true of it from the start, inside the change that accepts it. */
+/** Writes an outbound message with its deliveries and events, inside the change that accepts it. */
 export type AddMessageInside = (accepted: AcceptedMessage) => void
 
 export function addMessageInside(
@@ -117,8 +117,8 @@ export function addMessageInside(
   }
 }
 
-/** A sender as it was sent in → the address it means, as the list is asked for it; itself when it is none. One sender
- *  mostly follows upon itself. */
+/** A sender as submitted → its address in the form that lists filter by; the text itself if it is not an address.
+ *  Caches the last sender, which often repeats. */
 function createSenderAddress(): (from: string) => string {
   let last = ''
   let lastAddress = ''

@@ -22,7 +22,7 @@ const UPDATE = 'update api_keys set name = ?, allowed_networks = ? where id = ?'
 const REVOKE = 'update api_keys set revoked_at = ? where id = ? and revoked_at is null'
 const ROTATE = `update api_keys set rotated_to = ?, expires_at = min(?, coalesce(expires_at, ?))
   where id = ? and rotated_to is null and revoked_at is null and (expires_at is null or expires_at > ?)`
-// Keys that work: those in the grace period of a rotation (rotated_to) apart.
+// Valid keys; those in the grace period of a rotation (rotated_to) count separately.
 const WORKING = `select count(*) from api_keys where organization_id = ? and revoked_at is null
   and (expires_at is null or expires_at > ?) and (rotated_to is not null) = ?`
 const DEAD = `select id from api_keys where organization_id = ? and (revoked_at is not null or expires_at <= ?)
@@ -30,17 +30,17 @@ const DEAD = `select id from api_keys where organization_id = ? and (revoked_at 
 const REMOVE = 'delete from api_keys where id = ?'
 const RECORD_USE = 'update api_keys set last_used_at = max(?, coalesce(last_used_at, 0)) where id = ?'
 
-/** Keys asked for lately, by the hash of their secret. */
+/** Recently used keys, by the hash of their secret. */
 export interface KeyCache {
-  /** Null for a secret of no key. */
+  /** Null if no key has this secret. */
   bySecret(secretHash: Uint8Array): ApiKey | null
   forget(): void
 }
 
-/** Records of dead keys that go with the creation of one key: more than one, so that an old store comes down to the limit. */
+/** Inactive keys that are deleted when a key is created: more than one, so that an old store shrinks to the limit. */
 const REMOVE_MAX = 20
 
-/** A burst of made-up keys never enters, because misses are not kept. */
+/** A burst of invented keys never fills the cache, because misses are not cached. */
 const CACHE_MAX = 10_000
 
 export function keyCache(db: Connection, foreign: ForeignChanges): KeyCache {
@@ -83,10 +83,10 @@ export function sqliteApiKeys(
   const remove = db.prepare(REMOVE)
   const recordUse = db.prepare(RECORD_USE)
 
-  /** Null, or the limit that one more key would pass, or one more in its grace period. */
+  /** Null, or the limit that one more key would exceed, or one more in its grace period. */
   const reached = (organizationId: string, isRotated: boolean, now: number): LimitReached | null =>
     usage.reached(organizationId, 'api_keys', 1, () => one(working, organizationId, now, Number(isRotated)))
-  /** Records of keys that no longer work are kept up to a number, or creating and revoking would fill the disk. */
+  /** Only a limited number of inactive keys is kept. Otherwise creating and revoking could fill the disk. */
   const removeOldest = (organizationId: string, now: number) => {
     for (const id of dead.all(organizationId, now, REMOVE_MAX, FIXED_LIMITS.inactiveKeys)) remove.run(id)
   }

@@ -17,17 +17,16 @@ const NUMBER = 'select number from audit_log where id = ?'
 const PRUNE = 'delete from audit_log where number in (select number from audit_log where at < ? limit ?)'
 const CHANGES = 'select total_changes()'
 
-/** What goes with the changes of an audited action. */
+/** Adds audit entries to the changes of an audited action. */
 export interface AuditRecorder {
   during: AuditLog['during']
   put(entry: AuditEntry): void
-  /** A change as it is handed in → the same that also writes the entry of the action it belongs to, if it changes
-   *  anything. */
+  /** Change → the same change, which also writes the entry of its action if it changes anything. */
   accompany<T>(change: () => T): () => T
 }
 
-/** The action under way travels with the calls it makes (AsyncLocalStorage), not as an argument of thirty store methods:
- *  a method that is new could forget the argument, but none writes without the writer. */
+/** The current action is passed through AsyncLocalStorage, not as an argument of thirty store methods: a new method
+ *  could omit the argument, but every write goes through the writer. */
 export function createAuditRecorder(db: Connection): AuditRecorder {
   const insert = db.prepare(PUT)
   const changes = db.prepare(CHANGES).pluck()
@@ -59,7 +58,8 @@ export function createAuditRecorder(db: Connection): AuditRecorder {
 export function sqliteAuditLog(db: Connection, writer: Writer, auditRecorder: AuditRecorder): AuditLog {
   const prune = db.prepare(PRUNE)
   const number = db.prepare<unknown[], number>(NUMBER).pluck()
-  /** The place where a list goes on; nowhere after an entry that was forgotten, since all before it were too. */
+  /** Position after which a list continues. After a deleted entry there is nothing, since all before it were deleted
+   *  too. */
   const numberBefore = ({ after }: PageRequest) => (after === null ? Number.MAX_SAFE_INTEGER : (number.get(after) ?? 0))
   return {
     during: auditRecorder.during,
@@ -71,7 +71,7 @@ export function sqliteAuditLog(db: Connection, writer: Writer, auditRecorder: Au
         ...when(filter.actorId, 'actor_id = ?'),
         ...when(filter.action, 'action = ?'),
         ...when(filter.resourceId, 'resource_id = ?'),
-        // The plus keeps SQLite from going by time and sorting what it finds.
+        // The plus keeps SQLite from using the time index and sorting the result.
         ...when(filter.createdAfter, '+at >= ?'),
         ...when(filter.createdBefore, '+at < ?'),
       ]

@@ -13,7 +13,7 @@ export function claimFrom<T>(
   dueIndex: DueIndex,
   { now, limit, plan }: Pick<ClaimRequest, 'now' | 'limit' | 'plan'>,
   queue: {
-    /** Gives up to `most` rows of the key that are due by `dueUntil` to the worker. */
+    /** Leases up to `most` rows of the key that are due by `dueUntil` to the worker. */
     take: (key: string, most: number, dueUntil: number) => T[]
     /** When the key's next row is due. */
     nextAt: (key: string) => number | null
@@ -42,7 +42,7 @@ export function claimFrom<T>(
       if (at === null || filled === null) dueIndex.set(key, at)
       else usedUp.push({ key, at, blocker: filled })
     }
-    // Behind those that found nothing left, so that keys of one quota take turns.
+    // Behind keys that found nothing left, so that keys of one quota take turns.
     for (const { key, at, blocker } of usedUp) dueIndex.setBehind(key, at, blocker)
     return claimed
   }

@@ -4,7 +4,7 @@ import type { SuppressInside } from './suppressions.ts'
 
 /** Called after a commit is durable. No method may throw. */
 export interface CommitListener {
-  /** A transaction of the writer took so long. */
+  /** Duration of one transaction of the writer, in ms. */
   committed(ms: number): void
   suppressed(reason: SuppressionReason): void
   /** These organizations have new events. */

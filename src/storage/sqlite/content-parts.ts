@@ -15,42 +15,44 @@ const REMOVE_LAST = `delete from content_parts where content = ? and part =
     (select max(part) from content_parts where content = ?)`
 const FORGET = 'delete from large_contents where number = ?'
 
-/** Erased and committed in one or two milliseconds. Nearly all mail is shorter. Tests are told of it. */
+/** Erasing and committing a part takes one or two milliseconds. Nearly all mail is shorter. Tests change it. */
 export const PART_BYTES = 256 * 1024
 
-/** Removed in one transaction: only its commit, which the caller's time does not see, writes the blank pages. */
+/** Parts removed in one transaction: only its commit, which the caller's time limit does not cover, writes the blank
+ *  pages. */
 const PARTS_MAX = 2
 
 /** message_contents.content, inbound_raws.parsed, inbound_raws.raw. */
 type Kind = 'content' | 'parsed' | 'raw'
 
-/** Contents in parts: the first stands in the row of its owner, and when it is full there may be others beside it. A
- *  part that got lost leaves a content that is too short, which its checksum tells whoever unpacks it. */
+/** Contents in parts. The first part is in the row of its owner; if it is full, others may be stored separately. A
+ *  lost part leaves the content too short, which its checksum reveals when it is unpacked. */
 export interface ContentParts {
-  /** Bytes → what stands in the row of their owner. */
+  /** Bytes → the part that is stored in the owner's row. */
   first(bytes: Uint8Array): Uint8Array
-  /** Inside a change: the other parts, if there are any, are the owner's from now on; they are written if they are not yet.
-   *  Throws StoreUnavailable when what was written has been given up meanwhile. */
+  /** Inside a change: assigns the other parts, if any, to the owner, and writes them if they are not written yet.
+   *  Throws StoreUnavailable if the written parts were given up meanwhile. */
   addRest(kind: Kind, owner: number | bigint, bytes: Uint8Array): void
-  /** The first part as it was read → all of the bytes. */
+  /** First part as read → all bytes. */
   whole(kind: Kind, owner: number, first: Uint8Array): Uint8Array
-  /** Inside the change that removes the owner: its other parts belong to nobody any more. */
+  /** Inside the change that removes the owner: releases its other parts for removal. */
   letGo(kind: Kind, owner: number): void
-  /** Inside a change: removes some of what belongs to nobody, until the time is up; true while there may be more. */
+  /** Inside a change: removes some parts without an owner, until the time is up; true while there may be more. */
   removeSome(timeIsUp: () => boolean): boolean
 
-  /** Inside a change: writes the parts from `at` on, some, of a content that nobody owns yet → where to go on; null at first. */
+  /** Inside a change: writes some parts from `at` on of a content without an owner → where to continue; null at
+   *  first. */
   writeSome(bytes: Uint8Array, at: Place | null, mostParts: number): Place
-  /** Whoever comes to own these bytes owns what was written of them. */
+  /** Records that these bytes are written as `content`, so that their owner can take over the parts. */
   writtenAs(bytes: Uint8Array, content: number): void
-  /** Inside a change: what nobody has come to own is to be removed; of all contents when none is named. */
+  /** Inside a change: releases written parts that got no owner; those of all contents if none is given. */
   giveUp(content: number | null): void
 }
 
-/** How much of a content is written. */
+/** Position up to which a content is written. */
 interface Place {
   content: number
-  /** The next, from 1. */
+  /** Number of the next part, from 1. */
   part: number
 }
 
@@ -66,7 +68,7 @@ export function contentParts(db: Connection, writing: (bytes: number) => void = 
   const gone = db.prepare(GONE).pluck()
   const removeLast = db.prepare(REMOVE_LAST)
   const forget = db.prepare(FORGET)
-  /** Contents that wait for their owner, by their bytes. */
+  /** Written contents that wait for their owner, by their bytes. */
   const written = new WeakMap<Uint8Array, number>()
 
   const writeSome = (bytes: Uint8Array, at: Place | null, mostParts: number): Place => {
@@ -105,7 +107,7 @@ export function contentParts(db: Connection, writing: (bytes: number) => void = 
     writtenAs: (bytes, content) => written.set(bytes, content),
     giveUp: (content) => {
       if (content !== null) giveUp.run(content)
-      else if (coming.get() !== undefined) giveUpAll.run() // else it would wait for the write lock for nothing
+      else if (coming.get() !== undefined) giveUpAll.run() // otherwise it would wait for the write lock for nothing
     },
   }
 }

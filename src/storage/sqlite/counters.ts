@@ -35,19 +35,19 @@ const ADD_OUTCOMES = `insert into outcomes (width_ms, domain_id, start, delivere
     hard_bounced = hard_bounced + excluded.hard_bounced, late_bounced = late_bounced + excluded.late_bounced,
     complained = complained + excluded.complained`
 
-/** The row of a whole day stands behind those of its hours. */
+/** Hour number of the row for a whole day, after those of its hours. */
 export const WHOLE_DAY = 24
 export const HOUR_MS = 3_600_000
 export const DAY_MS = 24 * HOUR_MS
 
-/** Counts what the changes of one commit add up to, and writes it once, before the commit: accepting stays as fast as
- *  it was, and what is taken back was never counted. */
+/** Sums up the counts of one commit and writes them once, before the commit, so that accepting mail stays fast.
+ *  Counts of a rolled-back commit are dropped. */
 export interface Counters {
   accepted(message: Message, deliveries: readonly NewDelivery[]): void
   event(event: Event, context: CountingContext): void
-  /** Writes what was gathered. Inside the transaction. */
+  /** Writes the collected counts, inside the transaction. */
   flush(): void
-  /** The changes were taken back, and their counts with them. */
+  /** Drops the counts of changes that were rolled back. */
   forget(): void
 }
 
@@ -57,9 +57,9 @@ export function createCounters(db: Connection): Counters {
   const rows = new Map<string, Row>()
   const outcomes = new Map<string, Outcomes>()
 
-  /** Tags of an organization in the present day. In memory, so a restart lets as many more in. */
+  /** Tags per organization and current day. In memory, so that a restart admits as many again. */
   const tagsOf = new Map<string, { day: number; tags: Set<string> }>()
-  /** Rows of tags are kept for ever: somebody who makes a tag of each message id must not fill the disk. */
+  /** Rows of tags are kept permanently: an organization with a tag per message ID must not fill the disk. */
   const isCountedApart = ({ organizationId, at }: Of, tag: string): boolean => {
     const day = Math.floor(at / DAY_MS)
     let known = tagsOf.get(organizationId)
@@ -73,13 +73,13 @@ export function createCounters(db: Connection): Counters {
     return true
   }
 
-  /** One message mostly follows upon another of the same domain, and has no tags. */
+  /** Cached: consecutive messages often have the same domain and no tags. */
   let last: Row | null = null
 
   const rowOf = (of: Of, tag: string): number[] => {
     const hour = Math.floor(of.at / HOUR_MS)
     if (last !== null && last.hour === hour && last.tag === tag && isSame(last.of, of)) return last.counts
-    // The tag comes last, since it may hold anything.
+    // The tag comes last, since it may contain any characters.
     const key = `${hour} ${of.organizationId} ${of.domainId} ${of.mode} ${tag}`
     let row = rows.get(key)
     if (row === undefined) {
@@ -157,7 +157,7 @@ const INDEX_OF = tableOf(COUNTED, (name) => COUNTED.indexOf(name))
 const FINEST_MS = OUTCOME_WIDTHS_MS[0]
 const OUTCOMES: ReadonlySet<Counted> = new Set(['delivered', 'hardBounced', 'softBounced', 'lateBounced', 'complained'])
 
-/** Whose it is, and when. */
+/** Owner and time of a count. */
 interface Of {
   organizationId: string
   domainId: string
@@ -170,7 +170,7 @@ function isSame(one: Of, other: Of): boolean {
 }
 
 interface Row {
-  /** Since 1970. */
+  /** Hours since 1970. */
   hour: number
   of: Of
   tag: string

@@ -24,7 +24,7 @@ import type { SuppressInside } from './suppressions.ts'
 import { sqliteUnsubscribables } from './unsubscribables.ts'
 import type { Writer } from './writer.ts'
 
-// From queue to queue along the due index: its cost is their number, not what waits in them.
+// Goes from queue to queue along the due index: its cost is the number of queues, not of deliveries.
 const DUE_TIMES = `with recursive queues (key) as (
     select min(queue) from deliveries where next_attempt_at is not null
     union all
@@ -58,8 +58,9 @@ const STATUSES = 'select status from deliveries where message_number = ?'
 const SET_MESSAGE_STATUS = 'update messages set status = ? where number = ? and status <> ?'
 const LAST_RECORDED = `,
     last_attempt_at = (select max(a.started_at) from attempts a where a.delivery_number = d.number)`
-// An attempt that was counted and left no record saw its process die. Twice that means: try again at once; from the
-// third on a message that kills its process waits, 5 s, 20 s, 45 s, so that the server runs in between.
+// An attempt that was counted but has no record ended with its process. After the first two the delivery is retried at
+// once; from the third on it waits 5 s, 20 s, 45 s, so that a message that crashes the process lets the server run in
+// between.
 const PAUSE_MS = `(select 5000 * max(0, d.attempts - count(*) - 2) * max(0, d.attempts - count(*) - 2)
     from attempts a where a.delivery_number = d.number)`
 const WAITS_SINCE =
@@ -67,7 +68,7 @@ const WAITS_SINCE =
 const GET = `select ${DELIVERY_COLUMNS}, d.message_number as messageNumber
   from deliveries d join messages m on m.number = d.message_number
   where d.id = +?`
-// A worker that is just trying it loses its lease.
+// A worker that is attempting it loses its lease.
 const END_LATE = `update deliveries set status = ?, smtp_response = ?, bounce_type = ?, bounce_code = ?,
     delivered_at = iif(?, coalesce(delivered_at, ?), null), worker = null, next_attempt_at = null
   where number = ?`

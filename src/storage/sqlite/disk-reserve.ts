@@ -1,19 +1,19 @@
 import { statfsSync } from 'node:fs'
 import { StoreUnavailable } from '../store.ts'
 
-/** The disk is looked at once in so long: a burst cannot eat the reserve meanwhile. */
+/** Interval of disk checks, short enough that a burst cannot use up the reserve meanwhile. */
 const LOOK_MS = 250
-/** The reserve of a small disk. */
+/** Maximum reserve as a fraction of a small disk. */
 const MOST_OF_DISK = 0.1
 
-/** DiskReserve on the disk for new mail. What is kept free is for the work under way: outcomes, events, and what removes old
- *  mail, since SQLite can remove nothing on a full disk. */
+/** Disk space that new mail must leave free. The reserve is for work in progress: results, events, and the removal
+ *  of old mail, since SQLite cannot delete on a full disk. */
 export interface DiskReserve {
-  /** Throws StoreUnavailable while less is free than is to be kept. */
+  /** Throws StoreUnavailable while less than the reserve is free. */
   require(): void
 }
 
-/** A folder and the bytes to keep free on its disk, at most a tenth of it → its DiskReserve. 0: no look is taken. */
+/** Folder and reserve in bytes, at most a tenth of its disk → DiskReserve. 0: no check. */
 export function createDiskReserve(folder: string, minFreeBytes: number): DiskReserve {
   let lookedAt = Number.NEGATIVE_INFINITY
   let isShort = false

@@ -20,11 +20,11 @@ const FREE = `update domains set status = iif(verified_at is null, 'pending', 'f
     reason = iif(verified_at is null, null, 'proof_lost'), next_check_at = ?
   where name = ? and reason = 'claimed'`
 
-/** Who owns a name, decided inside a change: at most one claim of a name is verified at any time. */
+/** Decides who owns a name, inside a change: at most one claim of a name is verified at any time. */
 export interface DomainOwnership {
   /** As Domains.recordCheck. */
   record(id: string, check: DomainCheck): DomainChange | null
-  /** Nobody owns the name any more: the other claims are looked at from `now` on. */
+  /** The name has no owner any more: the other claims are checked from `now` on. */
   free(name: string, now: number): void
 }
 

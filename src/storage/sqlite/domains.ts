@@ -23,7 +23,7 @@ const CREATE = `insert into domains (id, organization_id, name, status, created_
   values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 const COUNT = 'select count(*) as domains from domains where organization_id = ?'
 const GET = `select ${COLUMNS} from domains where id = ?`
-// Of several claims the verified one, else the oldest: two statements, each by an index of its own.
+// Of several claims the verified one, else the oldest: two statements, each with its own index.
 const OWNED_BY_NAME = `select ${COLUMNS} from domains where name = ? and status = 'verified'`
 const CLAIMS_OF_NAME = `select ${COLUMNS} from domains where name = ? order by id limit ?`
 const FIND_OF = `select ${COLUMNS} from domains where organization_id = ? and name = ?`
@@ -48,12 +48,12 @@ const OPEN_MESSAGES = `select 1 from messages where organization_id = ? and stat
 const REVOKE_KEYS = 'update api_keys set revoked_at = ? where domain_id = ? and revoked_at is null'
 const REMOVE = 'delete from domains where id = ?'
 
-/** Domains as delivery needs them, read once and remembered until something changes. */
+/** Domains as delivery needs them, cached until something changes. */
 export interface DomainCache {
   get(id: string): Domain | null
-  /** The same, having looked first whether another process changed something. */
+  /** The same, after checking for changes of another process. */
   current(id: string): Domain | null
-  /** The same by its name, a verified one before claims. */
+  /** The same by name, a verified one before others. */
   byName(name: string): Domain | null
   /** The same by the host of its return path. */
   byReturnPathHost(host: string): Domain | null
@@ -99,7 +99,7 @@ export function domainCache(db: Connection, foreign: ForeignChanges, encryption:
   }
 }
 
-/** Names and hosts that are remembered, those of no domain among them. */
+/** Maximum of cached names and hosts, including those without a domain. */
 const MOST_KEYS = 10_000
 
 export function sqliteDomains(
@@ -127,7 +127,7 @@ export function sqliteDomains(
   const revokeKeys = db.prepare(REVOKE_KEYS)
   const remove = db.prepare(REMOVE)
 
-  /** Forgets inside the change, so that the next one of the same group reads what this one wrote. */
+  /** Clears the cache inside the change, so that the next change of the same group sees this one. */
   const change = <T>(write: () => T): Promise<T> =>
     writer.write(() => {
       const value = write()
@@ -209,7 +209,7 @@ type Row = Omit<Domain, 'dkim' | 'tracking' | 'findings'> & {
 
 type DkimKeyRow = Omit<DkimKeyRecord, 'privateKeyPem'> & { privateKey: Uint8Array }
 
-/** Where a private key is encrypted for. */
+/** Encryption place of a private key. */
 const placeOf = (domainId: string, selector: string) => `dkim_keys ${domainId} ${selector}`
 
 function domainWriter(db: Connection, encryption: Encryption) {

@@ -1,8 +1,8 @@
 import type BetterSqlite from 'better-sqlite3'
 
-/** The only import of the driver. Each platform's addon has its own sub-path and the compiled binary must carry
- *  just one, so the choice is spelled out with literals that the bundler can fold for its target; `POSTRIDER_LIBC`
- *  is defined by scripts/build.ts. */
+/** The only import of the driver. Each platform's addon has its own sub-path, and the compiled binary must contain
+ *  just one, so the choice uses literals that the bundler can fold for its target; `POSTRIDER_LIBC` is defined by
+ *  scripts/build.ts. */
 const Database: typeof BetterSqlite =
   process.platform === 'darwin'
     ? process.arch === 'arm64'
@@ -26,32 +26,32 @@ export function one<Row>(statement: BetterSqlite.Statement<unknown[], Row>, ...v
 /** sqlite.org/pragma.html#pragma_auto_vacuum */
 const INCREMENTAL = 2
 
-/** `+?` in a statement is a plain value with a reason: SQLite notes which bound values a plan may have been made by (a
- *  limit, a column with several ways to its rows) and prepares the statement anew, 5 to 40 µs, for each one that is bound
- *  later. What stands behind a plus is not noted. test/storage/prepared.test.ts holds it for what mail asks on its way. */
+/** `+?` in a statement is deliberate: SQLite notes which bound values a plan may depend on (a limit, a column with
+ *  several indexes) and prepares the statement again, in 5 to 40 µs, for each different value. A value behind a plus
+ *  is not noted. test/storage/prepared.test.ts checks this for the statements of the mail path. */
 export type Connection = BetterSqlite.Database
 
-/** A path → an open connection with our pragmas; `:memory:` for tests. Throws what the driver throws. */
+/** Path → an open connection with our pragmas; `:memory:` for tests. Throws what the driver throws. */
 export function connect(file: string, options: { busyTimeoutMs: number; readonly?: boolean }): Connection {
   const db = new Database(file, { timeout: options.busyTimeoutMs, readonly: options.readonly ?? false })
-  // The file may come from a backup of anybody's: its triggers, views and expressions may not call what has effects
-  // outside, and a cell that points out of its page is an error at once. sqlite.org/security.html
+  // The file may come from an untrusted backup: its triggers, views and expressions may not call functions with side
+  // effects, and a cell that points outside its page is an error at once. sqlite.org/security.html
   db.pragma('trusted_schema = off')
   db.pragma('cell_size_check = on')
   db.pragma('mmap_size = 0') // an unreadable page is an error then, not a signal
   if (!options.readonly) {
-    // First, because it only takes effect on an empty file: lets retention give space back in small steps. Not said
-    // again, because that would write to the file.
+    // First, because it only takes effect on an empty file: lets retention return space in small steps. Not repeated,
+    // because that would write to the file.
     if (db.pragma('auto_vacuum', { simple: true }) !== INCREMENTAL) db.pragma('auto_vacuum = incremental')
     db.pragma('journal_mode = wal')
-    // Without this line WAL falls to NORMAL, and a power cut takes back mail that was acknowledged.
+    // Without this line WAL uses NORMAL, and a power cut would undo acknowledged mail.
     db.pragma('synchronous = full')
-    // Give erased mail no second life in free pages; `fast` would leave it there until they are vacuumed away.
+    // Erases deleted mail; `fast` would leave it in free pages until they are vacuumed.
     db.pragma('secure_delete = on')
   }
   db.pragma('foreign_keys = on')
   db.pragma('temp_store = memory')
-  // 16 MiB of pages: the due indexes and the ends of all tables stay warm; the rest is in the system's cache.
+  // 16 MiB of pages: the due indexes and the ends of all tables stay in memory; the rest is in the system's cache.
   db.pragma('cache_size = -16384')
   return db
 }

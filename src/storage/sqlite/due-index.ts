@@ -1,69 +1,70 @@
 import { createAllocation } from '../allocation.ts'
 import type { Blocker, ClaimLimits, PlannedKey, PlanRequest } from '../store.ts'
 
-/** When each key (a destination, a webhook) next has something due: what lets a claim step over a backlog of
- *  keys that have no capacity without touching their rows. A memory of what the due index holds, rebuilt from it at
- *  start; a time too early costs one empty look, a time too late would lose work and never happens.
+/** Next due time of each key (a destination, a webhook), so that a claim skips a backlog of blocked keys without
+ *  reading their rows. An in-memory copy of the due index in the database, rebuilt at start. A time that is too
+ *  early costs one empty look; a time that is too late would delay work and never occurs.
  *
- *  A key without capacity steps aside: behind a named blocker until somebody says that this one is freed or its time has
- *  come, and then one key of those behind it is looked at, and the next only when that one could go. So a look costs
- *  what it finds and not what waits. A key refused without a name is looked at again at every look. */
+ *  A blocked key waits behind a named blocker until that is freed or its time has come. Then one of the keys behind
+ *  it is tried, and the next one only if that could start. So a look costs what it finds and not what waits. A key
+ *  that is refused without a name is tried again at every look. */
 export interface DueIndex {
   /** The key has something due at `at`, perhaps earlier than known. */
   offer(key: string, at: number): void
-  /** The key's next due time is now exactly `at`; null = nothing waits. */
+  /** Sets the key's next due time to exactly `at`; null = nothing waits. */
   set(key: string, at: number | null): void
-  /** The key that has been due longest at `now` and has capacity, taken off the index (give it back with set);
-   *  null when there is none. */
+  /** Takes the key off the index that has been due longest at `now` and may start (return it with set); null if
+   *  there is none. */
   take(now: number, look: IndexLook): string | null
-  /** The earliest due time among keys with capacity, or the end of a blocker; null when there is neither. Keys that are
-   *  due after `now` count without being looked at. */
+  /** Earliest due time among keys that may start, or the end of a blocker; null if there is neither. Keys due after
+   *  `now` count without a look. */
   nextAt(look: IndexLook, now?: number): number | null
-  /** Takes the keys off that a claim may take something of, longest due first, by what `look` says of each and on the
-   *  assumption that the claim finds one delivery of every key before it. Keys that lack capacity only by that assumption wait
-   *  behind the quota's name and are looked at again at the next look. The claim has to put every key back. */
+  /** Takes the keys off the index that a claim may use, longest due first, by what `look` answers for each, assuming
+   *  that the claim finds one delivery of every key before it. Keys refused only by that assumption wait behind the
+   *  quota's name and are tried at the next look. The claim must put every key back. */
   plan(request: PlanRequest): PlannedKey[]
-  /** The keys of a plan that was not claimed go back. */
+  /** Returns the keys of a plan that was not claimed. */
   putBack(plan: readonly PlannedKey[]): void
-  /** A planned key goes back untouched: its quota `blocker` was used up by others. One that is known by now stays. */
+  /** Returns a planned key that got nothing because others used up its quota `blocker`. A key that is on the index
+   *  again stays unchanged. */
   putBehind(key: string, at: number, blocker: string): void
-  /** As `set`, but behind all that wait for `blocker`: a key that used up a quota lets the others go first. The first of
-   *  them is looked at next, so nothing waits to be freed. */
+  /** Like `set`, but behind all that wait for `blocker`: a key that used up a quota lets the others go first. The
+   *  first of them is tried next, so nothing waits to be freed. */
   setBehind(key: string, at: number, blocker: string): void
-  /** What stood behind the blocker may have capacity. */
+  /** Keys behind the blocker may be able to start. */
   freed(blocker: string): void
   clear(): void
 }
 
-/** May something of this key, due since `at`, go? */
+/** Whether something of this key, due since `at`, may start. */
 export type IndexLook = (key: string, at: number) => boolean | Blocker
 
 /** `next_attempt_at` of a row that a worker holds: such a row is never due. The last millisecond of the year 9999. */
 export const NO_END = 253_402_300_799_999
 
-/** Entries beyond two a key before the heap is made anew. */
+/** Stale entries per heap, beyond two per key, before it is rebuilt. */
 const SPARE = 64
 
-/** Begins names that no blocker has. */
+/** Prefix that no blocker's name has. */
 const UNNAMED = '\0'
 
 interface Entry {
   key: string
-  /** The key's due time when this was written; another one by now = stale. */
+  /** The key's due time when this was written; a different one now means stale. */
   at: number
-  /** When to look at it. */
+  /** When to try it. */
   when: number
-  /** It stands for all keys behind this blocker. */
+  /** The queue of a blocker for whose keys it stands; null for a single key. */
   of: Queue | null
 }
 
-/** Keys behind one blocker, in the order they came. */
+/** Keys behind one blocker, in order of arrival. */
 interface Queue {
   name: string
   isNamed: boolean
   keys: string[]
   head: number
-  /** One of them is on the heap. */
+  /** True if one of them is on the heap. */
   isOpen: boolean
 }
 
@@ -190,7 +191,7 @@ class Index implements DueIndex {
     if (this.#heap.length > 2 * this.#times.size + SPARE) this.#dropStale()
   }
 
-  /** Deferrals push an entry each whose time lies far ahead; without this they would pile up until it comes. */
+  /** Each deferral adds an entry with a time far ahead; without this they would accumulate until then. */
   #dropStale(): void {
     const open = this.#heap.filter((entry) => entry.of !== null)
     this.#heap = []
@@ -207,7 +208,7 @@ class Index implements DueIndex {
     return this.#times.get(key) !== at || (this.#parked.get(key) ?? null) !== of
   }
 
-  /** The earliest entry that is still true and has capacity, left on the heap. */
+  /** The earliest valid entry that may start, left on the heap. */
   #first(look: IndexLook, now: number): Entry | null {
     if (now < this.#lookedAt) this.#lookAtBlockersAgain()
     if (Number.isFinite(now)) this.#lookedAt = now
@@ -230,7 +231,7 @@ class Index implements DueIndex {
     }
   }
 
-  /** The clock was set back: when a blocker ends was said by a clock that was ahead. */
+  /** The clock was set back: the ends of blockers were computed by a clock that was ahead. */
   #lookAtBlockersAgain(): void {
     const entries = this.#heap
     this.#heap = []
@@ -247,14 +248,14 @@ class Index implements DueIndex {
       this.#queues.set(name, queue)
       if (!queue.isNamed) this.#unnamed.add(queue)
     }
-    // Whoever stood for the others and could not go keeps its place in front.
+    // The key that stood for the others and could not start keeps its place in front.
     if (this.#parked.get(key) === queue && queue.head > 0) queue.keys[--queue.head] = key
     else queue.keys.push(key)
     this.#parked.set(key, queue)
     if (blocker !== false && blocker.until !== null) this.#open(queue, blocker.until)
   }
 
-  /** The first of the queue goes on the heap for all. */
+  /** Puts the first key of the queue on the heap for all. */
   #open(queue: Queue, when: number): void {
     while (!queue.isOpen && queue.head < queue.keys.length) {
       const key = queue.keys[queue.head++]
@@ -272,7 +273,7 @@ class Index implements DueIndex {
     this.#unnamed.delete(queue)
   }
 
-  /** The one that stood for its queue does so no longer: the next may try. */
+  /** Ends the turn of the key that stood for its queue: the next may try. */
   #goOn({ of }: Entry): void {
     if (of === null) return
     of.isOpen = false
@@ -280,19 +281,19 @@ class Index implements DueIndex {
   }
 }
 
-/** When a key has something due, as the due index says. */
+/** Due time of a key in the database. */
 export interface DueTime {
   key: string
   at: number
 }
 
-/** Forgets everything and takes up the due times of keys that have more than held rows. */
+/** Clears the index and adds the due times of keys that have more than leased rows. */
 export function refill(dueIndex: DueIndex, times: readonly DueTime[]): void {
   dueIndex.clear()
   for (const { key, at } of times) if (at < NO_END) dueIndex.offer(key, at)
 }
 
-/** The earliest `next_attempt_at` of a key → when it is due; null when it has nothing, or only held rows. */
+/** The earliest `next_attempt_at` of a key → when it is due; null if it has nothing, or only leased rows. */
 export const dueTimeOf = (at: number | null): number | null => (at === NO_END ? null : at)
 
 function pushEntry(heap: Entry[], entry: Entry): void {
@@ -323,7 +324,7 @@ function popEntry(heap: Entry[]): void {
   heap[at] = last
 }
 
-/** Whether there is an entry at `right`, and it comes before the one at `left`. */
+/** True if there is an entry at `right` that comes before the one at `left`. */
 function isEarlier(heap: readonly Entry[], right: number, left: number): boolean {
   if (right >= heap.length) return false
   const one = heap[right]

@@ -5,8 +5,9 @@ import { errorCode } from '../../os/thrown.ts'
 import { type Connection, one } from './driver.ts'
 import { createEncryption, type Encryption, EncryptionKeyUnusable, KEY_BYTES } from './encryption.ts'
 
-/** The file with the keys, base64, a line each: the first seals, those below only open what was encrypted before it came.
- *  It lies in the data directory, readable by its owner alone; a copy of the database without it tells no secret. */
+/** File with the keys in base64, one per line: the first encrypts, those below only decrypt what was encrypted
+ *  before. It is in the data directory, readable only by its owner; a copy of the database without it reveals no
+ *  secret. */
 export const ENCRYPTION_KEY_FILE = 'seal.key'
 
 const PROOF = 'select proof from seal'
@@ -14,18 +15,18 @@ const KEEP_PROOF = 'insert into seal (one, proof) values (1, ?)'
 const PLACE = 'seal'
 const PROOF_TEXT = 'postrider'
 
-/** Data directory and its database → its Encryption. The key is made at the first start, on the disk before anything is encrypted
- *  with it; `:memory:` has one that nobody keeps. Throws EncryptionKeyUnusable when it is missing or another although something
- *  is encrypted, and when others may read it. */
+/** Data directory and its database → its Encryption. The key is created at the first start, and is on disk before
+ *  anything is encrypted with it; `:memory:` has a temporary one. Throws EncryptionKeyUnusable if it is missing or
+ *  wrong although something is encrypted, and if others may read it. */
 export function openEncryption(dataDir: string, db: Connection): Encryption {
   if (dataDir === ':memory:') return createEncryption([randomBytes(KEY_BYTES)])
   const file = join(dataDir, ENCRYPTION_KEY_FILE)
   const proof = db.prepare<unknown[], Uint8Array>(PROOF).pluck()
   if (proof.get() === undefined) {
-    // Under the write lock, so that of two that start at the same time one makes the key.
+    // Under the write lock, so that of two simultaneous starts only one creates the key.
     db.transaction(() => {
       if (proof.get() !== undefined) return
-      const made = readKeys(file) // by a start that was cut off before it was used
+      const made = readKeys(file) // created by a start that was interrupted before using it
       const encryption = made === null ? addKey(dataDir) : createEncryption(made)
       db.prepare(KEEP_PROOF).run(encryption.encrypt(PROOF_TEXT, PLACE))
     }).immediate()
@@ -46,7 +47,7 @@ export function openEncryption(dataDir: string, db: Connection): Encryption {
   return encryption
 }
 
-/** Puts a new key on top of those in the file, if there is one; what the others encrypted can still be opened. */
+/** Adds a new key in front of those in the file, if any; the others can still decrypt. */
 export function addKey(dataDir: string): Encryption {
   const file = join(dataDir, ENCRYPTION_KEY_FILE)
   const keys: Keys = [randomBytes(KEY_BYTES), ...(readKeys(file) ?? [])]
@@ -56,7 +57,7 @@ export function addKey(dataDir: string): Encryption {
 
 type Keys = [Uint8Array, ...Uint8Array[]]
 
-/** Null when there is no file. */
+/** Null if there is no file. */
 function readKeys(file: string): Keys | null {
   let handle: number
   try {
@@ -83,7 +84,7 @@ function readKeys(file: string): Keys | null {
   }
 }
 
-/** Whole or not at all, and on the disk. */
+/** Complete or not at all, and synced to disk. */
 function write(file: string, keys: Keys): void {
   renameSync(writeDraft(file, keys), file)
   syncFolder(dirname(file))

@@ -1,15 +1,15 @@
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto'
 
-/** Seals secrets for the disk and opens them again, with AES-256-GCM (NIST SP 800-38D). What is encrypted is bound to its
- *  place, so that nobody who can write to the database makes the secret of one record that of another. */
+/** Encrypts and decrypts secrets on disk with AES-256-GCM (NIST SP 800-38D). A ciphertext is bound to its place, so
+ *  that a person who can write to the database cannot move a secret to another record. */
 export interface Encryption {
   /** `place` is table and key of the row: `webhooks whk_…`. */
   encrypt(plain: string | Uint8Array, place: string): Uint8Array
-  /** Throws EncryptionKeyUnusable when it was encrypted with another key, for another place, or was changed. */
+  /** Throws EncryptionKeyUnusable if it was encrypted with another key, for another place, or was changed. */
   decrypt(encrypted: Uint8Array, place: string): Buffer
 }
 
-/** The key of the seals is missing, is not the one, or others may read it; `message` says what to do. */
+/** The encryption key is missing, wrong, or readable by others; `message` says what to do. */
 export class EncryptionKeyUnusable extends Error {
   constructor(message: string) {
     super(message)
@@ -17,10 +17,10 @@ export class EncryptionKeyUnusable extends Error {
   }
 }
 
-/** Of AES-256. */
+/** Length of an AES-256 key in bytes. */
 export const KEY_BYTES = 32
 
-/** Keys → Encryption. The first seals, all of them open: while keys are changed there are two. */
+/** Keys → Encryption. The first encrypts, all of them decrypt: during a key rotation there are two. */
 export function createEncryption(keys: readonly [Uint8Array, ...Uint8Array[]]): Encryption {
   const named = keys.map((key) => ({ key, name: nameOf(key) }))
   const newest = { key: keys[0], name: nameOf(keys[0]) }
@@ -51,7 +51,7 @@ const NONCE_BYTES = 12
 const TEXT_AT = NAME_BYTES + NONCE_BYTES
 const TAG_BYTES = 16
 
-/** Tells which key encrypted, and nothing of the key. */
+/** Identifies a key without revealing it. */
 function nameOf(key: Uint8Array): Buffer {
   return createHash('sha256').update('postrider seal key').update(key).digest().subarray(0, NAME_BYTES)
 }

@@ -12,7 +12,7 @@ const COUNT = `update deliveries set opens = opens + ?, clicks = clicks + ?, mac
   where number = ?`
 const UNSUBSCRIBE = 'update deliveries set unsubscribed_at = ? where number = ?'
 
-/** Writes what a recipient did, inside a change. */
+/** Writes an engagement record inside a change. */
 export type EngageInside = (record: EngagementRecord) => 'recorded' | 'counted' | 'unknown'
 
 export function engageInside(

@@ -9,29 +9,29 @@ const OLD = `select distinct range from event_kinds where organization_id = ?
     and range < (select coalesce(min(number), ?) from events where organization_id = ?) / ? order by range limit ?`
 const REMOVE = 'delete from event_kinds where organization_id = ? and range = ?'
 
-/** Numbers of a range. A range is walked in a millisecond, and for its thousand events some ten rows are written. Tests
- *  are told of it. */
+/** Event numbers per range. Reading a range takes a millisecond, and its thousand events cause about ten rows. Tests
+ *  change it. */
 export const RANGE = 1024
-/** Ranges asked about in one go: half a millisecond where an organization has few domains. */
+/** Ranges per query: half a millisecond if an organization has few domains. */
 const SPAN = 256
 
-/** Which types, modes and domains of an organization occur in each range of event numbers: a list that asks for what is
- *  seldom steps over all other ranges, and no index has to be written for each event. */
+/** Types, modes and domains that occur in each range of event numbers of an organization. A list of rare events
+ *  skips all other ranges, so that no index entry per event is needed. */
 export interface EventKinds {
-  /** Inside the change that writes the event. */
+  /** Call it inside the change that writes the event. */
   note(event: Event, number: number | bigint): void
-  /** What was noted of this transaction was taken back. */
+  /** Drops the notes of a transaction that was rolled back. */
   forget(): void
-  /** Ranges of which retention has left nothing, the oldest first. */
+  /** Ranges that retention has emptied, the oldest first. */
   emptied(organizationId: string, limit: number): number[]
   /** Inside a change. */
   remove(organizationId: string, range: number): void
-  /** Spans of numbers from `low` to before `high`, in the order of walking, each with its parts that hold what is asked
-   *  for; most have none. */
+  /** Spans of numbers from `low` to before `high`, in order, each with its parts that may contain matches; most have
+   *  none. */
   spans(filter: EventFilter, bounds: Numbers, order: 'asc' | 'desc'): Generator<Numbers[]>
 }
 
-/** True when the filter asks for something that ranges are known by. */
+/** True if the filter uses a property that ranges are noted by. */
 export function asksForKind({ type, mode, domainId }: EventFilter): boolean {
   return type !== null || mode !== null || domainId !== null
 }
@@ -40,7 +40,7 @@ export function eventKinds(db: Connection): EventKinds {
   const note = db.prepare(NOTE)
   const old = db.prepare<unknown[], number>(OLD).pluck()
   const remove = db.prepare(REMOVE)
-  /** Kinds known to be noted in the range that is being written. */
+  /** Kinds already noted in the range that is currently written. */
   const noted = new Set<string>()
   let current = -1
 

@@ -9,14 +9,14 @@ import type { Writer } from './writer.ts'
 
 const COLUMNS = `id, type, organization_id as organizationId, domain_id as domainId, message_id as messageId, mode,
   created_at as createdAt, body`
-// What a live feed reads at each bell: one organization, whatever the kind.
+// Query of a live feed at each notification: one organization, all types.
 const BEHIND = `select number as place, ${COLUMNS} from events indexed by events_of_organization
   where organization_id = ? and number > ? and number <= ? order by number limit ?`
 const NEWEST_OF = `select id, number as place from events indexed by events_of_organization
   where organization_id = ? order by number desc limit 1`
 const GET = `select ${COLUMNS} from events where id = ?`
 const NUMBER = 'select number from events where id = ?'
-// A cursor whose record retention has dropped: everything older than its id's time goes on.
+// For a cursor whose record retention has removed: continues with everything older than the time in its ID.
 const NUMBER_NEAR = 'select number + 1 from events where id < ? order by id desc limit 1'
 const NEWEST = 'select max(number) from events'
 const LAST_BEFORE = `select number from events where organization_id = ? and created_at < ?
@@ -24,15 +24,15 @@ const LAST_BEFORE = `select number from events where organization_id = ? and cre
 const FIRST_SINCE = `select number from events where organization_id = ? and created_at >= ?
   order by created_at limit 1`
 
-// What most mails bring about is common; of all else there is an index, which costs next to nothing.
+// Events that most mails cause. All others have an index, which costs next to nothing.
 const COMMON = ['message.delivered', 'message.opened', 'message.clicked']
 const SELDOM = `type not in ('${COMMON.join("', '")}')`
 const ARE_MANY = `select 1 from events indexed by events_seldom
   where organization_id = ? and type = ? and ${SELDOM} and number >= ? and number < ? limit 1 offset ?`
-/** So many of a kind are walked, whatever else is asked of them. */
+/** Up to this many events of a type are read, whatever the other filters. */
 const FEW = 256
 
-/** Ranges looked through before others have a turn: some milliseconds. */
+/** Ranges read before other work gets a turn: some milliseconds. */
 const RANGES_A_TURN = 4
 
 type PlacedEvent = Followed['events'][number]
@@ -55,7 +55,7 @@ export function sqliteEvents(
   const behindIn = db.prepare<unknown[], PlacedEvent>(BEHIND)
   const newestOf = db.prepare<unknown[], { id: string; place: number }>(NEWEST_OF)
 
-  /** Where an index has just what is asked for, or few more. */
+  /** True where an index contains exactly the matches, or few more. */
   const indexOf = (
     { organizationId, type, messageId, mode, domainId, reach = null }: EventFilter,
     { low, high }: Numbers,
@@ -66,7 +66,7 @@ export function sqliteEvents(
     return isAll || areMany.get(organizationId, type, low, high, FEW) === undefined ? 'events_seldom' : null
   }
 
-  /** The numbers that events of the filter's time can have. */
+  /** Numbers that events of the filter's time range can have. */
   const timed = ({ organizationId, createdAfter, createdBefore }: EventFilter, { low, high }: Numbers): Numbers => {
     const last = createdAfter === null ? null : lastBefore.get(organizationId, createdAfter - SLACK_MS)
     const first = createdBefore === null ? null : firstSince.get(organizationId, createdBefore + SLACK_MS)
@@ -148,7 +148,7 @@ export function sqliteEvents(
   }
 }
 
-/** All of one organization. */
+/** True if the filter selects all events of one organization. */
 function isPlain(filter: EventFilter): boolean {
   return conditionsOf(filter).length === 1
 }

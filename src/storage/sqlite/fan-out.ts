@@ -18,7 +18,7 @@ const ADD_TARGETS = 'insert into fan_out_targets (organization_id, targets) valu
 const TARGETS = 'select targets from fan_out_targets where number = ?'
 const REMOVE_TARGETS = 'delete from fan_out_targets where organization_id = ?'
 const QUEUE = 'insert into fan_outs (event_number, organization_id, target_set, next) values (?, ?, ?, 0)'
-// From organization to organization along the index: its cost is their number.
+// Goes from organization to organization along the index: its cost is their number.
 const PENDING = `with recursive pending (id) as (
     select min(organization_id) from fan_outs
     union all
@@ -31,38 +31,38 @@ const NEXT_OF = `select f.event_number as eventNumber, f.target_set as targetSet
 const MOVE = 'update fan_outs set next = ? where organization_id = ? and event_number between ? and ?'
 const DONE = 'delete from fan_outs where organization_id = ? and event_number between ? and ?'
 
-/** Deliveries of one organization written with their events in one transaction: some 24 µs each, so 6 ms. */
+/** Deliveries of one organization written with their events in one transaction: about 24 µs each, so 6 ms. */
 const INLINE_OF_ORGANIZATION = 250
-/** The same of all organizations. */
+/** The same for all organizations. */
 const INLINE = 500
-/** Written in one step afterwards. */
+/** Deliveries written in one later step. */
 const STEP = 200
-/** Events that are written together, for one webhook after the other: what a webhook's deliveries share in the indexes is
- *  written once for all of them. Event by event, 60 webhooks cost a step ten times the pages. */
+/** Events that are written together, for one webhook after the other, so that index pages of a webhook's deliveries
+ *  are written once for all of them. Event by event, 60 webhooks cost a step ten times the pages. */
 const TOGETHER = 100
 
-/** Writes an event, counts it, and writes one pending delivery for each active webhook that subscribed to its kind,
- *  inside the change that caused it. An event that is there already was fanned out then: nothing happens. */
+/** Writes an event, counts it, and writes one pending delivery for each active webhook that subscribed to its type,
+ *  inside the change that caused it. An event that already exists was fanned out then: nothing happens. */
 export type AppendInside = (event: Event, how?: CountingContext & Only) => void
 
-/** To that webhook, whatever it subscribed to, and not counted: nothing has happened. */
+/** Limits the fan-out to one webhook, whatever its subscriptions, without counting the event. */
 interface Only {
   onlyWebhook?: string | undefined
 }
 
-/** Events become webhook deliveries. What is more than a transaction should take is noted beside the event, with those who
- *  were subscribed, and written in steps afterwards; from then on later events of that organization wait behind it, so
- *  that the order stays. Cut off between two steps, the next process goes on where the last committed step ended; ids
- *  follow from event and webhook, so that nothing is written twice. */
+/** Turns events into webhook deliveries. If there are too many for one transaction, they are queued beside the event
+ *  with the webhooks that were subscribed, and written later in steps. From then on later events of that
+ *  organization wait behind it, so that the order stays. After an interruption the next process continues after the
+ *  last committed step; IDs follow from event and webhook, so that nothing is written twice. */
 export interface FanOut {
   append: AppendInside
-  /** Whether deliveries are still to be written. */
+  /** True while deliveries are still to be written. */
   hasPending(): boolean
-  /** Inside a change: writes some of them, of one organization after the other; true while there are more. */
+  /** Inside a change: writes some of them, one organization after the other; true while there are more. */
   some(): boolean
   /** A transaction begins. */
   begun(): void
-  /** What was written was taken back. */
+  /** Drops the state of changes that were rolled back. */
   forget(): void
 }
 
@@ -84,9 +84,9 @@ export function createFanOut(
 
   const targetSets = createTargetSets(db, webhooks)
   const inline = createInlineBudget()
-  /** Organizations with deliveries to write; null = to be read. */
+  /** Organizations with deliveries to write; null = not read yet. */
   let pending: Set<string> | null = null
-  /** Whose turn it was last. */
+  /** The organization that had the last turn. */
   let last = ''
 
   const forget = () => {
@@ -151,15 +151,16 @@ export function createFanOut(
   }
 }
 
-/** Who was subscribed when events were queued, by organization: one row for all events of the same subscriptions. */
+/** Webhooks that were subscribed when events were queued, by organization: one row for all events with the same
+ *  subscriptions. */
 function createTargetSets(db: Connection, webhooks: WebhookCache) {
   const add = db.prepare(ADD_TARGETS)
   const read = db.prepare<unknown[], string>(TARGETS).pluck()
   const remove = db.prepare(REMOVE_TARGETS)
-  /** As it was written last. */
+  /** The set that was written last. */
   const sets = new Map<string, { of: Webhook[]; number: number | bigint }>()
   return {
-    /** The number of the set that is true now, written if it is new. */
+    /** Number of the current set, written if it is new. */
     current: (organizationId: string): number | bigint => {
       const of = webhooks.activeOf(organizationId)
       const known = sets.get(organizationId)
@@ -185,7 +186,7 @@ function createInlineBudget() {
   let written = 0
   const writtenOf = new Map<string, number>()
   return {
-    /** Whether so many more fit into this transaction; counts them if so. */
+    /** True if that many more fit into this transaction; then counts them. */
     takes: (organizationId: string, count: number): boolean => {
       const before = writtenOf.get(organizationId) ?? 0
       if (before + count > INLINE_OF_ORGANIZATION || written + count > INLINE) return false
@@ -200,7 +201,8 @@ function createInlineBudget() {
   }
 }
 
-/** → What writes deliveries of the oldest queued events of an organization; false when there are none left. */
+/** Returns a function that writes deliveries of the oldest queued events of an organization; false if there are none
+ *  left. */
 function createOldestWriter(
   db: Connection,
   inside: {
@@ -226,7 +228,7 @@ function createOldestWriter(
       for (const target of all.slice(at)) {
         if (left <= 0) break
         at++
-        left -= events.length // also for who is not subscribed, or gone meanwhile
+        left -= events.length // also for webhooks that are not subscribed, or were deleted meanwhile
         if (webhooks.get(target.id) === null) continue
         for (const event of events) {
           if (isFor(event)(target)) deliverTo(target.id, { ...event, number: event.eventNumber })
@@ -240,8 +242,8 @@ function createOldestWriter(
   }
 }
 
-/** The id of one event for one webhook follows from both, so that fanning out twice changes nothing; a replay
- *  is another delivery of the same event and adds its time. */
+/** ID of the delivery of one event to one webhook, derived from both, so that repeating the fan-out changes nothing.
+ *  A replay is another delivery of the same event and adds its time. */
 export function webhookDeliveryId(eventId: string, webhookId: string, replayedAt?: number): string {
   const digest = createHash('sha256')
     .update(`${eventId} ${webhookId} ${replayedAt ?? 'first'}`)
@@ -255,7 +257,7 @@ type Target = Pick<Webhook, 'id' | 'events' | 'mode' | 'domainId'>
 const isFor = (event: Pick<Event, 'type' | 'mode' | 'domainId'>) => (webhook: Target) =>
   webhook.events.includes(event.type) && concerns(webhook, event)
 
-/** An event as far as its deliveries need it. */
+/** The fields of an event that its deliveries need. */
 interface Written {
   number: number | bigint
   id: string
@@ -263,7 +265,7 @@ interface Written {
   createdAt: number
 }
 
-/** Those at the head that stand at the same place of the same targets. */
+/** The first events that are at the same position of the same targets. */
 function whileAlike(events: readonly Pending[], { targetSet, next }: Pending): readonly Pending[] {
   const end = events.findIndex((event) => event.targetSet !== targetSet || event.next !== next)
   return end < 0 ? events : events.slice(0, end)

@@ -1,13 +1,13 @@
 import type { Connection } from './driver.ts'
 import type { Reading } from './reading.ts'
 
-/** Notices that another process changed the file (the command line beside a running server), so that what is
- *  remembered here can be forgotten. SQLite counts such changes for us (sqlite.org/pragma.html#pragma_data_version). */
+/** Detects that another process changed the file (the command line beside a running server), so that caches are
+ *  cleared. SQLite counts such changes (sqlite.org/pragma.html#pragma_data_version). */
 export interface ForeignChanges {
-  /** Compares the counter and tells the listeners when it moved. A microsecond inside a transaction; outside, where
-   *  SQLite takes and drops a lock of the file for it, ten. */
+  /** Compares the counter and calls the listeners if it changed. Takes a microsecond inside a transaction, and ten
+   *  outside, where SQLite takes and releases a file lock for it. */
   check(): void
-  /** The same at most once in a turn of the event loop: for reads that every request makes. */
+  /** The same at most once per turn of the event loop, for reads that every request makes. */
   glance(): void
   onChange(listener: () => void): void
 }

@@ -7,13 +7,13 @@ import type { DueIndex } from './due-index.ts'
 import type { FanOut } from './fan-out.ts'
 import type { Writer } from './writer.ts'
 
-/** A queue, and how what is held of it ends without being tried. */
+/** A queue, and how its held deliveries end without an attempt. */
 interface Queue {
   name: HeldQueue
   table: string
-  /** By what the queue is ordered. */
+  /** Column that the queue is ordered by. */
   key: string
-  /** Still to be tried. */
+  /** SQL condition for open deliveries. */
   isOpen: string
   discarded: string
 }
@@ -42,7 +42,7 @@ const QUEUES: readonly Queue[] = [
   },
 ]
 
-/** The most that one transaction decides, beside a server that wants to write, too. */
+/** Deliveries decided in one transaction, so that a running server can also write. */
 const BATCH = 500
 
 export function sqliteHeld(
@@ -63,7 +63,7 @@ export function sqliteHeld(
   const ofMessage = db.prepare(`select h.due_at from messages m join deliveries d on d.message_number = m.number
     join held_deliveries h on h.number = d.number where m.id = ? limit 1`)
 
-  /** Batch by batch, so that a server beside it has its turns. */
+  /** In batches, so that a running server gets its turns. */
   const each = async (name: HeldQueue, dueAfter: number | null, decide: (row: HeldRow) => boolean): Promise<number> => {
     const { next, forget } = queueOf(name)
     let decided = 0
@@ -93,7 +93,7 @@ export function sqliteHeld(
       writer.write(() => {
         while (fanOut.some()); // deliveries that were still to be written are held like the others
         for (const { name, table } of QUEUES) {
-          // What an earlier restore holds stays held. A row that a worker holds was due.
+          // Deliveries held by an earlier restore stay held. A leased row was due.
           db.exec(`insert or ignore into held_${table} (number, due_at)
             select number, iif(worker is null, next_attempt_at, 0) from ${table} where next_attempt_at is not null`)
           db.exec(`update ${table} set next_attempt_at = null, worker = null where next_attempt_at is not null`)
@@ -135,7 +135,7 @@ interface HeldRow {
 }
 
 function statementsOf(db: Connection, { name, table, key, isOpen, discarded }: Queue) {
-  // What was asked for by its id meanwhile has a time again, and what was cancelled is over: neither is touched.
+  // A delivery requested by its ID meanwhile has a time again, and a cancelled one is final: neither is changed.
   const waits = `where number = ? and next_attempt_at is null and worker is null and ${isOpen}`
   return {
     count: db.prepare<unknown[], number>(`select count(*) from held_${table}`).pluck(),
@@ -151,7 +151,7 @@ function statementsOf(db: Connection, { name, table, key, isOpen, discarded }: Q
   }
 }
 
-/** The state of a message is that of its deliveries. */
+/** The status of a message follows from its deliveries. */
 function messageOf(db: Connection, table: string): (number: number) => void {
   const message = db.prepare(`select message_number from ${table} where number = ?`).pluck()
   if (table === 'inbound_deliveries') {

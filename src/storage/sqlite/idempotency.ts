@@ -8,7 +8,7 @@ const FIND = `select organization_id as organizationId, key_hash as keyHash, req
   from idempotency where organization_id = ? and key_hash = ? and created_at > ?`
 const REMEMBER = `insert into idempotency (organization_id, key_hash, request_hash, status, body, created_at)
   values (?, ?, ?, ?, ?, ?) on conflict do nothing`
-// An expired record may still stand where the new one goes.
+// The new record may replace an expired one.
 const REPLACE = `update idempotency set request_hash = ?, status = ?, body = ?, created_at = ?
   where organization_id = ? and key_hash = ?`
 const REPLACED = `select rowid as number, octet_length(body) as bytes from idempotency
@@ -17,7 +17,7 @@ const PRUNE = `delete from idempotency where rowid in (
     select rowid from idempotency where created_at < ? limit ?)
   returning rowid as number, organization_id as organizationId, octet_length(body) as bytes`
 
-/** Writes an answer to remember inside the change it tells of; nothing when there is none. */
+/** Writes an idempotency record inside the change that it belongs to; does nothing without one. */
 export type RememberInside = (remember: Remember | undefined) => void
 
 export function rememberInside(db: Connection, storedBytes: StoredBytes): RememberInside {

@@ -12,7 +12,7 @@ import { INBOUND_COLUMNS, type InboundRow, toInboundMessage } from './inbound-ro
 import { leasesOf } from './leases.ts'
 import type { Writer } from './writer.ts'
 
-// From route to route along the due index: its cost is their number, not what waits for them.
+// Goes from route to route along the due index: its cost is the number of routes, not of deliveries.
 const DUE_TIMES = `with recursive routes (key) as (
     select min(route_id) from inbound_deliveries where next_attempt_at is not null
     union all
@@ -35,7 +35,7 @@ const ADD_ATTEMPT = `insert into inbound_attempts (delivery_number, number, at, 
   values (?, ?, ?, ?, ?, ?, ?)`
 const WAITS_SINCE = `coalesce((select a.at from inbound_attempts a where a.delivery_number = d.number
     order by a.number desc limit 1), d.created_at)`
-// While an attempt is in progress there is no next one.
+// While an attempt is in progress, there is no next one.
 const OF_MESSAGE = `select d.number, d.id, m.id as inboundMessageId, d.route_id as routeId, d.status,
     iif(d.worker is null, d.next_attempt_at, null) as nextAttemptAt, d.created_at as createdAt
   from inbound_messages m join inbound_deliveries d on d.message_number = m.number
@@ -78,7 +78,7 @@ export function sqliteInboundDeliveries(
   readDueTimes()
   foreign.onChange(readDueTimes)
 
-  /** The route as a delivery needs it; null while it takes none. */
+  /** The route as a delivery needs it; null while it accepts none. */
   const targetOf = (routeId: string): ClaimedInboundDelivery['route'] | null => {
     const route = inside.routes.get(routeId)
     if (route === null || !route.enabled || route.action.type !== 'webhook') return null

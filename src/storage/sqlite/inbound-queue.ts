@@ -6,8 +6,8 @@ const ADD = `insert into inbound_deliveries (id, message_number, route_id, statu
   values (?, ?, ?, ?, 0, ?, ?)`
 const SET_STATUS = 'update inbound_messages set delivery_status = ? where number = ?'
 
-/** Writes the delivery a message owes to its route, due at `at`, inside the change that causes it. A route that went
- *  meanwhile will not come back: that delivery has failed from the start. */
+/** Writes the delivery of a message to its route, due at `at`, inside the change that causes it. If the route was
+ *  deleted meanwhile, the delivery fails immediately. */
 export type QueueInboundInside = (
   delivery: { id: string; messageNumber: number | bigint; routeId: string },
   at: number,

@@ -30,10 +30,10 @@ const SET_DELIVERY_STATUS = `update inbound_messages set delivery_status = 'fail
 const COUNT = 'select count(*) from inbound_routes where organization_id = ?'
 const REMOVE = 'delete from inbound_routes where id = ?'
 
-/** How many open deliveries of a removed route end in one transaction: some ten milliseconds. */
+/** Open deliveries of a removed route that end in one transaction: some ten milliseconds. */
 const FAIL_MAX = 500
 
-/** Routes as every RCPT and every attempt needs them, remembered until something changes. */
+/** Routes for every RCPT and every attempt, cached until something changes. */
 export interface InboundRouteCache {
   get(id: string): (InboundRoute & { secret: string }) | null
   enabledOf(organizationId: string): InboundRoute[]
@@ -95,7 +95,7 @@ export function sqliteInboundRoutes(
   const setDeliveryStatus = db.prepare(SET_DELIVERY_STATUS)
   const remove = db.prepare(REMOVE)
 
-  /** Forgets inside the change, so that the next one of the same group reads what this one wrote. */
+  /** Clears the cache inside the change, so that the next change of the same group sees this one. */
   const change = <T>(write: () => T): Promise<T> =>
     writer.write(() => {
       const value = write()
@@ -157,8 +157,8 @@ export function sqliteInboundRoutes(
         )
         return find(id)
       }),
-    // A route may have a day's mail waiting: it is switched off first and goes with the last of its deliveries. What is
-    // cut off in between is a disabled route that can be removed again.
+    // A route may have a day's mail waiting: it is disabled first and deleted after the last of its deliveries. An
+    // interruption leaves a disabled route that can be removed again.
     remove: async (id) => {
       await change(() => disable.run(id))
       let isLeft = true
@@ -173,7 +173,7 @@ export function sqliteInboundRoutes(
   }
 }
 
-/** Where its secret is encrypted for. */
+/** Encryption place of its secret. */
 const placeOf = (id: string) => `inbound_routes ${id}`
 
 interface Row {

@@ -30,7 +30,7 @@ const RAW = `select r.number, r.raw as first from inbound_messages m join inboun
 const PARSED = `select r.number, r.parsed as first from inbound_messages m join inbound_raws r on r.number = m.raw_number
   where m.id = ?`
 const NUMBER = 'select number from inbound_messages where id = ?'
-// A cursor whose record retention has dropped: everything older than its id's time goes on.
+// For a cursor whose record retention has removed: continues with everything older than the time in its ID.
 const NUMBER_NEAR = 'select number + 1 from inbound_messages where id < ? order by id desc limit 1'
 const NEWEST = 'select max(number) from inbound_messages'
 const TIME_FROM = `select received_at from inbound_messages where organization_id = ? and number >= ?
@@ -117,7 +117,8 @@ export function sqliteInbound(
   }
 }
 
-/** → What writes a message on its stored mail and returns its number, inside the change that accepts it. */
+/** Returns a function that writes a message for its stored mail and returns its number, inside the change that
+ *  accepts it. */
 function addInboundInside(
   db: Connection,
   storedBytes: StoredBytes,
@@ -160,7 +161,7 @@ function addInboundInside(
   }
 }
 
-/** What one of the organizations may not: store more, or forward to so many more. */
+/** The limit of an organization that the mail exceeds, for storage or forwards; null if there is none. */
 function limitReached(
   taken: AcceptedInbound['taken'],
   { usage, storedBytes }: { usage: Usage; storedBytes: StoredBytes },
@@ -203,8 +204,8 @@ function conditionsOf(filter: InboundFilter, addresses: AddressOf[]): Condition[
   ]
 }
 
-/** What is walked is narrowest: one address, one route, one status, one domain or the organization. Left to itself SQLite
- *  walks the organization, because that lies in the order of the page as well. */
+/** Uses the narrowest index: one address, one route, one status, one domain, or the organization. By itself SQLite
+ *  would use the organization, whose index also has the order of the page. */
 function walkOf(filter: InboundFilter, [narrowest]: AddressOf[]): Walk {
   const { organizationId, routeId, status, domainId } = filter
   if (narrowest !== undefined) {
@@ -234,7 +235,7 @@ interface AddressOf {
   address: string
 }
 
-/** The addresses asked for, the rarer first: many write to one address, one writes seldom. */
+/** The requested addresses, the rarer one first: an address receives mail from many, but seldom sends. */
 function addressesOf({ from, to }: InboundFilter): AddressOf[] {
   const asked = { from, to }
   return (['from', 'to'] as const).flatMap((field) => {

@@ -4,8 +4,8 @@ import { openEncryption } from './encryption-key.ts'
 import { requireOwnSchema } from './own-schema.ts'
 import { decryptEverySecret } from './re-encrypt.ts'
 
-/** A copy that nobody uses → how many steps of the schema are made in it, and which installation it is of. Its pages must hold
- *  together. Throws StoreDamaged, and what the driver throws. */
+/** A copy that is not in use → the number of its schema steps, and its installation. Its pages must be intact.
+ *  Throws StoreDamaged, and what the driver throws. */
 export function describeDatabase(file: string): { schema: number; instanceId: string } {
   return withDatabase(file, (db) => {
     requireWhole(db, 'quick_check(1)')
@@ -16,10 +16,9 @@ export function describeDatabase(file: string): { schema: number; instanceId: st
   })
 }
 
-/** The same looked at whole, with its `seal.key` beside it: first that its tables, indexes and triggers are those of this
- *  program and nothing else, then trees and indexes, references between tables, steps of the schema, and every encrypted
- *  secret. Answers how many secrets there are. Throws StoreDamaged, StoreMismatch for a newer one and
- *  EncryptionKeyUnusable. */
+/** Inspects a whole copy with its `seal.key`: first that its tables, indexes and triggers are exactly those of this
+ *  program, then trees and indexes, references between tables, schema steps, and every encrypted secret. Returns the
+ *  number of secrets. Throws StoreDamaged, StoreMismatch for a newer one and EncryptionKeyUnusable. */
 export function inspectDatabase(folder: string, file: string): { secrets: number } {
   return withDatabase(file, (db) => {
     requireOwnSchema(db)

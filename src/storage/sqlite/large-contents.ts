@@ -7,18 +7,19 @@ import type { Writer } from './writer.ts'
  *  Killed before   what was written is removed after the next start.
  *  Refused         the same, at once: the disk is full, or the owner is not taken. */
 export interface LargeContents {
-  /** Writes what is long of `contents`, then calls `take`, whose change is to own them (ContentParts.addRest) → what that
-   *  gives. What `refusal` gives, if it does, and nothing is written: what can be known before. Rejects with what any throws. */
+  /** Writes the long ones of `contents`, then calls `take`, whose change takes them over (ContentParts.addRest), and
+   *  returns its result. If `refusal` returns something, that is the result and nothing is written. Rejects with
+   *  what any of them throws. */
   ahead<T>(contents: readonly Uint8Array[], take: () => Promise<T>, refusal?: () => T | null): Promise<T>
 }
 
-/** `taking` for what is written, `writer` for what is given up again. */
+/** `taking` writes the contents, `writer` releases those that were given up. */
 export function createLargeContents(
   parts: ContentParts,
   { taking, writer }: { taking: Writer; writer: Writer },
 ): LargeContents {
   let last: Promise<unknown> = Promise.resolve()
-  /** One at a time, so that no commit carries two of them. */
+  /** One at a time, so that no commit contains two of them. */
   const inTurn = <T>(change: () => T): Promise<T> => {
     const step = last.then(() => taking.write(change))
     last = step.catch(() => {})
@@ -60,5 +61,5 @@ export function createLargeContents(
 
 /** A megabyte takes some ten milliseconds. */
 const STEP_PARTS = 4
-/** With their owner, in one change. */
+/** Written with their owner, in one change. */
 const SHORT_BYTES = (1 + STEP_PARTS) * PART_BYTES

@@ -1,18 +1,18 @@
 import type { Connection } from './driver.ts'
 
-/** After a commit that leaves more than a thousand pages in the log SQLite copies them into the file at once, which for a
- *  large mail holds the thread as long as the commit itself, and whoever waits for the commit with it. So after large ones
- *  it is done in a turn of its own. */
+/** After a commit that leaves more than a thousand pages in the log, SQLite copies them into the file at once. For a
+ *  large mail this blocks the thread as long as the commit itself, and with it all that wait for the commit.
+ *  Therefore the copy runs in a separate turn after large commits. */
 export interface LateCopy {
-  /** Inside a change that writes so many bytes. */
+  /** Call it inside a change that writes this many bytes. */
   writing(bytes: number): void
   /** The change is durable: copies soon. */
   committed(): void
-  /** It was taken back. */
+  /** The change was rolled back. */
   undone(): void
 }
 
-/** `copyLog` brings the log into the file, and never throws. */
+/** `copyLog` copies the log into the file, and never throws. */
 export function createLateCopy(db: Connection, copyLog: () => void): LateCopy {
   let isPutOff = false
   const over = () => {
@@ -34,5 +34,5 @@ export function createLateCopy(db: Connection, copyLog: () => void): LateCopy {
 }
 
 const LARGE_BYTES = 2 ** 20
-/** SQLite's own. */
+/** SQLite's own limit. */
 const BY_ITSELF_PAGES = 1_000

@@ -3,25 +3,25 @@ import type { Connection } from './driver.ts'
 import { type DueIndex, NO_END } from './due-index.ts'
 import type { Writer } from './writer.ts'
 
-/** What differs between the queues. The SQL parts speak of the row as `d`. */
+/** Differences between the queues. SQL parts refer to the row as `d`. */
 interface QueueTable {
   table: string
   /** Column that the queue is ordered by. */
   key: string
-  /** Further assignments for a row that was never tried. */
+  /** Further assignments for a row that was not attempted. */
   onRelease?: string
-  /** How long after a lost attempt the row is due again, ms. */
+  /** Wait after a lost attempt before the row is due again, ms. */
   pauseMs?: string
-  /** Rows that keep their date whatever the clock says. */
+  /** Rows that keep their date when the clock is set. */
   isDated?: string
   /** Time of the last attempt, or of the row's acceptance (ms UTC). */
   waitsSince: string
 }
 
-/** Rows looked at by one call of endFutureWaits: one or two milliseconds. */
+/** Rows per call of endFutureWaits: one or two milliseconds. */
 const SLICE = 2000
 
-/** Ends leases and waits of one queue, for all queues alike. */
+/** Ends leases and waits of one queue; the same for all queues. */
 export function leasesOf(
   db: Connection,
   writer: Writer,

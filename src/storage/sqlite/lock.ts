@@ -4,9 +4,9 @@ import { type Connection, connect } from './driver.ts'
 
 export const LOCK_FILE = 'postrider.lock'
 
-/** A data directory → the right to be its only server, until `release` or the end of the process, however it ends;
- *  null when another process has it. An exclusive transaction on a file of its own: the lock is the operating
- *  system's, so no stale mark can be left behind. */
+/** Data directory → the right to be its only server, until `release` or the end of the process, however it ends;
+ *  null if another process has it. It is an exclusive transaction on a separate file: the operating system holds the
+ *  lock, so that it never becomes stale. */
 export function lockDataDir(dataDir: string): { release: () => void } | null {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 })
   const file = join(dataDir, LOCK_FILE)

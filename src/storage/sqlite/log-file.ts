@@ -1,15 +1,15 @@
 import { existsSync, readFileSync, statSync } from 'node:fs'
 
-/** What is to be seen of a database that nobody has open, before SQLite opens it and quietly goes on without what it
- *  cannot read: SQLite takes a log up to the first frame whose checksum is wrong and forgets the rest, which is right
- *  for a commit that a power cut tore, and a loss of mail for anything else.
+/** Checks a closed database before SQLite opens it and silently ignores what it cannot read: SQLite reads a log up
+ *  to the first frame with a wrong checksum and drops the rest. That is right for a commit interrupted by a power
+ *  cut, but loses mail in any other case.
  *
- *  Beside the log lies its index, and that says how many frames were committed when the process died: exact after a
- *  kill, and never too much after a power cut, since it is written behind the fsync of the log.
- *  sqlite.org/fileformat2.html#walformat, sqlite.org/walformat.html */
+ *  The log's index says how many frames were committed when the process died: exactly after a kill, and never too
+ *  many after a power cut, since it is written after the fsync of the log. sqlite.org/fileformat2.html#walformat,
+ *  sqlite.org/walformat.html */
 export type LogState =
   | { kind: 'none' }
-  /** `tornBytes`: behind the last commit, of a change that was never acknowledged. */
+  /** `tornBytes`: bytes behind the last commit, from a change that was never acknowledged. */
   | { kind: 'sound'; tornBytes: number }
   | { kind: 'damaged'; what: string }
 
@@ -17,13 +17,13 @@ const LOG_HEADER = 32
 const FRAME_HEADER = 24
 const MAGIC = 0x377f0682 // the lowest bit: checksums are of big-endian words
 
-/** A database file → the state of its log. Throws what reading throws. */
+/** Database file → the state of its log. Throws what reading throws. */
 export function readLogState(database: string): LogState {
   const index = readIndex(`${database}-shm`)
   const file = `${database}-wal`
   const log = existsSync(file) ? readFileSync(file) : null
   if (log === null || log.length < LOG_HEADER || isBlank(log.subarray(0, LOG_HEADER))) {
-    // All of it was in the database file already when the process died.
+    // The database file already contained all of it when the process died.
     if (index === null || index.frames <= index.copied) return { kind: 'none' }
     return { kind: 'damaged', what: `${file} is ${log === null ? 'missing' : 'empty'}: changes were only in it` }
   }
@@ -33,14 +33,14 @@ export function readLogState(database: string): LogState {
   if (isOfThisLog && found.committed < index.frames) {
     return { kind: 'damaged', what: `${file} can be read up to change ${found.committed} of ${index.frames}` }
   }
-  // A power cut tears the last change at most: the one before it was on the disk before it began.
+  // A power cut damages only the last change: the one before was on disk before it began.
   if (!isOfThisLog && found.commitsBehind > 1) {
     return { kind: 'damaged', what: `${file} is damaged behind change ${found.committed}, and whole changes follow` }
   }
   return { kind: 'sound', tornBytes: found.ownBytes - LOG_HEADER - found.committed * found.frameBytes }
 }
 
-/** A log → how many frames count, and what of the same log lies behind them; null when its header is not one. */
+/** Log → the number of committed frames, and what follows them in the same log; null if its header is invalid. */
 function readFrames(log: Buffer) {
   const isBigEndian = (log.readUInt32BE(0) & 1) === 1
   const pageBytes = log.readUInt32BE(8)
@@ -53,7 +53,7 @@ function readFrames(log: Buffer) {
   let sum: Sum | null = header
   for (let frame = 1, at = LOG_HEADER; at + frameBytes <= log.length; frame++, at += frameBytes) {
     if (log.toString('hex', at + 8, at + 16) !== salt) {
-      sum = null // of the log before this one, whose space this one reuses; or damaged
+      sum = null // from an earlier log, whose space this one reuses; or damaged
       continue
     }
     found.ownBytes = at + frameBytes
@@ -69,9 +69,9 @@ function readFrames(log: Buffer) {
   return found
 }
 
-/** The head of a log's index → frames committed, how many of them are in the database file, and whose log it is; null
- *  when there is none that can be believed. Its numbers are in the machine's order, which is little-endian wherever
- *  this program runs. */
+/** Header of a log's index → committed frames, how many of them are in the database file, and the log it belongs to;
+ *  null if it is missing or not credible. Its numbers are in machine order, which is little-endian wherever this
+ *  program runs. */
 function readIndex(file: string): { frames: number; copied: number; salt: string } | null {
   if (!existsSync(file) || statSync(file).size < 136) return null
   const head = readFileSync(file).subarray(0, 136)

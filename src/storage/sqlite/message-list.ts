@@ -13,7 +13,7 @@ import { oneBehindTheOther, unindexed } from './unindexed.ts'
 import { intersection } from './walk-intersection.ts'
 
 const NUMBER = 'select number from messages where id = ?'
-// A cursor whose record retention has dropped: everything older than its id's time goes on.
+// For a cursor whose record retention has removed: continues with everything older than the time in its ID.
 const NUMBER_NEAR = 'select number + 1 from messages where id < ? order by id desc limit 1'
 
 const NEWEST = 'select max(number) from messages'
@@ -22,22 +22,22 @@ const FIRST_SINCE = 'select number from messages where id >= ? order by id limit
 const OWN_FROM = `select id from messages where organization_id = ? and number >= ? and number < ?
   order by number limit 1`
 
-/** Of the main thread's time. Then the page ends, be it full or not, and tells where to go on; but not before so many
- *  numbers are behind, or a cold or crowded machine would give short pages of a store that holds little. */
+/** Main-thread time per page. Then the page ends, even if it is not full, and says where to continue. A minimum of
+ *  numbers is always read, or a cold or busy machine would give short pages of a small store. */
 const ENOUGH_MS = 12
 const FEWEST_NUMBERS = 2_048
 
 export type MessageList = (filter: MessageFilter, page: PageRequest) => Promise<Page<Message>>
 
-/** Messages that match every given part of the filter, newest first. The newest are looked at one by one; where those do
- *  not make a page, the search index tells where to look further, and what it knows nothing of, be it a field or what was
- *  sent a moment ago, is looked at in slices. */
+/** Messages that match every given part of the filter, newest first. The newest are read one by one. If those do not
+ *  fill a page, the search index says where to look further; what it does not contain (some fields, and very recent
+ *  messages) is read in slices. */
 export function sqliteMessageList(
   db: Connection,
   search: SearchIndex,
   nowMs: () => number = () => performance.now(),
 ): MessageList {
-  // SQLite's own lower() knows ASCII only.
+  // SQLite's own lower() supports ASCII only.
   db.function('fold_case', { deterministic: true }, (text: string) => text.toLowerCase())
   const number = db.prepare<unknown[], number>(NUMBER).pluck()
   const numberNear = db.prepare<unknown[], number>(NUMBER_NEAR).pluck()
@@ -46,7 +46,7 @@ export function sqliteMessageList(
   const firstSince = db.prepare<unknown[], number | null>(FIRST_SINCE).pluck()
   const ownFrom = db.prepare<unknown[], string>(OWN_FROM).pluck()
 
-  /** The numbers that messages of the filter's time and before the cursor can have. */
+  /** Numbers that messages of the filter's time range and before the cursor can have. */
   const boundsOf = ({ createdAfter, createdBefore }: MessageFilter, after: string | null): Numbers => {
     const newest = newestOfAll.get() ?? 0
     const cursor = after === null ? newest + 1 : (number.get(after) ?? numberNear.get(after) ?? 0)
@@ -75,7 +75,7 @@ export function sqliteMessageList(
     }
     for (let spentMs = 0; end !== null && rows.length < limit; ) {
       if (high - end >= FEWEST_NUMBERS && spentMs >= ENOUGH_MS) {
-        // One's own, since a walk may come by those of others.
+        // Only the organization's own, since an index may also contain those of others.
         const next = ownFrom.get(filter.organizationId, end, high)
         if (next !== undefined) return { records: rows.map(toMessage), hasMore: true, next }
       }
@@ -88,8 +88,8 @@ export function sqliteMessageList(
   }
 }
 
-/** What indexes answer of a filter, the narrowest first as a rule. Left to itself, SQLite walks the organization, because
- *  that lies in the order of the page as well. */
+/** Indexes that match a filter, usually the narrowest first. By itself SQLite would use the organization's, which
+ *  also has the order of the page. */
 function walksOf({ organizationId, to, tag, status }: MessageFilter): Walk[] {
   const walks: Walk[] = []
   if (to !== null) {
@@ -148,5 +148,5 @@ function filterConditions(filter: MessageFilter): Condition[] {
   ]
 }
 
-/** A metadata value as a query parameter can spell it: text as it is, numbers and booleans as JSON writes them. */
+/** Metadata value as a query parameter can contain it: text as it is, numbers and booleans as JSON. */
 const METADATA_TEXT = "iif(j.type = 'text', j.value, m.metadata -> j.fullkey)"

@@ -20,7 +20,7 @@ export type MessageRow = Omit<Message, Packed> & {
 type Packed = 'to' | 'cc' | 'bcc' | 'replyTo' | 'tags' | 'metadata' | Flags
 type Flags = 'requireTls' | 'unsubscribe' | 'trackOpens' | 'trackClicks'
 
-/** Recipient fields as they were sent in, in one column. */
+/** Recipient fields as submitted, in one column. */
 export function packRecipients({ to, cc, bcc, replyTo }: Pick<Message, 'to' | 'cc' | 'bcc' | 'replyTo'>): string {
   return JSON.stringify([to, cc, bcc, replyTo])
 }
@@ -69,7 +69,7 @@ export type DeliveryRow = Omit<Delivery, 'isSoftBounceReported'> & {
   isSoftBounceReported: number
 }
 
-/** A row of the table → Delivery. While an attempt is in progress there is no next one: null. */
+/** Table row → Delivery. While an attempt is in progress, nextAttemptAt is null. */
 export function toDelivery({ number: _, worker, isSoftBounceReported, ...row }: DeliveryRow): Delivery {
   return {
     ...row,

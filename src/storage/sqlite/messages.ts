@@ -37,7 +37,7 @@ const ATTEMPTS = `select d.email, a.number, a.started_at as startedAt, a.duratio
   where m.id = ? order by a.started_at, d.position, a.number`
 const CANCEL = `update deliveries set status = 'cancelled', next_attempt_at = null where number = ?`
 const RESCHEDULE = 'update deliveries set next_attempt_at = ? where number = ?'
-// The time a message may take counts from when it is due.
+// The time limit of a message counts from its due time.
 const SET_SCHEDULED_AT = 'update messages set expires_at = expires_at + ? - scheduled_at, scheduled_at = ? where id = ?'
 const SET_STATUS = 'update messages set status = ? where id = ?'
 
@@ -45,7 +45,7 @@ export function sqliteMessages(
   db: Connection,
   writer: Writer,
   inside: {
-    /** For new messages. */
+    /** Writer for new messages. */
     taking: Writer
     list: MessageList
     parts: ContentParts
@@ -71,7 +71,7 @@ export function sqliteMessages(
 
   const usedVolume = (organizationId: string, month: string) => volume.get(organizationId, month) ?? 0
   const deliveryRows = (id: string) => deliveries.all(id)
-  /** The limit of the plan that these messages would pass, if there is one. */
+  /** The limit of the plan that these messages would exceed; null if there is none. */
   const reached = (organizationId: string, month: string, { tests, scheduled }: Needs, bytes: () => number) => {
     const { usage, storedBytes } = inside
     return (
@@ -151,7 +151,7 @@ export function sqliteMessages(
   }
 }
 
-/** What messages take of the limits of a plan, beside the month's volume and the bytes. */
+/** What messages use of a plan's limits, besides the monthly volume and the bytes. */
 interface Needs {
   /** Recipients of test mail. */
   tests: number

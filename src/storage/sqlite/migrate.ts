@@ -15,7 +15,7 @@ export interface Migration {
   sql: string
 }
 
-/** In order; never edited after a release. The number is the place in the list, from 1. */
+/** In order; never edited after a release. The number is the position in the list, from 1. */
 export const MIGRATIONS: readonly Migration[] = [
   { name: '0001_start', sql: start },
   { name: '0002_ownership', sql: ownership },
@@ -29,13 +29,11 @@ export const MIGRATIONS: readonly Migration[] = [
 /** The data directory belongs to a newer Postrider, or its history is not ours. */
 export class StoreMismatch extends Error {}
 
-/** A connection → its schema brought up to this binary's, one transaction a step, each step recorded with the
- *  checksum of its text. A step killed half-way leaves nothing and runs again. A store that was in use is copied first,
- *  to `<file>.before-schema-<number>`; a copy that is there already stays, it was made before a try that did not end. The
- *  newest three are kept.
- *  Answers the names of the steps that a store in use was taken by now; none for a new one.
- *  Throws StoreMismatch, having changed nothing, when the file is newer than this binary or a recorded step reads
- *  otherwise here. */
+/** Connection → its schema upgraded to this binary's, one transaction per step, each recorded with the checksum of
+ *  its text. An interrupted step leaves nothing and runs again. A store that was in use is copied first, to
+ *  `<file>.before-schema-<number>`; an existing copy stays, because it was made before an interrupted upgrade. The
+ *  newest three are kept. Returns the names of the steps that upgraded a store in use; none for a new one. Throws
+ *  StoreMismatch, without changes, if the file is newer than this binary or a recorded step has another text here. */
 export function migrate(db: Connection, now: number, migrations: readonly Migration[] = MIGRATIONS): string[] {
   db.exec(
     'create table if not exists migrations (number integer primary key, name text not null, checksum text not null, applied_at integer not null) strict',
@@ -56,8 +54,8 @@ export function migrate(db: Connection, now: number, migrations: readonly Migrat
   return done === 0 ? [] : migrations.slice(done).map(({ name }) => name)
 }
 
-/** A connection to a store → how many steps of its schema are made, all of which this binary knows; 0 for a new one whose
- *  table of steps was just made. Throws StoreMismatch. */
+/** Connection to a store → the number of its schema steps, all known to this binary; 0 for a new one whose table of
+ *  steps was just created. Throws StoreMismatch. */
 export function requireKnownSchema(db: Connection, migrations: readonly Migration[] = MIGRATIONS): number {
   const done = db
     .prepare<unknown[], { number: number; name: string; checksum: string }>(
@@ -79,7 +77,7 @@ export function requireKnownSchema(db: Connection, migrations: readonly Migratio
   return done.length
 }
 
-/** The name tells a whole copy: it is given to it at the end. */
+/** A copy gets its final name only once it is complete. */
 function copyBefore(db: Connection, number: number): void {
   const copy = `${db.name}.before-schema-${number}`
   if (db.memory || existsSync(copy)) return
@@ -96,7 +94,7 @@ function copyBefore(db: Connection, number: number): void {
   dropOldCopies(db.name)
 }
 
-/** Of the upgrades before this one; each is as large as the database was. */
+/** Copies kept of earlier upgrades; each is as large as the database was. */
 const COPIES = 3
 
 function dropOldCopies(file: string): void {

@@ -59,9 +59,9 @@ import { sqliteWorkers } from './workers.ts'
 import { createWriter, type Memory, type Writer } from './writer.ts'
 
 export const DATABASE_FILE = 'postrider.db'
-/** How long a change waits for another process's transaction: the command line beside a running server. */
+/** Wait of a change for another process's transaction: the command line beside a running server. */
 const LOCK_PATIENCE_MS = 5_000
-/** Of which on the thread, where nothing else runs meanwhile: most locks of others are gone by then. */
+/** Part of that wait that blocks the thread: most locks of others end within it. */
 const LOCK_GLANCE_MS = 5
 
 /** A data directory → its Store, made and brought up to date where needed; `:memory:` for tests. Files are
@@ -90,7 +90,7 @@ export async function openStore(options: {
     db = connect(file, { busyTimeoutMs: LOCK_PATIENCE_MS })
     if (onTorn !== undefined) requireSoundDatabase(db)
     const steps = migrate(db, now)
-    if (onTorn !== undefined) contentParts(db).giveUp(null) // what the last run had begun
+    if (onTorn !== undefined) contentParts(db).giveUp(null) // unfinished work of the last run
     const encryption = openEncryption(dataDir, db)
     db.pragma(`busy_timeout = ${LOCK_GLANCE_MS}`)
     if (steps.length > 0) onUpgrade?.(steps)
@@ -106,7 +106,7 @@ export async function openStore(options: {
   }
 }
 
-/** A connection with this binary's schema, and what its secrets are encrypted with → its Store, which closes it. */
+/** Connection with this binary's schema, and the encryption of its secrets → its Store, which closes it. */
 export function storeOn(
   db: Connection,
   encryption: Encryption,
@@ -162,7 +162,7 @@ export function storeOn(
   const queueDelivery = queueInboundInside(db, routes, due.inboundDeliveries)
   const list = sqliteMessageList(db, search)
 
-  // It must change something: SQLite does not write a row that stays as it was.
+  // It must change something: SQLite does not write an unchanged row.
   const beat = db.prepare('update heartbeat set beats = beats + 1')
 
   return {
@@ -314,6 +314,6 @@ function takeWithin(reserve: DiskReserve, writer: Writer): Writer {
 function makeFile(dataDir: string, file: string): void {
   if (file === ':memory:') return
   mkdirSync(dataDir, { recursive: true, mode: 0o700 })
-  // An empty file is an empty database, and SQLite gives -wal and -shm the mode of the file they belong to.
+  // An empty file is an empty database, and SQLite gives -wal and -shm the mode of the database file.
   if (!existsSync(file)) closeSync(openSync(file, 'a', 0o600))
 }

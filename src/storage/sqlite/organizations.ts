@@ -16,9 +16,9 @@ const PAGE = `select ${COLUMNS} from organizations
 const SET_PLAN = 'update organizations set plan = ? where id = ?'
 const RENAME = 'update or ignore organizations set name = ? where id = ?'
 
-/** Organizations as every request and every change needs them, remembered until something changes. */
+/** Organizations for every request and every change, cached until something changes. */
 export interface OrganizationCache {
-  /** The organization; null when there is none. For changes, which have looked for those of other processes. */
+  /** The organization; null if there is none. For changes, which have already checked for those of other processes. */
   get(id: string): Organization | null
   forget(id: string): void
 }

@@ -2,9 +2,9 @@ import { StoreDamaged } from '../store.ts'
 import { type Connection, connect } from './driver.ts'
 import { MIGRATIONS, migrate, requireKnownSchema } from './migrate.ts'
 
-/** A database that may come from anybody → nothing, when its tables, indexes, triggers and views are exactly those that the
- *  steps of this program make: a foreign trigger would run with every change, a view in the place of a table with every
- *  question. Reads nothing but the list of them before. Throws StoreDamaged, and StoreMismatch for a newer schema. */
+/** Checks that the tables, indexes, triggers and views of an untrusted database are exactly those of this program's
+ *  migrations: a foreign trigger would run with every change, a view in place of a table with every query. Reads
+ *  only the list of them before. Throws StoreDamaged, and StoreMismatch for a newer schema. */
 export function requireOwnSchema(db: Connection): void {
   const found = schemaOf(db)
   const steps = found.get('table migrations')
@@ -26,7 +26,7 @@ export function requireOwnSchema(db: Connection): void {
   }
 }
 
-/** `table messages` → the text that made it. What SQLite keeps for its planner (ANALYZE) is left out. */
+/** `table messages` → the text that created it. Without SQLite's planner tables (ANALYZE). */
 function schemaOf(db: Connection): Map<string, string> {
   const rows = db
     .prepare<unknown[], { type: string; name: string | null; sql: string | null }>(

@@ -9,7 +9,7 @@ import type { Writer } from './writer.ts'
 
 const COLUMNS = `id, organization_id as organizationId, domain_id as domainId, domain, metric, value, threshold,
   window_hours as windowHours, sent, affected, state, triggered_at as triggeredAt, resolved_at as resolvedAt`
-// From domain to domain along the key: its cost is their number, not what was counted of them.
+// Goes from domain to domain along the key: its cost is their number, not that of their counts.
 const COUNTED_DOMAINS = `with recursive counted (id) as (
     select min(domain_id) from outcomes where width_ms = ?
     union all
@@ -44,7 +44,7 @@ export function sqliteQuality(
   const raise = db.prepare(RAISE)
   const resolve = db.prepare(RESOLVE)
 
-  /** Firing alerts by domain: asked for by every message where a firing one stops mail. */
+  /** Active alerts by domain: read for every message if alerts stop mail. */
   let byDomain: Map<string, QualityAlert[]> | null = null
   const forget = () => {
     byDomain = null

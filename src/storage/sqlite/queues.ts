@@ -2,7 +2,7 @@ import type { Queues } from '../store.ts'
 import { type Connection, one } from './driver.ts'
 import { nextTurn } from './page.ts'
 
-/** Entries of a due index counted before others have a turn: a millisecond or two. */
+/** Entries of a due index counted before other work gets a turn: a millisecond or two. */
 const SLICE = 2000
 
 interface Entry {
@@ -12,8 +12,8 @@ interface Entry {
 }
 const BEFORE_ALL: Entry = { key: '', at: 0, number: 0 }
 
-/** Counts along the due indexes, which hold nothing but what waits: an idle server has little to count, and a million
- *  entries are counted in turns with everybody else's work. */
+/** Counts along the due indexes, which contain only what waits: an idle server has little to count, and a million
+ *  entries are counted in turns with other work. */
 export function sqliteQueues(db: Connection): Queues {
   const deliveries = counted(db, 'deliveries', 'queue')
   const webhookDeliveries = counted(db, 'webhook_deliveries', 'webhook_id')

@@ -3,7 +3,7 @@ import { type Connection, connect, one } from './driver.ts'
 import type { Encryption } from './encryption.ts'
 import { addKey, openEncryption } from './encryption-key.ts'
 
-/** Every column that holds encrypted secrets, with what names the row in its place (encryption.ts). */
+/** Every column with encrypted secrets, and the columns that identify its row in the place (encryption.ts). */
 const ENCRYPTED = [
   { table: 'webhooks', row: ['id'], columns: ['secret', 'previous_secret'] },
   { table: 'inbound_routes', row: ['id'], columns: ['secret'] },
@@ -12,8 +12,8 @@ const ENCRYPTED = [
 ]
 const PATIENCE_MS = 5_000
 
-/** A database and the Encryption that belongs to it → how many secrets there are, each opened once. Throws EncryptionKeyUnusable for the
- *  first that does not open. */
+/** Database and its Encryption → the number of secrets, each decrypted once. Throws EncryptionKeyUnusable for the
+ *  first that cannot be decrypted. */
 export function decryptEverySecret(db: Connection, encryption: Encryption): number {
   let opened = 0
   for (const { table, row, columns } of ENCRYPTED) {
@@ -30,9 +30,9 @@ export function decryptEverySecret(db: Connection, encryption: Encryption): numb
   return opened
 }
 
-/** Makes a new key and seals everything with it, in one transaction. The old key stays in the file, below: cut off at any
- *  point, all secrets can be opened and it can be done again. No server may run, since it knows the old key only. Answers
- *  how many secrets there are. */
+/** Creates a new key and re-encrypts everything with it, in one transaction. The old key stays in the file, below:
+ *  after an interruption at any point all secrets can be decrypted, and it can be repeated. No server may run, since
+ *  it knows only the old key. Returns the number of secrets. */
 export function reEncrypt(dataDir: string): number {
   const db = connect(join(dataDir, 'postrider.db'), { busyTimeoutMs: PATIENCE_MS })
   try {
@@ -61,7 +61,7 @@ export function reEncrypt(dataDir: string): number {
       db.prepare('update seal set proof = ?').run(renew('seal', proof))
     })
     all.immediate()
-    db.pragma('wal_checkpoint(truncate)') // what the old key encrypted goes from the log, too
+    db.pragma('wal_checkpoint(truncate)') // also removes from the log what the old key encrypted
     return renewed
   } finally {
     db.close()

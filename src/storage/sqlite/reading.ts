@@ -1,11 +1,11 @@
 import type { Connection } from './driver.ts'
 
-/** Reads of one turn of the event loop share one look at the file: taking and dropping SQLite's read lock costs more
- *  than finding a row. */
+/** Reads of one turn of the event loop share one read transaction: taking and releasing SQLite's read lock costs
+ *  more than finding a row. */
 export interface Reading {
-  /** Call before a read outside of writing. */
+  /** Call it before a read outside of a write. */
   begin(): void
-  /** Ends the look; called by itself at the end of the turn, and before anything is written. */
+  /** Ends the transaction; runs by itself at the end of the turn, and before a write. */
   end(): void
 }
 

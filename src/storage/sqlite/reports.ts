@@ -10,12 +10,12 @@ const OF_MESSAGE = `select d.email, r.kind, r.received_at as receivedAt, r.diges
   from messages m join deliveries d on d.message_number = m.number join reports r on r.delivery_number = d.number
   where m.id = ? order by r.received_at, r.number`
 
-/** What the world told of deliveries after the fact. */
+/** Late reports about deliveries. */
 export interface Reports {
-  /** Inside the change that acts on it. */
+  /** Call it inside the change that acts on the report. */
   add(deliveryNumber: number, report: Report): void
   isKnown(deliveryNumber: number, digest: Uint8Array): boolean
-  /** Of all recipients, oldest first. */
+  /** Reports of all recipients, oldest first. */
   ofMessage(messageId: string): { email: string; report: Report }[]
 }
 

@@ -9,7 +9,7 @@ import type { Space } from './space.ts'
 import { STORED_BYTES_OF_MESSAGE, type StoredBytes } from './stored-bytes.ts'
 import type { Writer } from './writer.ts'
 
-// In the order of acceptance, so that what is old comes first; what is still open is stepped over once a pass.
+// In order of acceptance, so that the oldest come first; open messages are skipped once per pass.
 const MESSAGES = `select number, status, tags, created_at as createdAt, size_bytes as sizeBytes,
     ${STORED_BYTES_OF_MESSAGE} as storedBytes,
     max(created_at, coalesce(scheduled_at, 0)) as at
@@ -39,19 +39,20 @@ const REMOVE_RAW = `delete from inbound_raws
 const PRUNE_UNSUBSCRIBABLES = `delete from unsubscribables where delivery_id in (
     select delivery_id from unsubscribables where sent_at < ? limit ?)`
 
-/** Records read in one go. Of an organization that sends little each lies on a page of its own, which may have to come
- *  from the disk. Tests are told of it. */
+/** Records read at once. Records of an organization that sends little are on separate pages, which may have to come
+ *  from the disk. Tests change it. */
 export const SLICE = 16
-/** Looked at in one transaction, should the caller's time stand still. */
+/** Records checked in one transaction, in case the caller's clock stands still. */
 const LOOKS = 100
-/** So many young ones in a row, and no older one is behind them: commits follow the clock but for some. */
+/** After this many young records in a row no older one follows: commits follow the clock with few exceptions. */
 const YOUNG_MAX = 100
-/** Of content in one transaction: only the commit, which the caller's time does not see, writes its blank pages. */
+/** Content removed in one transaction: only the commit, which the caller's time limit does not cover, writes its
+ *  blank pages. */
 const SLICE_BYTES = 2 * PART_BYTES
-/** Webhook deliveries of one event that go at once: a millisecond. */
+/** Webhook deliveries of one event removed at once: a millisecond. */
 const DELIVERIES_MAX = 50
-/** Messages taken out of the search index before it is merged, which steps over them in one go: some milliseconds, thirty
- *  where they come from the disk. */
+/** Messages removed from the search index before it is merged, which skips them at once: some milliseconds, thirty
+ *  if they come from the disk. */
 const UNINDEXED_MAX = 4096
 
 /** What the plans no longer keep, taken away in small steps.
@@ -72,10 +73,10 @@ export function sqliteRetention(
 ): Retention {
   const pruneUnsubscribables = db.prepare(PRUNE_UNSUBSCRIBABLES)
 
-  /** How far the present pass over an organization has come; the order of kinds is that of the walks. */
+  /** Position of the current pass over an organization; kinds follow the order of the walks. */
   const places = new Map<string, Place>()
 
-  /** Since the search index was merged. */
+  /** Number since the search index was merged. */
   let unindexed = 0
   const walks = createWalks(db, {
     parts,
@@ -86,7 +87,7 @@ export function sqliteRetention(
     },
   })
 
-  /** Some of what comes at `place` → where to go on; null when the organization is through. */
+  /** Removes some records from `place` on → where to continue; null if the organization is done. */
   const step = (request: Request, place: Place): Place | null => {
     if (parts.removeSome(request.timeIsUp)) return place
     if (unindexed >= UNINDEXED_MAX) {
@@ -127,16 +128,16 @@ export function sqliteRetention(
   }
 }
 
-/** What a walk finds is removed from these as well. */
+/** Other places from which removed records are deleted. */
 interface Kept {
   parts: ContentParts
   kinds: EventKinds
   storedBytes: StoredBytes
-  /** A message was taken out of the search index. */
+  /** A message was removed from the search index. */
   onUnindexed: () => void
 }
 
-/** The walks of one pass, in their order. */
+/** The walks of one pass, in order. */
 function createWalks(db: Connection, kept: Kept): Walk[] {
   return [createMessageWalk(db, kept), createEventWalk(db), createKindWalk(kept), createInboundWalk(db, kept)]
 }
@@ -171,7 +172,7 @@ function createEventWalk(db: Connection): Walk {
   const removeDeliveries = db.prepare(REMOVE_DELIVERIES)
   return ({ organizationId, before }) =>
     events.all(organizationId, before, SLICE).map((number) => {
-      // What an event caused goes with it: deliveries to hundreds of webhooks, each with its attempts. An event that still
+      // Deliveries of an event are removed with it: hundreds of webhooks, each with its attempts. An event that still
       // has some stays, and is found again.
       const remove = () => {
         if (removeDeliveries.run(number, DELIVERIES_MAX).changes < DELIVERIES_MAX) removeEvent.run(number)
@@ -214,7 +215,7 @@ function createInboundWalk(db: Connection, { parts, storedBytes }: Kept): Walk {
 
 type Request = Parameters<Retention['remove']>[0]
 
-/** The next slice of records after `after`; removing one, where it may go, tells how long its content was, at most. */
+/** Returns the next slice of records after `after`; removing one returns the maximum size of its content. */
 type Walk = (request: Request, after: number) => Found[]
 
 interface Found {
@@ -226,7 +227,7 @@ interface Found {
 interface Place {
   walk: number
   after: number
-  /** Young ones in a row. */
+  /** Number of young ones in a row. */
   young: number
 }
 

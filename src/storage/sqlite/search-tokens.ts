@@ -1,8 +1,8 @@
 import { suppressionKey } from '../../model/suppression.ts'
 import type { MessageFilter } from '../store.ts'
 
-/** Fields of a message that a list can ask for and that stand in the search index beside its words, since an index of
- *  each would cost more than accepting the message. */
+/** Fields of a message that a list can filter by and that are in the search index beside its words, since a separate
+ *  index of each would cost more than accepting the message. */
 export interface Markable {
   senderAddress: string
   templateId: string | null
@@ -12,8 +12,8 @@ export interface Markable {
   metadata: string
 }
 
-/** A message → its marks: short words, one for each field and value. Two values may have the same mark; what was found
- *  by a mark has to be looked at. */
+/** Message → its tokens: short words, one per field and value. Two values may have the same token, so a match must
+ *  be verified. */
 export function marksOf({ senderAddress, templateId, domainId, mode, metadata }: Markable): string[] {
   return [
     mark('from', senderAddress),
@@ -26,7 +26,7 @@ export function marksOf({ senderAddress, templateId, domainId, mode, metadata }:
   ]
 }
 
-/** A filter → the marks that all its messages have; none when nothing of it is marked. */
+/** Filter → the tokens that all its messages have; none if it uses no such field. */
 export function marksAsked({ from, templateId, domainId, mode, metadata }: MessageFilter): string[] {
   return [
     ...(from === null ? [] : [mark('from', suppressionKey(from))]),
@@ -37,7 +37,7 @@ export function marksAsked({ from, templateId, domainId, mode, metadata }: Messa
   ]
 }
 
-/** CRC-32, because it will be the same in every version of the runtime. */
+/** CRC-32, because it is the same in every version of the runtime. */
 function mark(field: string, value: string): string {
   return Bun.hash.crc32(`${field}\0${value}`).toString(36)
 }

@@ -12,7 +12,7 @@ const UNINDEXED = `select ${TEXTS}, m.sender_address as senderAddress, m.templat
   from messages m where m.number > ? order by m.number limit ?`
 const TEXTS_OF = `select ${TEXTS} from messages m where m.number = ?`
 const ADD = 'insert into message_search (rowid, words) values (?, ?)'
-// sqlite.org/fts5.html#the_merge_command: so many pages, where segments have gathered or deleted rows lie in them.
+// sqlite.org/fts5.html#the_merge_command: pages to merge, where segments have accumulated or contain deleted rows.
 const MERGE = `insert into message_search (message_search, rank) values ('merge', ?)`
 const CHANGES = 'select total_changes()'
 const SCRATCH = `create virtual table if not exists temp.some_words using fts5 (
@@ -22,38 +22,38 @@ const MATCH_SCRATCH = 'select rowid from some_words where some_words match ?'
 const CLEAR_SCRATCH = `insert into some_words (some_words) values ('delete-all')`
 const SET_STATE = 'update message_search_state set indexed_number = ?'
 
-/** Messages whose words lie together. SQLite merges a word of all segments at once, half a microsecond for each message
- *  that has it: a word of every mail would take a tenth of a second for 200,000; so each word is kept with the code
- *  of its range before it and is another word in the next. A range in which a word is not costs 35 microseconds to step
- *  over, a full one of a common word three milliseconds. Tests are told of it. */
+/** Messages per range. SQLite merges a word of all segments at once, half a microsecond per message with that word:
+ *  a frequent word would take a tenth of a second for 200,000. Therefore each word is stored with the code of its
+ *  range as a prefix and is a different word in the next range. Skipping a range without the word costs 35
+ *  microseconds, reading a full one with a common word three milliseconds. Tests change it. */
 export const RANGE = 16_384
-/** Base 36, all of the same length: no code and word read like another code and word. */
+/** Base 36, all of the same length, so that a code with its word never equals another code with its word. */
 const CODE_LENGTH = 5
-/** What the tokenizer takes for a word (sqlite.org/fts5.html#unicode61_tokenizer). What only one of us takes for one is
- *  found in all ranges. The characters named are letters to us and nothing to it: with a code before them they would be
- *  that code alone, which every word begins with. Tests are told of it. */
+/** What the tokenizer treats as a word (sqlite.org/fts5.html#unicode61_tokenizer). Words on which both differ are
+ *  found in all ranges. The listed characters are letters here and separators there: with a code as a prefix they
+ *  would be the code alone, which is a prefix of every word. Tests change it. */
 export const WORD = /(?![\u19b0-\u19c0\u19c8\u19c9\u1cf2\u1cf3])[\p{L}\p{N}\p{Co}][\p{L}\p{N}\p{Co}\p{M}]*/gu
 
-/** Messages indexed in one go: a few milliseconds of the writing thread. */
+/** Messages indexed at once: a few milliseconds of the writing thread. */
 const BATCH = 100
-/** Indexed before a search, which looks at what is left without the index. Tests are told of it. */
+/** Messages indexed before a search; newer ones are searched without the index. Tests change it. */
 export const CATCH_UP = 10 * BATCH
-/** Merged with each batch, more than a batch adds on all its way up. */
+/** Pages merged with each batch, more than a batch adds in total. */
 const MERGE_PAGES = 16
 const MERGES = 3
 
-/** Full text over subject and addresses. Indexing costs more than half of accepting a message, so it happens
- *  behind: now and then in small batches, and before a search, which looks without it at what is newer still. */
+/** Full text over subject and addresses. Indexing costs more than half of accepting a message, so it runs later:
+ *  periodically in small batches, and before a search, which reads even newer messages without it. */
 export interface SearchIndex {
   /** Indexes the next batch; true while more is waiting. */
   step(): Promise<boolean>
-  /** Indexes some of what is waiting, as far as the store can write → the last number that is in the index. */
+  /** Indexes some of what is waiting, if the store can write → the last number in the index. */
   catchUp(): Promise<number>
-  /** Words as a person types them, and numbers of messages, in the index or not → those of them that have the words. */
+  /** Words as typed, and numbers of messages, indexed or not → those that contain the words. */
   having(text: string, numbers: number[]): Set<number>
-  /** Words as a person types them, null = none are asked for, and marks (marks.ts) → FTS5 queries in the range of a
-   *  message, which begins with number `first`: `all` must occur, the last word may be a beginning; `whole` is all but
-   *  that one, null when there is no more. */
+  /** Words as typed (null = none) and tokens (search-tokens.ts) → FTS5 queries in the range of a message, which
+   *  begins with number `first`. `all` must occur, the last word may be a prefix; `whole` is all without that
+   *  prefix, null if nothing else remains. */
   expressions(
     text: string | null,
     marks: readonly string[],
@@ -61,7 +61,7 @@ export interface SearchIndex {
   ): { first: number; whole: string | null; all: string }
 }
 
-/** `copyLog` is called after each batch, so that what it wrote weighs on no other change. */
+/** `copyLog` is called after each batch, so that its pages burden no other change. */
 export function searchIndex(db: Connection, writer: Writer, copyLog: () => void): SearchIndex {
   const state = db.prepare<unknown[], number>(STATE).pluck()
   const newest = db.prepare<unknown[], number | null>(NEWEST).pluck()
@@ -98,7 +98,7 @@ export function searchIndex(db: Connection, writer: Writer, copyLog: () => void)
       .split(/[\s\0]+/)
       .filter((word) => word.search(WORD) >= 0)
       .map((word) => `"${coded(code, word).replaceAll('"', '""')}"`)
-    // Nothing to look for finds nothing, rather than everything.
+    // An empty search finds nothing, rather than everything.
     if (words.length === 0) return { first, whole: null, all: '""' }
     const whole = [...marked, ...words.slice(0, -1)].join(' ')
     return { first, whole: whole === '' ? null : whole, all: `${[...marked, ...words].join(' ')}*` }
@@ -119,8 +119,8 @@ export function searchIndex(db: Connection, writer: Writer, copyLog: () => void)
   }
 }
 
-/** An index in memory, which holds the words of some messages for one look and is emptied then: what they say counts in it
- *  as it does in the large one, but for the ranges. */
+/** A temporary index in memory for the words of some messages, emptied after each use. It treats text like the large
+ *  one, except for the ranges. */
 function scratchIndex(db: Connection): (numbers: number[], expression: string) => Set<number> {
   const textsOf = db.prepare<unknown[], Texts>(TEXTS_OF)
   const prepared = () => {
@@ -151,8 +151,8 @@ const codeOf = (number: number) =>
     .padStart(CODE_LENGTH, '0')
 const coded = (code: string, text: string) => text.replace(WORD, (word) => code + word)
 
-/** A connection → merging about so many pages of the index, inside a transaction; false when there was nothing to merge.
- *  What was deleted leaves the index only in this way. */
+/** Connection → a function that merges about that many pages of the index, inside a transaction; false if there was
+ *  nothing to merge. Only merging removes deleted rows from the index. */
 export function searchMerge(db: Connection): (pages: number) => boolean {
   const merge = db.prepare(MERGE)
   const changes = db.prepare<unknown[], number>(CHANGES).pluck()
@@ -163,7 +163,7 @@ export function searchMerge(db: Connection): (pages: number) => boolean {
   }
 }
 
-/** A mark is a word that nobody can type: every typed one begins with a code, which has no such letter. */
+/** A token is a word that cannot be typed: every typed word begins with a code, which never contains this letter. */
 const markIn = (code: string, mark: string) => `φ${code}${mark}`
 
 interface Texts {

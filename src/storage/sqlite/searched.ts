@@ -8,19 +8,19 @@ const HAS_WORDS = 'select 1 from message_search where message_search match ? lim
 const AMONG = `select rowid from message_search where message_search match ? and rowid >= ? and rowid < ?
   order by rowid desc limit 1 offset ${SLICE - 1}`
 
-/** Ranges stepped over before others have a turn: a millisecond. Looking into one costs as much or more. */
+/** Ranges skipped before other work gets a turn: a millisecond. Reading one costs as much or more. */
 const RANGES_A_STEP = 32
 
 interface Asked {
   words: string | null
   marks: string[]
   walk: Walk
-  /** Of messages `m`. */
+  /** Conditions on messages `m`. */
   conditions: Condition
   low: number
 }
 
-/** Steps from range to range of the search index, the newest first, over those in which nothing lies that could match. */
+/** Steps through the ranges of the search index, newest first, and skips those without matches. */
 export function searched(db: Connection, search: SearchIndex, { words, marks, walk, conditions, low }: Asked): Step {
   const candidate = db.prepare<unknown[], number>(candidateSql(walk)).pluck()
   const hasWhole = db.prepare(HAS_WORDS)
@@ -37,7 +37,7 @@ export function searched(db: Connection, search: SearchIndex, { words, marks, wa
       if (next === undefined) return null
       const { first, whole, all } = search.expressions(words, marks, next)
       end = Math.max(first, low)
-      // Finding that nothing is there is cheap: asked for alone, and without the beginning, which is costly.
+      // Checking that nothing is there is cheap, so it runs first, and without the prefix, which is expensive.
       if (whole !== null && hasWhole.get(whole) === undefined) continue
       const lowest = among.get(all, end, next + 1)
       rows.push(...matching.all(all, lowest ?? end, next + 1, ...conditions.values, limit - rows.length))

@@ -27,7 +27,7 @@ const PRUNE_LINKS = `delete from login_links where token_hash in
 const PRUNE_SESSIONS =
   'delete from sessions where id in (select id from sessions where ends_at < ? order by ends_at limit ?)'
 
-/** No cache: what the command line changes beside a running server counts at once. */
+/** No cache, so that changes by the command line beside a running server apply at once. */
 export function sqliteSessions(db: Connection, writer: Writer): Sessions {
   const addLink = db.prepare(ADD_LINK)
   const takeLink = db.prepare(USE_LINK)

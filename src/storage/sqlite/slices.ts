@@ -1,29 +1,29 @@
 import type { Connection } from './driver.ts'
 import { type Condition, nextTurn } from './page.ts'
 
-/** Records looked at one by one before others have a turn: a millisecond, or ten where each has to come from the disk. */
+/** Records read one by one before other work gets a turn: a millisecond, or ten if each has to come from the disk. */
 export const SLICE = 256
 
-/** What a list walks from its newest end: the narrowest of what indexes answer. The condition is the index's. */
+/** An index that a list reads from its newest end: the narrowest that matches. The condition is the index's. */
 export interface Walk extends Condition {
-  /** Of the `from` clause, with the index where SQLite would choose another. */
+  /** Part of the `from` clause, with the index where SQLite would choose another. */
   walked: string
-  /** What a record is read from beside that. */
+  /** Joined tables that a record needs. */
   join: string
-  /** Column that goes down on the walk: a number, or an id. */
+  /** Column that descends along the walk: a number or an ID. */
   key: string
-  /** Before the order. */
+  /** Clause before the order. */
   group?: string
 }
 
-/** A number, or an id. */
+/** A number or an ID. */
 type Key = number | string
 
-/** Adds what matches in the next piece below `high` to `rows`, up to `limit` of them → where the piece ended; null when it
- *  was the last one. */
+/** Adds matches from the next slice below `high` to `rows`, up to `limit` → where the slice ended; null if it was
+ *  the last one. */
 export type Step<K extends Key = number, Row = unknown> = (rows: Row[], high: K, limit: number) => K | null
 
-/** Walk, columns and filter → the steps that look at all records of the walk, slice by slice. */
+/** Walk, columns and filter → the steps that read all records of the walk, slice by slice. */
 export function sliced<Row, K extends Key>(
   db: Connection,
   walk: Walk,
@@ -41,7 +41,7 @@ export function sliced<Row, K extends Key>(
   }
 }
 
-/** All steps of such a walk, in turns with everybody else's work → at most `limit` rows. */
+/** Runs all steps of a walk in turns with other work → at most `limit` rows. */
 export async function walkSlices<K extends Key, Row>(step: Step<K, Row>, high: K, limit: number): Promise<Row[]> {
   const rows: Row[] = []
   for (let end: K | null = high; ; ) {
@@ -51,7 +51,7 @@ export async function walkSlices<K extends Key, Row>(step: Step<K, Row>, high: K
   }
 }
 
-/** The key that lies so many behind the newest between two keys; what it is asked for are low, high and how many. */
+/** The key that is that many places behind the newest between two keys; its parameters are low, high and the count. */
 export function candidateSql(walk: Walk): string {
   const { walked, sql, key } = walk
   return `select ${key} from ${walked} where ${sql} and ${key} >= ? and ${key} < ? ${orderOf(walk)} limit 1 offset ?`

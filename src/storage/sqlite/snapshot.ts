@@ -9,7 +9,7 @@ import type { InboundRouteCache } from './inbound-routes.ts'
 import type { OrganizationCache } from './organizations.ts'
 import type { WebhookCache } from './webhooks.ts'
 
-/** The caches of a store → Snapshot. Each cache is forgotten by changes of this process and of others (foreign.ts). */
+/** Caches of a store → Snapshot. Changes of this process and of others (foreign.ts) clear each cache. */
 export function sqliteSnapshot(caches: {
   keys: KeyCache
   organizations: OrganizationCache

@@ -6,17 +6,17 @@ import { type Connection, one } from './driver.ts'
 import { ENCRYPTION_KEY_FILE } from './encryption-key.ts'
 import { readLogState } from './log-file.ts'
 
-/** The files are looked at before anything is written into them, because SQLite opens most damaged ones without a word. All
- *  of it bounded, so that a large store starts as fast as a small one. */
+/** Checks of the files before anything is written to them, because SQLite opens most damaged ones without an error.
+ *  Their cost is bounded, so that a large store starts as fast as a small one. */
 
-/** A database up to this size is walked whole at each start, which takes a tenth of a second. */
+/** A database up to this size is checked completely at each start, which takes a tenth of a second. */
 const WALKED_BYTES = 128 * 2 ** 20
 
-/** Before it is opened: what the files show by themselves. Answers with the bytes of a torn change at the end of the log,
- *  which nobody was told of. Throws StoreDamaged. */
+/** Before it is opened: checks what the files show. Returns the size of an unacknowledged change at the end of the
+ *  log. Throws StoreDamaged. */
 export function requireFiles(database: string): { tornBytes: number } {
   let state = readLogState(database)
-  // Beside a running server it may have been caught between two looks.
+  // Beside a running server the files may have changed between two reads.
   if (state.kind === 'damaged') state = readLogState(database)
   if (state.kind === 'damaged') throw damaged(state.what, LOG_REMEDY)
   const isEmpty = !existsSync(database) || statSync(database).size === 0
@@ -26,9 +26,9 @@ export function requireFiles(database: string): { tornBytes: number } {
   return { tornBytes: state.kind === 'sound' ? state.tornBytes : 0 }
 }
 
-/** On the open connection: brings the log into the file and syncs it, so that nothing rests on a log that a failing disk
- *  or a power cut may have left half in memory; then the file must have its length, and its trees must hold together.
- *  Throws StoreDamaged. */
+/** On the open connection: copies the log into the file and syncs it, so that nothing depends on a log that a
+ *  failing disk or a power cut may have left only in memory. Then the file must have its full length, and its trees
+ *  must be intact. Throws StoreDamaged. */
 export function requireSoundDatabase(db: Connection): void {
   const busy = one(db.prepare<unknown[], number>('pragma wal_checkpoint(truncate)').pluck())
   const pages = one(db.prepare<unknown[], number>('pragma page_count').pluck())
@@ -41,7 +41,7 @@ export function requireSoundDatabase(db: Connection): void {
   if (verdict !== 'ok') throw damaged(`${db.name} is damaged: ${verdict}`, REMEDY)
 }
 
-/** What the driver throws of a file that is no sound database → StoreDamaged; anything else stays what it is. */
+/** Driver error for a damaged database → StoreDamaged; any other error is returned unchanged. */
 export function toDamaged(error: unknown, database: string): unknown {
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
   if (!/^SQLITE_(CORRUPT|NOTADB)/.test(code)) return error

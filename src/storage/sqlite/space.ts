@@ -7,25 +7,24 @@ const PAGES = 'pragma page_count'
 const FREE_PAGES = 'pragma freelist_count'
 const GIVE_BACK = 'pragma incremental_vacuum(1)'
 
-/** Free pages that stay, because tomorrow's mail needs them: a twentieth of the file, and a megabyte. They are blank. */
+/** Free pages that stay for new mail: a twentieth of the file, and a megabyte. They are blank. */
 const SPARE_SHARE = 1 / 20
 const SPARE_PAGES = 256
-/** Half a millisecond. SQLite stops between words only, and those are short (search.ts); what was deleted it does not
- *  count. */
+/** Half a millisecond. SQLite stops only between words, which are short (search.ts); it does not count deleted rows. */
 const MERGE_PAGES = 4
 
-/** The disk space of what was removed. */
+/** Returns the disk space of removed data. */
 export interface Space {
-  /** Inside a transaction: takes what was deleted out of the search index, then moves the last pages of the file into
+  /** Inside a transaction: removes deleted rows from the search index, then moves the last pages of the file into
    *  its gaps, until the time is up; true while there is more. */
   giveBack(timeIsUp: () => boolean): boolean
-  /** Inside a transaction: takes what was deleted out of the search index, until the time is up; true while there is
+  /** Inside a transaction: removes deleted rows from the search index, until the time is up; true while there is
    *  more. */
   mergeSearch(timeIsUp: () => boolean): boolean
-  /** Outside: brings what was written into the file, ten milliseconds for a thousand pages; SQLite by itself would wait
-   *  for so many, inside whatever change came along. Never throws. */
+  /** Outside a transaction: copies the log into the file, ten milliseconds per thousand pages. By itself SQLite
+   *  would do that inside some later change. Never throws. */
   copyLog(): void
-  /** Outside: brings all of the log into the file, which shrinks by it, and empties the log. */
+  /** Outside a transaction: copies all of the log into the file, which then shrinks, and empties the log. */
   truncateLog(): void
 }
 
@@ -57,12 +56,12 @@ export function createSpace(db: Connection, { parts, reading }: { parts: Content
       try {
         db.pragma('wal_checkpoint(passive)')
       } catch {
-        // What was written is safe in the log; SQLite copies it another time, as it would by itself.
+        // What was written is safe in the log; SQLite copies it another time.
       }
     },
     truncateLog: () => {
       reading.end()
-      // Whoever reads in another process is not waited for: the next time will do.
+      // Does not wait for readers in other processes: the next call will do.
       const patienceMs = busyTimeout.get()
       db.pragma('busy_timeout = 0')
       try {

@@ -7,7 +7,7 @@ const SUMS = COUNT_COLUMNS.map((column) => `sum(${column})`).join(', ')
 const OF_ORGANIZATION = `select ${SUMS} from stats where day = ? and hour = ? and organization_id = ? and tag = ? and mode = ?`
 const OF_DOMAIN = `${OF_ORGANIZATION} and domain_id = ?`
 
-/** Reads counters, never what was counted: a look-up for each hour or day of the spans. */
+/** Reads counters only: one lookup for each hour or day of the ranges. */
 export function sqliteStats(db: Connection): Stats {
   const ofOrganization = db.prepare<unknown[], SumRow>(OF_ORGANIZATION).raw()
   const ofDomain = db.prepare<unknown[], SumRow>(OF_DOMAIN).raw()

@@ -5,13 +5,13 @@ import type { Connection } from './driver.ts'
 import type { ForeignChanges } from './foreign.ts'
 import type { Usage } from './usage.ts'
 
-/** Messages from before migration 0003 count as this. */
+/** Size of messages from before migration 0003. */
 export const STORED_BYTES_OF_MESSAGE = `coalesce(stored_bytes, size_bytes + ${RECIPIENT_BYTES})`
-/** The readable form of a mail is kept beside the raw one. */
+/** The parsed form of a mail is stored beside the raw one. */
 const STORED_BYTES_OF_INBOUND = `2 * size_bytes + ${INBOUND_BYTES}`
 const STORED_BYTES_OF_TEMPLATE = `coalesce(octet_length(subject), 0) + coalesce(octet_length(html), 0) + coalesce(octet_length(text), 0)`
 
-/** Where bytes are kept. Answers: those that idempotency remembers. */
+/** Where bytes are stored. `answers`: responses stored for idempotency. */
 type Source = 'messages' | 'inbound' | 'templates' | 'answers'
 
 const SOURCES: Record<Source, { from: string; number: string; organization: string; bytes: string }> = {
@@ -36,29 +36,29 @@ const SOURCES: Record<Source, { from: string; number: string; organization: stri
   answers: { from: 'idempotency', number: 'rowid', organization: 'organization_id', bytes: 'octet_length(body)' },
 }
 
-/** Looked at in one step of a count: some milliseconds where they come from the disk. */
+/** Rows read in one step of a recount: some milliseconds if they come from the disk. */
 const STEP = 1000
 
-/** The stored bytes of every organization: added and taken away in the transactions that write and remove. A count from the
- *  beginning (after the upgrade that introduced it, and once a week) repairs what went wrong: it walks all sources in small
- *  steps. Meanwhile every change to a number that the walk has passed, or that came after its beginning, goes into a second
- *  counter too, so that this one is exact when the walk ends and replaces the first. */
+/** Stored bytes of every organization, updated in the transactions that write and remove. A recount (after the
+ *  upgrade that introduced it, and once a week) repairs errors: it reads all sources in small steps. Meanwhile every
+ *  change to a number that the recount has passed, or that came after its start, also goes into a second counter,
+ *  which is therefore exact at the end and replaces the first. */
 export interface StoredBytes {
-  /** Of one row that is written (`bytes` positive) or removed (negative). */
+  /** One row is written (`bytes` positive) or removed (negative). */
   change(source: Source, number: number | bigint, organizationId: string, bytes: number): void
   used(organizationId: string): number
-  /** Null, or the limit that `more` bytes would pass. */
+  /** Null, or the limit that `more` bytes would exceed. */
   reached(organizationId: string, more: number): LimitReached | null
-  /** Whether the plan of an organization has a limit. */
+  /** True if the plan of an organization has a limit. */
   isLimited(organizationId: string): boolean
-  /** Whether an organization of this plan may store nothing more. For mail that comes in: its size is not asked for, so
-   *  that a large one is not refused for ever. */
+  /** True if an organization with this plan may store nothing more. For inbound mail: it ignores the size of the
+   *  mail, so that a large one is not refused forever. */
   isFull(organizationId: string, plan: Plan): boolean
-  /** Begins a count, unless one is under way. */
+  /** Starts a recount, unless one is in progress. */
   beginCount(): void
-  /** A step of the count under way, if there is one; true while there is more. */
+  /** One step of a recount in progress; true while there is more. */
   countSome(): boolean
-  /** The changes were taken back. */
+  /** Drops changes that were rolled back. */
   forget(): void
 }
 
@@ -67,7 +67,7 @@ export function createStoredBytes(db: Connection, usage: Usage, foreign: Foreign
     'select source, counted_to as countedTo, ends_at as endsAt from storage_count',
   )
   const move = db.prepare('update storage_count set counted_to = ? where source = ?')
-  /** Null = not read since somebody changed it. */
+  /** Null = not read since the last change. */
   let counting: Map<string, Place> | null = null
   const forget = () => {
     counting = null
@@ -103,7 +103,7 @@ export function createStoredBytes(db: Connection, usage: Usage, foreign: Foreign
       if (count().size === 0) return false
       const place = [...count().values()].find(({ countedTo, endsAt }) => countedTo < endsAt)
       if (place === undefined) {
-        usage.flush() // what this transaction has added belongs to the counters
+        usage.flush() // counts of this transaction belong to the counters
         replaceCounters(db)
         forget()
         return false

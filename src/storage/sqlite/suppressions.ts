@@ -16,16 +16,16 @@ const ADD = `insert into suppressions (id, organization_id, domain_id, email, re
 const EXISTING = `select ${COLUMNS} from suppressions where organization_id = ? and email = ? and domain_id = ?
   and mode = ?`
 const GET = `select ${COLUMNS} from suppressions where id = ?`
-// The plus keeps the list out of the search: SQLite would make a temporary table of it at every look, which takes longer
-// than the look; one address has at most a row for each domain.
+// The plus keeps the list out of the index search: SQLite would create a temporary table of it for every query, which
+// takes longer than the query; one address has at most one row per domain.
 const IS_SUPPRESSED = `select 1 from suppressions where organization_id = ? and email = ? and +domain_id in ('', ?)
   and +mode in ('live', ?)`
-// Left to itself, SQLite walks all suppressions of the organization, because they lie in the order asked for.
+// By itself SQLite would read all suppressions of the organization, because their index has the requested order.
 const FIND = `select ${COLUMNS} from suppressions indexed by suppressions_by_address
   where organization_id = ? and email = ? order by id`
 const REMOVE = 'delete from suppressions where id = ? returning organization_id'
 
-/** Writes a suppression inside the change that causes it; one that is there already stays. */
+/** Writes a suppression inside the change that causes it; an existing one stays. */
 export type SuppressInside = (suppression: Suppression) => boolean
 
 export function suppressInside(db: Connection, usage: Usage): SuppressInside {
@@ -71,7 +71,7 @@ export function sqliteSuppressions(
         let added = 0
         for (const suppression of suppressions) {
           const limit = reached(suppression)
-          // Beyond the limit those that are there already still count as there.
+          // Beyond the limit, existing ones still count as existing.
           if (limit !== null && present(suppression) === undefined) return { added, limit }
           added += Number(suppress(suppression))
         }
@@ -109,7 +109,7 @@ export function sqliteSuppressions(
   }
 }
 
-/** Left to itself, SQLite walks all suppressions of the organization because they lie in the order of the page. */
+/** By itself SQLite would read all suppressions of the organization, because their index has the order of the page. */
 function walkOf({ organizationId, email, reason }: Parameters<Suppressions['list']>[0]): Walk {
   const by = (index: string, sql: string, ...values: unknown[]): Walk => ({
     walked: `suppressions indexed by suppressions_${index}`,

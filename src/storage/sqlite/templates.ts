@@ -38,8 +38,8 @@ const OLDEST = `select rowid as number, coalesce(octet_length(subject), 0) + coa
 const REMOVE_VERSION = 'delete from template_versions where rowid = ?'
 const REMOVE = 'delete from templates where id = ?'
 
-/** Versions that go in one transaction, of a template that is removed or has more than its plan keeps: some milliseconds,
- *  since the texts of one may have megabytes. */
+/** Versions deleted in one transaction, of a removed template or beyond the plan's limit: some milliseconds, since
+ *  the texts of one may have megabytes. */
 const REMOVE_MAX = 4
 
 export function sqliteTemplates(
@@ -81,7 +81,7 @@ export function sqliteTemplates(
     const added = addVersion.run(of.id, number, now, subject, JSON.stringify(variables), html, text)
     storedBytes.change('templates', added.lastInsertRowid, of.organizationId, templateStoredBytes(content))
   }
-  /** Removes some of the oldest versions up to one; true while there may be more. */
+  /** Deletes some of the oldest versions up to one; true while there may be more. */
   const removeSome = (of: { id: string; organizationId: string }, upTo: number): boolean => {
     const versions = oldest.all(of.id, upTo, REMOVE_MAX)
     for (const { number, bytes } of versions) {
@@ -136,7 +136,7 @@ export function sqliteTemplates(
       const rows = versions.all(id, before ?? Number.MAX_SAFE_INTEGER, limit + 1)
       return toPage(rows, { limit, after: null }, toRecord)
     },
-    // What is cut off in between is a template that has its newest versions and can be removed again.
+    // An interruption leaves a template with its newest versions, which can be removed again.
     remove: async (id) => {
       let isLeft = true
       while (isLeft) {

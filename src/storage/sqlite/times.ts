@@ -1,9 +1,9 @@
 import type { TimeRange } from '../store.ts'
 import { type Numbers, SLACK_MS } from './page.ts'
 
-/** Records count up in the order of time, to within SLACK_MS: which of the `known` numbers those of a range of time can
- *  have is found by halving, so that no index of times has to be kept. `timeFrom` tells the time of the first record from
- *  a number on, undefined when there is none. */
+/** Record numbers increase with time, to within SLACK_MS: a binary search finds which of the `known` numbers belong
+ *  to a range of time, so that no index of times is needed. `timeFrom` returns the time of the first record from a
+ *  number on, undefined if there is none. */
 export function numbersOf(
   { createdAfter, createdBefore }: TimeRange,
   known: Numbers,

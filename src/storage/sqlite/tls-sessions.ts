@@ -3,7 +3,7 @@ import type { TlsSessions } from '../store.ts'
 import type { Connection } from './driver.ts'
 import type { Writer } from './writer.ts'
 
-// A key takes no null, so nothing is the empty text.
+// A key cannot contain null, so null is stored as an empty text.
 const ADD = `insert into tls_sessions (domain, day, policy, host, address, source, failure, sessions)
   values (?, ?, ?, ?, ?, ?, ?, ?)
   on conflict do update set sessions = sessions + excluded.sessions`

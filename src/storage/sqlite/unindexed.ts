@@ -7,13 +7,13 @@ import { SLICE, type Step, sliced, type Walk } from './slices.ts'
 interface Asked {
   words: string | null
   walk: Walk
-  /** Of messages `m`; all that marks stand for is among them. */
+  /** Conditions on messages `m`, including those that search tokens stand for. */
   conditions: Condition
   low: number
 }
 
-/** Steps from slice to slice of the messages that the search index does not know yet; words are looked for in those only
- *  that are else what is asked for. */
+/** Steps through slices of messages that the search index does not contain yet. Only messages that match all other
+ *  conditions are searched for words. */
 export function unindexed(db: Connection, search: SearchIndex, { words, walk, conditions, low }: Asked): Step {
   const step = sliced(db, walk, MESSAGE_COLUMNS, conditions, low)
   if (words === null) return step
@@ -29,7 +29,7 @@ export function unindexed(db: Connection, search: SearchIndex, { words, walk, co
   }
 }
 
-/** Steps of the one above the border, then of the other. */
+/** Steps above the border, then those below it. */
 export function oneBehindTheOther(above: Step, border: number, below: Step): Step {
   return (rows, high, limit) => (high > border ? (above(rows, high, limit) ?? border) : below(rows, high, limit))
 }

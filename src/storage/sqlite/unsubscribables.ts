@@ -9,7 +9,7 @@ const GET = `select delivery_id as deliveryId, organization_id as organizationId
   from unsubscribables where delivery_id = ?`
 const MARK_REPORTED = 'update unsubscribables set is_told = 1 where delivery_id = ? and is_told = 0'
 
-/** What stays of deliveries that retention removed while their recipients may still ask to stop. */
+/** Remaining records of removed deliveries whose recipients may still unsubscribe. */
 export function sqliteUnsubscribables(
   db: Connection,
   writer: Writer,

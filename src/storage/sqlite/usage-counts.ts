@@ -5,7 +5,7 @@ import type { StoredBytes } from './stored-bytes.ts'
 import type { Usage } from './usage.ts'
 import type { Writer } from './writer.ts'
 
-/** Counts of days that are kept: a month, for whoever asks what happened. */
+/** Counts of past days are kept for a month, for questions about them. */
 const KEPT_MS = 31 * 86_400_000
 
 export function sqliteUsage(writer: Writer, reading: Reading, usage: Usage, storedBytes: StoredBytes): UsageCounts {

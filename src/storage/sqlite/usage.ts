@@ -11,7 +11,8 @@ const ADD_VOLUME = `insert into volumes (organization_id, month, accepted) value
 const PRUNE = `delete from usage where (organization_id, name, period) in (
   select organization_id, name, period from usage where name = ? and period < ? and period <> '' limit ?)`
 
-/** What is counted as it changes; the rest is counted by looking. `stored_bytes_count` is that of a count under way. */
+/** What is counted as it changes; the rest is counted from records. `stored_bytes_count` belongs to a recount in
+ *  progress. */
 export type Counter =
   | 'stored_bytes'
   | 'stored_bytes_count'
@@ -21,26 +22,26 @@ export type Counter =
   | 'suppressions'
   | 'confirmation_mails'
 
-/** Plan of an organization, as the config has it. */
+/** Plan of an organization, as configured. */
 export type PlanOf = (organizationId: string) => Plan
 
-/** Counters and limits, inside changes. What changes of one commit add up to is written once, before the commit. */
+/** Counters and limits, inside changes. The sums of one commit are written once, before the commit. */
 export interface Usage {
-  /** With what this transaction adds. Not below 0: a count from the beginning may be under way. */
+  /** Includes changes of this transaction. Never below 0, which could occur during a recount. */
   used(organizationId: string, counter: Counter, period?: string): number
   add(organizationId: string, counter: Counter, by: number, period?: string): void
-  /** Whether `more` still fit the plan: null, or the limit that they would pass. `used` is called for limited plans only. */
+  /** Null if `more` fits the plan, else the limit that it would exceed. `used` is called for limited plans only. */
   reached(organizationId: string, name: LimitName, more: number, used: () => number): LimitReached | null
   planOf: PlanOf
-  /** Whether so many recipients may be forwarded to now, by the day's limit and by the month's volume: null, or the limit. */
+  /** Null if that many recipients may be forwarded to now, else the limit: the daily one or the monthly volume. */
   forwardsReached(organizationId: string, recipients: number, now: number): LimitReached | null
-  /** Counts them, as both. */
+  /** Counts forwarded recipients towards both limits. */
   addForwards(organizationId: string, recipients: number, now: number): void
-  /** Removes at most `limit` counts of periods before `before`; answers how many went. */
+  /** Deletes at most `limit` counts of periods before `before`; returns the number deleted. */
   prune(counter: Counter, before: string, limit: number): number
-  /** Writes what was gathered. Inside the transaction. */
+  /** Writes the collected counts, inside the transaction. */
   flush(): void
-  /** The changes were taken back. */
+  /** Drops changes that were rolled back. */
   forget(): void
 }
 
@@ -57,7 +58,7 @@ export function createUsage(db: Connection, planOf: PlanOf): Usage {
     const stored = read.get(organizationId, counter, period) ?? 0
     return Math.max(0, stored + (pending.get(keyOf(organizationId, counter, period))?.by ?? 0))
   }
-  /** One message mostly follows upon another of the same organization. */
+  /** Cached: consecutive messages often belong to the same organization. */
   let last: { of: [string, Counter, string]; by: number } | null = null
   const add = (organizationId: string, counter: Counter, by: number, period = '') => {
     if (last !== null && last.of[0] === organizationId && last.of[1] === counter && last.of[2] === period) {

@@ -2,12 +2,12 @@ import type { Connection } from './driver.ts'
 import type { Condition } from './page.ts'
 import { candidateSql, type Step, type Walk } from './slices.ts'
 
-/** Leaps of a step: some milliseconds. */
+/** Index lookups per step: some milliseconds. */
 const STEPS = 1000
 
-/** Messages that lie on each of several walks, and meet the conditions on `m`: from where one of them goes on, the next
- *  steps to the first it has from there, until they agree. Costs what is common and where they take turns, not their
- *  length. `columns` are read of what they agree on only. */
+/** Messages that are on each of several walks and meet the conditions on `m`. Each walk in turn skips to its first
+ *  message from the position of the previous one, until all agree. The cost is the number of matches and of
+ *  alternations, not the length of the walks. `columns` are read only for matches. */
 export function intersection(db: Connection, walks: Walk[], columns: string, conditions: Condition, low: number): Step {
   const walked = walks.map((walk) => {
     const candidate = db.prepare<unknown[], number>(candidateSql(walk)).pluck()

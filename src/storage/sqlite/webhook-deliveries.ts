@@ -15,7 +15,7 @@ import { webhookDeliveryList } from './webhook-delivery-list.ts'
 import { toWebhook, type WebhookCache } from './webhooks.ts'
 import type { Writer } from './writer.ts'
 
-// From webhook to webhook along the due index: its cost is their number, not what waits for them.
+// Goes from webhook to webhook along the due index: its cost is the number of webhooks, not of deliveries.
 const DUE_TIMES = `with recursive waiting (key) as (
     select min(webhook_id) from webhook_deliveries where next_attempt_at is not null
     union all
@@ -47,7 +47,7 @@ const WEBHOOK = `select id, organization_id as organizationId, url, events, form
   from webhooks where id = ?`
 const WAITS_SINCE = `coalesce((select a.at from webhook_attempts a where a.delivery_number = d.number
     order by a.number desc limit 1), d.created_at)`
-// While an attempt is in progress there is no next one.
+// While an attempt is in progress, there is no next one.
 const COLUMNS = `d.number, d.id, d.webhook_id as webhookId, e.id as eventId, d.type, d.status,
   iif(d.worker is null, d.next_attempt_at, null) as nextAttemptAt, d.created_at as createdAt`
 const GET = `select ${COLUMNS} from webhook_deliveries d join events e on e.number = d.event_number where d.id = ?`

@@ -19,19 +19,19 @@ const walkedBy = (index: string, condition = '') => ({
 })
 const ALL = walkedBy('of_webhook')
 const OF_TYPE = walkedBy('by_type', ' and d.type = ?')
-// Most end well, so that the index of those that did not costs next to nothing.
+// Most deliveries succeed, so the index of the others costs next to nothing.
 const FAILED = walkedBy('failed', " and d.status = 'failed'")
-// Those that have a next time are the pending ones.
+// Deliveries with a next attempt are the pending ones.
 const OPEN = walkedBy('due', ' and d.next_attempt_at is not null')
 
-/** Deliveries of one webhook, newest first → at most a row more than the page holds. */
+/** Deliveries of one webhook, newest first → at most one row more than the page contains. */
 export function webhookDeliveryList<Row>(db: Connection, columns: string) {
   const number = db.prepare<unknown[], number>(NUMBER).pluck()
   const newest = db.prepare<unknown[], number | null>(NEWEST).pluck()
   const timeFrom = db.prepare<unknown[], number>(TIME_FROM).pluck()
   const areManyOpen = db.prepare(ARE_MANY_OPEN)
 
-  /** The narrowest of what indexes answer. Few are sorted; many that are open lie at the new end of all. */
+  /** The narrowest index that matches. A few rows are sorted; many open ones are at the newest end. */
   const walkOf = ({ webhookId, status, type }: WebhookDeliveryFilter) => {
     if (status === 'failed') return { ...FAILED, values: [webhookId] }
     if (status === 'pending' && areManyOpen.get(webhookId) === undefined) return { ...OPEN, values: [webhookId] }

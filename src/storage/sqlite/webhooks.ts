@@ -30,10 +30,10 @@ const REMOVE_DELIVERIES = `delete from webhook_deliveries where number in (
 const COUNT = 'select count(*) from webhooks where organization_id = ?'
 const REMOVE = 'delete from webhooks where id = ?'
 
-/** How many deliveries of a removed webhook go in one transaction: a few milliseconds. */
+/** Deliveries of a removed webhook deleted in one transaction: a few milliseconds. */
 const REMOVE_MAX = 250
 
-/** Webhooks as fan-out and posting need them, remembered until something changes. */
+/** Webhooks for fan-out and posting, cached until something changes. */
 export interface WebhookCache {
   get(id: string): (Webhook & { secrets: WebhookSecrets }) | null
   activeOf(organizationId: string): Webhook[]
@@ -92,7 +92,7 @@ export function sqliteWebhooks(
   const removeDeliveries = db.prepare(REMOVE_DELIVERIES)
   const remove = db.prepare(REMOVE)
 
-  /** Forgets inside the change, so that the next one of the same group reads what this one wrote. */
+  /** Clears the cache inside the change, so that the next change of the same group sees this one. */
   const change = <T>(write: () => T): Promise<T> =>
     writer.write(() => {
       const value = write()
@@ -149,8 +149,8 @@ export function sqliteWebhooks(
         rotate.run(previousExpiresAt, encryption.encrypt(secret, placeOf(id)), now, id)
         remember(record)
       }),
-    // There may be a month of deliveries: it is paused first and goes with the last of them. What is cut off in between
-    // is a paused webhook that can be removed again.
+    // There may be a month of deliveries: the webhook is paused first and deleted after the last of them. An
+    // interruption leaves a paused webhook that can be removed again.
     remove: async (id) => {
       await change(() => pause.run(id))
       let isLeft = true
@@ -177,7 +177,7 @@ interface SecretsRow {
   expiresAt: number | null
 }
 
-/** Where both its secrets are encrypted for: rotation moves one into the other's place. */
+/** Encryption place of both its secrets: a rotation moves one to the other's column. */
 const placeOf = (id: string) => `webhooks ${id}`
 
 function toSecrets(id: string, { secret, previous, expiresAt }: SecretsRow, encryption: Encryption): WebhookSecrets {

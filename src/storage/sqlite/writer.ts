@@ -2,57 +2,57 @@ import { fieldOf } from '../../os/records.ts'
 import { StoreUnavailable } from '../store.ts'
 import type { Connection } from './driver.ts'
 
-/** All writes pass here. Changes share one transaction and one fsync with those that came in the same turn
- *  of the event loop, and in the turns behind it for as long as each brings more (group commit): at 50 connections that is
- *  more than ten times the speed of a commit each, and no slower for one.
+/** All writes pass here. Changes share one transaction and one fsync with those of the same turn of the event loop,
+ *  and of the following turns as long as each brings more (group commit): with 50 connections that is more than ten
+ *  times as fast as separate commits, and no slower with one.
  *
- *  A change is a synchronous function without side effects outside the database, because it may run twice:
- *  when one change of a group throws, the group is rolled back and each runs again on its own, so that one
- *  caller's trouble is nobody else's.
+ *  A change is a synchronous function without side effects outside the database, because it may run twice: if one
+ *  change of a group throws, the group is rolled back and each runs again separately, so that one caller's error
+ *  does not affect others.
  *
- *  While another process has the write lock the changes wait beside the thread, not on it. After an I/O error nothing is
- *  written any more until the whole log is in the file and that is synced: what a failed fsync has left in the system's
- *  memory may be gone later, although the next fsync succeeds, so nothing may rest on it. */
+ *  While another process has the write lock, changes wait without blocking the thread. After an I/O error nothing is
+ *  written until the whole log is in the file and synced: what a failed fsync left in the system's memory may be
+ *  lost later, although the next fsync succeeds. */
 export interface Writer {
-  /** Runs `change` in the next group → its value, once that is durable. Rejects with what it threw, or with
-   *  StoreUnavailable when the disk refuses; nothing was written then. */
+  /** Runs `change` in the next group → its result, once it is durable. Rejects with what it threw, or with
+   *  StoreUnavailable if the disk refuses; then nothing was written. */
   write<T>(change: () => T): Promise<T>
-  /** Resolves when everything handed in so far is decided. */
+  /** Resolves when all earlier changes are decided. */
   idle(): Promise<void>
 }
 
 interface Pending {
-  /** Makes the change → what resolves the promise with its result. */
+  /** Runs the change → a function that resolves its promise with the result. */
   change: () => () => void
   reject: (error: unknown) => void
 }
 
-/** What is remembered beside the database of what is in it (caches, due indexes). */
+/** State in memory that mirrors the database (caches, due indexes). */
 export interface Memory {
-  /** A group is about to begin: let go of what reading holds. */
+  /** A group is about to begin: ends open reads. */
   beginning(): void
-  /** The write lock is ours: catch up with what other processes wrote. Nobody else writes before the commit. */
+  /** The write lock is held: read the changes of other processes. No other process writes before the commit. */
   begun(): void
-  /** All changes of the group are made and the commit follows: write what they add up to. */
+  /** All changes of the group ran and the commit follows: write their sums. */
   ending(): void
-  /** The group is durable; from its beginning it took so long. */
+  /** The group is durable; its duration in ms. */
   committed?(ms: number): void
-  /** What changes of this group wrote was taken back: forget what was read of it. */
+  /** The changes of this group were rolled back: drop what was read of them. */
   undone(): void
 }
 
-/** The most changes one commit carries, so that a burst cannot hold the thread for long. */
+/** Most changes per commit, so that a burst cannot hold the thread for long. */
 const GROUP_MAX = 256
-/** A group takes no further change after so long: fifty large sends that came together would hold the thread for a second. */
+/** A group accepts no further change after this time: fifty large sends at once would hold the thread for a second. */
 const GROUP_MS = 25
-/** The longest that a change waits for others to come. */
+/** Longest time that a change waits for others. */
 const GATHER_MS = 10
 
-/** Between two looks for the write lock. A look takes the connection's busy timeout. */
+/** Interval of attempts to get the write lock. An attempt takes the connection's busy timeout. */
 const LOCK_RETRY_MS = 25
 
-/** A connection → its Writer. `accompany` may add to a change, as it is handed in, what is to be written with it. For a
- *  lock of another process changes wait `lockPatienceMs`; those that come later are refused until it is free again. */
+/** Connection → its Writer. `accompany` may add writes to a change. Changes wait `lockPatienceMs` for another
+ *  process's lock; later ones are refused until it is free again. */
 export function createWriter(
   db: Connection,
   memory: Memory,
@@ -66,7 +66,7 @@ export function createWriter(
   let armed = false
   let lockedSince: number | null = null
   let isDoubtful = false
-  /** Changes of the present group that were begun. */
+  /** Number of changes of the current group that were started. */
   let begun = 0
 
   const takeLock = () => {
@@ -82,7 +82,7 @@ export function createWriter(
     }
   }
 
-  /** What resolves the first of them; the others had no time left and were not begun. */
+  /** Results of the changes that fit into the time; the others were not started. */
   const transact = (changes: Pending[]): (() => void)[] => {
     begun = 0
     memory.beginning()
@@ -111,7 +111,7 @@ export function createWriter(
     }
   }
 
-  /** Each change is decided, or put into `held`, because it has to wait for the lock. */
+  /** Each change is decided, or moved to `held`, because it has to wait for the lock. */
   const settle = (group: Pending[], held: Pending[]) => {
     try {
       const answers = transact(group)
@@ -129,8 +129,8 @@ export function createWriter(
     }
   }
 
-  /** Whatever is answered together asks again one after the other. Who commits what the first turn brings commits a small
-   *  group, then a large one, then a small one, and writes a fifth more pages. */
+  /** Callers that are answered together also come back one after the other. Committing what the first turn brings
+   *  would alternate between small and large groups, and write a fifth more pages. */
   const gather = (known: number, until: number) => {
     armed = true
     setImmediate(() => {
@@ -168,7 +168,7 @@ export function createWriter(
   }
 }
 
-/** Codes of SQLite that speak of the disk or of another process, not of the change (sqlite.org/rescode.html). */
+/** SQLite codes that concern the disk or another process, not the change (sqlite.org/rescode.html). */
 const UNAVAILABLE = /^SQLITE_(FULL|IOERR|BUSY|LOCKED|READONLY|CANTOPEN|NOMEM)/
 
 function isUnavailable(error: unknown): boolean {
@@ -180,15 +180,15 @@ const LOCKED = new Error('another process has the write lock')
 
 const isLocked = (error: unknown) => codeOf(error).startsWith('SQLITE_BUSY')
 
-/** Brings all of the log into the file and syncs it, so that nothing rests on a log that could not be written to. Throws
- *  what the driver throws, and StoreUnavailable while somebody reads from the log. */
+/** Copies all of the log into the file and syncs it, so that nothing depends on a log that could not be written.
+ *  Throws what the driver throws, and StoreUnavailable while a reader uses the log. */
 function requireSound(db: Connection): void {
   const rows = db.pragma('wal_checkpoint(truncate)')
   const busy = Array.isArray(rows) ? fieldOf(rows[0], 'busy') : undefined
   if (busy === 1) throw new StoreUnavailable('the store cannot write: its log is in doubt and somebody reads from it')
 }
 
-/** An error of the driver → StoreUnavailable where waiting may help; anything else stays what it is: a bug. */
+/** Driver error → StoreUnavailable if waiting may help; any other error, which is a bug, is returned unchanged. */
 function storeError(error: unknown): unknown {
   if (!isUnavailable(error) || error instanceof StoreUnavailable) return error
   const code = codeOf(error)
