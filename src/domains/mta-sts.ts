@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import type { Config } from '../config/load.ts'
 import { type MtaSts, writeMtaSts } from '../mail/mta-sts.ts'
 import { type Domain, isOwned } from '../model/domain.ts'
 import { domainOfMtaStsHost } from '../model/domain-names.ts'
@@ -27,6 +28,12 @@ export function ownMtaSts(settings: {
   if (mode === 'off' || url?.protocol !== 'https:') return null
   const text = writeMtaSts({ mode, mx: [hostname], maxAgeSeconds: mode === 'enforce' ? 604_800 : 86_400 })
   return { text, policyId: createHash('sha256').update(text).digest('hex').slice(0, 20), httpsHost: url.hostname }
+}
+
+/** The MTA-STS policy published for domains that receive mail here; null if this server receives none. */
+export function publishedMtaSts({ hostname, http, smtp }: Config): OwnMtaSts | null {
+  if (smtp.inbound.listen === null) return null
+  return ownMtaSts({ hostname, publicUrl: http.publicUrl, mode: smtp.inbound.mtaSts })
 }
 
 /** The policy page for other mail servers: answers `mta-sts.<domain>` for owned domains whose MX records pointed only

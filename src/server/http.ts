@@ -8,7 +8,7 @@ import { resend } from '../compat/resend/resend.ts'
 import type { Config, Endpoint } from '../config/load.ts'
 import { dashboardFiles } from '../dashboard/files.ts'
 import { dashboardPages } from '../dashboard/pages.ts'
-import { mtaStsPage } from '../domains/mta-sts.ts'
+import { mtaStsPage, publishedMtaSts } from '../domains/mta-sts.ts'
 import { manualFiles } from '../manual/files.ts'
 import { manualPages } from '../manual/pages.ts'
 import type { Metrics } from '../metrics/metrics.ts'
@@ -26,7 +26,7 @@ import { trackingPages } from '../tracking/pages.ts'
 import type { Certificates } from './certificates.ts'
 import { createCompatApi } from './external-api.ts'
 import { ListenFailure } from './listeners.ts'
-import { type OperationsDeps, publishedMtaSts, serverNamesOf } from './operations.ts'
+import { type OperationsDeps, serverNamesOf } from './operations.ts'
 
 /** Programs on this machine are exempt from connection limits per client, and so are trusted proxies. */
 const isLoopback = createNetworks(['127.0.0.0/8', '::1/128'])

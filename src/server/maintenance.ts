@@ -1,6 +1,7 @@
 import type { Api } from '../api/server.ts'
 import type { Streams } from '../api/streams.ts'
 import type { Config } from '../config/load.ts'
+import { publishedMtaSts } from '../domains/mta-sts.ts'
 import { createHealthWatch, type HealthWatch } from '../health/watch.ts'
 import type { NetworkLimits } from '../inbound/network-limits.ts'
 import { createMaintenance } from '../maintenance/loop.ts'
@@ -18,7 +19,6 @@ import type { Submission } from '../submission/accept.ts'
 import type { Certificates } from './certificates.ts'
 import type { Engines } from './engines.ts'
 import type { SmtpListeners } from './listeners.ts'
-import { publishedMtaSts } from './operations.ts'
 import type { Resources } from './resources.ts'
 
 /** The health checks of the running server. */

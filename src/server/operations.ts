@@ -22,7 +22,7 @@ import { templateOperations } from '../api/routes/templates.ts'
 import { webhookOperations } from '../api/routes/webhooks.ts'
 import type { Streams } from '../api/streams.ts'
 import { type Config, planNamed, type Setting } from '../config/load.ts'
-import { type OwnMtaSts, ownMtaSts } from '../domains/mta-sts.ts'
+import { publishedMtaSts } from '../domains/mta-sts.ts'
 import { serverNames } from '../domains/server-names.ts'
 import type { EventStream } from '../event-stream/event-stream.ts'
 import type { HealthWatch } from '../health/watch.ts'
@@ -238,10 +238,4 @@ const alertThatStops = (config: Config, store: Pick<Store, 'snapshot'>) => (doma
 /** Names of this server, which no tenant may claim. */
 export function serverNamesOf({ hostname, http, tls }: Config): string[] {
   return serverNames({ hostname, publicUrl: http.publicUrl, names: tls.names })
-}
-
-/** The MTA-STS policy published for domains that receive mail here; null if this server receives none. */
-export function publishedMtaSts({ hostname, http, smtp }: Config): OwnMtaSts | null {
-  if (smtp.inbound.listen === null) return null
-  return ownMtaSts({ hostname, publicUrl: http.publicUrl, mode: smtp.inbound.mtaSts })
 }
