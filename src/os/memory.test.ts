@@ -104,7 +104,7 @@ test('after twenty seconds outgoing data counts as sent, and reserves less howev
   expect(memory.reservedBytes()).toBe(15 * MB)
   await leave('the next')
   expect(memory.reservedBytes()).toBe(0)
-  expect(clock.naps()).toEqual([])
+  expect(clock.sleeps()).toEqual([])
 })
 
 test('smaller deliveries overtake a large one, except in the last minute of its wait', async () => {
@@ -124,7 +124,7 @@ test('smaller deliveries overtake a large one, except in the last minute of its 
   await leave('slow')
   expect(inside).toEqual(['large'])
   await leave('large')
-  expect(clock.naps()).toEqual([])
+  expect(clock.sleeps()).toEqual([])
 })
 
 test('a delivery larger than its share runs alone; a mail that can never fit is refused at once', async () => {

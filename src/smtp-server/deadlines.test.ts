@@ -15,7 +15,7 @@ test('expires each entry once, when due, with one timer for all', async () => {
   const never = due('never', Number.POSITIVE_INFINITY)
   const removed = due('removed', 4_000)
   for (const each of [a, b, never, removed]) deadlines.add(each)
-  expect(clock.naps().length).toBe(1)
+  expect(clock.sleeps().length).toBe(1)
   deadlines.remove(removed)
   b.dueAt = 6_000 // a later one requires no timer
   await clock.advance(5_500)
@@ -24,7 +24,7 @@ test('expires each entry once, when due, with one timer for all', async () => {
   deadlines.nearer(never)
   await clock.advance(10_000)
   expect(reported).toEqual(['a at 5000', 'never at 5700', 'b at 6000'])
-  expect(clock.naps()).toEqual([])
+  expect(clock.sleeps()).toEqual([])
   deadlines.add(due('late', 60_000))
   deadlines.stop()
   await clock.advance(60_000)

@@ -270,7 +270,7 @@ test('a quiet stream sends something every 15 seconds, and ends at the first aft
     api.addKey(api.own, { permissions: ['read'] }),
   ])
   const [one, two, three] = await Promise.all([open(revoked!), open(expiring!), open(good!)])
-  await api.clock.untilNapping(4) // the poll for events of other processes, and the three
+  await api.clock.untilSleeping(4) // the poll for events of other processes, and the three
   await api.clock.advance(15_000)
   await until('a comment', () => one!.text().endsWith('\n:\n\n'))
   await api.store.apiKeys.revoke(revoked!.record.id, api.clock.now())

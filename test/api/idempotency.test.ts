@@ -179,13 +179,13 @@ describe('concurrent requests', () => {
     const gate = Promise.withResolvers<void>()
     const { post, runs, clock } = await start(() => gate.promise)
     const racing = Array.from({ length: 100 }, () => post('/v1/plain', 'k', { email: 'a@b.example' }))
-    await clock.untilNapping(99)
+    await clock.untilSleeping(99)
     gate.resolve()
     const responses = await Promise.all(racing)
     expect(new Set(responses.map(({ status, text }) => `${status} ${text}`)).size).toBe(1)
     expect(responses.filter(({ headers }) => headers.get('idempotent-replayed') === 'true')).toHaveLength(99)
     expect(runs).toHaveLength(1)
-    expect(clock.naps()).toEqual([])
+    expect(clock.sleeps()).toEqual([])
   })
 
   test('do not wait when their body differs', async () => {
@@ -203,7 +203,7 @@ describe('concurrent requests', () => {
     const { post, clock } = await start(() => gate.promise)
     const first = post('/v1/plain', 'k', { email: 'a@b.example' })
     const second = post('/v1/plain', 'k', { email: 'a@b.example' })
-    await clock.untilNapping(1)
+    await clock.untilSleeping(1)
     await clock.advance(20_000)
     const answer = await second
     expect([answer.status, answer.body.error.details.reason]).toEqual([409, 'request_in_progress'])

@@ -100,7 +100,7 @@ describe('with Prefer: wait', () => {
   test('a repetition gets the final answer of the first call', async () => {
     const more = waiting()
     const pending = server.send(MAIL, more)
-    await server.clock.untilNapping()
+    await server.clock.untilSleeping()
     await server.clock.advance(5000)
     const first = await pending
     const second = await server.send(MAIL, more)
@@ -110,7 +110,7 @@ describe('with Prefer: wait', () => {
   test('a concurrent repetition waits as well', async () => {
     const more = waiting()
     const both = [server.send(MAIL, more), server.send(MAIL, more)]
-    await server.clock.untilNapping(2)
+    await server.clock.untilSleeping(2)
     await server.clock.advance(5000)
     const [first, second] = await Promise.all(both)
     expect([first!.status, second!.status, second!.text]).toEqual([200, 200, first!.text])

@@ -235,7 +235,7 @@ describe('Prefer: wait', () => {
 
   test('answers 200 as soon as every recipient is final', async () => {
     const pending = server.send(MAIL, wait)
-    await server.clock.untilNapping()
+    await server.clock.untilSleeping()
     const { data } = (await server.ask('GET', '/v1/messages?limit=1')).body
     await server.store.messages.cancel(data[0].id, START)
     server.notifier.notify(`message ${data[0].id}`)
@@ -247,7 +247,7 @@ describe('Prefer: wait', () => {
 
   test('answers 200 with the current status at the timeout', async () => {
     const pending = server.send(MAIL, wait)
-    await server.clock.untilNapping()
+    await server.clock.untilSleeping()
     await server.clock.advance(10_000)
     const answer = await pending
     expect([answer.status, answer.body.status]).toEqual([200, 'queued'])
@@ -261,13 +261,13 @@ describe('Prefer: wait', () => {
   // threat: waiting-requests-held
   test('is ignored for the 51st waiting request of a key, which is answered at once and delivered', async () => {
     const pending = Array.from({ length: 50 }, () => server.send(MAIL, wait))
-    await server.clock.untilNapping(50)
+    await server.clock.untilSleeping(50)
     const beyond = await server.send(MAIL, wait)
     expect([beyond.status, beyond.headers.get('preference-applied'), beyond.body.status]).toEqual([202, null, 'queued'])
     await server.clock.advance(10_000)
     expect((await Promise.all(pending)).map(({ status }) => status)).toEqual(Array(50).fill(200))
     const again = server.send(MAIL, wait)
-    await server.clock.untilNapping()
+    await server.clock.untilSleeping()
     await server.clock.advance(10_000)
     expect((await again).status).toBe(200)
   })

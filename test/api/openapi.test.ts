@@ -251,13 +251,13 @@ describe('every operation', () => {
 
   // threat: actions-without-audit
   test('that changes something adds an entry to the audit log; the others state why not', async () => {
-    const told = await setup.auditedActions()
+    const audited = await setup.auditedActions()
     for (let query = '?limit=100'; query !== ''; ) {
       const { body } = await ask('GET', `/v1/audit-log${query}`)
-      for (const { action, outcome } of body.data) if (outcome === 'done') told.add(action)
+      for (const { action, outcome } of body.data) if (outcome === 'done') audited.add(action)
       query = body.has_more ? `?limit=100&cursor=${body.next_cursor}` : ''
     }
-    const silent = setup.operations.filter(({ method, id }) => method !== 'GET' && !told.has(id))
+    const silent = setup.operations.filter(({ method, id }) => method !== 'GET' && !audited.has(id))
     expect(silent.map(({ id, unaudited }) => `${id} ${unaudited}`).toSorted()).toEqual([
       'health_checks_run looks',
       'inbound_routes_test looks',
@@ -269,7 +269,7 @@ describe('every operation', () => {
       'templates_render looks',
     ])
     const known = new Set(setup.operations.filter(({ method }) => method !== 'GET').map(({ id }) => id))
-    expect([...told].filter((action) => !known.has(action))).toEqual([])
+    expect([...audited].filter((action) => !known.has(action))).toEqual([])
   })
 
   test('reaches every documented success in each of its forms', () => {

@@ -29,13 +29,13 @@ afterEach(() => authority.stop())
 /** Sleeps are short and real. */
 function quickClock() {
   let now = Date.now()
-  const naps: number[] = []
+  const sleeps: number[] = []
   const sleep = async (ms: number) => {
-    naps.push(ms)
+    sleeps.push(ms)
     now += ms
     await new Promise((resolve) => setTimeout(resolve, 5))
   }
-  return { now: () => now, sleep, naps }
+  return { now: () => now, sleep, sleeps }
 }
 
 function order(names: string[], change: Partial<Parameters<typeof orderCertificate>[1]> = {}) {
@@ -131,12 +131,12 @@ describe('slow authorities', () => {
     const clock = quickClock()
     const { message } = await failure(['mail.example.com'], { clock })
     expect(message).toBe('the authority takes too long: processing')
-    expect(new Set(clock.naps)).toEqual(new Set([45_000]))
-    expect(clock.naps.length).toBe((15 * 60) / 45)
+    expect(new Set(clock.sleeps)).toEqual(new Set([45_000]))
+    expect(clock.sleeps.length).toBe((15 * 60) / 45)
     authority.retryAfter = '86400'
     const patient = quickClock()
     await failure(['other.example.com'], { clock: patient })
-    expect(Math.max(...patient.naps)).toBe(60_000)
+    expect(Math.max(...patient.sleeps)).toBe(60_000)
   })
 
   test('time out when they never validate', async () => {

@@ -27,7 +27,7 @@ describe('listen', () => {
     return server
   }
   /** Creates an organization, a domain and a sandbox key. */
-  const furnish = async (): Promise<{ live: string; test: string }> => {
+  const addRecords = async (): Promise<{ live: string; test: string }> => {
     const made = await postrider('init', '--domain', 'example.com', '--json', '--config', place.file)
     const create = ['key', 'create', '--domain', 'example.com', '--permission', 'send', '--mode', 'test']
     const key = await postrider(...create, '--json', '--config', place.file)
@@ -46,7 +46,7 @@ describe('listen', () => {
     async () => {
       const api = `http://127.0.0.1:${await freePort()}`
       place.writeConfig(api.slice(7))
-      const keys = await furnish()
+      const keys = await addRecords()
       const server = await serve()
       const listening = await run({ POSTRIDER_API_KEY: keys.live }, 'listen', '--url', api, '--json', '--after', '')
       let sent = 0
@@ -81,7 +81,7 @@ describe('listen', () => {
   test(
     'beside the store needs no key and no server, and posts with a valid signature',
     async () => {
-      await furnish()
+      await addRecords()
       const posts: { headers: Headers; body: string }[] = []
       const target = Bun.serve({
         port: 0,
@@ -133,7 +133,7 @@ describe('listen', () => {
   test(
     'says in one line what it cannot do',
     async () => {
-      await furnish()
+      await addRecords()
       const beside = ['--config', place.file]
       const cases: [number, string, Record<string, string>, string[]][] = [
         [

@@ -19,7 +19,7 @@ beforeAll(async () => {
   for (const name of EXAMPLES) copyFileSync(join(ROOT, 'scripts/examples', name), join(installed.folder, name))
   remote = await startRemoteMx()
   server = await startTestServer({ remote })
-  server.clock.leap(Date.now() - START) // the examples use the real clock
+  server.clock.jump(Date.now() - START) // the examples use the real clock
   await server.clock.advance(10_000) // for the server to notice
   await server.send({ ...MAIL, to: 'bounce+grüße@customer.example' }, { authorization: `Bearer ${server.keys.test}` })
   await server.receiver.received(1)

@@ -29,8 +29,8 @@ async function open(...moves: Move[]) {
   const client = new Postrider({ baseUrl: `${server.url}/`, apiKey: KEY, clock: { ...clock, random: () => 0.5 } })
   /** Waits until the client sleeps for that long, and advances the time. */
   const passes = async (ms: number) => {
-    const isPausing = () => clock.naps().length === 1 && clock.naps()[0] === clock.now() + ms
-    await until(`a pause of ${ms} ms in ${clock.naps()}`, isPausing)
+    const isPausing = () => clock.sleeps().length === 1 && clock.sleeps()[0] === clock.now() + ms
+    await until(`a pause of ${ms} ms in ${clock.sleeps()}`, isPausing)
     await clock.advance(ms)
   }
   return { client, clock, passes }
@@ -178,7 +178,7 @@ describe('the signal of the caller', () => {
     const { client, clock } = await open(refusal(500, 'internal_error'), MESSAGE)
     const caller = new AbortController()
     const failure = failureOf(client.messages.get('msg_1', { signal: caller.signal }))
-    await until('the pause', () => clock.naps()[0] === 250)
+    await until('the pause', () => clock.sleeps()[0] === 250)
     caller.abort()
     expect(await failure).toBeInstanceOf(AbortError)
     expect(server.heard).toHaveLength(1)

@@ -42,7 +42,7 @@ test('new events are yielded; disconnections lose nothing and repeat nothing', a
     }
   })()
   const failure = following.catch((error) => error)
-  await until('the stream', () => line.open() === 1 && clock.naps()[0] === 45_000)
+  await until('the stream', () => line.open() === 1 && clock.sleeps()[0] === 45_000)
 
   const sent = []
   for (let round = 0; round < 3; round++) {
@@ -91,7 +91,7 @@ test('a stream that never connected fails like any other call', async () => {
   const stranger = new Postrider({ baseUrl: server.url, apiKey: 'svc_test_x', clock: { ...still, random: () => 0.5 } })
   const walk = Array.fromAsync(stranger.events.stream({ after: '' })).catch((error) => error)
   for (const ms of [250, 500]) {
-    await until('the pause', () => still.naps()[0] === still.now() + ms)
+    await until('the pause', () => still.sleeps()[0] === still.now() + ms)
     await still.advance(ms)
   }
   expect(await walk).toBeInstanceOf(ConnectionError)

@@ -75,7 +75,7 @@ export async function openStage(): Promise<Stage> {
     const postsOf = (event: Event) =>
       server.receiver.requests.filter(({ headers }) => headers['webhook-id'] === event.id).length
     let step = 0
-    await until('everything to be over and told', async () => {
+    await until('everything to be final and published', async () => {
       const deliveries = await pristine.messages.deliveries(messageId)
       const isOver = deliveries.every(({ status }) => status === 'delivered' || status === 'bounced')
       if (isOver && (await isPublished(server, pristine, await events()))) return true

@@ -39,7 +39,7 @@ test(
     await until('every acknowledged mail to arrive', () =>
       [...acknowledged.keys()].every((token) => installation.sink.mails.has(token)),
     )
-    await until('every delivery to be told', () => unpublished(acknowledged).length === 0).catch(async (error) => {
+    await until('every delivery to be published', () => unpublished(acknowledged).length === 0).catch(async (error) => {
       throw new Error(`${error.message}: ${await whyUnpublished(unpublished(acknowledged))}`)
     })
 

@@ -14,7 +14,7 @@ afterAll(() => stage.close())
 const FAULTS: Record<string, ScriptedAnswer> = {
   'is refused': 500,
   'is redirected': { status: 302, headers: { location: 'https://127.0.0.1:1/' } },
-  'is told to come later': { status: 429, headers: { 'retry-after': '1' } },
+  'asks for a later retry': { status: 429, headers: { 'retry-after': '1' } },
   'is never answered': 'hang',
 }
 

@@ -306,7 +306,7 @@ describe('no bounce comes from', () => {
         'Your message was successfully delivered. You get notifications of mail delivery errors.',
       ),
     ],
-    ['an address of a house', mailOf('Thank you', '450 Main Street', { From: 'ann@dest.example' })],
+    ['a street address', mailOf('Thank you', '450 Main Street', { From: 'ann@dest.example' })],
     [
       'an opened mail',
       mailOf('AWS', JSON.stringify({ eventType: 'Open', mail: { subject: 'Undeliverable: 550 5.1.1 user unknown' } })),

@@ -85,7 +85,7 @@ test('the first certificate replaces the self-signed one, then the next; a resta
   expect(authority.contacts).toEqual(['mailto:ops@sender.example'])
   expect(await standing.ask()).toMatch(/^HTTP\/1\.1 200 .*\r\nconnection: close\r\n/is)
 
-  server.clock.leap(61 * 86_400_000)
+  server.clock.jump(61 * 86_400_000)
   const second = await next(first)
   expect(authority.orders).toHaveLength(2)
 

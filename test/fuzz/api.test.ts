@@ -25,7 +25,7 @@ beforeAll(async () => {
   running = setInterval(() => void setup.clock.advance(500), 5) // for requests that wait: Prefer
   lasting.add(setup.domain.id)
   for (const id of idsIn((await ask({ ...PLAIN, path: '/v1/api-keys?limit=100' })).text)) lasting.add(id)
-  await furnish()
+  await addRecords()
 })
 afterAll(async () => {
   clearInterval(running)
@@ -37,7 +37,7 @@ const ID = /\b[a-z]{3}_[0-9a-z]{26}\b/g
 const idsIn = (text: string) => text.match(ID) ?? []
 
 /** One record of each kind that the examples of the document create. */
-async function furnish(): Promise<void> {
+async function addRecords(): Promise<void> {
   for (const { id, method, path, operation } of read.operations) {
     const example = operation.requestBody?.content['application/json'].example
     if (method !== 'POST' || path.includes('{') || example === undefined) continue

@@ -237,7 +237,7 @@ describe('failures and limits', () => {
     expect(Bun.peek.status(found)).toBe('pending')
     await clock.advance(1)
     expect((await found).verdicts).toEqual({ spf: 'pass', dkim: 'pass', dmarc: 'temperror', arc: 'none' })
-    expect(clock.naps()).toEqual([])
+    expect(clock.sleeps()).toEqual([])
     zone.fail('_dmarc.bank.test', null)
   })
 
@@ -245,7 +245,7 @@ describe('failures and limits', () => {
     const clock = createFakeClock(Date.now())
     const claim = { raw: mail(BANK), remoteAddress: '127.0.0.1', helo: 'h', returnPath: '', from: 'ceo@bank.test' }
     await authenticate(claim, { resolver, clock, hostname: 'mx.b.test', limitMs: 15_000 })
-    expect(clock.naps()).toEqual([])
+    expect(clock.sleeps()).toEqual([])
   })
 
   // threat: signature-and-header-floods

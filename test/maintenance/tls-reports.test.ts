@@ -10,7 +10,7 @@ const TODAY = Date.UTC(2026, 10, 21)
 const COUNT = { domain: 'told.test', policy: 'none', host: null, address: null, source: null, failure: null } as const
 
 /** A finished day of told.test, and its DNS record. */
-async function world(txt: Lookup<string>, from = 'tls@acme.test') {
+async function open(txt: Lookup<string>, from = 'tls@acme.test') {
   const store = await openStore({ dataDir: ':memory:', now: TODAY })
   await store.tlsSessions.add([{ ...COUNT, day: TODAY - DAY, sessions: 3 }])
   const posts: { url: string; type: string | undefined; report: Record<string, unknown> }[] = []
@@ -42,7 +42,7 @@ const asks = (text: string): Lookup<string> => ({
 const NOON = TODAY + DAY / 2
 
 test('a report goes out by HTTPS, also where the mail cannot be sent, and only once', async () => {
-  await using w = await world(asks('v=TLSRPTv1; rua=mailto:a@told.test,https://told.test/tls'))
+  await using w = await open(asks('v=TLSRPTv1; rua=mailto:a@told.test,https://told.test/tls'))
   await w.reports.send(NOON)
   await w.reports.send(NOON)
   expect(w.posts).toMatchObject([
@@ -65,7 +65,7 @@ test('a report goes out by HTTPS, also where the mail cannot be sent, and only o
 })
 
 test('no report is sent in the first hour of the next day', async () => {
-  await using w = await world(asks('v=TLSRPTv1; rua=https://told.test/tls'))
+  await using w = await open(asks('v=TLSRPTv1; rua=https://told.test/tls'))
   await w.reports.send(TODAY + 59 * 60_000)
   expect(w.posts).toEqual([])
   await w.reports.send(TODAY + 60 * 60_000)
@@ -79,14 +79,14 @@ test('a domain that asks for no report is dropped, one whose DNS fails waits for
     [{ kind: 'temporary', reason: 'timeout' }, NOON, true],
     [{ kind: 'temporary', reason: 'timeout' }, NOON + 2 * DAY, false],
   ] as const) {
-    await using w = await world(txt as Lookup<string>)
+    await using w = await open(txt as Lookup<string>)
     await w.reports.send(now)
     expect([w.posts.length, await w.isLeft()]).toEqual([0, isLeft])
   }
 })
 
 test('counts are dropped when reports are turned off', async () => {
-  await using w = await world(asks('v=TLSRPTv1; rua=https://told.test/tls'), '')
+  await using w = await open(asks('v=TLSRPTv1; rua=https://told.test/tls'), '')
   await w.reports.send(NOON)
   expect([w.posts.length, await w.isLeft()]).toEqual([0, false])
 })

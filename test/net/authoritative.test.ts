@@ -20,10 +20,10 @@ describe('a resolver that asks authoritative servers', () => {
       { name: 'other.example', type: 'TXT', data: 'remembered' },
     ])
     authority = await startZone([{ name: 'key._domainkey.acme.example', type: 'TXT', data: 'fresh' }])
-    const world = { clock: systemClock, random: systemRandom }
-    const base = createResolver({ ...world, servers: [memory.address], maxCacheEntries: 0, timeoutMs: 200, tries: 1 })
+    const deps = { clock: systemClock, random: systemRandom }
+    const base = createResolver({ ...deps, servers: [memory.address], maxCacheEntries: 0, timeoutMs: 200, tries: 1 })
     const port = Number(authority.address.split(':')[1])
-    resolver = createAuthoritativeResolver({ ...world, base, port, mayAsk: (ip) => mayAsk(ip) })
+    resolver = createAuthoritativeResolver({ ...deps, base, port, mayAsk: (ip) => mayAsk(ip) })
   })
   afterEach(async () => {
     resolver.close()

@@ -96,7 +96,7 @@ describeWith(
     )
 
     test(
-      'serves HTTP, HTTPS and SMTP on their usual ports, and stops when told',
+      'serves HTTP, HTTPS and SMTP on their usual ports, and stops on demand',
       async () => {
         const dataDir = join(folder, 'data')
         mkdirSync(dataDir)

@@ -145,10 +145,10 @@ test('wrong passwords delay further wrong ones on all connections of the address
   /** Milliseconds until the reply. */
   const waited = async (client: typeof one, password: string, expected: string) => {
     const from = smtp.clock.now()
-    const naps = smtp.clock.naps().length
+    const sleeps = smtp.clock.sleeps().length
     const reply = client.say(token(password))
-    await smtp.clock.untilNapping(naps + 1)
-    const until = smtp.clock.naps().find((nap) => nap > from)!
+    await smtp.clock.untilSleeping(sleeps + 1)
+    const until = smtp.clock.sleeps().find((sleeper) => sleeper > from)!
     await smtp.clock.advance(until - from)
     expect(await reply).toBe(expected)
     return until - from

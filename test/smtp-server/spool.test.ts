@@ -137,7 +137,7 @@ test('defers a mail that finds no memory for five minutes without blocking other
   for (const mail of [first, second]) await mail.write(new Uint8Array(8 * MiB)) // nine times that is most of it
   await first.read()
   const waiting = second.read().catch((thrown: Error) => thrown.message)
-  await clock.untilNapping()
+  await clock.untilSleeping()
   await clock.advance(300_000)
   expect(await waiting).toBe('452 4.3.1 insufficient memory for a message of this size, try again later')
   for (const mail of [first, second]) await mail.discard()

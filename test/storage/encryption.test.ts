@@ -25,7 +25,7 @@ const PEM = 'canary private key'
 const TRACKING = Buffer.from('canary of tracking links, 32 by.')
 
 /** A closed store with one secret of every kind. */
-async function furnish() {
+async function addRecords() {
   const store = await open()
   const records = createRecords()
   await found(store, records)
@@ -58,7 +58,7 @@ const refusal = () =>
 
 // threat: secrets-exposed
 test('no secret is readable in the files, and the store reads all of them', async () => {
-  const { webhook } = await furnish()
+  const { webhook } = await addRecords()
   const text = readdirSync(dataDir)
     .map((name) => readFileSync(join(dataDir, name), 'latin1'))
     .join('')
@@ -75,7 +75,7 @@ test('the key is created at the first start, for its owner only', async () => {
 })
 
 test('without the key, with another, a damaged one, or one that others may read, nothing is opened', async () => {
-  await furnish()
+  await addRecords()
   const key = readFileSync(keyFile())
   rmSync(keyFile())
   expect(await refusal()).toBeInstanceOf(EncryptionKeyUnusable)
@@ -94,7 +94,7 @@ test('without the key, with another, a damaged one, or one that others may read,
 
 // threat: secrets-exposed
 test('an encrypted secret is invalid in the place of another', async () => {
-  await furnish()
+  await addRecords()
   const db = connect(join(dataDir, 'postrider.db'), { busyTimeoutMs: 0 })
   db.exec('update webhooks set secret = (select secret from inbound_routes)')
   db.close()
@@ -108,7 +108,7 @@ test('an encrypted secret is invalid in the place of another', async () => {
 })
 
 test('a new key opens everything, and the old one alone nothing any more', async () => {
-  await furnish()
+  await addRecords()
   const old = readFileSync(keyFile(), 'latin1')
   expect(reEncrypt(dataDir)).toBeGreaterThanOrEqual(5)
   const [fresh, kept] = readFileSync(keyFile(), 'latin1').trim().split('\n')

@@ -4,18 +4,18 @@ import { createFakeClock } from './fake-clock.ts'
 test('sleeps end in the order they are due, each at its own time', async () => {
   const clock = createFakeClock(1000)
   const woken: string[] = []
-  const nap = async (name: string, ms: number) => {
+  const sleeper = async (name: string, ms: number) => {
     await clock.sleep(ms)
     woken.push(`${name} ${clock.now()}`)
   }
-  const naps = [nap('late', 30), nap('first', 10), nap('second', 10), nap('never', 41)]
+  const sleeps = [sleeper('late', 30), sleeper('first', 10), sleeper('second', 10), sleeper('never', 41)]
   await clock.advance(40)
   expect(woken).toEqual(['first 1010', 'second 1010', 'late 1030'])
   expect(clock.now()).toBe(1040)
-  expect(clock.naps()).toEqual([1041])
+  expect(clock.sleeps()).toEqual([1041])
   await clock.advance(1)
-  await Promise.all(naps)
-  expect(clock.naps()).toEqual([])
+  await Promise.all(sleeps)
+  expect(clock.sleeps()).toEqual([])
 })
 
 test('a caller that sleeps again within one advance is woken again within it', async () => {
@@ -37,11 +37,11 @@ test('a caller that sleeps again within one advance is woken again within it', a
 test('an aborted sleep ends at once and leaves nothing behind', async () => {
   const clock = createFakeClock(0)
   const abort = new AbortController()
-  const nap = clock.sleep(1000, abort.signal)
-  expect(clock.naps()).toEqual([1000])
+  const sleeper = clock.sleep(1000, abort.signal)
+  expect(clock.sleeps()).toEqual([1000])
   abort.abort()
-  await nap
-  expect(clock.naps()).toEqual([])
+  await sleeper
+  expect(clock.sleeps()).toEqual([])
   await clock.sleep(1000, abort.signal)
   expect(clock.now()).toBe(0)
 })
@@ -50,17 +50,17 @@ test('a sleep of zero needs no advance', async () => {
   const clock = createFakeClock(0)
   await clock.sleep(0)
   await clock.sleep(-5)
-  expect(clock.naps()).toEqual([])
+  expect(clock.sleeps()).toEqual([])
 })
 
 test('a test can wait until a caller sleeps', async () => {
   const clock = createFakeClock(0)
-  const both = clock.untilNapping(2)
+  const both = clock.untilSleeping(2)
   void clock.sleep(10)
   void clock.sleep(20)
   await both
-  await clock.untilNapping()
-  expect(clock.naps()).toEqual([10, 20])
+  await clock.untilSleeping()
+  expect(clock.sleeps()).toEqual([10, 20])
   await clock.advance(20)
 })
 

@@ -7,14 +7,14 @@ export interface FakeClock extends WallClock {
    *  everything that needs no outside input has run, including the store's commits. A negative `ms` throws. */
   advance(ms: number): Promise<void>
   /** Sets the wall clock by this many ms, back when negative; no sleep ends sooner or later. */
-  leap(ms: number): void
+  jump(ms: number): void
   /** When the current sleeps end (ms UTC of a wall clock that was never set), soonest first. */
-  naps(): number[]
+  sleeps(): number[]
   /** Resolves when at least `count` sleeps are pending: to wait until a loop sleeps. */
-  untilNapping(count?: number): Promise<void>
+  untilSleeping(count?: number): Promise<void>
 }
 
-interface Nap {
+interface PendingSleep {
   until: number
   end: () => void
 }
@@ -24,46 +24,46 @@ interface Nap {
 export function createFakeClock(startAt: number): FakeClock {
   let now = startAt
   let setBy = 0
-  let naps: Nap[] = []
+  let sleeps: PendingSleep[] = []
   let watchers: { count: number; resolve: () => void }[] = []
 
   const sleep = (ms: number, signal?: AbortSignal) =>
     new Promise<void>((resolve) => {
       if (ms <= 0 || signal?.aborted) return resolve()
       const end = () => {
-        naps = naps.filter((other) => other !== nap)
+        sleeps = sleeps.filter((other) => other !== sleeper)
         signal?.removeEventListener('abort', end)
         resolve()
       }
-      const nap: Nap = { until: now + ms, end }
-      const later = naps.findIndex((other) => other.until > nap.until)
-      naps.splice(later < 0 ? naps.length : later, 0, nap)
+      const sleeper: PendingSleep = { until: now + ms, end }
+      const later = sleeps.findIndex((other) => other.until > sleeper.until)
+      sleeps.splice(later < 0 ? sleeps.length : later, 0, sleeper)
       signal?.addEventListener('abort', end, { once: true })
-      for (const watcher of watchers) if (naps.length >= watcher.count) watcher.resolve()
-      watchers = watchers.filter((watcher) => naps.length < watcher.count)
+      for (const watcher of watchers) if (sleeps.length >= watcher.count) watcher.resolve()
+      watchers = watchers.filter((watcher) => sleeps.length < watcher.count)
     })
 
   return {
     now: () => now + setBy,
     sleep,
     steady: { now: () => now, sleep },
-    leap: (ms) => {
+    jump: (ms) => {
       setBy += ms
     },
     advance: async (ms) => {
       if (!(ms >= 0)) throw new RangeError(`time cannot go back: ${ms} ms`)
       const target = now + ms
       await settled()
-      for (let nap = naps[0]; nap !== undefined && nap.until <= target; nap = naps[0]) {
-        now = nap.until
-        nap.end()
+      for (let sleeper = sleeps[0]; sleeper !== undefined && sleeper.until <= target; sleeper = sleeps[0]) {
+        now = sleeper.until
+        sleeper.end()
         await settled()
       }
       now = target
     },
-    naps: () => naps.map((nap) => nap.until),
-    untilNapping: (count = 1) =>
-      naps.length >= count ? Promise.resolve() : new Promise((resolve) => watchers.push({ count, resolve })),
+    sleeps: () => sleeps.map((sleeper) => sleeper.until),
+    untilSleeping: (count = 1) =>
+      sleeps.length >= count ? Promise.resolve() : new Promise((resolve) => watchers.push({ count, resolve })),
   }
 }
 

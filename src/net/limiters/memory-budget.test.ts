@@ -104,5 +104,5 @@ test('a wait ends with its timeout or its signal, and lets the next one in', asy
   ])
   await enter('f1', 'f', 99, stopping.signal)
   expect(refused).toEqual(['b1', 'd1', 'f1'])
-  expect(clock.naps()).toEqual([])
+  expect(clock.sleeps()).toEqual([])
 })
