@@ -1,6 +1,6 @@
 import { withRuntimeSettings } from './os/runtime-settings.ts'
 
-// Whatever the umask of the shell: others may not write our files, and the owner may read them.
+// Overrides the umask of the shell: others may not write our files, and the owner may read them.
 process.umask((process.umask() | 0o022) & 0o077)
 
 const args = process.argv.slice(2)

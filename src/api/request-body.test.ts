@@ -12,48 +12,48 @@ function start(limitBytes = Number.POSITIVE_INFINITY) {
   const clock = createFakeClock(0)
   const memory = createMemory({ limitBytes, largestMailBytes: 0, clock, residentBytes: () => 0 })
   const bodies = createLargeBodies({ clock, memory })
-  const fates: string[] = []
+  const outcomes: string[] = []
   /** A request of some bytes, which announces its length or (null) does not → its result. */
   const read = async (name: string, keyId: string, announcedBytes: number | null, bytes = 1) => {
     const init = announcedBytes === null ? {} : { headers: headers(announcedBytes) }
     const request = new Request('http://localhost/', { method: 'POST', body: Buffer.alloc(bytes), ...init })
     const held = bodies.open(request, keyId)
     await readBytes(request, LIMIT_BYTES, clock, held.enter).then(
-      () => fates.push(name),
-      ({ reason }) => fates.push(`${name}: ${reason}`),
+      () => outcomes.push(name),
+      ({ reason }) => outcomes.push(`${name}: ${reason}`),
     )
     return () => held.leave(bytes)
   }
-  return { clock, bodies, read, fates }
+  return { clock, bodies, read, outcomes }
 }
 
 test('large bodies wait for memory, one key gets half of it, and after 20 s the response is 503', async () => {
-  const { clock, read, fates } = start()
+  const { clock, read, outcomes } = start()
   const leave = await read('first', 'a', 25 * MIB)
   const second = read('second', 'a', 25 * MIB)
   const third = read('third', 'a', 25 * MIB)
   await read('of another key', 'b', 25 * MIB)
   await read('small', 'a', 256 * 1024)
   await read('too large', 'a', 38 * MIB)
-  expect(fates).toEqual(['first', 'of another key', 'small', 'too large: payload_too_large'])
+  expect(outcomes).toEqual(['first', 'of another key', 'small', 'too large: payload_too_large'])
 
   leave()
   await second
   await clock.advance(20_000)
   await third
-  expect(fates.slice(4)).toEqual(['second', 'third: unavailable'])
+  expect(outcomes.slice(4)).toEqual(['second', 'third: unavailable'])
 })
 
 test('a body without an announced size reserves nothing while it is small, and the maximum once it is large', async () => {
-  const { clock, read, fates } = start()
+  const { clock, read, outcomes } = start()
   await read('first', 'a', null, MIB)
   await read('small', 'b', null, 200_000)
   const second = read('second', 'b', null, MIB)
   await read('small again', 'a', null, 10)
-  expect(fates).toEqual(['first', 'small', 'small again'])
+  expect(outcomes).toEqual(['first', 'small', 'small again'])
   await clock.advance(20_000)
   await second
-  expect(fates.slice(3)).toEqual(['second: unavailable'])
+  expect(outcomes.slice(3)).toEqual(['second: unavailable'])
 })
 
 // threat: memory-exhaustion

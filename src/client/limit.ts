@@ -14,7 +14,7 @@ export interface Limit {
   end(): void
 }
 
-/** Begins at once. */
+/** Starts immediately. */
 export function limited(clock: Clock, ms: number, outer: AbortSignal | undefined): Limit {
   const inner = new AbortController()
   let timer = new AbortController()

@@ -56,7 +56,7 @@ function heloOf({ helo, ip }: { helo: string; ip: string }): string {
   return isIP(name) ? `[${name}]` : name
 }
 
-/** mailauth's DKIM verifier guesses alignment: it knows neither the author's DMARC record nor the organizational
+/** mailauth's DKIM verifier guesses alignment: it has neither the author's DMARC record nor the organizational
  *  domain. */
 function align(results: readonly DKIMResult[], dmarc: DMARCResult, aligned: ReadonlySet<string>): void {
   const from = dmarc.status.header?.from ?? ''

@@ -42,7 +42,7 @@ export function requireOwnName(domain: string, result: Pick<InboundResult, 'verd
   const { verdicts, dmarcPolicy, head } = result
   if (verdicts.dmarc === 'pass') return
   const named = namedIn(head.fromHeader)
-  // Genuine mail never names so many authors; treat it as naming ours.
+  // Genuine mail never names this many authors; treat it as naming ours.
   const mayBeOurs = named === null || named.some((each) => areRelated(each, domain))
   if (!mayBeOurs) return
   if (verdicts.dmarc === 'temperror') throw cannotAuthenticate()

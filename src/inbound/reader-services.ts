@@ -47,7 +47,7 @@ export function withServices(
   const jobs = new Map<number, Served>()
   const byJobId = new Map<number, Served>()
   let listener = (_: unknown) => {}
-  const allowance = createMessageAllowance(clock)
+  const quota = createMessageQuota(clock)
   let isOver = false
 
   const breach = (why: string) => {
@@ -99,7 +99,7 @@ export function withServices(
 
   runner.onMessage((message) => {
     if (isOver) return
-    if (!allowance.takeOne()) return breach('it floods this thread with messages')
+    if (!quota.takeOne()) return breach('it floods this thread with messages')
     if (typeof message !== 'object' || message === null) return breach('a message that is none')
     const { kind, id, answer, error } = message as Record<string, unknown>
     switch (kind) {
@@ -135,7 +135,7 @@ export function withServices(
         const served = { job, resolver: ofSender, lookups: 0, asking: 0, signatures: new Map<number, number>() }
         jobs.set(id, served)
         byJobId.set(job.jobId, served)
-        allowance.add(READER_LIMITS.messagesAJob)
+        quota.add(READER_LIMITS.messagesAJob)
       }
       runner.send(message, transfer)
     },
@@ -155,7 +155,7 @@ export function withServices(
 }
 
 /** Messages that a reader may still send: a number per job and per second, saved up to a limit. */
-function createMessageAllowance(clock: Clock): { add(messages: number): void; takeOne(): boolean } {
+function createMessageQuota(clock: Clock): { add(messages: number): void; takeOne(): boolean } {
   let saved = READER_LIMITS.messagesSaved
   let countedAt = clock.now()
   const add = (messages: number) => {

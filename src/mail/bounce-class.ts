@@ -1,6 +1,6 @@
 import type { Reply } from './reply.ts'
 
-/** Why a mail was refused, as far as the reply tells. `system` is a fault inside the receiving system; `network`, `tls`
+/** Why a mail was refused, as far as the reply says. `system` is a fault inside the receiving system; `network`, `tls`
  *  and `protocol` also cover faults without a reply. */
 export type BounceClass =
   | 'no_mailbox'

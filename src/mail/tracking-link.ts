@@ -31,7 +31,7 @@ export interface TrackingLinks {
 }
 
 /** Secret and scope → the links of that scope. A token is the 26 characters of the delivery id and 22 of a tag: 128
- *  bits of HMAC-SHA256 over kind, delivery, target and scope. So nobody can make one, turn a pixel into an
+ *  bits of HMAC-SHA256 over kind, delivery, target and scope. So no one else can make one, turn a pixel into an
  *  unsubscription, redirect a click elsewhere, or use it under another name. Scope null: links made before scopes
  *  existed, read-only. Making throws on an invalid delivery id; reading never throws and compares in constant time. */
 export function createTrackingLinks(secret: Uint8Array, scope: LinkScope | null): TrackingLinks {

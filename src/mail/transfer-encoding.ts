@@ -50,7 +50,7 @@ export function quotedPrintable(bytes: Uint8Array): string {
   const longest = size * 3 + Math.ceil((size * 3) / 73) * 3
   const out = longest <= scratch.length ? scratch : Buffer.allocUnsafe(longest)
   let end = 0
-  let full = LINE - 1 // offset in `out` where the line has room only for the `=` of a soft break
+  let full = LINE - 1 // offset in `out` where the line has space only for the `=` of a soft break
   for (let at = 0; at < size; at++) {
     const byte = bytes[at]!
     const kind = KIND[byte]!

@@ -10,7 +10,7 @@ export interface Verp {
 }
 
 /** Secret → encoder and decoder. `encode` turns `dlv_` + 26 characters into `b-` (bounce) or `u-` (unsubscribe) + those
- *  + `-` + 12 characters of tag (60 bits of HMAC-SHA256 over kind and id), 41 in all. So nobody can forge a bounce for
+ *  + `-` + 12 characters of tag (60 bits of HMAC-SHA256 over kind and id), 41 in all. So no one can forge a bounce for
  *  a delivery, or make an unsubscribe address from a return path. Throws on an invalid delivery id. `decode` takes the
  *  local part in any letter case, as some servers change it, and returns its meaning; null if it is not ours; compares
  *  in constant time. RFC 5321 §4.5.3.1.1 (64 octets); D. J. Bernstein 1997 */

@@ -18,5 +18,5 @@ export async function allOperations(): Promise<Operation[]> {
   return [...byName].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, operation]) => operation)
 }
 
-/** Stands for whatever operations are made with, as long as none is called. */
+/** Placeholder for the dependencies of operations, which must not be called. */
 const anything: object = new Proxy(() => {}, { get: () => anything })

@@ -61,12 +61,12 @@ test('a level below the set one logs nothing, and the level can change for all c
   const lines: string[] = []
   const clock = { now: () => NOW, sleep: async () => {} }
   const log = createLog({ clock, level: 'warn', format: 'json', write: (line) => lines.push(line) })
-  const child = log.child({ room: 'outbound' })
+  const child = log.child({ part: 'outbound' })
   child.info('quiet')
   log.setLevel('debug')
   child.debug('loud', { n: 1 })
   expect(lines.map((line) => JSON.parse(line))).toEqual([
-    { time: '2026-11-21T09:00:00.000Z', level: 'debug', message: 'loud', room: 'outbound', n: 1 },
+    { time: '2026-11-21T09:00:00.000Z', level: 'debug', message: 'loud', part: 'outbound', n: 1 },
   ])
 })
 

@@ -55,7 +55,7 @@ const COLLECT_AGAIN_MS = 1_000
 /** Creates an empty Memory for a limit and the size of the largest accepted message.
  *
  *  Requests are served in order of arrival. Mail and received bodies may use the whole limit. Bodies being received may use
- *  a third, so that processing them finds memory. Outgoing content may use what leaves room for the largest message, at least
+ *  a third, so that processing them finds memory. Outgoing content may use what leaves memory for the largest message, at least
  *  a third. Content larger than its share goes alone; a body or message that could never fit is refused at once.
  *  The factors hold for a healthy process. If more is resident than they predict, garbage is collected, large content
  *  waits, and finally no new work starts. */

@@ -4,16 +4,16 @@ import { createNotifier } from './notifier.ts'
 
 test('a listener hears its topic alone, each time, until it stops', () => {
   const notifier = createNotifier(createFakeClock(0).sleep)
-  const heard: string[] = []
-  const stop = notifier.on('deliveries', () => heard.push('first'))
-  notifier.on('deliveries', () => heard.push('second'))
+  const calls: string[] = []
+  const stop = notifier.on('deliveries', () => calls.push('first'))
+  notifier.on('deliveries', () => calls.push('second'))
   notifier.notify('deliveries')
   notifier.notify('webhook deliveries')
   notifier.notify('message msg_1')
   stop()
   stop()
   notifier.notify('deliveries')
-  expect(heard).toEqual(['first', 'second', 'second'])
+  expect(calls).toEqual(['first', 'second', 'second'])
 })
 
 test('a wait ends at the notification, or at its timeout', async () => {
@@ -33,10 +33,10 @@ test('a wait ends at the notification, or at its timeout', async () => {
 
 test('a listener that stops while it is called harms no other', () => {
   const notifier = createNotifier(createFakeClock(0).sleep)
-  let heard = 0
+  let calls = 0
   const stop = notifier.on('events of org_1', () => stop())
-  notifier.on('events of org_1', () => void heard++)
+  notifier.on('events of org_1', () => void calls++)
   notifier.notify('events of org_1')
   notifier.notify('events of org_1')
-  expect(heard).toBe(2)
+  expect(calls).toBe(2)
 })

@@ -102,7 +102,7 @@ export interface Store {
   auditLog: AuditLog
   /** A named secret of this installation, created from `fresh` on first use. */
   secret(name: string, fresh: Uint8Array): Promise<Uint8Array>
-  /** A step of upkeep that the backend needs, of some milliseconds; true while there is more of it. `recent` catches up with
+  /** A maintenance step of the backend, of some milliseconds; true while there is more of it. `recent` catches up with
    *  what was written (the full text of recent messages becomes searchable). `removed` gives back the space of what retention
    *  removed, for quiet moments; it asks `timeIsUp` when it begins and after each piece of work. */
   maintain(what: 'recent' | 'removed', timeIsUp: () => boolean): Promise<boolean>

@@ -53,7 +53,7 @@ export function createWebhookLoop(options: WebhookLoopOptions): WebhookLoop {
     written: Written,
   ) => {
     if (status === 'failed' && webhook.status === 'active') await pauseIfHopeless(webhook, written)
-    if (pauseReason !== null) tellPaused(claim.webhookId, pauseReason)
+    if (pauseReason !== null) announcePause(claim.webhookId, pauseReason)
   }
 
   const pauseIfHopeless = async (webhook: Webhook, written: Written) => {
@@ -63,10 +63,10 @@ export function createWebhookLoop(options: WebhookLoopOptions): WebhookLoop {
     if (clock.now() - failingFrom < PAUSING_MS) return
     const disabledReason = `${consecutiveFailures} deliveries in a row failed over more than 24 hours.`
     await written(() => store.webhooks.update(id, { status: 'paused', disabledReason }, clock.now()))
-    tellPaused(id, disabledReason)
+    announcePause(id, disabledReason)
   }
 
-  const tellPaused = (webhookId: string, reason: string) => {
+  const announcePause = (webhookId: string, reason: string) => {
     loop.reset(webhookId)
     log.warn('webhook paused', { webhook_id: webhookId, reason })
   }

@@ -276,7 +276,7 @@ test('a kind is recorded again when the change that recorded it first was rolled
   db.exec('begin')
   kinds.note(event, 5)
   db.exec('rollback')
-  kinds.forget()
+  kinds.drop()
   kinds.note(event, 6)
   kinds.note(event, 7)
   kinds.note(event, RANGE)

@@ -286,7 +286,7 @@ function trackingChange(given: z.infer<typeof tracking>, domain: Domain): Partia
   return Object.fromEntries(Object.entries({ ...given, host }).filter(([, value]) => value !== undefined))
 }
 
-/** Must be a host under the domain, so that nobody can claim another domain's name. */
+/** Must be a host under the domain, so that no organization can claim another domain's name. */
 function trackingHost(text: string, domain: Domain): string {
   const host = toALabel(text.trim().replace(/\.$/, ''))
   const used = [domain.returnPathHost, mtaStsHost(domain.name)]

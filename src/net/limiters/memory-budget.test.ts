@@ -3,7 +3,7 @@ import { createFakeClock } from '../../../test/support/fake-clock.ts'
 import { createMemoryBudget } from './memory-budget.ts'
 
 /** A budget of 100 bytes. `enter` records the names of holders in order of entry. */
-function roomOf100() {
+function budgetOf100() {
   const clock = createFakeClock(0)
   const budget = createMemoryBudget({ totalBytes: 100, clock })
   const never = new AbortController().signal
@@ -31,7 +31,7 @@ function roomOf100() {
 }
 
 test('bodies enter while they fit, at most half of the budget for one endpoint', async () => {
-  const { enter, leave, inside } = roomOf100()
+  const { enter, leave, inside } = budgetOf100()
   await enter('a1', 'a', 30)
   await enter('a2', 'a', 20)
   await enter('a3', 'a', 1)
@@ -42,7 +42,7 @@ test('bodies enter while they fit, at most half of the budget for one endpoint',
 })
 
 test('a request that waits for the whole budget is not overtaken; one that waits for its own endpoint is', async () => {
-  const { enter, leave, inside } = roomOf100()
+  const { enter, leave, inside } = budgetOf100()
   await enter('a1', 'a', 50)
   await enter('a2', 'a', 10)
   await enter('b1', 'b', 40)
@@ -56,7 +56,7 @@ test('a request that waits for the whole budget is not overtaken; one that waits
 })
 
 test('requests of one endpoint are not overtaken by later ones of the same endpoint', async () => {
-  const { enter, leave, inside } = roomOf100()
+  const { enter, leave, inside } = budgetOf100()
   await enter('a1', 'a', 20)
   await enter('a2', 'a', 20)
   await enter('a3', 'a', 50)
@@ -71,7 +71,7 @@ test('requests of one endpoint are not overtaken by later ones of the same endpo
 })
 
 test('a body larger than the budget enters alone', async () => {
-  const { enter, leave, inside } = roomOf100()
+  const { enter, leave, inside } = budgetOf100()
   await enter('a1', 'a', 1)
   await enter('b1', 'b', 500)
   await enter('c1', 'c', 1)
@@ -83,7 +83,7 @@ test('a body larger than the budget enters alone', async () => {
 })
 
 test('a wait ends with its timeout or its signal, and lets the next one in', async () => {
-  const { enter, clock, inside, refused } = roomOf100()
+  const { enter, clock, inside, refused } = budgetOf100()
   const stopping = new AbortController()
   await enter('a1', 'a', 60)
   await enter('b1', 'b', 60)

@@ -38,7 +38,7 @@ interface DestinationSessions {
  *  Nothing rejects. */
 export function createConnections(limits: { idleMs?: number; maxIdle?: number }): Connections {
   const { idleMs = 15_000, maxIdle = 500 } = limits
-  const gate = createKeyedSemaphore()
+  const semaphore = createKeyedSemaphore()
   const destinations = new Map<string, DestinationSessions>() // insertion order: least recently used destination first
   let idleCount = 0
   let sweeper: ReturnType<typeof setTimeout> | null = null
@@ -58,7 +58,7 @@ export function createConnections(limits: { idleMs?: number; maxIdle?: number })
   const removeFirst = () => {
     for (const kept of destinations.values()) if (kept.idle.length > 0) return removeOldest(kept)
   }
-  const forgetEmpty = (name: string, kept: DestinationSessions) => {
+  const deleteEmpty = (name: string, kept: DestinationSessions) => {
     if (kept.out === 0 && kept.idle.length === 0) destinations.delete(name)
   }
   const sweep = () => {
@@ -66,7 +66,7 @@ export function createConnections(limits: { idleMs?: number; maxIdle?: number })
     const oldest = nowMs() - idleMs
     for (const [name, kept] of destinations) {
       while (kept.idle[0] !== undefined && kept.idle[0].idleSinceMs <= oldest) removeOldest(kept)
-      forgetEmpty(name, kept)
+      deleteEmpty(name, kept)
     }
     if (idleCount > 0) planSweep()
   }
@@ -89,7 +89,7 @@ export function createConnections(limits: { idleMs?: number; maxIdle?: number })
 
   return {
     async take(peer, destination) {
-      const place = gate.enter(destination.name, destination.connections)
+      const place = semaphore.enter(destination.name, destination.connections)
       if (place !== undefined) await place
       const kept = destinations.get(destination.name) ?? { out: 0, idle: [] }
       destinations.delete(destination.name)
@@ -113,8 +113,8 @@ export function createConnections(limits: { idleMs?: number; maxIdle?: number })
           planSweep()
         }
       } else session?.dialogue.close()
-      forgetEmpty(destination.name, kept)
-      gate.leave(destination.name)
+      deleteEmpty(destination.name, kept)
+      semaphore.leave(destination.name)
     },
     idle: () => idleCount,
     async stop() {

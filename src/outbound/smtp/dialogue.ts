@@ -188,14 +188,14 @@ class SocketDialogue implements Dialogue {
   }
 
   private listen(): void {
-    this.socket.on('data', (chunk: Buffer) => this.hear(chunk))
+    this.socket.on('data', (chunk: Buffer) => this.receive(chunk))
     this.socket.on('drain', () => this.flushed())
     this.socket.on('error', (error: Error) => this.end(lostFault(error.message)))
     this.socket.on('close', () => this.end(lostFault('peer closed the connection')))
     this.socket.on('end', () => this.end(lostFault('peer closed the connection')))
   }
 
-  private hear(chunk: Buffer): void {
+  private receive(chunk: Buffer): void {
     if (this.ended !== null) return
     let replies: readonly Reply[]
     let fault: Fault | null = null
@@ -233,11 +233,11 @@ class SocketDialogue implements Dialogue {
     if (this.timer !== null && this.timerAt <= this.waitUntil) return
     if (this.timer !== null) clearTimeout(this.timer)
     this.timerAt = this.waitUntil
-    this.timer = setTimeout(() => this.ring(), Math.max(0, this.waitUntil - now))
+    this.timer = setTimeout(() => this.onTimer(), Math.max(0, this.waitUntil - now))
     this.timer.unref()
   }
 
-  private ring(): void {
+  private onTimer(): void {
     this.timer = null
     if (this.waiter === null && this.drainWaiter === null) return
     const leftMs = this.waitUntil - nowMs()

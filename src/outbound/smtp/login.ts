@@ -20,7 +20,7 @@ export async function logIn(
     transcript.client(shown)
     dialogue.say(`${line}\r\n`, shown)
   }
-  const hear = async (): Promise<Reply | Fault> => {
+  const receive = async (): Promise<Reply | Fault> => {
     const reply = await dialogue.reply(timeoutMs)
     if (isFault(reply)) return reply
     const clean = { ...reply, text: strikeOut(reply.text, secrets) }
@@ -28,7 +28,7 @@ export async function logIn(
     return clean
   }
   try {
-    return await speak(login, offered, say, hear)
+    return await speak(login, offered, say, receive)
   } finally {
     dialogue.transcript = transcript
   }
@@ -38,19 +38,19 @@ async function speak(
   login: { user: string; password: string },
   offered: readonly string[],
   say: (line: string, shown: string) => void,
-  hear: () => Promise<Reply | Fault>,
+  receive: () => Promise<Reply | Fault>,
 ): Promise<Fault | null> {
   let reply: Reply | Fault
   if (offered.includes('PLAIN')) {
     say(`AUTH PLAIN ${base64(`\0${login.user}\0${login.password}`)}`, 'AUTH PLAIN ***')
-    reply = await hear()
+    reply = await receive()
   } else if (offered.includes('LOGIN')) {
     say('AUTH LOGIN', 'AUTH LOGIN')
-    reply = await hear()
+    reply = await receive()
     for (const answer of [login.user, login.password]) {
       if (isFault(reply) || reply.code !== 334) break
       say(base64(answer), '***')
-      reply = await hear()
+      reply = await receive()
     }
   } else {
     return { class: 'login', code: '4.7.0', message: 'the server offers neither AUTH PLAIN nor AUTH LOGIN' }

@@ -34,7 +34,7 @@ const RECORD_USE = 'update api_keys set last_used_at = max(?, coalesce(last_used
 export interface KeyCache {
   /** Null if no key has this secret. */
   bySecret(secretHash: Uint8Array): ApiKey | null
-  forget(): void
+  drop(): void
 }
 
 /** Inactive keys that are deleted when a key is created: more than one, so that an old store shrinks to the limit. */
@@ -47,8 +47,8 @@ export function keyCache(db: Connection, foreign: ForeignChanges): KeyCache {
   const findBySecret = db.prepare<unknown[], Row>(FIND_BY_SECRET)
   const keys = new Map<string, ApiKey>()
   const name = (secretHash: Uint8Array) => Buffer.from(secretHash).toString('latin1')
-  const forget = () => keys.clear()
-  foreign.onChange(forget)
+  const drop = () => keys.clear()
+  foreign.onChange(drop)
   return {
     bySecret: (secretHash) => {
       foreign.glance()
@@ -61,7 +61,7 @@ export function keyCache(db: Connection, foreign: ForeignChanges): KeyCache {
       keys.set(name(secretHash), key)
       return key
     },
-    forget,
+    drop,
   }
 }
 
@@ -132,13 +132,13 @@ export function sqliteApiKeys(
         if (row === undefined) return null
         const key = { ...toApiKey(row), ...change }
         update.run(key.name, networksColumn(key), id)
-        cache.forget()
+        cache.drop()
         return key
       }),
     revoke: (id, at) =>
       writer.write(() => {
         revoke.run(at, id)
-        cache.forget()
+        cache.drop()
       }),
     rotate: (oldId, fresh, secretHash, oldExpiresAt, now, record) =>
       writer.write(() => {
@@ -148,7 +148,7 @@ export function sqliteApiKeys(
         removeOldest(fresh.organizationId, now)
         insert(fresh, secretHash)
         remember(record)
-        cache.forget()
+        cache.drop()
         return 'rotated'
       }),
     recordUse: (uses) =>

@@ -16,24 +16,24 @@ const REMOVE = 'delete from blocked_links where id = ?'
 
 export interface BlockedLinkCache {
   all(): readonly BlockedLink[]
-  forget(): void
+  drop(): void
 }
 
 /** All blocked links, read once and again after a change. */
 export function blockedLinkCache(db: Connection, foreign: ForeignChanges): BlockedLinkCache {
   const all = db.prepare<unknown[], BlockedLink>(ALL)
   let known: readonly BlockedLink[] | null = null
-  const forget = () => {
+  const drop = () => {
     known = null
   }
-  foreign.onChange(forget)
+  foreign.onChange(drop)
   return {
     all: () => {
       foreign.glance()
       known ??= all.all(MOST_BLOCKED_LINKS)
       return known
     },
-    forget,
+    drop,
   }
 }
 
@@ -47,7 +47,7 @@ export function sqliteBlockedLinks(db: Connection, writer: Writer, cache: Blocke
   const change = <T>(write: () => T): Promise<T> =>
     writer.write(() => {
       const value = write()
-      cache.forget()
+      cache.drop()
       return value
     })
   return {

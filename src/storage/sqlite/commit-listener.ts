@@ -37,7 +37,7 @@ export function createCommitReports(commitListener: CommitListener | undefined) 
       commitListener?.happened?.(happened)
       happened = new Set()
     },
-    forget: () => {
+    drop: () => {
       suppressed = []
       happened.clear()
     },

@@ -13,7 +13,7 @@ const COMING = `select 1 from large_contents where kind = 'coming' limit 1`
 const GONE = `select number from large_contents where kind = 'gone' limit 1`
 const REMOVE_LAST = `delete from content_parts where content = ? and part =
     (select max(part) from content_parts where content = ?)`
-const FORGET = 'delete from large_contents where number = ?'
+const DELETE_CONTENT = 'delete from large_contents where number = ?'
 
 /** Erasing and committing a part takes one or two milliseconds. Nearly all mail is shorter. Tests change it. */
 export const PART_BYTES = 256 * 1024
@@ -67,7 +67,7 @@ export function contentParts(db: Connection, writing: (bytes: number) => void = 
   const coming = db.prepare(COMING)
   const gone = db.prepare(GONE).pluck()
   const removeLast = db.prepare(REMOVE_LAST)
-  const forget = db.prepare(FORGET)
+  const deleteContent = db.prepare(DELETE_CONTENT)
   /** Written contents that wait for their owner, by their bytes. */
   const written = new WeakMap<Uint8Array, number>()
 
@@ -98,7 +98,7 @@ export function contentParts(db: Connection, writing: (bytes: number) => void = 
       for (let count = 0; count < PARTS_MAX; count++) {
         const content = gone.get()
         if (content === undefined) return false
-        if (removeLast.run(content, content).changes === 0) forget.run(content)
+        if (removeLast.run(content, content).changes === 0) deleteContent.run(content)
         if (timeIsUp()) break
       }
       return true

@@ -48,7 +48,7 @@ export interface Counters {
   /** Writes the collected counts, inside the transaction. */
   flush(): void
   /** Drops the counts of changes that were rolled back. */
-  forget(): void
+  drop(): void
 }
 
 export function createCounters(db: Connection): Counters {
@@ -108,7 +108,7 @@ export function createCounters(db: Connection): Counters {
     if (name === 'delivered' || name === 'hardBounced' || name === 'lateBounced' || name === 'complained')
       counts[name]++
   }
-  const forget = () => {
+  const drop = () => {
     rows.clear()
     last = null
     outcomes.clear()
@@ -143,9 +143,9 @@ export function createCounters(db: Connection): Counters {
           addOutcomes.run(width, domainId, from, delivered, bounced, hardBounced, lateBounced, complained)
         }
       }
-      forget()
+      drop()
     },
-    forget,
+    drop,
   }
 }
 

@@ -57,7 +57,7 @@ export interface DomainCache {
   byName(name: string): Domain | null
   /** The same by the host of its return path. */
   byReturnPathHost(host: string): Domain | null
-  forget(): void
+  drop(): void
 }
 
 export function domainCache(db: Connection, foreign: ForeignChanges, encryption: Encryption): DomainCache {
@@ -65,12 +65,12 @@ export function domainCache(db: Connection, foreign: ForeignChanges, encryption:
   const cache = new Map<string, Domain | null>()
   const byName = new Map<string, Domain | null>()
   const byReturnPathHost = new Map<string, Domain | null>()
-  const forget = () => {
+  const drop = () => {
     cache.clear()
     byName.clear()
     byReturnPathHost.clear()
   }
-  foreign.onChange(forget)
+  foreign.onChange(drop)
   const get = (id: string) => {
     const cached = cache.get(id)
     if (cached !== undefined) return cached
@@ -95,7 +95,7 @@ export function domainCache(db: Connection, foreign: ForeignChanges, encryption:
     },
     byName: (name) => find(byName, name, read.findByName),
     byReturnPathHost: (host) => find(byReturnPathHost, host, read.findByReturnPathHost),
-    forget,
+    drop,
   }
 }
 
@@ -131,7 +131,7 @@ export function sqliteDomains(
   const change = <T>(write: () => T): Promise<T> =>
     writer.write(() => {
       const value = write()
-      cache.forget()
+      cache.drop()
       return value
     })
 
@@ -191,7 +191,7 @@ export function sqliteDomains(
         if (domain === null) return 'removed'
         if (openMessages.get(domain.organizationId, id) !== undefined) return 'in_use'
         revokeKeys.run(now, id)
-        keys.forget()
+        keys.drop()
         remove.run(id)
         if (domain.status === 'verified') ownership.free(domain.name, now)
         return 'removed'

@@ -21,7 +21,7 @@ export interface EventKinds {
   /** Call it inside the change that writes the event. */
   note(event: Event, number: number | bigint): void
   /** Drops the notes of a transaction that was rolled back. */
-  forget(): void
+  drop(): void
   /** Ranges that retention has emptied, the oldest first. */
   emptied(organizationId: string, limit: number): number[]
   /** Inside a change. */
@@ -54,7 +54,7 @@ export function eventKinds(db: Connection): EventKinds {
       note.run(organizationId, range, type, mode, domainId ?? '')
       noted.add(kind)
     },
-    forget: () => noted.clear(),
+    drop: () => noted.clear(),
     emptied: (organizationId, limit) => old.all(organizationId, Number.MAX_SAFE_INTEGER, organizationId, RANGE, limit),
     remove: (organizationId, range) => {
       remove.run(organizationId, range)

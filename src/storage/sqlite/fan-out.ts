@@ -63,7 +63,7 @@ export interface FanOut {
   /** A transaction begins. */
   begun(): void
   /** Drops the state of changes that were rolled back. */
-  forget(): void
+  drop(): void
 }
 
 export function createFanOut(
@@ -89,11 +89,11 @@ export function createFanOut(
   /** The organization that had the last turn. */
   let last = ''
 
-  const forget = () => {
+  const drop = () => {
     pending = null
-    targetSets.forget()
+    targetSets.drop()
   }
-  inside.foreign.onChange(forget)
+  inside.foreign.onChange(drop)
   const organizations = () => {
     pending ??= new Set(pendingOf.all())
     return pending
@@ -147,7 +147,7 @@ export function createFanOut(
       return organizations().size > 0
     },
     begun: inline.begin,
-    forget,
+    drop,
   }
 }
 
@@ -177,7 +177,7 @@ function createTargetSets(db: Connection, webhooks: WebhookCache) {
       remove.run(organizationId)
       sets.delete(organizationId)
     },
-    forget: () => sets.clear(),
+    drop: () => sets.clear(),
   }
 }
 

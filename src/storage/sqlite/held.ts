@@ -65,7 +65,7 @@ export function sqliteHeld(
 
   /** In batches, so that a running server gets its turns. */
   const each = async (name: HeldQueue, dueAfter: number | null, decide: (row: HeldRow) => boolean): Promise<number> => {
-    const { next, forget } = queueOf(name)
+    const { next, deleteHeld } = queueOf(name)
     let decided = 0
     for (let from = -1; ; ) {
       const rows = next.all(from, dueAfter ?? Number.MIN_SAFE_INTEGER, BATCH)
@@ -73,7 +73,7 @@ export function sqliteHeld(
       if (last === undefined) return decided
       decided += await writer.write(() => {
         const done = rows.filter(decide).length
-        for (const { number } of rows) forget.run(number)
+        for (const { number } of rows) deleteHeld.run(number)
         return done
       })
       from = last.number
@@ -144,7 +144,7 @@ function statementsOf(db: Connection, { name, table, key, isOpen, discarded }: Q
       HeldRow
     >(`select number, due_at as dueAt from held_${table} where number > ? and due_at > ?
       order by number limit ?`),
-    forget: db.prepare(`delete from held_${table} where number = ?`),
+    deleteHeld: db.prepare(`delete from held_${table} where number = ?`),
     release: db.prepare<unknown[], string>(`update ${table} set next_attempt_at = ? ${waits} returning ${key}`).pluck(),
     discard: db.prepare(`update ${table} set status = '${discarded}' ${waits}`),
     reported: name === 'webhookDeliveries' ? () => {} : messageOf(db, table),

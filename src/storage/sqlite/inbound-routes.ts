@@ -37,7 +37,7 @@ const FAIL_MAX = 500
 export interface InboundRouteCache {
   get(id: string): (InboundRoute & { secret: string }) | null
   enabledOf(organizationId: string): InboundRoute[]
-  forget(): void
+  drop(): void
 }
 
 export function inboundRouteCache(db: Connection, foreign: ForeignChanges, encryption: Encryption): InboundRouteCache {
@@ -46,11 +46,11 @@ export function inboundRouteCache(db: Connection, foreign: ForeignChanges, encry
   const enabledOf = db.prepare<unknown[], Row>(ENABLED_OF)
   const byId = new Map<string, (InboundRoute & { secret: string }) | null>()
   const byOrganization = new Map<string, InboundRoute[]>()
-  const forget = () => {
+  const drop = () => {
     byId.clear()
     byOrganization.clear()
   }
-  foreign.onChange(forget)
+  foreign.onChange(drop)
   return {
     get: (id) => {
       let route = byId.get(id)
@@ -73,7 +73,7 @@ export function inboundRouteCache(db: Connection, foreign: ForeignChanges, encry
       }
       return routes
     },
-    forget,
+    drop,
   }
 }
 
@@ -99,7 +99,7 @@ export function sqliteInboundRoutes(
   const change = <T>(write: () => T): Promise<T> =>
     writer.write(() => {
       const value = write()
-      cache.forget()
+      cache.drop()
       return value
     })
   const find = (id: string): InboundRoute | null => {

@@ -20,6 +20,7 @@ import { openEncryption } from './encryption-key.ts'
 import { eventKinds } from './event-kinds.ts'
 import { sqliteEvents } from './events.ts'
 import { createFanOut, type FanOut } from './fan-out.ts'
+import { sqliteFileMaintenance } from './file-maintenance.ts'
 import { type ForeignChanges, watchForeignChanges } from './foreign.ts'
 import { sqliteForwardTargets } from './forward-targets.ts'
 import { sqliteHeld } from './held.ts'
@@ -50,7 +51,6 @@ import { createStoredBytes } from './stored-bytes.ts'
 import { sqliteSuppressions, suppressInside } from './suppressions.ts'
 import { sqliteTemplates } from './templates.ts'
 import { sqliteTlsSessions } from './tls-sessions.ts'
-import { sqliteUpkeep } from './upkeep.ts'
 import { createUsage } from './usage.ts'
 import { sqliteUsage } from './usage-counts.ts'
 import { sqliteWebhookDeliveries } from './webhook-deliveries.ts'
@@ -64,13 +64,12 @@ const LOCK_PATIENCE_MS = 5_000
 /** Part of that wait that blocks the thread: most locks of others end within it. */
 const LOCK_GLANCE_MS = 5
 
-/** A data directory → its Store, made and brought up to date where needed; `:memory:` for tests. Files are
- *  readable by their owner only. `onUpgrade` is given the steps that brought the
- *  schema of an older version up to date. `plans`: what the plan of that name allows; without, nothing is limited. `minFreeBytes` of the disk stay free of new mail. The log is looked at first, and
- *  with `onTorn` the database too, by the one process that serves it; it gets the number of bytes of an unfinished
- *  change at the end of the log. Throws
- *  StoreDamaged, StoreMismatch for a newer store, EncryptionKeyUnusable without its key, and what the driver throws for an
- *  unreadable one. */
+/** Data directory → its Store, created and upgraded where needed; `:memory:` for tests. Files are readable only by
+ *  their owner. `onUpgrade` gets the schema steps of an upgrade. `plans`: limits of the plan with that name; by
+ *  default nothing is limited. `minFreeBytes` of the disk stay free of new mail. The log is checked first, and with
+ *  `onTorn`, in the process that serves the store, the database too; `onTorn` gets the size of an unfinished change
+ *  at the end of the log. Throws StoreDamaged, StoreMismatch for a newer store, EncryptionKeyUnusable without its
+ *  key, and what the driver throws for an unreadable one. */
 export async function openStore(options: {
   dataDir: string
   now: number
@@ -219,7 +218,7 @@ export function storeOn(
     idempotency: sqliteIdempotency(db, writer, storedBytes),
     auditLog: sqliteAuditLog(db, writer, auditRecorder),
     secret: sqliteSecrets(db, writer, encryption),
-    maintain: sqliteUpkeep(writer, search, space),
+    maintain: sqliteFileMaintenance(writer, search, space),
     checkWritable: () =>
       taking.write(() => {
         beat.run()
@@ -260,7 +259,7 @@ function memoryOf(
     reading: Reading
     foreign: ForeignChanges
     commitReports: ReturnType<typeof createCommitReports>
-    later: () => { fanOut: FanOut; late: LateCopy; quality: { forget(): void } }
+    later: () => { fanOut: FanOut; late: LateCopy; quality: { drop(): void } }
   },
 ): Memory {
   const { reading, foreign, commitReports, later } = parts
@@ -281,8 +280,8 @@ function memoryOf(
     },
     undone: () => {
       const { fanOut, late, quality } = later()
-      for (const each of [counters, usage, storedBytes, fanOut, commitReports, kinds, quality]) each.forget()
-      for (const each of [domains, blocked, webhooks, routes]) each.forget()
+      for (const each of [counters, usage, storedBytes, fanOut, commitReports, kinds, quality]) each.drop()
+      for (const each of [domains, blocked, webhooks, routes]) each.drop()
       late.undone()
     },
   }

@@ -20,7 +20,7 @@ const RENAME = 'update or ignore organizations set name = ? where id = ?'
 export interface OrganizationCache {
   /** The organization; null if there is none. For changes, which have already checked for those of other processes. */
   get(id: string): Organization | null
-  forget(id: string): void
+  drop(id: string): void
 }
 
 export function organizationCache(db: Connection, foreign: ForeignChanges): OrganizationCache {
@@ -35,7 +35,7 @@ export function organizationCache(db: Connection, foreign: ForeignChanges): Orga
       if (organization !== null) cache.set(id, organization)
       return organization
     },
-    forget: (id) => cache.delete(id),
+    drop: (id) => cache.delete(id),
   }
 }
 
@@ -70,13 +70,13 @@ export function sqliteOrganizations(
     setPlan: async (id, plan) => {
       await writer.write(() => {
         setPlan.run(plan, id)
-        cache.forget(id) // the next change of the same group goes by it
+        cache.drop(id) // the next change of the same group goes by it
       })
-      cache.forget(id)
+      cache.drop(id)
     },
     rename: async (id, name) => {
       const { changes } = await writer.write(() => rename.run(name, id))
-      cache.forget(id)
+      cache.drop(id)
       return changes > 0 ? 'renamed' : 'conflict'
     },
   }

@@ -34,7 +34,7 @@ export function sqliteQuality(
   db: Connection,
   writer: Writer,
   inside: { append: AppendInside; foreign: ForeignChanges },
-): Quality & { forget(): void; firingAlerts(domainId: string): QualityAlert[] } {
+): Quality & { drop(): void; firingAlerts(domainId: string): QualityAlert[] } {
   const countedDomains = db.prepare<unknown[], string>(COUNTED_DOMAINS).pluck()
   const latest = db.prepare<unknown[], number>(LATEST).pluck()
   const figures = db.prepare<unknown[], OutcomeRow>(FIGURES)
@@ -46,15 +46,15 @@ export function sqliteQuality(
 
   /** Active alerts by domain: read for every message if alerts stop mail. */
   let byDomain: Map<string, QualityAlert[]> | null = null
-  const forget = () => {
+  const drop = () => {
     byDomain = null
   }
-  inside.foreign.onChange(forget)
+  inside.foreign.onChange(drop)
 
   const domainsIn = (width: number) => countedDomains.all(width, width)
 
   return {
-    forget,
+    drop,
     domainsWithOutcomes: async (windowMs, now) => {
       const width = widthFor(windowMs)
       const ids = domainsIn(width)
@@ -78,14 +78,14 @@ export function sqliteQuality(
         const { id, organizationId, domainId, domain, metric, value, threshold, windowHours, sent, affected } = alert
         const values = [value, threshold, windowHours, sent, affected, alert.triggeredAt]
         if (raise.run(id, organizationId, domainId, domain, metric, ...values).changes === 0) return 'exists'
-        forget()
+        drop()
         inside.append(event)
         return 'raised'
       }),
     resolve: ({ id, value, threshold, windowHours, sent, affected, resolvedAt }, event) =>
       writer.write(() => {
         if (resolve.run(value, threshold, windowHours, sent, affected, resolvedAt, id).changes === 0) return 'gone'
-        forget()
+        drop()
         inside.append(event)
         return 'resolved'
       }),

@@ -59,7 +59,7 @@ export interface StoredBytes {
   /** One step of a recount in progress; true while there is more. */
   countSome(): boolean
   /** Drops changes that were rolled back. */
-  forget(): void
+  drop(): void
 }
 
 export function createStoredBytes(db: Connection, usage: Usage, foreign: ForeignChanges): StoredBytes {
@@ -69,10 +69,10 @@ export function createStoredBytes(db: Connection, usage: Usage, foreign: Foreign
   const move = db.prepare('update storage_count set counted_to = ? where source = ?')
   /** Null = not read since the last change. */
   let counting: Map<string, Place> | null = null
-  const forget = () => {
+  const drop = () => {
     counting = null
   }
-  foreign.onChange(forget)
+  foreign.onChange(drop)
   const count = () => {
     counting ??= new Map(places.all().map((place) => [place.source, place]))
     return counting
@@ -97,7 +97,7 @@ export function createStoredBytes(db: Connection, usage: Usage, foreign: Foreign
         const end = db.prepare(`select coalesce(max(${number}), 0) from ${from}`).pluck().get()
         db.prepare('insert into storage_count (source, counted_to, ends_at) values (?, 0, ?)').run(source, end)
       }
-      forget()
+      drop()
     },
     countSome: () => {
       if (count().size === 0) return false
@@ -105,7 +105,7 @@ export function createStoredBytes(db: Connection, usage: Usage, foreign: Foreign
       if (place === undefined) {
         usage.flush() // counts of this transaction belong to the counters
         replaceCounters(db)
-        forget()
+        drop()
         return false
       }
       const { from, number, organization, bytes } = SOURCES[place.source]
@@ -124,10 +124,10 @@ export function createStoredBytes(db: Connection, usage: Usage, foreign: Foreign
         .all(place.countedTo, end)
       for (const { organizationId, bytes } of sums) usage.add(organizationId, 'stored_bytes_count', bytes)
       move.run(end, place.source)
-      forget()
+      drop()
       return true
     },
-    forget,
+    drop,
   }
 }
 

@@ -42,7 +42,7 @@ export interface Usage {
   /** Writes the collected counts, inside the transaction. */
   flush(): void
   /** Drops changes that were rolled back. */
-  forget(): void
+  drop(): void
 }
 
 export function createUsage(db: Connection, planOf: PlanOf): Usage {
@@ -77,7 +77,7 @@ export function createUsage(db: Connection, planOf: PlanOf): Usage {
     return count + more > limit ? { kind: 'limit' as const, name, limit, used: count } : null
   }
 
-  const forget = () => {
+  const drop = () => {
     pending.clear()
     last = null
   }
@@ -98,8 +98,8 @@ export function createUsage(db: Connection, planOf: PlanOf): Usage {
     prune: (counter, before, limit) => prune.run(counter, before, limit).changes,
     flush: () => {
       for (const { of, by } of pending.values()) if (by !== 0) write.run(...of, by)
-      forget()
+      drop()
     },
-    forget,
+    drop,
   }
 }

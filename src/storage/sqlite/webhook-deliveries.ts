@@ -168,7 +168,7 @@ export function sqliteWebhookDeliveries(
         else failedAttempt.run(now, now, status === 'failed' ? 1 : 0, row.webhookId)
         if (pauseReason !== null) {
           pause.run(pauseReason, now, row.webhookId)
-          webhooks.forget()
+          webhooks.drop()
         }
         if (nextAttemptAt !== null) dueIndex.offer(row.webhookId, nextAttemptAt)
         return { kind: 'recorded', webhook: toWebhook(one(webhook, row.webhookId)) }

@@ -37,7 +37,7 @@ const REMOVE_MAX = 250
 export interface WebhookCache {
   get(id: string): (Webhook & { secrets: WebhookSecrets }) | null
   activeOf(organizationId: string): Webhook[]
-  forget(): void
+  drop(): void
 }
 
 export function webhookCache(db: Connection, foreign: ForeignChanges, encryption: Encryption): WebhookCache {
@@ -46,11 +46,11 @@ export function webhookCache(db: Connection, foreign: ForeignChanges, encryption
   const activeOf = db.prepare<unknown[], Row>(ACTIVE_OF)
   const byId = new Map<string, (Webhook & { secrets: WebhookSecrets }) | null>()
   const byOrganization = new Map<string, Webhook[]>()
-  const forget = () => {
+  const drop = () => {
     byId.clear()
     byOrganization.clear()
   }
-  foreign.onChange(forget)
+  foreign.onChange(drop)
   return {
     get: (id) => {
       let webhook = byId.get(id)
@@ -69,7 +69,7 @@ export function webhookCache(db: Connection, foreign: ForeignChanges, encryption
       }
       return webhooks
     },
-    forget,
+    drop,
   }
 }
 
@@ -96,7 +96,7 @@ export function sqliteWebhooks(
   const change = <T>(write: () => T): Promise<T> =>
     writer.write(() => {
       const value = write()
-      cache.forget()
+      cache.drop()
       return value
     })
   const find = (id: string): Webhook | null => {

@@ -4,9 +4,9 @@ import type { SearchIndex } from './search.ts'
 import type { Space } from './space.ts'
 import type { Writer } from './writer.ts'
 
-/** Upkeep of the file: the full text index, and space. The last step for what was removed empties the log of changes, some
+/** Maintenance of the file: the full text index, and space. The last step for what was removed empties the log of changes, some
  *  milliseconds at once. */
-export function sqliteUpkeep(writer: Writer, search: SearchIndex, space: Space): Store['maintain'] {
+export function sqliteFileMaintenance(writer: Writer, search: SearchIndex, space: Space): Store['maintain'] {
   const giveBack = async (timeIsUp: () => boolean) => {
     const isMore = await writer.write(() => {
       timeIsUp() // the time begins here, after the wait for the writer
