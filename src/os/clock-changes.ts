@@ -1,18 +1,18 @@
 import type { WallClock } from './clock.ts'
 
-/** Notices that the wall clock was set. */
+/** Detects that the wall clock was set. */
 export interface ClockChanges {
-  /** By how many ms the clock was set forward since the last look; negative = back, 0 = not at all. */
+  /** By how many ms the clock was set forward since the last call; negative = back, 0 = not set. */
   look(): number
-  /** Since when (ms UTC) the clock has run without being set: the time right after the last change that `look` found, or the
-   *  time at which the watch began. Differences between two times from then on are true durations. */
+  /** Time (ms UTC) since which the clock was not set: right after the last change that `look` found, or the start of
+   *  the watch. Differences between two later times are true durations. */
   goodSince(): number
 }
 
 /** Smaller steps are the ordinary correction of a clock that runs a little fast or slow. They add up. */
 const CHANGE_MS = 10_000
 
-/** Clock → its changes from now on. */
+/** Starts watching the clock. */
 export function watchClockChanges(clock: WallClock): ClockChanges {
   const aheadMs = () => clock.now() - clock.steady.now()
   let knownAheadMs = aheadMs()
@@ -30,5 +30,5 @@ export function watchClockChanges(clock: WallClock): ClockChanges {
   }
 }
 
-/** A time of the steady clock → the same moment by the wall clock as it is set now (ms UTC). */
+/** Time of the steady clock → the same moment by the current wall clock (ms UTC). */
 export const wallTimeOf = (clock: WallClock, steadyAt: number): number => steadyAt - clock.steady.now() + clock.now()

@@ -1,5 +1,5 @@
-/** What a notification is about: a queue in which something may be due, a message whose state changed, or an organization that
- *  has new events. */
+/** Subject of a notification: a queue in which something may be due, a message whose state changed, or an
+ *  organization with new events. */
 export type Topic =
   | 'deliveries'
   | 'webhook deliveries'
@@ -9,8 +9,9 @@ export type Topic =
 
 export type Notify = (topic: Topic) => void
 
-/** Wakes whoever waits for a topic, within this process only. A notification says that a look is worthwhile, and no more: one
- *  without a listener is dropped, so a listener reads the state after it has begun to listen, and looks now and then besides. */
+/** Wakes listeners of a topic, within this process only. A notification only means that a check is worthwhile, and
+ *  one without a listener is dropped. A listener therefore reads the state after it has started to listen, and also
+ *  checks periodically. */
 export interface Notifier {
   /** Call it after the commit that the topic is about. */
   notify: Notify

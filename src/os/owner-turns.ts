@@ -1,12 +1,12 @@
 /** The order in which owners are served: of those that wait, the one served longest ago goes first. */
 export interface OwnerTurns {
-  /** Tasks in the order they came → the same with one of each owner after the other. */
+  /** Tasks in order of arrival → the same tasks, one per owner in turn, the owner served longest ago first. */
   inTurn<T>(tasks: T[], ownerOf: (task: T) => string): T[]
   /** A task of this owner is served now. */
   took(owner: string): void
 }
 
-/** Creates turns in which nobody was served yet. Remembers about 10,000 owners, then begins anew. */
+/** Creates OwnerTurns without served owners. It tracks about 10,000 owners, then starts over. */
 export function createOwnerTurns(): OwnerTurns {
   const servedAt = new Map<string, number>()
   let turns = 0

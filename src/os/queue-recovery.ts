@@ -13,7 +13,7 @@ export interface QueueRecovery {
   turn(): Promise<boolean>
 }
 
-/** Between two looks for lost claims. */
+/** Interval of checks for lost claims. */
 const LEASES_MS = 60_000
 
 /** `underWay`: ids of the deliveries that this process works on. `onClockSet` gets by how many ms the clock was set.

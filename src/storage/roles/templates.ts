@@ -11,8 +11,8 @@ export interface Templates {
   get(id: string): Promise<Template | null>
   /** Live and test templates have separate aliases; `live` by default. */
   findByAlias(organizationId: string, alias: string, mode?: Mode): Promise<Template | null>
-  /** What may be sent under an id, whoever's it is, or an alias of the organization: which template, and which version
-   *  of it stands. An alias names a live template, for test mail a test one if there is one. */
+  /** ID of any template, or alias of the organization → the template and its current version; null if there is none.
+   *  An alias refers to a live template, for test mail to a test one if there is one. */
   current(organizationId: string, idOrAlias: string, mode?: Mode): Promise<TemplateRef | null>
   /** Without `html` and `text`: a page of complete templates could be fifty megabytes. */
   list(organizationId: string, page: RecordsRequest): Promise<Page<ListedTemplate>>

@@ -1,11 +1,11 @@
 import { type ContentParts, PART_BYTES } from './content-parts.ts'
 import type { Writer } from './writer.ts'
 
-/** Contents too long for one change, since a commit of 20 MB holds the thread for a tenth of a second: all but their first
- *  part is written in small changes before the one that has their owner. They are nobody's until then.
+/** Contents too long for one change, since a commit of 20 MB blocks the thread for a tenth of a second. All but their
+ *  first part is written in small changes before the change that writes their owner. Until then they have no owner.
  *
- *  Killed before   what was written is removed after the next start.
- *  Refused         the same, at once: the disk is full, or the owner is not taken. */
+ *  Killed before   the next start removes the written parts.
+ *  Refused         the parts are removed immediately: the disk is full, or the owner was refused. */
 export interface LargeContents {
   /** Writes the long ones of `contents`, then calls `take`, whose change takes them over (ContentParts.addRest), and
    *  returns its result. If `refusal` returns something, that is the result and nothing is written. Rejects with

@@ -55,12 +55,12 @@ const DELIVERIES_MAX = 50
  *  if they come from the disk. */
 const UNINDEXED_MAX = 4096
 
-/** What the plans no longer keep, taken away in small steps.
+/** Removes what the plans no longer keep, in small steps.
  *
- *  Twice     harmless: what is gone is not found again.
- *  Cut off   a message goes with all that belongs to it in one transaction; the next pass begins anew.
- *  Left      what is open (it goes once it is over), statistics, volumes, suppressions, alerts.
- *  Events    go by their own age: of a message opened after a year its opening is still told of. */
+ *  Twice         harmless: removed records are not found again.
+ *  Interrupted   a message is removed with all its records in one transaction; the next pass starts over.
+ *  Kept          open messages (until they are final), statistics, volumes, suppressions, alerts.
+ *  Events        expire by their own age: an opening after a year outlives its message. */
 export function sqliteRetention(
   db: Connection,
   writer: Writer,

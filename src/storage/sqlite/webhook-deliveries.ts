@@ -187,7 +187,7 @@ export function sqliteWebhookDeliveries(
   }
 }
 
-/** Deliveries that somebody asks for again. */
+/** Manual retries and replays. */
 function repeats(db: Connection, writer: Writer, dueIndex: DueIndex): Pick<WebhookDeliveries, 'retry' | 'replay'> {
   const get = db.prepare<unknown[], Row>(GET)
   const webhook = db.prepare<unknown[], Parameters<typeof toWebhook>[0]>(WEBHOOK)
