@@ -36,7 +36,7 @@ describe('hostile input costs time in proportion to its length:', () => {
   const MANY = 100_000
   for (const [what, html] of [
     ['nested tags', '<div>'.repeat(MANY)],
-    ['nested tags and as many foreign ends', '<div>'.repeat(MANY) + '</span>'.repeat(MANY)],
+    ['nested tags and as many unrelated end tags', '<div>'.repeat(MANY) + '</span>'.repeat(MANY)],
     ['crossed tags', '<b>'.repeat(MANY) + '<i>'.repeat(MANY) + '</b></i>'.repeat(MANY)],
     ['nested styles', '<div style="color:red;background:url(x)">'.repeat(MANY / 2)],
     ['an attribute of a megabyte', `<a href="https://a.example.org/${'x'.repeat(1_000_000)}">y</a>`],
@@ -49,8 +49,8 @@ describe('hostile input costs time in proportion to its length:', () => {
     ['links that never end', '<a href=https://x>'.repeat(MANY)],
     ['attributes', `<p ${'a=b '.repeat(MANY)}>`],
     ['images', '<img>'.repeat(MANY)],
-    ['signs of variables', '{{'.repeat(MANY * 3)],
-    ['other signs of variables', '{% '.repeat(MANY * 3)],
+    ['variable markers', '{{'.repeat(MANY * 3)],
+    ['other variable markers', '{% '.repeat(MANY * 3)],
     ['percent signs', '%AAAAAAAAAA'.repeat(MANY)],
     ['brackets', '[['.repeat(MANY * 3)],
     ['blanks', `a${' '.repeat(MANY * 10)}b`],

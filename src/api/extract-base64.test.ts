@@ -49,7 +49,7 @@ describe('large base64', () => {
     ['with a letter of another alphabet', `-${LARGE.slice(1)}`],
     ['with an escape', `${LARGE}\\n`],
     ['with a letter beyond ASCII', `${LARGE.slice(4)}ÁÁ`],
-    ['with bits that nothing stands for', `${LARGE.slice(0, -4)}AB==`],
+    ['with unused bits set', `${LARGE.slice(0, -4)}AB==`],
   ])('stays in the JSON when it is %s', async (_, content) => {
     const json = `{"attachments":[{"content":"${content}"}]}`
     const { text } = await extracted(json)

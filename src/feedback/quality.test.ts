@@ -11,20 +11,20 @@ const judged = (change: Partial<QualityFigures>, isFiring: boolean) =>
   )
 
 const CASES: [what: string, figures: Partial<QualityFigures>, isFiring: boolean, bounce: string | null][] = [
-  ['at the threshold nothing starts', { hardBounced: 50 }, false, null],
-  ['over it an alert starts', { hardBounced: 51 }, false, 'raise'],
-  ['what has started does not start again', { hardBounced: 51 }, true, null],
-  ['just below the threshold it goes on', { hardBounced: 49 }, true, null],
-  ['at four fifths it goes on', { hardBounced: 40 }, true, null],
+  ['at the threshold no alert starts', { hardBounced: 50 }, false, null],
+  ['above it an alert starts', { hardBounced: 51 }, false, 'raise'],
+  ['an active alert does not start again', { hardBounced: 51 }, true, null],
+  ['just below the threshold it stays active', { hardBounced: 49 }, true, null],
+  ['at four fifths it stays active', { hardBounced: 40 }, true, null],
   ['below four fifths it ends', { hardBounced: 39 }, true, 'resolve'],
-  ['below four fifths nothing starts', { hardBounced: 39 }, false, null],
-  ['one too few to judge by starts nothing', { sent: 99, hardBounced: 99 }, false, null],
-  ['just enough to judge by starts one', { sent: 100, hardBounced: 6 }, false, 'raise'],
-  ['with fewer than the minimum it goes on', { sent: 99, hardBounced: 99 }, true, null],
-  ['with half the minimum it goes on', { sent: 50, hardBounced: 50 }, true, null],
+  ['below four fifths no alert starts', { hardBounced: 39 }, false, null],
+  ['one mail below the minimum starts none', { sent: 99, hardBounced: 99 }, false, null],
+  ['the minimum of mails starts one', { sent: 100, hardBounced: 6 }, false, 'raise'],
+  ['below the minimum it stays active', { sent: 99, hardBounced: 99 }, true, null],
+  ['with half the minimum it stays active', { sent: 50, hardBounced: 50 }, true, null],
   ['with less than half the minimum it ends', { sent: 49, hardBounced: 49 }, true, 'resolve'],
-  ['with nothing left it ends', { sent: 0, hardBounced: 0 }, true, 'resolve'],
-  ['nothing at all starts nothing', { sent: 0, hardBounced: 0 }, false, null],
+  ['without mail it ends', { sent: 0, hardBounced: 0 }, true, 'resolve'],
+  ['no mail starts none', { sent: 0, hardBounced: 0 }, false, null],
 ]
 
 test.each(CASES)('%s', (_, figures, isFiring, bounce) => {

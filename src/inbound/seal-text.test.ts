@@ -17,7 +17,7 @@ test('accepts both signed fields of an ARC set of the domain', () => {
 // threat: reader-lies
 test.each([
   ['a DKIM signature', FIELDS + MESSAGE.replace('arc-message-signature', 'dkim-signature')],
-  ['one behind a seal', `${FIELDS}${SEAL}\r\ndkim-signature:v=1; a=rsa-sha256; d=ours.test; s=s1; b=`],
+  ['one after a seal', `${FIELDS}${SEAL}\r\ndkim-signature:v=1; a=rsa-sha256; d=ours.test; s=s1; b=`],
   ['a line feed alone before it', `${FIELDS}${SEAL}\ndkim-signature:a=rsa-sha256; i=1; d=ours.test; s=s1; b=`],
   ['another domain', FIELDS + SEAL.replace('ours.test', 'bank.test')],
   ['a second domain', FIELDS + SEAL.replace('d=ours.test', 'd=bank.test; d=ours.test')],
@@ -25,7 +25,7 @@ test.each([
   ['another algorithm', FIELDS + SEAL.replace('rsa-sha256', 'rsa-sha1')],
   ['no instance', FIELDS + SEAL.replace('i=12; ', '')],
   ['a signature already', `${FIELDS}${SEAL}AAAA`],
-  ['a line behind it', `${FIELDS}${SEAL}\r\n`],
+  ['a line after it', `${FIELDS}${SEAL}\r\n`],
   ['nothing', ''],
   ['any text', 'hello'],
 ])('rejects %s', (_, text) => {

@@ -98,7 +98,7 @@ describe('not a feedback report:', () => {
     ['an ordinary mail', 'From: a@b.example\nSubject: complaint about message from 192.0.2.1\n\nI complain.\n'],
     ['a forwarded mail', jmrp.replace('X-HmXmrOriginalRecipient', 'X-Other').replaceAll('\r\n', '\n')],
     [
-      'a junk mail that a person sends on',
+      'junk mail forwarded by a person',
       jmrp
         .replace('staff@hotmail.com', 'a@b.example')
         .replace('complaint about message', 'see message')

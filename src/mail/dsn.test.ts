@@ -436,7 +436,7 @@ describe('not a delivery status notification:', () => {
       `From: postmaster@b.example\nSubject: Re: failure notice\n\nThe cause is this:\n${bounceText.replace(/^/gm, '> ')}`,
     ],
     [
-      'a postmaster who tells of a bounce',
+      'a postmaster who writes about a bounce',
       'From: postmaster@b.example\nSubject: Monday\n\nIt said: Hi. This is the qmail-send program at b.example.\n\n<a@b.example>:\nWhat of him?\n',
     ],
     [
@@ -452,7 +452,7 @@ describe('not a delivery status notification:', () => {
       'From: postmaster@b.example\nSubject: x\n\nwas not delivered to:\n\n  a@b.example\n',
     ],
     [
-      'a form that names nobody',
+      'a form without a recipient',
       'From: mailer-daemon@b.example\nSubject: x\n\nHi. This is the qmail-send program at b.example.\n\nNobody.\n',
     ],
     [

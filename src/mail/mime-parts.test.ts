@@ -48,9 +48,9 @@ describe('the parts of a mail', () => {
       'Content-Type: text/plain; charset=iso-8859-1\nContent-Transfer-Encoding: quoted-printable\n\n=fc=FC= \t\nsoft=\n=ZZ= x=3D\n=',
       [['text/plain', 'üüsoft=ZZ= x=\n']],
     ],
-    ['an encoding nobody knows', 'Content-Transfer-Encoding: x-uuencode\n\n=41', [['text/plain', '=41']]],
-    ['a charset nobody knows', 'Content-Type: text/plain; charset=x-none\n\nü', [['text/plain', 'Ã¼']]],
-    ['ASCII that is none', 'Content-Type: text/plain; charset=us-ascii\n\nü', [['text/plain', 'ü']]],
+    ['an unknown encoding', 'Content-Transfer-Encoding: x-uuencode\n\n=41', [['text/plain', '=41']]],
+    ['an unknown charset', 'Content-Type: text/plain; charset=x-none\n\nü', [['text/plain', 'Ã¼']]],
+    ['8-bit text labelled ASCII', 'Content-Type: text/plain; charset=us-ascii\n\nü', [['text/plain', 'ü']]],
   ])('%s', (_, text, expected) => {
     expect(leaves(text)).toEqual(expected)
     expect(leavesOf(readParts(Buffer.from(text))).map((part) => [part.type, textOf(part)])).toEqual(expected)
@@ -73,7 +73,7 @@ describe('the texts of a mail', () => {
     ['html alone', 'Content-Type: text/html\n\n<p>\n', null, '<p>\n'],
     ['neither', 'Content-Type: image/png\n\nx', null, null],
     [
-      'both behind an attached text',
+      'both after an attached text',
       'Content-Type: multipart/mixed; boundary=a\n\n--a\nContent-Disposition: attachment; filename=x.txt\n\nno\n--a\nContent-Type: text/html\n\n<p>\n--a\n\nyes\n--a--\n',
       'yes',
       '<p>',

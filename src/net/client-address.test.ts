@@ -5,8 +5,8 @@ import { createNetworks } from './ip.ts'
 const clientAddress = createClientAddress(createNetworks(['127.0.0.0/8', '::1/128', '10.1.0.0/16']))
 
 test.each([
-  ['192.0.2.1', null, '192.0.2.1', 'nobody in between'],
-  ['192.0.2.1', '198.51.100.7', '192.0.2.1', 'a stranger says what he likes'],
+  ['192.0.2.1', null, '192.0.2.1', 'no proxy'],
+  ['192.0.2.1', '198.51.100.7', '192.0.2.1', 'a header from an untrusted peer'],
   ['127.0.0.1', '198.51.100.7', '198.51.100.7', 'our proxy names whom it saw'],
   ['::ffff:127.0.0.1', '198.51.100.7', '198.51.100.7', 'IPv4 in IPv6'],
   ['::1', ' 2001:DB8::0:7 ', '2001:db8::7', 'an IPv6 client'],

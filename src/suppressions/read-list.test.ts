@@ -80,7 +80,7 @@ const lists: [name: string, text: string, format: Partial<ListFormat>, expected:
     ['2 a@x.example unsubscribe 2015-09-30T22:12:05.000Z SendGrid: unsubscribe'],
   ],
   [
-    'SendGrid, nobody knows of what',
+    'SendGrid, of an unknown kind',
     'email,created\na@x.example,1443651125\nb@x.example,1443651125\n',
     {},
     ['2 The list does not say whether these are bounces, complaints or unsubscribes. Set reason.'],
@@ -130,7 +130,7 @@ const lists: [name: string, text: string, format: Partial<ListFormat>, expected:
     ['1 No column with addresses found among name, age. Name it email.'],
   ],
   [
-    'of somebody else',
+    'of an unknown service',
     'email,created\na@x.example,1\n',
     { provider: 'postmark' },
     ['1 The columns do not match an export of postmark: email, created'],

@@ -70,8 +70,8 @@ describe('creating a key', () => {
     ['an unknown permission', { permissions: ['send', 'root'] }, 'permissions[1]'],
     ['a permission twice', { permissions: ['send', 'send'] }, 'permissions'],
     ['an unknown mode', { mode: 'sandbox' }, 'mode'],
-    ['a domain that is not there', { domain_id: 'dom_nothing' }, 'domain_id'],
-    ['a time that is none', { expires_at: 'tomorrow' }, 'expires_at'],
+    ['an unknown domain', { domain_id: 'dom_nothing' }, 'domain_id'],
+    ['an invalid time', { expires_at: 'tomorrow' }, 'expires_at'],
     ['an unknown field', { permission: 'send' }, 'permission'],
   ]
   test.each(bad)('with %s is 400', async (_what, change, field) => {

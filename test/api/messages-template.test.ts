@@ -127,7 +127,7 @@ describe('refused:', () => {
   const bad: [name: string, change: object, field: string][] = [
     ['a template that is unknown', { template_id: 'nobody' }, 'template_id'],
     ['an id that is unknown', { template_id: `tpl_${'0'.repeat(26)}` }, 'template_id'],
-    ['what is neither id nor alias', { template_id: 'Not one' }, 'template_id'],
+    ['neither an id nor an alias', { template_id: 'Not one' }, 'template_id'],
     ['html beside it', { html: '<p>' }, 'template_id'],
     ['text beside it', { text: 'x' }, 'template_id'],
     ['variables without it', { template_id: null, variables: {}, text: 'x', subject: 'S' }, 'variables'],

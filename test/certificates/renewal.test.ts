@@ -241,7 +241,7 @@ describe('failures', () => {
 
   test.each<[string, () => Promise<Certificate>, string]>([
     ['another name', () => made(['other.example.com']), `without ${HOST}`],
-    ['nothing that is one', async () => ({ certificatePem: 'nothing', keyPem: 'nothing' }), 'sent no certificate'],
+    ['invalid PEM', async () => ({ certificatePem: 'nothing', keyPem: 'nothing' }), 'sent no certificate'],
     ['another key', async () => ({ ...(await made([HOST])), keyPem: (await made([HOST])).keyPem }), 'for another key'],
   ])('include a certificate of %s', async (_what, given, words) => {
     answer = given

@@ -199,7 +199,7 @@ describe('invalid answers', () => {
       'Unexpected response 200 with invalid JSON. Is baseUrl a Postrider server?',
     ],
     [
-      'a page that is no error',
+      'a page in place of an error',
       { status: 200, headers: { 'content-type': 'text/html' }, body: '<p>Please sign in' },
       'Unexpected response 200 with text/html. Is baseUrl a Postrider server?',
     ],

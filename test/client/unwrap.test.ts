@@ -109,7 +109,7 @@ describe('refused requests and their reason', () => {
     ['no signature', 'missing_header', { 'content-type': 'application/json' }],
     ['Standard Webhooks without id', 'missing_header', pick(standard, /timestamp|signature/)],
     ['Standard Webhooks without time', 'missing_header', pick(standard, /id|signature/)],
-    ['nothing in it', 'malformed_header', own('nonsense')],
+    ['a header without fields', 'malformed_header', own('nonsense')],
     ['no time', 'malformed_header', own(`v1=${hex}`)],
     ['milliseconds', 'malformed_header', own(`t=${NOW},v1=${hex}`)],
     ['two times', 'malformed_header', own(`t=${t},t=${t},v1=${hex}`)],
@@ -128,7 +128,7 @@ describe('refused requests and their reason', () => {
       { ...standard, ...own(`t=${t},v1=${'0'.repeat(64)}`) },
     ],
     ['no secret', 'bad_secret', ours, BODY, ''],
-    ['a secret that is no base64', 'bad_secret', standard, BODY, 'whsec_%'],
+    ['a secret that is not base64', 'bad_secret', standard, BODY, 'whsec_%'],
     ['no JSON', 'bad_body', signed(SECRET, 'hello'), 'hello'],
     ['no event', 'bad_body', signed(SECRET, 'null'), 'null'],
     [
@@ -137,7 +137,7 @@ describe('refused requests and their reason', () => {
       signEnveloped({ secrets: { secret: SECRET, previous: null }, eventId: 'e', body: BROKEN, attempt: 1, now: NOW }),
       BROKEN,
     ],
-    ['what was parsed', 'bad_body', ours, JSON.parse(BODY)],
+    ['a parsed body', 'bad_body', ours, JSON.parse(BODY)],
   ]
   for (const [name, fault, headers, body = BODY, secret = SECRET] of cases) {
     test(`${name}: ${fault}`, async () => expect(await faultOf(body, headers, secret, NOW)).toBe(fault))

@@ -115,7 +115,7 @@ describe('an attachment', () => {
   const contents: [what: string, content: unknown, bytes: Buffer][] = [
     ['a list of numbers', [...PDF], PDF],
     ['an empty list', [], Buffer.alloc(0)],
-    ['what JSON makes of a Buffer', PDF, PDF],
+    ['a Buffer as JSON serializes it', PDF, PDF],
     ['base64', PDF.toString('base64'), PDF],
     ['a long list of numbers', [...LARGE], LARGE],
     ['long base64', LARGE.toString('base64'), LARGE],

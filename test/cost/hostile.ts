@@ -341,7 +341,10 @@ export const HOSTILE: readonly Hostile[] = [
     make: (length) => `{% # a${'\n'.repeat(Math.min(length, 19_000))}# b %}`.repeat(Math.max(1, length / 19_000)),
   },
   { name: 'an href of blanks', make: (length) => `<a href="x${' '.repeat(length)}y">` },
-  { name: 'addresses that end in signs', make: (length) => `http://a${'!'.repeat(1_900)}b `.repeat(length / 1_910) },
+  {
+    name: 'addresses that end in punctuation',
+    make: (length) => `http://a${'!'.repeat(1_900)}b `.repeat(length / 1_910),
+  },
 ]
 
 export function repeated(unit: string, start = '', end = ''): Hostile {

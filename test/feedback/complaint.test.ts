@@ -82,7 +82,7 @@ test.each([
     (_: string, u: string) => `List-Unsubscribe:\n <mailto:${u}@${HOST}?subject=unsubscribe>`,
   ],
   ['a forwarder that rewrote it', (b: string, _: string) => `Return-Path: <SRS0=ab1=XY=${HOST}=${b}@fwd.example>`],
-  ['letters all large', (b: string, _: string) => `Return-Path: <${b.toUpperCase()}@${HOST}>`],
+  ['capital letters', (b: string, _: string) => `Return-Path: <${b.toUpperCase()}@${HOST}>`],
 ])('at a loop address the reported mail gives the delivery by %s', async (_, headerOf) => {
   const setup = await openFeedback()
   const { ids } = await setup.delivered(['ann@dest.example', 'bob@dest.example'])

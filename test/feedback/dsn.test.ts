@@ -106,20 +106,20 @@ async function afterReport(raw: string) {
 }
 
 test.each([
-  ['an address that is not there', GONE, 'hard', '5.1.1'],
+  ['an unknown address', GONE, 'hard', '5.1.1'],
   ['a full mailbox', { Action: 'failed', Status: '5.2.2' }, 'soft', '5.2.2'],
   ['a policy', { Action: 'failed', Status: '5.7.1' }, 'soft', '5.7.1'],
-  ['a time that ran out', { Action: 'failed', Status: '4.4.7' }, 'soft', '4.4.7'],
+  ['an expired message', { Action: 'failed', Status: '4.4.7' }, 'soft', '4.4.7'],
   ['a policy that the status hides', { ...GONE, 'Diagnostic-Code': 'smtp; 550 5.7.1 blocked' }, 'soft', '5.7.1'],
   ['a reply that says less than the status', { ...GONE, 'Diagnostic-Code': 'smtp; 550 5.0.0 no' }, 'hard', '5.1.1'],
   ['a status that says less than the reply', { ...GONE, Status: '5.0.0' }, 'hard', '5.1.1'],
   ['a bare failure', { Action: 'failed' }, 'soft', '5.0.0'],
-  ['the mailbox somebody forwards to', { ...GONE, 'Final-Recipient': 'rfc822; b@other.example' }, 'soft', '5.1.1'],
+  ['the target of a forward', { ...GONE, 'Final-Recipient': 'rfc822; b@other.example' }, 'soft', '5.1.1'],
   ['a colleague on a list', { ...GONE, 'Final-Recipient': 'rfc822; robert@dest.example' }, 'soft', '5.1.1'],
-  ['our mailbox on a host inside', { ...GONE, 'Final-Recipient': 'rfc822; BOB@mx1.dest.example' }, 'hard', '5.1.1'],
+  ['our mailbox on an internal host', { ...GONE, 'Final-Recipient': 'rfc822; BOB@mx1.dest.example' }, 'hard', '5.1.1'],
   ['a domain that ends like ours', { ...GONE, 'Final-Recipient': 'rfc822; bob@mydest.example' }, 'soft', '5.1.1'],
   [
-    'a mailbox that ours stands for',
+    'the mailbox behind our alias',
     { ...GONE, 'Final-Recipient': 'rfc822; b@other.example', 'Original-Recipient': 'rfc822; BOB@dest.example' },
     'soft',
     '5.1.1',

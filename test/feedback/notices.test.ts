@@ -124,7 +124,7 @@ describe('a delivery-status part is compared with the text', () => {
       ['hard', 'words-domain-unknown', true],
     ],
     [
-      'trouble with the DNS',
+      'a DNS failure',
       dsnOf('5.4.4', 'Name service error: Host not found, try again', ''),
       ['soft', 'dns-trouble', false],
     ],
@@ -249,7 +249,7 @@ describe('good addresses are not suppressed by', () => {
       mailOf('Hello', 'My parcel was not delivered. Unknown user at the door.', { From: 'ann@dest.example' }),
     ],
     [
-      'trouble of the moment',
+      'a temporary failure',
       mailOf('Undeliverable', '<ann@dest.example>: user unknown (temporary failure in LDAP lookup)'),
     ],
     [
@@ -260,7 +260,7 @@ describe('good addresses are not suppressed by', () => {
       ),
     ],
     [
-      'a report that somebody sends on',
+      'a forwarded report',
       mailOf(
         'Fwd: look',
         `--o\r\nContent-Type: message/rfc822\r\n\r\n${dsnOf('5.1.1', '550 5.1.1 No such user', '')}\r\n--o--`,

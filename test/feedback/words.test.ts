@@ -25,14 +25,14 @@ const STOPPED = {
 
 test.each([
   ['a person', words({ Subject: 'please stop this' }), 'ann@dest.example'],
-  ['somebody at another address', words({ From: 'annie@home.example', Subject: 'unsubscribe' }), 'annie@home.example'],
+  ['a person at another address', words({ From: 'annie@home.example', Subject: 'unsubscribe' }), 'annie@home.example'],
   [
-    'a mail program that says it is one',
+    'an automatic mail that is marked as such',
     words({ Subject: 'Unsubscribe', 'Auto-Submitted': 'auto-replied', 'X-Apple-Unsubscribe': 'true' }),
     'ann@dest.example',
   ],
   ['a provider without a return path', words({ Subject: '=?utf-8?q?unsubscribe?=', Precedence: 'bulk' }), ''],
-  ['nobody can say whom', '', 'ann@dest.example'],
+  ['an empty message', '', 'ann@dest.example'],
 ])('a mail of %s to the unsubscribe address unsubscribes', async (_, raw, returnPath) => {
   const setup = await deliveredToAnn()
   await setup.take(raw, [setup.unsubscribe], { returnPath })

@@ -84,8 +84,8 @@ test.each([
   ['says nothing', {}, []],
   ['asks for it', { 'X-Service-Unsubscribe': 'Yes' }, [/, <mailto:u-/]],
   ['asks for none', { 'X-Service-Unsubscribe': 'no' }, []],
-  ['has his own', { 'List-Unsubscribe': OWN }, [OWN]],
-  ['asks for it and has his own', { 'X-Service-Unsubscribe': 'yes', 'List-Unsubscribe': OWN }, [OWN]],
+  ['has a field of its own', { 'List-Unsubscribe': OWN }, [OWN]],
+  ['asks for it and has a field of its own', { 'X-Service-Unsubscribe': 'yes', 'List-Unsubscribe': OWN }, [OWN]],
 ])('mail by SMTP has the field when %s', async (_, headers, expected) => {
   await tracking(true) // applies to the API only
   const { response } = await handIn(headers)

@@ -109,8 +109,8 @@ const CANNOT_SAY: [why: string, is: (reported: Reported) => boolean][] = [
     'which instant a time with an offset is: one of the years 0 to 9999',
     ({ message, value }) => /ISO 8601/.test(message) && !isWithinYears(value),
   ],
-  ['how a time stands to the present', says(/must be in the future|must be at most 30 days ahead/)],
-  ['how two times stand to each other', says(/must be later than from|must be at most \d+ \w+ apart/)],
+  ['the relation of a time to the present', says(/must be in the future|must be at most 30 days ahead/)],
+  ['the relation of two times', says(/must be later than from|must be at most \d+ \w+ apart/)],
   [
     'rules over several fields',
     says(
@@ -119,12 +119,12 @@ const CANNOT_SAY: [why: string, is: (reported: Reported) => boolean][] = [
   ],
   ['the sum over to, cc and bcc', says(/must have at most 50 recipients|must contain at most 50 addresses/)],
   [
-    'what there is',
+    'which resources exist',
     says(
       /does not match any (?:domain|configured plan|template|stored event)|must be one of free, starter|is not a domain of this organization|does not exist for this template|is not a target of this route/,
     ),
   ],
-  ['what a list gave out', says(/^cursor is invalid for this list|^This cursor belongs to a list/)],
+  ['which cursors were issued', says(/^cursor is invalid for this list|^This cursor belongs to a list/)],
   ['the domain of the record', ({ id, field }) => field === 'tracking.host' && /^domains_/.test(id)],
   ['which names the public registers', says(/not a public suffix/)],
   ['which addresses are public', says(/is not a public address$/)],

@@ -160,7 +160,7 @@ describe('a megabyte is read within three seconds:', () => {
 
   test.each<[string, string]>([
     ['fields', million('a:b\n')],
-    ['lines that are none', million('ab\n')],
+    ['lines without a colon', million('ab\n')],
     ['one long field', `From: ${million(' ')}x\n\n`],
     ['continuations', `From: x\n${million(' \n')}`],
     ['a long address list', `X-Failed-Recipients: ${million('a@b.example,')}\n\n`],

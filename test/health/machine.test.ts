@@ -222,17 +222,17 @@ describe('certificate', () => {
 
   test.each<[string, Partial<AuthorityCertificate>, string, string]>([
     ['none yet', {}, 'warn', 'no certificate issued yet'],
-    ['none, and why', { trouble: 'no A record' }, 'fail', 'no certificate issued yet: no A record'],
+    ['a missing one with its reason', { trouble: 'no A record' }, 'fail', 'no certificate issued yet: no A record'],
     ['one', { held: held(60) }, 'pass', 'certificate for 1 name, valid for 60 more days'],
     ['one that is not renewed', { held: held(10) }, 'warn', 'valid for 10 more days'],
-    ['one, and why there is no next', { held: held(20), trouble: 'too many' }, 'warn', 'but: too many'],
+    ['a valid one whose renewal fails', { held: held(20), trouble: 'too many' }, 'warn', 'but: too many'],
     [
-      'one that lacks a name',
+      'one without a name',
       { held: held(60), names: [HOSTNAME, 'api.sender.example'] },
       'warn',
       'does not include api.sender',
     ],
-    ['one that ended', { held: held(-3), trouble: 'refused' }, 'fail', 'expired 3 days ago: refused'],
+    ['an expired one', { held: held(-3), trouble: 'refused' }, 'fail', 'expired 3 days ago: refused'],
   ])('of an authority: %s', async (_what, change, status, message) => {
     const authority = { names: [HOSTNAME], held: null, trouble: null, ...change }
     const found = await machine.check('certificate', { installation: { authority } })

@@ -13,7 +13,7 @@ afterAll(() => zone.stop())
 
 test.each([
   ['ends at once', ['/bin/false']],
-  ['is not there', ['/no/such/program']],
+  ['is missing', ['/no/such/program']],
 ])('where the process %s, a thread reads the mail, and the log says so', async (_, command) => {
   const said: unknown[] = []
   const starter = createReaderStarter({

@@ -194,8 +194,8 @@ const HANGS: [where: Cue, stage: string][] = [
 ]
 const drip = (where: Cue): Move => ({ do: 'drip', line: `${where === 'CONNECT' ? 220 : 250}-more\r\n`, everyMs: 5 })
 for (const [name, moveAt] of [
-  ['a server that falls silent is left, wherever it does', (): Move => ({ do: 'hang' })],
-  ['a server that drips a reply without end is left, wherever it does', drip],
+  ['a server that falls silent is disconnected at any step', (): Move => ({ do: 'hang' })],
+  ['a server that drips an endless reply is disconnected at any step', drip],
 ] as const) {
   // threat: hanging-mail-servers
   test(name, async () => {

@@ -36,7 +36,7 @@ for (const [what, said, mail] of [
   ['an empty line', '\r\n.\r\n', '\r\n'],
   ['a mail', 'a\r\nb\r\n.\r\n', 'a\r\nb\r\n'],
   ['dots at the beginnings of lines', '..a\r\n..\r\n...\r\nb..\r\n.\r\n', '.a\r\n.\r\n..\r\nb..\r\n'],
-  ['a dot that nobody doubled', 'a\r\n.b\r\n.\r\n', 'a\r\n.b\r\n'],
+  ['a dot that was not doubled', 'a\r\n.b\r\n.\r\n', 'a\r\n.b\r\n'],
   ['a long mail', `${LONG}.\r\n`, LONG],
 ] as const) {
   test(`${what}, and the mail and what follows are read however they are split`, async () => {

@@ -37,7 +37,7 @@ const CUTS: Record<string, (text: string) => string[]> = {
     const at = text.indexOf('first') + 5
     return [text.slice(0, at), ...text.slice(at, at + 12), text.slice(at + 12)]
   },
-  'cut behind the dot': (text) => {
+  'cut after the dot': (text) => {
     const at = text.indexOf('.', text.indexOf('first')) + 1
     return [text.slice(0, at), text.slice(at)]
   },

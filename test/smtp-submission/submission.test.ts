@@ -274,7 +274,7 @@ describe('a mail is refused', () => {
       '550 5.6.0 From has an encoded word in an address',
     ],
     [
-      'with an encoded word in an address to answer to',
+      'with an encoded word in a Reply-To address',
       ['From: shop@example.com', 'Reply-To: Bank <=?utf-8?q?ceo,bank?=@example.com>'],
       '550 5.6.0 Reply-To has an encoded word in an address',
     ],
@@ -288,25 +288,29 @@ describe('a mail is refused', () => {
       ['From: shop@sub.example.com'],
       '550 5.7.1 from must be an address at the domain of this API key',
     ],
-    ['with a line that is no field', ['From: shop@example.com', 'nonsense'], '550 5.6.0 the header section has a line'],
+    [
+      'with a line that is not a field',
+      ['From: shop@example.com', 'nonsense'],
+      '550 5.6.0 the header section has a line',
+    ],
     [
       'with an mbox line',
       ['From shop Sat Nov 21', 'From: shop@example.com'],
       '550 5.6.0 the header section has a line',
     ],
-    ['that has been round', [...Array(51).fill('Received: by x'), 'From: shop@example.com'], '554 5.4.6 mail loop'],
+    ['that is in a loop', [...Array(51).fill('Received: by x'), 'From: shop@example.com'], '554 5.4.6 mail loop'],
     [
       'with a thousand fields',
       ['From: shop@example.com', ...Array(1000).fill('X-Y: z')],
       '550 5.6.0 the header section',
     ],
     [
-      'with metadata that is no JSON',
+      'with metadata that is not JSON',
       ['From: shop@example.com', 'X-Service-Metadata: order=17'],
       '550 5.6.0 X-Service-Metadata must be a JSON object',
     ],
     [
-      'with metadata that is no object',
+      'with metadata that is not an object',
       ['From: shop@example.com', 'X-Service-Metadata: [1]'],
       '550 5.6.0 X-Service-Metadata must be an object',
     ],

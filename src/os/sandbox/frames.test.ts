@@ -51,15 +51,15 @@ describe('messages as frames', () => {
 describe('invalid frames', () => {
   // threat: reader-lies
   test.each<[string, Uint8Array]>([
-    ['larger than is let in', frame(1_000_001, 2, '{}')],
+    ['larger than allowed', frame(1_000_001, 2, '{}')],
     ['with more JSON than there is', frame(2, 3, '{}')],
     ['with too much JSON', frame(0xffffffff, MAX_JSON_BYTES + 1, '')],
     ['without JSON', frame(0, 0, '')],
-    ['with half of it', frame(1, 1, '{')],
+    ['incomplete JSON', frame(1, 1, '{')],
     ['with bytes beyond its end', frame(12, 12, '{"$bytes":1}')],
     ['with bytes before its beginning', frame(13, 13, '{"$bytes":-1}')],
     ['with half a byte', frame(16, 14, '{"$bytes":0.5}xx')],
-    ['with bytes of no number', frame(16, 16, '{"$bytes":"1e9"}')],
+    ['with an invalid byte count', frame(16, 16, '{"$bytes":"1e9"}')],
     ['with a file where none is expected', frame(11, 11, '{"$file":1}')],
   ])('reading ends at %s', (_, bytes) => {
     expect(() => read(bytes, 5, { maxBytes: 1_000_000 })).toThrow(FrameFault)
