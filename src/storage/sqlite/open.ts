@@ -161,9 +161,6 @@ export function storeOn(
   const queueDelivery = queueInboundInside(db, routes, due.inboundDeliveries)
   const list = sqliteMessageList(db, search)
 
-  // It must change something: SQLite does not write an unchanged row.
-  const beat = db.prepare('update heartbeat set beats = beats + 1')
-
   return {
     snapshot: sqliteSnapshot({ ...caches, blockedLinks: blocked, firingAlerts: quality.firingAlerts, foreign }),
     organizations: sqliteOrganizations(db, writer, organizations, foreign),
@@ -219,10 +216,7 @@ export function storeOn(
     auditLog: sqliteAuditLog(db, writer, auditRecorder),
     secret: sqliteSecrets(db, writer, encryption),
     maintain: sqliteFileMaintenance(writer, search, space),
-    checkWritable: () =>
-      taking.write(() => {
-        beat.run()
-      }),
+    checkWritable: heartbeat(db, taking),
     close: async () => {
       await writer.idle()
       db.close()
@@ -285,6 +279,16 @@ function memoryOf(
       late.undone()
     },
   }
+}
+
+/** → What writes something and undoes nothing, to see whether the store can write. */
+function heartbeat(db: Connection, taking: Writer): Store['checkWritable'] {
+  // It must change something: SQLite does not write an unchanged row.
+  const beat = db.prepare('update heartbeat set beats = beats + 1')
+  return () =>
+    taking.write(() => {
+      beat.run()
+    })
 }
 
 /** Name and fresh secret → the secret that is stored under that name, the fresh one if there was none. */
