@@ -30,127 +30,150 @@ export const READER_LIMITS = {
   messagesSaved: 20_000,
 }
 
+interface ReaderServices {
+  resolver: SharedResolver
+  sealsOf: (jobId: number) => readonly Seal[]
+  clock: Clock
+  onBreach: (why: string) => void
+}
+
 /** A reader's Runner → the same Runner with its requests answered within the limits of each job. A reader that breaks a
  *  rule counts as compromised: it is ended, and its jobs run in another. `sealsOf` returns the keys of a job, which the
  *  reader never receives. */
-export function withServices(
-  runner: Runner,
-  deps: {
-    resolver: SharedResolver
-    sealsOf: (jobId: number) => readonly Seal[]
-    clock: Clock
-    onBreach: (why: string) => void
-  },
-): Runner {
-  const { resolver, sealsOf, clock, onBreach } = deps
+export function withServices(runner: Runner, services: ReaderServices): Runner {
+  return new GuardedReader(runner, services)
+}
+
+class GuardedReader implements Runner {
+  readonly sharesMemory?: boolean
+  readonly #runner: Runner
+  readonly #services: ReaderServices
   /** By the job number of the pool. */
-  const jobs = new Map<number, Served>()
-  const byJobId = new Map<number, Served>()
-  let listener = (_: unknown) => {}
-  const quota = createMessageQuota(clock)
-  let isOver = false
+  readonly #jobs = new Map<number, Served>()
+  readonly #byJobId = new Map<number, Served>()
+  readonly #quota: ReturnType<typeof createMessageQuota>
+  #listener = (_: unknown) => {}
+  #isOver = false
 
-  const breach = (why: string) => {
-    if (isOver) return
-    isOver = true
-    onBreach(why)
-    runner.end()
-  }
-  const reply = (id: number, value: unknown) => {
-    if (!isOver) runner.send({ kind: 'reply', id, value } satisfies RequestReply)
+  constructor(runner: Runner, services: ReaderServices) {
+    if (runner.sharesMemory !== undefined) this.sharesMemory = runner.sharesMemory
+    this.#runner = runner
+    this.#services = services
+    this.#quota = createMessageQuota(services.clock)
+    runner.onMessage((message) => this.#onMessage(message))
   }
 
-  const serve = (message: Record<string, unknown>) => {
-    const { id, jobId, what, type, name, seal, text } = message
-    if (!isNumber(id) || !isNumber(jobId)) return breach('a request without a number')
-    const served = byJobId.get(jobId)
-    if (served === undefined) return breach('a request for a job that it does not have')
-    if (what === 'lookup') {
-      if (!isLookupType(type) || typeof name !== 'string' || name.length > READER_LIMITS.nameCharacters) {
-        return breach('a lookup that no mail needs')
-      }
-      if (served.asking >= READER_LIMITS.lookupsAtOnce || served.lookups >= READER_LIMITS.lookups)
-        return reply(id, null)
-      served.lookups++
-      served.asking++
-      void lookUp(served.resolver, type, name).then((found) => {
-        served.asking--
-        reply(id, found)
-      })
-      return
+  send(message: unknown, transfer?: ArrayBuffer[]): void {
+    const { kind, id, job } = message as { kind: string; id: number; job: ReaderJob }
+    if (kind === 'job') {
+      const { resolver } = this.#services
+      // Lookups for one client network take turns with those for others.
+      const ofSender = job.kind === 'mail' ? resolver.forClient(networkOf(job.envelope.remoteAddress)) : resolver
+      const served = { job, resolver: ofSender, lookups: 0, asking: 0, signatures: new Map<number, number>() }
+      this.#jobs.set(id, served)
+      this.#byJobId.set(job.jobId, served)
+      this.#quota.add(READER_LIMITS.messagesAJob)
     }
-    if (what !== 'sign' || !isNumber(seal) || !(text instanceof Uint8Array)) return breach('a request of no known kind')
-    const key = sealsOf(jobId)[seal]
-    if (key === undefined || text.byteLength > READER_LIMITS.signedBytes || !isSealText(text, key)) {
-      return breach('a signature under what is no seal of its mail')
-    }
-    const signed = served.signatures.get(seal) ?? 0
-    if (signed >= READER_LIMITS.signatures) return breach('more signatures than a seal has')
-    served.signatures.set(seal, signed + 1)
-    void signedWith(key, text).then((signature) => reply(id, signature))
+    this.#runner.send(message, transfer)
   }
 
-  const remove = (id: number) => {
-    const served = jobs.get(id)
-    if (served === undefined) return
-    jobs.delete(id)
-    byJobId.delete(served.job.jobId)
+  onMessage(next: (message: unknown) => void): void {
+    this.#listener = next
   }
 
-  runner.onMessage((message) => {
-    if (isOver) return
-    if (!quota.takeOne()) return breach('it floods this thread with messages')
-    if (typeof message !== 'object' || message === null) return breach('a message that is none')
+  onEnd(next: (reason: string) => void): void {
+    this.#runner.onEnd((reason) => {
+      this.#isOver = true
+      next(reason)
+    })
+  }
+
+  end(): void {
+    this.#isOver = true
+    this.#runner.end()
+  }
+
+  #onMessage(message: unknown) {
+    if (this.#isOver) return
+    if (!this.#quota.takeOne()) return this.#breach('it floods this thread with messages')
+    if (typeof message !== 'object' || message === null) return this.#breach('a message that is none')
     const { kind, id, answer, error } = message as Record<string, unknown>
     switch (kind) {
       case 'request':
-        return serve(message as Record<string, unknown>)
+        return this.#serve(message as Record<string, unknown>)
       case 'answer': {
-        const served = jobs.get(id as number)
-        if (served === undefined) return breach('an answer to a job that it does not have')
-        if (!isAnswerTo(served.job, answer as ReaderAnswer)) return breach('an answer that cannot be one')
-        remove(id as number)
-        return listener(message)
+        const served = this.#jobs.get(id as number)
+        if (served === undefined) return this.#breach('an answer to a job that it does not have')
+        if (!isAnswerTo(served.job, answer as ReaderAnswer)) return this.#breach('an answer that cannot be one')
+        this.#remove(id as number)
+        return this.#listener(message)
       }
       case 'failed':
-        if (!jobs.has(id as number) || typeof error !== 'string') return breach('a failure of no job')
-        remove(id as number)
-        return listener({ kind, id, error: error.slice(0, 4_000) })
+        if (!this.#jobs.has(id as number) || typeof error !== 'string') return this.#breach('a failure of no job')
+        this.#remove(id as number)
+        return this.#listener({ kind, id, error: error.slice(0, 4_000) })
       case 'ready':
       case 'beat':
       case 'at_work':
-        return listener(message)
+        return this.#listener(message)
       default:
-        return breach('a message of no known kind')
+        return this.#breach('a message of no known kind')
     }
-  })
+  }
 
-  return {
-    ...(runner.sharesMemory === undefined ? {} : { sharesMemory: runner.sharesMemory }),
-    send: (message, transfer) => {
-      const { kind, id, job } = message as { kind: string; id: number; job: ReaderJob }
-      if (kind === 'job') {
-        // Lookups for one client network take turns with those for others.
-        const ofSender = job.kind === 'mail' ? resolver.forClient(networkOf(job.envelope.remoteAddress)) : resolver
-        const served = { job, resolver: ofSender, lookups: 0, asking: 0, signatures: new Map<number, number>() }
-        jobs.set(id, served)
-        byJobId.set(job.jobId, served)
-        quota.add(READER_LIMITS.messagesAJob)
-      }
-      runner.send(message, transfer)
-    },
-    onMessage: (next) => {
-      listener = next
-    },
-    onEnd: (next) =>
-      runner.onEnd((reason) => {
-        isOver = true
-        next(reason)
-      }),
-    end: () => {
-      isOver = true
-      runner.end()
-    },
+  #serve(message: Record<string, unknown>) {
+    const { id, jobId, what } = message
+    if (!isNumber(id) || !isNumber(jobId)) return this.#breach('a request without a number')
+    const served = this.#byJobId.get(jobId)
+    if (served === undefined) return this.#breach('a request for a job that it does not have')
+    if (what === 'lookup') return this.#lookUp(id, served, message)
+    if (what === 'sign') return this.#sign(id, served, message)
+    return this.#breach('a request of no known kind')
+  }
+
+  #lookUp(id: number, served: Served, { type, name }: Record<string, unknown>) {
+    if (!isLookupType(type) || typeof name !== 'string' || name.length > READER_LIMITS.nameCharacters) {
+      return this.#breach('a lookup that no mail needs')
+    }
+    if (served.asking >= READER_LIMITS.lookupsAtOnce || served.lookups >= READER_LIMITS.lookups) {
+      return this.#reply(id, null)
+    }
+    served.lookups++
+    served.asking++
+    void lookUp(served.resolver, type, name).then((found) => {
+      served.asking--
+      this.#reply(id, found)
+    })
+  }
+
+  #sign(id: number, served: Served, { seal, text }: Record<string, unknown>) {
+    if (!isNumber(seal) || !(text instanceof Uint8Array)) return this.#breach('a request of no known kind')
+    const key = this.#services.sealsOf(served.job.jobId)[seal]
+    if (key === undefined || text.byteLength > READER_LIMITS.signedBytes || !isSealText(text, key)) {
+      return this.#breach('a signature under what is no seal of its mail')
+    }
+    const signed = served.signatures.get(seal) ?? 0
+    if (signed >= READER_LIMITS.signatures) return this.#breach('more signatures than a seal has')
+    served.signatures.set(seal, signed + 1)
+    void signedWith(key, text).then((signature) => this.#reply(id, signature))
+  }
+
+  #reply(id: number, value: unknown): void {
+    if (!this.#isOver) this.#runner.send({ kind: 'reply', id, value } satisfies RequestReply)
+  }
+
+  #remove(id: number): void {
+    const served = this.#jobs.get(id)
+    if (served === undefined) return
+    this.#jobs.delete(id)
+    this.#byJobId.delete(served.job.jobId)
+  }
+
+  #breach(why: string): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    this.#services.onBreach(why)
+    this.#runner.end()
   }
 }
 
