@@ -14,7 +14,7 @@ import { createFakeClock, type FakeClock } from '../support/fake-clock.ts'
 export const NOW = Date.UTC(2026, 10, 21, 12)
 export const CERTIFICATE = await selfSignedCertificate({ names: ['mx.test.example', '127.0.0.1'], now: Date.now() })
 
-/** A handler that takes whatever comes and keeps it. */
+/** A handler that accepts every mail and keeps it. */
 export interface TakenMail {
   from: string | null
   to: string[]
@@ -41,7 +41,7 @@ export interface ListenerAtTest {
   stop(): Promise<void>
 }
 
-/** A listener on a port of its own, with a fake clock; `handler` may change single answers. */
+/** A listener on a free port with a fake clock; `handler` may replace single answers. */
 export async function startListener(
   options: {
     handler?: Partial<SmtpHandler<string>>

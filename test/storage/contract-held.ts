@@ -48,7 +48,7 @@ export function heldPromises(holds: Holds): void {
     expect(await store.held.release('webhookDeliveries', { dueAfter: null, now: LATER })).toBe(1)
     expect(await store.held.release('inboundDeliveries', { dueAfter: null, now: LATER })).toBe(1)
     expect(await claimed(store)).toEqual({ deliveries: 0, webhookDeliveries: 1, inboundDeliveries: 1 })
-    // Not what was in progress either: it was due before.
+    // A delivery in progress is not released either: it was due before.
     expect(await store.held.release('deliveries', { dueAfter: START + 60_000, now: LATER })).toBe(1)
     expect(await store.deliveries.nextDueAt(ANY)).toBe(START + 24 * HOUR_MS)
     expect(await store.held.release('deliveries', { dueAfter: null, now: LATER })).toBe(2)

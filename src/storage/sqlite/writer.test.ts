@@ -248,7 +248,7 @@ test('a change waits for the lock of another process without blocking the thread
     .then(() => {
       isDone = true
     })
-  // Other work of the thread goes on.
+  // The thread continues with other work.
   for (let turn = 0; turn < 100; turn++) await new Promise((resolve) => setImmediate(resolve))
   expect(isDone).toBe(false)
   theirs.exec('commit')
