@@ -20,7 +20,7 @@ export interface Caller {
 }
 
 export interface Authentication {
-  /** Rejects with `unauthorized`, or what sessions.ts throws for a request that another site made. */
+  /** Rejects with `unauthorized`, or what sessions.ts throws for a cross-site request. */
   authenticate(request: Request, now: number): Promise<Caller>
   /** Whether the same request would be authenticated now: its key may have been revoked or have expired meanwhile.
    *  Rejects with what the store throws. */

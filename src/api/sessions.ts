@@ -15,8 +15,8 @@ import type { OwnOrigin } from './own-origin.ts'
  *  cookie from other sites' requests, and host, `Origin` and `Sec-Fetch-Site` must be those of our own pages
  *  (own-origin.ts). */
 export interface OperatorSessions {
-  /** The session a request acts in; null when it does not, so that it needs a key. Throws 403 for one that another site
-   *  had made. */
+  /** The session of a request; null if it belongs to none and therefore needs a key. Throws 403 for a cross-site
+   *  request. */
   of(request: Request, now: number): Promise<Session | null>
   /** Session by the cookie alone, for pages outside the API; null if there is none. Throws 403 for a host that is
    *  not ours. */

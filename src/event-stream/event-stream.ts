@@ -6,8 +6,8 @@ import { filterOf, isWanted, type Wanted } from './wanted.ts'
 /** Live events of organizations.
  *
  *  A follower is only a position. Followers that keep up share the newest events of their organization, read from the
- *  store once for all of them. A follower that falls behind reads the store at its own pace. Nothing is queued per
- *  follower, so slow clients cost no memory and delay nobody. No event is skipped or repeated. */
+ *  store once for all of them. A follower that falls behind reads the store at its own speed. Nothing is queued per
+ *  follower, so slow clients cost no memory and do not delay others. No event is skipped or repeated. */
 export interface EventStream {
   follow(wanted: Wanted, from: Start): Follower
 }

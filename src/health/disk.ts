@@ -41,7 +41,7 @@ export function checkDataDir({ dataDir }: Installation): Verdict {
   return pass(`${dataDir}, accessible to uid ${folder.uid} only`)
 }
 
-/** Nobody else reaches a file in a closed directory. The encryption key must also be closed itself. */
+/** Other users cannot reach a file in a closed directory. The encryption key must also be closed itself. */
 const isProtected = (path: string, dataDir: string) =>
   path !== dataDir && !path.endsWith('seal.key') && (statSync(dataDir).mode & 0o077) === 0
 

@@ -47,7 +47,7 @@ const REACTIONS = new Map<string, Reaction[]>([
 ])
 
 function simulation(outcomes: Outcome[], reactions: Reaction[] = []): Simulation {
-  // biome-ignore lint/suspicious/noThenProperty: a list cannot be called, so nobody takes this for a promise
+  // biome-ignore lint/suspicious/noThenProperty: a list cannot be called, so this is never treated as a promise
   return { outcomes, then: reactions, suppressed: false }
 }
 

@@ -34,7 +34,7 @@ export interface Resources {
   loopTag: string
   lookups: ResolverOptions
   resolver: Resolver
-  /** Has no cache: used after somebody changed DNS records and asks to check them again. */
+  /** Has no cache: used for checks on request after DNS records changed. */
   freshResolver: Resolver
 }
 

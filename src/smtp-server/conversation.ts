@@ -99,7 +99,7 @@ export class Conversation<R> extends SMTPConnection implements Due {
     return isWaiting ? this.#waitsSince : null
   }
 
-  /** Closes the connection to make room for another client. */
+  /** Closes the connection to free its place for another client. */
   evict(): void {
     this.say(REPLIES.closingIdle)
     this._socket.destroySoon()

@@ -113,7 +113,7 @@ export class MailStream extends SMTPStream {
     this.#pass(bytes.subarray(from, kept), done)
   }
 
-  /** Passes bytes to the mail stream and asks for the next piece at its pace. */
+  /** Passes bytes to the mail stream and asks for the next piece when it is ready. */
   #pass(bytes: Buffer, done: Done): void {
     const mail = this._dataStream
     this._countDataBytes(bytes.length)
@@ -130,7 +130,7 @@ export class MailStream extends SMTPStream {
 
 type Done = (error?: Error | null) => void
 
-/** Smaller pieces do not wait: they delay nobody, and nearly all mail is smaller. */
+/** Smaller pieces do not wait: they do not delay others, and nearly all mail is smaller. */
 const LARGE_BYTES = 32 * 1024
 
 const NOTHING = Buffer.alloc(0)

@@ -1,7 +1,7 @@
 /** Limits the bytes processed per turn of the event loop over all connections. Without it, a hundred sockets with full
  *  buffers make one turn of half a second. */
 export interface Turns {
-  /** Calls `work` when the turn has room for its bytes: now, or in a later turn after earlier callers. */
+  /** Calls `work` when the turn can take its bytes: now, or in a later turn after earlier callers. */
   take(bytes: number, work: () => void): void
 }
 

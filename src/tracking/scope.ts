@@ -22,7 +22,7 @@ export interface LinkReaderDeps {
 /** Path and host of a request → its link; null for paths that were not made for that host.
  *
  *  A link is valid only on the host it was made for. A click on a domain's own host also requires a verified domain of
- *  the link's organization at or above the host: a domain that was lost, or has another owner, redirects nobody. Links
+ *  the link's organization at or above the host: a domain that was lost, or has another owner, never redirects. Links
  *  made before they contained hosts are valid on the server's own names, and on hosts of the domain that sent the mail,
  *  while the mail is kept. */
 export function createLinkReader(deps: LinkReaderDeps): (path: string, host: string) => Promise<TrackingLink | null> {

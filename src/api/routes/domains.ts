@@ -258,7 +258,7 @@ export function domainOperations(deps: {
   }
 }
 
-/** The same message whoever owns the name, so that it does not reveal who uses this server. */
+/** The same message for every owner of the name, so that it does not reveal who uses this server. */
 function taken(field = 'name'): Refusal {
   const message =
     field === 'name' ? 'This domain already exists.' : 'This host already belongs to a domain on this server.'

@@ -125,7 +125,7 @@ export function inboundMessageOperations({ store, mintId, notify }: InboundMessa
     }),
   ]
 
-  /** A disabled route is no obstacle: the delivery waits for it like all others. */
+  /** A disabled route is allowed: the delivery waits for it like all others. */
   async function requireRedeliverable(message: InboundMessage): Promise<void> {
     if (message.action !== 'webhook')
       throw new Refusal('invalid_state', 'This message was not received for a webhook route.')

@@ -242,7 +242,7 @@ export function inboundRouteOperations(deps: InboundRouteDeps): Operation[] {
       async handle({ key, resource, organizationId, body }) {
         const { local, domain } = parseMailbox(body.to)!
         if (store.snapshot.domainByReturnPathHost(domain)?.organizationId === organizationId) {
-          return { status: 200, body: nobody(`${domain} ${RETURN_PATH}`) }
+          return { status: 200, body: unmatched(`${domain} ${RETURN_PATH}`) }
         }
         const own = await store.domains.findOf(organizationId, domain)
         const known = await store.domains.findByName(domain)
@@ -251,11 +251,11 @@ export function inboundRouteOperations(deps: InboundRouteDeps): Operation[] {
           if (known !== null && isOwned(known, requireVerified)) {
             requireWithin({ ...known, domainId: known.id }, scope, 'domain')
           }
-          return { status: 200, body: nobody(`${domain} is not a domain of this server: ${NOT_OURS}`) }
+          return { status: 200, body: unmatched(`${domain} is not a domain of this server: ${NOT_OURS}`) }
         }
         requireWithin({ ...own, domainId: own.id }, scope, 'domain')
         if (!isOwned(own, requireVerified)) {
-          return { status: 200, body: nobody(`${domain} is ${own.status}, not verified: ${NOT_OURS}`) }
+          return { status: 200, body: unmatched(`${domain} is ${own.status}, not verified: ${NOT_OURS}`) }
         }
         const enabledRoutes = store.snapshot.enabledRoutes(organizationId)
         const routes = resource.enabled ? enabledRoutes : [...enabledRoutes, resource]
@@ -324,8 +324,8 @@ async function testResponse(
     reason: why,
   }))
   const first = weighed[0]
-  if (first === undefined || !first.takes) return { ...nobody(unmatchedReason), considered }
-  if (!isShown(first.route)) return { ...nobody(SHARED), considered: considered.map(unreasoned) }
+  if (first === undefined || !first.takes) return { ...unmatched(unmatchedReason), considered }
+  if (!isShown(first.route)) return { ...unmatched(SHARED), considered: considered.map(unreasoned) }
   return {
     taken_by: await toWire(first.route),
     takes: first.route.id === asked.id,
@@ -339,7 +339,7 @@ async function testResponse(
 /** The reason may name the route that takes precedence. */
 const unreasoned = <T extends { reason: string }>(each: T): T => ({ ...each, reason: SHARED })
 
-function nobody(reason: string) {
+function unmatched(reason: string) {
   return { taken_by: null, takes: false, by: null, via_bare_address: false, reason, considered: [] }
 }
 

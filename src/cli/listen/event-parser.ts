@@ -26,7 +26,7 @@ export function createEventParser(): EventParser {
   let size = 0
 
   const takeLine = (line: string): StreamEvent | null => {
-    if (line === '') return dispatch()
+    if (line === '') return completeEvent()
     const colon = line.indexOf(':')
     const field = colon < 0 ? line : line.slice(0, colon)
     const value = colon < 0 ? '' : line.slice(line[colon + 1] === ' ' ? colon + 2 : colon + 1)
@@ -40,7 +40,7 @@ export function createEventParser(): EventParser {
     return null
   }
 
-  const dispatch = (): StreamEvent | null => {
+  const completeEvent = (): StreamEvent | null => {
     const event = data.length === 0 ? null : { id, type: type || 'message', data: data.join('\n') }
     lastId = id
     type = ''

@@ -18,7 +18,7 @@ export interface MemoryBudget<Owner extends string = string> {
 export type Release = (keepBytes?: number) => void
 
 /** Creates a MemoryBudget of `totalBytes`. One owner gets at most half of them by default, so that a stalled owner leaves
- *  memory for others. A body larger than its owner's share, or than the total, enters when its owner, or everybody, holds
+ *  memory for others. A body larger than its owner's share, or than the total, enters when its owner, or all owners, hold
  *  nothing else. Requests are served in order of arrival. Only a request that waits for its own owner's share lets other
  *  owners pass; requests of the same owner never pass it, or small ones would starve a large one. If owners stand for many
  *  clients (`arePassing`) they do pass, except during one minute of the wait: most holders have released by then, and a

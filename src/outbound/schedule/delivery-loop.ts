@@ -121,7 +121,7 @@ class Scheduler {
 
   #createAdmission(): Admission {
     const { clock, settings, resolver } = this.#deps
-    const { retryScheduleSeconds: ladder } = settings
+    const { retryScheduleSeconds: scheduleSeconds } = settings
     const shares = createOwnerShares(clock.steady.now)
     const routes = createDestinationRoutes({
       shares,
@@ -140,7 +140,8 @@ class Scheduler {
       clockGoodSince: this.#clockChanges.goodSince,
       maxInFlight: settings.maxInFlight,
       termsOf: createTermsOf(settings.destinations, settings.maxPerDestination),
-      longestPauseMs: (strikes) => (ladder[Math.min(strikes, ladder.length) - 1] ?? 0) * 1000 * PAUSE_OF_RETRY,
+      longestPauseMs: (strikes) =>
+        (scheduleSeconds[Math.min(strikes, scheduleSeconds.length) - 1] ?? 0) * 1000 * PAUSE_OF_RETRY,
       overdueMs: settings.maxAgeSeconds * 1000,
     })
   }

@@ -79,7 +79,7 @@ export async function openSession(
     if ('kind' in extensions) return close(extensions)
   }
 
-  const unproven = unmetRequirement(peer, tls)
+  const unproven = tlsFault(peer, tls)
   if (unproven !== null) return close(faultAt('starttls', unproven))
 
   if (peer.login !== null) {
@@ -153,7 +153,7 @@ async function handshake(dialogue: Dialogue, peer: Peer, options: SessionOptions
 }
 
 /** RFC 3463 §3.8: x.7.4 security features not supported, x.7.5 cryptographic failure. */
-function unmetRequirement(peer: Peer, tls: TlsFacts | null): Fault | null {
+function tlsFault(peer: Peer, tls: TlsFacts | null): Fault | null {
   if (peer.demand === 'none') return null
   if (tls === null) {
     const message = `TLS is required and ${peerName(peer)} does not offer it`

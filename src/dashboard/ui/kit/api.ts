@@ -54,7 +54,7 @@ export async function getText(path: string, query?: CallOptions['query'], signal
   return (await request('GET', path, { query, signal })).text()
 }
 
-/** Returns the response unread, for streams and files. Throws ApiError. */
+/** Returns the response before its body is read, for streams and files. Throws ApiError. */
 export async function request(method: string, path: string, options: CallOptions = {}): Promise<Response> {
   const { query = {}, body, domain, signal } = options
   const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== '')
