@@ -47,7 +47,7 @@ describe('the reply reader', () => {
     )
   })
 
-  test('gives nothing for half a line and for a reply that goes on', () => {
+  test('returns nothing for half a line or an unfinished reply', () => {
     const reader = createReplyReader()
     expect(reader.push('250-one\r\n25')).toEqual([])
     expect(reader.push('')).toEqual([])

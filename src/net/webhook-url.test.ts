@@ -63,7 +63,7 @@ test.each([
   expect(checkWebhookUrl(url, strict)).toContain(reason)
 })
 
-test('what the operator allows may be stored', () => {
+test('a URL that the operator allows may be stored', () => {
   for (const host of ['localhost', '127.0.0.1', '127.1', '[::ffff:127.0.0.1]']) {
     expect(checkWebhookUrl(`https://${host}:8443/in`, onLoopback)).toBeNull()
   }

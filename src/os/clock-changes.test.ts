@@ -44,7 +44,7 @@ test('a steady time is shown by the wall clock as it is set now', async () => {
   expect(wallTimeOf(clock, soon)).toBe(4 * HOUR + 1_000)
 })
 
-test('the steady side of the system clock goes on by the millisecond', async () => {
+test('the monotonic clock of the system advances by the millisecond', async () => {
   const { systemClock } = await import('./clock.ts')
   const before = systemClock.steady.now()
   expect(Number.isInteger(before)).toBe(true)

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { createFakeClock } from '../../test/support/fake-clock.ts'
 import { createNotifier } from './notifier.ts'
 
-test('a listener hears its topic alone, each time, until it stops', () => {
+test('a listener is called for its topic only, each time, until it stops', () => {
   const notifier = createNotifier(createFakeClock(0).sleep)
   const calls: string[] = []
   const stop = notifier.on('deliveries', () => calls.push('first'))

@@ -71,7 +71,7 @@ describe('scheduling', () => {
 })
 
 describe('cancelling', () => {
-  test.each([{}, { scheduled_at: at(DAY) }])('what waits is cancelled permanently: %j', async (when) => {
+  test.each([{}, { scheduled_at: at(DAY) }])('waiting deliveries are cancelled permanently: %j', async (when) => {
     const { body } = await server.send({ ...MAIL, ...when, to: ['a@r.example', 'b@r.example'] })
     const answer = await act(body.id, 'cancel')
     expect([answer.status, answer.body.status]).toEqual([200, 'cancelled'])

@@ -332,7 +332,7 @@ describe('every operation', () => {
   )
 
   test(
-    'has refusals of its own',
+    'has specific refusals',
     async () => {
       const { live, unverified, poor } = setup.keys
       const refusal = async (id: string, code: string, ids: Ids, options: Ask = {}) => {

@@ -241,7 +241,7 @@ describe('management commands', () => {
   )
 
   test.skipIf(process.getuid?.() !== 0)(
-    "what root does in the data directory of another user leaves no file that is not that one's",
+    'root leaves no file of its own in the data directory of another user',
     async () => {
       const SOMEBODY = 12_345
       const files = () => [place.dataDir, ...readdirSync(place.dataDir).map((name) => join(place.dataDir, name))]

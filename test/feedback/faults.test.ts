@@ -72,7 +72,7 @@ test('nothing is published about a message that is no longer kept', async () => 
   expect((await setup.delivery(ids[0]!)).status).toBe('bounced')
 })
 
-test('nothing from outside affects test mail, whoever has its addresses', async () => {
+test('nothing from outside affects test mail, even with its addresses', async () => {
   const setup = await openFeedback()
   const { message, ids } = await setup.delivered(['nobody@dest.example'], { mode: 'test' })
   const before = await setup.delivery(ids[0]!)

@@ -121,7 +121,7 @@ test('scheduled, cancelled and sandbox mail is marked as such, without DNS looku
   expect(await explain(sandbox.body.id)).toMatchObject({ status: 'bounced', mx_hosts: null, suppressions: [] })
 })
 
-test('the suppressions that apply to the sending domain are shown, whoever asks', async () => {
+test('the suppressions that apply to the sending domain are shown to every reader', async () => {
   const { body } = await server.send({ to: 'ann@f.remote.example' })
   await server.ended(body.id)
   const email = 'ann@f.remote.example'

@@ -389,7 +389,7 @@ describe('scheduled test mail', () => {
 
 describe('the loop', () => {
   // threat: hanging-destinations
-  test('goes on with other destinations while one hangs with a full backlog', async () => {
+  test('continues with other destinations while one hangs with a full backlog', async () => {
     const never = new Promise<Outcome>(() => {})
     const { clock, queue, tried } = await open((job) => (job.recipient.endsWith('hangs.example') ? never : OK), {
       maxInFlight: 40,

@@ -22,7 +22,7 @@ export function heldPromises(holds: Holds): void {
   })
 
   holds(
-    'what waits, or is under way, is held over a restart, and later mail is sent',
+    'waiting and current deliveries are held over a restart, and later mail is sent',
     async (store, records, means) => {
       const { message } = await waiting(store, records)
       await claim(store, { limit: 1 })

@@ -103,7 +103,7 @@ export function inboundDeliveryPromises(holds: Holds): void {
   })
 
   holds(
-    'what is given back was never tried, and leases end that the worker does not work on',
+    'a returned delivery counts as never tried, and a lease ends when its worker does not work on it',
     async (store, records) => {
       const route = await routed(store, records)
       for (const each of [route, route]) await take(store, records, each)

@@ -53,7 +53,7 @@ export function inboundPromises(holds: Holds): void {
     expect(listed).toEqual([message])
   })
 
-  holds('each route is owed what its action says', async (store, records) => {
+  holds('each route gets the delivery or message of its action', async (store, records) => {
     await found(store, records)
     const hooked = [records.inboundRoute(), records.inboundRoute()]
     const kept = records.inboundRoute({ action: { type: 'store', config: {} } })

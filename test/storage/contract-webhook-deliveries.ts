@@ -176,7 +176,7 @@ export function webhookDeliveryPromises(holds: Holds): void {
   })
 
   holds(
-    'what is given back was never tried, and leases end that the worker does not work on',
+    'a returned delivery counts as never tried, and a lease ends when its worker does not work on it',
     async (store, records) => {
       await hooked(store, records)
       await store.events.append([records.event(), records.event()])

@@ -53,7 +53,7 @@ const fed = (filter: Partial<EventFilter>) =>
 const common = (): AcceptedMessage[] =>
   Array.from({ length: MANY }, () => records.accepted({ metadata: { order: 1 }, tags: ['often'] }))
 
-test('what few messages have is found far behind the newest, and what none has is not', async () => {
+test('a filter finds few messages far behind the newest, and returns none when none match', async () => {
   const seldom = {
     from: 'Bob <Bob@a.example>',
     subject: 'Kaleidoscope',

@@ -105,14 +105,14 @@ test('50 parallel messages end within the storage limit', async () => {
   expect((await used()).storedBytes).toBeLessThanOrEqual(20_000)
 })
 
-test('what one organization is refused, another one may do', async () => {
+test('the limit of one organization does not affect another one', async () => {
   await open({ webhooks: 1 })
   await store.webhooks.create(records.webhook(), 'whsec_a')
   expect(await store.webhooks.create(records.webhook({ organizationId: 'org_b' }), 'whsec_a')).toBe('created')
   expect(await store.webhooks.create(records.webhook(), 'whsec_a')).toMatchObject({ kind: 'limit' })
 })
 
-test('what is removed frees capacity', async () => {
+test('removal frees capacity', async () => {
   await open({ webhooks: 1, suppressions: 1 })
   const hook = records.webhook()
   await store.webhooks.create(hook, 'whsec_a')

@@ -98,7 +98,7 @@ test('other filters apply in each range, and an organization sees its own messag
   expect(await search('red', { status: 'cancelled' })).toEqual([])
 })
 
-test('what retention removed on both sides of a border is not found', async () => {
+test('messages that retention removed on both sides of a border are not found', async () => {
   await write(RANGE - 2, ['red', 'red', 'red', 'red'], OVER)
   const young = await write(RANGE + 2, ['red'], { ...OVER, createdAt: START + DAY })
   while (await store.maintain('recent', () => true));

@@ -219,7 +219,7 @@ test('stopping ends the wait for a store that cannot write', async () => {
   expect((await setup.deliveries(webhook.id))[0]).toMatchObject({ status: 'pending' })
 })
 
-test('what was claimed during the stop is returned untried', async () => {
+test('deliveries claimed during the stop are returned untried', async () => {
   let stopping: Promise<void> | null = null
   const store = withDeliveries(setup.store, (real) => ({
     claimDue: async (request) => {
