@@ -114,6 +114,8 @@ class Deliveries<C extends Claim, V extends Pick<Verdict, 'attempt' | 'status'>,
   readonly #recovery: QueueRecovery
   readonly #records = createConcurrencyLimiter({ total: Infinity, perKey: Infinity, onFree: () => {} })
   readonly #answered: { claim: C; verdict: V }[] = []
+  /** Blockers that may have ended and were not passed to the store yet. */
+  readonly #freed = new Set<string>()
   /** Ids of claims whose result is not stored yet. */
   readonly #underWay = new Set<string>()
   readonly #stopping = new AbortController()
@@ -202,7 +204,7 @@ class Deliveries<C extends Claim, V extends Pick<Verdict, 'attempt' | 'status'>,
     const { clock, workerId: worker } = this.#options
     const { look } = this.#limits
     if (this.#slots.free() === 0 || this.#unwritten > 0) return null // a slot that frees wakes the loop
-    await queue.freed(this.#limits.freed())
+    await this.#reportFreed()
     const dueAt = await queue.nextDueAt(look, now)
     if (dueAt === null || dueAt > now) return dueAt
     const limit = this.#slots.free()
@@ -220,6 +222,16 @@ class Deliveries<C extends Claim, V extends Pick<Verdict, 'attempt' | 'status'>,
       this.#limits.start(endpointOf(each), () => this.#deliver(each))
     }
     return queue.nextDueAt(look, clock.now())
+  }
+
+  async #reportFreed(): Promise<void> {
+    for (const blocker of this.#limits.freed()) this.#freed.add(blocker)
+    const names = [...this.#freed]
+    this.#freed.clear()
+    await this.#kind.queue.freed(names).catch((error) => {
+      for (const name of names) this.#freed.add(name)
+      throw error
+    })
   }
 
   /** One claim up to its response. Never rejects: an error is logged, and the claim is due again within a minute. */

@@ -57,7 +57,7 @@ for (const [what, fault] of Object.entries(FAULTS)) {
 
 /** Calls that a mail requires. */
 const ON_THE_WAY = [
-  'apiKeys.findBySecret',
+  'snapshot.apiKeyBySecret',
   'messages.accept',
   'deliveries.claimDue',
   'deliveries.record',
@@ -76,8 +76,7 @@ interface Trap {
   called(): string[]
 }
 
-const SYNCHRONOUS =
-  /^(organizations\.current|apiKeys\.findBySecret|suppressions\.among|.*\.(nextDueAt|planClaims|putBack)|deliveries\.freed)$/
+const SYNCHRONOUS = /^snapshot\./
 
 /** Wraps every method of the store. */
 function layTrap(store: Store): Trap {

@@ -192,7 +192,10 @@ class Scheduler {
     for (const blocker of this.admission.freed()) this.#freed.add(blocker)
     const names = [...this.#freed]
     this.#freed.clear()
-    await this.#deps.store.deliveries.freed(names)
+    await this.#deps.store.deliveries.freed(names).catch((error) => {
+      for (const name of names) this.#freed.add(name)
+      throw error
+    })
   }
 
   #begin(claim: ClaimedDelivery, grant: Grant): void {
