@@ -93,6 +93,15 @@ describe('domains', () => {
     expect(message).not.toContain('d3.example')
     expect(message).toContain('and 6 more')
   })
+
+  test.each([
+    ['that lost their proof', START],
+    ['that lost a record', null],
+  ])('as many %s as are named are all of them', async (_, missingSince) => {
+    const three = ['a', 'b', 'c'].map((name) => domain(['x'], true, `${name}.example`, missingSince))
+    expect((await check(...three)).message).not.toContain('more')
+    expect((await check(...three, domain(['x'], true, 'd.example', missingSince))).message).toContain(', and 1 more')
+  })
 })
 
 describe('store', () => {
