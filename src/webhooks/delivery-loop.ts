@@ -226,12 +226,15 @@ class Deliveries<C extends Claim, V extends Pick<Verdict, 'attempt' | 'status'>,
 
   async #reportFreed(): Promise<void> {
     for (const blocker of this.#limits.freed()) this.#freed.add(blocker)
+    if (this.#freed.size === 0) return
     const names = [...this.#freed]
     this.#freed.clear()
-    await this.#kind.queue.freed(names).catch((error) => {
+    try {
+      await this.#kind.queue.freed(names)
+    } catch (error) {
       for (const name of names) this.#freed.add(name)
       throw error
-    })
+    }
   }
 
   /** One claim up to its response. Never rejects: an error is logged, and the claim is due again within a minute. */

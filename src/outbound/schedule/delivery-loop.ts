@@ -190,12 +190,15 @@ class Scheduler {
 
   async #reportFreed(): Promise<void> {
     for (const blocker of this.admission.freed()) this.#freed.add(blocker)
+    if (this.#freed.size === 0) return
     const names = [...this.#freed]
     this.#freed.clear()
-    await this.#deps.store.deliveries.freed(names).catch((error) => {
+    try {
+      await this.#deps.store.deliveries.freed(names)
+    } catch (error) {
       for (const name of names) this.#freed.add(name)
       throw error
-    })
+    }
   }
 
   #begin(claim: ClaimedDelivery, grant: Grant): void {
