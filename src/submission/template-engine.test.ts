@@ -170,7 +170,7 @@ describe('an invalid template', () => {
 /** Above what a busy machine takes; without limits most of these never end. */
 const SLOW_MS = 4_000
 
-const doubled = (tag: string) => tag.repeat(40)
+const doubled = (tag: string) => tag.repeat(150)
 const LONG = 'ab'.repeat(20_000)
 const SEARCHED = `${'ab'.repeat(10_000)}bb`
 const ONES = Array(20_000).fill(1)
@@ -252,6 +252,16 @@ describe('a hostile template', () => {
       expect(filled(`a | ${filter}: "x", b`)).toBe(variables.b)
       expect(faultOf(() => filled(`a | ${filter}: b, "y"`)).message).toContain('accepts no argument')
     }
+  })
+
+  test('charges the texts in an array and in an object to the budget', () => {
+    const source = '{{ a | size }}'.repeat(150)
+    const filled = (length: number) => {
+      const texts = Array.from({ length: 100 }, () => 'x'.repeat(length))
+      return createFilling({ a: texts.map((text) => ({ text: [text] })) })(parseText(source, 'plain'))
+    }
+    expect(filled(1)).toBe('100'.repeat(150))
+    expect(faultOf(() => filled(1_000)).message).toContain('rendering budget')
   })
 
   test('charges all its texts to one budget', () => {
