@@ -261,6 +261,14 @@ describe.skipIf(PROBED.kind !== 'confined')('a compromised reader', () => {
     60_000,
   )
 
+  // threat: reader-traffic
+  test('that fills its heap is ended before its deadline', async () => {
+    const readers = hostileReaders({ limits: { computeMs: 60_000, totalMs: 60_000 } })
+    await readers.read(healthy())
+    await expect(readers.read(doing('eat'))).rejects.toThrow('451 4.3.0')
+    expect(logged.join()).toContain('it held too much memory')
+  }, 60_000)
+
   test('does not stop other readers', async () => {
     const readers = hostileReaders()
     const neighbours = ['one', 'two', 'three'].map((subject) => readers.read(healthy(subject)))
