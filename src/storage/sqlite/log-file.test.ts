@@ -64,3 +64,14 @@ test('a missing log is no damage, and a log with a wrong header is', () => {
   writeFileSync(log(), 'this is no log '.repeat(10))
   expect(kind()).toBe('damaged')
 })
+
+test.each([
+  ['magic number', 0],
+  ['page size', 9],
+  ['salt', 18],
+  ['checksum', 30],
+])('without an index, a header with a changed bit in its %s is damage', (_, at) => {
+  rmSync(`${database}-shm`)
+  flip(at)
+  expect(kind()).toBe('damaged')
+})
