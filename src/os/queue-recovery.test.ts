@@ -66,3 +66,14 @@ test('lost claims are looked for once a minute, and again at the next turn when 
   await recovery.turn()
   expect(calls).toEqual(['waits', 'leases of w1 but a,b'])
 })
+
+test('if the clock is set back while waits are being ended, one more pass follows this one', async () => {
+  const { clock, state, calls, recovery } = open()
+  state.slices = 2
+  await recovery.turn()
+  clock.jump(-MINUTE)
+  expect(await recovery.turn()).toBe(true)
+  state.slices = 2
+  expect([await recovery.turn(), await recovery.turn(), await recovery.turn()]).toEqual([true, false, false])
+  expect(calls).toEqual(['waits', `set by ${-MINUTE}`, 'waits', 'waits', 'waits'])
+})

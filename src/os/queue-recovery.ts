@@ -30,19 +30,23 @@ export function createQueueRecovery(options: {
 }): QueueRecovery {
   const { queue, clock, clockChanges, workerId, underWay, onClockSet } = options
   let leasesAt = clock.steady.now() + LEASES_MS
-  let mayWaitTooLong = true
+  let isWalking = false
+  let walksLeft = 1
 
   return {
     turn: async () => {
       const byMs = clockChanges.look()
       if (byMs !== 0) onClockSet(byMs)
-      if (byMs < 0) mayWaitTooLong = true
+      // A walk that has begun has passed waits that only this change puts in the future.
+      if (byMs < 0) walksLeft = isWalking ? 2 : 1
       if (clock.steady.now() >= leasesAt) {
         await queue.endLeases(workerId, new Set(underWay()), clock.now())
         leasesAt = clock.steady.now() + LEASES_MS
       }
-      if (mayWaitTooLong) mayWaitTooLong = await queue.endFutureWaits(clock.now())
-      return mayWaitTooLong
+      if (walksLeft === 0) return false
+      isWalking = await queue.endFutureWaits(clock.now())
+      if (!isWalking) walksLeft--
+      return walksLeft > 0
     },
   }
 }

@@ -2,6 +2,7 @@ import type { Post } from '../net/https/requests.ts'
 import { type ConcurrencyLimiter, createConcurrencyLimiter } from '../net/limiters/concurrency.ts'
 import type { WallClock } from '../os/clock.ts'
 import { watchClockChanges } from '../os/clock-changes.ts'
+import { createFreedBlockers, type FreedBlockers } from '../os/freed-blockers.ts'
 import type { Log, LogFields } from '../os/log.ts'
 import { createLoop, type Loop } from '../os/loop.ts'
 import { createQueueRecovery, type QueueRecovery } from '../os/queue-recovery.ts'
@@ -114,10 +115,9 @@ class Deliveries<C extends Claim, V extends Pick<Verdict, 'attempt' | 'status'>,
   readonly #recovery: QueueRecovery
   readonly #records = createConcurrencyLimiter({ total: Infinity, perKey: Infinity, onFree: () => {} })
   readonly #answered: { claim: C; verdict: V }[] = []
-  /** Blockers that may have ended and were not passed to the store yet. */
-  readonly #freed = new Set<string>()
-  /** Ids of claims whose result is not stored yet. */
-  readonly #underWay = new Set<string>()
+  readonly #freed: FreedBlockers
+  /** Claims whose result is not stored yet. */
+  readonly #underWay = new Set<C>()
   readonly #stopping = new AbortController()
   readonly #giveUp = new AbortController()
   #unwritten = 0
@@ -141,12 +141,13 @@ class Deliveries<C extends Claim, V extends Pick<Verdict, 'attempt' | 'status'>,
       concurrency: this.concurrency,
       organizationOf: kind.ownerOf,
     })
+    this.#freed = createFreedBlockers(queue)
     this.#recovery = createQueueRecovery({
       queue,
       clock,
       clockChanges: watchClockChanges(clock),
       workerId: options.workerId,
-      underWay: () => this.#underWay,
+      underWay: () => this.#underWay.values().map(({ id }) => id),
       onClockSet: () => {
         this.#fanOutAt = null
       },
@@ -204,12 +205,13 @@ class Deliveries<C extends Claim, V extends Pick<Verdict, 'attempt' | 'status'>,
     const { clock, workerId: worker } = this.#options
     const { look } = this.#limits
     if (this.#slots.free() === 0 || this.#unwritten > 0) return null // a slot that frees wakes the loop
-    await this.#reportFreed()
+    this.#freed.add(this.#limits.freed())
+    await this.#freed.report()
     const dueAt = await queue.nextDueAt(look, now)
     if (dueAt === null || dueAt > now) return dueAt
-    const limit = this.#slots.free()
-    const plan = await queue.planClaims({ now, limit, look })
-    const claims = await queue.claimDue({ now, limit, worker, plan }).catch(async (error) => {
+    const plan = await queue.planClaims({ now, limit: this.#slots.free(), look })
+    const request = { now: clock.now(), limit: this.#slots.free(), worker, plan }
+    const claims = await queue.claimDue(request).catch(async (error) => {
       await queue.putBack(plan)
       throw error
     })
@@ -218,23 +220,10 @@ class Deliveries<C extends Claim, V extends Pick<Verdict, 'attempt' | 'status'>,
       return null
     }
     for (const each of claims) {
-      this.#underWay.add(each.id)
+      this.#underWay.add(each)
       this.#limits.start(endpointOf(each), () => this.#deliver(each))
     }
     return queue.nextDueAt(look, clock.now())
-  }
-
-  async #reportFreed(): Promise<void> {
-    for (const blocker of this.#limits.freed()) this.#freed.add(blocker)
-    if (this.#freed.size === 0) return
-    const names = [...this.#freed]
-    this.#freed.clear()
-    try {
-      await this.#kind.queue.freed(names)
-    } catch (error) {
-      for (const name of names) this.#freed.add(name)
-      throw error
-    }
   }
 
   /** One claim up to its response. Never rejects: an error is logged, and the claim is due again within a minute. */
@@ -245,7 +234,7 @@ class Deliveries<C extends Claim, V extends Pick<Verdict, 'attempt' | 'status'>,
       const verdict = await attempt(claim, this.#stopping.signal)
       if (verdict === null) {
         await queue.release([claim], clock.now())
-        this.#underWay.delete(claim.id)
+        this.#underWay.delete(claim)
         return
       }
       const slowMs = Math.min(SLOW_MS, timeoutMs / 2)
@@ -254,7 +243,7 @@ class Deliveries<C extends Claim, V extends Pick<Verdict, 'attempt' | 'status'>,
       if (!this.#hasTicks) this.#recordAnswered()
     } catch (error) {
       this.#logRepeated(claim, error)
-      this.#underWay.delete(claim.id)
+      this.#underWay.delete(claim)
     }
   }
 
@@ -263,7 +252,7 @@ class Deliveries<C extends Claim, V extends Pick<Verdict, 'attempt' | 'status'>,
       this.#records.start(this.#kind.endpointOf(claim), () =>
         this.#record(claim, verdict)
           .catch((error) => this.#logRepeated(claim, error))
-          .finally(() => this.#underWay.delete(claim.id)),
+          .finally(() => this.#underWay.delete(claim)),
       )
     }
   }

@@ -4,15 +4,15 @@ import { StoreUnavailable } from '../../src/storage/store.ts'
 import { DOMAIN } from '../storage/records.ts'
 import { BROWSER, LATER, openTracking } from './setup.ts'
 
-type Room = Awaited<ReturnType<typeof openTracking>>
-let setup: Room
+type Tracking = Awaited<ReturnType<typeof openTracking>>
+let setup: Tracking
 beforeEach(async () => {
   setup = await openTracking()
 })
 afterEach(() => setup.close())
 
 const URL = 'https://shop.example/orders/1?a=1&b=2'
-const paths = ({ links, deliveryId }: Room) => ({
+const paths = ({ links, deliveryId }: Tracking) => ({
   open: links.open(deliveryId),
   click: links.click(deliveryId, URL),
   stop: links.unsubscribe(deliveryId),
@@ -132,7 +132,7 @@ describe('unsubscribing', () => {
   const form = { 'content-type': 'application/x-www-form-urlencoded' }
   const parts = new FormData()
   parts.set('List-Unsubscribe', 'One-Click')
-  test.each<[string, string, Parameters<Room['ask']>[2]]>([
+  test.each<[string, string, Parameters<Tracking['ask']>[2]]>([
     ['a mail program', 'one_click', { headers: form, body: 'List-Unsubscribe=One-Click' }],
     ['one that sends a form in parts', 'one_click', { body: parts }],
     ['our button', 'link', { headers: form, body: 'confirm=yes' }],

@@ -35,7 +35,7 @@ test('is valid from a day before now for the requested time, also past 2050', as
   expect(await validity(10_000)).toEqual([start, start + 10_000 * 86_400_000])
 })
 
-test('has its own serial number, and room for many or long names', async () => {
+test('has its own serial number, and may contain many or long names', async () => {
   const names = Array.from({ length: 40 }, (_, i) => `${'x'.repeat(60)}.host${i}.example.test`)
   const [one, two] = await Promise.all([selfSignedCertificate({ names, now }), selfSignedCertificate({ names, now })])
   const first = new X509Certificate(one!.certificatePem)

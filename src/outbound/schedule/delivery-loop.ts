@@ -1,6 +1,7 @@
 import type { Resolver } from '../../net/dns/resolver.ts'
 import { type ConcurrencyLimiter, createConcurrencyLimiter } from '../../net/limiters/concurrency.ts'
 import { type ClockChanges, watchClockChanges } from '../../os/clock-changes.ts'
+import { createFreedBlockers, type FreedBlockers } from '../../os/freed-blockers.ts'
 import { createLoop, type Loop } from '../../os/loop.ts'
 import { createQueueRecovery, type QueueRecovery } from '../../os/queue-recovery.ts'
 import type { ClaimedDelivery } from '../../storage/store.ts'
@@ -66,10 +67,9 @@ class Scheduler {
   readonly #deliverer: Deliverer
   readonly #slots: ConcurrencyLimiter
   readonly #recovery: QueueRecovery
-  /** Blockers that may have ended and were not passed to the store yet. */
-  readonly #freed = new Set<string>()
-  /** Ids of claimed deliveries whose result is not stored yet. */
-  readonly #underWay = new Set<string>()
+  readonly #freed: FreedBlockers
+  /** Claims whose result is not stored yet. */
+  readonly #underWay = new Set<ClaimedDelivery>()
   #isStopping = false
   /** The second in which expired deliveries were last ended. */
   #expiredIn = Number.NaN
@@ -78,6 +78,7 @@ class Scheduler {
     const { store, clock, settings, log } = deps
     this.#deps = deps
     this.#clockChanges = watchClockChanges(clock)
+    this.#freed = createFreedBlockers(store.deliveries)
     this.admission = this.#createAdmission()
     this.#deliverer = new Deliverer({
       ...deps,
@@ -94,7 +95,7 @@ class Scheduler {
       clock,
       clockChanges: this.#clockChanges,
       workerId: deps.workerId,
-      underWay: () => this.#underWay,
+      underWay: () => this.#underWay.values().map(({ delivery }) => delivery.id),
       onClockSet: (byMs) => log.warn('system clock changed', { by_ms: byMs }),
     })
     this.loop = createLoop({
@@ -129,7 +130,7 @@ class Scheduler {
       smarthost: settings.smarthost?.host ?? null,
       now: clock.steady.now,
       onKnown: (blockers) => {
-        for (const name of blockers) this.#freed.add(name)
+        this.#freed.add(blockers)
         this.loop.wake()
       },
     })
@@ -169,14 +170,15 @@ class Scheduler {
   async #claim(now: number): Promise<number | null> {
     const { store, clock, workerId: worker } = this.#deps
     const { admission } = this
-    const limit = Math.min(this.#slots.free(), CLAIM_MAX)
-    if (this.#isStopping || limit === 0) return null
-    await this.#reportFreed()
+    if (this.#isStopping || this.#slots.free() === 0) return null
+    this.#freed.add(admission.freed())
+    await this.#freed.report()
     const dueAt = await store.deliveries.nextDueAt(admission.look, now)
     if (dueAt === null || dueAt > now) return dueAt
     const draft = admission.draft()
-    const plan = await store.deliveries.planClaims({ now, limit, look: draft.look })
-    const request = { now, limit, worker, contentBytes: this.#deliverer.smallBytes, plan }
+    const plan = await store.deliveries.planClaims({ now, limit: CLAIM_MAX, look: draft.look })
+    const limit = Math.min(this.#slots.free(), CLAIM_MAX)
+    const request = { now: clock.now(), limit, worker, contentBytes: this.#deliverer.smallBytes, plan }
     const claims = await store.deliveries.claimDue(request).catch(async (error) => {
       await store.deliveries.putBack(plan)
       throw error
@@ -188,24 +190,10 @@ class Scheduler {
     return this.#slots.free() === 0 ? null : store.deliveries.nextDueAt(admission.look, clock.now())
   }
 
-  async #reportFreed(): Promise<void> {
-    for (const blocker of this.admission.freed()) this.#freed.add(blocker)
-    if (this.#freed.size === 0) return
-    const names = [...this.#freed]
-    this.#freed.clear()
-    try {
-      await this.#deps.store.deliveries.freed(names)
-    } catch (error) {
-      for (const name of names) this.#freed.add(name)
-      throw error
-    }
-  }
-
   #begin(claim: ClaimedDelivery, grant: Grant): void {
-    const { id } = claim.delivery
-    this.#underWay.add(id)
+    this.#underWay.add(claim)
     this.#slots.start(grant.route.destination, () =>
-      this.#deliverer.deliver(claim, grant).finally(() => this.#underWay.delete(id)),
+      this.#deliverer.deliver(claim, grant).finally(() => this.#underWay.delete(claim)),
     )
   }
 }

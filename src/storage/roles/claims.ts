@@ -20,7 +20,7 @@ export interface Blocker {
  *  in progress, one may always start. A key that finds the quota used up waits behind a blocker with the same name. */
 export type Quota = { name: string; most: number } | { name: string; underWay: number; parts: number }
 
-/** What one claim may take of a key: what every quota allows, of deliveries due by `dueUntil` (default `now`). */
+/** What one claim may take of a key: what every quota allows, of deliveries due by `dueUntil` (default: the claim's `now`). */
 export interface ClaimLimits {
   quotas: readonly Quota[]
   dueUntil?: number
@@ -35,7 +35,7 @@ export interface PlannedKey {
   key: string
   /** Time since which one of its deliveries is due. */
   dueAt: number
-  dueUntil: number
+  dueUntil?: number
   quotas: readonly Quota[]
 }
 
@@ -56,10 +56,12 @@ export interface ClaimRequest {
 
 /** A queue of deliveries. The scheduler plans, the store claims, the scheduler counts its claims:
  *
- *  1. `planClaims` calls `look` for the keys that are due, longest due first, and takes those that may start something off
- *     the due index. No transaction is open.
- *  2. `claimDue` gives rows to the worker by that plan in one transaction. The plan is plain data; nothing is called back. Every planned
- *     key is on the due index again afterwards. Where the claim is rejected, the scheduler calls `putBack`.
+ *  1. `planClaims` calls `look` for the keys that are due, longest due first, and takes those that may start
+ *     something off the due index. It runs outside a transaction, right before the store can claim, so that `look`
+ *     sees the latest limits.
+ *  2. `claimDue` gives rows to the worker by that plan in one transaction. The plan is plain data; nothing is called
+ *     back. Every planned key is on the due index again afterwards. Where the claim is rejected, the scheduler calls
+ *     `putBack`.
  *  3. The scheduler counts the claims it received against its limits. */
 export interface ClaimQueue<Claim, Request extends ClaimRequest = ClaimRequest> {
   /** Earliest due time among keys that may start, or the end of a blocker; null if there is neither. Keys due after
@@ -82,7 +84,7 @@ export interface ClaimQueue<Claim, Request extends ClaimRequest = ClaimRequest> 
    *  the number of ended leases. */
   endLeases(worker: string, underWay: ReadonlySet<string>, now: number): Promise<number>
   /** Makes deliveries due at `now` whose last attempt or acceptance lies after `now`: the clock was ahead then and
-   *  has been set back. Scheduled messages keep their dates. Checks a part of the queue per call; true while there
-   *  is more. */
+   *  has been set back. Scheduled messages keep their dates. Each call checks the next part of the queue; false after
+   *  the last one. The call after that begins again. */
   endFutureWaits(now: number): Promise<boolean>
 }

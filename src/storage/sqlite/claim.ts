@@ -34,7 +34,7 @@ export function claimFrom<T>(
         dueIndex.putBehind(key, dueAt, blocker)
         continue
       }
-      const rows = queue.take(key, allocation.capacityFor(quotas), dueUntil)
+      const rows = queue.take(key, allocation.capacityFor(quotas), dueUntil ?? now)
       for (const row of rows) claimed.push(row)
       allocation.took(quotas, rows.length)
       const at = queue.nextAt(key)

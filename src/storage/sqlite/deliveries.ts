@@ -130,10 +130,11 @@ export function sqliteDeliveries(
       foreign.check()
       return dueIndex.nextAt(mayStart(look), now)
     },
-    planClaims: async (request) => {
-      foreign.check()
-      return dueIndex.plan(request)
-    },
+    planClaims: (request) =>
+      writer.before(() => {
+        foreign.check()
+        return dueIndex.plan(request)
+      }),
     putBack: async (plan) => dueIndex.putBack(plan),
     freed: async (blockers) => blockers.forEach(dueIndex.freed),
     content: async (messageId) => {

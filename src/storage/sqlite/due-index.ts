@@ -142,7 +142,7 @@ class Index implements DueIndex {
         if (key === null || last.answer === null) break
         const { limits, at: dueAt } = last.answer
         draft.took(limits.quotas, 1)
-        planned.push({ key, dueAt, dueUntil: limits.dueUntil ?? now, quotas: limits.quotas })
+        planned.push({ key, dueAt, ...limits })
       }
     } catch (error) {
       this.putBack(planned)

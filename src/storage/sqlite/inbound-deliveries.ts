@@ -112,10 +112,11 @@ export function sqliteInboundDeliveries(
       foreign.check()
       return dueIndex.nextAt(mayStart(ifActive(look)), now)
     },
-    planClaims: async (request) => {
-      foreign.check()
-      return dueIndex.plan({ ...request, look: ifActive(request.look) })
-    },
+    planClaims: (request) =>
+      writer.before(() => {
+        foreign.check()
+        return dueIndex.plan({ ...request, look: ifActive(request.look) })
+      }),
     putBack: async (plan) => dueIndex.putBack(plan),
     freed: async (blockers) => blockers.forEach(dueIndex.freed),
     record: ({ deliveryId, worker, attempt, status, nextAttemptAt }) =>

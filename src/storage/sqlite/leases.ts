@@ -58,7 +58,7 @@ export function leasesOf(
       `update ${table} as d set next_attempt_at = ? where number = ? and ${isFuture} returning ${key}`,
     )
     .pluck()
-  let looked: { now: number; at: Place } | null = null
+  let looked: Place = BEFORE_ALL
 
   return {
     release: (claims, dueAt) =>
@@ -83,7 +83,7 @@ export function leasesOf(
       })
     },
     endFutureWaits: async (now) => {
-      const { key: from, at, number } = looked !== null && looked.now <= now ? looked.at : BEFORE_ALL
+      const { key: from, at, number } = looked
       const wrong = future.all(from, at, number, now, now)
       const next = last.get(from, at, number)
       if (wrong.length > 0) {
@@ -94,8 +94,8 @@ export function leasesOf(
           }
         })
       }
-      looked = next === undefined ? null : { now, at: next }
-      return looked !== null
+      looked = next ?? BEFORE_ALL
+      return next !== undefined
     },
   }
 }

@@ -140,10 +140,11 @@ export function sqliteWebhookDeliveries(
       foreign.check()
       return dueIndex.nextAt(mayStart(ifActive(look)), now)
     },
-    planClaims: async (request) => {
-      foreign.check()
-      return dueIndex.plan({ ...request, look: ifActive(request.look) })
-    },
+    planClaims: (request) =>
+      writer.before(() => {
+        foreign.check()
+        return dueIndex.plan({ ...request, look: ifActive(request.look) })
+      }),
     putBack: async (plan) => dueIndex.putBack(plan),
     freed: async (blockers) => blockers.forEach(dueIndex.freed),
     fanOutSome: async () => {

@@ -57,6 +57,27 @@ test('turns that each bring a change share one transaction', async () => {
   expect(reported).toEqual(['begun'])
 })
 
+test('a read before a group runs outside its transaction, once no more changes arrive, and its response joins the group', async () => {
+  void add(0)
+  const read = writer.before(() => ({ isInside: db.inTransaction, rows: rows() }))
+  await turn()
+  void add(1)
+  const response = read.then((seen) => add(2).then(() => seen))
+  expect(await response).toEqual({ isInside: false, rows: [] })
+  expect(reported).toEqual(['begun'])
+  expect(rows()).toEqual([0, 1, 2])
+})
+
+test('a read before a group also runs if nothing is written, and rejects with what it threw', async () => {
+  expect(await writer.before(() => rows())).toEqual([])
+  const failing = writer.before(() => {
+    throw new Error('no plan')
+  })
+  const written = add(1)
+  await expect(failing).rejects.toThrow('no plan')
+  expect(await written).toBe(1)
+})
+
 test('the first caller does not wait forever for turns that bring changes', async () => {
   let isWritten = false
   void add(0).then(() => {

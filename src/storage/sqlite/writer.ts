@@ -17,6 +17,9 @@ export interface Writer {
   /** Runs `change` in the next group → its result, once it is durable. Rejects with what it threw, or with
    *  StoreUnavailable if the disk refuses; then nothing was written. */
   write<T>(change: () => T): Promise<T>
+  /** Runs `read` right before the next group begins, outside its transaction → its result, or a rejection with what it
+   *  threw. What the caller writes in response joins that group unless the group is full. */
+  before<T>(read: () => T): Promise<T>
   /** Resolves when all earlier changes are decided. */
   idle(): Promise<void>
 }
@@ -63,6 +66,7 @@ export function createWriter(
   const commit = db.prepare('commit')
   const rollback = db.prepare('rollback')
   const queue: Pending[] = []
+  const reads: (() => void)[] = []
   let armed = false
   let lockedSince: number | null = null
   let isDoubtful = false
@@ -136,8 +140,18 @@ export function createWriter(
     setImmediate(() => {
       const brought = queue.length - known
       if (brought > 0 && queue.length < GROUP_MAX && performance.now() < until) gather(queue.length, until)
-      else flush()
+      else prepare()
     })
+  }
+
+  const arm = () => {
+    if (!armed) gather(0, performance.now() + GATHER_MS)
+  }
+
+  const prepare = () => {
+    if (reads.length === 0) return flush()
+    for (const read of reads.splice(0)) read()
+    setImmediate(flush)
   }
 
   const flush = () => {
@@ -145,10 +159,10 @@ export function createWriter(
     const held: Pending[] = []
     settle(group, held)
     queue.unshift(...held)
-    armed = queue.length > 0
+    armed = queue.length > 0 || reads.length > 0
     if (!armed) return
-    if (held.length > 0 && lockedSince !== null) setTimeout(flush, LOCK_RETRY_MS)
-    else setImmediate(flush)
+    if (held.length > 0 && lockedSince !== null) setTimeout(prepare, LOCK_RETRY_MS)
+    else setImmediate(prepare)
   }
 
   return {
@@ -160,7 +174,18 @@ export function createWriter(
           return () => resolve(value)
         }
         queue.push({ change: decide, reject })
-        if (!armed) gather(0, performance.now() + GATHER_MS)
+        arm()
+      }),
+    before: (read) =>
+      new Promise((resolve, reject) => {
+        reads.push(() => {
+          try {
+            resolve(read())
+          } catch (error) {
+            reject(error)
+          }
+        })
+        arm()
       }),
     idle: async () => {
       while (armed) await new Promise((resolve) => setImmediate(resolve))

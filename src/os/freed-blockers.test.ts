@@ -1,0 +1,34 @@
+import { expect, test } from 'bun:test'
+import { createFreedBlockers } from './freed-blockers.ts'
+
+function open() {
+  const reports: (readonly string[])[] = []
+  const state = { fails: false }
+  const freed = createFreedBlockers({
+    freed: async (names) => {
+      reports.push(names)
+      if (state.fails) throw new Error('busy')
+    },
+  })
+  return { freed, reports, state }
+}
+
+test('the store is told about each blocker once, and not called without any', async () => {
+  const { freed, reports } = open()
+  freed.add(['a', 'b'])
+  freed.add(['a'])
+  await freed.report()
+  await freed.report()
+  expect(reports).toEqual([['a', 'b']])
+})
+
+test('blockers that the store could not be told about are in the next report', async () => {
+  const { freed, reports, state } = open()
+  state.fails = true
+  freed.add(['a'])
+  await expect(freed.report()).rejects.toThrow('busy')
+  state.fails = false
+  freed.add(['b'])
+  await freed.report()
+  expect(reports).toEqual([['a'], ['a', 'b']])
+})
