@@ -8,10 +8,10 @@ import type { AuditLog, AuditNote } from '../storage/store.ts'
 import { toRefusal } from './errors.ts'
 import { type Call, isAudited, type Operation } from './operation.ts'
 
-/** The caller and its address. */
+/** The caller of an operation and its IP address, as an audit entry stores them. */
 export interface Origin {
   actor: AuditActor
-  /** Null on the command line. */
+  /** Null on the command line, or if unknown. */
   ipAddress: string | null
 }
 
@@ -20,14 +20,16 @@ export type AuditedCall = Pick<Call, 'now' | 'requestId' | 'params' | 'resource'
   organizationId: string | null
 }
 
-/** Runs `work` for an authenticated call and records it in the audit log.
+/** Runs `work` for an authenticated call, adds an entry to the audit log, and resolves with the result of `work`.
  *
- *  Changed     the entry is written in the transaction of the first change: after a crash both or neither exist.
- *  Unchanged   for a rejection or a no-op, a separate entry is written before the response.
- *  Twice       an existing entry only gets its outcome.
+ *  If the call changes data, the transaction of its first change also writes the entry: after a crash, both or neither
+ *  exist. If it changes nothing, a separate transaction writes the entry before the response. If `work` fails after its
+ *  first change, only the outcome of the entry is updated.
  *
- *  Every operation except GET is recorded unless it gives a reason not to be (operation.ts), so a new one cannot be
- *  forgotten. Throws what `work` throws, and StoreUnavailable if the entry of an unchanged call cannot be written. */
+ *  Every operation except GET is recorded, unless it sets `unaudited` (operation.ts).
+ *
+ *  Rejects with the error of `work`, with `rate_limited` if the organization's API keys exceed their changes per day,
+ *  and with StoreUnavailable if `work` succeeds without a change and its entry cannot be written. */
 export type Audit = <T>(
   operation: Pick<Operation, 'id' | 'method' | 'unaudited'>,
   call: AuditedCall,
@@ -35,10 +37,11 @@ export type Audit = <T>(
   work: () => Promise<T>,
 ) => Promise<T>
 
+/** Audit log, ID generator and log → Audit. Counts of changes and rejected calls start at zero. */
 export function createAudit({ auditLog, mintId, log }: { auditLog: AuditLog; mintId: MintId; log: Log }): Audit {
   const refusals = createCounts(HOUR_MS, FIXED_LIMITS.refusalsPerHour)
   const changes = createCounts(DAY_MS, FIXED_LIMITS.changesPerDay)
-  /** Deletions are always allowed, so that no limit can block the revocation of a key. */
+  /** Throws `rate_limited` above the daily limit. Deletions are always allowed, so that a key can still be revoked. */
   const requireChangeQuota = (
     { method }: Pick<Operation, 'method'>,
     { organizationId, now }: AuditedCall,
@@ -64,7 +67,7 @@ export function createAudit({ auditLog, mintId, log }: { auditLog: AuditLog; min
       return work()
     }
     const result = await auditLog.during(note, audited).catch(async (thrown: unknown) => {
-      // Entries without a change are limited, so that a key that keeps failing cannot fill the disk.
+      // Limited, so that a key whose requests keep failing cannot fill the disk with entries.
       if (!note.isKept && !refusals.take(call.organizationId ?? '', call.now)) {
         log.warn('audit entry of a rejected request dropped', { request_id: call.requestId, operation: operation.id })
         throw thrown
@@ -79,12 +82,12 @@ export function createAudit({ auditLog, mintId, log }: { auditLog: AuditLog; min
   }
 }
 
-/** Counts per organization in the current time window, up to `most`. In memory: a restart resets it. */
+/** A counter per organization in fixed time windows of `spanMs`. A restart resets the counters. */
 function createCounts(spanMs: number, most: number) {
   let span = 0
   const counts = new Map<string, number>()
   return {
-    /** True if one more is within the limit. */
+    /** Adds one. Returns false if the count in the current window exceeds `most`. */
     take: (organizationId: string, now: number): boolean => {
       const present = Math.floor(now / spanMs)
       if (present !== span) counts.clear()
@@ -124,13 +127,14 @@ function idOf(record: unknown): string | null {
   return typeof id === 'string' && ID.test(id) ? id : null
 }
 
-/** The last ID in the path: the requested record, existing or not. Never an address. */
+/** The last path parameter that is an ID, whether or not the record exists; null if there is none. Never an email
+ *  address, because an entry must not reveal one. */
 function idInPath({ params }: AuditedCall): string | null {
   return Object.values(params).findLast((param) => ID.test(param)) ?? null
 }
 
-/** `{tracking: {opens: true}, name: 'x'}` → `tracking.opens`, `name`. Keys come from the schemas, so they reveal no
- *  user data. */
+/** `{tracking: {opens: true}, name: 'x'}` → `tracking.opens`, `name`. The names come from the request schemas and
+ *  contain no user data. */
 function fieldNames(body: unknown, before = ''): string[] {
   if (typeof body !== 'object' || body === null) return []
   return Object.entries(body).flatMap(([name, value]) => {

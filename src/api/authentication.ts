@@ -13,26 +13,31 @@ import { base62 } from './base62.ts'
 import { isOperator } from './operator.ts'
 import type { OperatorSessions } from './sessions.ts'
 
-/** Sender of a request: an API key, or the operator in a dashboard session. */
+/** The authenticated sender of a request. */
 export interface Caller {
+  /** The API key, or for a dashboard session the operator's key (operator.ts). */
   key: ApiKey
+  /** The operator's dashboard session; null for an API key. */
   session: Session | null
 }
 
+/** Authenticates requests by API key or dashboard session. */
 export interface Authentication {
-  /** Rejects with `unauthorized`, or what sessions.ts throws for a cross-site request. */
+  /** Rejects with `unauthorized` if neither a session nor an API key is valid, with `forbidden` for a cross-site
+   *  request with a session (sessions.ts), and with the error of the store. `now` is in ms UTC. */
   authenticate(request: Request, now: number): Promise<Caller>
-  /** Whether the same request would be authenticated now: its key may have been revoked or have expired meanwhile.
-   *  Rejects with what the store throws. */
+  /** Resolves with true if the request would still be authenticated now. Its key may have been revoked or have expired
+   *  since. Rejects with the error of the store. */
   isStillValid(request: Request): Promise<boolean>
-  /** The caller as the audit log names it. */
+  /** The key's owner and the client address, for the audit log. */
   originOf(request: Request, key: ApiKey): Origin
 }
 
+/** What createAuthentication needs. */
 export interface AuthenticationDeps {
   auth: Pick<Auth, 'authenticate'>
   sessions: OperatorSessions
-  /** Whether the operator can sign in with a browser. */
+  /** If false, session cookies are ignored. */
   hasSessions: boolean
   clientAddress: ClientAddress
   /** Remote address of a request's connection; null without a socket. */
@@ -40,6 +45,7 @@ export interface AuthenticationDeps {
   clock: WallClock
 }
 
+/** Key lookup, sessions and client addresses → Authentication. A session takes precedence over an API key. */
 export function createAuthentication(deps: AuthenticationDeps): Authentication {
   const { auth, sessions, hasSessions, clientAddress, peerOf, clock } = deps
   const addressOf = (request: Request) => clientAddress(peerOf(request), request.headers.get('x-forwarded-for'))
@@ -71,18 +77,20 @@ export function createAuthentication(deps: AuthenticationDeps): Authentication {
   }
 }
 
+/** Authenticates API keys, for HTTP and SMTP. */
 export interface Auth {
-  /** `Authorization` header → the API key. Throws 401 with the same message for every cause, so that guessing reveals
-   *  nothing: no header, another scheme, a malformed, unknown, revoked or expired key, or an address outside its
-   *  networks. `addressOf` returns the client address (net/client-address.ts) and is called only for keys with
-   *  networks. */
+  /** `Authorization` header → the API key. Throws `unauthorized` if the header is missing or has another scheme, if the
+   *  key is malformed, unknown, revoked or expired, or if the client address is outside its networks. The message is
+   *  always the same, so that it does not reveal which keys exist. `now` is in ms UTC. `addressOf` returns the client
+   *  address (net/client-address.ts) and is called only for keys with `allowedNetworks`. */
   authenticate(authorization: string | null, now: number, addressOf: () => string): ApiKey
-  /** Stores the last use of keys since the previous call. Retries with the next call if it fails; never rejects. */
+  /** Stores when keys were last used since the previous call. If the store fails, the next call retries. Never
+   *  rejects. */
   flushUses(): Promise<void>
 }
 
-/** Key store → Auth. One hash and one lookup per request, without a cache of its own: a revoked key is rejected
- *  immediately. */
+/** Key store → Auth. Each request takes one hash and one lookup. There is no separate cache, so a revoked key is
+ *  rejected immediately. */
 export function createAuth({ snapshot, apiKeys }: Pick<Store, 'snapshot' | 'apiKeys'>): Auth {
   let uses = new Map<string, number>()
 
@@ -109,8 +117,8 @@ export function createAuth({ snapshot, apiKeys }: Pick<Store, 'snapshot' | 'apiK
   }
 }
 
-/** True if the key may be used from this address (net/client-address.ts). '' = unknown, which a key with networks
- *  rejects. */
+/** True if the key may be used from this client address (net/client-address.ts). An unknown address is '', which is
+ *  allowed only for keys without `allowedNetworks`. */
 export function isUsableFrom(key: ApiKey, address: string): boolean {
   if (key.allowedNetworks === null) return true
   let contains = networksOf.get(key.allowedNetworks)
@@ -121,10 +129,10 @@ export function isUsableFrom(key: ApiKey, address: string): boolean {
   return contains(address)
 }
 
-/** The store caches the key objects, so each list is parsed once. */
+/** List of networks → its parsed form. The store caches the key objects, so each list is parsed once. */
 const networksOf = new WeakMap<string[], (ip: string) => boolean>()
 
-/** Key value → the SHA-256 that is stored. The value has enough entropy to need no salt. */
+/** Key value → its SHA-256, which the store keeps in place of the value. No salt: the value has 238 random bits. */
 export function hashKeyValue(value: string): Uint8Array {
   return hash('sha256', value, 'buffer')
 }
@@ -147,7 +155,7 @@ function presentedKey(authorization: string | null): string | null {
   return authorization === null ? null : (PRESENTED.exec(authorization)?.[1] ?? null)
 }
 
-/** 401, the same for every cause. */
+/** The `unauthorized` refusal (401), identical for every cause. */
 export function unauthorized(): Refusal {
   return new Refusal('unauthorized', 'Missing or invalid API key. Send the header Authorization: Bearer svc_…')
 }

@@ -1,6 +1,7 @@
 import type { Random } from '../os/random.ts'
 
-/** Random base62 characters, uniformly distributed: bytes that would introduce a bias are discarded. */
+/** Number of characters → that many random base62 characters, uniformly distributed. Bytes from 248 to 255 are
+ *  discarded, because they would make some characters more likely than others. */
 export function base62(characters: number, random: Random): string {
   let text = ''
   while (text.length < characters) {
@@ -12,4 +13,4 @@ export function base62(characters: number, random: Random): string {
 }
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
-const FAIR_BYTES = 248 // 4 × 62, the largest multiple below 256
+const FAIR_BYTES = 248 // 4 × 62, the largest multiple of 62 up to 256

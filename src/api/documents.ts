@@ -4,10 +4,10 @@ import type { Operation } from './operation.ts'
 import { JSON_TYPE } from './rendered-response.ts'
 import type { Page } from './route-table.ts'
 
-/** `/openapi.json`: the document of all operations. `/docs`: a self-contained reference page that loads only this
- *  document and works offline. Both are public. */
+/** Operations and version → the pages `/openapi.json`, the OpenAPI document, and `/docs`, a self-contained reference
+ *  page that loads only this document. Both need no key. */
 export function documentPages(operations: readonly Operation[], version: string): Page[] {
-  // Built on first use: it takes 0.1 s, which would delay the start.
+  // Built on the first request: it takes 0.1 s, which would delay the start of the server.
   let made: Promise<Served> | null = null
   const make = async () => {
     const { openApiDocument } = await import('./openapi/document.ts')
@@ -40,21 +40,21 @@ function served(body: string, contentType: string, more: Record<string, string>)
   const headers = {
     'content-type': contentType,
     etag,
-    'cache-control': 'no-cache', // revalidate every time: 304 is cheap, and updates appear immediately
+    'cache-control': 'no-cache', // always revalidate: a 304 is cheap, and updates appear immediately
     'x-content-type-options': 'nosniff',
     ...more,
   }
   return { body, headers }
 }
 
-/** 304 if the client has the current version (RFC 9110 §13.1.2). */
+/** 200 with the body, or 304 if `If-None-Match` lists its ETag or is `*` (RFC 9110 §13.1.2). */
 function answer(request: Request, { body, headers }: Served): Response {
   const known = request.headers.get('if-none-match')?.split(',') ?? []
   const isKnown = known.some((tag) => tag.trim().replace(/^W\//, '') === headers.etag || tag.trim() === '*')
   return isKnown ? new Response(null, { status: 304, headers }) : new Response(body, { headers })
 }
 
-/** Allows only this style, this script, and requests to this server. */
+/** Content-Security-Policy for a page: allows only its own inline styles and scripts, and requests to this server. */
 function policyOf(html: string): string {
   const hashes = (tag: string) =>
     html
@@ -64,7 +64,7 @@ function policyOf(html: string): string {
   return [
     "default-src 'none'",
     "connect-src 'self'",
-    'img-src data:', // an empty icon, so that browsers request none
+    'img-src data:', // the page has an empty icon, so that browsers do not request /favicon.ico
     `style-src ${hashes('style').join(' ')}`,
     `script-src ${hashes('script').join(' ')}`,
     "base-uri 'none'",

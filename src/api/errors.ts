@@ -19,7 +19,7 @@ export const STATUS_OF: Record<RefusalReason, number> = {
   unavailable: 503,
 }
 
-/** The JSON of an error; `details` always contains the request ID. */
+/** The JSON body of an error. `details.request_id` is always set; `retry_after` is in seconds. */
 export interface ErrorBody {
   error: {
     code: RefusalReason
@@ -31,8 +31,8 @@ export interface ErrorBody {
   }
 }
 
-/** Thrown value → the refusal to return. A store that cannot write is `unavailable`. Everything unexpected is
- *  `internal_error` without details. Never throws. */
+/** Thrown value → the refusal for the response. A Refusal is returned unchanged, StoreUnavailable becomes
+ *  `unavailable`, and any other value `internal_error` without details. Never throws. */
 export function toRefusal(thrown: unknown): Refusal {
   if (thrown instanceof Refusal) return thrown
   if (thrown instanceof StoreUnavailable) {
@@ -48,7 +48,7 @@ export function toRefusal(thrown: unknown): Refusal {
   )
 }
 
-/** Refusal and request ID → body. Only rate limits have `retry_after`. */
+/** Refusal and request ID → the JSON body of its response. Only `rate_limited` has `retry_after`. */
 export function toBody(refusal: Refusal, requestId: string): ErrorBody {
   const { reason, message, field, details, faults, retryAfterSeconds } = refusal
   const error: ErrorBody['error'] = { code: reason, message, details: { ...details, request_id: requestId } }
@@ -58,7 +58,8 @@ export function toBody(refusal: Refusal, requestId: string): ErrorBody {
   return { error }
 }
 
-/** The headers of an error: `Retry-After` in seconds, `WWW-Authenticate` on 401 (RFC 9110 §11.6.1). */
+/** Refusal → the headers of its response: `Retry-After` in seconds if the refusal has a delay, `WWW-Authenticate` on
+ *  401 (RFC 9110 §11.6.1). */
 export function headersOf(refusal: Refusal): Record<string, string> {
   const headers: Record<string, string> = {}
   if (refusal.retryAfterSeconds !== undefined) headers['retry-after'] = String(refusal.retryAfterSeconds)
@@ -66,18 +67,18 @@ export function headersOf(refusal: Refusal): Record<string, string> {
   return headers
 }
 
-/** A temporary failure; the caller should retry after a few seconds. */
+/** Message → an `unavailable` refusal (503) with a `Retry-After` of 5 s. */
 export function unavailable(message: string): Refusal {
   return new Refusal('unavailable', message, { retryAfterSeconds: UNAVAILABLE_RETRY_SECONDS })
 }
 
-/** The `Host` header is repeated or not a valid host. RFC 9112 §3.2. */
+/** The refusal (400) for a `Host` header that is repeated or invalid. RFC 9112 §3.2. */
 export function badHost(): Refusal {
   return invalid([{ field: 'Host', message: 'Host must be sent exactly once, as host or host:port' }])
 }
 
-/** Record that a path or filter refers to → the same record if it belongs to the caller. Null → 404; another
- *  organization's → 403. `what` is the noun in the message: `webhook`. */
+/** The record that a path or filter refers to, or null if it does not exist → the same record. Throws `not_found` for
+ *  null, and `forbidden` if it belongs to another organization. `what` is the noun in the message: `webhook`. */
 export function requireOwned<T extends { organizationId: string }>(
   record: T | null,
   organizationId: string,
@@ -90,4 +91,4 @@ export function requireOwned<T extends { organizationId: string }>(
   return record
 }
 
-const UNAVAILABLE_RETRY_SECONDS = 5 // long enough for a restart, short enough for a sign-in code
+const UNAVAILABLE_RETRY_SECONDS = 5 // long enough for a restart, short enough for mail such as sign-in codes

@@ -3,7 +3,7 @@ import type { MintId } from '../os/ids.ts'
 import type { ApiResponse, Operation } from './operation.ts'
 import { PERSONAL, type Rendered } from './rendered-response.ts'
 
-/** One request and the facts collected about it, for the log and the response headers. */
+/** Data collected while a request is served, for its log line and response headers. */
 export interface Exchange {
   requestId: string
   operation: Operation | null
@@ -11,15 +11,16 @@ export interface Exchange {
   headers: Record<string, string>
 }
 
-/** Request → its exchange, with the client's request ID if valid, so that both logs can be correlated; otherwise a new
- *  ID. */
+/** Request → its exchange. A valid `X-Request-Id` of the client is kept, so that its log and ours can be correlated;
+ *  otherwise a new ID is created. */
 export function openExchange(request: Request, mintId: MintId): Exchange {
   const given = request.headers.get('x-request-id')
   const requestId = given !== null && SANE_REQUEST_ID.test(given) ? given : mintId('req')
   return { requestId, operation: null, key: null, headers: { 'x-request-id': requestId, ...PERSONAL } }
 }
 
-/** Page response → the same with the request ID, no MIME sniffing, and no caching unless the page allows it. */
+/** Adds `X-Request-Id` and `nosniff` to the response of a page, and `no-store` unless the page sets `Cache-Control`.
+ *  Changes and returns the same object. */
 export function withRequestId(response: Response, { requestId }: Exchange): Response {
   const { headers } = response
   headers.set('x-request-id', requestId)
@@ -28,7 +29,7 @@ export function withRequestId(response: Response, { requestId }: Exchange): Resp
   return response
 }
 
-/** A streaming response. HEAD gets no stream, because no client would read or end it. */
+/** Streaming API response → Response. For HEAD the stream is cancelled, because no client would read or end it. */
 export function begin(answer: ApiResponse & { body: ReadableStream }, request: Request, exchange: Exchange): Response {
   const { status, body, headers, contentType = STREAM_TYPE } = answer
   if (request.method !== 'HEAD') return send({ status, body, headers, contentType }, exchange)
@@ -36,7 +37,7 @@ export function begin(answer: ApiResponse & { body: ReadableStream }, request: R
   return send({ status, body: '', headers, contentType }, exchange)
 }
 
-/** Rendered response → Response, with the headers collected in the exchange. */
+/** Rendered response → Response with the headers of the exchange. Headers of the rendered response take precedence. */
 export function send(
   rendered: Omit<Rendered, 'body'> & { body: Rendered['body'] | ReadableStream },
   exchange: Exchange,

@@ -1,18 +1,20 @@
 import { randomBytes } from 'node:crypto'
 import { decodeBase64 } from '../submission/checks.ts'
 
-/** A body without its large base64 texts, and their bytes. */
+/** A JSON body whose large base64 texts are replaced by placeholders. */
 export interface Extracted {
-  /** The JSON with a short placeholder for each. */
+  /** The JSON with a short placeholder string in place of each text. */
   json: Uint8Array
-  /** Replaces the placeholders in the parsed value; call it after the depth check. Changes the value in place. */
+  /** Replaces the placeholders in the parsed JSON by the decoded bytes, in place. It recurses: check the depth
+   *  first. */
   put(value: unknown): void
 }
 
-/** JSON bytes → the same without the large base64 texts (RFC 4648 §4) that are values of the last name of `path` (`*`
- *  is any array entry), decoded. As strings, such attachments would exist four times in memory and block the thread
- *  for 0.1 s. Instead, each megabyte is decoded in its own turn of the event loop. Small, escaped or invalid texts
- *  stay in place, as do syntax errors in the JSON. Never throws. Do not change `json` before the promise settles. */
+/** JSON bytes → the same JSON without its large base64 texts (RFC 4648 §4) at `path`, and these texts decoded. `path`
+ *  is a list of object keys; `*` stands for any array entry. Parsed as strings, such attachments would be in memory
+ *  four times and block the thread for 0.1 s. Here each megabyte is decoded in a separate turn of the event loop. Texts
+ *  of less than 64 KiB and escaped or invalid texts stay in the JSON. The JSON itself is not validated. Never rejects.
+ *  Do not change `json` before the promise settles. */
 export async function extractBase64(json: Uint8Array, path: readonly string[]): Promise<Extracted> {
   const bytes = Buffer.from(json.buffer, json.byteOffset, json.byteLength)
   const name = JSON.stringify(path.at(-1))
@@ -41,16 +43,17 @@ export async function extractBase64(json: Uint8Array, path: readonly string[]): 
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
 const COLON = 0x3a
-/** Smaller texts cost nothing. */
+/** Shorter texts take too little time and memory to matter. */
 const LARGE_BYTES = 64 * 1024
-/** Base64 characters per turn, a multiple of four: 2 ms of decoding. */
+/** Base64 characters to decode per turn of the event loop, a multiple of four. Takes 2 ms. */
 const SLICE_BYTES = 2 ** 20
-/** Maximum number of names to examine; a message has at most a hundred attachments. */
+/** Maximum occurrences of the name to examine. A message has at most a hundred attachments. */
 const MOST_TRIES = 10_000
 
-/** Position of a name → position of its text value; -1 if it is not a name or has another value. */
+/** Position of a quoted text → position of the string value after it; -1 if the text is not an object key or its value
+ *  is not a string. */
 function startOfText(bytes: Uint8Array, at: number, nameBytes: number): number {
-  if (bytes[at - 1] === BACKSLASH) return -1 // the end of a longer name
+  if (bytes[at - 1] === BACKSLASH) return -1 // the opening quote is escaped, so this is part of a longer string
   const colon = afterBlanks(bytes, at + nameBytes)
   if (bytes[colon] !== COLON) return -1
   const quote = afterBlanks(bytes, colon + 1)
@@ -81,7 +84,8 @@ async function decode(text: Buffer): Promise<Uint8Array | null> {
 
 const EQUALS = 0x3d
 
-/** `path` is the remaining path; null outside it, where placeholders become texts again. */
+/** Replaces placeholders in place. `path` is the rest of the path below `value`, or null if `value` is not on the path:
+ *  there, placeholders become base64 strings again. */
 function putBack(value: unknown, path: readonly string[] | null, extracted: ReadonlyMap<string, Uint8Array>): void {
   if (typeof value !== 'object' || value === null) return
   const [step, ...rest] = path ?? []

@@ -24,11 +24,13 @@ import { type RespondDeps, respond, respondAudited } from './respond.ts'
 import { type Params, type Route, requireMethod } from './route-table.ts'
 import type { OperatorSessions } from './sessions.ts'
 
+/** What createFlow needs. */
 export interface FlowOptions {
   store: Pick<Store, 'auditLog'>
   clock: WallClock
   random: Random
   mintId: MintId
+  /** Maximum size of a request body. */
   limits: { bodyBytes: number }
   clientAddress: ClientAddress
   /** Remote address of a request's connection; null without a socket. */
@@ -36,35 +38,41 @@ export interface FlowOptions {
   plaintextGuard?: PlaintextGuard
   auth: Pick<Auth, 'authenticate'>
   sessions: OperatorSessions
-  /** True if the operator can sign in with a browser. */
+  /** If false, session cookies are ignored. */
   hasSessions: boolean
   rateLimit: RateLimit
   idempotencyKeys: IdempotencyKeys
   heavyWork: HeavyWork
   log: Log
   memory: Memory
-  /** Called after every response; `operation` is its id, or the pattern of the path. */
+  /** Called after every response. `operation` is the operation ID, or the path pattern if there is none. */
   answered?: (request: { operation: string; status: number; durationMs: number }) => void
 }
 
+/** Serves requests that the router has matched to a route. */
 export interface Flow {
-  /** Never rejects. */
+  /** Request, path parameters and route → response. Errors become error responses. Never rejects. */
   serve(request: Request, params: Params, route: Route): Promise<Response>
-  /** The error response to a request that matched no route. */
+  /** Thrown value → the error response for a request that failed before it reached `serve`. Never throws. */
   fail(thrown: unknown, request: Request): Response
-  /** Requests in flight. */
+  /** Number of requests in progress. */
   underWay(): number
+  /** True after `drain` was called. */
   isStopping(): boolean
-  /** Refuses new requests with 503, except pages that stay available. Resolves when no request is in flight. */
+  /** From now on, rejects new requests with 503, except for pages with `whileStopping`. Resolves when no request is in
+   *  progress. */
   drain(): Promise<void>
 }
 
-/** Serves every request, in this order: authenticate, rate limit, method (here); audit, permission, body, idempotency
- *  (respond.ts); resource, query and body, operation (perform.ts). No later step calls back into this file.
+/** Creates the request pipeline. Each request passes these steps in order:
  *
- *  Nothing of a request is read before its key is known to be valid, and its body only after the permission is checked. A
- *  request that fails at any step changes nothing. A change is durable before its response is sent, so a client that
- *  misses the response may repeat the request with its Idempotency-Key. */
+ *  - in this file: authentication, rate limit, method;
+ *  - in respond.ts: audit log, permission, reading the body, idempotency key;
+ *  - in perform.ts: loading the resource, parsing query and body, the operation.
+ *
+ *  Path, query and body are not used before the key is authenticated, and the body is not read before the permission is
+ *  checked. A request that fails at any step changes nothing. A change is durable before its response is sent, so a
+ *  client that does not receive the response can repeat the request with its Idempotency-Key. */
 export function createFlow(options: FlowOptions): Flow {
   const { clock, log, mintId } = options
   const state = { isStopping: false, underWay: 0, onIdle: () => {} }
@@ -79,7 +87,7 @@ export function createFlow(options: FlowOptions): Flow {
     )
     state.underWay--
     if (state.underWay === 0) state.onIdle()
-    const operation = exchange.operation?.id ?? route.path // not the path itself: it may contain an email address
+    const operation = exchange.operation?.id ?? route.path // the pattern, because the path itself may contain an email address
     const { status } = response
     const durationMs = clock.steady.now() - startedAt
     options.answered?.({ operation, status, durationMs })
@@ -109,7 +117,7 @@ export function createFlow(options: FlowOptions): Flow {
   }
 }
 
-/** What the steps of a request use. */
+/** Dependencies of the pipeline steps. */
 interface Steps extends RespondDeps, Pick<FlowOptions, 'clock' | 'memory' | 'peerOf' | 'plaintextGuard' | 'rateLimit'> {
   isStopping: () => boolean
 }
@@ -177,7 +185,7 @@ async function servePage(
   return withRequestId(await page.handle(request, params, () => steps.peerOf(request)), exchange)
 }
 
-/** Counts the request and writes the `RateLimit-*` headers. Throws `rate_limited`. */
+/** Counts the request and sets the `RateLimit-*` headers. Throws `rate_limited` above the limit. */
 function takeRate(
   { key, session }: Caller,
   now: number,
@@ -193,7 +201,7 @@ function takeRate(
   )
 }
 
-/** The error response; errors of the server itself are logged. */
+/** Thrown value → error response. Logs it unless it is a Refusal. */
 function refuse(
   thrown: unknown,
   request: Request,

@@ -1,12 +1,13 @@
 import { type ApiKey, mayGrant } from '../model/api-key.ts'
 import { isNetworkWithin } from '../net/ip.ts'
 
-/** The rights of a key. */
+/** The fields of a key that determine its rights. */
 export type Rights = Pick<ApiKey, 'domainId' | 'mode' | 'permissions' | 'expiresAt' | 'allowedNetworks'>
 
-/** Why a key may not grant or revoke `wanted`, as invalid API fields; empty if it may. No key can grant more than it
- *  has: another domain requires `admin`, a test key grants test keys only, a key that expires cannot grant one that
- *  lasts longer, and a key limited to networks cannot grant others. */
+/** Rights of the calling key and rights to grant or revoke → the fields that it may not grant, each with a message;
+ *  empty if it may grant them all. No key can grant more than it has: rights for another domain require `admin`, a test
+ *  key can only grant test keys, a key that expires cannot grant a later expiry, and a key limited to networks cannot
+ *  grant other networks. Never throws. */
 export function grantFaults(held: Rights, wanted: Rights): { field: GrantField; message: string }[] {
   const faults: { field: GrantField; message: string }[] = []
   const missing = wanted.permissions.filter((permission) => !mayGrant(held.permissions, permission))
@@ -31,6 +32,7 @@ export function grantFaults(held: Rights, wanted: Rights): { field: GrantField; 
   return faults
 }
 
+/** Name of an API field that limits a grant. */
 export type GrantField = 'permissions' | 'domain_id' | 'mode' | 'expires_at' | 'allowed_networks'
 
 function areWithin(wanted: readonly string[] | null, held: readonly string[]): boolean {

@@ -3,8 +3,9 @@ import { unavailable } from './errors.ts'
 import { JSON_TYPE } from './rendered-response.ts'
 import type { Page } from './route-table.ts'
 
-/** `/healthz` and `/livez`: the process responds. `/readyz`: it can serve requests, because the store is writable,
- *  every listener is up and it is not shutting down; otherwise 503 with the reason. */
+/** The health check pages. `/healthz` and `/livez` return 200 while the process responds. `/readyz` returns 200 if the
+ *  store is writable, `isReady` returns null and the server is not shutting down; otherwise 503 with the reason.
+ *  `isReady` returns the reason why the server is not ready. */
 export function healthPages(options: {
   store: Pick<Store, 'checkWritable'>
   isReady: () => string | null

@@ -6,7 +6,7 @@ import type { IdempotencyKeys, RecordHead } from '../submission/idempotency.ts'
 import type { ApiResponse, Call, MakeRemember, Operation } from './operation.ts'
 import { JSON_TYPE, type Rendered, render } from './rendered-response.ts'
 
-/** A request that carries an Idempotency-Key. */
+/** A request with an Idempotency-Key. */
 export interface KeyedRequest {
   operation: Operation
   call: Call
@@ -16,23 +16,29 @@ export interface KeyedRequest {
   body: Uint8Array
 }
 
+/** Replays the stored response of repeated requests with an Idempotency-Key. */
 export interface Idempotency {
-  /** Runs `work` idempotencyKeys for all requests with the same key and returns its response to the others.
+  /** Runs `work` once for all requests with the same Idempotency-Key. Later requests get the stored response of the
+   *  first one (`replayed`); parallel requests wait for it.
    *
-   *  The store method that makes the change stores the response in the same transaction: if it is missing after a
-   *  crash, the change did not happen. Only 2xx responses are stored; after anything else the next waiting request
-   *  runs. Keys are scoped to the organization and mode. A repeated request has the same operation, path and body. A
-   *  response that shows a secret is replayed only to callers with the same rights (permissions, domain, expiry,
-   *  networks); otherwise a weaker key could obtain an admin key. A replay does not validate the body and checks the
-   *  resource in the path only for access. Throws 400 for an invalid key, 409 for a different request with the same
-   *  key, and 409 after waiting 20 s. */
+   *  The transaction that makes the change also stores the response. If the response is missing after a crash, the
+   *  change was not made either. Only 2xx responses are stored; after any other response, the next waiting request runs
+   *  `work`. Keys are separate for each organization and mode. A repeated request must have the same operation, path
+   *  parameters and body.
+   *
+   *  A response with a secret is replayed only to callers with the same rights (permissions, domain, expiry, networks).
+   *  Otherwise a key with fewer rights could obtain an admin key. A replay does not validate the body. It only checks
+   *  that the caller can still access the resource in the path.
+   *
+   *  Rejects with `validation_error` for an invalid key, with `conflict` for a different request with the same key or
+   *  after 20 s of waiting, with `forbidden` for a replay of an inaccessible resource, and with the error of `work`. */
   run(
     request: KeyedRequest,
     work: (remember: MakeRemember) => Promise<ApiResponse>,
   ): Promise<{ rendered: Rendered; replayed: boolean }>
 }
 
-/** Idempotency keys and random → Idempotency. */
+/** Idempotency keys and a random source for nonces → Idempotency. */
 export function createIdempotency({
   idempotencyKeys,
   random,
@@ -49,7 +55,7 @@ export function createIdempotency({
           ...{ organizationId, idempotencyKey, header: 'Idempotency-Key', requestHash: hashOf(request), now },
           mode: call.key.mode,
           get signal() {
-            return call.signal // built only when needed
+            return call.signal // a getter, because Bun creates the signal on first access
           },
         },
         (known) => replay(known, request),
@@ -82,8 +88,8 @@ export function createIdempotency({
   }
 }
 
-/** The stored response describes the resource in the path, so callers without access get 403. A deleted resource does
- *  not prevent the replay. */
+/** Rejects if the caller cannot access the resource in the path, which the stored response describes. A deleted
+ *  resource does not prevent the replay. */
 async function requireReach({ operation, call }: KeyedRequest): Promise<void> {
   await operation.load?.(call).catch((thrown: unknown) => {
     if (!(thrown instanceof Refusal) || thrown.reason !== 'not_found') throw thrown
@@ -93,8 +99,9 @@ async function requireReach({ operation, call }: KeyedRequest): Promise<void> {
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
 
-/** Operation, resource in the path, mode, body and, where relevant, the key's rights → one hash. Lengths are included,
- *  so no part can shift into the next. */
+/** SHA-256 of operation, mode, path parameters and body, and of the key's rights if the response has a secret. The
+ *  parts before the body are one JSON text, hashed separately, so that no two different requests have the same
+ *  input. */
 function hashOf({ operation, call, body }: KeyedRequest): Buffer {
   const { mode, permissions, domainId, expiresAt, allowedNetworks } = call.key
   const parts = [operation.id, mode, Object.entries(call.params).sort()]
@@ -108,14 +115,16 @@ function replay(known: Remember, request: KeyedRequest): Rendered {
   return { status: known.status, body, contentType: JSON_TYPE, headers: undefined }
 }
 
-/** Response with a secret → nonce, AES-256-GCM ciphertext, tag. The key is derived from the Idempotency-Key, of which
- *  only a hash is stored, so the disk alone does not reveal the secret (RFC 5869 for the key, NIST SP 800-38D). */
+/** Response with a secret → nonce, ciphertext and tag of AES-256-GCM (NIST SP 800-38D). The encryption key is derived
+ *  from the Idempotency-Key (RFC 5869). The store contains only a hash of that, so a copy of the disk does not reveal
+ *  the secret. */
 function encrypt(plain: Uint8Array, request: KeyedRequest, random: Random): Uint8Array {
   const nonce = random.bytes(NONCE_BYTES)
   const cipher = createCipheriv('aes-256-gcm', responseKey(request), nonce)
   return Buffer.concat([nonce, cipher.update(plain), cipher.final(), cipher.getAuthTag()])
 }
 
+/** Inverse of encrypt. Throws if the bytes were modified. */
 function decrypt(encrypted: Uint8Array, request: KeyedRequest): Uint8Array<ArrayBuffer> {
   const bytes = Buffer.from(encrypted)
   const decipher = createDecipheriv('aes-256-gcm', responseKey(request), bytes.subarray(0, NONCE_BYTES))

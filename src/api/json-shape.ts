@@ -1,7 +1,7 @@
-/** JSON bytes → what is wrong with their structure, or null: too deeply nested, too many values, or an object with too
- *  many keys (`wide`). Scans only brackets, commas and colons outside strings: 1 ms per megabyte without allocations,
- *  where the parser takes a second and a gigabyte for 20 MB of `[`. Malformed text may pass, because the parser runs
- *  afterwards. Empty input is null. Never throws. RFC 8259 §9 allows such limits. */
+/** JSON bytes → the limit that they exceed, or null: `deep` for nesting levels, `many` for values in total, `wide` for
+ *  keys of one object. RFC 8259 §9 allows such limits. Run it before the parser, which takes a second and a gigabyte
+ *  for 20 MB of `[`. This scan takes 1 ms per megabyte and allocates nothing, because it only counts brackets, commas
+ *  and colons outside strings. Malformed JSON may return null. Empty input returns null. Never throws. */
 export function shapeFault(
   bytes: Uint8Array,
   limits: { levels: number; values: number; keys: number },
@@ -43,8 +43,8 @@ const CLOSE_BRACKET = 0x5d
 const OPEN_BRACE = 0x7b
 const CLOSE_BRACE = 0x7d
 
-/** Position of a string's closing quote, or the end of the bytes. A base64 attachment is a single search; only after a
- *  quote that may be escaped it goes byte by byte. */
+/** Start of a string's content → position of its closing quote, or the length of `bytes` if there is none. Searches for
+ *  the next quote, which is fast for a base64 attachment, and goes byte by byte only after an escaped quote. */
 function endOfString(bytes: Uint8Array, start: number): number {
   const quote = bytes.indexOf(QUOTE, start)
   if (quote < 0) return bytes.length

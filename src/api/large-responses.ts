@@ -4,23 +4,26 @@ import { createGcTrigger } from '../os/gc-trigger.ts'
 import type { Memory } from '../os/memory.ts'
 import { unavailable } from './errors.ts'
 
-/** Limits the memory of responses built from stored mail, until the clients have received them. */
+/** Limits the memory that responses with stored mail use until their clients have received them. */
 export interface LargeResponses {
-  /** Reservation of one request of this organization, empty at first. */
+  /** Opens the response of one request of this organization. It reserves nothing until `enter` is called. */
   open(request: Request, organizationId: string): LargeResponse
 }
 
+/** The memory reservation of one response. */
 export interface LargeResponse {
-  /** Reserves memory for a response of this size. Rejects with `unavailable` after twenty seconds. */
+  /** Reserves memory for a response of this size; up to 1 MiB needs no reservation. Rejects with `unavailable` if no
+   *  memory becomes free within 20 s. */
   enter(sizeBytes: number): Promise<void>
-  /** Large body with a reservation → a stream of slices, sent as the client reads them for at most five minutes. The
-   *  reservation ends with the last slice or when the client disconnects. Null for all others, which are sent whole. */
+  /** Body → a stream of 256 KiB slices, sent as the client reads them, for at most five minutes. The reservation ends
+   *  with the last slice or when the client disconnects. Null for a body of at most 1 MiB or without a reservation:
+   *  send it whole. */
   slicesOf(body: string | Uint8Array): ReadableStream | null
   /** Releases the reservation unless slices are still being sent. */
   leave(): void
 }
 
-/** An organization can reserve at most half of the memory, however many keys it has. */
+/** Clock and memory → LargeResponses with a budget of 64 MiB. One organization can reserve at most half of it. */
 export function createLargeResponses({ clock, memory }: { clock: Clock; memory: Memory }): LargeResponses {
   const budget = createMemoryBudget({
     totalBytes: BUDGET_BYTES,
@@ -56,7 +59,7 @@ export function createLargeResponses({ clock, memory }: { clock: Clock; memory: 
   }
 }
 
-/** Bytes → a stream that is read slice by slice. `sent` is called once when it ends, for any reason. */
+/** Bytes → a stream of slices. Calls `sent` once when the stream ends, for any reason. */
 function inSlices(bytes: Uint8Array, clock: Clock, sent: () => void): ReadableStream {
   const endsAt = clock.now() + LONGEST_MS
   let at = 0

@@ -3,45 +3,51 @@ import type { Certificate } from '../net/tls/certificate.ts'
 import type { Supply } from '../os/descriptors.ts'
 import { createTurnLimiter } from '../os/turn-limiter.ts'
 
-/** The HTTP or HTTPS listening socket. */
+/** A listening socket for HTTP or HTTPS. */
 export interface Listener {
-  /** Binds (port 0 allowed) → the bound address; with a certificate it uses TLS 1.2 or later. Throws if the address is
-   *  in use. */
+  /** Binds the address and returns the bound one; port 0 selects a free port. With a certificate the socket uses TLS
+   *  1.2 or later. Throws if the address is in use. */
   open(at: Address, certificate?: Certificate): Address
-  /** Applies to new TLS connections. Accepted ones stay until they are idle for too long, and are asked to reconnect with
-   *  their next response. Connections that wait to be accepted at that moment are reset. */
+  /** Uses the certificate for new TLS connections. Open connections get `Connection: close` with their next response,
+   *  or end when idle for too long. Connections that are not accepted yet at this moment are reset. No effect without
+   *  TLS. */
   useCertificate(certificate: Certificate): void
-  /** Peer address of a request, also for another listener of this process; null without a socket. */
+  /** Remote address of a request's connection, even if another listener of this process accepted it; null without a
+   *  socket. */
   addressOf(request: Request): string | null
-  /** Stops accepting connections; resolves when the open ones have ended. */
+  /** Stops accepting connections. Resolves when the open connections have ended. */
   close(): Promise<void>
-  /** Closes all connections. */
+  /** Stops accepting connections and closes the open ones immediately. */
   cut(): Promise<void>
 }
 
 /** Request handler and file descriptor supply → a Listener that is not yet open.
  *
- *  Bun accepts every connection. Without free file descriptors it retries in a busy loop (1.4.5: one CPU at full load,
- *  and SQLite, SMTP and deliveries without files). While descriptors are short, the socket is therefore closed and the
- *  system refuses clients. Requests in progress finish; then the remaining idle connections are closed.
+ *  Bun accepts every connection. If no file descriptor is free, it retries in a busy loop (1.4.5: one CPU at full load,
+ *  and SQLite, SMTP and deliveries cannot open files). While descriptors are short, the listener therefore closes its
+ *  socket, and the operating system refuses clients. Requests in progress finish; then idle connections are closed.
  *
- *  Bun also cannot replace the certificate of a socket, so a new socket takes over. Clients on the old one get
- *  `Connection: close` with their next response. It is closed when they have left or been idle for too long. */
+ *  Bun also cannot replace the certificate of a socket, so a new socket replaces the old one. Clients of the old
+ *  socket get `Connection: close` with their next response. It closes when they have disconnected or been idle for
+ *  too long. */
 export function createListener(options: {
   fetch: (request: Request) => Response | Promise<Response>
-  /** Response to a request whose Host header is repeated or invalid; by default one line of text. */
+  /** Response to a request whose Host header is repeated or invalid; by default a line of text. */
   refuseHost?: (request: Request) => Response
   maxBodyBytes: number
+  /** Time after which an idle connection is closed. */
   idleSeconds: number
+  /** Reports the file descriptor supply until the returned function is called. */
   watch: (onSupply: (supply: Supply) => void) => () => void
+  /** Called when the socket is closed because file descriptors are short. */
   onShut: () => void
 }): Listener {
   let server: Server | null = null
   let bound: Address | null = null
   let certificate: Certificate | undefined
-  /** Not listening, with open connections. */
+  /** Servers that no longer listen but still have open connections. */
   const leaving = new Set<Server>()
-  /** Of those, the ones with an earlier certificate whose idle connections stay for now. */
+  /** The servers in `leaving` that have an earlier certificate and whose idle connections are kept for now. */
   const replaced = new Set<Server>()
   let unwatch = () => {}
 
@@ -64,7 +70,7 @@ export function createListener(options: {
   const answer = (request: Request) => {
     if (!isBadHost(request.headers.get('host'))) return turns.enter(() => options.fetch(request))
     const response = refuseHost(request)
-    response.headers.set('connection', 'close') // an attacker on the network may have read it
+    response.headers.set('connection', 'close') // a proxy may split the connection into requests differently
     return response
   }
 
@@ -74,8 +80,8 @@ export function createListener(options: {
     return response
   }
 
-  /** The first socket of an address is exclusive: with SO_REUSEPORT, a conflict with another program would go
-   *  unnoticed. */
+  /** Listens on an address that no other socket uses. With SO_REUSEPORT a conflict with another program would not be an
+   *  error, so a socket without it binds the address first. */
   const serveAlone = (at: Address): Server => {
     if (certificate === undefined) return serve(at)
     const probe = serve(at, false)
@@ -107,7 +113,7 @@ export function createListener(options: {
       try {
         server = serveAlone(bound)
       } catch {
-        // the address is in use for the moment: retried with the next check
+        // the address is still in use: retried with the next report
       }
     }
   }
@@ -123,9 +129,9 @@ export function createListener(options: {
       return bound
     },
     useCertificate: (next) => {
-      if (certificate === undefined || isSame(certificate, next)) return // no TLS, or no change
+      if (certificate === undefined || isSame(certificate, next)) return // not TLS, or unchanged
       certificate = next
-      if (server === null || bound === null) return // temporarily closed, or stopped
+      if (server === null || bound === null) return // not listening: closed for lack of descriptors, or stopped
       const old = server
       server = serve(bound)
       replaced.add(old)

@@ -5,94 +5,102 @@ import type { Remember } from '../storage/store.ts'
 import type { Parts } from '../submission/idempotency.ts'
 import { accessOf, type OperationId, type TestKeyRule } from './permission-table.ts'
 
-/** One endpoint: its requirements, its input and its handler. server.ts mounts all operations, and the OpenAPI
- *  document is generated from them.
+/** One endpoint: its requirements, its input and its handler. server.ts registers the route of every operation, and the
+ *  OpenAPI document is generated from them.
  *
- *  Checks run in this order: key, rate, permission, `load` (the resource in the path), query and body, `handle`
- *  (records that the body refers to, then state). Each throws a Refusal. */
-// biome-ignore lint/suspicious/noExplicitAny: a table of operations holds many Q, B and R
+ *  Checks run in this order: API key, rate limit, permission, `load` (the resource in the path), query and body,
+ *  `handle` (records that the body refers to, then their state). Each check throws a Refusal. */
+// biome-ignore lint/suspicious/noExplicitAny: one array contains operations with different Q, B and R
 export interface Operation<Q = any, B = any, R = any> {
-  /** Stable snake_case name: `messages_send`. Two paths of one operation share it, and therefore their idempotency
+  /** Stable snake_case name: `messages_send`. If an operation has two paths, both have this ID and share idempotency
    *  keys. */
   id: string
   method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
   /** `/v1/webhooks/:webhook_id` */
   path: string
   permission: Permission
-  /** Operators only: signed in to the dashboard, or on the command line. A key gets 403. */
+  /** Only for the operator, in a dashboard session or on the command line. API keys get 403. */
   forOperator?: boolean
-  /** Access of test keys; `refused` is 403 before the request is read. */
+  /** Access of test keys. With `refused` they get 403 before the body is read. */
   testKey?: TestKeyRule
   summary: string
-  /** Details beyond the summary, in CommonMark. Long texts are loaded with the document. */
+  /** Details beyond the summary, in CommonMark. A long text is a function, so that it is loaded only for the OpenAPI
+   *  document. */
   description?: string | (() => Promise<string>)
-  /** All successful responses, the usual one first. Only the OpenAPI document uses them, so they are loaded with it. */
+  /** All successful responses, the usual one first. Loaded only for the OpenAPI document. */
   responses?: () => Promise<readonly ResponseShape[]>
-  /** Additional error codes. The implied ones (401, 403, 404, …) are added by openapi/errors.ts. */
+  /** Error codes in addition to those that openapi/errors.ts derives (401, 403, 404, …). */
   refusals?: readonly RefusalReason[]
-  /** A valid example body. Its IDs are those of EXAMPLE (responses/fields.ts). */
+  /** A valid example body. For IDs it uses `exampleId` (responses/fields.ts). */
   example?: unknown
-  /** Name of the body's schema in the document, if other operations refer to it. */
+  /** Name of the body's schema in the OpenAPI document, if other schemas refer to it. */
   bodyName?: string
-  /** Supports `Prefer: wait=N`. */
+  /** Supports `Prefer: wait=N` (RFC 7240 §4.3). */
   canWait?: boolean
   query?: z.ZodType<Q>
-  /** Repeatable parameters; their values are joined with commas. */
+  /** Query parameters that may appear several times; their values are joined with commas. */
   repeatable?: readonly string[]
   body?: z.ZodType<B>
-  /** Accepted content types besides JSON: the text becomes this field of the body. */
+  /** A content type accepted besides JSON: the text of such a body becomes this field. */
   textField?: { contentType: string; field: string }
-  /** Path of base64 texts in the body: large ones may arrive decoded (extract-base64.ts). */
+  /** Path of base64 texts in the body, for extract-base64.ts. At this path the body schema must also accept decoded
+   *  bytes. */
   base64At?: readonly string[]
-  /** The body may be absent; then `body` is parsed from `{}`. */
+  /** An absent body counts as `{}`. */
   bodyOptional?: boolean
   /** Supports Idempotency-Key. */
   idempotent?: boolean
-  /** The response shows a secret once; a stored copy is encrypted. */
+  /** The response contains a secret that is shown only once. idempotency.ts encrypts its stored copy. */
   secretResponse?: boolean
-  /** Why a non-GET operation is not in the audit log: `sends` creates messages, which are their own record; `looks`
-   *  changes nothing. All others are recorded. */
+  /** Reason why the audit log does not record an operation other than GET: `sends` creates messages, which are stored
+   *  anyway; `looks` changes nothing. */
   unaudited?: 'sends' | 'looks'
-  /** Size of the stored mail in the response: large responses reserve memory (large-responses.ts). */
+  /** Bytes of stored mail that the response contains, to reserve memory for it (large-responses.ts). */
   reads?: (resource: R) => number
-  /** Loads the resource in the path, or throws not_found or forbidden. */
+  /** Loads the resource in the path. Rejects with `not_found` or `forbidden`. */
   load?: (call: Call) => Promise<R>
+  /** Runs the operation. Rejects with a Refusal or the error of the store. */
   handle: (call: Call & { query: Q; body: B; resource: R; remember: MakeRemember }) => Promise<ApiResponse>
 }
 
-/** A request with a valid key. */
+/** An authenticated request. */
 export interface Call {
+  /** The caller's key; for the operator the one of operator.ts. */
   key: ApiKey
   organizationId: string
   requestId: string
+  /** Time of the request in ms UTC. */
   now: number
+  /** Values of the path parameters by name. */
   params: Record<string, string>
   headers: Headers
   /** Aborted when the client disconnects. */
   signal: AbortSignal
-  /** Memory reserved for the request body; absent as `enter` is. */
+  /** Bytes of memory that the request body occupies; absent on the command line. */
   bodyBytes?: number
-  /** True if the key would still be accepted, for streaming responses. */
+  /** Resolves with true if the key would still be accepted now. */
   holds: () => Promise<boolean>
-  /** Reserves memory for stored mail of this size; absent where calls run one at a time. */
+  /** Reserves memory for stored mail of this size. Rejects with `unavailable`. Absent on the command line, where calls
+   *  run one at a time. */
   enter?: (sizeBytes: number) => Promise<void>
-  /** State of the call so far: resource, input and pending response. */
+  /** State of the call so far, for the audit log: resource, parsed body and pending response. */
   resource?: unknown
   body?: unknown
   answer?: ApiResponse
-  /** The work may span several transactions: what earlier ones stored; null without an Idempotency-Key. Absent: it
-   *  must be a single transaction. */
+  /** For work in several transactions: the parts that an earlier attempt with the same Idempotency-Key has stored; null
+   *  without a key. If absent, the operation must use a single transaction. */
   parts?: Parts | null
   /** The response is a replay. */
   isReplayed?: boolean
 }
 
-/** True if the audit log records this operation (api/audit.ts). */
+/** True if the audit log records calls of this operation (audit.ts). */
 export function isAudited({ method, unaudited }: Pick<Operation, 'method' | 'unaudited'>): boolean {
   return method !== 'GET' && unaudited === undefined
 }
 
-/** Response of a handler. `body` is sent as JSON; a Uint8Array, string or stream is sent unchanged with `contentType`. */
+/** Response of a handler. A Uint8Array, string or stream is sent unchanged with `contentType`; any other body is sent
+ *  as JSON. */
 export interface ApiResponse {
   status: number
   body: unknown
@@ -100,28 +108,29 @@ export interface ApiResponse {
   contentType?: string
 }
 
-/** Description of a response, for the document and for the tests that check handlers against it. */
+/** Description of a response, for the OpenAPI document and for tests that validate responses against it. */
 export interface ResponseShape {
   status: number
   description: string
   /** Schema of the JSON. Objects are strict: other fields are not allowed. */
   schema: z.ZodType
   example: unknown
-  /** Set for content other than JSON: then `schema` is a string. */
+  /** Set for content other than JSON; `schema` is then that of a string. */
   contentType?: string
 }
 
-/** Pending response → the record to store in the same transaction if the request has an Idempotency-Key, else
- *  undefined. Pass it to the store method that makes the change. */
+/** Pending response → the idempotency record to store in the transaction of the change; undefined if the request has no
+ *  Idempotency-Key or the response is not 2xx. Pass it to the store method that makes the change. */
 export type MakeRemember = (answer: ApiResponse) => Remember | undefined
 
-/** Permission and test-key rule come from permission-table.ts. Only operations outside the product, such as those of
- *  tests, define their own. */
+/** An operation without its access rule, which comes from permission-table.ts. Only operations of tests are not in that
+ *  table and set their own permission. */
 export type Definition<Q, B, R> = Omit<Operation<Q, B, R>, 'permission' | 'forOperator' | 'testKey'> &
   ({ id: OperationId } | { id: string; permission: Permission })
 
-/** Definition → operation with its row of the permission table; preserves the types of query, body and resource.
- *  Throws if it has neither a row nor a permission: a programming error. */
+/** Definition → operation with the access rule of the permission table. Preserves the types of query, body and
+ *  resource. Throws an Error, a programming error, if the definition has neither a row in the table nor a
+ *  permission. */
 export function operation<Q, B, R>(definition: Definition<Q, B, R>): Operation<Q, B, R> {
   const access = accessOf(definition.id)
   if (access !== undefined) {

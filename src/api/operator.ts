@@ -3,12 +3,13 @@ import type { Mode } from '../model/message.ts'
 import { Refusal } from '../model/refusal.ts'
 import type { Operation } from './operation.ts'
 
-/** The operator of the server, on the command line or signed in with a browser: acts as an admin of any organization,
- *  and is the only caller of `forOperator` operations. */
+/** The operator of the server, on the command line or in a dashboard session. The operator acts as an admin of any
+ *  organization, and is the only caller of `forOperator` operations. */
 
 const OPERATOR_ID = 'operator'
 
-/** The key that represents the operator in a call. `organizationId` is '' if no organization is involved. */
+/** Organization, domain and mode → a key with `admin` that represents the operator in a call. It is not stored.
+ *  `organizationId` and `domainId` are '' if the call concerns none. `now` is in ms UTC. */
 export function operatorKey(as: { organizationId: string; domainId: string; mode: Mode }, now: number): ApiKey {
   return {
     id: OPERATOR_ID,
@@ -25,12 +26,12 @@ export function operatorKey(as: { organizationId: string; domainId: string; mode
   }
 }
 
-/** API key IDs have a different format. */
+/** True if the key represents the operator. IDs of API keys have a different format. */
 export function isOperator(key: Pick<ApiKey, 'id'>): boolean {
   return key.id === OPERATOR_ID
 }
 
-/** Throws 403 if the operation is for the operator and this key is not the operator's. */
+/** Throws `forbidden` if the operation is `forOperator` and the key is not the operator's. */
 export function requireOperator(key: ApiKey, operation: Operation): void {
   if (!operation.forOperator || isOperator(key)) return
   throw new Refusal('forbidden', 'Only the operator of this server can do this.', {

@@ -2,34 +2,38 @@ import { Refusal } from '../model/refusal.ts'
 import { lastEntry } from '../net/client-address.ts'
 import { createKnownHosts } from '../net/host-header.ts'
 
-/** How browsers reach this server, to protect requests that authenticate with a cookie: host names, TLS, and page
- *  origins. */
+/** Checks host name, scheme and page origin of browser requests, to protect requests that authenticate with a
+ *  cookie. */
 export interface OwnOrigin {
-  /** True if the browser uses HTTPS, with us or with a trusted proxy. */
+  /** True if the browser uses HTTPS, with this server or a trusted proxy. If the connection does not show it, the
+   *  scheme of `Origin` decides, else that of the public URL. */
   isSecure(request: Request): boolean
-  /** True if plaintext is acceptable: from a browser on this machine, or if HTTPS is not used at all. */
-  isMaybeClear(request: Request): boolean
+  /** True if a request over plaintext HTTP is acceptable: a trusted proxy reports it, the public URL is not https, or
+   *  the host is a loopback name or an IP address. */
+  mayBePlaintext(request: Request): boolean
+  /** True if the `Host` header names this server, or is missing (net/host-header.ts). */
   isKnownHost(request: Request): boolean
-  /** Throws 403 for a host that is not ours. After DNS rebinding, a page of another name would otherwise look
-   *  same-origin in every header. */
+  /** Throws `forbidden` if isKnownHost is false. Prevents DNS rebinding, where a foreign host name resolves to this
+   *  server and the other headers look same-origin. */
   requireKnownHost(request: Request): void
-  /** Throws 403 for a cross-site request, by `Sec-Fetch-Site` and `Origin` where the browser sends them. All browsers
-   *  send Origin with requests that change something. `Origin: null` is a page without an origin: a file, a sandboxed
-   *  frame, or the target of a redirect. */
+  /** Throws `forbidden` for an unknown host, and for a cross-site request according to `Sec-Fetch-Site` and `Origin`.
+   *  Missing headers are accepted: all browsers send `Origin` with requests that change data. `Origin: null` is
+   *  rejected; it comes from a file, a sandboxed frame or a redirect. */
   requireOwnPage(request: Request): void
 }
 
+/** What createOwnOrigin needs. */
 export interface OriginOptions {
-  /** The hostname and other names under which the operator signs in; the name in `publicUrl` is always included. */
+  /** Host names under which the operator signs in. The one of `publicUrl` is always included. */
   hostNames: readonly string[]
   publicUrl: () => string
   /** True if all requests come through a TLS proxy. */
   isBehindProxy: boolean
-  /** True if the peer address is a trusted proxy. */
+  /** True if the remote address of a connection is a trusted proxy. */
   isTrusted: (ip: string) => boolean
 }
 
-/** For an API without browsers. */
+/** Options for an API that no browser uses. */
 export const LOOPBACK_ORIGIN: OriginOptions = {
   hostNames: [],
   publicUrl: () => 'http://localhost',
@@ -37,7 +41,7 @@ export const LOOPBACK_ORIGIN: OriginOptions = {
   isTrusted: () => false,
 }
 
-/** Names, proxies and connection facts → OwnOrigin. */
+/** Options, and functions that return the remote address of a request and whether it used our own TLS → OwnOrigin. */
 export function createOwnOrigin(
   { hostNames, publicUrl, isBehindProxy, isTrusted }: OriginOptions,
   connection: { peerOf: (request: Request) => string | null; isTls: (request: Request) => boolean },
@@ -52,7 +56,8 @@ export function createOwnOrigin(
     })
   }
 
-  /** Known scheme: our own TLS, or what a trusted proxy reports; null = unknown. */
+  /** The scheme that the browser used: https with our own TLS, or the one that a trusted proxy reports. Null if
+   *  unknown. */
   const provenScheme = (request: Request): 'https' | 'http' | null => {
     if (isBehindProxy || connection.isTls(request)) return 'https'
     const forwarded = request.headers.get('x-forwarded-proto')
@@ -70,10 +75,10 @@ export function createOwnOrigin(
       const origin = request.headers.get('origin')
       return origin === null ? isPublicSecure() : origin.startsWith('https:')
     },
-    isMaybeClear: (request) => {
+    mayBePlaintext: (request) => {
       const scheme = provenScheme(request)
       if (scheme !== null) return scheme === 'http'
-      // A tunnel to the plaintext listener of this machine, for example with ssh -L, has a loopback name.
+      // Through a tunnel to the plaintext listener of this machine, such as ssh -L, the host is a loopback name.
       return !isPublicSecure() || !isNamed(request.headers.get('host'))
     },
     isKnownHost,
@@ -88,8 +93,8 @@ export function createOwnOrigin(
     },
   }
 
-  /** The origin of the public URL, or of the requested host. A page with another scheme on that host is caught by
-   *  `Sec-Fetch-Site` and does not get the cookie. */
+  /** True if the origin is the public URL, or has the requested host. A page with another scheme on that host is
+   *  rejected by `Sec-Fetch-Site`, and browsers do not send it the cookie. */
   function isOwnOrigin(origin: string, host: string | null): boolean {
     if (origin === publicUrl()) return true
     const url = /^https?:\/\/[^/@\s]+$/i.test(origin) ? URL.parse(origin) : null
@@ -98,7 +103,7 @@ export function createOwnOrigin(
   }
 }
 
-/** True if a Host header is neither loopback nor an address. */
+/** True if a Host header is neither a loopback name nor an IP address. */
 const isNamed = (header: string | null) => !isLoopbackOrAddress(header)
 const isLoopbackOrAddress = createKnownHosts(() => [])
 

@@ -3,48 +3,51 @@ import type { Page, PageRequest, RecordsRequest } from '../storage/store.ts'
 import type { ApiResponse } from './operation.ts'
 import { timeRange } from './schema.ts'
 
-/** `limit` and `cursor`, parsed by pageFields (schema.ts). */
+/** The parsed query parameters `limit` and `cursor` (pageFields in schema.ts). */
 export interface PageQuery {
   limit: number
   cursor?: string | undefined
 }
 
-/** Query → page request of the store. An invalid cursor is 400 with field `cursor`. */
+/** Parsed query → page request for the store, newest first. Without a cursor it selects the first page. Throws
+ *  `validation_error` for an invalid cursor, with field `cursor`. */
 export function pageRequest(query: PageQuery): PageRequest {
   return { limit: query.limit, after: query.cursor === undefined ? null : readCursor(query.cursor, NEWEST_FIRST) }
 }
 
-/** The same for a list that is only filtered by time (recordsQuery in schema.ts). */
+/** Like pageRequest, for a list that is also filtered by time (recordsQuery in schema.ts). */
 export function recordsRequest(query: PageQuery & Parameters<typeof timeRange>[0]): RecordsRequest {
   return { ...pageRequest(query), ...timeRange(query) }
 }
 
-/** Record ID → cursor of the records after it, newest first. */
+/** Record ID → cursor of a newest-first list, for the page that starts after this record. */
 export function cursorAfter(id: string): string {
   return writeCursor(id, NEWEST_FIRST)
 }
 
-/** Page of records → list response: `{data, has_more, next_cursor}`. An empty page has no cursor unless the store
- *  returns one. `toWire` converts a record. */
+/** Page of records → list response `{data, has_more, next_cursor}`. `toWire` converts a record to its JSON.
+ *  `next_cursor` is null on the last page. A page that is empty because of filters has a cursor if the store returns
+ *  the position to continue from. */
 export function pageResponse<T extends { id: string }>(page: Page<T>, toWire: (record: T) => unknown): ApiResponse {
   return listResponse(page, toWire, NEWEST_FIRST)
 }
 
-/** The same for an oldest-first list (`GET /v1/events?after=`); its cursor keeps that direction. */
+/** Like pageResponse, for an oldest-first list (`GET /v1/events?after=`). The cursor includes that order. */
 export function feedResponse<T extends { id: string }>(page: Page<T>, toWire: (record: T) => unknown): ApiResponse {
   return listResponse(page, toWire, OLDEST_FIRST)
 }
 
-/** Cursor of an oldest-first list → ID of the last record; null if it is a cursor of a newest-first list. Throws 400. */
+/** Cursor of an oldest-first list → ID of the last record of the previous page; null for a cursor of a newest-first
+ *  list or one that is not a cursor. Throws `validation_error` if the cursor contains no ID. */
 export function feedCursor(cursor: string): string | null {
   return directionOf(cursor) === OLDEST_FIRST ? readCursor(cursor, OLDEST_FIRST) : null
 }
 
-// First byte of a cursor: version and direction. A new layout uses a new number.
+// First byte of a cursor: its format version and the order of the list. A new format must use new numbers.
 const NEWEST_FIRST = 1
 const OLDEST_FIRST = 2
 const ID = /^[a-z]{3}_[0-9a-z]{26}$/
-const CURSOR = /^[A-Za-z0-9_-]{42}$/ // one byte plus the 30 of an ID, without padding
+const CURSOR = /^[A-Za-z0-9_-]{42}$/ // 31 bytes in base64url without padding: the first byte, then an ID of 30
 
 function listResponse<T extends { id: string }>(page: Page<T>, toWire: (record: T) => unknown, direction: number) {
   const last = page.next ?? page.records.at(-1)?.id

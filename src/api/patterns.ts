@@ -1,10 +1,11 @@
 import { INVISIBLE_CLASS } from '../net/visible-text.ts'
 import { REFUSED_PORTS } from '../net/webhook-url.ts'
 
-/** JSON Schema keywords for text fields that are checked in code, for the OpenAPI document; spread them into `meta`.
- *  This server runs none of the patterns. Each is written for engines with and without Unicode mode, matches
- *  everything that the check accepts, and leaves to the check only what a schema cannot express: UTF-8 sizes, IDNA,
- *  comparison without case. test/fuzz/fitting.test.ts compares them with the checks. */
+/** JSON Schema keywords for text fields that functions validate, for the OpenAPI document. Spread them into `meta`.
+ *
+ *  The server itself does not run these patterns. Each works in regex engines with and without Unicode mode and matches
+ *  everything that the validating function accepts. It matches more only where a schema cannot express the rule: sizes
+ *  in UTF-8, IDNA, case-insensitive comparison. test/fuzz/fitting.test.ts compares patterns and functions. */
 
 /** Control characters except TAB, and characters that change the writing direction or break lines (mail/address.ts). */
 const FORBIDDEN = String.raw`\u0000-\u0008\u000a-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069`
@@ -13,69 +14,81 @@ const QUOTED_LOCAL = String.raw`"(?:[ !#-[\]-~]|\\[ -~]|[^\u0000-\u007f${INVISIB
 const QUOTED_NAME = String.raw`(?!"(?:\\?\s)*")"(?:[^"\\${FORBIDDEN}]|\\[^${FORBIDDEN}])*"[ \t]*`
 const PLAIN_NAME = String.raw`(?=[^<]*[^\s<])[^()<>[\]:;@\\,"${FORBIDDEN}]+`
 const ASCII_LABEL = '[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?'
-/** IDNA decides which letters beyond ASCII a name may contain, and where. */
+/** A label with non-ASCII letters. The pattern accepts all of them; only IDNA defines which are allowed, and where. */
 const OTHER_LABEL = String.raw`(?=[A-Za-z0-9-]*[^\u0000-\u007f])[^\u0000-,./:-@[-\x60{-\u00a0\u2028-\u202e\u2066-\u2069]{1,63}`
 const LABEL = `(?:${ASCII_LABEL}|${OTHER_LABEL})`
 
-/** At least two labels, the last one not a number; `end`: what follows. */
+/** A domain name of at least two labels, the last one not a number, followed by the pattern `end`. */
 const domainUpTo = (end: string) => String.raw`(?:${LABEL}[.\u3002\uff0e\uff61])+(?!\d+${end})${LABEL}${end}`
-/** No encoded word, at most 64 characters before the `@`. */
+/** A local part of at most 64 characters without an encoded word (RFC 2047). */
 const LOCAL = String.raw`(?!.*=\?[^?]+\?[bBqQ]\?)(?=[^@]{1,64}@)(?:${ATOM}(?:\.${ATOM})*|${QUOTED_LOCAL})`
 const BARE = `${LOCAL}@${domainUpTo(String.raw`[ \t]*$`)}`
 
-/** The format excludes internationalized addresses, which the check accepts, and the length excludes blanks around
- *  an address. */
+/** An address: `ann@example.com`. `format` excludes internationalized addresses, and `maxLength` some addresses with
+ *  spaces around them; the validating function accepts both. */
 export const EMAIL = { format: 'email', maxLength: 320, pattern: String.raw`^[ \t]*${BARE}` }
+/** An address with an optional display name: `Ann <ann@example.com>`. */
 export const MAILBOX = {
   maxLength: 998,
   pattern: String.raw`^[ \t]*(?:${BARE}|(?:${QUOTED_NAME}|${PLAIN_NAME})<${LOCAL}@${domainUpTo('>')}[ \t]*$)`,
 }
+/** A domain name. */
 export const DOMAIN = { maxLength: 253, pattern: `^${domainUpTo('$')}` }
-/** White space around it and a dot behind it are taken off. */
+/** A host name. Surrounding white space and a trailing dot are ignored. */
 export const HOST = { maxLength: 1_000, pattern: String.raw`^\s*${domainUpTo(String.raw`\.?\s*$`)}` }
 
-/** RFC 3339 without leap seconds, or a date alone. The format covers the former, including dates such as 31
- *  February. */
+/** A time in RFC 3339 format without leap seconds, or a date alone. Only `format` rejects dates such as 31 February. */
 export const TIME = {
   format: 'date-time',
   pattern: String.raw`^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])(?:[Tt ](?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:[.,]\d{1,9})?)?(?:[Zz]|[+\-](?:[01]\d|2[0-3]):[0-5]\d))?$`,
 }
 
 const NOT_BLANK = String.raw`(?=\s*\S)`
-/** One line. */
+/** A subject: one line, not blank. */
 export const SUBJECT = { maxLength: 998, pattern: String.raw`^${NOT_BLANK}[^\r\n\u0000]*$` }
-/** The empty string counts as absent. */
+/** A body part, or the empty string, which counts as absent. */
 export const BODY_OR_EMPTY = { pattern: String.raw`^(?:${NOT_BLANK}[^\u0000]+)?$` }
+/** A body part: not blank, without NUL. */
 export const BODY = { pattern: String.raw`^${NOT_BLANK}[^\u0000]+$` }
+/** Any text that is not blank. */
 export const NOT_BLANK_TEXT = { pattern: String.raw`^${NOT_BLANK}` }
-/** One line of text in which each character can be seen. */
+/** Text of visible characters only (net/visible-text.ts), not blank. */
 export const SEEN = { pattern: String.raw`^${NOT_BLANK}[^${INVISIBLE_CLASS}]+$` }
 
-/** Without those that the service writes (submission/checks.ts), in any letter case: a pattern has no flag for that. */
+/** Headers that Postrider sets itself (submission/checks.ts). */
 const OWN_HEADERS =
   'from|to|cc|bcc|reply-to|subject|date|message-id|mime-version|sender|dkim-signature|domainkey-signature|received|received-spf|return-path|delivered-to|list-unsubscribe|list-unsubscribe-post|authentication-results'
 const OWN_PREFIXES = 'content-|arc-|resent-|x-service-|x-postrider-'
+/** `ab` → `[Aa][Bb]`, because a JSON Schema pattern has no flag for case-insensitive matching. */
 const anyCase = (words: string) => words.replace(/[a-z]/g, (letter) => `[${letter.toUpperCase()}${letter}]`)
+/** Name of an additional header, except for those that Postrider sets itself. */
 export const HEADER_NAME = {
   pattern: `^(?!(?:${anyCase(OWN_HEADERS)})$|${anyCase(OWN_PREFIXES)})[!-9;-~]{1,76}$`,
 }
+/** Value of a header: one line. */
 export const HEADER_VALUE = { maxLength: 998, pattern: String.raw`^[^\u0000-\u0008\u000a-\u001f\u007f]*$` }
+/** Name of an attachment, without a path. */
 export const FILENAME = {
   minLength: 1,
   maxLength: 255,
   pattern: String.raw`^(?!\.{1,2}$)[^\u0000-\u001f\u007f\u2028-\u202e\u2066-\u2069/\\]+$`,
 }
 const TOKEN = String.raw`[A-Za-z0-9!#$&^_.+\-]+`
+/** Media type with optional parameters (RFC 2045 §5.1). */
 export const CONTENT_TYPE = {
   maxLength: 255,
   pattern: String.raw`^${TOKEN}/${TOKEN}(?:[ \t]*;[ \t]*${TOKEN}=(?:${TOKEN}|"[ !#-[\]-~]*"))*$`,
 }
+/** Content-ID of an attachment, with or without angle brackets. */
 export const CONTENT_ID = { pattern: '^(?:<[!-;=?-~]{1,255}>|[!-;=?-~]{1,255})$' }
 
+/** Alias of a template. */
 export const ALIAS = { pattern: '^[a-z0-9-]{1,100}$' }
+/** ID or alias of a template. */
 export const TEMPLATE_NAME = { pattern: '^(?:tpl_[0-9a-hjkmnp-tv-z]{26}|[a-z0-9-]{1,100})$' }
 
-/** Which addresses are public is left to the check. */
+/** An https URL without credentials or a refused port. Only the validating function checks that its address is
+ *  public. */
 export const ENDPOINT_URL = {
   format: 'uri',
   maxLength: 2_048,
@@ -84,13 +97,13 @@ export const ENDPOINT_URL = {
 
 const BYTE = '(?:25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])'
 const IPV4 = String.raw`(?:${BYTE}\.){3}${BYTE}`
-/** An address or a network in CIDR notation. */
+/** An IP address, or a network in CIDR notation. */
 export const NETWORK = {
   maxLength: 64,
   pattern: String.raw`^(?:${IPV4}(?:/0*(?:3[0-2]|[12]?[0-9]))?|(?=[^/]*:)[0-9A-Fa-f:.]{2,45}(?:/0*(?:12[0-8]|1[01][0-9]|[1-9]?[0-9]))?)$`,
 }
 
-/** A host without a port, or a URL of http or https. */
+/** A host without a port, or an http or https URL. */
 export const BLOCKED_TARGET = {
   pattern: String.raw`^\s*(?:[Hh][Tt][Tt][Pp][Ss]?://[^/?#\s]\S*|[^/?#@:\s]+|\[[0-9A-Fa-f:.]+\])\s*$`,
 }

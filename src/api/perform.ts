@@ -3,22 +3,23 @@ import { type Authentication, unauthorized } from './authentication.ts'
 import type { ApiResponse, Call, MakeRemember, Operation } from './operation.ts'
 import type { Params } from './route-table.ts'
 
-/** What the request says; each part is parsed only at its step. */
+/** Input of an operation. perform calls each function only when that part is needed. */
 export interface OperationInput {
+  /** Returns the parsed query. Throws `validation_error`. */
   query: () => unknown
-  /** A promise for large bodies. */
+  /** Returns the parsed body, or a promise for a large body. Throws `validation_error`. */
   body: () => unknown
   remember: MakeRemember
 }
 
-/** Request and caller → the handler's input. */
+/** Request, path parameters and caller → the call for perform. */
 export function createCall(
   request: Request,
   params: Params,
   { key, requestId, now }: { key: ApiKey; requestId: string; now: number },
   authentication: Pick<Authentication, 'isStillValid'>,
 ): Call {
-  // A segment that cannot be decoded becomes null and matches nothing.
+  // The router sets a path segment with invalid percent-encoding to null. The empty string matches no record.
   for (const name in params) params[name] ??= ''
   return {
     key,
@@ -34,10 +35,12 @@ export function createCall(
   }
 }
 
-/** Runs an operation whose permission was checked: loads the resource in the path, parses query and body, then calls the
- *  handler. HTTP, other services' APIs and the command line all use it. Each step throws a Refusal. The key is checked
- *  again before the handler runs: receiving the body may take minutes, and the key may be revoked or expire meanwhile.
- *  `call` keeps what each step found, for the audit log. */
+/** Runs an operation and resolves with its response: loads the resource in the path, parses query and body, then calls
+ *  the handler. The caller has already checked the permission. HTTP, compatible APIs and the command line all use it.
+ *
+ *  The key is checked again before the handler runs, because receiving the body may take minutes in which the key may
+ *  be revoked or expire. Stores the resource, the body and the response in `call`, for the audit log. Rejects with a
+ *  Refusal or the error of the store. */
 export async function perform(
   operation: Operation,
   call: Call,

@@ -1,31 +1,34 @@
 import type { Permission } from '../model/api-key.ts'
 
-/** The table of access rights. `operation()` takes the permission and test-key rule of every operation from here,
- *  flow.ts enforces them before any part of a request is read, scripts/permission-table.ts writes the table into the
- *  manual's page `keys`, and test/api/walk.test.ts tries every row with every kind of key. An operation without a
- *  row does not compile. */
+/** The access rule of an operation, one row of the permission table. `operation()` adds permission and test-key rule to
+ *  the operation, and respond.ts enforces them before it reads the body. scripts/permission-table.ts writes the table
+ *  into the manual's page `keys`, and test/api/walk.test.ts tests every row with every kind of key. An operation
+ *  without a row does not compile. */
 export interface AccessRule {
   /** `admin` implies all others; the others imply nothing. */
   permission: Permission
-  /** Operators only: signed in to the dashboard, or on the command line. A key gets 403. */
+  /** Only for the operator, in a dashboard session or on the command line. API keys get 403. */
   forOperator?: true
   testKey: TestKeyRule
   reach: Reach
-  /** The operation grants or revokes rights: the calling key must be able to grant every permission of the other key. */
+  /** The operation creates, changes or revokes a key. The calling key must be able to grant all its rights
+   *  (grants.ts). */
   grants?: true
 }
 
 /** Access of a test key:
- *  `test_records`  reads, changes and creates test records only; live ones are 404, or missing from lists and sums
- *  `no_records`    no records with a mode are involved: the plan, submitted texts, DNS
- *  `refused`       403, because the operation affects live mail */
+ *
+ *  - `test_records`: reads, changes and creates test records only. Live ones are 404, or missing from lists and sums.
+ *  - `no_records`: same access as a live key, because the operation uses no records with a mode.
+ *  - `refused`: 403, because the operation affects live mail. */
 export type TestKeyRule = 'test_records' | 'no_records' | 'refused'
 
-/** Access of a key without `admin`; other records of the organization are 403, or missing from lists:
- *  `own_domain`    records of its own domain
- *  `own_or_shared` also records of the whole organization, read-only; changing them requires `admin`, unless the
- *  organization has no other domain
- *  `organization`  records that belong to no domain */
+/** Access of a key without `admin`. Other records of the organization are 403, or missing from lists.
+ *
+ *  - `own_domain`: records of its own domain.
+ *  - `own_or_shared`: also records of the whole organization. Changing those requires `admin`, unless the organization
+ *    has no other domain.
+ *  - `organization`: the operation's records belong to no domain, so a key can access all of them. */
 export type Reach = 'own_domain' | 'own_or_shared' | 'organization'
 
 const rule = (permission: Permission, testKey: TestKeyRule, reach: Reach): AccessRule => ({
@@ -36,6 +39,7 @@ const rule = (permission: Permission, testKey: TestKeyRule, reach: Reach): Acces
 const grant = (): AccessRule => ({ ...rule('manage', 'test_records', 'own_domain'), grants: true })
 const OPERATOR: AccessRule = { ...rule('admin', 'refused', 'organization'), forOperator: true }
 
+/** Operation ID → its access rule. */
 export const PERMISSION_TABLE = {
   messages_send: rule('send', 'test_records', 'own_domain'),
   messages_batch: rule('send', 'test_records', 'own_domain'),
@@ -136,17 +140,17 @@ export const PERMISSION_TABLE = {
   blocked_links_delete: OPERATOR,
 } as const satisfies Record<string, AccessRule>
 
-/** Every operation that has a row. */
+/** ID of an operation in the permission table. */
 export type OperationId = keyof typeof PERMISSION_TABLE
 
 const ROWS = new Map<string, AccessRule>(Object.entries(PERMISSION_TABLE))
 
-/** Operation ID → its row; undefined if there is none. */
+/** Operation ID → its access rule; undefined if the table has no such row. */
 export function accessOf(id: string): AccessRule | undefined {
   return ROWS.get(id)
 }
 
-/** A row → the sentences that follow from it, for the description of an operation. */
+/** Access rule → sentences that describe it, in CommonMark, for the description of an operation. */
 export function accessWords({ permission, forOperator, testKey, reach, grants }: AccessRule): string {
   if (forOperator) return 'Requires the `operator` of this server, signed in to the dashboard.'
   const words = [`Requires the permission \`${permission}\`.`]
@@ -158,8 +162,7 @@ export function accessWords({ permission, forOperator, testKey, reach, grants }:
   return words.join(' ')
 }
 
-/** The whole table in Markdown; operations with the same rule share a row. scripts/permission-table.ts writes it
- *  into the manual. */
+/** The permission table in Markdown, for the manual. Operations with the same rule share a row. */
 export function renderPermissionTable(): string {
   const rows = new Map<string, string[]>()
   for (const [id, rule] of Object.entries<AccessRule>(PERMISSION_TABLE)) {

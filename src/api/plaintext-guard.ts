@@ -2,15 +2,16 @@ import { Refusal } from '../model/refusal.ts'
 import { lastEntry } from '../net/client-address.ts'
 import { requestTarget } from '../net/request-target.ts'
 
-/** Behind a TLS proxy: handles requests that reached the proxy without TLS. */
+/** Rejects requests that reached the TLS proxy in front of this server without TLS. */
 export interface PlaintextGuard {
-  /** Null: the request used TLS or did not come through a trusted proxy. Pages are redirected to the same path over
-   *  https. Throws for requests with a key, because the key was readable on the network. */
+  /** Request, remote address of its connection, and whether it is for a page → null to serve it, because the client
+   *  used TLS or no trusted proxy is involved; otherwise, for a page, a redirect (308) to the same path with https.
+   *  Throws `forbidden` for API requests, because their key was readable on the network. */
   turnAway(request: Request, peer: string | null, isPage: boolean): Response | null
 }
 
-/** Trusted proxy addresses and the public URL (https) → PlaintextGuard. A proxy sets `X-Forwarded-Proto: http`; from
- *  other peers the header is ignored. */
+/** Trusted proxy addresses and the public URL (https) → PlaintextGuard. It uses the `X-Forwarded-Proto` header of
+ *  trusted proxies and ignores that of other peers. */
 export function createPlaintextGuard(options: {
   isTrusted: (ip: string) => boolean
   publicUrl: () => string

@@ -1,5 +1,5 @@
-/** Headers → waiting time in ms; null if absent or not understood, which RFC 7240 §2 requires to ignore. Values over
- *  30 s become 30 s. Never throws. RFC 7240 §4.3. */
+/** Request headers → waiting time in ms from `Prefer: wait=N` (RFC 7240 §4.3), at most 30 s. Null if the preference is
+ *  missing, zero or invalid; RFC 7240 §2 requires to ignore invalid preferences. Never throws. */
 export function preferredWaitMs(headers: Headers): number | null {
   const prefer = headers.get('prefer')
   if (prefer === null) return null

@@ -2,28 +2,31 @@ import type { ApiKey } from '../model/api-key.ts'
 import { type Plan, UNLIMITED } from '../model/organization.ts'
 import type { Snapshot } from '../storage/store.ts'
 
-/** Values of the `RateLimit-*` headers. */
+/** Result of counting a request, and the values of the `RateLimit-*` headers. */
 export interface RateState {
+  /** False if the limit was reached already; the request is then not counted. */
   allowed: boolean
+  /** Requests per minute. */
   limit: number
   remaining: number
   /** Seconds until the window ends, at least 1. */
   resetSeconds: number
 }
 
+/** Limits requests per minute. `now` is in ms UTC. */
 export interface RateLimit {
-  /** Counts one request of the key against the current plan of its organization. Throws only store errors. */
+  /** Counts one request of the key. The limit comes from the current plan of its organization. Throws only errors of
+   *  the store. */
   take(key: ApiKey, now: number): RateState
-  /** Counts one request of the operator, per session, independent of any organization. */
+  /** Counts one request of the operator in this session. The limit does not depend on an organization. */
   takeOperator(sessionId: string, now: number): RateState
 }
 
-/** Snapshot and plans → RateLimit: fixed windows of 60 s that start with a key's first request, in memory.
+/** Snapshot and plans → RateLimit. Counts in fixed windows of 60 s that start with the first request of a key.
  *
- *  A restart resets the windows (at most one extra window of requests). Counting has no await, so parallel requests
- *  cannot exceed the limit together. A rotated key uses its successor's window, so a rotation does not double the
- *  rate. Unlimited plans report a limit of 1e9 with nothing used. Memory: one small entry per key used in the last two
- *  minutes. */
+ *  The counts are in memory, so a restart resets them. Counting is synchronous, so parallel requests cannot exceed the
+ *  limit together. A rotated key counts in the window of its successor, so rotating a key does not double its rate. An
+ *  unlimited plan reports a limit of 1e9 and counts nothing. Memory: one entry per key used in the last two minutes. */
 export function createRateLimit(options: {
   snapshot: Pick<Snapshot, 'organization'>
   plans: (name: string) => Plan | undefined
@@ -43,14 +46,15 @@ export function createRateLimit(options: {
 
   const windowOf = (id: string, now: number): Window => {
     const known = windows.get(id)
-    // A clock set back must not extend a window.
+    // If the clock was set back, the window would last longer than 60 s: start a new one.
     if (known !== undefined && now < known.endsAt && known.endsAt - now <= WINDOW_MS) return known
     const fresh = { used: 0, endsAt: now + WINDOW_MS }
     windows.set(id, fresh)
     return fresh
   }
 
-  /** Rotated key → ID of the key whose window it uses; its own count moves there. */
+  /** ID of a rotated key and of its successor → ID of the newest successor known, whose window it shares. Adds the
+   *  rotated key's own count to that window. */
   const moveToSuccessor = (id: string, rotatedTo: string): string => {
     successors.set(id, rotatedTo)
     let successor = rotatedTo
@@ -95,7 +99,7 @@ export function createRateLimit(options: {
   }
 }
 
-/** Adds the `RateLimit-*` headers to a response. */
+/** Sets the `RateLimit-*` headers of a response. */
 export function writeRateHeaders(headers: Record<string, string>, state: RateState): void {
   headers['ratelimit-limit'] = String(state.limit)
   headers['ratelimit-remaining'] = String(state.remaining)

@@ -5,10 +5,11 @@ import { shapeFault } from './json-shape.ts'
 import type { Operation } from './operation.ts'
 import { check, unknownName } from './schema.ts'
 
-/** Reads a request body of at most `limit` bytes. A longer one is 413: before reading if Content-Length says so,
- *  otherwise while reading (chunked). A body that takes longer than five minutes or ends early is 400. A missing body
- *  is zero bytes. Large bodies wait for `enter` first: with the announced size, or with the largest possible one if
- *  unknown. */
+/** Reads the request body, at most `limit` bytes. A missing body is empty. Rejects with `payload_too_large` for a
+ *  longer body: before reading if Content-Length exceeds the limit, otherwise while reading. Rejects with
+ *  `validation_error` if the body takes longer than five minutes or ends early. Calls `enter` before it buffers a body
+ *  of more than 256 KiB, with its Content-Length, or with `limit` if there is none, and rejects with the error of
+ *  `enter`. */
 export async function readBytes(
   request: Request,
   limit: number,
@@ -18,7 +19,7 @@ export async function readBytes(
   const header = request.headers.get('content-length')
   const announced = header === null ? null : Number(header)
   if (announced !== null && announced > limit) throw tooLarge(limit)
-  // Small bodies, by far the most common, are read without a stream. The listener's timeout ends slow senders.
+  // Most bodies are small and read without a stream. The listener's idle timeout ends slow ones.
   if (announced !== null && announced <= SMALL_BYTES) {
     const body = await request.arrayBuffer().catch(() => null)
     if (body === null) throw endedEarly()
@@ -26,7 +27,7 @@ export async function readBytes(
   }
   if (request.body === null) return NO_BYTES
   if (announced !== null) await enter(announced)
-  // Into one buffer: another copy at the end would block the thread.
+  // One buffer of the known size, because joining the chunks at the end would block the thread.
   const whole = announced === null ? null : new Uint8Array(announced)
   const chunks: Uint8Array[] = []
   const startedAt = clock.now()
@@ -52,9 +53,10 @@ export async function readBytes(
   return only !== undefined && chunks.length === 1 ? only : Buffer.concat(chunks, size)
 }
 
-/** Bytes and headers → validated body, or 400 with every fault. The content type must be `application/json`, the bytes
- *  valid UTF-8, the nesting at most 64 levels, the values at most 500,000. `put` inserts the values that were
- *  extracted from the bytes (extract-base64.ts). */
+/** Request and the bytes of its body → the body, parsed and validated by the operation's schema; undefined if the
+ *  operation has no body. The content type must be `application/json` (or that of `textField`) and the bytes valid
+ *  UTF-8. At most 64 levels of nesting, 500,000 values and 2,000 keys per object. `put` inserts values that were
+ *  extracted from the bytes (extract-base64.ts). Throws `validation_error` that lists every invalid field. */
 export function parseBody(
   operation: Pick<Operation, 'body' | 'bodyOptional' | 'textField'>,
   request: Request,
@@ -65,7 +67,7 @@ export function parseBody(
   return body === undefined ? undefined : parseAs(body, operation, request, bytes, put)
 }
 
-/** The same for the schema of a body. */
+/** Like parseBody, with a given schema. */
 export function parseAs<T>(
   schema: z.ZodType<T>,
   { bodyOptional, textField }: Pick<Operation, 'bodyOptional' | 'textField'>,
@@ -84,7 +86,8 @@ export function parseAs<T>(
   return checked(schema, value, 'body')
 }
 
-/** Query string → validated query, or 400 that names every unknown, repeated and invalid parameter. */
+/** URL → the query, parsed and validated by the operation's schema; undefined if the operation has no query parameters.
+ *  Throws `validation_error` that lists every unknown, repeated and invalid parameter. */
 export function parseQuery(operation: Operation, url: string): unknown {
   const start = url.indexOf('?')
   if (start < 0) return operation.query === undefined ? undefined : checked(operation.query, {}, 'query')
@@ -102,8 +105,8 @@ export function parseQuery(operation: Operation, url: string): unknown {
   return undefined
 }
 
-/** Rejects ambiguous content. `application/json` may have parameters (RFC 8259 §11 defines none); compressed bodies
- *  are not supported. */
+/** Throws `validation_error` unless the body is uncompressed and, if not `isText`, `application/json`. Parameters of
+ *  the content type are ignored (RFC 8259 §11 defines none). */
 function checkHeaders(headers: Headers, isText: boolean): void {
   if (!isText && !isOfType(headers, 'application/json'))
     throw notABody('Content-Type must be application/json', 'Content-Type')
@@ -118,19 +121,19 @@ function checkHeaders(headers: Headers, isText: boolean): void {
 
 const NO_BYTES = new Uint8Array(0)
 const UTF8 = new TextDecoder('utf-8', { fatal: true })
-/** These never wait (request-body.ts). */
+/** Bodies up to this size need no memory reservation (request-body.ts). */
 export const SMALL_BYTES = 256 * 1024
 const LONGEST_UPLOAD_MS = 300_000 // 25 MiB at 90 KB/s
 const DEEPEST = 64
-const MOST_VALUES = 500_000 // a full batch of 500 messages has a fifth of that
-/** Validation takes 1 µs per key without a pause: 3 MB of keys took a second. */
+const MOST_VALUES = 500_000 // a full batch of 500 messages has about 100,000
+/** Keys per object. Validation takes 1 µs per key and blocks the thread: 3 MB of keys took a second. */
 const MOST_KEYS = 2_000
 const SHAPE = { levels: DEEPEST, values: MOST_VALUES, keys: MOST_KEYS }
 const TINY_BYTES = 16 * 1024
 const MOST_FAULTS = 100
 
 function parseJson(bytes: Uint8Array): unknown {
-  // Small bodies go straight to the parser: 1–2 ms at worst.
+  // The parser takes 2 ms at worst for bodies of this size.
   const fault = bytes.byteLength > TINY_BYTES ? shapeFault(bytes, SHAPE) : null
   if (fault === 'deep') throw tooDeep()
   if (fault === 'wide') throw notABody(`An object in the body has more than ${MOST_KEYS} keys.`)
@@ -154,7 +157,7 @@ function decode(bytes: Uint8Array): string {
   }
 }
 
-/** Compares the media type without parameters. */
+/** True if the content type, without its parameters, is `type`. */
 function isOfType(headers: Headers, type: string): boolean {
   return headers.get('content-type')?.replace(/;.*/s, '').trim().toLowerCase() === type
 }
@@ -165,7 +168,7 @@ function isDeeperThan(value: unknown, levels: number): boolean {
   return Object.values(value).some((entry) => isDeeperThan(entry, levels - 1))
 }
 
-/** `known`: faults found earlier. */
+/** Value → parsed value. Throws `validation_error` with the faults of the schema and those in `known`. */
 function checked<T>(schema: z.ZodType<T>, value: unknown, root: 'body' | 'query', known: FieldFault[] = []): T {
   const result = check(schema, value, root)
   if (result.faults === null && known.length === 0) return result.value

@@ -1,6 +1,6 @@
 import type { ApiResponse } from './operation.ts'
 
-/** A response as it is sent. */
+/** A response whose body is ready to send. */
 export interface Rendered {
   status: number
   body: string | Uint8Array<ArrayBuffer>
@@ -8,8 +8,8 @@ export interface Rendered {
   headers: Record<string, string> | undefined
 }
 
-/** Response → bytes or text to send. A string or Uint8Array with its own `contentType` is sent unchanged; everything
- *  else becomes JSON. The result is deterministic, so a replay is byte-identical. */
+/** Response of a handler → rendered response. A string or Uint8Array stays unchanged; any other body becomes JSON. The
+ *  default content type is JSON. Deterministic, so a replay is byte-identical. Never throws for JSON values. */
 export function render(answer: ApiResponse): Rendered {
   const { status, body, headers, contentType } = answer
   if (typeof body === 'string' || body instanceof Uint8Array) {
@@ -18,7 +18,7 @@ export function render(answer: ApiResponse): Rendered {
   return { status, body: JSON.stringify(body) ?? '', contentType: contentType ?? JSON_TYPE, headers }
 }
 
-/** Response of DELETE. */
+/** ID of a deleted record → the response of DELETE: 200 with `{id, deleted: true}`. */
 export function deleted(id: string): ApiResponse {
   return { status: 200, body: { id, deleted: true } }
 }
@@ -30,4 +30,5 @@ export const PERSONAL = {
   vary: 'Authorization, Cookie',
 }
 
+/** Content type of JSON responses. */
 export const JSON_TYPE = 'application/json; charset=utf-8'

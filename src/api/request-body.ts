@@ -8,32 +8,40 @@ import { extractBase64 } from './extract-base64.ts'
 import type { Operation } from './operation.ts'
 import { parseBody, readBytes, SMALL_BYTES } from './read.ts'
 
-/** The body of one request. Large bodies reserve memory until `release`. */
+/** The body of one request. A body of more than 256 KiB reserves memory until `release`. */
 export interface RequestBody {
-  /** Reads the whole body. Throws `payload_too_large`, `unavailable` without memory, or 400 for a body that ends early. */
+  /** Reads the whole body. Rejects with `payload_too_large`, with `unavailable` if no memory becomes free, or with
+   *  `validation_error` if the body ends early or is too slow (read.ts). */
   receive(): Promise<void>
-  /** Empty before `receive`. */
+  /** The body; empty before `receive`. */
   bytes(): Uint8Array
-  /** Memory that the body holds. A large body that did not announce its size reserved the limit. */
+  /** Bytes of memory reserved for the body, or its size if it is small. A large body without Content-Length reserves
+   *  the maximum body size. */
   heldBytes(): number
-  /** The body as the operation's schema defines it; a promise for large bodies. Throws 400 with every fault. */
+  /** The body, parsed and validated by the operation's schema; a promise for large bodies. Throws or rejects with
+   *  `validation_error` that lists every invalid field. */
   parse(operation: Operation): unknown
+  /** Releases the reserved memory. */
   release(): void
 }
 
+/** Reads and parses request bodies within memory limits. */
 export interface RequestBodies {
+  /** Opens the body of a request of this organization. Reads nothing until `receive`. */
   open(request: Request, organizationId: string): RequestBody
 }
 
+/** What createRequestBodies needs. */
 export interface RequestBodiesDeps {
   clock: Clock
   memory: Memory
-  /** Paces large bodies by organization, together with large messages. */
+  /** Schedules the parsing of large bodies fairly between organizations, together with large messages. */
   heavyWork: HeavyWork
-  /** Largest body. */
+  /** Maximum size of a body. */
   limitBytes: number
 }
 
+/** Memory, scheduler and size limit → RequestBodies. */
 export function createRequestBodies(deps: RequestBodiesDeps): RequestBodies {
   const { clock, memory, limitBytes } = deps
   const largeBodies = createLargeBodies({ clock, memory })
@@ -58,7 +66,7 @@ export function createRequestBodies(deps: RequestBodiesDeps): RequestBodies {
   }
 }
 
-/** Large bodies are parsed one after another, and base64 in slices, so that the main thread is never blocked for long. */
+/** Parses one large body at a time, and base64 in slices, so that the main thread is never blocked for long. */
 function parseLarge(
   body: { operation: Operation; request: Request; bytes: Uint8Array; organizationId: string },
   heavyWork: HeavyWork,
@@ -75,27 +83,29 @@ function parseLarge(
   )
 }
 
-/** Limits the memory of request bodies. Small bodies are not counted (read.ts). */
+/** Limits the memory and main-thread time of large request bodies. Small bodies are not counted (read.ts). */
 export interface LargeBodies {
-  /** Reservation of one request of this organization, empty at first. */
+  /** Opens the body of one request of this organization. It reserves nothing until `enter` is called. */
   open(request: Request, organizationId: string): LargeBody
-  /** Runs `work` after all earlier ones, with its direct continuations: one large body is validated, packed and
-   *  written at a time. Otherwise several could block the thread in a row. */
+  /** Runs `work` when all earlier calls are done, and resolves or rejects with its result. The next call starts two
+   *  turns of the event loop later, in which the caller packs and writes the body. Otherwise several bodies in a row
+   *  would block the thread. */
   inTurn<T>(work: () => Promise<T>): Promise<T>
 }
 
+/** The memory reservation of one large request body. */
 export interface LargeBody {
-  /** Reserves memory; until then the body stays in the sender's socket. Rejects with `unavailable` after twenty
-   *  seconds. */
+  /** Reserves memory for receiving the body. The body is not read while this waits. Rejects with `unavailable` if no
+   *  memory becomes free within 20 s. */
   enter(sizeBytes: number): Promise<void>
-  /** The body has been read: reserves memory for its processing. Rejects as `enter` does. */
+  /** Reserves memory for processing the received body; no effect without `enter`. Rejects as `enter` does. */
   begin(readBytes: number): Promise<void>
-  /** Releases the reservation after the response; `readBytes` is the actual size of the body. */
+  /** Releases the reservation. `readBytes` is the actual size of the body. */
   leave(readBytes: number): void
 }
 
-/** An organization can reserve at most half of the memory, however many keys it has, so that slow senders leave some
- *  for others. */
+/** Clock and memory → LargeBodies with a budget of 64 MiB. One organization can reserve at most half of it, so that its
+ *  slow uploads leave memory for others. */
 export function createLargeBodies({ clock, memory }: { clock: Clock; memory: Memory }): LargeBodies {
   const budget: MemoryBudget = createMemoryBudget({
     totalBytes: BUDGET_BYTES,
@@ -131,13 +141,14 @@ export function createLargeBodies({ clock, memory }: { clock: Clock; memory: Mem
   }
 }
 
-/** The first of these packs the body, the second writes it (writer.ts). */
+/** Waits for two turns of the event loop: in the first the caller packs the body, in the second the store writes it
+ *  (writer.ts). */
 async function restOfTurn(): Promise<void> {
   await new Promise(setImmediate)
   await new Promise(setImmediate)
 }
 
-/** A body needs a multiple of its size while it is read, validated and packed. */
+/** Small, because a body needs a multiple of its size while it is read, validated and packed. */
 const BUDGET_BYTES = 64 * 2 ** 20
 const GC_AFTER_BYTES = 48 * 2 ** 20
 const PATIENCE_MS = 20_000

@@ -13,7 +13,7 @@ import { render } from './rendered-response.ts'
 import type { RequestBodies, RequestBody } from './request-body.ts'
 import type { OperatorSessions } from './sessions.ts'
 
-/** An authenticated request and the operation it names. */
+/** An authenticated request and its operation. */
 export interface OperationRequest {
   request: Request
   operation: Operation
@@ -21,6 +21,7 @@ export interface OperationRequest {
   exchange: Exchange
 }
 
+/** What respond and respondAudited need. */
 export interface RespondDeps {
   authentication: Authentication
   audit: Audit
@@ -30,7 +31,8 @@ export interface RespondDeps {
   idempotency: Idempotency
 }
 
-/** Checks the permission, reads the body, and runs the operation once per Idempotency-Key. Throws a Refusal. */
+/** Checks the permission, reads the body and runs the operation, once for all requests with the same Idempotency-Key.
+ *  Resolves with the response. Rejects with a Refusal or the error of the store. */
 export async function respond(asked: OperationRequest, deps: RespondDeps): Promise<Response> {
   const { request, operation, call } = asked
   requirePermission(call.key, operation)
@@ -53,7 +55,7 @@ export async function respond(asked: OperationRequest, deps: RespondDeps): Promi
   }
 }
 
-/** The same for an operation that the audit log records. */
+/** Like respond, for an operation that the audit log records. */
 export function respondAudited(asked: OperationRequest, deps: RespondDeps): Promise<Response> {
   const { request, operation, call } = asked
   const origin = () => deps.authentication.originOf(request, call.key)

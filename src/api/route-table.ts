@@ -1,47 +1,49 @@
 import { Refusal } from '../model/refusal.ts'
 import type { Operation } from './operation.ts'
 
-/** A page outside /v1 that needs no key: health, documents, metrics, the dashboard. */
+/** A page outside /v1 that needs no API key, such as health checks, documentation, metrics or the dashboard. */
 export interface Page {
   method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
-  /** `/docs/:file`; may end in `/*`. Never under /v1. */
+  /** `/docs/:file`; may end in `/*`. Must not be under /v1. */
   path: string
   /** Also served during shutdown. */
   whileStopping?: boolean
-  /** `peer`: address of the other end of the connection, possibly a proxy; null without a socket. */
+  /** Returns the response, or throws a Refusal. `peer` returns the remote address of the connection, possibly that of a
+   *  proxy; null without a socket. */
   handle: (request: Request, params: Params, peer: () => string | null) => Response | Promise<Response>
 }
 
-/** Another service's API on top of our operations, under its own root. It requires a key as /v1 does and uses the same
- *  pipeline; errors have that service's format. */
+/** A compatible API: the API of another service, implemented with our operations under its own root path. It requires a
+ *  key and uses the same pipeline as /v1. Errors have the format of the other service. */
 export interface CompatApi {
   /** `/compat/resend` */
   root: string
   /** Their paths include the root. */
   operations: Operation[]
-  /** Refusal and its request → status and JSON. */
+  /** Refusal and its request → HTTP status and JSON body in the other service's format. */
   refuse: (refusal: Refusal, request: Request) => { status: number; body: unknown }
 }
 
-/** The values of `:name` segments. */
+/** Values of the path parameters (`:name`) by name. */
 export type Params = Record<string, string>
 
-/** One path and its methods. */
+/** One path pattern and its methods. */
 export interface Route {
   path: string
-  /** Requires a key before anything is revealed, even whether the path exists. */
+  /** True if every response requires a key, even 404. */
   guarded: boolean
-  /** The API that formats errors; null = ours. */
+  /** The compatible API that the path belongs to; null for our own. */
   compatApi: CompatApi | null
-  /** By method; HEAD uses GET. */
+  /** Operations by HTTP method. HEAD has the entry of GET. */
   operations: ReadonlyMap<string, Operation>
+  /** Pages by HTTP method. HEAD has the entry of GET. */
   pages: ReadonlyMap<string, Page>
-  /** Value of the `Allow` header; empty = nothing at this path. */
+  /** Value of the `Allow` header. Empty if the path does not exist. */
   allow: string
 }
 
-/** Operations, pages and compat APIs → one route per path, and one for unknown paths. Throws if two share path and
- *  method: a programming error. */
+/** Operations, pages and compatible APIs → one route per path, and routes for unknown paths. Throws an Error, a
+ *  programming error, if two entries have the same path and method, an operation is not under /v1, or a page is. */
 export function createRoutes(operations: Operation[], pages: Page[], compatApis: CompatApi[] = []): Route[] {
   const paths = new Map<string, Entry>()
   const at = (path: string, compatApi: CompatApi | null = null) => {
@@ -73,7 +75,8 @@ export function createRoutes(operations: Operation[], pages: Page[], compatApis:
   }))
 }
 
-/** Entry for the request's method; 404 if the path has none at all, 405 if it has others. */
+/** Route and its entry for the request's method → the same entry. If it is undefined, throws `not_found` for an unknown
+ *  path, and `method_not_allowed` for a path with other methods. */
 export function requireMethod<T>(route: Route, found: T | undefined): T {
   if (found !== undefined) return found
   if (route.allow === '') throw new Refusal('not_found', 'No such path. See /docs for all paths.')

@@ -5,9 +5,10 @@ import type { FieldFault } from '../model/refusal.ts'
 import { hasInvisible } from '../net/visible-text.ts'
 import { EMAIL, ENDPOINT_URL, SEEN, TIME } from './patterns.ts'
 
-// Messages of our checks are predicates, prefixed with the field's name (`url` + `must be …`).
+// Messages of the checks in this file are predicates. `check` puts the field's name before them: `url must be …`.
 
-/** `limit` 1–100, default 25, and `cursor`. Spread into the strict object of a query. */
+/** Query parameters of a list: `limit` from 1 to 100, default 25, and `cursor`. Spread them into the query's strict
+ *  object. */
 export const pageFields = {
   limit: z
     .string()
@@ -18,7 +19,7 @@ export const pageFields = {
   cursor: characters(200).optional().describe('`next_cursor` of the previous page.'),
 }
 
-/** ISO 8601 date, or date and time with offset → ms UTC. A date means midnight UTC. */
+/** Schema of a time: ISO 8601 date, or date and time with offset → ms UTC. A date means midnight UTC. */
 export const isoTime = z
   .string()
   .transform((text, context) => {
@@ -29,21 +30,22 @@ export const isoTime = z
   })
   .meta({ ...TIME, description: 'ISO 8601 with offset, or a date, meaning midnight UTC.' })
 
-/** `created_after` (inclusive) and `created_before` (exclusive), each ms UTC or absent. */
+/** Query parameters `created_after` (inclusive) and `created_before` (exclusive), each parsed to ms UTC or absent. */
 export const timeFields = {
   created_after: isoTime.optional().describe('Inclusive; ISO 8601.'),
   created_before: isoTime.optional().describe('Exclusive; ISO 8601.'),
 }
 
-/** Query of a list that is only filtered by time. */
+/** Schema of the query of a list whose only filter is time. */
 export const recordsQuery = z.strictObject({ ...pageFields, ...timeFields })
 
-/** Parsed timeFields → range for the store. */
+/** Parsed timeFields → time range for the store; null where a parameter is absent. */
 export function timeRange(query: { created_after?: number | undefined; created_before?: number | undefined }) {
   return { createdAfter: query.created_after ?? null, createdBefore: query.created_before ?? null }
 }
 
-/** Plain `a@d` → the same with its domain as lower-case A-label. */
+/** Schema of an address without a display name: `ann@Exämple.com` → `ann@xn--exmple-cua.com`, the domain as a
+ *  lower-case A-label. */
 export const emailAddress = z
   .string()
   .transform((text, context) => {
@@ -58,7 +60,8 @@ export const emailAddress = z
       'An address without a display name: `ann@example.com`. Internationalized addresses are accepted (RFC 6531).',
   })
 
-/** Label of 1 to `max` visible characters, not blank. Bidirectional controls could make it look like another label. */
+/** Schema of a name with 1 to `max` visible characters, not blank. Bidirectional controls are rejected, because they
+ *  could make it look like another name. */
 export function label(max: number) {
   return z
     .string()
@@ -69,7 +72,7 @@ export function label(max: number) {
     .meta({ ...SEEN, maxLength: max })
 }
 
-/** Text of at most `max` characters, counted as in JSON Schema: an emoji is one. */
+/** Schema of a text of at most `max` code points, the unit of JSON Schema: most emoji count as one. */
 export function characters(max: number, text: z.ZodString = z.string()) {
   return text
     .refine((text) => hasAtMost(text, max), `must have at most ${max.toLocaleString('en')} characters`)
@@ -81,7 +84,8 @@ function hasAtMost(text: string, max: number): boolean {
   return text.length <= max || (text.length <= 2 * max && [...text].length <= max)
 }
 
-/** URL of an endpoint; `checkUrl` returns the reason to reject it, or null (net/webhook-url.ts checkWebhookUrl). */
+/** Schema of an endpoint URL. `checkUrl` returns why the URL is rejected, or null (checkWebhookUrl in
+ *  net/webhook-url.ts). */
 export function endpointUrl(checkUrl: (url: string) => string | null) {
   return z
     .string()
@@ -92,7 +96,8 @@ export function endpointUrl(checkUrl: (url: string) => string | null) {
     .meta(ENDPOINT_URL)
 }
 
-/** `grace_period_minutes` of both rotations: 0–10080, default 60. */
+/** Schema of `grace_period_minutes`, for rotating an API key or a webhook secret: 0 to 10,080 (one week), default
+ *  60. */
 export const graceMinutes = z
   .number()
   .int()
@@ -101,11 +106,12 @@ export const graceMinutes = z
   .default(60)
   .describe('How long the old value stays valid.')
 
-/** Years with four digits in ISO 8601, ms UTC: all times in requests and responses are in this range. */
+/** First and last time with a four-digit year, in ms UTC. All times in requests and responses are in this range. */
 export const FIRST_TIME = Date.parse('0000-01-01T00:00:00Z')
 const LAST_TIME = Date.parse('9999-12-31T23:59:59.999Z')
 
-/** Text → ms UTC, or null if it is not a supported ISO 8601 time. A time requires an offset. Never throws. */
+/** ISO 8601 date, or date and time with offset → ms UTC. Digits beyond milliseconds are cut off. Null for any other
+ *  text and for a year outside 0000 to 9999. Never throws. */
 export function parseIsoTime(text: string): number | null {
   const match = ISO_TIME.exec(text)
   if (match === null) return null
@@ -117,9 +123,9 @@ export function parseIsoTime(text: string): number | null {
   return at >= FIRST_TIME && at <= LAST_TIME ? at : null
 }
 
-/** Value and schema → parsed value, or every invalid field with its first fault. Never throws. Fields are written as
- *  `attachments[0].content`; unknown fields are listed individually. `root` names the value as a whole; `query` has
- *  parameters. */
+/** Schema and value → parsed value, or the first fault of every invalid field. Field names have the form
+ *  `attachments[0].content`. Each unknown field is a fault of its own. `root` is the name for faults of the whole
+ *  value; if it is `query`, messages say "parameter" instead of "field". Never throws. */
 export function check<T>(schema: z.ZodType<T>, value: unknown, root: string): Checked<T> {
   const result = schema.safeParse(value, { error: wording })
   if (result.success) return { value: result.data, faults: null }
@@ -129,6 +135,7 @@ export function check<T>(schema: z.ZodType<T>, value: unknown, root: string): Ch
   return { value: null, faults: faults.filter(isFirst) }
 }
 
+/** Result of check: either `value` or `faults` is null. */
 export type Checked<T> = { value: T; faults: null } | { value: null; faults: FieldFault[] }
 
 const ISO_TIME =
@@ -138,7 +145,8 @@ const UNSEEN = 'must not contain control, bidirectional or invisible characters'
 
 type Path = readonly PropertyKey[]
 
-/** Messages of zod's own checks, as predicates. Undefined keeps the message of our checks. */
+/** Issue of one of zod's own checks → its message, as a predicate. Undefined for checks of this file, which have their
+ *  own message. */
 function wording(issue: z.core.$ZodRawIssue): string | undefined {
   switch (issue.code) {
     case 'invalid_type':
@@ -193,13 +201,14 @@ function faultsOf(issue: z.core.$ZodIssue, before: Path, value: { schema: z.ZodT
   return [fault(path, issue.message, root)]
 }
 
-/** A name that the schema does not have → the message, with the name that was probably meant. */
+/** Message for an unknown name. `meant` is the known name to suggest, or null. `root` as in check. */
 export function unknownName(name: string, root: string, meant: string | null): string {
   const message = `Unknown ${root === 'query' ? 'parameter' : 'field'} "${name}".`
   return meant === null ? message : `${message} Did you mean "${meant}"?`
 }
 
-/** The names of an object's fields; of all its forms if it has several. Empty for anything else. */
+/** Schema and path → names of the fields that the object at this path can have, in all variants of a union. Empty if
+ *  there is no object. */
 function fieldsAt(schema: z.core.$ZodType, path: Path): string[] {
   const { def } = (schema as z.core.$ZodTypes)._zod
   const [part, ...rest] = path
@@ -222,9 +231,10 @@ function fieldsAt(schema: z.core.$ZodType, path: Path): string[] {
   }
 }
 
-const MOST_SUGGESTIONS = 10 // each compares the name with every known one
+const MOST_SUGGESTIONS = 10 // each compares the unknown name with every known one
 
-/** The intended variant of a union: the first that does not already fail on its type. */
+/** Faults of each variant of a union → those of the variant that the caller probably meant: the first one that does not
+ *  fail on its type. Null if all fail. */
 function closestBranch(branches: readonly (readonly z.core.$ZodIssue[])[]): readonly z.core.$ZodIssue[] | null {
   const fits = (issues: readonly z.core.$ZodIssue[]) => {
     const first = issues[0]
@@ -250,7 +260,7 @@ function fieldName(path: Path): string {
   return name
 }
 
-/** Names in a request can be as long as its body; long ones are shortened. */
+/** A name as shown in a message. An unknown name can be as long as the request body, so long names are shortened. */
 function shown(part: PropertyKey): string {
   const text = String(part)
   return text.length > LONGEST_NAME ? `${text.slice(0, LONGEST_NAME).toWellFormed()}…` : text

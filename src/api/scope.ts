@@ -5,7 +5,7 @@ import type { Page, PageRequest } from '../storage/store.ts'
 import { requireOwned } from './errors.ts'
 import { isOperator } from './operator.ts'
 
-/** The records that a key can access within its organization; permission-table.ts lists where it applies. */
+/** The records that a key can access in its organization. permission-table.ts lists the operations that apply it. */
 export interface Scope {
   organizationId: string
   /** `test`: test records only; null = both modes. */
@@ -14,8 +14,8 @@ export interface Scope {
   domainId: string | null
 }
 
-/** Key → its scope. A test key is limited to test records, a key without `admin` to its domain; the operator has no
- *  limits. */
+/** Key → its scope. A test key is limited to test records, and a key without `admin` to its domain. The operator can
+ *  access all records of the organization. */
 export function scopeOf(key: Pick<ApiKey, 'id' | 'organizationId' | 'domainId' | 'mode' | 'permissions'>): Scope {
   const { organizationId } = key
   if (isOperator(key)) return { organizationId, mode: null, domainId: null }
@@ -26,26 +26,30 @@ export function scopeOf(key: Pick<ApiKey, 'id' | 'organizationId' | 'domainId' |
   }
 }
 
-/** Key → mode of the records it creates. The operator's choice of a mode applies to messages only. */
+/** Key → mode of the records that it creates. The operator's records are always live: the mode that the operator
+ *  selects in the dashboard applies to messages only. */
 export function modeOfRecords(key: Pick<ApiKey, 'id' | 'mode'>): Mode {
   return isOperator(key) ? 'live' : key.mode
 }
 
-/** A record with an optional mode and domain. The domain is null for records of the whole organization. */
+/** A record that a scope can be compared with. */
 export interface Scoped {
   organizationId: string
+  /** Absent if the record has no mode. */
   mode?: Mode
+  /** Absent if the record belongs to no domain, so that every key can access it; null for the whole organization. */
   domainId?: string | null | undefined
 }
 
-/** True if a record is within a scope of the same organization. */
+/** True if the scope includes the record. Does not compare organizations. */
 export function isWithin({ mode, domainId }: Scope, record: Scoped): boolean {
   if (mode !== null && record.mode !== undefined && record.mode !== mode) return false
   return domainId === null || record.domainId === undefined || record.domainId === domainId
 }
 
-/** Record that a path or filter refers to → the same record, if it is within the scope. Null → 404; another
- *  organization's → 403; a live one for a test key → 404, as if it did not exist; another domain's → 403. */
+/** The record that a path or filter refers to, or null if it does not exist → the same record. Throws `not_found` for
+ *  null and for a live record with a test key, and `forbidden` for a record of another organization or of a domain
+ *  outside the scope. `what` is the noun in the message: `webhook`. */
 export function requireWithin<T extends Scoped>(record: T | null, scope: Scope, what: string): T {
   const owned = requireOwned(record, scope.organizationId, what)
   if (!isWithin({ ...scope, domainId: null }, owned)) throw new Refusal('not_found', `No such ${what}. Check the ID.`)
@@ -53,13 +57,14 @@ export function requireWithin<T extends Scoped>(record: T | null, scope: Scope, 
   throw otherDomain(what)
 }
 
-/** A record that only real mail creates, such as an inbound route: invisible to test keys. */
+/** Like requireWithin, for records without a mode that concern live mail only, such as inbound routes. Test keys get
+ *  `not_found`. */
 export function requireLive<T extends Omit<Scoped, 'mode'>>(record: T | null, scope: Scope, what: string): T {
   return requireWithin(record === null ? null : { ...record, mode: 'live' as const }, scope, what)
 }
 
-/** List filters and scope → store filters; null if nothing can match. Throws 403 for a domain outside the key's scope.
- *  The caller checks that the domain belongs to the organization. */
+/** List filters and scope → filters for the store; null if no record can match. Throws `forbidden` for a domain outside
+ *  the scope. The caller must check that the domain belongs to the organization. */
 export function narrowed(
   asked: { domain_id?: string | undefined; mode?: Mode | undefined },
   scope: Scope,
@@ -70,8 +75,8 @@ export function narrowed(
   return { domainId: domainId ?? scope.domainId, mode: mode ?? scope.mode }
 }
 
-/** Scope and number of domains → the same, without a domain if the organization has only one: then organization-wide
- *  records apply to that domain alone. */
+/** Scope → the same scope, without its domain limit if the organization has at most one domain. Records of the whole
+ *  organization then concern only that domain. Rejects with the error of the store. */
 export async function withoutOnlyDomain(
   scope: Scope,
   { domains }: { domains: { count(organizationId: string): Promise<number> } },
@@ -80,10 +85,11 @@ export async function withoutOnlyDomain(
   return { ...scope, domainId: null }
 }
 
+/** An empty page. */
 export const NO_RECORDS = { records: [], hasMore: false }
 
-/** Store list, page and predicate → that page of the matching records. Reads further if few match; plans limit the
- *  number of these records. */
+/** List method of the store, page and predicate → that page of the matching records. Reads until the page is full or
+ *  the list ends. Use it only for records whose number the plan limits. Rejects with the error of `list`. */
 export async function filteredPage<T extends { id: string }, R extends PageRequest>(
   list: (page: R) => Promise<Page<T>>,
   page: R,

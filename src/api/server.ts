@@ -25,51 +25,56 @@ import { createSessions } from './sessions.ts'
 import { createSockets } from './sockets.ts'
 import type { Streams } from './streams.ts'
 
+/** What createApi needs. */
 export interface ApiOptions {
   operations: Operation[]
-  /** Served without a key, outside /v1: documents, metrics, the dashboard. */
+  /** Pages outside /v1 that need no API key, such as metrics and the dashboard. Health checks, documentation and
+   *  sign-in are added to them. */
   pages?: Page[]
-  /** Other services' APIs on top of the same operations. */
+  /** Compatible APIs of other services. */
   compatApis?: CompatApi[]
   store: Store
   clock: WallClock
   random: Random
   mintId: MintId
   plans: (name: string) => Plan | undefined
+  /** Maximum size of a request body. */
   limits: { bodyBytes: number }
   clientAddress: ClientAddress
   /** Set if all requests come through a TLS proxy. */
   plaintextGuard?: PlaintextGuard
-  /** True if the operator can sign in with a browser; the default. */
+  /** True if the operator can sign in to the dashboard. Default: true. */
   hasSessions?: boolean
-  /** Host names for browsers; none by default. */
+  /** How browsers reach this server. Default: on loopback only. */
   origin?: OriginOptions
   log: Log
-  /** HSTS max-age in seconds for HTTPS responses; 0: not sent. */
+  /** max-age of the `Strict-Transport-Security` header in seconds (RFC 6797), for HTTPS. Not sent if 0 or absent. */
   hstsSeconds?: number
-  /** Reports the file descriptor supply until the returned function is called; while it is short, no connections are
-   *  accepted. */
+  /** Reports the file descriptor supply until the returned function is called. While it is short, no connections are
+   *  accepted. Default: never short. */
   watchDescriptors?: (onSupply: (supply: Supply) => void) => () => void
-  /** Memory budget for large bodies and responses; while it is short, keys are not even looked up. Unlimited by
-   *  default. */
+  /** Memory for large bodies and responses. While it is short, API requests get 503 before their key is looked up.
+   *  Default: unlimited. */
   memory?: Memory
-  /** Schedules large requests together with large mail (submission/accept.ts); separate by default. */
+  /** Schedules large requests. Share it with submission/accept.ts, which schedules large messages. Default: a separate
+   *  one. */
   heavyWork?: HeavyWork
-  /** Called for every response; `operation` is its ID, or the pattern of the path. */
+  /** Called after every response. `operation` is the operation ID, or the path pattern if there is none. */
   answered?: (request: { operation: string; status: number; durationMs: number }) => void
-  /** Streaming responses. */
+  /** The open event streams. `stop` and a shortage of file descriptors end them. */
   streams?: Pick<Streams, 'end' | 'close'>
-  /** Why the process should get no requests (for /readyz); null if it can. */
+  /** Returns null if the process can serve requests, otherwise the reason why not, for /readyz. */
   isReady: () => string | null
 }
 
+/** The HTTP API. */
 export interface Api {
-  /** Binds (port 0 allowed) and returns the bound address; with a certificate for HTTPS. Call it idempotencyKeys for each.
-   *  Rejects if the address is in use. */
+  /** Binds the address and resolves with the bound one; port 0 selects a free port. With a certificate it serves HTTPS.
+   *  Call it once for each listener. Rejects if the address is in use. */
   listen(address: { host: string; port: number }, certificate?: Certificate): Promise<{ host: string; port: number }>
-  /** Applies to new HTTPS connections. */
+  /** Uses the certificate for new HTTPS connections (listener.ts). */
   useCertificate(certificate: Certificate): void
-  /** Handles a request without a socket. */
+  /** Serves a request without a socket. */
   fetch(request: Request): Promise<Response>
   /** Number of requests in progress. */
   underWay(): number
@@ -77,11 +82,12 @@ export interface Api {
   readonly auth: Auth
   readonly rateLimit: RateLimit
   readonly idempotencyKeys: IdempotencyKeys
-  /** Rejects new requests with 503, lets those in progress finish for at most `withinMs`, then closes all connections. */
+  /** Stops the API: rejects new requests with 503, waits at most `withinMs` for those in progress, then closes all
+   *  connections. */
   stop(withinMs: number): Promise<void>
 }
 
-/** Assembles the HTTP API: pipeline (flow.ts) and sockets (sockets.ts). */
+/** Creates the HTTP API from pipeline (flow.ts) and sockets (sockets.ts). It serves no connections until `listen`. */
 export function createApi(options: ApiOptions): Api {
   const { store, clock, memory = ampleMemory, hasSessions = true, heavyWork = createHeavyWork(clock.steady) } = options
   const auth = createAuth(store)
@@ -115,7 +121,7 @@ export function createApi(options: ApiOptions): Api {
   const routes = createRoutes(options.operations, pages, options.compatApis)
   const sockets = createSockets({ ...options, ...flow, routes, endStreams: () => options.streams?.end() })
 
-  /** For keys and sessions. */
+  /** Stores the last use of API keys and sessions. */
   const flushUses = async () => {
     await Promise.all([auth.flushUses(), sessions.flushSeen()])
   }
@@ -132,7 +138,7 @@ export function createApi(options: ApiOptions): Api {
       const idle = flow.drain()
       const closed = sockets.close()
       const sleep = new AbortController()
-      // A client that does not read would keep its stream open indefinitely.
+      // A client that does not read keeps its stream open, so waiting for `closed` alone could take all of `withinMs`.
       const hadStreams = options.streams?.close() ?? false
       const left = hadStreams ? Promise.race([closed, clock.sleep(STREAM_END_MS, sleep.signal)]) : closed
       await Promise.race([Promise.all([idle, left]), clock.sleep(withinMs, sleep.signal)])
@@ -143,5 +149,5 @@ export function createApi(options: ApiOptions): Api {
   }
 }
 
-/** Enough time to send the last bytes of a stream. */
+/** Time to send the last bytes of event streams. */
 const STREAM_END_MS = 500

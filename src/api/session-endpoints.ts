@@ -28,11 +28,12 @@ const passwordBody = z.strictObject({
   present: z.string().max(MOST_PASSWORD).optional(),
 })
 
-/** `/session`: the operator's browser signs in, reads its session, sets a password and signs out.
+/** The pages `/session` and `/session/password`, with which the dashboard signs in, reads the session, sets the
+ *  operator's password and signs out.
  *
- *  Until a password is set, the only way to sign in is a link from the command line. The response is the same for
- *  every fault of a link or password, and tries are limited (sign-in-limit.ts). The session, the end of its link and
- *  the audit entry are written in one transaction. */
+ *  Until a password is set, the operator can only sign in with a link from the command line. All invalid links get the
+ *  same response, and so do all wrong passwords. Attempts are limited (sign-in-limit.ts). One transaction stores the
+ *  session, deletes its link and adds the audit entry. */
 export function sessionPages(options: SessionPagesOptions): Page[] {
   const endpoints = new SessionEndpoints(options)
   return [
@@ -166,7 +167,7 @@ class SessionEndpoints {
     return session
   }
 
-  /** Only our own page may request changes. */
+  /** Throws `forbidden` unless the request comes from our own page. */
   #requireOwnPage(request: Request): void {
     this.#deps.ownOrigin.requireOwnPage(request)
     if (!isIntended(request.headers)) throw new Refusal('forbidden', 'X-Operator is required')
@@ -177,7 +178,7 @@ class SessionEndpoints {
     return parseAs(schema, {}, request, bytes)
   }
 
-  /** Runs `work`, and records any change in the audit log in the same transaction. */
+  /** Runs `work`. The transaction of its change also adds an audit entry. */
   #audited<T>(action: string, session: Session, address: string, fields: string[], work: () => Promise<T>) {
     const { store, mintId, clock } = this.#deps
     const entry: AuditEntry = {
@@ -199,7 +200,7 @@ class SessionEndpoints {
 
 const INVALID_LINK = 'This link has expired or was already used. Create a new one with postrider login-link.'
 const MOST_BODY_BYTES = 4_096
-const MOST_SECONDS = 30 * 86_400 // as long as a session can last (model/session.ts)
+const MOST_SECONDS = 30 * 86_400 // maximum lifetime of a session (model/session.ts)
 
 function cookie(token: string, maxAgeSeconds: number, isSecure: boolean): string {
   const value = `${SESSION_COOKIE}=${token}; Path=/; HttpOnly; SameSite=Strict; Max-Age=${maxAgeSeconds}`

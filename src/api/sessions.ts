@@ -10,33 +10,36 @@ import type { Operation } from './operation.ts'
 import { operatorKey } from './operator.ts'
 import type { OwnOrigin } from './own-origin.ts'
 
-/** The operator's browser sessions. A request belongs to a session if it has the cookie, no `Authorization`, and one
- *  of the headers `X-Organization` and `X-Operator`, which forms and links cannot send. SameSite=Strict keeps the
- *  cookie from other sites' requests, and host, `Origin` and `Sec-Fetch-Site` must be those of our own pages
- *  (own-origin.ts). */
+/** The operator's dashboard sessions.
+ *
+ *  An API request belongs to a session if it has the session cookie, no `Authorization` header, and one of the headers
+ *  `X-Organization` and `X-Operator`, which forms and links cannot send. Because of SameSite=Strict, browsers do not
+ *  send the cookie with requests of other sites. In addition, `Host`, `Origin` and `Sec-Fetch-Site` must be those of
+ *  our own pages (own-origin.ts). `now` is in ms UTC. */
 export interface OperatorSessions {
-  /** The session of a request; null if it belongs to none and therefore needs a key. Throws 403 for a cross-site
-   *  request. */
+  /** Resolves with the session of an API request, or null if it has none and needs an API key. Rejects with `forbidden`
+   *  for a cross-site request. */
   of(request: Request, now: number): Promise<Session | null>
-  /** Session by the cookie alone, for pages outside the API; null if there is none. Throws 403 for a host that is
-   *  not ours. */
+  /** Resolves with the session of the cookie alone, for pages outside the API; null if there is none or it has ended.
+   *  Rejects with `forbidden` if the host is not ours. */
   ofCookie(request: Request, now: number): Promise<Session | null>
-  /** The operator's key, restricted by the headers `X-Organization`, `X-Domain` and `X-Mode`. Throws 400 for invalid
-   *  headers. */
+  /** The operator's key for the organization, domain and mode in the headers `X-Organization`, `X-Domain` and `X-Mode`.
+   *  Throws `validation_error` for an invalid mode. */
   keyOf(request: Request, now: number): ApiKey
-  /** Throws 400 if the operation belongs to an organization and the request names none, or one that does not exist,
-   *  or a domain of another organization. */
+  /** Rejects with `validation_error` if the operation needs an organization and the key has none, if the organization
+   *  does not exist, or if the domain belongs to another one. */
   requireTenant(key: ApiKey, operation: Operation): Promise<void>
-  /** Writes down when sessions were last seen. Kept for the next call when it fails; never rejects. */
+  /** Stores when sessions were last used. If the store fails, the next call retries. Never rejects. */
   flushSeen(): Promise<void>
 }
 
-/** Prefix of the cookie's name with HTTPS. Browsers accept such a cookie only from the host itself, for all its
- *  paths and over HTTPS, so that no other host of the domain can replace the session (RFC 6265bis §4.1.3.2). */
+/** Prefix of the cookie name over HTTPS. Browsers accept such a cookie only over HTTPS, with `Path=/` and from the host
+ *  itself, so that no other host of the domain can replace it (RFC 6265bis §4.1.3.2). */
 export const SECURE_PREFIX = '__Host-'
+/** Name of the session cookie, without the prefix. */
 export const SESSION_COOKIE = 'postrider_session'
 
-/** Store and ownOrigin → its sessions. */
+/** Store and origin checks → OperatorSessions. */
 export function createSessions(
   store: Pick<Store, 'sessions' | 'organizations' | 'domains'>,
   ownOrigin: OwnOrigin,
@@ -44,7 +47,7 @@ export function createSessions(
   let seen = new Map<string, { id: string; at: number; endsAt: number }>()
 
   const ofCookie = async (request: Request, now: number): Promise<Session | null> => {
-    const token = cookieToken(request.headers.get('cookie'), ownOrigin.isMaybeClear(request))
+    const token = cookieToken(request.headers.get('cookie'), ownOrigin.mayBePlaintext(request))
     if (token === null) return null
     ownOrigin.requireKnownHost(request)
     const session = await store.sessions.findByToken(hashToken(token))
@@ -103,33 +106,34 @@ export function createSessions(
   }
 }
 
-/** True if the header shows that our own page sent the request. */
+/** True if a script of our own page sent the request. Forms and links cannot set custom headers, and scripts of other
+ *  sites would need our permission (CORS). */
 export function isIntended(headers: Headers): boolean {
   return headers.has('x-organization') || headers.has('x-operator')
 }
 
-/** A new token, for a session or a link: 238 random bits. */
+/** A new secret for a session cookie or a sign-in link: 40 base62 characters, 238 random bits. */
 export function mintToken(random: Random): string {
   return base62(TOKEN_CHARACTERS, random)
 }
 
-/** Token → its stored form. The token is random enough to need no salt. */
+/** Token → its SHA-256, which the store keeps in place of the token. No salt: the token has 238 random bits. */
 export function hashToken(token: string): Uint8Array {
   return hash('sha256', token, 'buffer')
 }
 
-/** `Cookie` header → the token in it: from the cookie for HTTPS, or from the plain one if that is allowed; null if
- *  missing or malformed. */
-export function cookieToken(header: string | null, mayBeClear: boolean): string | null {
+/** `Cookie` header → the session token. The cookie with the prefix takes precedence; the one without it counts only if
+ *  `mayBePlaintext`. Null if the cookie is missing or malformed. */
+export function cookieToken(header: string | null, mayBePlaintext: boolean): string | null {
   if (header === null) return null
-  return SECURELY_PRESENTED.exec(header)?.[1] ?? (mayBeClear ? (PRESENTED.exec(header)?.[1] ?? null) : null)
+  return SECURELY_PRESENTED.exec(header)?.[1] ?? (mayBePlaintext ? (PRESENTED.exec(header)?.[1] ?? null) : null)
 }
 
 const TOKEN_CHARACTERS = 40
 const presented = (name: string) => new RegExp(`(?:^|;)[ \\t]?${name}=([0-9A-Za-z]{${TOKEN_CHARACTERS}})(?:;|$)`)
 const PRESENTED = presented(SESSION_COOKIE)
 const SECURELY_PRESENTED = presented(SECURE_PREFIX + SESSION_COOKIE)
-/** Not at every request: a row a minute is exact enough for a week. */
+/** Minimum time between two updates of a session's last use. One minute is exact enough: sessions last a week. */
 const SEEN_EVERY_MS = 60_000
 
 function modeOf(header: string | null): Mode {

@@ -1,14 +1,15 @@
 import { clientOf } from '../net/ip.ts'
 
-/** Limits sign-in attempts. */
+/** Limits sign-in attempts of the operator. */
 export interface SignInLimit {
-  /** Counts an attempt → seconds to wait before the next, 0 if it is allowed. `address` '' = unknown. */
+  /** Returns 0 and counts the attempt if it is allowed, otherwise the seconds to wait. `address` is the client address,
+   *  '' if unknown; `now` is in ms. */
   take(kind: 'link' | 'password', address: string, now: number): number
 }
 
-/** Ten attempts per minute and address (the /64 for IPv6), and thirty password attempts per minute in total. Sign-in
- *  links have their own limit, so password guessing cannot block them. GCRA (ITU-T I.371): one number per counter, in
- *  memory. */
+/** Creates a SignInLimit: ten attempts per minute and client address (/64 network for IPv6), and thirty password
+ *  attempts per minute in total. Sign-in links are not part of the total, so that password guessing cannot block them.
+ *  Counts with the GCRA algorithm (ITU-T I.371), one number per counter, in memory: a restart resets them. */
 export function createSignInLimit(): SignInLimit {
   const dueAt = new Map<string, number>()
 

@@ -7,41 +7,45 @@ import type { Flow } from './flow.ts'
 import { createListener, type Listener } from './listener.ts'
 import type { Route } from './route-table.ts'
 
+/** What createSockets needs. `limits` to `log` as in ApiOptions (server.ts). */
 export interface SocketsOptions extends Pick<Flow, 'serve' | 'fail'> {
   routes: Route[]
   limits: { bodyBytes: number }
   hstsSeconds?: number
   watchDescriptors?: (onSupply: (supply: Supply) => void) => () => void
-  /** Called when file descriptors are short. */
+  /** Ends all event streams. Called when file descriptors are short. */
   endStreams: () => void
   log: Log
 }
 
+/** The HTTP and HTTPS sockets of the API, and its router. */
 export interface Sockets {
-  /** Binds (port 0 allowed) → the bound address; with a certificate for HTTPS. Rejects if the address is in use. */
+  /** Binds the address and resolves with the bound one; port 0 selects a free port. With a certificate it serves HTTPS.
+   *  Rejects if the address is in use. */
   listen(address: Address, certificate?: Certificate): Promise<Address>
-  /** Applies to new HTTPS connections. */
+  /** Uses the certificate for new HTTPS connections (listener.ts). */
   useCertificate(certificate: Certificate): void
-  /** Handles a request without a socket. */
+  /** Serves a request without a socket. */
   fetch(request: Request): Promise<Response>
-  /** The address at the other end of a request's connection; null without a socket. */
+  /** Remote address of a request's connection; null without a socket. */
   peerOf(request: Request): string | null
-  /** True if a request used HTTPS. */
+  /** True if the request used our own TLS. */
   isTls(request: Request): boolean
-  /** Stops accepting connections; resolves when the open ones have ended. */
+  /** Stops accepting connections. Resolves when the open connections have ended. */
   close(): Promise<void>
-  /** Closes all connections. */
+  /** Closes all connections immediately. */
   cut(): Promise<void>
 }
 
-/** The HTTP and HTTPS sockets and the router. */
+/** Routes and pipeline → Sockets, without a listener. */
 export function createSockets({ routes, serve, fail, limits, hstsSeconds, ...options }: SocketsOptions): Sockets {
   const app = new Elysia({
     systemRouter: false, // one router for sockets and fetch()
-    // Otherwise every path is unknown for a Host of fewer than four characters, such as `api` in a private network.
+    // By default, Elysia finds no path if the Host has fewer than four characters, such as `api` in a private network.
     handler: { standardHostname: false },
   })
-  // HTTP/1.0 without a Host: the URL is only a path, which neither the router nor `new URL` can parse.
+  // In HTTP/1.0 without a Host, the URL is only a path, which neither the router nor `new URL` can parse.
+  /** Request with an added host → the original, which Bun needs to find the connection. */
   const nameless = new WeakMap<Request, Request>()
   app.wrap((answer) => (request: Request) => {
     if (!request.url.startsWith('/')) return answer(request)
@@ -49,7 +53,7 @@ export function createSockets({ routes, serve, fail, limits, hstsSeconds, ...opt
     nameless.set(named, request)
     return answer(named)
   })
-  // Fallback for errors inside Elysia.
+  // For errors of Elysia itself: `serve` never rejects.
   app.onError(({ error, request }) => fail(error, request))
   for (const route of routes) {
     app.all(route.path, ({ request, params }) => serve(request, params ?? {}, route), { parse: 'none' })
@@ -59,7 +63,7 @@ export function createSockets({ routes, serve, fail, limits, hstsSeconds, ...opt
   const byTls = new WeakSet<Request>()
   const answerSecure = (request: Request) => {
     byTls.add(request)
-    // The router expects the path after `http://` (standardHostname above); `https://` is one character longer.
+    // With `standardHostname: false` the router expects a URL that starts with `http://`.
     Object.defineProperty(request, 'url', { value: request.url.replace(/^https:/, 'http:') })
     return app.fetch(request)
   }
@@ -74,9 +78,9 @@ export function createSockets({ routes, serve, fail, limits, hstsSeconds, ...opt
     const listener = createListener({
       fetch: answer,
       refuseHost: (request) => fail(badHost(), request),
-      // Bun's own 413 has no body; ours applies to everything up to four times the limit.
+      // Larger bodies get a 413 without a body from Bun. Up to four times our limit, the client gets our 413 instead.
       maxBodyBytes: limits.bodyBytes * 4 + 1_048_576,
-      idleSeconds: 60, // slow uploads, and `Prefer: wait` of up to 30 s
+      idleSeconds: 60, // longer than `Prefer: wait` (at most 30 s), and enough for slow uploads
       watch: options.watchDescriptors ?? (() => () => {}),
       onShut: () => {
         options.endStreams()

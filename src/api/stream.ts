@@ -2,15 +2,17 @@ import type { Follower } from '../event-stream/event-stream.ts'
 import type { Event } from '../model/event.ts'
 import type { Clock } from '../os/clock.ts'
 
-/** Follower → text of an event stream (server-sent events, HTML Living Standard §9.2). It ends when `end` is called,
- *  the client disconnects, `holds` returns false, or the store cannot be read; then `onEnd` is called once.
- *  Backpressure: the follower is read only when the socket accepts more. */
+/** Follower → an event stream in the format of server-sent events (HTML Living Standard §9.2), and a function that ends
+ *  it. The stream also ends when the client disconnects, `holds` resolves with false, or the store cannot be read. It
+ *  calls `onEnd` once. It reads the follower only when the socket accepts more data. */
 export function openStream(options: {
   follower: Follower
-  /** Checked at every heartbeat. */
+  /** Resolves with true if the key is still valid. Called about every 15 s. */
   holds: () => Promise<boolean>
+  /** Aborted when the client disconnects. */
   signal: AbortSignal
   clock: Clock
+  /** Called with the number of events that were just sent. */
   onSent: (count: number) => void
   onEnd: () => void
 }): { body: ReadableStream<Uint8Array>; end: () => void } {
@@ -19,7 +21,7 @@ export function openStream(options: {
   let isEnded = false
   let askedAt = clock.now()
   let coming: Promise<Event[]> | null = null
-  let saidId: string | null = null
+  let sentId: string | null = null
 
   const end = () => {
     if (isEnded) return
@@ -34,16 +36,16 @@ export function openStream(options: {
     }
   }
 
-  const mayGoOn = async () => {
+  const mayContinue = async () => {
     if (clock.now() - askedAt < HEARTBEAT_MS) return true
     askedAt = clock.now()
     return holds()
   }
 
-  /** The next events; null if a heartbeat is due first. */
+  /** Resolves with the next events, or with null if a heartbeat is due first. */
   const nextEvents = async () => {
     coming ??= follower.next()
-    coming.catch(() => {}) // requested again below, perhaps after another heartbeat
+    coming.catch(() => {}) // prevents an unhandled rejection: a later call awaits `coming` again
     const sleep = new AbortController()
     const silence = clock.sleep(HEARTBEAT_MS, sleep.signal).then(() => null)
     const events = await Promise.race([coming, silence])
@@ -52,18 +54,18 @@ export function openStream(options: {
     return events
   }
 
-  const sayEvents = (events: readonly Event[]) => {
+  const eventsText = (events: readonly Event[]) => {
     onSent(events.length)
-    saidId = events.at(-1)?.id ?? saidId
+    sentId = events.at(-1)?.id ?? sentId
     return events.map(toText).join('')
   }
 
-  /** The current position, as an event without data, so that a reconnecting client does not resume before events that
-   *  are no longer stored. A comment if the position has not changed. */
-  const sayPassed = () => {
+  /** The follower's position as an `id` without data. A client that reconnects with it does not resume at an event that
+   *  is no longer stored. A comment if the position was sent before. */
+  const positionText = () => {
     const id = follower.passed()
-    if (id === null || id === saidId) return ':\n\n'
-    saidId = id
+    if (id === null || id === sentId) return ':\n\n'
+    sentId = id
     return `id: ${id}\n\n`
   }
 
@@ -71,14 +73,14 @@ export function openStream(options: {
     {
       start: (given) => {
         controller = given
-        // Sent immediately: without a first byte the client does not get the headers.
-        given.enqueue(encoder.encode(RETRY + sayPassed()))
+        // Sent immediately, because Bun sends the headers with the first byte of the body.
+        given.enqueue(encoder.encode(RETRY + positionText()))
       },
       pull: async () => {
         const events = await nextEvents().catch(() => [])
         if (isEnded) return
-        if (events?.length === 0 || !(await mayGoOn())) return end()
-        controller.enqueue(encoder.encode(events === null ? sayPassed() : sayEvents(events)))
+        if (events?.length === 0 || !(await mayContinue())) return end()
+        controller.enqueue(encoder.encode(events === null ? positionText() : eventsText(events)))
       },
       cancel: end,
     },
@@ -88,14 +90,14 @@ export function openStream(options: {
   return { body, end }
 }
 
-/** The envelope is one line: JSON escapes line breaks in strings. */
+/** Event → its text in the stream. The data fits in one line, because JSON escapes line breaks in strings. */
 function toText({ id, type, body }: Event): string {
   return `id: ${id}\nevent: ${type}\ndata: ${body}\n\n`
 }
 
-/** Heartbeats keep a quiet connection open and reveal a broken one; the listener closes connections that accept
- *  nothing for 60 s. */
+/** Maximum time without data. Heartbeats keep an idle connection open and detect a broken one: the listener closes
+ *  connections that accept no data for 60 s. */
 export const HEARTBEAT_MS = 15_000
-/** Reconnect delay of browsers, in ms. */
+/** Sets the reconnect delay of browsers, in ms. */
 const RETRY = 'retry: 3000\n'
 const encoder = new TextEncoder()

@@ -6,26 +6,33 @@ import { HEARTBEAT_MS, openStream } from './stream.ts'
 
 /** The open event streams. */
 export interface Streams {
-  /** Opens a stream. Throws `rate_limited` above the limit of the key or organization, `unavailable` above the total
-   *  limit. An organization without streams always gets its first one, so that others cannot take all of them. */
+  /** Opens a stream (stream.ts). Throws `rate_limited` above the limit of the key or organization, and `unavailable`
+   *  above the limit of the server or after `close`. An organization without streams gets its first one even above that
+   *  limit, up to twice the limit, so that others cannot take all of them. */
   open(reader: Reader): ReadableStream
-  /** Number of open streams, and of events sent in total. */
+  /** Number of open streams. */
   underWay(): number
+  /** Number of events sent on all streams since the start. */
   delivered(): number
-  /** Ends all streams; clients resume with the last ID they received. */
+  /** Ends all streams. Clients can resume with the last ID they received. */
   end(): void
-  /** Ends all streams and rejects new ones. False if there were none. */
+  /** Ends all streams and rejects new ones. Returns false if none was open. */
   close(): boolean
 }
 
 interface Reader {
   keyId: string
   organizationId: string
+  /** Resolves with true if the key is still valid. */
   holds: () => Promise<boolean>
+  /** Aborted when the client disconnects. */
   signal: AbortSignal
+  /** Starts to follow the events. Called only if the stream is within the limits. */
   follow: () => Follower
 }
 
+/** Clock and limits → Streams without open streams. Default limits: 10 streams per key, 50 per organization, 200 in
+ *  total. */
 export function createStreams({
   clock,
   maxPerKey = MAX_PER_KEY,
@@ -48,7 +55,7 @@ export function createStreams({
     requireFewer(present.filter((each) => each.keyId === keyId).length, maxPerKey, 'of a key')
     const ofOrganization = present.filter((each) => each.organizationId === organizationId).length
     requireFewer(ofOrganization, maxPerOrganization, 'of an organization')
-    // Organizations that use all streams still leave others their first one.
+    // The first stream of an organization is allowed even if others use all streams.
     const most = ofOrganization === 0 ? max * 2 : max
     if (open.size >= most) throw unavailable('Too many event streams are open. Try again later.')
   }
@@ -89,7 +96,7 @@ export function createStreams({
 function requireFewer(count: number, most: number, whose: string): void {
   if (count < most) return
   throw new Refusal('rate_limited', `More than ${most} event streams ${whose} at once. Close one first.`, {
-    retryAfterSeconds: HEARTBEAT_MS / 1000, // by then a broken connection has been detected
+    retryAfterSeconds: HEARTBEAT_MS / 1000, // the next heartbeat may detect a broken connection
   })
 }
 

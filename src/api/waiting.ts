@@ -1,9 +1,10 @@
-/** Requests that wait for a result (`Prefer: wait`). Each holds a connection and its body for up to 30 s, so their
- *  number and bytes are limited. */
+/** Counts and limits requests that wait for an outcome (`Prefer: wait`, RFC 7240 §4.3). Each occupies a connection and
+ *  the memory of its body for up to 30 s. */
 export interface Waiting {
-  /** A request with a body of `sizeBytes` starts waiting → function that ends it, to be called once. Null: the limit
-   *  of the key, its organization or the server is reached, and the request gets its response immediately. */
+  /** Counts a request whose body has `sizeBytes`. Returns a function to call when it no longer waits. Returns null if a
+   *  limit of the key, the organization or the server is reached: the request must not wait. */
   begin(caller: Caller, sizeBytes: number): (() => void) | null
+  /** Number of waiting requests. */
   underWay(): number
 }
 
@@ -12,16 +13,17 @@ interface Caller {
   organizationId: string
 }
 
+/** Maximum numbers of waiting requests, and maximum total bytes of their bodies. */
 export interface WaitingLimits {
   perKey: number
   perOrganization: number
   inAll: number
-  /** Total body bytes; a larger body never waits. */
+  /** A request with a larger body never waits. */
   organizationBytes: number
   allBytes: number
 }
 
-/** Limits → Waiting, with nothing waiting. */
+/** Limits → Waiting. */
 export function createWaiting(limits: WaitingLimits = LIMITS): Waiting {
   const ofKey = new Map<string, number>()
   const ofOrganization = new Map<string, { count: number; bytes: number }>()
@@ -35,7 +37,7 @@ export function createWaiting(limits: WaitingLimits = LIMITS): Waiting {
     return own.bytes + sizeBytes <= limits.organizationBytes
   }
 
-  /** `sign` 1 starts, -1 ends. */
+  /** Adds (1) or removes (-1) a request. */
   const change = ({ keyId, organizationId }: Caller, sizeBytes: number, sign: 1 | -1) => {
     count += sign
     bytes += sign * sizeBytes
@@ -63,8 +65,8 @@ export function createWaiting(limits: WaitingLimits = LIMITS): Waiting {
 
 const NOTHING = { count: 0, bytes: 0 }
 
-/** An application worker waits for one message at a time. Waiting bodies keep their memory reservation
- *  (request-body.ts, 64 MiB in total), of which they may use a quarter. */
+/** The counts assume that a worker of an application waits for one message at a time. `allBytes` is a quarter of the 64
+ *  MiB budget of request bodies (request-body.ts), because bodies keep their reservation while their request waits. */
 const LIMITS: WaitingLimits = {
   perKey: 50,
   perOrganization: 100,
