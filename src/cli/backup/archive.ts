@@ -16,19 +16,21 @@ import {
 } from './manifest.ts'
 import { readTar, TarDamaged, tarEnd, tarHead, tarPadding } from './tar.ts'
 
-/** A backup is one tar archive compressed with zstd (RFC 8878), so that `tar --zstd` can read it too. The manifest comes
- *  first, the database last. */
+/** A backup is a tar archive, compressed with zstd (RFC 8878); `tar --zstd` can read it too. The manifest is its first
+ *  file, the database its last. */
 
 const LEVEL = 3
 const CHUNK_BYTES = 1024 * 1024
 const PACED_BYTES = 4 * 1024 * 1024
 
+/** Size and SHA-256 (hex) of a file. */
 export interface HashedFile {
   bytes: number
   sha256: string
 }
 
-/** Writes manifest, small files and database; calls `yieldDisk` every few megabytes. Rejects if writing fails. */
+/** Writes manifest, small files and database to a stream, and calls `yieldDisk` every 4 MiB of the database. Rejects
+ *  with the error of reading or writing. */
 export async function writeArchive(
   to: WriteStream,
   content: { manifest: Manifest; small: readonly SmallFile[]; database: string },
@@ -62,7 +64,7 @@ async function* tarOf({ manifest, small, database }: Parameters<typeof writeArch
   yield tarEnd()
 }
 
-/** Size and hash of a file given in pieces. */
+/** Size and hash of a file given in chunks. Rejects with the error of the chunks. */
 export async function hashOf(chunks: AsyncIterable<Uint8Array>): Promise<HashedFile> {
   const hash = new Bun.CryptoHasher('sha256')
   let bytes = 0
@@ -73,16 +75,18 @@ export async function hashOf(chunks: AsyncIterable<Uint8Array>): Promise<HashedF
   return { bytes, sha256: hash.digest('hex') }
 }
 
-/** An opened backup. The database can be read once. */
+/** An opened backup. `database` can be called only once. */
 export interface Archive {
   manifest: Manifest
   small: SmallFile[]
-  /** The bytes of the database. Throws at the end if they do not match the manifest, or if more files follow. */
+  /** The bytes of the database. Throws CommandFailure at the end if they do not match the manifest or if
+   *  more files follow. */
   database(): AsyncGenerator<Uint8Array>
 }
 
-/** Reads a backup up to the database. Rejects files and bytes that the manifest does not list. Throws CommandFailure if it
- *  is damaged, truncated or not a backup. */
+/** Reads a backup up to the database. Rejects files and bytes that the manifest does not list. Throws CommandFailure if
+ *  the input is not a backup or is from a newer version, and for files that do not match the manifest. Other damage
+ *  throws TarDamaged or a zstd error; see toBackupFailure. */
 export async function openArchive(bytes: Readable): Promise<Archive> {
   const tar = readTar(decompressed(bytes))
   const first = await tar.next().catch(noBackup)
@@ -130,7 +134,7 @@ function databaseOf({ files }: Manifest): Manifest['files'][number] {
   return last
 }
 
-/** Translates an error of reading a backup. */
+/** Error while reading a backup → CommandFailure if the backup is damaged; otherwise the same error. */
 export function toBackupFailure(thrown: unknown): unknown {
   if (thrown instanceof TarDamaged) return damaged(thrown.message)
   const code = errorCode(thrown)

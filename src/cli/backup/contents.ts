@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { ENCRYPTION_KEY_FILE } from '../../storage/sqlite/encryption-key.ts'
 import { CONFIG_FILE, MOST_SMALL_BYTES, MOST_SMALL_FILES, mayHold } from './manifest.ts'
 
+/** A file that fits in memory (at most MOST_SMALL_BYTES). `name` is its path in the backup. */
 export interface SmallFile {
   name: string
   bytes: Buffer
@@ -10,8 +11,9 @@ export interface SmallFile {
 
 const DEEPEST = 3
 
-/** The files of a backup beside the database: the config file, and keys and certificates of the data directory;
- *  `seal.key` only with `withKey`. Throws what reading throws. */
+/** The files of a backup besides the database: the config, and keys and certificates of the data directory; `seal.key`
+ *  only with `withKey`. Omits hidden files, files over MOST_SMALL_BYTES and files more than two folders deep. Throws
+ *  file system errors. */
 export function smallFiles(options: { config: string; dataDir: string; withKey: boolean }): SmallFile[] {
   const { config, dataDir, withKey } = options
   const names = namesBelow(dataDir, '', DEEPEST)
@@ -38,7 +40,7 @@ function namesBelow(folder: string, prefix: string, deep: number): string[] {
     .toSorted((a, b) => (a.name < b.name ? -1 : 1))
     .flatMap((entry) => {
       const name = prefix + entry.name
-      // Tests the folder by the name of a file it may contain.
+      // mayHold accepts file names only: test the folder with a possible file in it.
       if (entry.isDirectory())
         return deep > 1 && mayHold(`${name}/a.pem`) ? namesBelow(folder, `${name}/`, deep - 1) : []
       if (name === CONFIG_FILE || !entry.isFile() || !mayHold(name)) return []

@@ -23,10 +23,11 @@ import { createWritePacing } from './write-pacing.ts'
  *
  *  Contents     everything acknowledged with 202 or 250 before the backup started, as one consistent snapshot
  *  Interrupted  the target is unchanged; the next backup removes leftovers
- *  Disk full    the same, exit code 1
+ *  Disk full    the same; throws CommandFailure
  *
- *  Runs as a separate process with the lowest priority. The server's write-ahead log grows only while the database is
- *  copied, not while the copy is compressed. */
+ *  It runs in a process of its own with the lowest priority. The server's write-ahead log grows only while the database
+ *  is copied, not while the copy is compressed. Throws CommandFailure without a database or enough disk space, and for
+ *  an invalid target. Rejects with other file system errors. */
 export async function backup(
   to: string,
   options: { config: string; key: boolean; keep?: number; json?: true },

@@ -7,7 +7,7 @@ export interface Manifest {
   program: string
   /** Schema version: number of migrations applied. */
   schema: number
-  /** ISO 8601. The backup contains everything accepted before. */
+  /** ISO 8601. The backup contains everything accepted before this time. */
   made_at: string
   instance_id: string
   hostname: string
@@ -22,14 +22,14 @@ const KEPT = /\.(?:pem|key|crt|csr|json)$/
 export const MANIFEST_FILE = 'manifest.json'
 export const CONFIG_FILE = 'config.toml'
 export const DATABASE = 'postrider.db'
-/** Prefix of the folder name for replaced data. */
+/** Prefix of the folder to which a restore moves the old data. */
 export const BEFORE_RESTORE = 'before-restore-'
 
-/** Limits: the manifest and all files but the database are read into memory. */
+/** Size of one file besides the database, and number of such files. All of them are read into memory. */
 export const MOST_SMALL_BYTES = 1024 * 1024
 export const MOST_SMALL_FILES = 100
 
-/** Untrusted text that is shown in a terminal. */
+/** Untrusted text that a terminal shows. */
 const words = z.string().regex(/^[\x20-\x7e]{0,253}$/)
 
 const schema = z.object({
@@ -50,7 +50,8 @@ const schema = z.object({
     .max(MOST_SMALL_FILES + 1),
 })
 
-/** Parses a manifest; null if it does not have this format. Does not check the names. */
+/** Parses a manifest. Null if it is not valid JSON of this format or does not end with the database. Does
+ *  not check names. */
 export function parseManifest(text: string): Manifest | null {
   try {
     const found = schema.safeParse(JSON.parse(text))
@@ -60,7 +61,8 @@ export function parseManifest(text: string): Manifest | null {
   }
 }
 
-/** The first fault in the names and sizes of a manifest, checked before anything is written; null if there is none. */
+/** The first fault in the names and sizes of a manifest, for messages; null without a fault. Call it before
+ *  writing any file. */
 export function manifestFault({ files }: Manifest): string | null {
   const seen = new Set<string>()
   for (const { name, bytes } of files.slice(0, -1)) {
@@ -81,8 +83,8 @@ export function manifestFault({ files }: Manifest): string | null {
   return both === undefined ? null : `${both} is both a file and a folder`
 }
 
-/** Whether a backup may contain this file: the config, the key, and certificate files. Excludes files that SQLite would
- *  read with the database, and files tied to one moment or machine. */
+/** Whether a backup may contain a file of this name: the config, the key and certificate files. Excludes files that
+ *  SQLite would read with the database, and files that belong to one moment or one machine. */
 export function mayHold(name: string): boolean {
   if (name === CONFIG_FILE) return true
   if (!isPlainName(name) || !KEPT.test(name)) return false
@@ -93,7 +95,7 @@ export function mayHold(name: string): boolean {
 /** Paths below the data directory. */
 const RESERVED = new Set([MANIFEST_FILE, 'last-backup.json', 'serving.json'])
 
-/** A path that stays below the data directory and names no hidden file. */
+/** Whether it is a path below the data directory without hidden files and `..`. */
 function isPlainName(name: string): boolean {
   return name.length <= 100 && /^[a-z0-9][\w.@-]*(\/[a-z0-9][\w.@-]*){0,3}$/i.test(name) && !name.includes('..')
 }

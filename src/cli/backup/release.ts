@@ -14,8 +14,9 @@ interface Options {
   json?: true
 }
 
-/** Releases or discards mail that a restore put on hold, whether or not the server runs; a server picks up the change.
- *  Without options it prints the counts. */
+/** Releases or discards mail that a restore put on hold, and prints how much stays on hold. Works whether or not the
+ *  server runs; a running server notices the change. Without options it only prints the counts. Throws CommandFailure
+ *  for options that exclude each other, or if the data directory was not restored from a backup. */
 export async function release(options: Options): Promise<void> {
   const { all, discard, posts, dueAfter } = options
   if ([all, discard, dueAfter].filter((choice) => choice !== undefined).length > 1) {

@@ -30,13 +30,16 @@ interface Options {
   json?: true
 }
 
-/** Checks a whole backup and, without --verify, replaces a data directory that no server uses.
+/** Checks a whole backup and, without `verify`, replaces a data directory that no server uses.
  *
  *  Interrupted  the data directory is unchanged; the next restore removes leftovers
- *  Damaged      the same: the whole backup is read and checked before anything is replaced
+ *  Damaged      the same: it reads and checks the whole backup before it replaces anything
  *  As root      works with the rights of the data directory's owner, who could otherwise swap in symbolic links
- *  Sent twice   mail that was queued in the backup may have been sent since, so it is on hold until the operator decides
- *               (release.ts). `sendQueued` and `discardQueued` decide now. */
+ *  Sent twice   mail that was queued in the backup may have been sent since: it is on hold until the operator decides
+ *               (release.ts); `sendQueued` and `discardQueued` decide immediately
+ *
+ *  Throws CommandFailure for a damaged backup, invalid options, a data directory in use (exit code 3), or one that is
+ *  not empty without `replace`. */
 export async function restore(from: string, options: Options): Promise<void> {
   if (options.verify && (options.replace || options.sendQueued || options.discardQueued)) {
     throw usageFault('--verify changes nothing. Do not combine it with --replace, --send-queued or --discard-queued.')
@@ -50,8 +53,8 @@ export async function restore(from: string, options: Options): Promise<void> {
   printRestored({ manifest: archive.manifest, place: wanted, ...done }, options)
 }
 
-/** Beside the data directory, root works as root, in a folder that only root can write to. Inside the data directory and
- *  its replacement, root works only with the rights of the owner. */
+/** Root keeps its rights only in a staging folder beside the data directory, whose parent belongs to root. In the data
+ *  directory and its replacement, root works with the rights of the owner. */
 async function putInPlace(
   archive: Archive,
   sealKey: Buffer | null,
@@ -61,8 +64,8 @@ async function putInPlace(
   requireSafePath(dataDir)
   const owner = ownerOf(dataDir)
   const asOwner = <T>(work: () => Promise<T>) => asOwnerOf(dataDir, work)
-  const isRootsPlace = stagingParent !== dataDir && process.geteuid?.() === 0 && ownerOf(stagingParent).uid === 0
-  const outside = <T>(work: () => Promise<T>) => (isRootsPlace ? work() : asOwner(work))
+  const isRootOwned = stagingParent !== dataDir && process.geteuid?.() === 0 && ownerOf(stagingParent).uid === 0
+  const outside = <T>(work: () => Promise<T>) => (isRootOwned ? work() : asOwner(work))
 
   const release = await asOwner(async () => requireUnserved(dataDir))
   try {
@@ -71,7 +74,7 @@ async function putInPlace(
       try {
         const folder = join(staging.folder, 'data')
         mkdirSync(folder, { mode: 0o700 })
-        if (isRootsPlace) giveStagingDir(staging.folder, folder, owner)
+        if (isRootOwned) giveStagingDir(staging.folder, folder, owner)
         const found = await asOwner(() => unpackInto(folder, archive, sealKey, options))
         const replaced = swapIn(folder, dataDir, { stagingParent, stamp: stampOf(systemClock.now()) })
         return { ...found, replaced }
@@ -84,7 +87,8 @@ async function putInPlace(
   }
 }
 
-/** Gives a folder that was just created in a root-only parent to the owner of the data. */
+/** Gives a folder to the owner of the data. It is new and its parent belongs to root, so nobody can
+ *  have replaced it. */
 function giveStagingDir(staging: string, folder: string, { uid, gid }: Owner): void {
   lchownSync(folder, uid, gid)
   chmodSync(staging, 0o711) // traversable
@@ -112,9 +116,9 @@ interface Place extends RestoredPlace {
   stagingParent: string
 }
 
-/** `--to`, or the config's data_dir. Without either, the data_dir of the backup's config, after confirmation at the
- *  terminal: an untrusted backup must not choose where root writes. The backup's config is installed if there is none and
- *  it names the same folder. */
+/** The data directory to restore to: `to`, or the config's data_dir. Without either: the data_dir of the backup's
+ *  config, after confirmation at the terminal, since an untrusted backup must not choose where root writes. `newConfig`
+ *  is the backup's config, to be installed if there is none and it names the same folder. */
 async function placeFor(archive: Archive, options: Options, ask: Prompt | null): Promise<RestoredPlace> {
   const to = options.to === undefined ? null : resolve(options.to)
   if (existsSync(options.config)) return { dataDir: to ?? requireConfig(options.config).dataDir, newConfig: null }
@@ -149,16 +153,18 @@ function requireFree(place: RestoredPlace, { replace }: Options): Place {
   return { ...place, stagingParent: stagingParentFor(dataDir) }
 }
 
-/** Ensures that no server uses the directory, nor starts to before `release` is called. */
+/** Locks the data directory, so that no server uses it or starts on it until the caller calls the returned function.
+ *  Throws CommandFailure (exit code 3) if a server runs. */
 function requireUnserved(dataDir: string): () => void {
-  // Not created here: a lock file owned by root would keep the server from starting.
+  // Does not create the lock file: one that belongs to root would prevent the server from starting.
   if (!existsSync(join(dataDir, LOCK_FILE))) return () => {}
   const lock = lockDataDir(dataDir)
   if (lock === null) throw new CommandFailure(`a server is running on ${dataDir}. Stop it first.`, EXIT.inUse)
   return lock.release
 }
 
-/** Holds the queued mail of the backup and returns the counts, unless an option decides. Null: it is sent without a hold. */
+/** Puts the queued mail of the backup on hold, discards it with `discardQueued`, and returns the counts on hold. With
+ *  `sendQueued`: null, and the server sends the mail. */
 async function decideQueued(folder: string, archive: Archive, options: Options): Promise<Counts | null> {
   const now = systemClock.now()
   const store = await openStore({ dataDir: folder, now })
@@ -173,7 +179,7 @@ async function decideQueued(folder: string, archive: Archive, options: Options):
   }
 }
 
-/** Never overwrites a config that appeared in the meantime. */
+/** Fails if a config has appeared in the meantime. */
 function writeConfig(file: string, text: string): void {
   makeFolder(dirname(file))
   writeNew(file, text, { mode: 0o640 })

@@ -3,6 +3,7 @@ import { print, printJson } from '../print.ts'
 import type { Manifest } from './manifest.ts'
 import type { Checked } from './unpack.ts'
 
+/** Number of entries on hold, by queue. */
 export type Counts = Record<HeldQueue, number>
 
 export interface RestoredPlace {

@@ -5,12 +5,12 @@ import type { Store } from '../../storage/store.ts'
 import { domainKeys } from '../../submission/signing.ts'
 import { CommandFailure } from '../failure.ts'
 
-/** Per organization. */
+/** Messages per organization. */
 const MAILS = 5
 const ORGANIZATIONS = 20
 
-/** Composes and signs the newest stored messages once more and returns how many. Throws CommandFailure if one cannot be
- *  composed. */
+/** Composes and signs the newest messages of a store again and returns their number: at most 5 messages of each of 20
+ *  organizations. Throws CommandFailure if composing one fails. */
 export async function composeSample(store: Store): Promise<number> {
   const { prepareNow } = createPreparer()
   let composed = 0

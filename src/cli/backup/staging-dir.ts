@@ -4,14 +4,15 @@ import { errorCode } from '../../os/thrown.ts'
 import { CommandFailure } from '../failure.ts'
 import { removeWithForeign } from '../owner-rights.ts'
 
-/** A temporary folder for files that get their final name only when they are complete. */
+/** A temporary folder. Files in it get their final name only when they are complete. `remove` deletes it. */
 export interface StagingDir {
   folder: string
   remove(): void
 }
 
-/** Creates a private staging folder in `within`, and removes those left by killed processes of the same user; folders of
- *  other users are not touched. Also removed on SIGINT, SIGTERM and SIGHUP. Throws what creating it throws. */
+/** Creates a private staging folder in `within`. Also removes those that killed processes of the same user left there;
+ *  it does not touch folders of other users. SIGINT, SIGTERM and SIGHUP remove the folder and end the process. Throws
+ *  file system errors. */
 export function openStagingDir(within: string, kind: string): StagingDir {
   mkdirSync(within, { recursive: true, mode: 0o700 })
   const begins = `.postrider-${kind}-`
@@ -42,7 +43,7 @@ export function openStagingDir(within: string, kind: string): StagingDir {
   }
 }
 
-/** Throws CommandFailure if the disk of `folder` has fewer free bytes. */
+/** Throws CommandFailure if the disk of `folder` has fewer free bytes. `what` is the subject of the message. */
 export function requireFreeSpace(folder: string, bytes: number, what: string): void {
   const { bavail, bsize } = statfsSync(folder)
   if (bavail * bsize >= bytes) return
@@ -51,7 +52,7 @@ export function requireFreeSpace(folder: string, bytes: number, what: string): v
   )
 }
 
-/** Syncs a file or a folder to disk. */
+/** Writes a file or a folder to disk (fsync). Throws file system errors. */
 export function sync(path: string): void {
   const handle = openSync(path, 'r')
   try {
@@ -61,10 +62,11 @@ export function sync(path: string): void {
   }
 }
 
+/** Bytes as `812 kB` below 10 MB, otherwise as `12 MB`; rounded up. */
 export const mb = (bytes: number) =>
   bytes < 10_000_000 ? `${Math.ceil(bytes / 1000)} kB` : `${Math.ceil(bytes / 1e6)} MB`
 
-/** Whether it is a folder of this user and not a symbolic link. */
+/** Whether it is a folder of this user. Does not follow a symbolic link. */
 function isOurs(path: string): boolean {
   const found = lstatSync(path, { throwIfNoEntry: false })
   return found?.isDirectory() === true && found.uid === process.geteuid?.()

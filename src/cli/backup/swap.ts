@@ -4,8 +4,8 @@ import { exchangePaths } from '../../os/exchange-paths.ts'
 import { BEFORE_RESTORE, DATABASE } from './manifest.ts'
 import { sync } from './staging-dir.ts'
 
-/** Where to build the replacement of `dataDir`: beside it, so that one rename replaces it; inside it if it is a mount point
- *  (a container's volume) or its parent is not writable. */
+/** The folder in which to build the replacement of `dataDir`: its parent, so that a rename can replace it. The data
+ *  directory itself if it is a mount point (a container's volume) or its parent is not writable. */
 export function stagingParentFor(dataDir: string): string {
   const beside = dirname(dataDir)
   if (!existsSync(dataDir)) return beside
@@ -13,10 +13,13 @@ export function stagingParentFor(dataDir: string): string {
   return isDiskOfItsOwn || !mayWrite(beside) ? dataDir : beside
 }
 
-/** Replaces the data directory by a folder built in `stagingParentFor(dataDir)`. Returns the path of the old data, or null
- *  if there was none. Beside it: one atomic rename. Inside it: the old database leaves first and the new one comes last; a
- *  server does not start in between. Runs with the rights of the directory's owner (owner-rights.ts), who then owns all of
- *  it. Throws what renaming throws. */
+/** Replaces the data directory with a folder built in `stagingParentFor(dataDir)`. Returns the path of the old data, or
+ *  null if there was none. `stamp` becomes part of that path.
+ *
+ *  Beside the data directory, it exchanges both folders atomically, or renames them if the file system cannot. Inside,
+ *  it moves the old database out first and the new database in last, so that a server cannot start on a mixture. Call
+ *  it with the rights of the directory's owner (owner-rights.ts), to whom all files then belong. Throws file system
+ *  errors. */
 export function swapIn(made: string, dataDir: string, how: { stagingParent: string; stamp: string }): string | null {
   const kept = `${BEFORE_RESTORE}${how.stamp}`
   if (how.stagingParent === dataDir) return moveIn(made, dataDir, unused(join(dataDir, kept)))
@@ -27,7 +30,7 @@ export function swapIn(made: string, dataDir: string, how: { stagingParent: stri
     sync(dirname(dataDir))
     return null
   }
-  // First to the final name of the old data: a crash never leaves old data in the staging folder, where cleanup removes it.
+  // Exchange at the final path of the old data, not in the staging folder: cleanup after a crash removes that folder.
   renameSync(made, old)
   if (!exchangePaths(old, dataDir)) {
     renameSync(old, made)
@@ -38,7 +41,7 @@ export function swapIn(made: string, dataDir: string, how: { stagingParent: stri
   return old
 }
 
-/** Whether it contains nothing but lost+found and our staging folders. */
+/** Whether the folder does not exist or contains only lost+found and staging folders. */
 export function isEmpty(folder: string): boolean {
   return !existsSync(folder) || namesIn(folder).length === 0
 }
@@ -56,7 +59,7 @@ function moveIn(made: string, dataDir: string, old: string): string | null {
   return before.length > 0 ? old : null
 }
 
-/** The path, with a number appended if it exists. */
+/** The path, with a number appended if that path exists. */
 function unused(path: string, number = 2): string {
   if (!existsSync(path)) return path
   return existsSync(`${path}-${number}`) ? unused(path, number + 1) : `${path}-${number}`

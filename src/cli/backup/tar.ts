@@ -1,13 +1,14 @@
-/** Files one after the other in the format of `tar` (POSIX.1-2017, pax, ustar Interchange Format; sizes over 8 GiB in
- *  base 256, as GNU tar writes them): regular files with short names, which is all we keep. */
+/** Reads and writes tar archives (POSIX.1-2017, pax, ustar Interchange Format). Supports only regular files with names
+ *  of at most 100 bytes; sizes of 8 GiB and more are in base 256, as in GNU tar. */
 
+/** Name and size of a file. */
 export interface TarHead {
   /** At most 100 bytes. */
   name: string
   bytes: number
 }
 
-/** The bytes are not a valid archive; `message` says where. */
+/** The input is not a valid archive; `message` describes the fault. */
 export class TarDamaged extends Error {}
 
 const BLOCK = 512
@@ -16,11 +17,12 @@ const SIZE_AT = 124
 const CHECKSUM_AT = 148
 const TYPE_AT = 156
 const PREFIX_AT = 345
-/** Eleven octal digits. */
+/** Sizes from here do not fit into eleven octal digits. */
 const MOST_OCTAL = 8 ** 11
 const END = Buffer.alloc(2 * BLOCK)
 
-/** Header of a file, readable only by the user who unpacks it. Throws RangeError for a name that is too long. */
+/** Header block of a file with mode 600, so that only the user who unpacks it can read it. Throws RangeError if the
+ *  name is longer than 100 bytes. */
 export function tarHead({ name, bytes }: TarHead, madeAtSeconds: number): Buffer {
   const head = Buffer.alloc(BLOCK)
   if (Buffer.byteLength(name) > NAME_BYTES) throw new RangeError(`the name ${name} is too long for an archive`)
@@ -38,23 +40,23 @@ export function tarHead({ name, bytes }: TarHead, madeAtSeconds: number): Buffer
   return head
 }
 
-/** Padding after a file of that size, up to whole blocks. */
+/** Zero bytes after a file of this size, up to the next multiple of 512 bytes. */
 export function tarPadding(bytes: number): Buffer {
   return Buffer.alloc((BLOCK - (bytes % BLOCK)) % BLOCK)
 }
 
-/** End of the archive. */
+/** End of the archive: two blocks of zeros. */
 export const tarEnd = (): Buffer => END
 
 export interface TarReader {
-  /** Next file, once the previous one was read; null at the end. Throws TarDamaged, also if the archive stops
-   *  without its end marker. */
+  /** Returns the next file, or null at the end of the archive. Read the body of the previous file first. Throws
+   *  TarDamaged, also if the archive stops without its end marker. */
   next(): Promise<TarHead | null>
-  /** Bytes of the file that `next` returned. Throws TarDamaged if there are fewer. */
+  /** Bytes of the file that `next` returned. Throws TarDamaged if there are fewer than in the header. */
   body(): AsyncGenerator<Uint8Array>
 }
 
-/** Bytes of an archive, in chunks of any size → its files in order. Reads no more than requested. */
+/** Bytes of an archive, in chunks of any size → its files in order. Reads no chunk before it is needed. */
 export function readTar(chunks: AsyncIterable<Uint8Array>): TarReader {
   const source = chunks[Symbol.asyncIterator]()
   let rest: Uint8Array = Buffer.alloc(0)
@@ -113,7 +115,7 @@ function parseHead(head: Buffer): TarHead {
   if (sum !== sumOf(head)) throw new TarDamaged('the archive is damaged: the head of a file does not add up')
   const type = head[TYPE_AT]
   if (type !== 0x30 && type !== 0) throw new TarDamaged('the archive holds something that is no regular file')
-  // Other programs put it in front of the name, and so would see another file than we.
+  // Other programs prepend this prefix to the name, so they would unpack a different file.
   if (head[PREFIX_AT] !== 0) throw new TarDamaged('the archive holds a file with a long path')
   const text = head.toString('utf8', 0, NAME_BYTES)
   const bytes =
@@ -124,7 +126,7 @@ function parseHead(head: Buffer): TarHead {
   return { name: text.replace(/\0.*$/s, ''), bytes }
 }
 
-/** Of all bytes, those of the sum itself counted as blanks. */
+/** Sum of all bytes of a header, with blanks in place of the checksum (ustar `chksum`). */
 function sumOf(head: Buffer): number {
   return head.reduce((sum, byte, at) => sum + (at >= CHECKSUM_AT && at < CHECKSUM_AT + 8 ? 0x20 : byte), 0)
 }

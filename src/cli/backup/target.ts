@@ -12,7 +12,8 @@ export interface Target {
 
 const NAME = /^postrider-\d{8}T\d{6}Z\.tar\.zst$/
 
-/** Parses `FILE`, `DIR` or `-`. In a folder the file is named after the time. Throws a usage fault. */
+/** Parses the target of a backup: a file, a folder, or `-` for standard output. In a folder, the time is the name of
+ *  the file. Throws CommandFailure (exit code 2) for `keep` without a folder, and for a terminal. */
 export function targetOf(to: string, how: { madeAt: number; dataDir: string; keep: number | undefined }): Target {
   if (to === '-') {
     if (how.keep !== undefined) throw usageFault('--keep requires a folder as target')
@@ -25,7 +26,8 @@ export function targetOf(to: string, how: { madeAt: number; dataDir: string; kee
   return { file: isFolder ? join(folder, nameAt(how.madeAt)) : resolve(to), stagingParent: folder }
 }
 
-/** Deletes all but the newest `keep` backups of a folder, by name; returns the deleted names. */
+/** Deletes all but the newest `keep` backups of a folder, by the time in their names; returns the deleted names.
+ *  Ignores other files. Throws file system errors. */
 export function dropOld(folder: string, keep: number): string[] {
   const names = readdirSync(folder).filter((name) => NAME.test(name))
   const old = names.toSorted().slice(0, -keep)
@@ -35,7 +37,7 @@ export function dropOld(folder: string, keep: number): string[] {
 
 const nameAt = (time: number) => `postrider-${stampOf(time)}.tar.zst`
 
-/** A time as part of a file name: `20261121T120000Z`. */
+/** ms UTC → part of a file name: `20261121T120000Z`. */
 export function stampOf(time: number): string {
   return new Date(time).toISOString().replace(/[-:]|\.\d+/g, '')
 }

@@ -16,14 +16,15 @@ import { CONFIG_FILE, DATABASE } from './manifest.ts'
 import { composeSample } from './sample.ts'
 import { requireFreeSpace, sync } from './staging-dir.ts'
 
-/** Result of checking a whole backup. */
+/** Number of secrets and messages that the check of a backup covered. */
 export interface Checked {
   secrets: number
   /** Messages composed and signed as a sample. */
   composed: number
 }
 
-/** Opens `FILE` or `-`. Throws what opening throws, and CommandFailure. */
+/** Opens a backup file, or standard input for `-`. Throws CommandFailure if it is not a backup or is damaged, and
+ *  file system errors. */
 export async function openBackup(from: string): Promise<Archive> {
   if (from !== '-') statSync(from) // throws with the name of a missing file
   const bytes = from === '-' ? createReadStream('', { fd: 0 }) : createReadStream(from, { highWaterMark: 1024 * 1024 })
@@ -32,9 +33,10 @@ export async function openBackup(from: string): Promise<Archive> {
   })
 }
 
-/** Unpacks a backup into an empty folder, migrates it to the current schema and checks all of it: hashes, pages,
- *  references, secrets and sample messages. `sealKey` is the key for a backup made without it. With `restoredFrom` the
- *  restore is recorded in the audit log. Throws CommandFailure, and what the store throws. */
+/** Unpacks a backup into an empty folder, migrates it to the current schema and checks everything: hashes, database
+ *  pages, references, secrets and sample messages. `sealKey` is the key for a backup made without it. With
+ *  `restoredFrom` it adds the restore to the audit log. Throws CommandFailure if the backup is damaged, the key is
+ *  missing or the disk is too small, and the errors of opening a store. */
 export async function unpack(
   archive: Archive,
   folder: string,
@@ -68,7 +70,7 @@ export async function unpack(
   }
 }
 
-/** Syncs a folder and these files to disk. */
+/** Writes a folder, these files in it and their folders to disk. Throws file system errors. */
 export function syncAll(folder: string, names: readonly string[]): void {
   for (const name of names) sync(join(folder, name))
   for (const path of new Set(names.map((name) => dirname(join(folder, name))))) sync(path)
