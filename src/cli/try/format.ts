@@ -6,9 +6,9 @@ import type { ArrivedMail } from './mail-server.ts'
 import { DOMAIN, RECIPIENT, type TryOut } from './open.ts'
 import type { ArrivedCall, ArrivedInbound } from './webhook-receiver.ts'
 
-/** Output of `postrider try`. Pure. */
+/** Formats the output of `postrider try`. */
 
-/** The introduction: addresses, keys and commands to copy. */
+/** The introduction: addresses, keys and commands to copy. `tookMs` is the duration of the start. */
 export function describeTryOut(tryOut: TryOut, tookMs: number, colors: Colors): string {
   const row = (name: string, value: string, note = '') =>
     `  ${name.padEnd(11)} ${value}${note && `  ${colors.dim(note)}`}`
@@ -48,7 +48,7 @@ export function describeTryOut(tryOut: TryOut, tookMs: number, colors: Colors): 
   ].join('\n')
 }
 
-/** The same as a JSON record. */
+/** The same data as the record that `--json` prints. */
 export function recordOf(tryOut: TryOut) {
   return {
     http: tryOut.http,
@@ -82,6 +82,7 @@ export function curlLine({ baseUrl }: Pick<TryOut, 'baseUrl'>, key: string, to: 
   ].join(' \\\n')
 }
 
+/** Body of `POST /v1/messages/send` for an example. */
 export function exampleMessage(to: string) {
   return { from: `Postrider <hello@${DOMAIN}>`, to, subject: 'Hello', html: '<p>It works.</p>' }
 }
@@ -95,7 +96,7 @@ export function formatMail(mail: ArrivedMail, colors: Colors): string {
   ].join('\n')
 }
 
-/** Formats signatures: `DKIM rsa-sha256 (pr2611…) pass, …`. */
+/** Formats the results of DKIM signatures: `DKIM rsa-sha256 (pr2611…) pass, …`. */
 export function formatDkim({ dkim }: Pick<ArrivedMail, 'dkim'>, colors: Colors): string {
   const each = dkim.map(({ algorithm, selector, result, comment }) => {
     const why = result === 'pass' || comment === null ? '' : ` (${comment})`
@@ -130,15 +131,18 @@ export function formatInbound(mail: ArrivedInbound, colors: Colors): string {
   ].join('\n')
 }
 
+/** Formats the results of both signatures of a webhook request. */
 export function formatSignatures(call: ArrivedCall, colors: Colors): string {
   const service = `X-Service-Signature ${verdict(call.serviceSignature, 'valid', colors)}`
   return `${service}, webhook-signature ${verdict(call.standardSignature, 'valid', colors)}`
 }
 
+/** Milliseconds as `840 ms` or `1.2 s`. */
 export function seconds(ms: number): string {
   return ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`
 }
 
+/** Bytes as `840 bytes` or `1.2 KiB`. */
 export function size(bytes: number): string {
   return bytes < 1024 ? `${bytes} bytes` : `${(bytes / 1024).toFixed(1)} KiB`
 }

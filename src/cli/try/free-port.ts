@@ -1,7 +1,8 @@
 import { createServer } from 'node:net'
 import type { TryPorts } from './open.ts'
 
-/** The preferred ports, so that copied commands keep working; 0 for those in use. */
+/** Replaces ports that are in use on 127.0.0.1 with 0, which means any free port. Fixed ports keep
+ *  copied commands valid. */
 export async function freePorts({ http, inbound, submission }: TryPorts): Promise<TryPorts> {
   return { http: await ifFree(http), inbound: await ifFree(inbound), submission: await ifFree(submission) }
 }

@@ -29,9 +29,9 @@ export interface LocalMailServer {
   stop(): Promise<void>
 }
 
-/** The receiving mail server of the try-out: loopback, STARTTLS, accepts any recipient, verifies each DKIM signature with
- *  the given resolver and passes the message to `onMail`. Two recipients behave as with a test key: `bounce@` does not
- *  exist, `defer@` is deferred once. */
+/** Starts the receiving mail server of the try-out on a free port of 127.0.0.1. It offers STARTTLS, accepts any
+ *  recipient, verifies each DKIM signature with the given resolver and passes the message to `onMail`. Two recipients
+ *  behave as with a test key: it rejects `bounce@` and defers `defer@` once. Rejects if it cannot listen. */
 export async function startMailServer(options: {
   certificate: Certificate
   hostname: string
@@ -67,7 +67,7 @@ export async function startMailServer(options: {
           recipients: rcptTo.map(({ address }) => address),
           tls: session.secure ? tlsVersion(session) : null,
         }
-        // Reported before the 250 reply, so that the message is shown before its event.
+        // Before the 250 reply, so that the terminal shows the message before its event.
         void read(Buffer.concat(chunks), resolver).then((mail) => {
           onMail({ ...envelope, ...mail })
           done(null, '2.0.0 message accepted')

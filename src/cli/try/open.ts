@@ -23,7 +23,7 @@ export const RECIPIENT = 'ann@customer.example'
 const HOSTNAME = `mail.${DOMAIN}`
 const MX_HOST = 'mx.recipients.example'
 
-/** On 127.0.0.1; 0: any free port. */
+/** Ports on 127.0.0.1; 0 means any free port. */
 export interface TryPorts {
   http: number
   inbound: number
@@ -50,9 +50,10 @@ export interface TryOut {
   stop(): Promise<void>
 }
 
-/** Starts DNS, a mail server that is the MX of every domain, a webhook receiver, and the server itself with an organization,
- *  a verified domain, a test and a live key, a webhook for all events and a catch-all inbound route. There are no shortcuts:
- *  MX, DKIM and verification use DNS. Rejects if a port is in use, after stopping what was started. */
+/** Starts DNS, a mail server that is the MX of every domain, a webhook receiver, and the server itself with an
+ *  organization, a verified domain, a test and a live key, a webhook for all events and a catch-all inbound route. MX
+ *  lookups, DKIM and verification use DNS, as in production. Throws CommandFailure if a port is in use, after it has
+ *  stopped what it started. */
 export async function openTryOut(options: {
   ports: TryPorts
   log: Log
@@ -106,7 +107,7 @@ async function build(
     delivery: { port: mailServer.port, allow_private_destinations: true, retry_schedule_seconds: [2, 5, 15, 60] },
     dns: { servers: [zone.address] },
     health: { look_outside: false },
-    inbound: { confirm_forward_targets: false }, // every address of the try-out belongs to the user
+    inbound: { confirm_forward_targets: false }, // no address of the try-out belongs to another person
     webhooks: {
       allowed_private_networks: ['127.0.0.0/8', '::1/128'],
       ca_file: join(folder, 'ca.pem'),
@@ -143,7 +144,7 @@ async function build(
       priority: -1,
     },
   })
-  receiver.trust({ webhook: String(webhook.secret), route: String(route.secret) })
+  receiver.setSecrets({ webhook: String(webhook.secret), route: String(route.secret) })
 
   return {
     http: bound(server.listening.http),
@@ -160,14 +161,14 @@ async function build(
   }
 }
 
-/** The config of the try-out opens these listeners. */
+/** Address of a listener that the config of the try-out enables. */
 function bound(address: string | null): string {
   if (address === null) throw new Error('a listener of the try-out is off')
   return address
 }
 
-/** Every domain has the local server as MX; `.invalid` does not exist (RFC 6761 §6.4). A wildcard does not match below an
- *  existing name (RFC 4592 §2.2.2), so `example` has its own. */
+/** The local server is the MX of every domain, except below `.invalid`, which does not exist (RFC 6761 §6.4). A
+ *  wildcard does not match below an existing name (RFC 4592 §2.2.2), so `example` has its own. */
 const ZONE_RECORDS: Parameters<typeof startZone>[0] = [
   ...['*', '*.example', 'recipients.example', `*.${DOMAIN}`].map((name) => ({
     name,
@@ -179,7 +180,7 @@ const ZONE_RECORDS: Parameters<typeof startZone>[0] = [
   { name: 'invalid', type: 'TXT', data: 'reserved' },
 ]
 
-/** Adds the domain, publishes its DNS records and verifies it, as a customer does. Returns the domain's id. */
+/** Adds the domain, publishes its DNS records and verifies it, as a customer does. Returns the id of the domain. */
 async function addVerifiedDomain(organizationId: string, operator: Operator, zone: Zone): Promise<string> {
   const domain = await operator.run('domains_create', { organizationId, body: { name: DOMAIN } })
   for (const { type, name, value, priority } of domain.dns_records) {
@@ -197,7 +198,7 @@ async function makeKey(organizationId: string, domainId: string, mode: 'live' | 
   return key.key
 }
 
-/** Names the port by its command-line option. */
+/** Replaces the config key of a port in the message with the command-line option. */
 function portFailure(thrown: unknown): unknown {
   if (!(thrown instanceof ListenFailure)) return thrown
   return new CommandFailure(

@@ -10,16 +10,16 @@ import type { ArrivedMail } from './mail-server.ts'
 import { openTryOut, RECIPIENT, type TryOut, type TryPorts } from './open.ts'
 import type { ArrivedCall } from './webhook-receiver.ts'
 
-/** `postrider try --once`: sends one message over HTTP with the live key and prints each stage. A stage that fails or times
- *  out prints the reason. Returns 0 only if the mail arrives with two passing DKIM signatures and the event with two valid
- *  signatures. */
+/** `postrider try --once`: sends one message over HTTP with the live key and prints each stage. A stage that fails or
+ *  times out prints the reason. Returns 0 if the mail arrives with two passing DKIM signatures and the event with two
+ *  valid signatures, otherwise 1; after a signal, its exit code. Throws CommandFailure if a port is in use. */
 export async function runOnce(options: {
   ports: TryPorts
   json: boolean
   startedAt: number
   colors: Colors
   log: Log
-  /** Resolves at a signal. */
+  /** Resolves at a signal with the exit code. */
   ended: Promise<number>
 }): Promise<number> {
   const { ports, json, startedAt, colors, log } = options
@@ -72,7 +72,7 @@ interface Stage {
 }
 type Reached = (name: string, isGood: boolean, detail: string, ms?: number | null) => void
 
-/** Usually 100 ms; the limit allows for a busy machine. */
+/** A stage usually takes 100 ms; the limit allows for a busy machine. */
 const STAGE_LIMIT_MS = 5_000
 
 async function runStages(

@@ -14,8 +14,9 @@ interface Options {
   forwardTo?: URL
 }
 
-/** `postrider try`: runs everything on loopback until Ctrl-C (130) or SIGTERM (0). `--once` sends one message and returns 0
- *  or 1. Without `--port` the API uses 8025 or, if that is in use, any free port; the SMTP listeners likewise. */
+/** `postrider try`: runs everything on loopback until Ctrl-C (returns 130) or SIGTERM (returns 0). With `once` it sends
+ *  one message and returns 0 or 1. Without `port` the API uses port 8025 or, if that is in use, any free port; the SMTP
+ *  listeners do the same with 2525 and 2587. Throws CommandFailure if `port` is in use. */
 export async function tryOut(options: Options): Promise<number> {
   const startedAt = systemClock.now()
   const ended = untilSignal()

@@ -4,9 +4,8 @@ import type { Certificate } from '../../net/tls/certificate.ts'
 import type { Clock } from '../../os/clock.ts'
 import { TOLERANCE_SECONDS, verifySignature } from '../../webhooks/sign.ts'
 
-/** A received webhook request, its signatures verified as a customer would. */
+/** A received webhook request, with the result of verifying its signatures as a customer would. `at` is ms UTC. */
 export interface ArrivedCall {
-  /** ms UTC. */
   at: number
   eventId: string
   type: string
@@ -20,7 +19,7 @@ export interface ArrivedCall {
   forwarded: number | null
 }
 
-/** A received inbound message request. */
+/** A received request with an inbound message, with the result of verifying its signature. `at` is ms UTC. */
 export interface ArrivedInbound {
   at: number
   from: string
@@ -38,13 +37,15 @@ export interface WebhookReceiver {
   url: string
   /** URL for inbound mail. */
   inboundUrl: string
-  /** Sets the signing secrets, after webhook and route are created. */
-  trust(secrets: { webhook: string; route: string }): void
+  /** Sets the secrets to verify with. The webhook and the route, which have them, need the URLs of a
+   *  started receiver. */
+  setSecrets(secrets: { webhook: string; route: string }): void
   stop(): Promise<void>
 }
 
-/** The webhook endpoint of the try-out: HTTPS on loopback. Passes each request to `onCall` and answers 204. With `forwardTo`
- *  it forwards the same headers and bytes and answers with that server's status, or 502 without a response. */
+/** Starts the webhook endpoint of the try-out: HTTPS on a free port of 127.0.0.1. It passes each request to `onCall` or
+ *  `onInbound` and answers 204, or 400 if the body is not JSON. With `forwardTo` it forwards headers and body unchanged
+ *  and answers with that server's status, or 502 without a response. */
 export function startWebhookReceiver(options: {
   certificate: Certificate
   clock: Clock
@@ -75,14 +76,14 @@ export function startWebhookReceiver(options: {
   return {
     url: `https://127.0.0.1:${server.port}/webhook`,
     inboundUrl: `https://127.0.0.1:${server.port}${INBOUND_PATH}`,
-    trust: (given) => {
+    setSecrets: (given) => {
       secrets = given
     },
     stop: () => server.stop(true),
   }
 }
 
-/** Parses a webhook request; null if it is not an event. */
+/** Parses and verifies a webhook request; null if the body is not JSON. `now` is ms UTC. */
 export function readCall(headers: Headers, body: string, secret: string, now: number): ArrivedCall | null {
   let event: { id: string; type: string; data: Record<string, unknown> }
   try {
@@ -102,7 +103,7 @@ export function readCall(headers: Headers, body: string, secret: string, now: nu
   }
 }
 
-/** Parses the flat body of an inbound message. */
+/** The same for a request with an inbound message. */
 function readInbound(headers: Headers, body: string, secret: string, now: number): ArrivedInbound | null {
   let mail: { from: string; to: string[]; subject: string; [result: `${string}_result`]: string }
   try {
@@ -140,7 +141,8 @@ function forward(to: URL, headers: Headers, body: string): Promise<number> {
 
 const OF_THIS_CONNECTION = new Set(['host', 'connection', 'content-length', 'transfer-encoding', 'accept-encoding'])
 
-/** Implemented independently of the signer, as a customer's library does (Standard Webhooks, "Verifying webhooks"). */
+/** An implementation independent of the signer, as in a customer's library (Standard Webhooks,
+ *  "Verifying webhooks"). */
 function verifyStandard(headers: Headers, body: string, secret: string, now: number): string {
   const id = headers.get('webhook-id') ?? ''
   const timestamp = headers.get('webhook-timestamp') ?? ''

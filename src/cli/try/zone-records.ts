@@ -1,8 +1,8 @@
 import type { Answer } from 'dns-packet'
 import type { RecordType } from '../../net/dns/resolver.ts'
 
-/** Text is an address, a host name or one TXT record (UTF-8, cut into strings of 255 bytes);
- *  string[] is one TXT record with its strings given. */
+/** Data of one DNS record. A string is an address, a host name or one TXT record (UTF-8, cut into strings of 255
+ *  bytes); string[] is one TXT record with these strings. */
 export type ZoneData =
   | string
   | string[]
@@ -18,11 +18,12 @@ export interface RecordSet {
 /** Contents of a zone server: names in lower case without trailing dot, then types. */
 export type Names = Map<string, Map<RecordType, RecordSet>>
 
-/** Name → its form in Names. */
+/** Name → key in Names: lower case, without a trailing dot. */
 export const fold = (name: string) => name.replace(/\.$/, '').toLowerCase()
 
-/** Question → rcode, answers and authorities. Follows CNAMEs from `name` (as folded) until records of the type,
- *  the end of the chain or a name met before. No data and NXDOMAIN carry a SOA. Never throws. */
+/** Question → rcode, answers and authorities. Follows CNAMEs from `name` (a key of Names) to records of the type, to
+ *  the end of the chain, or to a name that it has already visited. NODATA and NXDOMAIN have a SOA record in the
+ *  authorities. Never throws. */
 export function answerFrom(names: Names, name: string, type: RecordType) {
   const answers: Answer[] = []
   const seen = new Set<string>()
@@ -50,8 +51,8 @@ const SOA_TTL_SECONDS = 300
 
 const parentOf = (name: string) => name.split('.').slice(1).join('.')
 
-/** The records of a name, or of the wildcard of its closest encloser; an empty map for a name that only has names
- *  below it; null if there is neither. */
+/** The records of a name, or of the wildcard of its closest encloser (RFC 4592 §3.3.1). An empty map for a name without
+ *  records that has names below it; null if the name does not exist. */
 function find(names: Names, name: string): Map<RecordType, RecordSet> | null {
   const own = names.get(name)
   if (own) return own
@@ -83,7 +84,7 @@ function toAnswer(name: string, type: RecordType, data: ZoneData, ttl: number): 
   return { name, type, ttl, data: isTlsa ? { ...wire, certificate: Buffer.from(wire.certificate) } : wire } as Answer
 }
 
-/** Strings as given, each cut at 255 bytes, the most the wire can hold. RFC 1035 §3.3 */
+/** TXT data → character strings, each cut after 255 bytes, the maximum length (RFC 1035 §3.3). */
 function txtStrings(data: string | string[]): Buffer[] {
   return [data].flat().flatMap((text) => {
     const bytes = Buffer.from(text)

@@ -9,21 +9,21 @@ import { answerFrom, fold, type Names, type ZoneData } from './zone-records.ts'
 export type { ZoneData } from './zone-records.ts'
 
 /** A small authoritative DNS server for invented zones, which `postrider try` and the tests query instead of the
- *  Internet. It listens on loopback only, UDP and TCP on one port, and answers for every name: unknown names are
- *  NXDOMAIN. It can also simulate failures. */
+ *  Internet. It listens on 127.0.0.1 only, on UDP and TCP with the same port. It answers queries for any name; a name
+ *  without records is NXDOMAIN. It can also simulate failures. */
 export interface Zone {
   /** `127.0.0.1:port`. */
   address: string
-  /** Replaces the records of that type at `name`. An empty list leaves the name existing without data. */
+  /** Replaces the records of this type at `name`. With an empty list the name exists without such records (NODATA). */
   set(name: string, type: RecordType, data: ZoneData[], ttlSeconds?: number): void
-  /** Removes the records of one type, or without `type` the name itself and its failure. */
+  /** Removes the records of one type, or without `type` all records of the name and its simulated failure. */
   remove(name: string, type?: RecordType): void
-  /** From now on questions about exactly this name fail in that way; null ends it. */
+  /** Simulates a failure of queries for exactly this name; null ends it. */
   fail(name: string, how: ZoneFailure | null): void
-  /** Names whose answers are marked as validated by DNSSEC (AD), as from a validating resolver. May be changed at
-   *  any time. */
+  /** Names whose responses have the AD flag, as from a resolver that has validated them with DNSSEC.
+   *  Callers may change it. */
   signed: Set<string>
-  /** Every received question, names in lower case, oldest first. May be emptied at any time. */
+  /** All questions so far, oldest first, names in lower case. Callers may empty it. */
   queries: { name: string; type: string }[]
   stop(): Promise<void>
 }
@@ -35,13 +35,13 @@ export interface ZoneRecord {
   ttlSeconds?: number
 }
 
-/** `timeout` answers nothing; `truncate` answers over UDP only with the TC flag; `wrong_id` answers correctly under
- *  another ID. */
+/** `timeout` sends no response; `truncate` sets the TC flag over UDP only; `wrong_id` sends the correct response
+ *  with a different ID. */
 export type ZoneFailure = 'SERVFAIL' | 'REFUSED' | 'timeout' | 'truncate' | 'wrong_id'
 
-/** Records → a running server on a free port of 127.0.0.1, or at the given address. `*.example` stands for names
- *  below example that do not exist themselves (RFC 4592). CNAMEs are followed inside the zone. Negative answers
- *  contain the closest SOA in the zone, or else one with a negative TTL of one second. Rejects if no port is free. */
+/** Starts a server for the records on a free port of 127.0.0.1, or at `at`. `*.example` matches names below example
+ *  that do not exist themselves (RFC 4592). It follows CNAMEs inside the zone. Negative responses have the closest SOA
+ *  record of the zone, or else one with a negative TTL of one second. Rejects if no port is free. */
 export async function startZone(records: ZoneRecord[] = [], at = { host: '127.0.0.1', port: 0 }): Promise<Zone> {
   const names: Names = new Map()
   const failures = new Map<string, ZoneFailure>()
@@ -105,7 +105,7 @@ function decodeQuery(message: Buffer): DecodedPacket | null {
     const query = packet.decode(message)
     return query.flag_qr ? null : query
   } catch {
-    return null // anything that is not a DNS message gets no answer
+    return null // not a DNS message: no response
   }
 }
 
@@ -127,7 +127,8 @@ function udpLimit(query: DecodedPacket): number {
 
 type Respond = (message: Buffer, transport: 'udp' | 'tcp') => Buffer | null
 
-/** TCP takes the port (any free one for 0) and UDP the same number; if that one is in use, both try again. */
+/** Binds TCP to the port (0: any free one) and UDP to the same number. If UDP cannot, it tries again,
+ *  at most ten times. */
 async function listen(respond: Respond, { host, port: wanted }: { host: string; port: number }) {
   for (let tries = 10; ; tries--) {
     const connections = new Set<net.Socket>()
@@ -162,7 +163,7 @@ function bindUdp(host: string, port: number, respond: Respond): Promise<dgram.So
     if (response) socket.send(response, peer.port, peer.address)
   })
   return new Promise((resolve) => {
-    socket.on('error', () => resolve(null)) // stays, so that an unreachable asker does no harm later
+    socket.on('error', () => resolve(null)) // stays attached, so that later errors are caught
     socket.bind(port, host, () => resolve(socket))
   })
 }
