@@ -5,7 +5,9 @@ import { withCliContext } from './cli-context.ts'
 import { requireOrganization } from './org.ts'
 import { print, printJson, sanitize, table } from './print.ts'
 
-/** Prints the audit log, newest first: of one organization, or of all including the installation itself. */
+/** Prints the newest `limit` entries of the audit log, newest first. `org` (id or name) selects one organization;
+ *  without it, the list has the entries of all organizations and of the installation. Prints "no entries yet" without
+ *  entries. Throws CommandFailure for an unknown `org`. */
 export async function showAuditLog(options: {
   config: string
   json?: true

@@ -9,7 +9,7 @@ interface Options {
   json?: true
 }
 
-/** Blocks a host or a URL as a target of tracked clicks and prints the record. */
+/** Blocks a host or a URL as a target of tracked links and prints the record. Throws Refusal for an invalid target. */
 export async function blockLink(target: string, options: Options & { reason: string }): Promise<void> {
   await withCliContext(options.config, async ({ operator }) => {
     const body = { target, reason: options.reason }
@@ -17,7 +17,7 @@ export async function blockLink(target: string, options: Options & { reason: str
   })
 }
 
-/** Removes a block, by id or target. */
+/** Removes a block, by its id or its target. Throws CommandFailure if the target is not blocked. */
 export async function unblockLink(idOrTarget: string, options: Options): Promise<void> {
   await withCliContext(options.config, async ({ operator }) => {
     const value = blockedTarget(idOrTarget)?.value
@@ -32,7 +32,7 @@ export async function unblockLink(idOrTarget: string, options: Options): Promise
   })
 }
 
-/** Prints all blocked targets, newest first. */
+/** Prints all blocked targets, newest first, or "no blocked links". */
 export async function listBlockedLinks(options: Options): Promise<void> {
   await withCliContext(options.config, async ({ operator }) => {
     const all = await operator.listAll('blocked_links_list', '')

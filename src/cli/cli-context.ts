@@ -9,19 +9,20 @@ import { CommandFailure, configFailure, toFailure, usageFault } from './failure.
 import { localUser } from './local-user.ts'
 import { createOperator, type Operator } from './operator.ts'
 
-/** What most commands use: the config, the store and the operator. Works whether or not the server runs. */
+/** Config, store and operator for one command. They work whether or not the server runs. */
 export interface CliContext {
   config: Config
   store: Store
   operator: Operator
 }
 
-/** Reads the config; throws all its faults (exit code 2). '': no file, everything comes from the environment. */
+/** Reads a config file; '' reads environment variables only. Throws CommandFailure with exit code 2: all faults of the
+ *  config, or a file that does not exist. */
 export function requireConfig(file: string): Config {
   return readConfigOf(file).config
 }
 
-/** The same, with the source of each setting. */
+/** Like requireConfig. `settings` lists each setting with its source. */
 export function readConfigOf(file: string): { config: Config; settings: () => Setting[] } {
   if (file !== '' && !existsSync(file)) throw usageFault(`${file}: file not found. Create it with: postrider init`)
   const result = loadConfigFile(file || null, process.env)
@@ -29,7 +30,9 @@ export function readConfigOf(file: string): { config: Config; settings: () => Se
   throw configFailure(result.faults)
 }
 
-/** Reads the config, opens the store, runs `work` and always closes the store. */
+/** Reads the config, opens the store, runs `work`, closes the store and returns the result of `work`. A process of root
+ *  takes the user id of the data directory's owner and keeps it. `asksAuthorities` is that of createOperator. Throws
+ *  CommandFailure if the config or the store is unusable, and what `work` throws. */
 export async function withCliContext<T>(
   file: string,
   work: (context: CliContext) => Promise<T>,
@@ -38,7 +41,7 @@ export async function withCliContext<T>(
   return withStore(requireConfig(file), work, how)
 }
 
-/** The same for a parsed config. If the store cannot be opened, the error names its folder. */
+/** Like withCliContext, for a parsed config. If the store cannot be opened, the error names its folder. */
 export async function withStore<T>(
   config: Config,
   work: (context: CliContext) => Promise<T>,

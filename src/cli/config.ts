@@ -3,7 +3,8 @@ import { readConfigOf, requireConfig } from './cli-context.ts'
 import { configFailure } from './failure.ts'
 import { print, printJson, table } from './print.ts'
 
-/** Prints that the config is valid, or throws all its faults and those of the files it names (exit code 2). */
+/** Prints that the config is valid. Throws CommandFailure (exit code 2) with all faults of the config and of the
+ *  files that it names. */
 export function checkConfig({ config: file }: { config: string }): void {
   const config = requireConfig(file)
   const faults = checkConfigFiles(config, file || 'environment')
@@ -11,12 +12,12 @@ export function checkConfig({ config: file }: { config: string }): void {
   print(`${file || 'environment'}: configuration is valid`)
 }
 
-/** Prints config.example.toml. */
+/** Prints config.example.toml: every key, its description and its default. */
 export function printExample(): void {
   print(renderExample().trimEnd())
 }
 
-/** Prints the keys that are set and their source, or with `effective` every key and its value; secrets are hidden. */
+/** Prints key, value and source of the settings that are set, or of all settings with `effective`. Hides secrets. */
 export function printSettings(options: { config: string; effective?: true; json?: true }): void {
   const all = readConfigOf(options.config).settings()
   const shown = all.filter(({ isGiven }) => options.effective || isGiven)

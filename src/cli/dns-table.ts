@@ -1,7 +1,8 @@
 import type { DnsRecord, RecordStatus } from '../model/domain.ts'
 import { sanitize, table } from './print.ts'
 
-/** A DNS record as the API shows it. */
+/** A DNS record to publish, in the form of an API response. `status` and `found` (values in DNS) are those
+ *  of the last check. */
 export type PublishedRecord = DnsRecord & { status: RecordStatus; found: string[] }
 
 /** An address record of this machine. */
@@ -11,8 +12,9 @@ export interface DnsHost {
   value: string
 }
 
-/** Formats records as a numbered table with the last DNS result of each; required records come first. The value is the
- *  last column and never shortened, so that it can be copied. */
+/** Formats DNS records as a numbered table with the result of the last check: first the required records, then the
+ *  address records `hosts`, then the optional ones. The value is in the last column and is never shortened, so that
+ *  users can copy it. Below the table come a warning for an MX record and the values in DNS of records that differ. */
 export function dnsTable(records: readonly PublishedRecord[], hosts: readonly DnsHost[] = []): string {
   const ofDomain = records.map((record) => [
     RECEIVING.has(record.purpose) ? 'no' : record.required ? 'yes' : 'recommended',
@@ -35,6 +37,6 @@ export function dnsTable(records: readonly PublishedRecord[], hosts: readonly Dn
   return [table(['#', 'required', 'found', 'type', 'name', 'value'], rows), ...warnings, ...notes].join('\n')
 }
 
-/** Needed only if the domain receives mail on this server. */
+/** A domain needs these records only to receive mail on this server. */
 const RECEIVING = new Set<DnsRecord['purpose']>(['ownership', 'mx', 'mta_sts', 'mta_sts_host'])
 const STATUS: Record<RecordStatus, string> = { pending: '-', valid: 'yes', missing: 'no', mismatch: 'differs' }

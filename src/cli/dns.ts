@@ -19,7 +19,8 @@ interface Options {
   json?: true
 }
 
-/** Prints the records to publish for a domain: a table, zone file lines, or JSON. Sends no DNS queries. */
+/** Prints the records to publish for a domain (name or id): a table, zone file lines with `zone`, or JSON. Sends no DNS
+ *  queries. Throws CommandFailure for an unknown domain. */
 export async function showDns(name: string, options: Options & { zone?: true }): Promise<void> {
   await withCliContext(options.config, async (context) => {
     const domain = await requireDomain(name, context.store)
@@ -31,7 +32,7 @@ export async function showDns(name: string, options: Options & { zone?: true }):
   })
 }
 
-/** Zone file lines; a host whose address is unknown becomes a comment. */
+/** Records and hosts → zone file lines (RFC 1035 §5). A host with an unknown address becomes a comment. */
 export function zoneText(domain: string, records: readonly PublishedRecord[], hosts: readonly DnsHost[]): string {
   const known = hosts.filter(({ value }) => value !== UNKNOWN_ADDRESS)
   const unknown = hosts.filter((host) => !known.includes(host))
@@ -39,9 +40,10 @@ export function zoneText(domain: string, records: readonly PublishedRecord[], ho
   return `${zoneFile(domain, records, known)}${rest}`
 }
 
-/** Queries the domain's name servers, compares the records with the required ones and prints a hint for each difference.
- *  With `wait` it repeats with growing pauses until every required record is correct or the timeout ends. Returns 0 only if
- *  they are correct. Stores the findings like `domain verify`. */
+/** Queries the domain's name servers, compares the records with the required ones and prints a hint for each
+ *  difference. Stores the result, as `domain verify` does. With `wait` it repeats the check, with growing pauses, until
+ *  all required records are correct or `timeout` seconds have passed. Returns 0 if they are correct, otherwise 1.
+ *  Throws CommandFailure for an unknown domain. */
 export async function checkDns(name: string, options: Options & { wait?: true; timeout: number }): Promise<ExitCode> {
   if (options.wait) process.once('SIGINT', () => process.exit(EXIT.interrupted))
   return withCliContext(

@@ -22,10 +22,11 @@ interface Options {
   json?: true
 }
 
-/** Runs the health checks of the machine, its setup and its public DNS; prints findings and advice. Changes nothing.
- *  Without a config it runs the checks that need none, for the given hostname. Returns 0 only if no check failed. */
+/** Runs the health checks of the machine, the config, the store and public DNS; prints results and advice. Changes
+ *  nothing. Without a config file it runs only the checks that need none, for the given hostname. Returns 0 if no check
+ *  failed, otherwise 1. */
 export async function doctor(options: Options): Promise<ExitCode> {
-  // '' = no file: everything comes from the environment.
+  // '' means no file: all settings come from the environment.
   const hasConfig = options.config === '' || existsSync(options.config)
   const config = hasConfig ? requireConfig(options.config) : plannedConfig(options)
   const found = [
@@ -37,13 +38,14 @@ export async function doctor(options: Options): Promise<ExitCode> {
   return hasNoFailure(found) ? EXIT.done : EXIT.failed
 }
 
-/** Runs the checks that need no store, with what this user can read of `/proc`. */
+/** Runs the checks that need no store. `held` are the listening ports of this machine, by default those that this user
+ *  can see. Returns the results and the public addresses of the machine. */
 export function lookAtMachine(config: Config, domains: readonly string[], held = heldPorts('/proc')) {
   return look(config, { store: null, held, server: null, domains })
 }
 
 async function lookAt(config: Config, domains: readonly string[]): Promise<CheckResult[]> {
-  // While the process is still root: only root sees the ports of other users.
+  // Before the process gives up root's rights: only root can see which process listens on a port.
   const held = heldPorts('/proc')
   const missing = whyNoStore(config.dataDir)
   if (missing !== null) return [...(await lookAtMachine(config, domains, held)).checks, { name: 'store', ...missing }]
@@ -68,7 +70,7 @@ function look(
   return runCheckup(config, { ...about, clock: systemClock, random: systemRandom })
 }
 
-/** A config made of the hostname and the environment. */
+/** Config from the hostname and the environment, for a machine without a config file. */
 function plannedConfig({ config: file, hostname, domain }: Options): Config {
   const name = hostname ?? (domain === undefined ? machineName() : `mail.${domain}`)
   if (!name.includes('.')) {
@@ -91,7 +93,7 @@ function checkFiles(config: Config, file: string): Verdict {
 const noConfig = (file: string) =>
   warn(`${file} does not exist`, 'postrider init --domain example.com --hostname mail.example.com')
 
-/** Null if the store exists. */
+/** The reason to skip the checks of the store; null if its database exists. */
 function whyNoStore(dataDir: string): Verdict | null {
   try {
     const database = statSync(join(dataDir, 'postrider.db'), { throwIfNoEntry: false })

@@ -14,10 +14,11 @@ interface Options {
   json?: true
 }
 
-/** Claims of one name to list. */
+/** Maximum number of organizations in the error message for a name that several of them have added. */
 const MOST_CLAIMS = 20
 
-/** Adds a domain to an organization and prints it with the DNS records to publish. */
+/** Adds a domain to an organization and prints it with the DNS records to publish. Throws CommandFailure for an unknown
+ *  `org`, and Refusal for an invalid name or one that the organization already has. */
 export async function addDomain(name: string, options: Options & { org?: string; serverName?: true }): Promise<void> {
   await withCliContext(options.config, async ({ store, operator }) => {
     const { id: organizationId } = await requireOrganization(options.org, store)
@@ -26,7 +27,8 @@ export async function addDomain(name: string, options: Options & { org?: string;
   })
 }
 
-/** Prints the domains of one organization, or of all. */
+/** Prints the domains of one organization, or of all, or "no domains yet". Throws CommandFailure for
+ *  an unknown `org`. */
 export async function listDomains(options: Options & { org?: string }): Promise<void> {
   await withCliContext(options.config, async ({ store, operator }) => {
     const organizations =
@@ -39,12 +41,14 @@ export async function listDomains(options: Options & { org?: string }): Promise<
   })
 }
 
-/** Prints one domain. */
+/** Prints a domain (name or id) with its DNS records and their last check. Throws CommandFailure for
+ *  an unknown domain. */
 export async function showDomain(name: string, options: Options): Promise<void> {
   show(await runForDomain('domains_get', name, options), options)
 }
 
-/** Checks DNS and prints the result, or a warning if DNS did not answer. Returns 0 only if the domain is verified. */
+/** Checks DNS and prints the result, with a warning if DNS did not answer. Returns 0 if the domain is verified,
+ *  otherwise 1. Throws CommandFailure for an unknown domain. */
 export async function verify(name: string, options: Options): Promise<ExitCode> {
   const domain = await runForDomain('domains_verify', name, options)
   show(domain, options)
@@ -54,13 +58,13 @@ export async function verify(name: string, options: Options): Promise<ExitCode> 
   return domain.status === 'verified' ? EXIT.done : EXIT.failed
 }
 
-/** Creates new DKIM keys and prints the records to publish. */
+/** Creates two new DKIM keys and prints the records to publish. Throws CommandFailure for an unknown domain. */
 export async function rotateDkim(name: string, options: Options): Promise<void> {
   show(await runForDomain('domains_rotate_dkim', name, options), options)
 }
 
-/** Finds a domain by name or id. Throws if there is none, or if several organizations claim a name that none of them has
- *  verified. */
+/** Finds a domain by name or id. Throws CommandFailure if there is none, or if several organizations have added the
+ *  name and none has verified it. */
 export async function requireDomain(nameOrId: string, store: Store): Promise<Domain> {
   const text = nameOrId.trim().replace(/\.$/, '')
   const claims = await store.domains.claimsOf(toALabel(text) ?? text.toLowerCase(), MOST_CLAIMS)

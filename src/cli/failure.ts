@@ -5,11 +5,12 @@ import { EncryptionKeyUnusable } from '../storage/sqlite/encryption.ts'
 import { StoreMismatch } from '../storage/sqlite/migrate.ts'
 import { StoreDamaged, StoreUnavailable } from '../storage/store.ts'
 
-/** Exit codes of commands; the man page lists them. 130 is Ctrl-C. */
+/** Exit codes of commands; the man page lists them. 130 means Ctrl-C (128 + SIGINT). */
 export const EXIT = { done: 0, failed: 1, usage: 2, inUse: 3, interrupted: 130 } as const
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT]
 
-/** A command that failed: the message for standard error and the exit code. */
+/** A command that failed: the message for standard error and the exit code. All commands throw it if the config is
+ *  invalid (exit code 2) or the store cannot be opened, so their docstrings list only other causes. */
 export class CommandFailure extends Error {
   readonly code: ExitCode
   constructor(message: string, code: ExitCode = EXIT.failed) {
@@ -29,8 +30,8 @@ export function configFailure(faults: readonly ConfigFault[]): CommandFailure {
   return new CommandFailure(formatFaults(faults), EXIT.usage)
 }
 
-/** Translates what a command threw. A refusal becomes one line with its field, invalid arguments one line each; system
- *  errors keep their own message. Null for a bug, whose stack should be shown. */
+/** Error that a command threw → the failure to print. A Refusal becomes one line with its field, invalid arguments
+ *  become one line each, system errors keep their message. Null for a bug, for which the caller prints the stack. */
 export function toFailure(thrown: unknown): CommandFailure | null {
   if (thrown instanceof CommandFailure) return thrown
   if (thrown instanceof Refusal) return fromRefusal(thrown)
@@ -43,12 +44,12 @@ export function toFailure(thrown: unknown): CommandFailure | null {
   return SYSTEM_ERROR.test(code) ? new CommandFailure(thrown.message) : null
 }
 
-/** Names of errno: EACCES, ENOSPC, EADDRINUSE. */
+/** Codes of system errors, such as EACCES, ENOSPC and EADDRINUSE (errno(3)). */
 const SYSTEM_ERROR = /^E[A-Z0-9]+$/
 
 function fromRefusal(refusal: Refusal): CommandFailure {
   const { reason, message, field, faults } = refusal
   if (reason !== 'validation_error') return new CommandFailure(field === undefined ? message : `${field}: ${message}`)
-  // Their messages start with the field.
+  // These messages already start with the field.
   return usageFault(faults === undefined ? message : faults.map((fault) => fault.message).join('\n'))
 }

@@ -1,8 +1,8 @@
 import type { CheckResult, CheckStatus } from '../health/check.ts'
 import { type Colors, sanitize } from './print.ts'
 
-/** Formats check results for a terminal: one line each, with advice below. DNS names and server replies are untrusted and
- *  sanitized. */
+/** Formats check results for a terminal: one line each, with advice on the lines below; '' without results. Sanitizes
+ *  DNS names and server replies, which are untrusted. */
 export function findings(results: readonly CheckResult[], colors: Colors): string {
   const width = Math.max(0, ...results.map(({ name }) => name.length))
   return results

@@ -5,7 +5,7 @@ import type { Clock } from '../os/clock.ts'
 import type { Store } from '../storage/store.ts'
 import { type Colors, sanitize } from './print.ts'
 
-/** One step in the delivery of a message. */
+/** One step in the delivery of a message. Times are ms UTC. */
 export interface Step {
   at: number
   /** Status after this step. */
@@ -19,14 +19,15 @@ export interface Step {
   nextAttemptAt: number | null
 }
 
-/** Reports each step of a message until every recipient has a final status; returns the status of the message. */
+/** Polls a message and calls `onStep` once for each step, until every recipient has a final status. Returns the
+ *  status of the message. */
 export async function follow(
   id: string,
   { store, clock, onStep }: { store: Pick<Store, 'messages'>; clock: Clock; onStep: (step: Step) => void },
 ): Promise<string> {
   const reported = new Set<string>()
   for (;;) {
-    // Attempts are read after deliveries, so that no step is reported before its attempt.
+    // Deliveries before attempts: a final status then never appears before the attempt that caused it.
     const deliveries = await store.messages.deliveries(id)
     const attempts = await store.messages.attempts(id)
     for (const step of stepsOf(deliveries, attempts, clock.now())) {
@@ -40,10 +41,11 @@ export async function follow(
   }
 }
 
-/** Polling interval: feels immediate to a person and costs the store next to nothing. */
+/** Polling interval in ms: users see no delay, and the two queries by id are cheap. */
 const POLL_MS = 100
 
-/** All steps so far, oldest first: each attempt, and each final status that no attempt caused. */
+/** All steps so far, oldest first: each attempt, and each final status that no attempt caused. Those
+ *  have the time `now`. */
 export function stepsOf(
   deliveries: readonly Delivery[],
   attempts: readonly { email: string; attempt: Attempt }[],
@@ -89,7 +91,7 @@ export function formatStep(step: Step, colors: Colors): string {
   return `${colors.dim(timeOf(at))} ${mark(status.padEnd(10))} ${rest.join('  ')}`
 }
 
-/** The same as a JSON record. */
+/** The step as the record that `--json` prints, with times in ISO 8601. */
 export function recordOfStep(messageId: string, { at, mxHost, reply, nextAttemptAt, ...rest }: Step) {
   return {
     at: iso(at),

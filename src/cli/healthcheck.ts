@@ -4,7 +4,8 @@ import { CommandFailure, toFailure } from './failure.ts'
 import { print } from './print.ts'
 import { readServing } from './serving.ts'
 
-/** Requests /readyz of the running server; throws if it is not ready or does not respond. */
+/** Requests /readyz of the running server and prints "ready". Throws CommandFailure if the server is not ready, does
+ *  not respond within `timeout` seconds, or has no HTTP listener. */
 export async function healthcheck(options: { config: string; timeout: number }): Promise<void> {
   const url = `${originOf(requireConfig(options.config))}/readyz`
   const answer = await ask(url, options.timeout * 1000)
@@ -14,7 +15,7 @@ export async function healthcheck(options: { config: string; timeout: number }):
 
 async function ask(url: string, timeoutMs: number): Promise<Response> {
   try {
-    // Connects by IP address, which no certificate contains; the request holds no secret.
+    // The URL has an IP address, which is not in the certificate. The request contains no secret.
     const tls = { rejectUnauthorized: false }
     return await fetch(url, { signal: AbortSignal.timeout(timeoutMs), redirect: 'manual', tls })
   } catch (thrown) {
@@ -23,8 +24,8 @@ async function ask(url: string, timeoutMs: number): Promise<Response> {
   }
 }
 
-/** Where the server listens: the address it wrote when it started (port 0 resolved), else that of the config; plain HTTP
- *  if that is on. */
+/** Origin of the server: the address in serving.json, where port 0 is resolved, or else that of the config. Plain HTTP
+ *  takes precedence. Throws CommandFailure if both listeners are off. */
 function originOf({ dataDir, http }: Config): string {
   const served = readServing(dataDir)?.listeners
   const clear = served?.http ?? (http.listen && formatEndpoint(http.listen))
@@ -34,5 +35,5 @@ function originOf({ dataDir, http }: Config): string {
   throw new CommandFailure('http.listen and http.listen_tls are "off". Turn one of them on to use the health check.')
 }
 
-/** Replaces the wildcard address by loopback. */
+/** Replaces the wildcard address with loopback. */
 const ownAddress = (address: string) => address.replace(/^0\.0\.0\.0:/, '127.0.0.1:').replace(/^\[::\]:/, '[::1]:')

@@ -3,8 +3,9 @@ import { ownAddresses } from '../checkup/deps.ts'
 import type { HostRecord } from '../domains/zone-file.ts'
 import { isPublicUnicast } from '../net/ip.ts'
 
-/** Address records of this machine, one per address family; a placeholder if no public address is known (NAT). None if
- *  the hostname is outside the domain's zone. */
+/** Hostname and addresses of this machine → its A and AAAA records, one per address family with a public
+ *  address. Without a public address (NAT): one A record with UNKNOWN_ADDRESS. [] if the hostname is outside
+ *  the domain's zone. */
 export function hostRecords(
   hostname: string,
   domain: string,
@@ -20,4 +21,5 @@ export function hostRecords(
   ]
 }
 
+/** Placeholder in an A record, for users to replace. */
 export const UNKNOWN_ADDRESS = '<public IP address of this machine>'

@@ -20,9 +20,10 @@ interface Options {
   dryRun?: true
 }
 
-/** Imports a file of suppressed addresses into an organization, whether or not the server runs. Reports each unreadable or
- *  skipped line by number on standard error, and the totals at the end. Returns 1 if a line was unreadable or the file has
- *  no records; the other lines are imported all the same. */
+/** Imports a file of suppressed addresses into an organization, whether or not the server runs. Reports each unreadable
+ *  or skipped line by number on standard error and prints the totals. Returns 1 if a line was unreadable or the file
+ *  has no records, otherwise 0; readable lines are imported in both cases. Throws CommandFailure if the file or the
+ *  organization does not exist, or when the limit of the plan is reached. */
 export async function importSuppressions(file: string, options: Options): Promise<number> {
   await requireFile(file)
   return withCliContext(options.config, async ({ store, operator }) => {
@@ -62,7 +63,8 @@ async function* readings(reader: ListReader, file: string) {
   let decoder: TextDecoder | null = null
   const pieces: AsyncIterable<Uint8Array> = createReadStream(file, { highWaterMark: PIECE_BYTES })
   for await (const piece of pieces) {
-    decoder ??= new TextDecoder(piece[0] === 0xff && piece[1] === 0xfe ? 'utf-16le' : 'utf-8') // spreadsheets export UTF-16
+    // Spreadsheets export UTF-16.
+    decoder ??= new TextDecoder(piece[0] === 0xff && piece[1] === 0xfe ? 'utf-16le' : 'utf-8')
     yield reader.push(decoder.decode(piece, { stream: true }))
   }
   yield reader.push(decoder?.decode() ?? '')

@@ -15,7 +15,8 @@ import { dirname, join, resolve } from 'node:path'
 import { CommandFailure, toFailure } from './failure.ts'
 import { type Draft, SECRET_MODE } from './init-plan.ts'
 
-/** Writes the drafted files; never overwrites a file that appeared in the meantime. */
+/** Creates the files of a draft and their folders; never overwrites a file. If one cannot be created, it removes those
+ *  already written and throws CommandFailure. */
 export function writeFiles({ files, config }: Draft): void {
   const written: string[] = []
   try {
@@ -30,7 +31,8 @@ export function writeFiles({ files, config }: Draft): void {
   }
 }
 
-/** Creates a folder with mode 755, whatever the umask; an existing folder is not changed. */
+/** Creates a folder and its parents with mode 755, regardless of the umask. Does not change existing folders. Throws
+ *  file system errors. */
 export function makeFolder(path: string): void {
   const first = mkdirSync(path, { recursive: true, mode: FOLDER_MODE })
   if (first === undefined) return
@@ -40,7 +42,7 @@ export function makeFolder(path: string): void {
   }
 }
 
-/** Creates a new file with this mode, whatever the umask. Throws EEXIST, and what writing throws. */
+/** Creates a file with this mode, regardless of the umask. Throws file system errors: EEXIST if the file exists. */
 export function writeNew(
   path: string,
   text: string,
@@ -64,14 +66,16 @@ interface Owner {
 const FOLDER_MODE = 0o755
 const ZONE_MODE = 0o644
 
-/** Owner of an existing data directory (a package creates it), to whom root assigns new files; else null. */
+/** If the process is root: the owner of the data directory, which a package creates. Root gives new files to that
+ *  user. Otherwise null. */
 function ownerIn(dataDir: string): Owner | null {
   if (process.getuid?.() !== 0) return null
   return statSync(dataDir, { throwIfNoEntry: false }) ?? null
 }
 
-/** Creates a folder for zone files beside the config, writable by the owner of the data, whose rights the process
- *  takes soon. Null if it cannot be created; then no zone files are written. */
+/** Creates the folder `dns` beside the config, for zone files, and returns its path. The owner of the data directory
+ *  can write to it, since the process takes that user's rights later. Null without a config file or if the folder
+ *  cannot be created; `init` then writes no zone file. */
 export function openZoneFolder(configFile: string, dataDir: string): string | null {
   if (configFile === '') return null
   const folder = join(dirname(resolve(configFile)), 'dns')
@@ -84,7 +88,7 @@ export function openZoneFolder(configFile: string, dataDir: string): string | nu
   }
 }
 
-/** Uses a descriptor, so that symbolic links are not followed. */
+/** Changes the owner through a descriptor, which does not follow symbolic links. */
 function chownFolder(folder: string, owner: Owner | null): void {
   if (owner === null) return
   const handle = openSync(folder, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_DIRECTORY)
@@ -105,11 +109,12 @@ function removeIfEmpty(folder: string): void {
   try {
     rmdirSync(folder)
   } catch {
-    // it holds zone files of other domains
+    // not empty: it contains zone files of other domains
   }
 }
 
-/** Writes a zone file and returns its path. Null if it cannot be written: `dns show --zone` prints the same. */
+/** Writes the zone file of a domain, replaces an old one, and returns its path. Null without a folder or if writing
+ *  fails: `dns show --zone` prints the same text. */
 export function writeZone(folder: string | null, domain: string, text: string): string | null {
   if (folder === null) return null
   const path = join(folder, `${domain}.zone`)

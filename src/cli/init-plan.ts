@@ -19,14 +19,15 @@ export interface InitOptions {
   smarthost?: string
 }
 
-/** A parsed config that could be written, and its files. */
+/** A config that `init` could write, parsed, with its files. */
 export interface Draft {
   config: Config
-  /** In the order of writing. */
+  /** In write order; the config file is the last. */
   files: { path: string; text: string; mode: number }[]
 }
 
-/** The domain from the options or the prompt. Throws a usage fault if there is none or it is invalid. */
+/** Returns the domain from the options or the prompt, as A-labels. Throws CommandFailure (exit code 2) if it is
+ *  missing or invalid. */
 export async function chooseDomain({ domain }: InitOptions, ask: Prompt | null): Promise<string> {
   const given = domain ?? (await ask?.('Sending domain: ')) ?? ''
   if (given === '') throw usageFault('domain: missing. Set it with --domain example.com')
@@ -35,14 +36,15 @@ export async function chooseDomain({ domain }: InitOptions, ask: Prompt | null):
   return checked.name
 }
 
-/** The same for the hostname; defaults to `mail.` and the domain. */
+/** Returns the hostname from the options or the prompt; `mail.` and the domain if there is neither. Does
+ *  not validate it. */
 export async function chooseHostname({ hostname }: InitOptions, domain: string, ask: Prompt | null): Promise<string> {
   const usual = `mail.${domain}`
   return hostname ?? ((await ask?.(`Public hostname of this machine [${usual}]: `)) || usual)
 }
 
-/** InitOptions → a Draft; throws all faults. A smarthost contains a password and is therefore written to a separate
- *  file. */
+/** Options → config and files to write. The URL of a smarthost contains a password, so it goes into a separate file;
+ *  for `-` it is read from standard input. Throws CommandFailure (exit code 2) with all faults of the config. */
 export function draftOf(options: InitOptions, hostname: string): Draft {
   const smarthost = options.smarthost === '-' ? readFileSync(0, 'utf8').trim() : (options.smarthost ?? '')
   const { config: path, contact, dataDir, https } = options
@@ -56,6 +58,6 @@ export function draftOf(options: InitOptions, hostname: string): Draft {
   return { config: read.config, files: [...(smarthost === '' ? [] : [secret]), { path, text, mode: 0o640 }] }
 }
 
-/** Readable by the server only. */
+/** File mode for secrets: only the owner can read the file. */
 export const SECRET_MODE = 0o600
 const SMARTHOST_FILE = 'smarthost'

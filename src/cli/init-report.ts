@@ -9,7 +9,7 @@ import { DEFAULT_CONFIG_FILE } from './options.ts'
 import { colorsFor, print, printJson } from './print.ts'
 import { COMMAND, serviceSteps } from './service-unit.ts'
 
-/** A domain as the API shows it, with its owner. */
+/** A domain as the API returns it, and the id of its organization. */
 export interface ExistingDomain {
   organizationId: string
   domain: Domain
@@ -33,7 +33,7 @@ interface ReportOptions {
   json?: true
 }
 
-/** Prints a domain that already existed. */
+/** Prints that the domain already exists, with its DNS records. */
 export function printUnchanged({ organizationId, domain }: ExistingDomain, { json }: ReportOptions): void {
   const dnsRecords = domain.dns_records
   const ids = { organization_id: organizationId, domain_id: domain.id }
@@ -41,7 +41,7 @@ export function printUnchanged({ organizationId, domain }: ExistingDomain, { jso
   else print(`${domain.name} already exists. Nothing was changed.\n\n${dnsTable(dnsRecords)}`)
 }
 
-/** Prints what `init` would do. */
+/** Prints which files `init` would write, and the text of the config. */
 export function printPlan({ files }: Draft, checks: readonly CheckResult[] | null, { json }: ReportOptions): void {
   const writes = files.map(({ path }) => path)
   if (json) {
@@ -55,7 +55,7 @@ export function printPlan({ files }: Draft, checks: readonly CheckResult[] | nul
   if (config !== undefined) print(`\n${config.text.trimEnd()}`)
 }
 
-/** Prints what `init` did. */
+/** Prints the results of `init` and the next steps, or with `json` one record. */
 export function printReport(made: InitResult, { json, config }: ReportOptions, draft: Draft): void {
   if (json) printMachineReport(made)
   else print(nextSteps(made, config === '' ? "''" : resolve(config), draft))
@@ -72,7 +72,7 @@ function printMachineReport({ organizationId, domain, apiKey, dashboardUrl, chec
   })
 }
 
-/** The report with every step up to the first message. */
+/** The results, and every step up to the first message. */
 function nextSteps(made: InitResult, file: string, { config, files }: Draft): string {
   const { organizationId, domain, apiKey, dashboardUrl, zone, hosts, dnsHost } = made
   const colors = colorsFor(process.env, process.stdout.isTTY)

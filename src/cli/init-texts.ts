@@ -1,6 +1,4 @@
-/** The config that `init` writes, for people to read and change. */
-
-/** A config with only the given settings (undefined: the default). */
+/** Settings → text of the config file that `init` writes. Undefined settings keep their defaults. */
 export function initialConfig(settings: {
   hostname: string
   dataDir?: string | undefined

@@ -29,17 +29,18 @@ interface Options extends InitOptions {
   input: boolean
 }
 
-/** Prepares the first domain: checks the machine, writes a config if there is none, and creates the store, organization,
- *  domain and an admin key. Failed checks are printed with advice and stop nothing. If the domain exists, nothing changes,
- *  so running it again is safe. If the store cannot be created, the written files are removed. */
+/** Prepares the first domain: checks the machine, writes a config if there is none, and creates the store, an
+ *  organization, the domain and an admin key. A failed check prints advice and does not stop it. If the domain exists,
+ *  it changes nothing, so running it again is safe. If the store cannot be created, it removes the files that it wrote.
+ *  Throws CommandFailure for an invalid option or a file that cannot be written. */
 export async function init(options: Options): Promise<void> {
   const ask = terminalPrompt(options.input && !options.json)
   const domain = await chooseDomain(options, ask)
-  // '' = no file: everything comes from the environment.
+  // '' means no file: all settings come from the environment.
   const isNew = options.config !== '' && !existsSync(options.config)
   const hostname = isNew ? await chooseHostname(options, domain, ask) : ''
   const first: Draft = isNew ? draftOf(options, hostname) : { config: requireConfig(options.config), files: [] }
-  // While the process is still root: only root sees the ports of other users.
+  // Before the process gives up root's rights: only root can see which process listens on a port.
   const held = heldPorts('/proc')
   const known = isNew ? null : await knownDomain(domain, options.org, first.config)
   if (known !== null) return printUnchanged(known, options)
@@ -66,7 +67,7 @@ export async function init(options: Options): Promise<void> {
   try {
     await withStore(draft.config, async (context) => {
       const made = await establish(domain, options, context)
-      // Records that are already published show as found and are left out of the zone file.
+      // The check finds the published DMARC record, which the zone file then contains only as a comment.
       if (checks?.some(isDmarcThere)) made.domain = await verifyNow(made, context)
       const dnsHost = checks?.some(isDnsThere) ? await hostOfZone(domain, context.operator.resolver) : null
       const hosts = hostRecords(draft.config.hostname, domain, found?.addresses)
@@ -82,8 +83,8 @@ export async function init(options: Options): Promise<void> {
 
 type Established = Pick<InitResult, 'organizationId' | 'domain' | 'apiKey' | 'dashboardUrl'>
 
-/** The domain's record if the organization already has it; creates neither store nor organization. Ignores claims of
- *  other organizations. */
+/** The domain's record if the organization already has the domain, otherwise null. Creates neither store nor
+ *  organization, and ignores other organizations that have added the name. */
 async function knownDomain(name: string, org: string | undefined, config: Config): Promise<ExistingDomain | null> {
   if (!existsSync(join(config.dataDir, 'postrider.db'))) return null
   return withStore(config, async ({ store, operator }) => {
@@ -117,7 +118,7 @@ function verifyNow({ organizationId, domain }: ExistingDomain, { operator }: Cli
   return operator.run('domains_verify', { organizationId, params: { domain_id: domain.id } })
 }
 
-/** The named organization; without a name the only one, or a new one named after the domain. */
+/** The named organization. Without a name: the only one, or a new one named after the domain. */
 async function organizationFor(
   domain: string,
   name: string | undefined,
@@ -135,7 +136,7 @@ async function presentOrganization(domain: string, name: string | undefined, sto
   return store.organizations.find(name ?? domain)
 }
 
-/** Prompts for a smarthost if port 25 is blocked; '' without a terminal or an answer. */
+/** Prompts for a smarthost if port 25 is blocked. '' if it is not, without a terminal, or without an answer. */
 async function askForSmarthost(checks: readonly CheckResult[], ask: Prompt | null): Promise<string> {
   const isClosed = checks.some(({ name, status }) => name === 'outbound_port_25' && status === 'fail')
   if (!isClosed || ask === null) return ''

@@ -10,7 +10,8 @@ interface Options {
   json?: true
 }
 
-/** Creates a key and prints its record with the value, which is never shown again. */
+/** Creates an API key and prints it with its value, which cannot be shown again. Throws CommandFailure for an unknown
+ *  domain and Refusal for invalid options. */
 export async function createKey(
   options: Options & {
     domain: string
@@ -31,7 +32,8 @@ export async function createKey(
   })
 }
 
-/** Prints all keys, or those of a domain. */
+/** Prints all API keys, or those of one domain, without their values; "no keys yet" without keys. Throws CommandFailure
+ *  for an unknown domain. */
 export async function listKeys(options: Options & { domain?: string }): Promise<void> {
   await withCliContext(options.config, async ({ store, operator }) => {
     const domain = options.domain === undefined ? null : await requireDomain(options.domain, store)
@@ -53,7 +55,7 @@ export async function listKeys(options: Options & { domain?: string }): Promise<
   })
 }
 
-/** Revokes a key; revoking it twice is safe. */
+/** Revokes an API key; revoking it twice is safe. Throws CommandFailure for an unknown id. */
 export async function revokeKey(id: string, options: Options): Promise<void> {
   await withCliContext(options.config, async ({ store, operator }) => {
     const organizationId = await ownerOf(id, store)

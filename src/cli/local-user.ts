@@ -1,10 +1,10 @@
 import { userInfo } from 'node:os'
 
-/** The runtime's name for a user that the environment does not name, for example under cron. */
+/** The name that Bun returns if the environment contains no user name, for example under cron. */
 const NAMELESS = 'unknown'
 
-/** The user at the command line, for the audit log; the original user under sudo. Call it before the process switches
- *  users. Never throws; a user without a name is shown by uid. */
+/** Name of the user at the command line, for the audit log; under sudo, the user who ran sudo. A user without a name
+ *  becomes `uid 1000`. Never throws. Call it before the process switches users. */
 export function localUser(): string {
   const { SUDO_USER } = process.env
   if (process.getuid?.() === 0 && SUDO_USER) return SUDO_USER.slice(0, 100)
@@ -12,7 +12,7 @@ export function localUser(): string {
     const { username } = userInfo()
     if (username !== NAMELESS) return username
   } catch {
-    // no name here either
+    // this uid has no name
   }
   return `uid ${process.getuid?.()}`
 }

@@ -16,8 +16,8 @@ interface Options {
   json?: true
 }
 
-/** Creates and prints a link that signs the operator in to the dashboard. `--remove-password` removes a forgotten password
- *  and ends every session. */
+/** Creates and prints a link that signs the operator in to the dashboard. `removePassword` also removes the operator's
+ *  password and ends every session. Throws CommandFailure if the dashboard is off. */
 export async function loginLink(options: Options): Promise<void> {
   await withCliContext(options.config, async ({ config, store, operator }) => {
     if (!config.http.dashboard) throw new CommandFailure('The dashboard is off. Set http.dashboard = true to sign in.')
@@ -38,8 +38,8 @@ export interface LoginLink {
   expiresAt: number
 }
 
-/** Creates a link under `publicUrl`; the store keeps only its hash. The token is in the fragment, which browsers do not
- *  send, so it appears in no server log, proxy log or Referer header. */
+/** Creates a sign-in link below `publicUrl`; `expiresAt` is ms UTC. The store contains only a hash of the token. The
+ *  token is in the fragment, which browsers do not send, so it is in no server log, proxy log or Referer header. */
 export async function makeLoginLink(store: Pick<Store, 'sessions'>, publicUrl: string): Promise<LoginLink> {
   const token = mintToken(systemRandom)
   const now = systemClock.now()
@@ -48,9 +48,11 @@ export async function makeLoginLink(store: Pick<Store, 'sessions'>, publicUrl: s
   return { url: `${publicUrl}/dashboard/sign-in#token=${token}`, expiresAt }
 }
 
+/** Lifetime of a link. */
 export const LINK_MINUTES = LINK_MS / 60_000
 
-/** How to reach a dashboard that listens on loopback of a remote server. */
+/** A sentence on how to reach a dashboard that listens on loopback of a remote server, or that has no listener. It
+ *  starts with a space; '' if no hint is needed. */
 export function hintOf({ hostname, http: { listen, listenTls, publicUrl } }: Config): string {
   if (listen === null) return listenTls === null ? ' http.listen is off, so nothing listens at this address.' : ''
   if (!/^http:\/\/(127\.|localhost|\[::1\])/.test(publicUrl)) return ''

@@ -15,10 +15,11 @@ interface Options {
   json?: true
 }
 
-/** Query parameters of lists by their API names; undefined ones are omitted. */
+/** Query parameters of a list, by their names in the API. Undefined ones are omitted. */
 type Filter = Record<string, string | undefined>
 
-/** Prints messages, newest first. */
+/** Prints the newest `limit` messages that match the filters, newest first, or "no messages". Throws CommandFailure for
+ *  an unknown `org`. */
 export async function listMessages(
   options: Options & {
     org?: string
@@ -45,7 +46,7 @@ export async function listMessages(
   print(table(['time', 'id', 'status', 'to', 'subject'], rows) || 'no messages')
 }
 
-/** Prints a message, its recipients and all attempts, oldest first. */
+/** Prints a message and all its delivery attempts, oldest first. Throws CommandFailure for an unknown id. */
 export async function showMessage(id: string, options: Options): Promise<void> {
   await withCliContext(options.config, async ({ store, operator }) => {
     const request = await requestFor(id, store)
@@ -59,7 +60,7 @@ export async function showMessage(id: string, options: Options): Promise<void> {
     const colors = colorsFor(process.env, process.stdout.isTTY)
     print(`${id} is ${message.status}   ${sanitize(message.subject)}`)
     print(`${colors.dim(message.created_at.slice(11, 19))} ${'accepted'.padEnd(10)} from ${sanitize(message.from)}`)
-    // A final status without an attempt has no time of its own: show it at the last known time.
+    // The store has no time for a final status without an attempt: show the last known time.
     const endedAt = Math.max(
       Date.parse(message.created_at),
       ...deliveries.map(({ lastAttemptAt }) => lastAttemptAt ?? 0),
@@ -72,7 +73,7 @@ export async function showMessage(id: string, options: Options): Promise<void> {
   })
 }
 
-/** Prints an explanation of each recipient's status. */
+/** Prints why each recipient has its status. Throws CommandFailure for an unknown id. */
 export async function explainMessage(id: string, options: Options): Promise<void> {
   const explained = await run('messages_explain', id, options)
   if (options.json) return printJson(explained)
@@ -83,7 +84,8 @@ export async function explainMessage(id: string, options: Options): Promise<void
   }
 }
 
-/** Prints whether a message to an address would be sent. */
+/** Prints whether a message from a domain to an address would be sent now, and why. `domain` may be omitted if there is
+ *  only one. Throws CommandFailure for an unknown or missing domain. */
 export async function explainAddress(options: Options & { to: string; domain?: string }): Promise<void> {
   await withCliContext(options.config, async ({ store, operator }) => {
     const domain = await requireSender(options.domain, store)
@@ -96,19 +98,24 @@ export async function explainAddress(options: Options & { to: string; domain?: s
   })
 }
 
+/** Cancels the deliveries of a message that have not started and prints its status. Throws CommandFailure for an
+ *  unknown id, and Refusal if nothing can be cancelled. */
 export async function cancelMessage(id: string, options: Options): Promise<void> {
   const answer = await run('messages_cancel', id, options)
   if (options.json) printJson(answer)
   else print(`${id} is ${answer.status}`)
 }
 
+/** Sends the content of a message again as a new message and prints its id and status. Throws CommandFailure for an
+ *  unknown id, and Refusal if the content is no longer stored. */
 export async function resendMessage(id: string, options: Options): Promise<void> {
   const answer = await run('messages_resend', id, options)
   if (options.json) printJson(answer)
   else print(`${answer.id} is ${answer.status}`)
 }
 
-/** Prints events, newest first, a line each. */
+/** Prints the newest `limit` events that match the filters, newest first, one line each, or "no events". Throws
+ *  CommandFailure for an unknown `org`. */
 export async function listEvents(
   options: Options & { org?: string; limit: number; type?: string; message?: string; mode?: string },
 ): Promise<void> {
@@ -140,7 +147,7 @@ function run<Id extends OperationName>(operation: Id, id: string, { config }: Op
   return withCliContext(config, async ({ store, operator }) => operator.run(operation, await requestFor(id, store)))
 }
 
-/** Acts as the author of the message: a resent copy keeps its domain and its mode. */
+/** Request for an operation on a message. It uses the domain and the mode of the message, which a resent copy keeps. */
 async function requestFor(id: string, store: Store): Promise<OperatorRequest> {
   const message = await store.messages.get(id)
   if (message !== null) {

@@ -28,17 +28,18 @@ import type { Store } from '../storage/store.ts'
 import type { SigningKey } from '../submission/signing.ts'
 import type { ListName, Lists, OperationName, Results } from './results.ts'
 
-/** Runs the operations of the HTTP API for the command line, without a key and for any organization. Records made here are
- *  validated, stored and shown like those made over HTTP. */
+/** Runs the operations of the HTTP API for the command line, without an API key and for any organization. It validates,
+ *  stores and returns records as the API does. */
 export interface Operator {
   mintId: MintId
-  /** Has no cache. */
+  /** Resolver without a cache. */
   resolver: Resolver
-  /** Runs an API operation and returns its body. Throws the same refusals. */
+  /** Runs an API operation and returns the body of its response. Throws Refusal as the API operation does. */
   run<Id extends OperationName>(operationId: Id, request: OperatorRequest): Promise<Results[Id]>
-  /** Every record of a list, newest first; reads all pages. */
+  /** Returns all records of a list, newest first, over all pages. */
   listAll<Id extends ListName>(operationId: Id, organizationId: string): Promise<Lists[Id][]>
-  /** Runs work that has no API operation and records it in the audit log as `action`. */
+  /** Runs work that has no API operation and adds it to the audit log as `action`. Returns or throws
+   *  what `work` does. */
   manage<T>(action: string, about: { organizationId: string | null; body: object }, work: () => Promise<T>): Promise<T>
   close(): void
 }
@@ -54,15 +55,15 @@ export interface OperatorRequest {
   body?: unknown
 }
 
-/** Creates an Operator. A separate server process notices queued work by itself; `onQueued` is for a server in the same
- *  process. DNS answers are not cached. */
+/** Creates an Operator on an open store. A server in a separate process notices queued work on its own; `onQueued`
+ *  notifies one in the same process. Call `close` to close the resolver's sockets. */
 export function createOperator(deps: {
   config: Config
   store: Store
   clock: WallClock
   random: Random
   log: Log
-  /** Name of the user, for the audit log. */
+  /** Name of the user in the audit log. */
   user: string
   onQueued?: () => void
   /** Queries authoritative name servers instead of a caching resolver, unless the config names servers. */
@@ -141,7 +142,8 @@ export function createOperator(deps: {
   return {
     mintId,
     resolver,
-    // Handlers return any body. Tests compare every body with the document, from which these types are generated.
+    // Handlers do not declare their body. These types are generated from the OpenAPI document, and tests validate every
+    // body against that document.
     run: async <Id extends OperationName>(operationId: Id, request: OperatorRequest) =>
       (await ask(operationId, request)) as Results[Id],
     async listAll<Id extends ListName>(operationId: Id, organizationId: string) {

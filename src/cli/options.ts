@@ -1,10 +1,11 @@
 /** Options that several commands share, and parsers for their values. */
 import { type Command, InvalidArgumentError, Option } from 'commander'
 
+/** Config file of commands without `--config`. */
 export const DEFAULT_CONFIG_FILE = '/etc/postrider/config.toml'
 export const MODES = ['live', 'test']
 
-/** For commands that read the config. */
+/** Adds `--config` to a command. */
 export function withConfig(command: Command): Command {
   return command.addOption(
     new Option('--config <file>', "config file; '' to use environment variables only")
@@ -13,25 +14,28 @@ export function withConfig(command: Command): Command {
   )
 }
 
-/** For commands that print records. */
+/** Adds `--config` and `--json` to a command. */
 export function withRecords(command: Command): Command {
   return withConfig(command).option('--json', 'print JSON')
 }
 
-/** Collects the values of a repeatable option. */
+/** Parser of a repeatable option: adds a value to those before it. */
 export function gather(value: string, before: string[] = []): string[] {
   return [...before, value]
 }
 
+/** Parses a TCP port, 0 to 65535. Throws InvalidArgumentError. */
 export function port(text: string): number {
   return whole(text, 0, 65_535, 'port')
 }
 
+/** Parses a number of seconds, at most a day. Throws InvalidArgumentError. */
 export function seconds(text: string): number {
   return whole(text, 0, 86_400, 'number of seconds')
 }
 
-/** Parses an integer within the bounds; `what` names it in the error. */
+/** Parses an integer from `from` to `to`, of at most six digits. Throws InvalidArgumentError; `what` is the
+ *  noun in its message. */
 export function whole(text: string, from: number, to: number, what: string): number {
   const value = /^\d{1,6}$/.test(text) ? Number(text) : Number.NaN
   if (value >= from && value <= to) return value

@@ -11,14 +11,14 @@ interface Options {
   json?: true
 }
 
-/** Creates an organization and prints it. Rejects an existing name and an unknown plan. */
+/** Creates an organization and prints it. Throws Refusal for an existing name or an unknown plan. */
 export async function createOrganization(name: string, options: Options & { plan: string }): Promise<void> {
   await withCliContext(options.config, async (context) =>
     show([await newOrganization(name, options.plan, context)], options),
   )
 }
 
-/** Prints all organizations. */
+/** Prints all organizations, or "no organizations yet". */
 export async function listOrganizations(options: Options): Promise<void> {
   await withCliContext(options.config, async ({ store }) => {
     const records = (await store.organizations.list()).map(organizationRecord)
@@ -27,7 +27,8 @@ export async function listOrganizations(options: Options): Promise<void> {
   })
 }
 
-/** Changes the plan of an organization and prints it. */
+/** Changes the plan of an organization (id or name) and prints it. Throws CommandFailure for an unknown organization
+ *  and Refusal for an unknown plan. */
 export async function setPlan(idOrName: string, plan: string, options: Options): Promise<void> {
   await withCliContext(options.config, async ({ store, operator }) => {
     const { id } = await requireOrganization(idOrName, store)
@@ -36,7 +37,7 @@ export async function setPlan(idOrName: string, plan: string, options: Options):
   })
 }
 
-/** Creates and stores an organization. */
+/** Creates an organization and returns it. Throws Refusal for an existing name or an unknown plan. */
 export async function newOrganization(
   name: string,
   plan: string,
@@ -45,7 +46,8 @@ export async function newOrganization(
   return operator.run('organizations_create', { organizationId: '', body: { name, plan } })
 }
 
-/** Finds an organization by id or name; undefined selects the only one. Throws with advice otherwise. */
+/** Finds an organization by id or name; undefined selects the only one. Throws CommandFailure if there is none, or if
+ *  several exist and `idOrName` is undefined. */
 export async function requireOrganization(idOrName: string | undefined, store: Store): Promise<Organization> {
   if (idOrName !== undefined) {
     const organization = await store.organizations.find(idOrName)

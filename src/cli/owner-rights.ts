@@ -2,22 +2,23 @@ import { lstatSync, readdirSync, realpathSync, rmdirSync, rmSync, type Stats, st
 import { dirname, join, resolve } from 'node:path'
 import { CommandFailure } from './failure.ts'
 
-/** Root working in a folder of another user: that user can replace any name in it by a symbolic link at any time. So root
- *  must not follow names there, nor chown or delete what they point to. */
+/** File operations by root in a folder of another user. That user can replace any path in it with a symbolic link at
+ *  any time, so root must not follow, chown or delete paths there. */
 
 export interface Owner {
   uid: number
   gid: number
 }
 
-/** The owner for files created at `path`: that of the folder, or of its nearest existing ancestor. */
+/** Owner for files created at `path`: that of the folder, or of its nearest existing parent. Throws
+ *  file system errors. */
 export function ownerOf(path: string): Owner {
   const { uid, gid } = statSync(nearest(path))
   return { uid, gid }
 }
 
-/** Runs `work` as the owner of `path` if the process is root, then restores root. Affects the whole process, including
- *  its threads. */
+/** Runs `work` with the effective rights of the owner of `path` if the process is root, then restores root. Changes the
+ *  whole process with all its threads. Returns or throws what `work` does. */
 export async function asOwnerOf<T>(path: string, work: () => Promise<T>): Promise<T> {
   const back = actAs(ownerOf(path))
   try {
@@ -27,10 +28,10 @@ export async function asOwnerOf<T>(path: string, work: () => Promise<T>): Promis
   }
 }
 
-/** Removes our folder, which may contain folders of another user: those are emptied with that user's rights. Does nothing
- *  if the folder does not exist. */
+/** Removes a folder of this process. Root empties a folder of another user inside it with that user's rights. Does
+ *  nothing if the folder does not exist. Throws file system errors. */
 export function removeWithForeign(folder: string): void {
-  actAs(ROOT) // after a signal, perhaps in the middle of asOwnerOf; no effect if the process never was root
+  actAs(ROOT) // a signal may have interrupted asOwnerOf; no effect if the process never was root
   if (lstatSync(folder, { throwIfNoEntry: false }) === undefined) return
   for (const name of readdirSync(folder)) {
     const path = join(folder, name)
@@ -50,9 +51,9 @@ export function removeWithForeign(folder: string): void {
   rmdirSync(folder)
 }
 
-/** Throws CommandFailure if root works at `path` and a third user could replace a folder above it. Each folder above must
- *  belong to root or to the owner and must not be world-writable; /tmp passes, since its sticky bit lets only owners
- *  rename. */
+/** Throws CommandFailure if root works at `path` and a third user could replace a parent folder. Each parent must
+ *  belong to root or to the owner and must not be world-writable. /tmp is allowed: with its sticky bit only
+ *  owners can rename. */
 export function requireSafePath(path: string): void {
   if (process.geteuid?.() !== 0) return
   const { uid } = ownerOf(path)
@@ -73,10 +74,10 @@ const STICKY = 0o1000
 const isSafe = ({ uid, mode }: Stats, owner: number) =>
   (uid === 0 || uid === owner) && ((mode & WORLD_WRITABLE) === 0 || (mode & STICKY) !== 0)
 
-/** If the process is root: switches to the user until the returned function is called. */
+/** If the process is root: takes the effective rights of a user until the caller calls the returned function. */
 function actAs({ uid, gid }: Owner): () => void {
   const { getuid, geteuid, getegid, getgroups, seteuid, setegid, setgroups } = process
-  if (!geteuid || !getegid || !getgroups || !seteuid || !setegid || !setgroups) return () => {} // no POSIX system
+  if (!geteuid || !getegid || !getgroups || !seteuid || !setegid || !setgroups) return () => {} // not a POSIX system
   if (getuid?.() !== 0 || geteuid() === uid) return () => {}
   const before = { uid: geteuid(), gid: getegid(), groups: getgroups() }
   seteuid(0) // only root can switch from one user to another

@@ -2,14 +2,14 @@ import { writeSync } from 'node:fs'
 import { visible, visibleLines } from '../net/visible-text.ts'
 import { errorCode } from '../os/thrown.ts'
 
-/** Writes to standard output synchronously, since the process may exit right after. A closed pipe (`| head`) is not an
- *  error. Control characters are escaped so that they cannot act on the terminal; JSON keeps its values
- *  (visible-text.ts). */
+/** Writes text and a newline to standard output, synchronously, since the process may exit right after. Ignores a
+ *  closed pipe (`| head`). Escapes control characters, which could act on the terminal; JSON keeps its values
+ *  (visible-text.ts). Throws other system errors. */
 export function print(text: string): void {
   write(1, `${visibleLines(text)}\n`)
 }
 
-/** Writes to standard error. */
+/** Writes text and a newline to standard error, like `print`. */
 export function printError(text: string): void {
   write(2, `${visibleLines(text)}\n`)
 }
@@ -19,7 +19,7 @@ export function printJson(record: unknown): void {
   print(JSON.stringify(record))
 }
 
-/** Formats rows as aligned columns under `heads`; '' without rows. Cells are sanitized. */
+/** Formats rows as aligned columns under upper-case `heads`; '' without rows. Sanitizes the cells. */
 export function table(heads: readonly string[], rows: readonly (readonly string[])[]): string {
   if (rows.length === 0) return ''
   const all = [heads.map((head) => head.toUpperCase()), ...rows.map((row) => row.map(visible))]
@@ -31,11 +31,11 @@ export function table(heads: readonly string[], rows: readonly (readonly string[
     .join('\n')
 }
 
-/** Makes untrusted text (such as a DNS record) safe for a terminal, on one line: escapes control characters and changes
+/** Makes untrusted text (such as a DNS record) safe for one line of a terminal: escapes control characters and changes
  *  of writing direction. */
 export const sanitize = visible
 
-/** Terminal colours. */
+/** Functions that add a terminal color to text, or return it unchanged. */
 export interface Colors {
   bold(text: string): string
   dim(text: string): string
@@ -45,7 +45,7 @@ export interface Colors {
   accent(text: string): string
 }
 
-/** Colours for a terminal; plain text with NO_COLOR (no-color.org), TERM=dumb or no terminal. */
+/** Colors for a terminal. Plain text if NO_COLOR is set (no-color.org), for TERM=dumb, or without a terminal. */
 export function colorsFor(env: Record<string, string | undefined>, isTerminal: boolean): Colors {
   const isPlain = !isTerminal || Boolean(env.NO_COLOR) || env.TERM === 'dumb'
   const colors = (code: number) => (text: string) =>
@@ -60,7 +60,7 @@ function write(to: 1 | 2, text: string): void {
       rest = rest.subarray(writeSync(to, rest))
     } catch (error) {
       const code = errorCode(error)
-      if (code === 'EAGAIN') continue // a full non-blocking pipe
+      if (code === 'EAGAIN') continue // the non-blocking pipe is full
       if (code === 'EPIPE') return
       throw error
     }

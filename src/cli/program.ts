@@ -22,8 +22,8 @@ import { addWebhooks } from './commands/webhook.ts'
 import { EXIT, toFailure } from './failure.ts'
 import { printError } from './print.ts'
 
-/** Runs a command line (without program and script) and returns the exit code. Prints errors; never rejects.
- *  A command's module is loaded on demand, so `version` does not load the SMTP server of `try`. */
+/** Runs a command line (without program and script) and returns the exit code. Prints errors; never rejects. Loads the
+ *  module of a command only when it runs, so that `version` does not load the SMTP server of `try`. */
 export async function runCommand(args: readonly string[]): Promise<number> {
   let code: number = EXIT.done
   const program = createProgram((result) => {
@@ -43,7 +43,7 @@ export async function runCommand(args: readonly string[]): Promise<number> {
   }
 }
 
-/** Builds the command line. Commands that can fail without throwing pass their exit code to `end`. */
+/** Builds the command line. A command passes its exit code to `end` if it can fail without throwing. */
 export function createProgram(end: (code: number) => void): Command {
   const program = new Command('postrider')
     .description('Self-hosted transactional email: HTTP and SMTP in, DKIM-signed mail out, signed webhooks back.')

@@ -1,11 +1,11 @@
 import { createInterface } from 'node:readline/promises'
 import { visibleLines } from '../net/visible-text.ts'
 
-/** Asks a question and returns the trimmed answer; '' if there is none. */
+/** Asks a question and returns the trimmed answer; '' without an answer. */
 export type Prompt = (question: string) => Promise<string>
 
-/** Prompts on standard error, so that standard output carries only results. Null in scripts, behind pipes and with
- *  `--no-input`. */
+/** A prompt on standard error, so that standard output contains only results. Null without a terminal or if
+ *  `mayAsk` is false. */
 export function terminalPrompt(mayAsk: boolean): Prompt | null {
   if (!mayAsk || !process.stdin.isTTY || !process.stderr.isTTY) return null
   return async (question) => {

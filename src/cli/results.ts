@@ -21,7 +21,7 @@ import type {
   WebhookWithNewSecret,
 } from '../client/types.ts'
 
-/** Body of the response of each operation that a command runs, with the types of the OpenAPI document. */
+/** Response body of each API operation that a command runs. The types are generated from the OpenAPI document. */
 export interface Results extends ListResults {
   api_keys_create: CreatedApiKey
   api_keys_revoke: Deletion
@@ -52,7 +52,7 @@ export interface Results extends ListResults {
   webhooks_update: Webhook
 }
 
-/** Records of each list that a command reads. */
+/** Record type of each list that a command reads. */
 export interface Lists {
   api_keys_list: ApiKey
   blocked_links_list: BlockedLinkRecord

@@ -4,7 +4,8 @@ import { withCliContext } from './cli-context.ts'
 import { CommandFailure, EXIT } from './failure.ts'
 import { print, printJson } from './print.ts'
 
-/** Re-encrypts all secrets of the data directory with a new key. No server may run: it would keep using the old key. */
+/** Re-encrypts all secrets of the data directory with a new key and prints their number. Throws CommandFailure (exit
+ *  code 3) if a server runs: it would continue with the old key. */
 export async function rotateEncryptionKey(options: { config: string; json?: true }): Promise<void> {
   await withCliContext(options.config, async ({ config, operator }) => {
     const lock = lockDataDir(config.dataDir)

@@ -26,9 +26,10 @@ interface Options {
   follow?: true
 }
 
-/** Writes one message to the store by the rules of the API; a running server picks it up within a second. Prints the API's
- *  response. `wait` waits until every recipient has a final status or the time is over; `follow` prints each step. Both
- *  return 1 unless every recipient was delivered. */
+/** Validates one message as the API does, queues it in the store and prints the API's response. A running server starts
+ *  the delivery within a second. `wait` waits at most that many seconds until every recipient has a final status;
+ *  `follow` prints each step. Both return 1 unless every recipient is `delivered`. Throws CommandFailure for an unknown
+ *  domain or an unreadable file, and Refusal as the API does. */
 export async function send(options: Options): Promise<ExitCode> {
   const html = options.htmlFile === undefined ? options.html : readHtml(options.htmlFile)
   return withCliContext(options.config, async ({ config, store, operator }) => {
@@ -44,7 +45,7 @@ export async function send(options: Options): Promise<ExitCode> {
     if (isWaiting) printError('No server is running on this data directory. The message stays queued until one starts.')
     if (options.follow) return printSteps(accepted, options, store)
     const seconds = isWaiting ? 0 : (options.wait ?? 0)
-    // Ends only the waiting; the server still sends the message.
+    // Ctrl-C stops the wait, not the delivery.
     if (seconds > 0) process.once('SIGINT', () => process.exit(EXIT.interrupted))
     const answer: Sent = seconds === 0 ? accepted : { ...accepted, ...(await outcome(accepted.id, seconds, store)) }
     if (options.json) printJson(answer)
@@ -53,9 +54,8 @@ export async function send(options: Options): Promise<ExitCode> {
   })
 }
 
-/** Prints each step of the message. */
 async function printSteps(accepted: AcceptedMessage, { json }: Options, store: Store): Promise<ExitCode> {
-  process.once('SIGINT', () => process.exit(EXIT.interrupted)) // ends only the watching; the server still sends the message
+  process.once('SIGINT', () => process.exit(EXIT.interrupted)) // stops the output, not the delivery
   const { id } = accepted
   const colors = colorsFor(process.env, process.stdout.isTTY)
   if (json) printJson(accepted)
@@ -65,7 +65,7 @@ async function printSteps(accepted: AcceptedMessage, { json }: Options, store: S
   return status === 'delivered' ? EXIT.done : EXIT.failed
 }
 
-/** Polling interval: feels immediate to a person and costs the store next to nothing. */
+/** Polling interval in ms: users see no delay, and the query by id is cheap. */
 const POLL_MS = 100
 
 async function outcome(id: string, seconds: number, store: Store) {
@@ -85,7 +85,7 @@ async function outcome(id: string, seconds: number, store: Store) {
   }
 }
 
-/** A message as far as the summary shows it. */
+/** The fields of a message that the summary shows. */
 interface Sent {
   id: string
   status: string

@@ -13,9 +13,9 @@ import { CommandFailure, configFailure, EXIT, toFailure } from './failure.ts'
 import { printJson } from './print.ts'
 import { removeServing, writeServing } from './serving.ts'
 
-/** Runs the server until a signal stops it; returns the exit code. Throws if it cannot start: config faults (2), a data
- *  directory in use (3), anything else (1). Uncaught errors are logged with their stack and the process goes on: a mail
- *  server that restarts because of one bad message would restart for ever. */
+/** Runs the server until a signal stops it; returns the exit code. Throws CommandFailure if it cannot start: config
+ *  faults (2), a data directory in use (3), anything else (1). Logs uncaught errors with their stack and continues:
+ *  otherwise one bad message could make the server restart forever. */
 export async function serve({ config: file, behindProxy }: { config: string; behindProxy?: true }): Promise<number> {
   // Overrides the config, also after a reload.
   if (behindProxy) process.env.POSTRIDER_HTTP_BEHIND_PROXY = 'true'
@@ -26,7 +26,7 @@ export async function serve({ config: file, behindProxy }: { config: string; beh
   const ended = Promise.withResolvers<number>()
 
   const opening = startServer(config, { log, settings })
-  // A signal during the start waits for the start to finish: a half-started server cannot be drained.
+  // A signal during the start takes effect after it: a server cannot stop before it has started.
   onSignals({
     terminate: async () => {
       log.info('stopping')
@@ -75,7 +75,7 @@ function announceReady({ listening }: Server, dataDir: string): void {
   printJson({ event: 'ready', ...listeners })
 }
 
-/** Translates a start failure into one line for the operator; a bug is returned as it is. */
+/** Error of a failed start → one line for the operator. Returns a bug unchanged. */
 function startFailure(thrown: unknown, config: Config): unknown {
   if (thrown instanceof DataDirInUse) return new CommandFailure(thrown.message, EXIT.inUse)
   if (thrown instanceof ListenFailure) return new CommandFailure(thrown.message)
@@ -84,7 +84,7 @@ function startFailure(thrown: unknown, config: Config): unknown {
   return failure === null ? thrown : new CommandFailure(`data_dir ${config.dataDir}: ${failure.message}`, failure.code)
 }
 
-/** SIGHUP: reloads the log level and the certificate. A config with faults changes nothing. */
+/** SIGHUP: reloads the log level and the certificates. If the config has faults, it logs them and changes nothing. */
 async function reload(file: string, server: Server, log: Log): Promise<void> {
   const { config, faults } = loadConfigFile(file || null, process.env)
   const level = config?.log.level
@@ -104,14 +104,15 @@ async function reload(file: string, server: Server, log: Log): Promise<void> {
 
 const PAIR = { certificate_file: '', key_file: '' }
 
-/** Loads the module only under systemd. */
+/** Reports a state to systemd (sd_notify(3)). Loads the module only under systemd. */
 async function notify(state: string): Promise<void> {
   if (!process.env.NOTIFY_SOCKET) return
   const { notifySystemd } = await import('../os/systemd.ts')
   notifySystemd(state)
 }
 
-/** Runs until the process ends, also during shutdown, which has its own limit. */
+/** Reports to the watchdog of systemd until the process ends. This includes the shutdown, which has
+ *  its own time limit. */
 async function keepWatched(): Promise<void> {
   if (!process.env.WATCHDOG_USEC) return
   const { feedWatchdog } = await import('../os/systemd.ts')

@@ -1,9 +1,10 @@
 import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
 
-/** A systemd unit that runs the server with minimal privileges. A filtered system call fails with EPERM instead of killing
- *  the process: the runtime has fallbacks. Omitted on purpose: MemoryDenyWriteExecute (the runtime would silently lose its
- *  JIT and run twenty times slower) and PrivateUsers (ports below 1024 could not be bound). */
+/** Paths → text of a systemd unit that runs the server with minimal privileges (systemd.exec(5)). A filtered system
+ *  call fails with EPERM instead of killing the process, since the runtime has fallbacks. The unit deliberately omits
+ *  MemoryDenyWriteExecute (the runtime would silently lose its JIT and run twenty times slower) and PrivateUsers (ports
+ *  below 1024 could not be bound). */
 export function serviceUnit(places: { program: string; file: string; dataDir: string }): string {
   const [program, file] = [word(places.program), word(places.file)]
   return `[Unit]
@@ -83,7 +84,7 @@ function word(path: string): string {
   return /[\s"'\\;]/.test(path) ? `"${escaped}"` : escaped
 }
 
-/** systemd creates the default folders. Other folders must exist, or the unit does not start. */
+/** systemd creates the default folders. Other folders must exist; otherwise the unit does not start. */
 function directories(file: string, dataDir: string): string {
   const state =
     dataDir === STATE_DIR ? 'StateDirectory=postrider\nStateDirectoryMode=0700' : `ReadWritePaths=${word(dataDir)}`
@@ -91,8 +92,8 @@ function directories(file: string, dataDir: string): string {
   return `${dirname(file) === CONFIG_DIR ? config : ''}${state}`
 }
 
-/** Commands for root that start the server now and at boot; a single command if a package has installed the user and the
- *  unit. */
+/** Commands for root that start the server now and at boot. It is one command if a package has
+ *  installed user and unit. */
 export function serviceSteps(places: { file: string; dataDir: string; secrets: readonly string[] }): string {
   const { file, dataDir } = places
   const secrets = places.secrets.map((secret) => `chown postrider: ${secret}\n   `).join('')
@@ -108,8 +109,8 @@ export function serviceSteps(places: { file: string; dataDir: string; secrets: r
 
 const PACKAGED_UNIT = '/usr/lib/systemd/system/postrider.service'
 
-/** Path of this program; the default path if it runs from source. */
+/** Path of this program, or the default path if it runs from source. */
 export const PROGRAM = process.env.POSTRIDER_GIT_SHA === undefined ? '/usr/local/bin/postrider' : process.execPath
 
-/** The command for a shell: the name, or the path if its folder is not in PATH. */
+/** The program in a shell command: its name, or its path if the folder is not in PATH. */
 export const COMMAND = process.env.PATH?.split(':').includes(dirname(PROGRAM)) ? 'postrider' : PROGRAM

@@ -3,13 +3,13 @@ import { join } from 'node:path'
 import { type Config, parseListen, publicUrlAt } from '../config/load.ts'
 import { lockDataDir } from '../storage/sqlite/lock.ts'
 
-/** What a running server writes to its data directory so that other commands find it. It may be stale after a kill; check
- *  with isServed. */
+/** Contents of serving.json. A running server writes the file to its data directory for other commands. A killed server
+ *  leaves it there, so check isServed too. */
 export interface Serving {
   pid: number
   version: string
   started_at: string
-  /** `host:port` of each listener as on the ready line; null: off. */
+  /** `host:port` of each listener; null if it is off. */
   listeners: Record<string, string | null>
 }
 
@@ -17,15 +17,17 @@ export const SERVING_FILE = 'serving.json'
 
 const fileOf = (dataDir: string) => join(dataDir, SERVING_FILE)
 
+/** Writes serving.json, readable only by the owner. Throws file system errors. */
 export function writeServing(dataDir: string, serving: Serving): void {
   writeFileSync(fileOf(dataDir), `${JSON.stringify(serving)}\n`, { mode: 0o600 })
 }
 
+/** Removes serving.json if it exists. */
 export function removeServing(dataDir: string): void {
   rmSync(fileOf(dataDir), { force: true })
 }
 
-/** Null if the file is missing or unreadable. */
+/** Contents of serving.json; null if the file is missing or unreadable. */
 export function readServing(dataDir: string): Serving | null {
   try {
     return JSON.parse(readFileSync(fileOf(dataDir), 'utf8'))
@@ -34,7 +36,7 @@ export function readServing(dataDir: string): Serving | null {
   }
 }
 
-/** The config with the listeners of the running server: port 0 is replaced by the actual port. */
+/** The config with the actual ports of the running server in place of port 0. Unchanged without a server. */
 export function asServed(config: Config): Config {
   const served = isServed(config.dataDir) ? readServing(config.dataDir)?.listeners : null
   const at = (name: 'http' | 'https') => (served?.[name] ? parseListen(served[name]) : null)
@@ -44,7 +46,7 @@ export function asServed(config: Config): Config {
   return { ...config, http: { ...config.http, listen, listenTls, publicUrl } }
 }
 
-/** Whether a server is running on this data directory. */
+/** Whether a server runs on this data directory, by its lock (storage/sqlite/lock.ts). */
 export function isServed(dataDir: string): boolean {
   const lock = lockDataDir(dataDir)
   lock?.release()

@@ -8,7 +8,8 @@ import { CommandFailure, EXIT, type ExitCode } from './failure.ts'
 import { print, printJson, table } from './print.ts'
 import { isServed, readServing } from './serving.ts'
 
-/** Prints whether a server runs, since when, its listeners and its queues; returns 1 if none runs. */
+/** Prints whether a server runs, since when, its listeners and its queues. Returns 0 if it runs, otherwise 1. Throws
+ *  CommandFailure without a database. */
 export async function status(options: { config: string; json?: true }): Promise<ExitCode> {
   const { dataDir } = requireConfig(options.config)
   if (!existsSync(join(dataDir, 'postrider.db'))) {

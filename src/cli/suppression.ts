@@ -9,7 +9,8 @@ interface Options {
   org?: string
 }
 
-/** Prints suppressed addresses, newest first. */
+/** Prints the newest `limit` suppressions that match the filters, newest first, or "no suppressions". Throws
+ *  CommandFailure for an unknown `org`. */
 export async function listSuppressions(
   options: Options & { email?: string; reason?: SuppressionReason; limit: number },
 ): Promise<void> {
@@ -29,7 +30,8 @@ export async function listSuppressions(
   })
 }
 
-/** Removes the suppressions of an address, or one suppression by id. */
+/** Removes all suppressions of an address, or one suppression by its id. Throws CommandFailure for an unknown `org`,
+ *  and Refusal if there is no such suppression. */
 export async function removeSuppression(idOrEmail: string, options: Options): Promise<void> {
   await withCliContext(options.config, async ({ store, operator }) => {
     const { id: organizationId } = await requireOrganization(options.org, store)

@@ -1,6 +1,6 @@
 import { EXIT } from './failure.ts'
 
-/** Resolves at the first SIGINT with 130, at SIGTERM or SIGHUP with 0; a second signal exits at once. */
+/** Resolves with 130 at the first SIGINT, with 0 at SIGTERM or SIGHUP. A second signal ends the process immediately. */
 export function untilSignal(): Promise<number> {
   return new Promise((resolve) => {
     let isEnding = false

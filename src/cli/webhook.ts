@@ -12,7 +12,8 @@ interface Options {
   json?: true
 }
 
-/** Prints the webhooks of one organization, or of all. */
+/** Prints the webhooks of one organization, or of all, or "no webhooks yet". Throws CommandFailure for
+ *  an unknown `org`. */
 export async function listWebhooks(options: Options & { org?: string }): Promise<void> {
   await withCliContext(options.config, async ({ store, operator }) => {
     const owners =
@@ -25,7 +26,8 @@ export async function listWebhooks(options: Options & { org?: string }): Promise
   })
 }
 
-/** Creates a webhook and prints it with its secret, which is never shown again. */
+/** Creates a webhook, by default for all event types, and prints it with its secret, which cannot be shown again.
+ *  Throws CommandFailure for an unknown `org`, and Refusal for an invalid URL. */
 export async function createWebhook(
   options: Options & { url: string; event?: string[]; description?: string; org?: string },
 ): Promise<void> {
@@ -37,6 +39,7 @@ export async function createWebhook(
   })
 }
 
+/** Prints a webhook. Throws CommandFailure for an unknown id, as all functions below do. */
 export async function showWebhook(id: string, options: Options): Promise<void> {
   show(await run('webhooks_get', id, options), options)
 }
@@ -46,26 +49,27 @@ export async function setStatus(id: string, status: 'paused' | 'active', options
   show(await run('webhooks_update', id, options, { status }), options)
 }
 
+/** Deletes a webhook and its deliveries. */
 export async function deleteWebhook(id: string, options: Options): Promise<void> {
   const answer = await run('webhooks_delete', id, options)
   if (options.json) printJson(answer)
   else print(`${id} is deleted`)
 }
 
-/** Creates a new secret and prints it, which is never shown again. */
+/** Creates a new secret and prints it; it cannot be shown again. The old secret expires after `grace` minutes. */
 export async function rotateSecret(id: string, options: Options & { grace: number }): Promise<void> {
   const body = { grace_period_minutes: options.grace }
   showSecret(await run('webhooks_rotate_secret', id, options, body), options)
 }
 
-/** Queues a sample event; its result appears among the deliveries. */
+/** Queues a sample event; `postrider webhook deliveries` shows the result. */
 export async function testWebhook(id: string, options: Options & { event: string }): Promise<void> {
   const event = await run('webhooks_test', id, options, { type: options.event })
   if (options.json) printJson(event)
   else print(`${event.id} is queued. See the result with: postrider webhook deliveries ${id}`)
 }
 
-/** Prints the deliveries of a webhook, newest first, with the last response. */
+/** Prints the newest `limit` deliveries of a webhook, newest first, with the last response, or "no deliveries yet". */
 export async function listDeliveries(
   id: string,
   options: Options & { status?: string; event?: string; limit: number },
@@ -87,7 +91,7 @@ export async function listDeliveries(
   print(table(['time', 'id', 'event', 'status', 'attempts', 'last response'], rows) || 'no deliveries yet')
 }
 
-/** Retries a delivery. */
+/** Retries a delivery now. Throws CommandFailure for an unknown delivery. */
 export async function retryDelivery(id: string, options: Options): Promise<void> {
   await withCliContext(options.config, async ({ store, operator }) => {
     const delivery = await store.webhookDeliveries.get(id)
@@ -103,7 +107,7 @@ export async function retryDelivery(id: string, options: Options): Promise<void>
   })
 }
 
-/** Resends past events of a time range. */
+/** Queues past events of a time range again, with their ids. `from` and `to` are ISO 8601; without `to` until now. */
 export async function replay(
   id: string,
   options: Options & { from: string; to?: string; event?: string },

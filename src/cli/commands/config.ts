@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import { withConfig, withRecords } from '../options.ts'
 
+/** `config check`, `config print` and `config example`. */
 export function addConfig(program: Command): void {
   const config = program.command('config').description('check, print or create the config file')
   withConfig(config.command('check'))

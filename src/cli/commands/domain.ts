@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import { withRecords } from '../options.ts'
 
+/** `postrider domain …`. */
 export function addDomains(program: Command, end: (code: number) => void): void {
   const domain = program.command('domain').description('manage sending domains')
   withRecords(domain.command('add <name>'))

@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander'
 import { gather, MODES, withRecords } from '../options.ts'
 
+/** `postrider key …`. */
 export function addKeys(program: Command): void {
   const key = program.command('key').description('manage API keys')
   withRecords(key.command('create'))

@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import { withRecords } from '../options.ts'
 
+/** `postrider link …`. */
 export function addLinks(program: Command): void {
   const link = program.command('link').description('block targets of tracked links')
   withRecords(link.command('block <target>'))

@@ -1,6 +1,6 @@
 import { Argument, type Command } from 'commander'
 
-/** `completion` and `man`. */
+/** `manual`, `completion` and `man`. */
 export function addManual(program: Command): void {
   program
     .command('manual')

@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import { withRecords } from '../options.ts'
 
+/** `postrider org …`. */
 export function addOrganizations(program: Command): void {
   const org = program.command('org').description('manage organizations, which own domains, keys and messages')
   withRecords(org.command('create <name>'))

@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander'
 import { gather, MODES, seconds, withRecords } from '../options.ts'
 
+/** `postrider send`. */
 export function addSend(program: Command, end: (code: number) => void): void {
   withRecords(program.command('send'))
     .description('send one message (queued until the server runs)')

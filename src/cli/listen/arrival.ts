@@ -1,12 +1,12 @@
-/** A received event; `body` is the envelope exactly as webhooks get it. */
+/** A received event. `body` is its envelope as JSON, byte for byte as in a webhook request. */
 export interface Arrival {
   id: string
   type: string
   body: string
 }
 
-/** Validates an event of a stream; null if no Postrider server sends such an event, since its text reaches the terminal and
- *  request headers. */
+/** Event of a stream → Arrival. Null if it is not an event that a Postrider server sends: its text goes to the terminal
+ *  and into request headers. */
 export function arrivalOf({ id, type, data }: { id: string; type: string; data: string }): Arrival | null {
   if (!/^[\w-]{1,100}$/.test(id) || !/^[a-z_.]{1,60}$/.test(type)) return null
   try {

@@ -1,21 +1,24 @@
 /** One event of a stream (HTML Living Standard §9.2). */
 export interface StreamEvent {
-  /** The last id given with or before this event; '' if none. */
+  /** The last id in the stream up to this event; '' if there was none. */
   id: string
   type: string
   data: string
 }
 
-/** Assembles events from pieces. */
+/** Incremental parser of an event stream. */
 export interface EventParser {
-  /** Feeds bytes; returns the events that are now complete. Throws if a line or an event exceeds the limit. */
+  /** Parses more bytes and returns the events that they complete. Throws Error if a line or an event
+   *  exceeds the limit. */
   push(bytes: Uint8Array): StreamEvent[]
-  /** Position in the stream, which may be ahead of the last event; null before the first block, '' without an id. */
+  /** The last id in the stream, to continue after a reconnect. It may be newer than the last event, since a block
+   *  without data can set it. Null before the first block; '' if no block had an id. */
   lastId(): string | null
 }
 
-/** A parser for one connection (§9.2.6): lines end with CR, LF or both; a blank line ends an event; blocks without data,
- *  comments and unknown fields are ignored; an unfinished event at the end of the stream is dropped. */
+/** Creates a parser for one connection (HTML Living Standard §9.2.6). Lines end with CR, LF or both; a blank line
+ *  ends an event. It ignores blocks without data, comments and unknown fields, and drops an unfinished event at the
+ *  end of the stream. */
 export function createEventParser(): EventParser {
   const decoder = new TextDecoder() // strips a byte order mark and buffers partial characters
   let rest = ''
@@ -70,5 +73,5 @@ export function createEventParser(): EventParser {
 }
 
 const LINE_ENDING = /\r\n|\n|\r/g
-/** Characters; an envelope has a few thousand. */
+/** Characters. An event envelope has a few thousand. */
 const MAX_LINE = 1_048_576

@@ -3,9 +3,10 @@ import { type Colors, sanitize } from '../print.ts'
 import type { Arrival } from './arrival.ts'
 import type { Posted } from './forward.ts'
 
-/** Output of `postrider listen`. Pure. */
+/** Formats the output of `postrider listen`. */
 
-/** Formats an event as one line: time, type, recipient or domain, id and details. */
+/** Formats an event as one line: time, type, recipient or domain, id and details. Expects an event that
+ *  `arrivalOf` has accepted. */
 export function formatArrival({ id, type, body }: Arrival, colors: Colors): string {
   const { timestamp, data }: { timestamp: string; data: Record<string, unknown> } = JSON.parse(body)
   const subject = sanitize(String(data.to ?? data.domain ?? ''))
@@ -15,21 +16,21 @@ export function formatArrival({ id, type, body }: Arrival, colors: Colors): stri
   return `${head}  ${colors.dim(id)}${details && `  ${details}`}`
 }
 
-/** Formats an attempt to post an event as one line. */
+/** Formats one attempt to post an event as one line. `at` is ms UTC. */
 export function formatPosted(
   { event, attempt, status, error, durationMs, retryInMs }: Posted,
   at: number,
   colors: Colors,
 ) {
-  const isTaken = status !== null && status < 300 && status >= 200
+  const isAccepted = status !== null && status < 300 && status >= 200
   const answer = `${status ?? sanitize(error ?? 'no response')}`
   const times = attempt === 1 ? '' : `, attempt ${attempt}`
-  const next = retryInMs === null ? (isTaken ? '' : ', given up') : `, retry in ${(retryInMs / 1000).toFixed(1)} s`
-  const mark = isTaken ? colors.good(answer) : colors.bad(answer)
+  const next = retryInMs === null ? (isAccepted ? '' : ', given up') : `, retry in ${(retryInMs / 1000).toFixed(1)} s`
+  const mark = isAccepted ? colors.good(answer) : colors.bad(answer)
   return `${colors.dim(iso(at).slice(11, 19))}   ${colors.dim(event.id)} → ${mark} (${durationMs} ms${times}${next})`
 }
 
-/** The same as a JSON record. */
+/** The attempt as the record that `--json` prints. */
 export function recordOfPosted({ event, attempt, status, error, durationMs, retryInMs }: Posted) {
   return {
     forwarded: event.id,

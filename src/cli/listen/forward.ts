@@ -12,7 +12,7 @@ import type { Arrival } from './arrival.ts'
 export interface Posted {
   event: Arrival
   attempt: number
-  /** Null without a response; then `error` has the reason. */
+  /** Null without a response; then `error` contains the reason. */
   status: number | null
   error: string | null
   durationMs: number
@@ -21,12 +21,14 @@ export interface Posted {
 }
 
 export interface Forwarding {
-  /** Posts the event and retries until a 2xx response, at most five times. Resolves when another event can start. */
+  /** Starts posting the event and retries until a 2xx response, at most five attempts. Resolves when fewer than ten
+   *  events are in progress. Never rejects. */
   take(event: Arrival): Promise<void>
 }
 
-/** Posts events like a webhook (headers, signatures, five attempts, ten at once), but with short waits, since a developer
- *  is watching. Redirects are not followed. */
+/** Posts events like a webhook: the same headers, signatures and number of attempts, at most ten events at once. The
+ *  waits are short, since a developer is watching. Does not follow redirects. `onPosted` gets every attempt. Stops when
+ *  `signal` aborts. */
 export function createForwarding(options: {
   to: URL
   secret: string
@@ -45,8 +47,8 @@ export function createForwarding(options: {
       const headers = signEnveloped({ secrets, eventId: event.id, body: event.body, attempt, now: startedAt })
       const { status, error } = await post(to, headers, event.body, signal)
       if (signal.aborted) return
-      const isTaken = status !== null && status >= 200 && status < 300
-      const isOver = isTaken || attempt === WEBHOOK_ATTEMPTS
+      const isAccepted = status !== null && status >= 200 && status < 300
+      const isOver = isAccepted || attempt === WEBHOOK_ATTEMPTS
       const retryInMs = isOver ? null : backoffMs(WAITS_SECONDS, attempt, JITTER, random)
       onPosted({ event, attempt, status, error, durationMs: clock.now() - startedAt, retryInMs })
       if (retryInMs === null) return
@@ -63,7 +65,7 @@ export function createForwarding(options: {
   }
 }
 
-/** Before attempts 2 to 5. */
+/** Waits before attempts 2 to 5. */
 const WAITS_SECONDS = [1, 2, 4, 8]
 const JITTER = 0.2
 const MAX_AT_ONCE = 10

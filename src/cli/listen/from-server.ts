@@ -9,10 +9,11 @@ import { sanitize } from '../print.ts'
 import { type Arrival, arrivalOf } from './arrival.ts'
 import { createEventParser } from './event-parser.ts'
 
-/** Streams events of a server over HTTP until the signal.
+/** Yields the events of a server, read over HTTP, until `signal` aborts.
  *
- *  Reconnects with the last seen id after a lost connection or three missed heartbeats, so that no event is missed or
- *  repeated. Throws if a retry cannot help: rejected key, unknown `after` event, or not a Postrider server. */
+ *  After a lost connection or three missed heartbeats it reconnects with the last id, so that no event is missing or
+ *  repeated. Throws CommandFailure if a retry cannot help: a rejected key, an unknown `after` event, or not a Postrider
+ *  server. */
 export async function* fromServer(
   wanted: { url: URL; key: string; types: readonly string[] | null; after: string | undefined },
   deps: { clock: Clock; random: Random; signal: AbortSignal; onBreak: (reason: string, waitMs: number) => void },
@@ -30,7 +31,7 @@ export async function* fromServer(
         for await (const { events, lastId } of connection.read()) {
           if (events.length > 0) failures = 0
           for (const event of events) yield arrivalOf(event) ?? noEvents()
-          // Without an id the organization has no events yet: every later event is new.
+          // '' after a connection without ids: the organization has no events yet, so every later one is new.
           if (lastId !== null) after = lastId || after || ''
         }
     } catch (error) {
@@ -47,7 +48,7 @@ export async function* fromServer(
 }
 
 const WAITS_SECONDS = [0.5, 1, 2, 5, 10, 30]
-/** Spreads the reconnects of many clients. */
+/** Many clients do not reconnect at the same moment. */
 const JITTER = 0.5
 /** Three heartbeats (api/streams.ts). */
 const SILENCE_MS = 45_000
@@ -120,7 +121,8 @@ function noEvents(): never {
   throw new CommandFailure('url: not a Postrider server. Check the address.')
 }
 
-/** Returns the reason of a temporary refusal; throws a permanent one. */
+/** Response with an error status → the reason, and the wait that the server asks for. Throws CommandFailure for a
+ *  permanent refusal. */
 async function refusal(answer: Response): Promise<{ refused: string; askedMs: number }> {
   const body: unknown = await answer.json().catch(() => null)
   const message = sanitize(String(fieldOf(fieldOf(body, 'error'), 'message') ?? 'no reason given'))
@@ -150,7 +152,7 @@ function watchSilence(clock: Clock, onSilence: () => void) {
   }
 }
 
-/** Bun's errors have a code and a message. */
+/** Error of a connection → its reason, for the terminal. */
 function wordsOf(error: unknown): string {
   const code = errorCode(error)
   if (code === 'ConnectionRefused' || code === 'ECONNREFUSED') return 'connection refused'

@@ -5,11 +5,12 @@ import type { Store } from '../../storage/store.ts'
 import { usageFault } from '../failure.ts'
 import type { Arrival } from './arrival.ts'
 
-/** Polling interval: feels immediate to a person. */
+/** Polling interval in ms: users see no delay. */
 const LOOK_MS = 200
 
-/** Streams events from the store until the signal, whether or not the server runs. Needs no key and survives server
- *  restarts. Throws if `after` is not an event of the organization. */
+/** Yields events of an organization from the store until `signal` aborts, whether or not the server runs. Needs no
+ *  API key and continues when the server restarts. Throws CommandFailure (exit code 2) if `after` is not an event of
+ *  the organization. */
 export async function* fromStore(
   wanted: { organizationId: string; types: readonly EventType[] | null; after: string | undefined },
   { store, clock, signal }: { store: Pick<Store, 'events'>; clock: Clock; signal: AbortSignal },

@@ -26,8 +26,10 @@ interface Options {
   apiKey?: string
 }
 
-/** Shows events live until Ctrl-C (130) or SIGTERM (0), and posts them with `forwardTo`. Standard output has only events
- *  and posts; with `json` one line of JSON each: the envelope, or a record with `forwarded`. */
+/** Shows events live until Ctrl-C (returns 130) or SIGTERM (returns 0), and with `forwardTo` posts them. Standard
+ *  output contains only events and attempts to post; with `json` each is one line of JSON: the envelope, or a
+ *  record with `forwarded`. Throws CommandFailure for invalid options and for what a retry cannot repair
+ *  (from-server.ts, from-store.ts). */
 export async function listen(options: Options): Promise<number> {
   const forwardTo = forwardUrl(options.forwardTo)
   const secret = signingSecret(options.secret)

@@ -1,6 +1,6 @@
 import { allOf, type Flag, type Node } from './tree.ts'
 
-/** Completion script for bash 4 or later. It runs no command while completing. */
+/** Command tree → completion script for bash 4 or later. The script does not run `postrider`. */
 export function bashCompletion(root: Node): string {
   const nodes = allOf(root)
   const withValue = new Set(nodes.flatMap(({ options }) => options.filter(takesValue).flatMap(({ names }) => names)))

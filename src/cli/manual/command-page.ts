@@ -1,7 +1,7 @@
 import { bold, entry, heading, italic, listing, plain, subheading, title } from './roff.ts'
 import { allOf, type Flag, type Node } from './tree.ts'
 
-/** Generates postrider(1). */
+/** Command tree → man page postrider(1), as man(7) source. */
 export function commandPage(root: Node, version: string): string {
   const { name, about } = root
   const leaves = allOf(root).filter(({ children }) => children.length === 0)

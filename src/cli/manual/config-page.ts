@@ -3,7 +3,7 @@ import { environmentName, isSection, root } from '../../config/paths.ts'
 import type { Key, OpenSection, Section } from '../../config/schema.ts'
 import { bold, entry, heading, plain, subheading, title } from './roff.ts'
 
-/** Generates postrider-config(5). */
+/** Keys of the config → man page postrider-config(5), as man(7) source. */
 export function configPage(version: string): string {
   return [
     title('POSTRIDER-CONFIG', 5, version),
@@ -30,7 +30,7 @@ function sectionText(section: Section | OpenSection, path: string[]): string[] {
   const text =
     path.length === 0 ? [] : [subheading(`[${path.join('.')}]`), plain(section.about.replaceAll(/\s+/g, ' '))]
   const below = nodes.flatMap(([name, node]) => (isSection(node) ? sectionText(node, [...path, name]) : []))
-  // The keys that every entry of an open section has are described once, in the section itself.
+  // An open section has entries with names of the user's choice; it describes their common keys once.
   const each = open.length > 0 && below.length === 0 ? open : keys
   return [...text, ...each.map(([name, key]) => keyText(name, key, path)), ...below]
 }

@@ -1,6 +1,6 @@
 import { allOf, type Flag, type Node } from './tree.ts'
 
-/** Completion script for fish. */
+/** Command tree → completion script for fish. */
 export function fishCompletion(root: Node): string {
   const nodes = allOf(root)
   const at = `__${root.name}_at`

@@ -11,12 +11,12 @@ import { zshCompletion } from './zsh.ts'
 export const SHELLS = { bash: bashCompletion, zsh: zshCompletion, fish: fishCompletion }
 export type Shell = keyof typeof SHELLS
 
-/** The completion script for a shell. */
+/** Completion script of a program for a shell. */
 export function completionFor(program: Command, shell: Shell): string {
   return SHELLS[shell](treeOf(program))
 }
 
-/** The man page `postrider` or `config`. */
+/** Man page of a program, as man(7) source: `postrider` is postrider(1), `config` is postrider-config(5). */
 export function pageOf(program: Command, page: 'postrider' | 'config'): string {
   return page === 'config' ? configPage(VERSION) : commandPage(treeOf(program), VERSION)
 }

@@ -1,6 +1,6 @@
-/** Macros for man(7) pages. */
+/** Text → source of man pages. Requests and escapes: man(7), groff(7). */
 
-/** Escapes text so that roff prints it literally, also a dot at the start of a line. */
+/** Escapes text so that roff prints it literally, including a dot at the start of a line and non-ASCII characters. */
 export function plain(text: string): string {
   return text
     .replaceAll('\\', '\\e')
@@ -16,20 +16,21 @@ export function plain(text: string): string {
     )
 }
 
-/** Quotes an argument of a request. */
+/** Quotes an argument of a roff request. */
 export const quoted = (text: string) => `"${plain(text).replaceAll('"', '\\(dq')}"`
 
 export const bold = (text: string) => `\\fB${plain(text)}\\fR`
 export const italic = (text: string) => `\\fI${plain(text)}\\fR`
 
+/** Title line of a page: name, section and version. */
 export const title = (name: string, section: number, version: string) =>
   `.TH ${quoted(name)} ${section} "" ${quoted(`Postrider ${version}`)} ${quoted(section === 5 ? 'File formats' : 'User commands')}`
 
 export const heading = (text: string) => `.SH ${quoted(text)}`
 export const subheading = (text: string) => `.SS ${quoted(text)}`
 
-/** A tagged paragraph; `term` is already roff. */
+/** A tagged paragraph. `term` is roff source, `about` is text. */
 export const entry = (term: string, about: string) => `.TP\n${term}\n${plain(about)}`
 
-/** A preformatted block. */
+/** A preformatted block, printed literally. */
 export const listing = (text: string) => `.PP\n.EX\n${plain(text)}\n.EE`

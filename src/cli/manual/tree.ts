@@ -1,8 +1,8 @@
 import type { Command, Option } from 'commander'
 
-/** The command line for completion scripts and man pages, derived from the real commands. */
+/** A command with its options and subcommands, for completion scripts and man pages. */
 export interface Node {
-  /** Without the program's name: '' for the program, 'key create'. */
+  /** Names of the command and its parents, without the program's name: `key create`; '' for the program. */
   readonly path: string
   readonly name: string
   readonly about: string
@@ -18,7 +18,7 @@ export interface Flag {
   readonly names: readonly string[]
   readonly about: string
   readonly isRequired: boolean
-  /** Value of the option; null if it takes none. */
+  /** The option's value with its placeholder and choices; null if the option takes no value. */
   readonly value: { readonly name: string; readonly choices: readonly string[] } | null
   readonly isRepeatable: boolean
   /** Default value as text; '' for none. */
@@ -26,7 +26,7 @@ export interface Flag {
   readonly environment: string
 }
 
-/** Builds the tree of a program, without hidden options and commands. */
+/** Builds the tree of a program from its commands, without hidden commands and options and without `help`. */
 export function treeOf(program: Command, above = ''): Node {
   const help = program.createHelp()
   const name = program.name()

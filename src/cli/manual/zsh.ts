@@ -1,6 +1,6 @@
 import { allOf, type Flag, type Node } from './tree.ts'
 
-/** Completion script for zsh: install it as `_postrider` in fpath, or source it. */
+/** Command tree → completion script for zsh. Install it as `_postrider` in fpath, or source it. */
 export function zshCompletion(root: Node): string {
   const name = functionOf(root, root)
   return `#compdef ${root.name}
