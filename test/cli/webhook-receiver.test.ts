@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'bun:test'
-import { curlLine } from '../../src/cli/try/format.ts'
+import { colorsFor } from '../../src/cli/print.ts'
+import { curlLine, describeTryOut } from '../../src/cli/try/format.ts'
 import { readCall } from '../../src/cli/try/webhook-receiver.ts'
+import { simulate } from '../../src/outbound/sandbox.ts'
 import { signEnveloped } from '../../src/webhooks/sign.ts'
 
 const NOW = Date.UTC(2026, 10, 21)
@@ -49,4 +51,12 @@ test('a curl line is one command of a POSIX shell', () => {
     'Content-Type: application/json',
   ])
   expect(JSON.parse(words[7]!)).toMatchObject({ to: 'ann@customer.example' })
+})
+
+test('the introduction names only recipients with a simulated result', () => {
+  const tryOut = { webhook: {}, route: {} } as Parameters<typeof describeTryOut>[0]
+  const names = describeTryOut(tryOut, 0, colorsFor({}, false)).match(/\w+@(?=[,)])/g) ?? []
+  expect(names).toHaveLength(8)
+  const delivered = simulate('ann@customer.example')
+  for (const name of names) expect([name, simulate(`${name}customer.example`)]).not.toEqual([name, delivered])
 })

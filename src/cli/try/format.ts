@@ -31,7 +31,7 @@ export function describeTryOut(tryOut: TryOut, tookMs: number, colors: Colors): 
     '',
     curlLine(tryOut, tryOut.liveKey, RECIPIENT),
     '',
-    `${colors.bold('Simulate a failure')} ${colors.dim('(bounce@, softbounce@, defer@, printError@, open@, click@, unsubscribe@, suppressed@)')}`,
+    `${colors.bold('Simulate a failure')} ${colors.dim('(bounce@, softbounce@, defer@, complain@, open@, click@, unsubscribe@, suppressed@)')}`,
     '',
     curlLine(tryOut, tryOut.testKey, 'bounce@customer.example'),
     '',
