@@ -8,8 +8,9 @@ import { createSchemas, type Json } from './schemas.ts'
 import { tagsOf } from './tags.ts'
 import { webhooksOf } from './webhooks.ts'
 
-/** All operations → the OpenAPI 3.1 document, deterministically. Throws on programming errors: two schemas with one
- *  name, or a schema that JSON Schema cannot express. https://spec.openapis.org/oas/v3.1.1.html */
+/** All operations and the server's version → the OpenAPI 3.1 document (https://spec.openapis.org/oas/v3.1.1.html).
+ *  Deterministic. Rejects with an Error, a programming error, if two different schemas have the same name, or JSON
+ *  Schema cannot express a schema. */
 export async function openApiDocument(operations: readonly Operation[], version: string): Promise<Json> {
   const schemas = createSchemas()
   schemas.ofAnswer(errorSchema)

@@ -2,8 +2,8 @@ import type { RefusalReason } from '../../model/refusal.ts'
 import { STATUS_OF } from '../errors.ts'
 import type { Operation } from '../operation.ts'
 
-/** Operation → all its error codes, by status: those of the request pipeline (flow.ts), those implied by its
- *  definition, and its own. */
+/** Operation → all its error codes by HTTP status: those of the request pipeline (flow.ts), those that follow from its
+ *  definition, and its own `refusals`. */
 export function refusalsOf(operation: Operation): Map<number, RefusalReason[]> {
   const { path, body, idempotent, refusals = [] } = operation
   const codes: RefusalReason[] = ['validation_error', 'unauthorized', 'forbidden']

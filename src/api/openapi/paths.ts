@@ -7,7 +7,8 @@ import { refusalsOf } from './errors.ts'
 import type { Json, Schemas } from './schemas.ts'
 import { tagOf } from './tags.ts'
 
-/** Operations → `paths`. The first of several paths of one operation keeps its id, another one gets `_alias`. */
+/** Operations → `paths` of the document. If an operation has two paths, the second one's `operationId` ends with
+ *  `_alias`. Adds the named schemas to `schemas`. */
 export async function pathsOf(operations: readonly Operation[], schemas: Schemas): Promise<Json> {
   const paths: Record<string, Json> = {}
   const ids = new Set<string>()
@@ -82,7 +83,8 @@ function queryParameters({ query }: Operation, schemas: Schemas): Json[] {
   return [...parameters, ...others]
 }
 
-/** `x-parameters`: parameters whose names the caller chooses, which a query schema cannot list. */
+/** JSON Schema of a query. `x-parameters` has parameters whose names the caller chooses, which `properties` cannot
+ *  list. */
 interface QuerySchema {
   properties?: Record<string, Json>
   required?: string[]
@@ -107,7 +109,8 @@ function bodyOf({ bodyOptional, bodyName, example, textField }: Operation, schem
   }
 }
 
-/** Responses with the same status are merged: they differ in their content type. */
+/** Responses of an operation → `responses` by status. Responses with the same status are merged; they differ in their
+ *  content type. */
 function successes(operation: Operation, responses: readonly ResponseShape[], schemas: Schemas): Json {
   const byStatus = Map.groupBy(responses, ({ status }) => status)
   return Object.fromEntries(
@@ -144,7 +147,8 @@ function refusals(operation: Operation): Json {
   )
 }
 
-/** Operations → `components.responses`: one per set of codes that share a status. */
+/** Operations → `components.responses` of the document: one entry per set of error codes that an operation has for the
+ *  same status. */
 export function refusalResponses(operations: readonly Operation[]): Json {
   const sets = operations.flatMap((operation) => [...refusalsOf(operation)])
   const named = new Map(sets.map(([status, codes]) => [nameOf(codes), refusal(status, codes)]))

@@ -1,20 +1,23 @@
 import { z } from 'zod'
 
+/** A JSON object. */
 export type Json = Record<string, unknown>
 
-/** Named schemas, collected for `components.schemas`. */
+/** Converts zod schemas to JSON Schema and collects the named ones for `components.schemas`. */
 export interface Schemas {
-  /** Schema of a request: before defaults and transforms. */
+  /** Converts the schema of a request, as it is before defaults and transforms. */
   ofRequest(schema: z.ZodType): Json
-  /** Schema of a response. Schemas with an ID (`.meta({ id })`) are added to `named` and referenced. */
+  /** Converts the schema of a response. Schemas with an ID (`.meta({ id })`) are added to `named` and referenced. */
   ofAnswer(schema: z.ZodType): Json
-  /** Adds a named schema and returns its reference. */
+  /** Adds a named schema and returns a reference to it. */
   name(name: string, schema: Json): Json
+  /** The named schemas so far. */
   readonly named: Record<string, Json>
 }
 
-/** zod schemas → JSON Schema 2020-12 for OpenAPI 3.1, from the same schemas that validate requests. Checks in code are
- *  covered by descriptions. Throws if two different schemas have the same name. */
+/** Creates an empty Schemas. It converts the zod schemas that also validate requests to JSON Schema 2020-12 for OpenAPI
+ *  3.1. Checks in functions appear only in descriptions. Its methods throw an Error if two different schemas have the
+ *  same name. */
 export function createSchemas(): Schemas {
   const named: Record<string, Json> = {}
   const convert = (schema: z.ZodType, io: 'input' | 'output'): Json => {
@@ -41,7 +44,8 @@ export function createSchemas(): Schemas {
 
 const JSON_SCHEMA_OPTIONS = { target: 'draft-2020-12', unrepresentable: 'any' } as const
 
-/** JSON.stringify also drops undefined values, which a `meta` can use to remove a keyword. */
+/** Rewrites references to point to `components.schemas`. Removes keywords with the value undefined, with which a `meta`
+ *  removes a generated keyword, and zod's default maximum of integers. */
 function inComponents(schema: Json): Json {
   return JSON.parse(JSON.stringify(schema), (key, value) => {
     if (key === '$ref' && typeof value === 'string') return value.replace('#/$defs/', '#/components/schemas/')

@@ -1,7 +1,7 @@
 import type { Operation } from '../operation.ts'
 import type { Json } from './schemas.ts'
 
-/** Groups of operations, by the first segment of their path. */
+/** Groups of operations, in the order of the document. `words` are the first path segments after `/v1`. */
 const RESOURCES: { name: string; description: string; words: string[] }[] = [
   {
     name: 'Messages',
@@ -33,16 +33,16 @@ const RESOURCES: { name: string; description: string; words: string[] }[] = [
   { name: 'Plan', description: 'Plan limits and current usage.', words: ['usage', 'billing'] },
 ]
 
-/** Requests to the caller's endpoints. */
+/** Tag of the requests that Postrider sends to endpoints. */
 export const POSTED_TAG = 'Webhook requests'
 
-/** Operation → the name of its group, or the path segment if it has none. */
+/** Operation → name of its group, or the first path segment after `/v1` if it has no group. */
 export function tagOf({ path }: Pick<Operation, 'path'>): string {
   const [, , word = ''] = path.split('/')
   return RESOURCES.find(({ words }) => words.includes(word))?.name ?? word
 }
 
-/** `tags` of the document, in reading order. */
+/** Operations → `tags` of the document, those of known groups first. */
 export function tagsOf(operations: readonly Operation[]): Json[] {
   const used = new Set(operations.map(tagOf))
   const known = RESOURCES.filter(({ name }) => used.delete(name)).map(({ name, description }) => ({

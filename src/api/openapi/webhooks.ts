@@ -4,7 +4,8 @@ import { inboundReceived, inboundReceivedExample } from '../responses/inbound-me
 import type { Json, Schemas } from './schemas.ts'
 import { POSTED_TAG } from './tags.ts'
 
-/** `webhooks` of the document: the requests sent to endpoints. */
+/** `webhooks` of the document: the requests that Postrider sends to endpoints, one per event type and one for inbound
+ *  mail. Adds the named schemas to `schemas`. */
 export function webhooksOf(schemas: Schemas): Json {
   const events = EVENT_TYPES.map((type) => [
     type,
@@ -42,7 +43,7 @@ const EVENT_TEXT =
   'Each event concerns one recipient. Respond with 2xx within 30 s; anything else is retried, with five attempts in total. An event can arrive more than once, always with the same `id`. `X-Service-Signature` is `t=<unix seconds>,v1=<hex>`: the HMAC-SHA256 of `<t>.<body>` with the whole secret as key. During a secret rotation it has two `v1` values. Standard Webhooks headers are included.'
 const INBOUND_TEXT =
   'A flat object without an envelope. `X-Inbound-Signature` is computed like `X-Service-Signature`, with the route’s secret; `X-Inbound-Timestamp` is its `t`. Respond with 2xx within 30 s. There are five attempts; `POST /v1/inbound-messages/{inbound_message_id}/redeliver` starts five more.'
-/** Same order as in webhooks/sign.ts. */
+/** In the order in which webhooks/sign.ts adds them. */
 const EVENT_HEADERS = [
   'X-Service-Signature',
   'X-Service-Delivery-Attempt',

@@ -77,7 +77,7 @@ export const analysisResponses: ResponseShape[] = [
   },
 ]
 
-/** Every code with its meaning and advice, as a CommonMark table. */
+/** Description of the operation in CommonMark, with a table of all finding codes. */
 export const FINDINGS_TEXT = [
   'Checks a message for problems with mail clients and spam filters, without using the network. Each finding has a stable code:',
   '',
@@ -88,7 +88,7 @@ export const FINDINGS_TEXT = [
   ),
 ].join('\n')
 
-/** `|` would end the cell and `<` start a tag. */
+/** Escapes text for a table cell, where `|` would end the cell and `<` start a tag. */
 function cell(words: string): string {
   return words.replaceAll('|', '\\|').replaceAll('<', '\\<')
 }

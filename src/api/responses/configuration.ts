@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { ResponseShape } from '../operation.ts'
 import { limitFields, limitsExample } from './plan.ts'
 
-/** Responses of `/v1/configuration` and `/v1/plans`; built in routes/configuration.ts. */
+/** Responses of `/v1/configuration` and `/v1/plans`; routes/configuration.ts builds the records. */
 
 const setting = z.strictObject({
   key: z.string().describe('Dotted path in the config file.'),

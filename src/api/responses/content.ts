@@ -41,7 +41,8 @@ export const contentResponses: ResponseShape[] = [
   { ...ofPart('text/plain; charset=utf-8', '`part=text`'), example: 'Thanks!' },
   { ...ofPart('message/rfc822', 'With `part=raw`: the signed message.'), example: RAW_MAIL },
 ]
-/** Raw bytes of a message, for every endpoint that returns them. */
+
+/** Content type and description → 200 response with a text or bytes of that type, not JSON. */
 export function ofPart(contentType: string, description: string): ResponseShape {
   return { status: 200, description, schema: z.string(), example: '', contentType }
 }

@@ -3,7 +3,7 @@ import type { RefusalReason } from '../../model/refusal.ts'
 import { keysOf } from '../../os/records.ts'
 import { STATUS_OF } from '../errors.ts'
 
-/** Schema of every error (errors.ts builds it), and the meaning of each code. */
+/** Schema of the body of every error (errors.ts builds it), and the meaning of each code. */
 
 const CODES = keysOf(STATUS_OF)
 
@@ -33,7 +33,7 @@ export const errorExample = {
   },
 }
 
-/** Code → its meaning and what the caller should do. */
+/** Error code → its meaning and what the caller should do, in CommonMark. */
 export const MEANING: Record<RefusalReason, string> = {
   validation_error: 'The request is invalid. `errors` lists every invalid field. Fix the request before you retry.',
   unauthorized: 'The API key is missing, unknown, revoked or expired.',

@@ -6,7 +6,7 @@ import { tableOf } from '../../os/records.ts'
 import type { ResponseShape } from '../operation.ts'
 import { count, EXAMPLE_TIME, exampleId, id, metadata, mode, pageShape, time, timeOrNull } from './fields.ts'
 
-/** The envelope of each event type, in webhooks and in the API. */
+/** Responses of `/v1/events`, and the schema of each event's envelope, for the API and webhooks. */
 
 const general = {
   message_id: z.string(),
@@ -73,7 +73,7 @@ export const EVENT_SCHEMAS = tableOf(EVENT_TYPES, (type) => {
   return envelope.meta({ id: nameOf(type) })
 })
 
-/** `message.delivered` → an example event. */
+/** Event type → an example event. */
 export function eventExample(type: EventType) {
   const { test: _, ...data } = sampleData(type, Date.parse(EXAMPLE_TIME))
   return { id: exampleId('evt'), type, timestamp: EXAMPLE_TIME, data }

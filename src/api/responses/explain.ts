@@ -5,7 +5,7 @@ import type { ResponseShape } from '../operation.ts'
 import { count, EXAMPLE_TIME, exampleId, id, mode, time, timeOrNull } from './fields.ts'
 import { suppression } from './suppressions.ts'
 
-/** Responses of `/v1/explain` and `/v1/messages/…/explain`; built in routes/explain.ts. */
+/** Responses of `/v1/explain` and `/v1/messages/…/explain`; routes/explain.ts builds them. */
 
 const explanation = z.array(z.string()).describe('Explanation in sentences, most important first.')
 const state = {

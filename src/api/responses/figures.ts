@@ -4,7 +4,7 @@ import { tableOf } from '../../os/records.ts'
 import type { ResponseShape } from '../operation.ts'
 import { count, EXAMPLE_TIME, exampleId, id, pageShape, time, timeOrNull } from './fields.ts'
 
-/** Responses of `/v1/stats` and `/v1/quality`; built in routes/stats.ts and quality.ts. */
+/** Responses of `/v1/stats` and `/v1/quality`; routes/stats.ts and quality.ts build them. */
 
 const share = z.number().min(0).describe('0 to 1; 0 if there is nothing to count.')
 const COUNTED = [

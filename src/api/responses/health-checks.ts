@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { ResponseShape } from '../operation.ts'
 import { EXAMPLE_TIME, timeOrNull } from './fields.ts'
 
-/** Responses of `/v1/health-checks`; built in routes/health-checks.ts. */
+/** Responses of `/v1/health-checks`; routes/health-checks.ts builds them. */
 
 const check = z
   .strictObject({

@@ -125,7 +125,8 @@ export const redeliverResponses: ResponseShape[] = [
   { status: 202, description: 'The new delivery.', schema: delivery, example: deliveryExample },
 ]
 
-/** Payload of a `webhook` route: flat, without an envelope (webhooks/inbound-body.ts builds it). */
+/** Schema of the payload of a `webhook` route, a flat object without an envelope. webhooks/inbound-body.ts builds
+ *  it. */
 export const inboundReceived = z
   .strictObject({
     event: z.literal('inbound'),

@@ -2,10 +2,10 @@ import { z } from 'zod'
 import type { ResponseShape } from '../operation.ts'
 import { count, exampleId, id, time } from './fields.ts'
 
-/** Responses of `/v1/usage` and `/v1/billing`; built in routes/billing.ts. */
+/** Responses of `/v1/usage` and `/v1/billing`; routes/billing.ts builds them. */
 
 const limit = z.int().min(-1)
-/** Every limit of a plan; built in routes/plan-record.ts. */
+/** Schemas of the limits of a plan; routes/plan-record.ts builds the record. */
 export const limitFields = {
   requests_per_minute: limit.describe('Per API key.'),
   messages_per_month: limit.describe('Recipients accepted for live sending, including forwards.'),

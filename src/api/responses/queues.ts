@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { ResponseShape } from '../operation.ts'
 import { count, EXAMPLE_TIME, timeOrNull } from './fields.ts'
 
-/** Response of `/v1/queues`; built in routes/queues.ts. */
+/** Response of `/v1/queues`; routes/queues.ts builds it. */
 
 const queue = z.strictObject({
   due: count.describe('Due and waiting for a worker.'),

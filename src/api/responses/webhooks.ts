@@ -61,7 +61,7 @@ const example = {
 }
 const withSecret = { ...example, secret: 'whsec_ZXhhbXBsZWV4YW1wbGVleGFtcGxlZXhhbXBsZWV4YW0=' }
 
-/** One POST to an endpoint, of a webhook or of an inbound route. */
+/** Schema of an attempt to deliver to an endpoint, of a webhook or an inbound route. */
 export const postAttempt = z
   .strictObject({
     number: z.int().min(1),

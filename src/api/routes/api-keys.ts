@@ -59,8 +59,8 @@ const createBody = z.strictObject({
 const updateBody = z.strictObject({ name: label(100).optional(), allowed_networks: allowedNetworks })
 const rotateBody = z.strictObject({ grace_period_minutes: graceMinutes })
 
-/** `/v1/api-keys`: the organization's keys within the scope of the calling key. Creating, changing, rotating and
- *  revoking a key requires the right to grant all its permissions. */
+/** The operations of `/v1/api-keys`: the organization's keys within the scope of the calling key. To create, change,
+ *  rotate or revoke a key, the calling key must be able to grant all its rights (grants.ts). */
 export function apiKeyOperations(deps: {
   store: Pick<Store, 'apiKeys' | 'domains'>
   random: Random
@@ -69,7 +69,7 @@ export function apiKeyOperations(deps: {
   const { store, random, mintId } = deps
   const load = async (call: Call) =>
     requireWithin(await store.apiKeys.get(pathParameter(call, 'key_id')), scopeOf(call.key), 'API key')
-  /** The key in the path, if the caller could have created it. */
+  /** The key in the path. Rejects with `forbidden` if the calling key cannot grant its rights. */
   const loadGrantable = async (call: Call) => {
     const key = await load(call)
     requireGrant(call.key, key)
@@ -201,7 +201,7 @@ export function apiKeyOperations(deps: {
       bodyOptional: true,
       idempotent: true,
       secretResponse: true,
-      load: loadGrantable, // the response shows a key with these rights
+      load: loadGrantable, // the response contains the value of a key with these rights
       async handle({ resource: old, now, body, remember }) {
         const graceEndsAt = now + body.grace_period_minutes * 60_000
         const oldExpiresAt = Math.min(old.expiresAt ?? graceEndsAt, graceEndsAt)
@@ -227,7 +227,8 @@ export function apiKeyOperations(deps: {
   ]
 }
 
-/** Throws 403 unless the calling key may grant these rights; the refusal names a `field` only if it is in the body. */
+/** Throws `forbidden` unless the calling key may grant these rights. The refusal has a `field` only if `where` is
+ *  `body`. */
 function requireGrant(asking: ApiKey, rights: Rights, where: 'body' | 'path' = 'path'): void {
   const faults = isOperator(asking) ? [] : grantFaults(asking, rights)
   const first = faults[0]

@@ -16,7 +16,7 @@ const listQuery = z.strictObject({
   resource_id: name.optional(),
 })
 
-/** `/v1/audit-log`: management operations of this organization. */
+/** The operations of `/v1/audit-log`: entries of the caller's organization. */
 export function auditLogOperations({ store }: { store: Pick<Store, 'auditLog'> }): Operation[] {
   return [
     operation({
@@ -31,7 +31,7 @@ export function auditLogOperations({ store }: { store: Pick<Store, 'auditLog'> }
       async handle({ key, organizationId, query }) {
         const { action = null, resource_id = null } = query
         const { actor_id = scopeOf(key).mode === 'test' ? key.id : null } = query
-        // Entries of live keys would show a test key what happens to live records.
+        // A test key sees only its own entries: those of live keys describe changes to live records.
         if (scopeOf(key).mode === 'test' && actor_id !== key.id) return pageResponse(NO_RECORDS, () => null)
         const who = { organizationId, action, actorId: actor_id, resourceId: resource_id }
         return pageResponse(await store.auditLog.list({ ...who, ...timeRange(query) }, pageRequest(query)), auditRecord)
@@ -40,7 +40,7 @@ export function auditLogOperations({ store }: { store: Pick<Store, 'auditLog'> }
   ]
 }
 
-/** Entry → its record, for the API and the command line. */
+/** Audit entry → its JSON record, for the API and the command line. */
 export function auditRecord(entry: AuditEntry) {
   return {
     id: entry.id,

@@ -11,8 +11,8 @@ import { planRecord } from './plan-record.ts'
 
 const patchBody = z.strictObject({ plan: z.string() })
 
-/** `/v1/usage` and `/v1/billing`: plan limits and usage. `selfService` lists the plans that an organization can choose
- *  itself. */
+/** The operations of `/v1/usage` and `/v1/billing`: plan limits and usage. `selfService` lists the plans that an
+ *  organization can select itself. */
 export function billingOperations(deps: {
   store: Pick<
     Store,
@@ -23,7 +23,7 @@ export function billingOperations(deps: {
 }): Operation[] {
   const { store, plans, selfService } = deps
 
-  /** Test keys see 0 for live mail. */
+  /** Plan and usage of this month. For a test key, counts of live mail are 0. */
   const usageOf = async ({ id, plan }: Organization, now: number, key: ApiKey) => {
     const month = monthOf(now)
     const counted = await store.usage.of(id, now)
@@ -57,7 +57,7 @@ export function billingOperations(deps: {
       self_service_plans: selfService.map((name) => ({ plan: name, limits: limitsOf(plans(name)) })),
     }
   }
-  /** The organization of a key is never deleted. */
+  /** Rejects with an Error if the organization does not exist, which cannot happen: organizations are never deleted. */
   const organizationOf = async (id: string): Promise<Organization> => {
     const organization = await store.organizations.get(id)
     if (organization === null) throw new Error(`organization ${id} does not exist`)
@@ -113,7 +113,7 @@ export function billingOperations(deps: {
   ]
 }
 
-/** Null if the plan is no longer configured. */
+/** Plan → its limits; null if the plan is no longer configured. */
 function limitsOf(plan: Plan | undefined) {
   return plan === undefined ? null : planRecord(plan)
 }

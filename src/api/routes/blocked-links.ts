@@ -25,7 +25,7 @@ const createBody = z.strictObject({
   reason: label(200).describe('For the operator. Recipients do not see it.'),
 })
 
-/** `/v1/blocked-links`: targets to which tracked clicks are not redirected; for the operator only. */
+/** The operations of `/v1/blocked-links`: targets to which click tracking does not redirect. For the operator only. */
 export function blockedLinkOperations(deps: { store: Pick<Store, 'blockedLinks'>; mintId: MintId }): Operation[] {
   const { store, mintId } = deps
   const load = async ({ params }: Call): Promise<BlockedLink> => {
@@ -58,7 +58,7 @@ export function blockedLinkOperations(deps: { store: Pick<Store, 'blockedLinks'>
       async handle({ body: { target, reason }, now, remember }) {
         const link = { id: mintId('blk'), ...target, reason, createdAt: now }
         const answer = { status: 201, body: blockedLinkRecord(link) }
-        remember(answer) // the audit log records what is created
+        remember(answer) // gives the audit log the ID of the created record
         const result = await store.blockedLinks.add(link)
         if (result === 'added') return answer
         if (result === 'conflict') throw new Refusal('conflict', 'This target is already blocked.', { field: 'target' })
@@ -83,7 +83,7 @@ export function blockedLinkOperations(deps: { store: Pick<Store, 'blockedLinks'>
   ]
 }
 
-/** Blocked link → its record, for the API and the command line. */
+/** Blocked link → its JSON record, for the API and the command line. */
 export function blockedLinkRecord({ id, kind, value, reason, createdAt }: BlockedLink) {
   return { id, kind, target: value, reason, created_at: iso(createdAt) }
 }

@@ -3,7 +3,7 @@ import type { Plan } from '../../model/organization.ts'
 import { type Operation, operation } from '../operation.ts'
 import { planRecord } from './plan-record.ts'
 
-/** `/v1/configuration` and `/v1/plans`: the effective config, for the operator. */
+/** The operations of `/v1/configuration` and `/v1/plans`: the effective configuration. For the operator only. */
 export function configurationOperations(deps: {
   settings: () => readonly Setting[]
   plans: Readonly<Record<string, Plan>>

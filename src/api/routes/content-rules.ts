@@ -1,9 +1,9 @@
 import type { z } from 'zod'
 import { collapseRecipients, MAX_RECIPIENTS } from '../../submission/recipients.ts'
 
-/** Rules across fields of a message to send or analyze. */
+/** Rules across several fields of a message to send or analyze. A rule returns true if the fields satisfy it. */
 
-/** The fields they check. */
+/** The fields that the rules check. */
 export interface Content {
   subject?: string | null | undefined
   html?: string | null | undefined
@@ -12,33 +12,34 @@ export interface Content {
   variables?: unknown
 }
 
-/** Own content, or a template that provides it. */
+/** The message has its own content, or a template. */
 export function hasBody({ html, text, template_id }: Content): boolean {
   return Boolean(html || text || template_id)
 }
 
-/** Own subject, or a template that may provide it. */
+/** The message has its own subject, or a template, which may have one. */
 export function hasSubject({ subject, template_id }: Content): boolean {
   return Boolean(subject || template_id)
 }
 
-/** Not both content and a template. */
+/** The message does not have both its own content and a template. */
 export function hasOneContent({ html, text, template_id }: Content): boolean {
   return !template_id || !(html || text)
 }
 
-/** Variables require a template. */
+/** The message has no variables, or a template. */
 export function hasUseForVariables({ variables, template_id }: Content): boolean {
   return !variables || Boolean(template_id)
 }
 
-/** Counting comes first because finding duplicates costs more. */
+/** The message has at most MAX_RECIPIENTS recipients without duplicates. Counts before it looks for duplicates, which
+ *  takes longer. */
 export function hasFewRecipients(fields: Parameters<typeof collapseRecipients>[0]): boolean {
   const named = [fields.to, fields.cc, fields.bcc].flatMap((each) => each?.mailboxes ?? [])
   return named.length <= MAX_RECIPIENTS || collapseRecipients(fields).length <= MAX_RECIPIENTS
 }
 
-/** Message of each violated rule, and when the rule applies. */
+/** For each rule: the field to blame, the message if the rule is violated, and when zod checks it. */
 export const RULES = {
   body: {
     path: ['html'],
@@ -59,11 +60,11 @@ export const RULES = {
   recipients: {
     path: ['to'],
     error: `must have at most ${MAX_RECIPIENTS} recipients together with cc and bcc`,
-    when: isFree(), // the valid recipients alone may be too many
+    when: isFree(), // even if some addresses are invalid: the valid ones alone may be too many
   },
 }
 
-/** True if none of these fields has a fault of its own; without fields, for every object. */
+/** Condition for zod: the value is an object, and none of these fields has a fault of its own. */
 function isFree(...fields: string[]) {
   return ({ value, issues }: z.core.ParsePayload) =>
     typeof value === 'object' && value !== null && !issues.some(({ path }) => fields.includes(String(path?.[0])))

@@ -58,11 +58,11 @@ const createBody = z.strictObject({
 })
 const patchBody = z.strictObject({ tracking })
 const noBody = z.strictObject({})
-const MOST_CLAIMS = 100 // number of claims of a name whose selectors are compared
-const LIMIT_WITHOUT_PLAN = 1 // for a plan that is no longer configured: the smallest default
+const MOST_CLAIMS = 100 // claims of the same name whose DKIM selectors are compared
+const LIMIT_WITHOUT_PLAN = 1 // if the plan is no longer configured: the smallest limit of the default plans
 
-/** `/v1/domains`: sending domains and their DNS records. `resolver` should not cache: `verify` queries DNS now.
- *  `hostname` is this server's name. */
+/** The operations of `/v1/domains`: sending domains and their DNS records. `resolver` must not cache, because `verify`
+ *  returns the current records. `hostname` is this server's name. */
 export function domainOperations(deps: {
   store: Pick<Store, 'domains' | 'organizations'>
   random: Random
@@ -70,18 +70,18 @@ export function domainOperations(deps: {
   plans: (name: string) => Plan | undefined
   resolver: Resolver
   hostname: string
-  /** From domains/server-names.ts. */
+  /** Host names of this server, which no domain may use (domains/server-names.ts). */
   serverNames: readonly string[]
-  /** Config `sending.require_verified_domain`; if false, every claim counts as verified. */
+  /** Setting `sending.require_verified_domain`. If false, unverified domains count as verified. */
   requireVerified: boolean
-  /** The MTA-STS policy published here, if any. */
+  /** The MTA-STS policy that this server publishes; null or absent if none. */
   mtaSts?: OwnMtaSts | null
 }): Operation[] {
   const { store, random, mintId, resolver, hostname, serverNames, requireVerified, mtaSts = null } = deps
   const load = async (call: Call) =>
     requireOwned(await store.domains.get(pathParameter(call, 'domain_id')), call.organizationId, 'domain')
-  /** Changing a domain requires its own key or `admin`. A domain that was never verified has no mail yet, so any
-   *  managing key of the organization may change it. */
+  /** The domain in the path, to change it. Requires a key of this domain or one with `admin`. A domain that was never
+   *  verified has no mail yet, so any key of the organization with `manage` can change it. */
   const loadChanged = async (call: Call) => {
     const domain = await load(call)
     const isInUse = domain.verifiedAt !== null || isOwned(domain, requireVerified)
@@ -107,7 +107,7 @@ export function domainOperations(deps: {
       async handle({ key, organizationId, now, body, remember }) {
         const isOwnName = body.server_name === true
         if (isOwnName && !isOperator(key)) throw onlyOperator()
-        // Both checks come before the expensive key generation; `create` repeats them.
+        // Both checks run before the expensive key generation. `create` repeats them in its transaction.
         const planned = newDomain({ id: mintId('dom'), organizationId, name: body.name }, now, [])
         const tracking = { ...planned.tracking, ...trackingChange(body.tracking, planned) }
         await requireFree({ ...planned, tracking }, isOwnName)
@@ -229,13 +229,14 @@ export function domainOperations(deps: {
     }),
   ]
 
-  /** 409 if the name or a host under it belongs to the server or another domain. */
+  /** Rejects with `conflict` if the name, or a host under it that the domain uses, belongs to the server or to another
+   *  domain. */
   async function requireFree(domain: Domain, isOwnName: boolean, field = 'name'): Promise<void> {
     if (isServerName(domain, serverNames, isOwnName)) throw serverName(field)
     if (await store.domains.clashes(domain, !requireVerified)) throw taken(field)
   }
 
-  /** New keys with selectors that no other claim of the name uses. */
+  /** New DKIM keys, with selectors that no other organization's domain of this name uses. */
   async function keysFor(name: string, now: number): Promise<DkimKeyRecord[]> {
     const claims = await store.domains.claimsOf(name, MOST_CLAIMS)
     const used = new Set(claims.flatMap(({ dkim }) => dkim.map(({ selector }) => selector)))
@@ -246,7 +247,7 @@ export function domainOperations(deps: {
     return keys
   }
 
-  /** The plan's limit; throws 422 if it is reached. */
+  /** Resolves with the number of domains that the plan allows. Rejects with `quota_exceeded` if it is reached. */
   async function requireDomainQuota(organizationId: string, now: number): Promise<number> {
     const organization = await store.organizations.get(organizationId)
     const plan = organization === null ? undefined : deps.plans(organization.plan)
@@ -258,7 +259,8 @@ export function domainOperations(deps: {
   }
 }
 
-/** The same message for every owner of the name, so that it does not reveal who uses this server. */
+/** The `conflict` refusal for a domain or host name in use. The message does not depend on the owner, so that it does
+ *  not reveal who uses this server. */
 function taken(field = 'name'): Refusal {
   const message =
     field === 'name' ? 'This domain already exists.' : 'This host already belongs to a domain on this server.'
@@ -280,13 +282,14 @@ function full(limit: number, used: number, now: number): Refusal {
   return limitRefusal({ name: 'domains', limit, used }, now)
 }
 
-/** The given tracking fields, with a validated host. */
+/** Tracking fields of a request → those that are present, with a validated host. Throws `validation_error`. */
 function trackingChange(given: z.infer<typeof tracking>, domain: Domain): Partial<Domain['tracking']> {
   const host = given?.host == null ? given?.host : trackingHost(given.host, domain)
   return Object.fromEntries(Object.entries({ ...given, host }).filter(([, value]) => value !== undefined))
 }
 
-/** Must be a host under the domain, so that no organization can claim another domain's name. */
+/** Host name as entered → lower-case A-labels. Throws `validation_error` unless it is a host under the domain, so that
+ *  no organization can use a name of another domain. */
 function trackingHost(text: string, domain: Domain): string {
   const host = toALabel(text.trim().replace(/\.$/, ''))
   const used = [domain.returnPathHost, mtaStsHost(domain.name)]

@@ -2,10 +2,10 @@ import type { Store } from '../../storage/store.ts'
 import { requireOwned } from '../errors.ts'
 import { requireWithin, type Scope } from '../scope.ts'
 
-/** 403 if a query refers to a record of another organization or a domain other than the key's; 404 for an unknown
- *  domain, and for a live message with a test key. A message that was deleted can still have events. `after` is a
- *  position in the list of all events and can be any event of the organization, because streams give all keys these
- *  IDs. */
+/** Checks the records that a query of events refers to. Rejects with `forbidden` for a record of another organization
+ *  or a message of a domain outside the scope, and with `not_found` for an unknown domain or, with a test key, a live
+ *  message. An unknown message is accepted, because events can remain after their message is deleted. `after` can be
+ *  any event of the organization, because streams send the IDs of all events as positions. */
 export async function requireOwnFilter(
   query: { message_id?: string | undefined; domain_id?: string | undefined; after?: string | undefined },
   scope: Scope,

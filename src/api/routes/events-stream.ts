@@ -36,7 +36,7 @@ const query = z.strictObject({
   after: characters(200).optional().describe('Start after this event; empty = start with the oldest stored event.'),
 })
 
-/** `/v1/events/stream`: live events, resuming after the client's last one. */
+/** The operation of `/v1/events/stream`: live events, resuming after the last one that the client received. */
 export function eventStreamOperation(deps: {
   store: Pick<Store, 'events' | 'messages' | 'domains'>
   feed: EventStream
@@ -44,7 +44,9 @@ export function eventStreamOperation(deps: {
 }): Operation {
   const { store, feed, streams } = deps
 
-  /** The client's last event: a reconnecting browser sends it in a header and repeats its first query. */
+  /** The event to start after: `Last-Event-ID`, else `after`, else the newest event. `Last-Event-ID` takes precedence,
+   *  because a browser that reconnects repeats its original query. Rejects with `validation_error` for an unknown
+   *  event. */
   const startOf = async ({ organizationId, headers, query }: Asked): Promise<Start> => {
     const resumed = lastSeen(headers)
     const after = resumed ?? query.after
@@ -99,7 +101,7 @@ const OLDEST: Start = { id: null, place: 0 }
 
 const lastSeen = (headers: Headers) => headers.get('last-event-id')?.trim() || null
 
-/** Proxies must not cache or buffer it (nginx). */
+/** Tells nginx not to buffer the stream. */
 const STREAM_HEADERS = { 'x-accel-buffering': 'no' }
 
 const DESCRIPTION = `Events are sent as soon as they are stored. \`id\` is the event ID, \`event\` its type, and \`data\` the same envelope that webhooks get, byte for byte. Without \`after\`, the stream starts with new events. From time to time the stream sends an \`id\` alone to mark its position. Reconnect with \`Last-Event-ID\` set to the last ID you received; no event is lost or repeated. A browser’s EventSource reconnects this way but cannot send a key, so use \`fetch\`.

@@ -24,7 +24,7 @@ const listQuery = z.strictObject({
   mode: z.enum(['live', 'test']).optional(),
 })
 
-/** `/v1/events`: all events, in the same envelopes as in webhooks. */
+/** The operations of `/v1/events`: all events, in the same envelopes as in webhooks, and their stream. */
 export function eventOperations(deps: {
   store: Pick<Store, 'events' | 'messages' | 'domains'>
   feed: EventStream
@@ -77,7 +77,8 @@ export function eventOperations(deps: {
   ]
 }
 
-/** Start of an oldest-first list: after this event, null = from the beginning; undefined if not requested. */
+/** Query → ID of the event after which an oldest-first list starts, null to start at the oldest event, undefined for a
+ *  newest-first list. Throws `validation_error` if `cursor` belongs to a newest-first list but `after` is present. */
 function feedStart(query: z.infer<typeof listQuery>): string | null | undefined {
   const next = query.cursor === undefined ? null : feedCursor(query.cursor)
   if (next !== null) return next
@@ -88,12 +89,12 @@ function feedStart(query: z.infer<typeof listQuery>): string | null | undefined 
   ])
 }
 
-/** Events without a domain are visible to every key of the organization. */
+/** Event → the same event for scope.ts. Every key of the organization can access an event without a domain. */
 function shared(event: Event | null) {
   return event === null ? null : { ...event, domainId: event.domainId ?? undefined }
 }
 
-/** The envelope, as sent to webhooks. */
+/** Event → its envelope, as sent to webhooks. */
 function toWire(event: Pick<Event, 'body'>): unknown {
   return JSON.parse(event.body)
 }

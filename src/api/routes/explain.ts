@@ -15,22 +15,25 @@ import { type Scope, scopeOf } from '../scope.ts'
 import { isoOrNull, loadMessage } from './message-record.ts'
 import { suppressionRecord } from './suppressions.ts'
 
+/** What explainOperations needs. */
 export interface ExplainDeps {
   store: Pick<Store, 'messages' | 'deliveries' | 'suppressions' | 'held'>
-  /** Recipient domain → current route of its mail; queries DNS. */
+  /** Recipient domain → route that mail to it would take now. Queries DNS. */
   routeTo: (domain: string) => Promise<RouteShown>
-  /** State of a destination; null if no delivery engine runs. */
+  /** Current state of a destination; null if this process delivers no mail. */
   destinationState: (destination: string) => Known['destination']
-  /** Why the key's domain cannot send at present. */
+  /** Checks whether the key's domain can send now. */
   sendingEligibility: SendingEligibility
   settings: Known['settings']
 }
 
-/** The state of mail and its next step, as sentences and as data. */
+/** The operations of `/v1/explain` and `/v1/messages/…/explain`: the state of mail and its next step, as sentences and
+ *  as data. */
 export function explainOperations(deps: ExplainDeps): Operation[] {
   const { store, routeTo, destinationState, sendingEligibility, settings } = deps
 
-  /** `route` is null if no attempt follows. Suppressions count for the domain that sends. */
+  /** The facts that explain delivery to an address. Includes suppressions of the sender's domain and of its whole
+   *  organization, in these modes. `route` is null if no attempt follows. */
   const known = async (
     email: string,
     sender: { organizationId: string; domainId: string },
@@ -44,7 +47,7 @@ export function explainOperations(deps: ExplainDeps): Operation[] {
       email,
       suppressions: all.filter(({ domainId }) => domainId === null || domainId === sender.domainId),
       route: known,
-      // It is based on live mail, which test keys cannot see.
+      // The state of a destination results from live mail, which test keys cannot see.
       destination: known === null || !modes.includes('live') ? null : destinationState(known.destination),
       settings,
       now,
@@ -93,7 +96,7 @@ export function explainOperations(deps: ExplainDeps): Operation[] {
         const deliveries = await store.messages.deliveries(message.id)
         const attempts = await store.messages.attempts(message.id)
         const reports = await store.deliveries.reports(message.id)
-        // Recipients of one domain share a lookup.
+        // One lookup per domain.
         const open = message.mode === 'live' ? deliveries.filter(({ status }) => !isFinal(status)) : []
         const routes = new Map(
           [...new Set(open.map(({ email }) => domainOf(email)))].map((name) => [name, routeTo(name)]),
@@ -126,7 +129,8 @@ export function explainOperations(deps: ExplainDeps): Operation[] {
   }
 }
 
-/** Modes of the suppressions that apply to a message, as far as the key can see them: test mail uses both. */
+/** Modes of the suppressions that apply to a message: both for a test message. A test key sees only test
+ *  suppressions. */
 function modesOf({ mode }: Message, key: ApiKey): Mode[] {
   if (mode === 'live') return ['live']
   return scopeOf(key).mode === 'test' ? ['test'] : ['test', 'live']
@@ -155,7 +159,7 @@ const ANY = {
   text: null,
 }
 
-/** The report of a bounce after the remote server had accepted the message. */
+/** The report that bounced a recipient after the remote server had accepted the message; null if there is none. */
 function bouncedBy(delivery: Delivery, last: Attempt | null, reports: readonly ReportOf[]): Report | null {
   if (delivery.status !== 'bounced' || last?.outcome !== 'delivered') return null
   return reports.findLast(({ email, report }) => email === delivery.email && report.kind === 'failed')?.report ?? null
@@ -196,7 +200,7 @@ function stateOf(delivery: Delivery) {
   }
 }
 
-/** The data behind the sentences. `mx_hosts` is null if nothing was looked up because no attempt follows. */
+/** Facts → their JSON. `mx_hosts` is null if they were not looked up, because no attempt follows. */
 function asData({ suppressions, route, destination }: Known, requireTls: boolean) {
   return {
     suppressions: suppressions.map(suppressionRecord),

@@ -3,7 +3,8 @@ import type { Health, HealthWatch } from '../../health/watch.ts'
 import { iso } from '../../model/event.ts'
 import { type Operation, operation } from '../operation.ts'
 
-/** `/v1/health-checks`: the checks of `postrider doctor`, run by the server; for the operator only. */
+/** The operations of `/v1/health-checks`: the checks of `postrider doctor`, which the server also runs. For the
+ *  operator only. */
 export function healthOperations({ health }: { health: HealthWatch }): Operation[] {
   const answerOf = (found: Health | null) => ({ status: 200, body: toWire(found) })
   return [

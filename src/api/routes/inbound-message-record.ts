@@ -6,11 +6,12 @@ import type { Store } from '../../storage/store.ts'
 import { attachmentList } from '../../webhooks/inbound-body.ts'
 import { postAttemptRecord } from './webhook-deliveries.ts'
 
-/** Status of an inbound message. `stored`: no delivery is due. */
+/** Status of an inbound message. `stored`: it has no delivery. */
 export type InboundStatus = InboundDeliveryStatus | 'stored'
 
-/** Message → status: for a webhook that of its latest delivery, for a forward that of the outbound message. A partial
- *  delivery counts as failed because someone has to check it, as does a deleted message. */
+/** Message → its status. For a webhook route it is the status of the latest delivery; for a forward it follows from the
+ *  outbound message, where a partial delivery or a deleted message counts as `failed`. Rejects with the error of the
+ *  store. */
 export async function inboundStatus(
   message: InboundMessage,
   store: Pick<Store, 'inboundDeliveries' | 'messages'>,
@@ -39,7 +40,8 @@ const FORWARD_STATUS: Record<MessageStatus, InboundStatus> = {
   partial: 'failed',
 }
 
-/** Message → list record. `from` is the header address, `return_path` the envelope sender; both are empty if absent. */
+/** Message and its status → JSON record for lists. `from` is the address in the header, `return_path` the envelope
+ *  sender; both are empty if absent. */
 export function inboundRecord(message: InboundMessage, status: InboundStatus) {
   const { verdicts } = message
   return {
@@ -68,7 +70,8 @@ export function inboundRecord(message: InboundMessage, status: InboundStatus) {
   }
 }
 
-/** Additional fields of a single message, named as in the payload; all null after the retention period. */
+/** Parsed mail → additional fields in the record of a single message, named as in the webhook payload. Null, after the
+ *  retention period → all fields are null. */
 export function inboundContent(parsed: ParsedMail | null) {
   return {
     text_body: parsed?.textBody ?? null,
@@ -78,7 +81,7 @@ export function inboundContent(parsed: ParsedMail | null) {
   }
 }
 
-/** One delivery to the route's endpoint with its attempts. */
+/** Delivery to the route's endpoint → its JSON record with all attempts. */
 export function deliveryRecord(delivery: InboundDelivery) {
   return {
     id: delivery.id,

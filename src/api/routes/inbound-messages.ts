@@ -15,13 +15,14 @@ import { NO_RECORDS, narrowed, requireLive, scopeOf } from '../scope.ts'
 import { deliveryRecord, inboundContent, inboundRecord, inboundStatus } from './inbound-message-record.ts'
 import { rawAnswer } from './raw-mail.ts'
 
+/** What inboundMessageOperations needs. */
 export interface InboundMessageDeps {
   store: Pick<Store, 'inbound' | 'inboundDeliveries' | 'inboundRoutes' | 'domains' | 'messages'>
   mintId: MintId
   notify: Notify
 }
 
-/** `/v1/inbound-messages`: received messages, their status, and redelivery. */
+/** The operations of `/v1/inbound-messages`: received messages, their status, and redelivery. */
 export function inboundMessageOperations({ store, mintId, notify }: InboundMessageDeps): Operation[] {
   const load = async (call: Call) => {
     const message = await store.inbound.get(pathParameter(call, 'inbound_message_id'))
@@ -91,7 +92,7 @@ export function inboundMessageOperations({ store, mintId, notify }: InboundMessa
       load,
       async handle({ resource }) {
         const deliveries = await store.inboundDeliveries.ofMessage(resource.id)
-        // Always one page: every delivery except the first was requested manually.
+        // Always one page: FIXED_LIMITS.redeliveries limits the number of deliveries.
         return { status: 200, body: { data: deliveries.map(deliveryRecord), has_more: false, next_cursor: null } }
       },
     }),
@@ -125,7 +126,8 @@ export function inboundMessageOperations({ store, mintId, notify }: InboundMessa
     }),
   ]
 
-  /** A disabled route is allowed: the delivery waits for it like all others. */
+  /** Rejects with `invalid_state` if the message cannot be redelivered. A disabled route is accepted: its deliveries
+   *  are sent when it is enabled again. */
   async function requireRedeliverable(message: InboundMessage): Promise<void> {
     if (message.action !== 'webhook')
       throw new Refusal('invalid_state', 'This message was not received for a webhook route.')
@@ -149,7 +151,8 @@ const listQuery = z.strictObject({
 })
 type ListQuery = z.infer<typeof listQuery>
 
-/** Deleted routes can still be used as a filter, because their messages are kept. */
+/** Checks the records that a query refers to. Rejects with `forbidden` for another organization's domain or route, and
+ *  with `not_found` for an unknown domain. An unknown route is accepted, because messages of deleted routes remain. */
 async function requireOwnFilters(
   query: ListQuery,
   organizationId: string,

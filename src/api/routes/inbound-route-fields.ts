@@ -12,8 +12,8 @@ import { suppressionKey } from '../../model/suppression.ts'
 import { DOMAIN, EMAIL } from '../patterns.ts'
 import { emailAddress, endpointUrl, label } from '../schema.ts'
 
-/** Request fields of an inbound route, parsed to the model. `checkUrl` returns the reason to reject a URL, or null. A
- *  match and an action are always complete. */
+/** Schemas of the request fields of an inbound route, which parse them to the model. `match` and `action` must be
+ *  complete objects. `checkUrl` returns why a URL is rejected, or null. */
 export function routeFields(checkUrl: (url: string) => string | null) {
   return {
     name: label(100),
@@ -25,12 +25,12 @@ export function routeFields(checkUrl: (url: string) => string | null) {
   }
 }
 
-/** Domain of a route as a lower-case A-label; null for a catch-all of all domains. */
+/** Match of a route → its domain in lower-case A-labels; null for a catch-all of all domains. */
 export function domainOfMatch({ value }: RouteMatch): string | null {
   return value === null ? null : value.slice(value.lastIndexOf('@') + 1)
 }
 
-/** Action → its record, with only the fields of its type. */
+/** Action → its JSON record, with only the fields of its type. `statusOf` returns the status of a forward target. */
 export function actionRecord(
   action: RouteAction,
   statusOf: (email: string) => ForwardTargetStatus,
@@ -50,17 +50,18 @@ export function actionRecord(
   }
 }
 
-/** A stopped target appears as pending: nothing is forwarded to it. */
+/** Forward target → its JSON record. A stopped target has the status `pending` and `is_stopped`. */
 function targetRecord(email: string, status: ForwardTargetStatus) {
   return { email, status: status === 'confirmed' ? status : 'pending', is_stopped: status === 'stopped' }
 }
 
+/** JSON record of an inbound route: its match and action. */
 export interface InboundRouteRecord {
   match: InboundRoute['match']
   action: { type: RouteAction['type']; config: Record<string, unknown> }
 }
 
-/** Lists the types if none is given. */
+/** Error message of a union: lists the types if `type` is missing or unknown. */
 const oneOf = (kinds: string) => ({
   error: (issue: { code?: string }) => (issue.code === 'invalid_union' ? `must be one of ${kinds}` : undefined),
 })
@@ -100,7 +101,7 @@ const match = z.discriminatedUnion(
   oneOf('address, pattern, domain, catch_all'),
 )
 
-/** An address, or a target as shown in the record, so that a record can be written back. */
+/** An address, or a target in the format of the record, so that clients can send a record back. */
 const forwardTarget = z.union([emailAddress, z.looseObject({ email: emailAddress }).transform(({ email }) => email)])
 
 const forwardTo = z
@@ -124,7 +125,7 @@ function actionOf(checkUrl: (url: string) => string | null) {
 }
 
 function folded({ local, domain }: { local: string; domain: string }): string {
-  const name = local.startsWith('"') ? local.toLowerCase() : foldLocalPart(local) // quotes may be needed to parse it again
+  const name = local.startsWith('"') ? local.toLowerCase() : foldLocalPart(local) // a quoted local part keeps its quotes: it may not be valid without them
   return `${name}@${domain}`
 }
 

@@ -30,19 +30,20 @@ import {
 } from '../scope.ts'
 import { actionRecord, domainOfMatch, routeFields } from './inbound-route-fields.ts'
 
+/** What inboundRouteOperations needs. */
 export interface InboundRouteDeps {
   store: Pick<Store, 'snapshot' | 'inboundRoutes' | 'domains'>
   random: Random
   mintId: MintId
-  /** Null if the URL is accepted, else the reason (net/webhook-url.ts checkWebhookUrl). */
+  /** Returns why the URL is rejected, or null (checkWebhookUrl in net/webhook-url.ts). */
   checkUrl: (url: string) => string | null
   notify: Notify
-  /** Config `sending.require_verified_domain`; if false, every claim receives mail like a verified domain. */
+  /** Setting `sending.require_verified_domain`. If false, unverified domains count as verified. */
   requireVerified: boolean
   forwarding: Pick<Forwarding, 'statusOf' | 'ask'>
 }
 
-/** `/v1/inbound-routes`: routes for mail to the organization's domains. */
+/** The operations of `/v1/inbound-routes`: routes for mail to the organization's domains. */
 export function inboundRouteOperations(deps: InboundRouteDeps): Operation[] {
   const { store, random, mintId, notify, requireVerified, forwarding } = deps
   const toWire = async (route: InboundRoute) => {
@@ -53,15 +54,15 @@ export function inboundRouteOperations(deps: InboundRouteDeps): Operation[] {
     records: await Promise.all(records.map(toWire)),
     hasMore,
   })
-  /** Forward targets of the route → their statuses. */
+  /** Route → status of each forward target by address; empty if it does not forward. */
   const targetsOf = async ({ organizationId, action }: InboundRoute) => {
     const targets = new Map<string, ForwardTargetStatus>()
     if (action.type !== 'forward') return targets
     for (const email of action.config.to) targets.set(email, await forwarding.statusOf(organizationId, email))
     return targets
   }
-  /** Requests confirmations from pending targets of a stored route. Failures do not undo the change: the route shows
-   *  `pending`, and confirmations can be requested again. */
+  /** Requests confirmations from the pending targets of a stored route. Ignores refusals, because the route is stored:
+   *  its targets stay `pending`, and the caller can request confirmations again. */
   const askTargets = async (route: InboundRoute, now: number): Promise<void> => {
     if (!isForward(route)) return
     const targets = await targetsOf(route)
@@ -71,8 +72,8 @@ export function inboundRouteOperations(deps: InboundRouteDeps): Operation[] {
     })
   }
   const { name, match, action, authentication, enabled, priority } = routeFields(deps.checkUrl)
-  /** Routes receive live mail. A route with a domain belongs to that domain, a catch-all without one to the
-   *  organization. */
+  /** Route and scope → the route with the `domainId` for the scope: the domain of its match, or null for a catch-all of
+   *  all domains, which belongs to the organization. */
   const placed = async (route: InboundRoute | null, { domainId }: Scope) => {
     if (route === null || domainId === null) return route
     const own = await store.domains.get(domainId)
@@ -85,7 +86,8 @@ export function inboundRouteOperations(deps: InboundRouteDeps): Operation[] {
     return requireLive(await placed(route, scope), scope, 'inbound route')
   }
 
-  /** Routes are limited to domains of the organization: an unknown one is 400, another organization's 403. */
+  /** Rejects with `forbidden` if the match is for a domain of another organization or outside the scope, and with
+   *  `validation_error` if it is for an unknown domain. */
   const requireOwnDomain = async (wanted: RouteMatch, { key }: Pick<Call, 'key'>) => {
     const domain = domainOfMatch(wanted)
     if (domain === null) return
@@ -100,7 +102,8 @@ export function inboundRouteOperations(deps: InboundRouteDeps): Operation[] {
     ])
   }
 
-  /** A catch-all created without `admin` is limited to the key's domain, even after the organization adds another. */
+  /** Match of a request → the match to store. A catch-all from a key without `admin` is limited to the key's domain, so
+   *  that it does not include domains that the organization adds later. */
   const ownMatch = async (wanted: RouteMatch, { key }: Pick<Call, 'key'>): Promise<RouteMatch> => {
     const { domainId } = scopeOf(key)
     if (wanted.type !== 'catch_all' || wanted.value !== null || domainId === null) return wanted
@@ -270,8 +273,8 @@ export function inboundRouteOperations(deps: InboundRouteDeps): Operation[] {
   ]
 }
 
-/** `from` and `subject` have no effect yet; they are accepted so that a message can be described completely. An empty
- *  `from` is the null return path. */
+/** Body of a routing test. `from` and `subject` have no effect; they are accepted so that clients can describe a
+ *  complete message. An empty `from` is the null return path. */
 const testBody = z.strictObject({
   from: z
     .union([emailAddress, z.literal('')])
@@ -300,7 +303,8 @@ const SHARED = 'a route for every domain of the organization accepts it; only ke
 const RESERVED = 'no enabled route matches; mail to postmaster and abuse is stored anyway'
 const UNKNOWN = 'no enabled route matches; mail to this address is rejected with 550 5.1.1'
 
-/** Result of a routing test for the route in the path. An empty `considered` means that no route was checked. */
+/** Weighed routes → JSON result of a routing test. `asked` is the route in the path. Routes that the key cannot see are
+ *  left out. If `considered` is empty, no visible route was checked. */
 async function testResponse(
   weighed: ReturnType<typeof weighRoutes>,
   {
@@ -336,7 +340,7 @@ async function testResponse(
   }
 }
 
-/** The reason may name the route that takes precedence. */
+/** Replaces the reason of a considered route, because it may contain the name of a route that the key cannot see. */
 const unreasoned = <T extends { reason: string }>(each: T): T => ({ ...each, reason: SHARED })
 
 function unmatched(reason: string) {
@@ -350,7 +354,7 @@ function given(body: { [Field in keyof Change]: Change[Field] | undefined }): Ch
   return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined))
 }
 
-/** `statusOf`: status of a forward target. */
+/** Route → its JSON record. `statusOf` returns the status of a forward target. */
 function routeRecord(route: InboundRoute, statusOf: (email: string) => ForwardTargetStatus) {
   return {
     id: route.id,

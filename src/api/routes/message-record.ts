@@ -8,13 +8,14 @@ import type { Accepted } from '../../submission/accept.ts'
 import type { Call } from '../operation.ts'
 import { requireWithin, scopeOf } from '../scope.ts'
 
-/** The message in the path, if the key can access it; otherwise 404 or 403. */
+/** Store → function that loads the message in the path. It rejects with `not_found` or `forbidden` if the key cannot
+ *  access the message. */
 export function loadMessage({ store }: { store: Pick<Store, 'messages'> }) {
   return async (call: Call): Promise<Message> =>
     requireWithin(await store.messages.get(pathParameter(call, 'message_id')), scopeOf(call.key), 'message')
 }
 
-/** Message with its deliveries → its record. */
+/** Message and its deliveries → JSON record of the message. */
 export function messageRecord(message: Message, deliveries: readonly Delivery[]) {
   return {
     id: message.id,
@@ -39,7 +40,7 @@ export function messageRecord(message: Message, deliveries: readonly Delivery[])
   }
 }
 
-/** Response of a send. */
+/** Accepted message → JSON body of the response to a send. */
 export function acceptedRecord({ message, recipients }: Accepted) {
   return {
     id: message.id,
@@ -51,7 +52,8 @@ export function acceptedRecord({ message, recipients }: Accepted) {
   }
 }
 
-/** One attempt and its recipient → its record. Transcript times are in ms since the start of the attempt. */
+/** Delivery attempt and its recipient → JSON record of the attempt. Transcript times are in ms since the start of the
+ *  attempt. */
 export function attemptRecord({ email, attempt }: { email: string; attempt: Attempt }) {
   return {
     recipient: email,
@@ -73,7 +75,8 @@ export function attemptRecord({ email, attempt }: { email: string; attempt: Atte
   }
 }
 
-/** Report and its delivery → its record. A failure has a class and the matching rule. */
+/** Report on a delivery and its recipient → JSON record of the report. `bounce_class` and `rule` are null unless it
+ *  reports a failure. */
 export function reportRecord({ email, report }: { email: string; report: Report }) {
   return {
     email,
@@ -109,7 +112,7 @@ function recipientRecord(delivery: Delivery) {
   }
 }
 
-/** Milliseconds UTC → ISO 8601. */
+/** Time in ms UTC → ISO 8601; null → null. */
 export function isoOrNull(at: number | null): string | null {
   return at === null ? null : iso(at)
 }

@@ -10,6 +10,7 @@ import { type ApiResponse, type Operation, operation } from '../operation.ts'
 import { acceptedRecord, loadMessage, messageRecord } from './message-record.ts'
 import { createScheduledAt } from './messages-body.ts'
 
+/** What actOperations needs. */
 export interface ActDeps {
   store: Pick<Store, 'messages'>
   clock: Clock
@@ -17,11 +18,11 @@ export interface ActDeps {
   notify: Notify
 }
 
-/** Changes to an existing message: cancel, reschedule, resend. */
+/** The operations that cancel, reschedule or resend an existing message. */
 export function actOperations({ store, clock, submission, notify }: ActDeps): Operation[] {
   const load = loadMessage({ store })
 
-  /** The record after the change. */
+  /** Response with the message's record after a change. */
   const present = async (id: string): Promise<ApiResponse> => {
     const [message, deliveries] = await Promise.all([store.messages.get(id), store.messages.deliveries(id)])
     if (message === null) throw new Refusal('not_found', 'No such message. Check the ID.')

@@ -13,16 +13,16 @@ import { type Operation, operation } from '../operation.ts'
 import { hasBody, hasFewRecipients, hasOneContent, hasUseForVariables, RULES } from './content-rules.ts'
 import { createSendBody, toSubmission } from './messages-body.ts'
 
+/** What analyzeOperations needs. */
 export interface AnalyzeDeps {
   store: Pick<Store, 'domains'>
   clock: Clock
-  /** Template (ID or alias) of the sender's organization, and variables → rendered content; null if there is none.
-   *  Throws as sending does. */
+  /** Template (ID or alias) of the sender's organization, and variables → rendered content. Rejects as a send does. */
   render: (sender: { organizationId: string; mode: Mode }, use: TemplateUse) => Promise<Rendered>
   analyze: Analyze
 }
 
-/** Analyzes a message without sending it. */
+/** The operation of `/v1/messages/analyze`: analyzes a message without sending it. */
 export function analyzeOperations({ store, clock, render, analyze }: AnalyzeDeps): Operation[] {
   const look = (request: SubmissionRequest, domain: Domain, now: number) => {
     const { status, findings, tracking, organizationId } = domain
@@ -70,7 +70,7 @@ export function analyzeOperations({ store, clock, render, analyze }: AnalyzeDeps
 
 const NO_RECIPIENT = { asSent: [], mailboxes: [] }
 
-/** The body of a send with optional recipients, and content from a template. */
+/** Schema of the body: like that of a send, but `to` and `subject` are optional. */
 function createAnalyzeBody(now: () => number) {
   const { shape } = createSendBody(now)
   return z
@@ -85,7 +85,8 @@ function createAnalyzeBody(now: () => number) {
     .refine(({ to, cc, bcc }) => hasFewRecipients({ to: to ?? NO_RECIPIENT, cc, bcc }), RULES.recipients)
 }
 
-/** The message's own subject overrides the template's. */
+/** Request and rendered template → the request with the template's content. The message's own subject takes
+ *  precedence. */
 function filled(request: SubmissionRequest, { subject, html, text }: Rendered): SubmissionRequest {
   return { ...request, subject: request.subject || (subject ?? ''), html, text }
 }

@@ -11,14 +11,14 @@ import { isoTime } from '../schema.ts'
 import { hasBody, hasFewRecipients, hasOneContent, hasSubject, hasUseForVariables, RULES } from './content-rules.ts'
 import { templateName, templateVariables } from './template-fields.ts'
 
-/** The body of a send, parsed to a submission request. */
+/** The parsed body of a send. */
 export type SendBody = z.infer<ReturnType<typeof createSendBody>>
 
-/** Current time → schema of a send. All rules are in one schema, so that one response names every invalid field.
- *  `null` for an optional field means absent. Only `scheduled_at` depends on the time.
+/** Function that returns the current time in ms UTC, for `scheduled_at` → schema of the body of a send. One schema
+ *  contains all rules, so that one response lists every invalid field. For optional fields, `null` means absent.
  *
- *  Valid bodies, by far the most common, pass compiled code; only failing ones are checked rule by rule to collect the
- *  faults. zod does not compile conditional rules, so rules across fields are separate. */
+ *  Compiled code accepts valid bodies, which are the usual case. Only if it fails, the schema checks rule by rule to
+ *  collect the faults. Rules across fields are separate, because zod cannot compile conditional rules. */
 export function createSendBody(now: () => number) {
   const fields = z.strictObject({
     from: z
@@ -87,12 +87,13 @@ export function createSendBody(now: () => number) {
   })
 }
 
-/** `scheduled_at`: at most 30 days after `now`; a past time means now. */
+/** Function that returns the current time in ms UTC → schema of `scheduled_at`, at most 30 days ahead. Accepts past
+ *  times, which mean now. */
 export function createScheduledAt(now: () => number) {
   return isoTime.refine((at) => at <= now() + checks.MAX_SCHEDULE_AHEAD_MS, 'must be at most 30 days ahead')
 }
 
-/** Parsed body → submission request. An empty part counts as missing. Never throws. */
+/** Parsed body → submission request. An empty `html` or `text` counts as missing. Never throws. */
 export function toSubmission(body: SendBody): SubmissionRequest {
   return {
     from: body.from,
@@ -122,13 +123,13 @@ type Context = z.core.$RefinementCtx
 
 const WHOLE = [hasBody, hasSubject, hasOneContent, hasUseForVariables, hasFewRecipients]
 
-const MAX_ADDRESSES = 500 // our limit: duplicates are accepted, but not a megabyte of them
+const MAX_ADDRESSES = 500 // per field, duplicates included: our limit
 const MAX_ADDRESS_BYTES = 998 // RFC 5322 §2.1.1: one line, including name and brackets
 const ADDRESS = z.string().meta(patterns.MAILBOX)
 const ADDRESSES = z.union([ADDRESS, z.array(ADDRESS).max(MAX_ADDRESSES)])
 const SOME_ADDRESSES = z.union([ADDRESS, z.array(ADDRESS).max(MAX_ADDRESSES).meta({ minItems: 1 })])
 const ADDRESSES_TO_ANSWER = z.union([ADDRESS, z.array(ADDRESS).max(MAX_ADDRESSES).meta({ maxItems: MAX_RECIPIENTS })])
-// Not z.record, which silently drops a key named __proto__.
+// Not z.record, because it silently drops a key named __proto__.
 const HEADERS = z.unknown().meta({
   type: 'object',
   maxProperties: checks.MAX_HEADERS,
@@ -143,7 +144,7 @@ const NOT_AN_ADDRESS = 'must be one address such as ann@example.com or Ann <ann@
 const ATTACHMENT = z
   .strictObject({
     filename: text(checks.filenameFault, patterns.FILENAME),
-    // A large attachment is already decoded (extract-base64.ts).
+    // Base64 text, or the bytes of a large attachment that is already decoded (extract-base64.ts).
     content: z
       .unknown()
       .transform((content, context): Uint8Array => {
@@ -170,18 +171,19 @@ const ATTACHMENT = z
     contentId: content_id ?? null,
   }))
 
-/** A string with a check of submission, and its JSON Schema keywords. */
-function text(faultOf: (text: string) => string | null, said: Record<string, unknown>) {
+/** Schema of a string. `faultOf` returns why a text is invalid, or null (submission/checks.ts); `keywords` describe the
+ *  same rule in JSON Schema. */
+function text(faultOf: (text: string) => string | null, keywords: Record<string, unknown>) {
   return z
     .string()
     .superRefine((text, context) => {
       const message = faultOf(text)
       if (message !== null) refuse(context, [], message)
     })
-    .meta(said)
+    .meta(keywords)
 }
 
-/** An empty part counts as missing. */
+/** Why an `html` or `text` is invalid, or null. An empty one counts as missing. */
 function bodyFault(body: string): string | null {
   return body === '' ? null : checks.bodyFault(body)
 }

@@ -7,12 +7,13 @@ import { loadMessage } from './message-record.ts'
 import { PRIVATE } from './raw-mail.ts'
 import { webhookDeliveryRecord } from './webhook-deliveries.ts'
 
+/** What messagePartOperations needs. */
 export interface PartsDeps {
   store: Pick<Store, 'domains' | 'messages' | 'webhooks' | 'webhookDeliveries'>
   storedMail: StoredMail
 }
 
-/** Webhook deliveries and attachments of one message. */
+/** The operations for webhook deliveries and attachments of a message. */
 export function messagePartOperations({ store, storedMail }: PartsDeps): Operation[] {
   const load = loadMessage({ store })
   return [
@@ -64,5 +65,6 @@ export function messagePartOperations({ store, storedMail }: PartsDeps): Operati
   ]
 }
 
-/** Enough for fifty recipients with several events each; a message opened ten thousand times shows the latest. */
+/** Maximum number of deliveries in a response, the latest ones. Enough for fifty recipients with several events each; a
+ *  message that is opened very often has more. */
 const MOST_DELIVERIES = 200

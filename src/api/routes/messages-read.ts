@@ -16,20 +16,22 @@ import { NO_RECORDS, narrowed, scopeOf } from '../scope.ts'
 import { attemptRecord, loadMessage, messageRecord, reportRecord } from './message-record.ts'
 import { PRIVATE, rawAnswer } from './raw-mail.ts'
 
+/** What readOperations needs. */
 export interface ReadDeps {
   store: Pick<Store, 'messages' | 'deliveries' | 'domains' | 'events' | 'templates'>
-  /** Composes and signs like delivery. */
+  /** Composes and signs a message as delivery does. */
   compose: Compose
   storedMail: StoredMail
   recipientParts: () => RecipientPartsOf | Promise<RecipientPartsOf>
 }
 
-/** Reads messages within the scope of the key (scope.ts). */
+/** The operations that read messages, their content, events and attempts. */
 export function readOperations({ store, compose, storedMail, recipientParts }: ReadDeps): Operation[] {
   const load = loadMessage({ store })
   const record = async (message: Message) => messageRecord(message, await store.messages.deliveries(message.id))
 
-  /** An alias resolves to its current template; a deleted template can be filtered by ID. */
+  /** ID or alias of a template → ID for the filter; null if absent. An unknown name stays unchanged, because messages
+   *  of a deleted template remain. Rejects with `forbidden` for another organization's template. */
   const templateOf = async (name: string | undefined, { organizationId, mode }: ApiKey) => {
     const template = name === undefined ? null : await store.templates.current(organizationId, name, mode)
     return template === null ? (name ?? null) : requireOwned(template, organizationId, 'template').id
@@ -90,8 +92,8 @@ export function readOperations({ store, compose, storedMail, recipientParts }: R
     },
   })
 
-  /** Uses the inputs of the delivery. After a key rotation the result differs in its signatures only. If recipients
-   *  have individual parts, it shows the first recipient's message. */
+  /** The raw message, composed and signed as for delivery. If recipients get individual content, it is the first
+   *  recipient's. After a DKIM key rotation, only the signatures differ from the message that was sent. */
   const signed = async (message: Message, packed: Uint8Array) => {
     const domain = await store.domains.get(message.domainId)
     const keys = domain === null || isForwarded(message) ? [] : domainKeys(domain)
@@ -130,7 +132,7 @@ export function readOperations({ store, compose, storedMail, recipientParts }: R
     handle: async ({ resource: { id } }) => {
       const attempts = (await store.messages.attempts(id)).reverse().map(attemptRecord)
       const reports = (await store.deliveries.reports(id)).reverse().map(reportRecord)
-      // Always one page: 50 recipients, the retry schedule and the number of reports limit it.
+      // Always one page: a message has at most 50 recipients, and attempts and reports are limited for each.
       return { status: 200, body: { data: attempts, reports, has_more: false, next_cursor: null } }
     },
   })
@@ -139,7 +141,7 @@ export function readOperations({ store, compose, storedMail, recipientParts }: R
 }
 
 const METADATA = /^metadata\[(.{1,255})\]$/s
-/** Each is one more search condition: 500 took 150 ms. */
+/** Maximum metadata filters of a query. Each is a search condition: a query with 500 took 150 ms. */
 const MOST_METADATA = 20
 const METADATA_PARAMETER = {
   name: 'metadata',
@@ -167,7 +169,8 @@ const LIST_FIELDS = z.looseObject({
   mode: z.enum(['live', 'test']).optional(),
   q: characters(256).optional().describe('Words in the subject and addresses.'),
 })
-/** `metadata[plan]=pro` is a parameter with a caller-defined name; any other unknown name is rejected. */
+/** Schema of the list query. Accepts `metadata[…]` parameters, whose names the caller chooses, and rejects all other
+ *  unknown names. */
 const LIST_QUERY = LIST_FIELDS.superRefine(
   (query, context) => {
     let metadata = 0
@@ -205,7 +208,8 @@ function toFilter(query: z.infer<typeof LIST_QUERY>, organizationId: string): Om
   }
 }
 
-/** The message's HTML is untrusted: it must not run scripts, load resources or access our origin. */
+/** Part of a message → response. Its HTML is untrusted, so the Content-Security-Policy prevents it from running
+ *  scripts, loading resources and accessing our origin. */
 function partAnswer(part: 'html' | 'text', body: Uint8Array): ApiResponse {
   const policy = "sandbox; default-src 'none'; img-src data:; style-src 'unsafe-inline'"
   const type = part === 'html' ? 'text/html' : 'text/plain'

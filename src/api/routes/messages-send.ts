@@ -14,21 +14,23 @@ import { createWaiting, type Waiting } from '../waiting.ts'
 import { acceptedRecord } from './message-record.ts'
 import { createSendBody, toSubmission } from './messages-body.ts'
 
+/** What sendOperations needs. */
 export interface SendDeps {
   store: Pick<Store, 'messages'>
   clock: WallClock
   submission: Submission
   /** Resolves when a recipient of the message becomes final, or after the timeout. */
   wait: Notifier['wait']
+  /** Limits requests with `Prefer: wait`. Default: its default limits. */
   waiting?: Waiting
 }
 
-const MAX_BATCH = 500 // limit of the batch endpoint
-/** Maximum faults listed per message and per batch; beyond that only the first of each message. The response is stored
- *  for a day and must not be much larger than a normal one. */
+const MAX_BATCH = 500
+/** Maximum faults listed for a message and for a batch. Beyond the limit of the batch, each message lists its first
+ *  fault. The response of a batch is stored for a day, so it must not be much larger than usual. */
 const MAX_MESSAGE_FAULTS = 100
 const MAX_BATCH_FAULTS = 500
-/** Messages validated before other requests get a turn: some milliseconds at 50 kB each. */
+/** Messages to validate per turn of the event loop. Takes some milliseconds at 50 kB each. */
 const CHECKED_A_TURN = 10
 const EXAMPLE = {
   from: 'Shop <shop@example.com>',
@@ -39,7 +41,7 @@ const EXAMPLE = {
   tags: ['orders'],
 }
 
-/** Sending: `/v1/messages/send`, the same as `/v1/send`, and `/v1/messages/batch`. */
+/** The operations that send: `/v1/messages/send` with its second path `/v1/send`, and `/v1/messages/batch`. */
 export function sendOperations({ store, clock, submission, wait, waiting = createWaiting() }: SendDeps): Operation[] {
   const sendBody = createSendBody(clock.now)
   const batchBody = z.strictObject({
@@ -114,7 +116,9 @@ export function sendOperations({ store, clock, submission, wait, waiting = creat
     },
   })
 
-  /** Checks again after each notification; it subscribes before the first check, so that none is missed. */
+  /** Resolves with the message and its recipients when all are final, after `waitMs`, or when `signal` is aborted.
+   *  Checks again after each notification. Each time it subscribes before it reads the store, so that it misses
+   *  none. */
   async function untilOver(accepted: Accepted, waitMs: number, signal: AbortSignal): Promise<Accepted> {
     const { message } = accepted
     const endsAt = clock.steady.now() + waitMs
@@ -130,8 +134,8 @@ export function sendOperations({ store, clock, submission, wait, waiting = creat
     }
   }
 
-  /** A replay returns the first response: the stored 202, which remains if the process dies while waiting, is replaced
-   *  by the final response before that is sent. */
+  /** Replaces the stored idempotency response, the 202 of accepting the message, by the response after waiting. A
+   *  replay then returns what the first request returns. If the process dies while waiting, the 202 remains. */
   async function rememberInstead(answer: ApiResponse, call: Call & { remember: MakeRemember }): Promise<void> {
     const record = call.remember(answer)
     if (record === undefined) return
@@ -150,7 +154,7 @@ function isOver({ recipients }: Pick<Accepted, 'recipients'>): boolean {
   return recipients.every(({ status }) => isFinal(status))
 }
 
-/** 202, or 200 if the caller asked to wait for `waitMs`. */
+/** Accepted message → response: 202, or 200 with `Preference-Applied` if the request waited for at most `waitMs`. */
 function sendAnswer(accepted: Accepted, waitMs: number | null): ApiResponse {
   const body = acceptedRecord(accepted)
   if (waitMs === null) return { status: 202, body }

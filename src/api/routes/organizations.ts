@@ -12,8 +12,8 @@ const name = label(100)
 const createBody = z.strictObject({ name, plan: z.string().default('free') })
 const patchBody = z.strictObject({ name: name.optional(), plan: z.string().optional() })
 
-/** `/v1/organizations`: owners of domains, keys and messages; for the operator only. `plans` are the names of the
- *  configured plans. */
+/** The operations of `/v1/organizations`, for the operator only. An organization owns domains, keys and messages.
+ *  `plans` are the names of the configured plans. */
 export function organizationOperations(deps: {
   store: Pick<Store, 'organizations'>
   mintId: MintId
@@ -25,7 +25,7 @@ export function organizationOperations(deps: {
     if (plan === undefined || plans.includes(plan)) return
     throw invalid([{ field: 'plan', message: `plan must be one of ${plans.join(', ')}` }])
   }
-  /** The audit entry belongs to the organization that is changed. */
+  /** The organization in the path. Also sets it as that of the call, so that the audit entry belongs to it. */
   const load = async (call: Call): Promise<Organization> => {
     const organization = await store.organizations.get(call.params.organization_id ?? '')
     if (organization === null) throw new Refusal('not_found', 'No such organization. Check the ID.')
@@ -100,7 +100,7 @@ export function organizationOperations(deps: {
   ]
 }
 
-/** Organization → its record, for the API and the command line. */
+/** Organization → its JSON record, for the API and the command line. */
 export function organizationRecord({ id, name, plan, createdAt }: Organization) {
   return { id, name, plan, created_at: iso(createdAt) }
 }

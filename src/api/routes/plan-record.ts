@@ -1,6 +1,6 @@
 import type { Plan } from '../../model/organization.ts'
 
-/** Plan → its limits, named as in the config; -1 = unlimited. */
+/** Plan → JSON record of its limits, named as in the configuration. -1 means unlimited. */
 export function planRecord(plan: Plan) {
   return {
     requests_per_minute: plan.requestsPerMinute,

@@ -11,12 +11,13 @@ import { filteredPage, NO_RECORDS, scopeOf } from '../scope.ts'
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
-/** Resolved alerts are shown for this long, up to this number per domain. */
+/** Age up to which resolved alerts are shown, and maximum number of them per domain. */
 const RECENT_MS = 30 * DAY_MS
 const MOST_ALERTS = 20
 
-/** `GET /v1/quality`: current bounce and complaint rates of live mail per domain, the thresholds for `quality.alert`,
- *  and the alerts that are active or were resolved in the last 30 days. Rates are 0 to 1, and 0 without mail. */
+/** The operation of `/v1/quality`: bounce and complaint rates of live mail by domain, the thresholds for
+ *  `quality.alert`, and the alerts that are active or were resolved in the last 30 days. Rates are from 0 to 1, and 0
+ *  without mail. */
 export function qualityOperations(deps: {
   store: Pick<Store, 'snapshot' | 'quality' | 'domains'>
   quality: QualityThresholds & { windowHours: number; stopSending: boolean }
@@ -62,7 +63,7 @@ interface DomainQuality {
   domain: Domain
   figures: QualityFigures
   firing: QualityAlert[]
-  /** True if the alert was resolved recently. */
+  /** Alerts resolved in the last 30 days. */
   ended: QualityAlert[]
 }
 

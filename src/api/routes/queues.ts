@@ -2,7 +2,7 @@ import { iso } from '../../model/event.ts'
 import type { Store, Waiting } from '../../storage/store.ts'
 import { type Operation, operation } from '../operation.ts'
 
-/** `/v1/queues`: the delivery queue, for the operator. */
+/** The operation of `/v1/queues`: sizes of the delivery queues. For the operator only. */
 export function queueOperations({ store }: { store: Pick<Store, 'queues' | 'held'> }): Operation[] {
   return [
     operation({

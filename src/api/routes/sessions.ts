@@ -7,7 +7,8 @@ import { pageResponse, recordsRequest } from '../page.ts'
 import { deleted } from '../rendered-response.ts'
 import { recordsQuery } from '../schema.ts'
 
-/** `/v1/sessions`: dashboard sessions of the operator. `/session` opens and ends them (session-endpoints.ts). */
+/** The operations of `/v1/sessions`: list and end the operator's dashboard sessions. The pages at `/session` sign in
+ *  and out (session-endpoints.ts). */
 export function sessionOperations({ store }: { store: Pick<Store, 'sessions'> }): Operation[] {
   return [
     operation({

@@ -20,17 +20,17 @@ const query = z.strictObject({
 })
 
 const DAY_MS = 86_400_000
-/** Up to the end of the last day, as shown in a chart of a month. */
+/** Length of the default range: 30 days, which end with the last day of the range. */
 const DEFAULT_MS = 30 * DAY_MS
-/** Largest response. Ten years of months take some thousand lookups, about as long as a few requests. */
+/** Maximum number of periods in a response. Ten years in months take some thousand lookups. */
 const MOST: Record<Interval, number> = { hour: 1000, day: 1000, month: 120 }
 
-/** `GET /v1/stats`: counts by hour, day or month. Periods are complete and in UTC: `from` is rounded down, `to`
- *  (exclusive) up. Periods without events have zeros.
+/** The operation of `/v1/stats`: counts by hour, day or month. Periods are complete and in UTC: `from` is rounded down,
+ *  `to` (exclusive) up. Periods without events have zeros.
  *
- *  Counts are recipients. `accepted` includes suppressed ones; `bounced` counts final bounces only, so a soft bounce
- *  with `will_retry` is a deferral. Opens and clicks count people only. A bounce after delivery counts at its own
- *  time, and `delivered` stays unchanged. */
+ *  All counts are recipients. `accepted` includes suppressed ones. `bounced` counts final bounces only; a soft bounce
+ *  with `will_retry` counts as a deferral. Opens and clicks by machines do not count. A bounce after delivery counts in
+ *  the period in which it arrives, and `delivered` stays unchanged. */
 export function statsOperations(deps: { store: Pick<Store, 'stats' | 'domains'> }): Operation[] {
   const { stats, domains } = deps.store
 
@@ -74,7 +74,7 @@ export function statsOperations(deps: { store: Pick<Store, 'stats' | 'domains'> 
   ]
 }
 
-/** Query → its periods; 400 if `to` is not after `from`, or for too many periods. */
+/** Query → its periods. Throws `validation_error` if `to` is not after `from`, or for too many periods. */
 function requirePeriods(asked: z.infer<typeof query>, now: number): Period[] {
   const { interval } = asked
   const before = asked.to ?? Math.max(now, asked.from ?? now) + 1
@@ -108,8 +108,8 @@ function toWire(counts: Counts) {
   }
 }
 
-/** 0 to 1, and 0 without mail. Delivery and bounce rate are relative to all recipients with a final outcome and add up
- *  to 1; the others are relative to delivered recipients. */
+/** Counts → rates from 0 to 1; 0 without mail. Delivery and bounce rate are relative to all recipients with a final
+ *  outcome and add up to 1. The others are relative to delivered recipients. */
 function ratesOf(totals: Counts) {
   const bounced = totals.hardBounced + totals.softBounced
   const sent = sentOf(totals, bounced)

@@ -37,7 +37,7 @@ const importBody = z
     message: 'Provide either csv or suppressions.',
   })
 
-/** Export of all suppressions as CSV, and import of CSV from us or other services. */
+/** The operations that export suppressions as CSV and import lists of Postrider or other services. */
 export function suppressionListOperations(deps: {
   store: Pick<Store, 'suppressions' | 'domains'>
   random: Random
@@ -80,10 +80,10 @@ export function suppressionListOperations(deps: {
         const format = { provider: from, kind: reason }
         const { readings, leftOut } = await readList(text, format, MOST_ERRORS, organizationId)
         const errors: { number: number; message: string }[] = []
-        let untold = leftOut.bad + leftOut.passedOver
+        let unlisted = leftOut.bad + leftOut.passedOver
         const onLine = (number: number, message: string) => {
           if (errors.length < MOST_ERRORS) errors.push({ number, message })
-          else untold++
+          else unlisted++
         }
         const { domainId } = await withoutOnlyDomain(scopeOf(key), store)
         const mode = modeOfRecords(key)
@@ -97,7 +97,7 @@ export function suppressionListOperations(deps: {
           passed_over: passedOver + leftOut.passedOver,
           bad: bad + leftOut.bad,
         }
-        return { status: 200, body: { ...counts, dry_run: isDryRun, errors, errors_left_out: untold } }
+        return { status: 200, body: { ...counts, dry_run: isDryRun, errors, errors_left_out: unlisted } }
       },
     }),
   ]
@@ -105,7 +105,8 @@ export function suppressionListOperations(deps: {
 
 const IMPORT_TEXT = `Accepts Postrider’s own CSV, or an export from Resend, Postmark, SendGrid or Mailgun. Of our columns (\`email\`, \`reason\`, \`domain_id\`, \`created_at\`, \`evidence\`) only \`email\` is required. Separators: comma, semicolon or tab. The body can be the CSV itself, with \`Content-Type: text/csv\`. Existing suppressions stay unchanged, so importing twice is safe. Unreadable lines are skipped. \`errors\` lists the first ${MOST_ERRORS} by line number or by position in the array. Numbers start at one. If the plan’s suppression limit is reached, the import stops with 422 \`quota_exceeded\`; \`details.added\` counts the addresses added before that, which remain. Temporary failures are skipped and suppress nothing. At most ${MOST_CHARACTERS} characters or ${MOST_ENTRIES} objects; \`postrider import suppressions\` has no limit.`
 
-/** Other requests get a turn after each piece. */
+/** Splits a list into pieces for one write each. Waits for a turn of the event loop after each piece, so that other
+ *  requests continue. */
 async function* inPieces(readings: readonly Reading[]) {
   for (let at = 0; at < readings.length; at += PIECE) {
     yield readings.slice(at, at + PIECE)
@@ -113,10 +114,11 @@ async function* inPieces(readings: readonly Reading[]) {
   }
 }
 
-/** One write transaction of the store. */
+/** Entries per write transaction. */
 const PIECE = 500
 
-/** Page by page, as fast as the client reads. */
+/** Scope and reason → CSV stream of the matching suppressions, newest first. Reads the store page by page, as fast as
+ *  the client reads the stream. */
 function csvOf(store: Pick<Store, 'suppressions'>, scope: Scope, reason: SuppressionReason | null) {
   const filter = { ...scope, email: null, reason, createdAfter: null, createdBefore: null }
   const encoder = new TextEncoder()

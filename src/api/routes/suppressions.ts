@@ -29,14 +29,16 @@ const createBody = z.strictObject({
   reason: z.enum(SUPPRESSION_REASONS).default('manual'),
 })
 
-/** `/v1/suppressions`: addresses that receive no mail. A path contains an ID, or an address that selects all its
- *  suppressions. */
+/** The operations of `/v1/suppressions`: addresses that get no mail. A path contains an ID, or an address, which
+ *  selects all its suppressions. */
 export function suppressionOperations(deps: {
   store: Pick<Store, 'suppressions' | 'domains'>
   mintId: MintId
 }): Operation[] {
   const { store, mintId } = deps
-  /** Suppressions of an address that the key can see: of its domain and of the whole organization. */
+  /** The suppressions in the path that the key can read: those of its domain and of the whole organization. Rejects
+   *  with `not_found` if there are none, and with `forbidden` for the ID of another organization's or domain's
+   *  suppression. */
   const loadSeen = async (call: Call): Promise<OneOrMore<Suppression>> => {
     const scope = scopeOf(call.key)
     const name = pathParameter(call, 'id_or_email')
@@ -51,8 +53,8 @@ export function suppressionOperations(deps: {
     return [first, ...others]
   }
 
-  /** Suppressions of an address that the key can remove. Organization-wide ones require `admin`, unless the
-   *  organization has only the key's domain. */
+  /** The suppressions in the path that the key can remove. Those of the whole organization require `admin`, unless the
+   *  organization has only one domain. Rejects with `forbidden` if the key can read but not remove them. */
   const loadChanged = async (call: Call): Promise<OneOrMore<Suppression>> => {
     const seen = await loadSeen(call)
     const scope = await withoutOnlyDomain(scopeOf(call.key), store)
@@ -144,19 +146,20 @@ export function suppressionOperations(deps: {
   ]
 }
 
-/** Organization-wide suppressions also apply to the key's domain and are readable. */
+/** Suppression → the same suppression for a check of read access. One of the whole organization counts as one of the
+ *  scope's domain, because it applies to that domain too. */
 function seenAs(suppression: Suppression, { domainId }: Scope): Suppression {
   return suppression.domainId === null ? { ...suppression, domainId } : suppression
 }
 
-/** The organization-wide suppression of an address, else the first. */
+/** Suppressions of an address → the one of the whole organization, else the first. */
 function widest(suppressions: OneOrMore<Suppression>): Suppression {
   return suppressions.find(({ domainId }) => domainId === null) ?? suppressions[0]
 }
 
 type OneOrMore<T> = [T, ...T[]]
 
-/** Suppression → its record. */
+/** Suppression → its JSON record. */
 export function suppressionRecord(suppression: Suppression) {
   return {
     id: suppression.id,

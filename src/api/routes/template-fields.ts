@@ -6,13 +6,13 @@ import { TEMPLATE_NAME } from '../patterns.ts'
 
 /** Request fields that refer to templates. */
 
-/** ID or alias of a template. */
+/** Schema of the ID or alias of a template. */
 export const templateName = z
   .string()
   .refine((name) => isId('tpl', name) || aliasFault(name) === null, 'must be the ID or alias of a template')
   .meta(TEMPLATE_NAME)
 
-/** Template variables: any JSON object, limited so that traversing it is cheap. */
+/** Schema of template variables: a JSON object whose size is limited (variablesFault), so that rendering stays fast. */
 export const templateVariables = z
   .unknown()
   .meta({ type: 'object', additionalProperties: true })

@@ -17,7 +17,8 @@ import { label, pageFields, recordsQuery } from '../schema.ts'
 import { filteredPage, isWithin, modeOfRecords, requireWithin, scopeOf } from '../scope.ts'
 import { templateVariables } from './template-fields.ts'
 
-/** `/v1/templates`: reusable messages with variables. A path contains an ID or alias. Lists omit `html` and `text`. */
+/** The operations of `/v1/templates`: reusable messages with variables. A path contains an ID or alias. Lists omit
+ *  `html` and `text`. */
 export function templateOperations(deps: {
   store: Pick<Store, 'templates'>
   mintId: MintId
@@ -33,20 +34,23 @@ export function templateOperations(deps: {
     return requireWithin(found, scopeOf(key), 'template')
   }
 
-  /** The requested version instead of the current one; null if it does not exist. */
+  /** Template and version number → the template with the content of that version; null if it does not exist. Without a
+   *  number, the current version. */
   const atVersion = async (template: Template, number: number | undefined): Promise<Template | null> => {
     if (number === undefined || number === template.version) return template
     const version = await store.templates.version(template.id, number)
     return version === null ? null : { ...template, ...version, createdAt: template.createdAt }
   }
 
-  /** Texts → content, if they are valid templates and not empty. */
+  /** Texts → content with their variables. Rejects with `validation_error` if a text has a syntax error, or if `html`
+   *  and `text` are both null. */
   const contentOf = async (texts: TemplateTexts, organizationId: string): Promise<TemplateContent> => {
     requireBody(texts)
     return { ...texts, variables: await templateEngine.parse(texts, organizationId) }
   }
 
-  /** Changes of one template run one after another, so each parses its texts once, however many requests there are. */
+  /** Template ID → its last pending change. The changes of a template run one after another. In parallel, each would
+   *  have to parse its texts again after every other change. */
   const changing = new Map<string, Promise<unknown>>()
   const change = async (id: string, body: z.infer<typeof updateBody>, now: number): Promise<Template> => {
     const before = changing.get(id) ?? Promise.resolve()
@@ -62,7 +66,7 @@ export function templateOperations(deps: {
     }
   }
 
-  /** Merges the change into the current content; retries once if another process was faster. */
+  /** Merges the change into the current content. Starts again if another process changed the template meanwhile. */
   const changeNow = async (id: string, { alias, name, ...texts }: z.infer<typeof updateBody>, now: number) => {
     for (;;) {
       const present = await store.templates.get(id)
@@ -265,7 +269,7 @@ const variables = templateVariables.default({})
 const renderBody = z.strictObject({ variables, version: z.int().min(1).optional() })
 const previewBody = z.strictObject({ subject: fields.subject, html: fields.html, text: fields.text, variables })
 
-/** Versions have numbers where other lists have IDs, and cursors are based on IDs. */
+/** Version number → the ID-like text for cursors, which are based on IDs (page.ts); versionOf is the inverse. */
 const CURSOR_PREFIX = 'tpl_'
 function cursorOf(version: number): string {
   return CURSOR_PREFIX + String(version).padStart(26, '0')
@@ -286,7 +290,7 @@ function pickTexts({ subject, html, text }: Template): TemplateTexts {
   return { subject, html, text }
 }
 
-/** Only the fields that are present; null removes a value. */
+/** PATCH body → only the fields that are present. Null is kept: it removes the value. */
 function given<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never
 }

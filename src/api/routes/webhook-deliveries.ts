@@ -23,15 +23,17 @@ const replayBody = z.strictObject({
   type: z.enum(EVENT_TYPES).optional().describe('Only events of this type.'),
 })
 const noBody = z.strictObject({})
-/** Events of one write while replaying: other requests get their turn in between. */
+/** Events per write of a replay. Other writes can run in between. */
 const REPLAY_BATCH = 500
 
+/** What webhookDeliveryOperations needs. */
 export interface WebhookDeliveryDeps {
   store: Pick<Store, 'webhooks' | 'webhookDeliveries' | 'events' | 'domains'>
   notify: Notify
 }
 
-/** The deliveries of one webhook: what was sent, with every attempt, and sending it again. */
+/** The operations that list, retrieve and retry the deliveries of a webhook, and replay past events. `loadWebhook`
+ *  loads the webhook in the path. */
 export function webhookDeliveryOperations(
   { store, notify }: WebhookDeliveryDeps,
   loadWebhook: (call: Call) => Promise<Webhook>,
@@ -135,7 +137,7 @@ function noSuchDelivery(): Refusal {
   return new Refusal('not_found', 'This webhook has no such delivery. Check the ID.')
 }
 
-/** One POST to an endpoint as deliveries of every kind show it. */
+/** Attempt of a delivery to an endpoint, of a webhook or an inbound route → its JSON record. */
 export function postAttemptRecord(attempt: PostAttempt) {
   return {
     number: attempt.number,
@@ -147,6 +149,7 @@ export function postAttemptRecord(attempt: PostAttempt) {
   }
 }
 
+/** Webhook delivery → its JSON record with all attempts. */
 export function webhookDeliveryRecord(delivery: WebhookDelivery) {
   return {
     id: delivery.id,

@@ -30,14 +30,15 @@ const format = z
 const testBody = z.strictObject({ type: z.enum(EVENT_TYPES) })
 const rotateBody = z.strictObject({ grace_period_minutes: graceMinutes })
 
+/** What webhookOperations needs. */
 export interface WebhookDeps extends WebhookDeliveryDeps {
   random: Random
   mintId: MintId
-  /** Returns null if the URL may be stored, else the reason (net/webhook-url.ts checkWebhookUrl). */
+  /** Returns why the URL is rejected, or null (checkWebhookUrl in net/webhook-url.ts). */
   checkUrl: (url: string) => string | null
 }
 
-/** `/v1/webhooks`: endpoints, their events and their deliveries. */
+/** The operations of `/v1/webhooks`: endpoints, their events and their deliveries. */
 export function webhookOperations(deps: WebhookDeps): Operation[] {
   const { store, random, mintId, notify } = deps
   const url = endpointUrl(deps.checkUrl).describe('Must use `https` and a public address.')
@@ -166,7 +167,7 @@ export function webhookOperations(deps: WebhookDeps): Operation[] {
             id: mintId('evt'),
             type: body.type,
             organizationId,
-            domainId: key.domainId || null, // the operator has none
+            domainId: key.domainId || null, // the operator's key may have no domain
             messageId: null,
             mode: 'test',
             createdAt: now,
