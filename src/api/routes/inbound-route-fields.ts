@@ -125,7 +125,8 @@ function actionOf(checkUrl: (url: string) => string | null) {
 }
 
 function folded({ local, domain }: { local: string; domain: string }): string {
-  const name = local.startsWith('"') ? local.toLowerCase() : foldLocalPart(local) // a quoted local part keeps its quotes: it may not be valid without them
+  // A quoted local part keeps its quotes, because it may be invalid without them.
+  const name = local.startsWith('"') ? local.toLowerCase() : foldLocalPart(local)
   return `${name}@${domain}`
 }
 
