@@ -1,11 +1,14 @@
-/** The store cannot write at present (disk full, locked, read-only); nothing was written. */
+/** The store cannot write at present (disk full, locked, read-only, no connection). */
 export class StoreUnavailable extends Error {
   /** True if the disk is full. */
   readonly isFull: boolean
-  constructor(message: string, options: ErrorOptions & { isFull?: boolean } = {}) {
+  /** True if the change may have been written all the same; false = nothing was written. */
+  readonly isUncertain: boolean
+  constructor(message: string, options: ErrorOptions & { isFull?: boolean; isUncertain?: boolean } = {}) {
     super(message, options)
     this.name = 'StoreUnavailable'
     this.isFull = options.isFull ?? false
+    this.isUncertain = options.isUncertain ?? false
   }
 }
 

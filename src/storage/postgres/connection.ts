@@ -1,0 +1,136 @@
+import { SQL } from 'bun'
+import { isRecord } from '../../os/records.ts'
+import type { DatabaseAddress } from './address.ts'
+
+/** One connection to the server that accepts writes. Not a pool: a writing lane must be able to end its connection
+ *  and to ask a new one what became of the statement. */
+export interface Connection {
+  /** Runs one statement → its rows. `values` belong to $1, $2, … in `text`.
+   *
+   *  Rejects with Refused if PostgreSQL refused the statement, which then changed nothing. Rejects with NoAnswer if
+   *  the connection broke or `deadlineMs` passed: the statement may have been committed, and the connection is closed. */
+  query<Row>(text: string, values?: readonly unknown[], deadlineMs?: number): Promise<Row[]>
+  /** Ends the connection. Running statements reject with NoAnswer. */
+  close(): void
+}
+
+/** PostgreSQL refused a statement and changed nothing. `code` is the SQLSTATE (manual, appendix A). */
+export class Refused extends Error {
+  readonly code: string
+  constructor(code: string, message: string) {
+    super(message)
+    this.name = 'Refused'
+    this.code = code
+  }
+}
+
+/** The result of a statement is unknown. */
+export class NoAnswer extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.name = 'NoAnswer'
+  }
+}
+
+export interface ConnectionOptions {
+  address: DatabaseAddress
+  /** PEM roots for `verify`, instead of the built-in ones. */
+  ca?: string
+  /** Appears in pg_stat_activity. */
+  name: string
+  /** Further session settings. */
+  settings?: Readonly<Record<string, string>>
+}
+
+/** Longest time to connect to one host. */
+const CONNECT_MS = 3_000
+/** Our deadline lies after PostgreSQL's own, so that a slow statement is normally refused and not in doubt. */
+const DEADLINE_MS = 12_000
+/** A transaction that a lost node left open must not hold its locks for hours. */
+const SETTINGS = {
+  statement_timeout: '10s',
+  lock_timeout: '5s',
+  idle_in_transaction_session_timeout: '5s',
+  tcp_user_timeout: '5000',
+  tcp_keepalives_idle: '5',
+  tcp_keepalives_interval: '2',
+  tcp_keepalives_count: '2',
+}
+
+/** Connects to the first host that accepts writes. Rejects with NoAnswer, which names each host and its error. */
+export async function connect(options: ConnectionOptions): Promise<Connection> {
+  const errors: string[] = []
+  for (const { host, port } of options.address.hosts) {
+    const connection = new OneConnection(options, host, port)
+    try {
+      const [row] = await connection.query<{ standby: boolean }>(
+        'select pg_is_in_recovery() as standby',
+        [],
+        CONNECT_MS,
+      )
+      if (row?.standby === false) return connection
+      errors.push(`${host}: does not accept writes`)
+    } catch (error) {
+      errors.push(`${host}: ${error instanceof Error ? error.message : String(error)}`)
+    }
+    connection.close()
+  }
+  throw new NoAnswer(`no server accepts writes (${errors.join('; ')})`)
+}
+
+class OneConnection implements Connection {
+  readonly #sql: SQL
+  #isClosed = false
+
+  constructor({ address, ca, name, settings }: ConnectionOptions, host: string, port: number) {
+    const { user, password, database, tls } = address
+    this.#sql = new SQL({
+      adapter: 'postgres',
+      ...(host.startsWith('/') ? { path: `${host}/.s.PGSQL.${port}` } : { hostname: host, port }),
+      username: user,
+      password,
+      database,
+      tls: tls === 'none' ? false : { rejectUnauthorized: tls === 'verify', ...(ca === undefined ? {} : { ca }) },
+      max: 1,
+      idleTimeout: 0,
+      maxLifetime: 0,
+      connectionTimeout: CONNECT_MS / 1000,
+      connection: { application_name: name, ...SETTINGS, ...settings },
+    })
+  }
+
+  async query<Row>(text: string, values: readonly unknown[] = [], deadlineMs = DEADLINE_MS): Promise<Row[]> {
+    if (this.#isClosed) throw new NoAnswer('the connection is closed')
+    const deadline = Promise.withResolvers<never>()
+    const timer = setTimeout(() => deadline.reject(new NoAnswer(`no answer within ${deadlineMs} ms`)), deadlineMs)
+    try {
+      // A query of Bun.SQL starts only with execute() or await.
+      return await Promise.race([this.#sql.unsafe(text, [...values]).execute(), deadline.promise])
+    } catch (error) {
+      const known = errorOf(error)
+      if (known instanceof NoAnswer) this.close()
+      throw known
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
+  close(): void {
+    if (this.#isClosed) return
+    this.#isClosed = true
+    this.#sql.close({ timeout: 0 }).catch(() => {})
+  }
+}
+
+/** SQLSTATE classes after which the session is gone, and the result unknown: connection exceptions and shutdowns. */
+const GONE = ['08', '57P']
+
+/** Error of the driver → Refused or NoAnswer; any other error, which is a bug, is returned unchanged. */
+function errorOf(error: unknown): unknown {
+  if (!(error instanceof SQL.PostgresError)) return error
+  const code = isRecord(error) && typeof error.errno === 'string' ? error.errno : ''
+  if (code === '' || GONE.some((prefix) => code.startsWith(prefix))) {
+    return new NoAnswer(error.message, { cause: error })
+  }
+  return new Refused(code, error.message)
+}

@@ -1,0 +1,265 @@
+import { StoreUnavailable } from '../errors.ts'
+import { type Connection, NoAnswer, Refused } from './connection.ts'
+
+/** Writes changes of one kind over one connection. Changes that wait share one statement, one round trip and one
+ *  commit (group commit). Every group raises the lane's number in `nodes`, only if the lane was not ended: so the
+ *  lane finds out whether a group without an answer was committed, and a lane that another node ended cannot write. */
+export interface WriteLane<Change, Result> {
+  /** Writes the change in the next group → its result, once that is committed. Rejects with
+   *
+   *  - what PostgreSQL refused of the change itself (Refused); nothing was written;
+   *  - StoreUnavailable if the database does not accept writes or does not answer in time. With `isUncertain` the
+   *    change may still be committed; without, nothing was written;
+   *  - LaneEnded if another node ended this one; nothing was written. */
+  write(change: Change): Promise<Result>
+  /** Writes what waits, then closes the connection. */
+  close(): Promise<void>
+}
+
+/** How changes of one kind become a statement. */
+export interface GroupKind<Change, Result> {
+  /** Changes → further CTEs, and the columns of the one row that the statement returns. Every CTE that writes must join
+   *  `fence`, which has one row or, if the lane was ended, none. Parameters start at $4; the texts are few, because
+   *  PostgreSQL prepares each. */
+  statement(changes: readonly Change[]): { ctes: string; columns: string; values: readonly unknown[] }
+  /** The row → the result of each change, in order. */
+  results(row: Readonly<Record<string, unknown>>, changes: readonly Change[]): readonly Result[]
+  /** Reads the results of a group that was committed without an answer. */
+  recover(connection: Connection, changes: readonly Change[]): Promise<readonly Result[]>
+}
+
+/** Another node ended this one: its deliveries are no longer its own. The process must stop. */
+export class LaneEnded extends Error {
+  constructor(message: string) {
+    super(message)
+    this.name = 'LaneEnded'
+  }
+}
+
+export interface WriteLaneOptions<Change, Result> {
+  /** Connects to the server that accepts writes. */
+  connect: () => Promise<Connection>
+  /** Row of the lane in `nodes`. */
+  laneId: number
+  kind: GroupKind<Change, Result>
+  /** No event of this lane will have an ID at or before this time (ms UTC). */
+  writtenTo: () => number
+  /** How long a change waits for others, ms; 0 = one turn of the event loop. */
+  gatherMs: number
+  /** Most changes in a group. */
+  most: number
+  /** How long a caller waits, ms. */
+  patienceMs?: number
+}
+
+/** As long as the SQLite store waits for another process. */
+const PATIENCE_MS = 5_000
+/** Pauses between attempts to connect. */
+const RECONNECT_MS = [50, 100, 250, 500, 1_000]
+/** Attempts of a group that collides with others. */
+const COLLISIONS = 3
+
+const FENCE = `fence as (update nodes set group_no = $2::bigint, written_to = $3::bigint, seen_at = clock_timestamp()
+  where id = $1::int and group_no = $2::bigint - 1 and ended_at is null returning 1)`
+/** Waits for a statement that still runs in the old session. */
+const STATE = 'select group_no, ended_at is not null as ended from nodes where id = $1::int for update'
+
+/** Returns a lane that continues from the group number in its row. */
+export function createWriteLane<Change, Result>(options: WriteLaneOptions<Change, Result>): WriteLane<Change, Result> {
+  const lane = new Lane(options)
+  return { write: (change) => lane.write(change), close: () => lane.close() }
+}
+
+interface Pending<Change, Result> {
+  change: Change
+  resolve: (result: Result) => void
+  reject: (error: unknown) => void
+  /** True once a statement with the change was sent. */
+  isSent: boolean
+  /** True once the caller has its answer. */
+  isAnswered: boolean
+}
+
+class Lane<Change, Result> {
+  readonly #options: WriteLaneOptions<Change, Result>
+  readonly #queue: Pending<Change, Result>[] = []
+  #connection: Connection | null = null
+  /** Number of the last committed group whose results were read; null = not read yet. */
+  #committed: number | null = null
+  /** A group was sent whose answer is missing. */
+  #isInDoubt = false
+  /** That group was committed. */
+  #isUnrecordedCommit = false
+  #ended: LaneEnded | null = null
+  #running: Promise<void> | null = null
+
+  constructor(options: WriteLaneOptions<Change, Result>) {
+    this.#options = options
+  }
+
+  write(change: Change): Promise<Result> {
+    const { promise, resolve, reject } = Promise.withResolvers<Result>()
+    const pending: Pending<Change, Result> = { change, isSent: false, isAnswered: false, resolve, reject }
+    const timer = setTimeout(() => this.#giveUp(pending), this.#options.patienceMs ?? PATIENCE_MS)
+    this.#queue.push(pending)
+    this.#running ??= this.#run()
+    return promise.finally(() => {
+      pending.isAnswered = true
+      clearTimeout(timer)
+    })
+  }
+
+  async close(): Promise<void> {
+    await this.#running
+    this.#close()
+  }
+
+  #giveUp(pending: Pending<Change, Result>): void {
+    pending.isAnswered = true
+    const at = this.#queue.indexOf(pending)
+    if (at !== -1) this.#queue.splice(at, 1)
+    pending.reject(new StoreUnavailable('the database does not answer', { isUncertain: pending.isSent }))
+  }
+
+  async #run(): Promise<void> {
+    const { gatherMs, most } = this.#options
+    await sleep(gatherMs)
+    while (this.#queue.length > 0) {
+      const group = this.#queue.splice(0, most)
+      await this.#settle(group)
+      if (this.#queue.length < most) await sleep(gatherMs)
+    }
+    this.#running = null
+  }
+
+  /** Every change of the group gets its answer. Never rejects. */
+  async #settle(group: readonly Pending<Change, Result>[]): Promise<void> {
+    try {
+      const results = await this.#commit(group)
+      for (const [{ resolve }, result] of results) resolve(result)
+    } catch (error) {
+      const isOfOne = error instanceof Refused && !(storeError(error) instanceof StoreUnavailable)
+      if (group.length > 1 && isOfOne) for (const each of group) await this.#settle([each])
+      else for (const { reject } of group) reject(storeError(error))
+    }
+  }
+
+  /** Repeats until the group is committed, or nothing of it can be → the results of the written changes. A change
+   *  whose caller left before it was written is dropped. */
+  async #commit(group: readonly Pending<Change, Result>[]): Promise<Results<Change, Result>> {
+    let sent: readonly Pending<Change, Result>[] = []
+    let collisions = 0
+    for (let attempt = 0; ; attempt++) {
+      if (this.#ended !== null) throw this.#ended
+      const waiting = group.filter(({ isAnswered }) => !isAnswered)
+      if (waiting.length === 0) return []
+      try {
+        const connection = this.#connection ?? (await this.#open())
+        if (this.#isUnrecordedCommit && sent.length > 0) return await this.#recover(connection, sent)
+        if (this.#isUnrecordedCommit) this.#wasCommitted() // all its callers have left
+        sent = waiting
+        return await this.#send(connection, sent)
+      } catch (error) {
+        if (error instanceof NoAnswer) this.#close()
+        else if (!(error instanceof Refused)) throw error
+        else if (ELSEWHERE.has(error.code)) this.#close()
+        else if (!COLLISION.has(error.code) || ++collisions === COLLISIONS) throw error
+        if (this.#connection === null) await sleep(RECONNECT_MS[Math.min(attempt, RECONNECT_MS.length - 1)] ?? 0)
+      }
+    }
+  }
+
+  /** Opens a connection and finds out whether the last group was committed if its answer is missing. */
+  async #open(): Promise<Connection> {
+    const { connect, laneId } = this.#options
+    const connection = await connect()
+    const [state] = await connection.query<{ group_no: string; ended: boolean }>(STATE, [laneId]).catch((error) => {
+      connection.close()
+      throw error instanceof Refused ? new NoAnswer(error.message, { cause: error }) : error
+    })
+    this.#connection = connection
+    const stored = Number(state?.group_no ?? Number.NaN)
+    const known = this.#committed ?? stored
+    this.#isUnrecordedCommit = this.#isInDoubt && stored === known + 1
+    if (!this.#isUnrecordedCommit && stored !== known) {
+      throw this.#end(`the database is at group ${stored} of this node instead of ${known}`)
+    }
+    if (state?.ended !== false && !this.#isUnrecordedCommit) throw this.#end('another node ended this one')
+    this.#isInDoubt = this.#isUnrecordedCommit
+    this.#committed = known
+    return connection
+  }
+
+  /** Reads the results of the group that was committed without an answer. */
+  async #recover(connection: Connection, sent: readonly Pending<Change, Result>[]): Promise<Results<Change, Result>> {
+    const { kind } = this.#options
+    const results = await kind.recover(connection, changesOf(sent))
+    this.#wasCommitted()
+    return sent.map((pending, at) => [pending, results[at]!])
+  }
+
+  /** One statement for the changes → their results. Throws LaneEnded if the lane was ended. */
+  async #send(connection: Connection, sent: readonly Pending<Change, Result>[]): Promise<Results<Change, Result>> {
+    const { kind, laneId, writtenTo } = this.#options
+    const changes = changesOf(sent)
+    const { ctes, columns, values } = kind.statement(changes)
+    const text = `with ${FENCE}, ${ctes} select (select count(*) from fence) as fence, ${columns}`
+    for (const pending of sent) pending.isSent = true
+    this.#isInDoubt = true
+    const number = (this.#committed ?? 0) + 1
+    const [row] = await connection.query<Row>(text, [laneId, number, writtenTo(), ...values]).catch((error) => {
+      if (error instanceof Refused) this.#isInDoubt = false
+      throw error
+    })
+    if (row === undefined || Number(row.fence) !== 1) throw this.#end('another node ended this one')
+    this.#wasCommitted()
+    const results = kind.results(row, changes)
+    return sent.map((pending, at) => [pending, results[at]!])
+  }
+
+  #wasCommitted(): void {
+    this.#committed = (this.#committed ?? 0) + 1
+    this.#isInDoubt = false
+    this.#isUnrecordedCommit = false
+  }
+
+  #end(reason: string): LaneEnded {
+    this.#ended = new LaneEnded(reason)
+    return this.#ended
+  }
+
+  #close(): void {
+    this.#connection?.close()
+    this.#connection = null
+  }
+}
+
+type Row = Readonly<Record<string, unknown>>
+type Results<Change, Result> = (readonly [Pending<Change, Result>, Result])[]
+
+function changesOf<Change>(group: readonly { change: Change }[]): Change[] {
+  return group.map(({ change }) => change)
+}
+
+const sleep = (ms: number) =>
+  new Promise<void>((resolve) => {
+    if (ms === 0) setImmediate(resolve)
+    else setTimeout(resolve, ms)
+  })
+
+/** SQLSTATEs (manual, appendix A): serialization failure, deadlock, lock timeout, statement timeout. */
+const COLLISION = new Set(['40001', '40P01', '55P03', '57014'])
+/** Read-only transaction: this server became a standby, and another one accepts writes. */
+const ELSEWHERE = new Set(['25006'])
+/** Disk full, out of memory, too many connections. */
+const NO_RESOURCES = new Set(['53100', '53200', '53300'])
+
+/** Error → StoreUnavailable if waiting may help; any other error is returned unchanged. */
+function storeError(error: unknown): unknown {
+  if (!(error instanceof Refused)) return error
+  if (!NO_RESOURCES.has(error.code) && !COLLISION.has(error.code)) return error
+  return new StoreUnavailable(`the database cannot write: ${error.code}`, {
+    cause: error,
+    isFull: error.code === '53100',
+  })
+}

@@ -1,0 +1,290 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
+import { connect as connectTcp, createServer, type Server, type Socket } from 'node:net'
+import { parseDatabaseUrl } from '../../../src/storage/postgres/address.ts'
+import { connect } from '../../../src/storage/postgres/connection.ts'
+import { createWriteLane, type GroupKind, LaneEnded, type WriteLane } from '../../../src/storage/postgres/write-lane.ts'
+import { StoreUnavailable } from '../../../src/storage/store.ts'
+import { describeWithPostgres, startPostgres, type TestPostgres } from '../../support/postgres.ts'
+
+const NODES = `create table nodes (id int generated always as identity primary key, group_no bigint not null default 0,
+  written_to bigint not null default 0, seen_at timestamptz, ended_at timestamptz)`
+const NOTES = `create table notes (word text primary key check (word <> 'refused'), size int not null)`
+
+interface Note {
+  word: string
+  size: number
+}
+
+/** Inserts notes → how many notes there are of each word. */
+const NOTE: GroupKind<Note, number> = {
+  statement: (changes) => ({
+    ctes: `n as (insert into notes select u.word, u.size from unnest($4::text[], $5::int[]) u(word, size), fence returning word)`,
+    columns: '(select array_agg(word) from n) as words',
+    values: [arrayOf(changes.map(({ word }) => word)), arrayOf(changes.map(({ size }) => String(size)))],
+  }),
+  results: ({ words }, changes) => changes.map(({ word }) => (Array.isArray(words) && words.includes(word) ? 1 : 0)),
+  recover: async (connection, changes) => {
+    const words = arrayOf(changes.map(({ word }) => word))
+    const rows = await connection.query<{ word: string }>('select word from notes where word = any($1::text[])', [
+      words,
+    ])
+    return changes.map(({ word }) => rows.filter((row) => row.word === word).length)
+  },
+}
+
+/** PostgreSQL's text of an array (manual 8.15.2). */
+const arrayOf = (items: readonly string[]) => `{${items.map((item) => JSON.stringify(item)).join()}}`
+
+describeWithPostgres('a writing lane', () => {
+  let postgres: TestPostgres
+  let url: string
+  let databases = 0
+  let laneId: number
+  beforeAll(async () => {
+    postgres = await startPostgres()
+  })
+  afterAll(() => postgres.stop())
+  beforeEach(async () => {
+    url = await postgres.createDatabase(`lane${++databases}`)
+    sql(`${NODES}; ${NOTES}`)
+    laneId = Number(sql('insert into nodes default values returning id'))
+  })
+
+  const sql = (statement: string) => postgres.psql(statement, `lane${databases}`)
+  const words = () => sql('select word from notes order by word').split('\n').filter(Boolean)
+  const groups = () => Number(sql(`select group_no from nodes where id = ${laneId}`))
+  const application = () => `lane ${databases}`
+  const open = (to = url, options: { patienceMs?: number; gatherMs?: number } = {}): WriteLane<Note, number> =>
+    createWriteLane({
+      connect: () => connect({ address: parseDatabaseUrl(to), name: application() }),
+      laneId,
+      kind: NOTE,
+      writtenTo: () => 7,
+      gatherMs: 0,
+      most: 100,
+      ...options,
+    })
+  const note = (word: string): Note => ({ word, size: word.length })
+
+  test('changes of one turn share one group', async () => {
+    const lane = open()
+    expect(await Promise.all(['a', 'b', 'c"{}\\'].map((word) => lane.write(note(word))))).toEqual([1, 1, 1])
+    expect(words()).toEqual(['a', 'b', 'c"{}\\'])
+    expect(groups()).toBe(1)
+    expect(sql('select written_to, seen_at is not null from nodes')).toBe('7|t')
+    await lane.write(note('d'))
+    expect(groups()).toBe(2)
+    await lane.close()
+  })
+
+  test('a change that PostgreSQL refuses does not affect the others of its group', async () => {
+    const lane = open()
+    const [first, refused, last] = await Promise.allSettled(['a', 'refused', 'b'].map((word) => lane.write(note(word))))
+    expect([first, last]).toEqual([
+      { status: 'fulfilled', value: 1 },
+      { status: 'fulfilled', value: 1 },
+    ])
+    expect(refused).toMatchObject({ status: 'rejected', reason: { name: 'Refused', code: '23514' } })
+    expect(words()).toEqual(['a', 'b'])
+    await lane.close()
+  })
+
+  test('an ended lane writes nothing, also if it is ended while its group waits for the row', async () => {
+    const lane = open()
+    await lane.write(note('a'))
+    const ending = await connect({ address: parseDatabaseUrl(url), name: 'ending' })
+    await ending.query('begin')
+    await ending.query('update nodes set ended_at = clock_timestamp()')
+    const written = lane.write(note('b')).catch((error) => error)
+    while (sql(`select count(*) from pg_stat_activity where wait_event_type = 'Lock'`) === '0') await Bun.sleep(5)
+    await ending.query('commit')
+    expect(await written).toBeInstanceOf(LaneEnded)
+    expect(await lane.write(note('c')).catch((error) => error)).toBeInstanceOf(LaneEnded)
+    expect(words()).toEqual(['a'])
+    expect(
+      await open()
+        .write(note('d'))
+        .catch((error) => error),
+    ).toBeInstanceOf(LaneEnded)
+    ending.close()
+    await lane.close()
+  })
+
+  test('a terminated backend loses nothing and writes nothing twice', async () => {
+    const lane = open()
+    const expected: string[] = []
+    let isWriting = true
+    const killing = (async () => {
+      for (let kill = 0; kill < 20; kill++) {
+        await Bun.sleep(15)
+        for (const pid of postgres.backendsOf(application())) sql(`select pg_terminate_backend(${pid})`)
+      }
+      isWriting = false
+    })()
+    for (let n = 0; isWriting; n++) {
+      const batch = Array.from({ length: 5 }, (_, at) => `${n}-${at}`)
+      expected.push(...batch)
+      expect(await Promise.all(batch.map((word) => lane.write(note(word))))).toEqual([1, 1, 1, 1, 1])
+    }
+    await killing
+    expect(words().sort()).toEqual(expected.sort())
+    await lane.close()
+  })
+
+  test('a crash of the server loses nothing that was answered', async () => {
+    const lane = open(url, { patienceMs: 30_000 })
+    await lane.write(note('before'))
+    await postgres.halt('immediate')
+    const written = lane.write(note('during'))
+    await postgres.resume()
+    expect(await written).toBe(1)
+    expect(words()).toEqual(['before', 'during'])
+    await lane.close()
+  })
+
+  test('without a database a change is rejected in time, and a change that was never sent is not written later', async () => {
+    const lane = open(url, { patienceMs: 300 })
+    await lane.write(note('a'))
+    await postgres.halt('fast')
+    const error = await lane.write(note('b')).catch((reason) => reason)
+    expect(error).toBeInstanceOf(StoreUnavailable)
+    await postgres.resume()
+    expect(await open(url).write(note('c'))).toBe(1)
+    await lane.close()
+    expect(words().filter((word) => word === 'a' || word === 'c')).toEqual(['a', 'c'])
+  })
+
+  test('an answer that is cut at any byte is found out: nothing is lost, nothing is written twice', async () => {
+    const proxy = await startCuttingProxy(postgres.port)
+    const lane = open(url.replace(`:${postgres.port}`, `:${proxy.port}`), { patienceMs: 30_000 })
+    await lane.write(note('warm'))
+    await lane.write(note('warmer'))
+    const answered = await proxy.answerBytesOf(() => lane.write(note('measured')))
+    const expected = ['measured', 'warm', 'warmer']
+    for (let cut = 0; cut <= answered; cut++) {
+      proxy.cutAnswerAt(cut)
+      expected.push(`cut ${cut}`)
+      expect(await lane.write(note(`cut ${cut}`))).toBe(1)
+      await lane.write(note(`prepared ${cut}`))
+      expected.push(`prepared ${cut}`)
+    }
+    expect(proxy.cuts()).toBeGreaterThan(answered / 2)
+    expect(words().sort()).toEqual(expected.sort())
+    expect(groups()).toBe(expected.length)
+    await lane.close()
+    proxy.stop()
+  }, 60_000)
+
+  test('a silent network ends at the deadline, and the lane continues over a new connection', async () => {
+    const proxy = await startCuttingProxy(postgres.port)
+    const address = parseDatabaseUrl(url.replace(`:${postgres.port}`, `:${proxy.port}`))
+    const connection = await connect({ address, name: application() })
+    proxy.silence()
+    const error = await connection.query('select 1', [], 200).catch((reason) => reason)
+    expect(error.message).toBe('no answer within 200 ms')
+    await expect(connection.query('select 1')).rejects.toThrow('the connection is closed')
+    proxy.stop()
+  })
+
+  test('a database that went back to an earlier state ends the lane', async () => {
+    const lane = open()
+    await lane.write(note('a'))
+    await lane.write(note('b'))
+    sql('update nodes set group_no = 1')
+    for (const pid of postgres.backendsOf(application())) sql(`select pg_terminate_backend(${pid})`)
+    const error = await lane.write(note('c')).catch((reason) => reason)
+    expect(error).toBeInstanceOf(LaneEnded)
+    expect(error.message).toContain('group 1 of this node instead of 2')
+    expect(words()).toEqual(['a', 'b'])
+    await lane.close()
+  })
+
+  test('a serialization failure is repeated; the third in a row rejects the changes as unavailable', async () => {
+    sql(`create table fails (n int); create function fail() returns trigger language plpgsql as $$
+      begin
+        if (select n from fails) > 0 and new.word like 'x%' then raise exception using errcode = '40001'; end if;
+        return new;
+      end $$; create trigger fail before insert on notes for each row execute function fail()`)
+    const lane = open()
+    sql('insert into fails values (1)')
+    const error = await lane.write(note('x1')).catch((reason) => reason)
+    expect(error).toBeInstanceOf(StoreUnavailable)
+    expect(error.isUncertain).toBe(false)
+    expect(await lane.write(note('y'))).toBe(1)
+    sql('update fails set n = 0')
+    expect(await lane.write(note('x2'))).toBe(1)
+    expect(words()).toEqual(['x2', 'y'])
+    await lane.close()
+  })
+})
+
+interface CuttingProxy {
+  port: number
+  /** Ends the next exchange after this many bytes of the server's answer, in both directions. */
+  cutAnswerAt(bytes: number): void
+  /** Bytes that the server sends while `work` runs. */
+  answerBytesOf(work: () => Promise<unknown>): Promise<number>
+  cuts(): number
+  /** Passes nothing on any more and keeps the connections open. */
+  silence(): void
+  stop(): void
+}
+
+/** A TCP proxy in front of PostgreSQL that breaks connections at an exact byte. */
+async function startCuttingProxy(target: number): Promise<CuttingProxy> {
+  let left = Number.POSITIVE_INFINITY
+  let passed = 0
+  let cuts = 0
+  let isSilent = false
+  const sockets = new Set<Socket>()
+  const server: Server = createServer((client) => {
+    const upstream = connectTcp(target, '127.0.0.1')
+    const both = [client, upstream]
+    const end = () => {
+      for (const socket of both) socket.destroy()
+    }
+    for (const socket of both) {
+      sockets.add(socket)
+      socket.on('error', end).on('close', () => {
+        sockets.delete(socket)
+        end()
+      })
+    }
+    client.on('data', (bytes) => !isSilent && upstream.write(bytes))
+    upstream.on('data', (bytes: Buffer) => {
+      if (isSilent) return
+      passed += bytes.length
+      if (bytes.length <= left) {
+        left -= bytes.length
+        client.write(bytes)
+        return
+      }
+      const part = bytes.subarray(0, left)
+      left = Number.POSITIVE_INFINITY
+      cuts++
+      client.write(part, end)
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  if (address === null || typeof address === 'string') throw new Error('no port')
+  return {
+    port: address.port,
+    cutAnswerAt: (bytes) => {
+      left = bytes
+    },
+    answerBytesOf: async (work) => {
+      const before = passed
+      await work()
+      return passed - before
+    },
+    cuts: () => cuts,
+    silence: () => {
+      isSilent = true
+    },
+    stop: () => {
+      for (const socket of sockets) socket.destroy()
+      server.close()
+    },
+  }
+}

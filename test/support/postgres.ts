@@ -1,0 +1,138 @@
+import { describe } from 'bun:test'
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir, userInfo } from 'node:os'
+import { join } from 'node:path'
+import { freePort } from './free-port.ts'
+
+/** A PostgreSQL server of Debian's package, for one test file. Its data is in memory and goes with it. */
+export interface TestPostgres {
+  port: number
+  /** URL of one of its databases, over TCP on loopback. */
+  url(database: string): string
+  /** Creates an empty database → its URL. */
+  createDatabase(name: string): Promise<string>
+  /** Runs a statement as superuser, in its own connection → its output. Throws with PostgreSQL's message. */
+  psql(statement: string, database?: string): string
+  /** `fast` ends sessions, `immediate` crashes. Returns when the server has ended. */
+  halt(mode: 'fast' | 'immediate'): Promise<void>
+  /** Starts a halted server again on the same data and port. */
+  resume(): Promise<void>
+  /** Process IDs of the server's sessions of an application. */
+  backendsOf(application: string): number[]
+  stop(): Promise<void>
+}
+
+const PROGRAMS = '/usr/lib/postgresql'
+/** Removed without a trace, and faster than a disk. */
+const MEMORY = '/dev/shm'
+
+/** The folder of PostgreSQL's programs, of the newest installed version; null if none is installed. */
+export function postgresPrograms(): string | null {
+  if (!existsSync(PROGRAMS)) return null
+  const versions = readdirSync(PROGRAMS).filter((version) => existsSync(join(PROGRAMS, version, 'bin', 'initdb')))
+  const newest = versions.sort((a, b) => Number(b) - Number(a))[0]
+  return newest === undefined ? null : join(PROGRAMS, newest, 'bin')
+}
+
+/** `describe` for tests that require PostgreSQL: skipped without its programs, and an error with REAL_PEERS=required. */
+export function describeWithPostgres(what: string, tests: () => void): void {
+  const isMissing = postgresPrograms() === null
+  if (isMissing && process.env.REAL_PEERS === 'required') throw new Error('missing: postgresql')
+  describe.skipIf(isMissing)(what, tests)
+}
+
+/** Starts a server. `isDurable`: with fsync. Throws without the programs. */
+export async function startPostgres({ isDurable = false } = {}): Promise<TestPostgres> {
+  const programs = postgresPrograms()
+  if (programs === null) throw new Error('PostgreSQL is not installed (Debian package postgresql)')
+  const folder = mkdtempSync(join(existsSync(MEMORY) ? MEMORY : tmpdir(), 'postrider-pg-'))
+  const owner = ownerOfServer()
+  if (owner !== null) chownSync(folder, owner.uid, owner.gid)
+  const as = owner ?? {}
+  const data = join(folder, 'data')
+  const made = spawnSync(
+    join(programs, 'initdb'),
+    ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'],
+    { ...as, cwd: folder, encoding: 'utf8' },
+  )
+  if (made.status !== 0) throw new Error(`initdb: ${made.stderr}`)
+  const port = await freePort()
+  let server: ChildProcess | null = null
+
+  const url = (database: string) => `postgres://postgres@127.0.0.1:${port}/${database}`
+  const psql = (statement: string, database = 'postgres') => {
+    const { status, stdout, stderr } = spawnSync(
+      join(programs, 'psql'),
+      ['-X', '-q', '-A', '-t', '-v', 'ON_ERROR_STOP=1', '-d', url(database), '-c', statement],
+      { encoding: 'utf8' },
+    )
+    if (status !== 0) throw new Error(stderr.trim())
+    return stdout.trim()
+  }
+  const resume = async () => {
+    const settings = {
+      listen_addresses: '127.0.0.1',
+      port: String(port),
+      unix_socket_directories: folder,
+      max_connections: '100',
+      fsync: isDurable ? 'on' : 'off',
+      shared_buffers: '32MB',
+    }
+    const started = spawn(
+      join(programs, 'postgres'),
+      ['-D', data, ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])],
+      { ...as, cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] },
+    )
+    server = started
+    await new Promise<void>((resolve, reject) => {
+      let log = ''
+      started.stderr.setEncoding('utf8').on('data', (text: string) => {
+        log = (log + text).slice(-10_000)
+        if (log.includes('database system is ready to accept connections')) resolve()
+      })
+      started.once('exit', (code) => reject(new Error(`PostgreSQL ended with code ${code}: ${log}`)))
+    })
+  }
+  const halt = async (mode: 'fast' | 'immediate') => {
+    const running = server
+    if (running === null) return
+    server = null
+    const ended = new Promise((resolve) => running.once('exit', resolve))
+    running.kill(mode === 'fast' ? 'SIGINT' : 'SIGQUIT')
+    await ended
+  }
+
+  await resume()
+  return {
+    port,
+    url,
+    createDatabase: async (name) => {
+      psql(`create database ${name}`)
+      return url(name)
+    },
+    psql,
+    halt,
+    resume,
+    backendsOf: (application) =>
+      psql(`select pid from pg_stat_activity where application_name = '${application}'`)
+        .split('\n')
+        .filter((pid) => pid !== '')
+        .map(Number),
+    stop: async () => {
+      await halt('immediate')
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+/** PostgreSQL refuses to run as root: then the user of its package; null = the current user. */
+function ownerOfServer(): { uid: number; gid: number } | null {
+  if (userInfo().uid !== 0) return null
+  const line = readFileSync('/etc/passwd', 'utf8')
+    .split('\n')
+    .find((each) => each.startsWith('postgres:'))
+  if (line === undefined) throw new Error('there is no user postgres')
+  const [, , uid, gid] = line.split(':')
+  return { uid: Number(uid), gid: Number(gid) }
+}
