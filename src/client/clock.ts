@@ -1,13 +1,14 @@
-/** Time and randomness, replaceable in tests. */
+/** Time and randomness. Replace it in tests. */
 export interface Clock {
-  /** ms */
+  /** Current time in ms UTC. */
   now(): number
-  /** Resolves after this many ms, or immediately when the signal is aborted. */
+  /** Resolves after this many ms, or immediately when the signal is aborted. Never rejects. */
   sleep(ms: number, signal: AbortSignal): Promise<void>
-  /** 0 ≤ x < 1 */
+  /** A random number x with 0 ≤ x < 1. */
   random(): number
 }
 
+/** The clock and random numbers of the runtime. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   sleep: (ms, signal) =>
@@ -24,5 +25,5 @@ export const systemClock: Clock = {
   random: () => Math.random(),
 }
 
-/** Largest delay of a timer; a longer one would fire immediately. */
+/** Maximum delay of a timer. With a longer one it would fire immediately. */
 const LONGEST_MS = 2 ** 31 - 1

@@ -3,26 +3,30 @@ import { aborted, exchange, failureOf, NEVER, respond } from './exchange.ts'
 import { type Limit, limited } from './limit.ts'
 import type { Page } from './pages.ts'
 import { parseResponse } from './response.ts'
-import { mayGoAgain, pauseMs } from './retry.ts'
+import { canRetry, pauseMs } from './retry.ts'
 import { serverSent } from './server-sent.ts'
 import type { Event } from './types.ts'
-import type { Ask, Wire } from './wire.ts'
+import type { ApiRequest, Wire } from './wire.ts'
 
-/** The server sends something every 15 s; after 45 s of silence the connection counts as lost. */
+/** Time without data after which the connection counts as lost. The server sends data at least every 15 s. */
 const SILENT_MS = 45_000
 
-/** Live events: `for await (const event of postrider.events.stream())`. Starts when iterated: now, or after `after`.
- *  After the first connection it reconnects automatically and resumes after the last received event, so no event is
- *  missed or repeated. It ends with `break`, with its signal (an AbortError), or with an error from the server. */
+/** Live events: `for await (const event of postrider.events.stream())`. Connects when iteration starts, and yields the
+ *  events from then on, or those after the event `after`.
+ *
+ *  If the connection fails, it reconnects and resumes after the last received event, so that no event is missed or
+ *  repeated. Only before the first connection succeeds, `maxRetries` limits the attempts. Iteration ends with `break`.
+ *  It throws an `AbortError` if the signal is aborted, and the `PostriderError` if the server rejects the request. */
 export class EventStream implements AsyncIterable<Event> {
   readonly #wire: Wire
-  readonly #askBehind: (after: string) => Ask
+  readonly #requestAfter: (after: string) => ApiRequest
   readonly #after: string | undefined
 
-  /** `askAfter` creates the request for events after an ID; '' = from the oldest. */
-  constructor(wire: Wire, askAfter: (after: string) => Ask, after: string | undefined) {
+  /** `requestAfter` creates the request for events after an event ID, or from the oldest event for ''. `after` is the
+   *  event to start after; undefined starts with new events. */
+  constructor(wire: Wire, requestAfter: (after: string) => ApiRequest, after: string | undefined) {
     this.#wire = wire
-    this.#askBehind = askAfter
+    this.#requestAfter = requestAfter
     this.#after = after
   }
 
@@ -32,11 +36,11 @@ export class EventStream implements AsyncIterable<Event> {
     let isBegun = false
     let retryMs = 0
     for (let failures = 0; ; failures++) {
-      const ask = this.#askBehind(after)
-      const limit = limited(clock, ask.timeoutMs, ask.signal)
+      const request = this.#requestAfter(after)
+      const limit = limited(clock, request.timeoutMs, request.signal)
       let failure = ENDED
       try {
-        const chunks = await this.#connect(ask, limit)
+        const chunks = await this.#connect(request, limit)
         isBegun = true
         for await (const { id, data } of serverSent(chunks, (ms) => {
           retryMs = ms
@@ -46,37 +50,39 @@ export class EventStream implements AsyncIterable<Event> {
           if (data !== null) yield JSON.parse(data) as Event
         }
       } catch (error) {
-        failure = failureOf(error, this.#wire, ask, limit)
+        failure = failureOf(error, this.#wire, request, limit)
       } finally {
         limit.end()
       }
-      const canReconnect = mayGoAgain(failure, true) || failure.code === 'timed_out'
-      if (!canReconnect || (!isBegun && failures >= ask.maxRetries)) throw failure
-      await clock.sleep(retryMs + pauseMs(failure, failures, clock.random()), ask.signal ?? NEVER)
-      if (ask.signal?.aborted) throw aborted(ask)
+      const canReconnect = canRetry(failure, true) || failure.code === 'timed_out'
+      if (!canReconnect || (!isBegun && failures >= request.maxRetries)) throw failure
+      await clock.sleep(retryMs + pauseMs(failure, failures, clock.random()), request.signal ?? NEVER)
+      if (request.signal?.aborted) throw aborted(request)
     }
   }
 
-  /** The current position. Without it, events before the first one received could be missed. */
+  /** ID of the newest event, '' if there is none. Without it, a reconnect before the first event would skip the events
+   *  since iteration started. */
   async #newest(): Promise<string> {
     const newest = await exchange<Page<Event>>(this.#wire, {
-      ...this.#askBehind(''),
+      ...this.#requestAfter(''),
       path: '/v1/events?limit=1',
       headers: {},
     })
     return newest.data.data[0]?.id ?? ''
   }
 
-  async #connect(ask: Ask, limit: Limit): Promise<AsyncIterable<Uint8Array>> {
-    const response = await respond(this.#wire, ask, limit)
+  async #connect(request: ApiRequest, limit: Limit): Promise<AsyncIterable<Uint8Array>> {
+    const response = await respond(this.#wire, request, limit)
     const isStream = response.ok && response.headers.get('content-type')?.startsWith('text/event-stream')
     if (isStream && response.body !== null) return chunksOf(response.body, limit)
-    parseResponse(response, new Uint8Array(await response.arrayBuffer()), ask)
+    parseResponse(response, new Uint8Array(await response.arrayBuffer()), request)
     throw errorOf({ code: 'unexpected_answer', message: 'an unexpected content type', status: response.status })
   }
 }
 
-/** The limit applies to the server's silence, not to the caller's processing time. */
+/** Chunks of a response body. The limit applies to the time between chunks, not to the time that the caller takes to
+ *  process them. */
 async function* chunksOf(body: ReadableStream<Uint8Array>, limit: Limit): AsyncGenerator<Uint8Array, void> {
   const reader = body.getReader()
   try {
@@ -88,7 +94,7 @@ async function* chunksOf(body: ReadableStream<Uint8Array>, limit: Limit): AsyncG
       yield value
     }
   } finally {
-    void reader.cancel().catch(() => {}) // it may be broken already
+    void reader.cancel().catch(() => {}) // rejects if the connection has failed
   }
 }
 

@@ -1,5 +1,5 @@
-/** The client for programs in TypeScript or JavaScript: Node 20.3, Bun and Deno. It uses only what all of them
- *  provide. */
+/** The client for TypeScript and JavaScript, for Node from 20.3, Bun and Deno. It uses only APIs that all of them
+ *  have. */
 export type { Api } from './api.ts'
 export { Call, type CallOptions, type KeyedOptions, type Result, type SendOptions } from './call.ts'
 export type { Clock } from './clock.ts'

@@ -1,20 +1,23 @@
 import type { Clock } from './clock.ts'
 
-/** A fixed reason; otherwise the runtime creates an exception each time. */
+/** Reason for stopping a timer. Without a reason, the runtime creates an exception each time. */
 const DONE = 'done'
 
-/** A signal that aborts with the caller's signal or after a timeout. */
+/** A signal that is aborted with the caller's signal or after a timeout. */
 export interface Limit {
   signal: AbortSignal
+  /** True after the timeout has elapsed. */
   isOver(): boolean
   /** Restarts the timeout with this many ms. */
   restart(ms: number): void
-  /** No limit, until `restart`. */
+  /** Stops the timeout until `restart`. */
   pause(): void
+  /** Stops the timeout and no longer listens to the caller's signal. */
   end(): void
 }
 
-/** Starts immediately. */
+/** Clock, timeout in ms and the caller's signal → Limit whose timeout has started. Call `end` when it is not needed any
+ *  more. */
 export function limited(clock: Clock, ms: number, outer: AbortSignal | undefined): Limit {
   const inner = new AbortController()
   let timer = new AbortController()

@@ -1,20 +1,21 @@
 import { errorOf } from './errors.ts'
 import type { SendMessage } from './types.ts'
 
-/** The parts of nodemailer's message that a transport uses. */
+/** The parts of nodemailer's MailMessage that the transport uses. */
 export interface NodemailerMail {
-  /** The options of the mail, which may be anything: nodemailer's types are not available here. */
+  /** The options of the mail. Untyped, because the client does not depend on nodemailer. */
   data: object
   message: {
     getEnvelope(): { from: string | false; to: string[] }
     getAddresses(): object
   }
-  /** Reads files, streams and URLs; attachments become text or base64. */
+  /** Reads the files, streams and URLs of the mail. Passes the options with attachments as text or base64. */
   normalize(done: (error: Error | null, data?: object) => void): void
 }
 
-/** nodemailer message → API message and its idempotency key (null = none). Throws a PostriderError
- *  (`validation_error`) that names an unsupported option, and nodemailer's errors, for example for a missing file. */
+/** nodemailer mail → API message, and the idempotency key in its headers (null if none). Rejects with a
+ *  `ValidationError` that names the first unsupported option, and with errors of nodemailer, for example for a missing
+ *  file. */
 export async function messageOf(
   mail: NodemailerMail,
 ): Promise<{ message: SendMessage; idempotencyKey: string | null }> {
@@ -43,7 +44,7 @@ export async function messageOf(
   return { message, idempotencyKey: own['idempotency-key'] ?? null }
 }
 
-/** Reason why each option is not supported. */
+/** nodemailer option that the API does not support → what to say about it. */
 const UNSUPPORTED: Record<string, string> = {
   raw: 'raw messages are not supported; send them over SMTP',
   envelope: 'the envelope is built from the addresses',
@@ -74,7 +75,8 @@ function normalized(mail: NodemailerMail): Promise<Data> {
   )
 }
 
-/** Quoted if the name contains special characters. RFC 5322 §3.2.4. */
+/** nodemailer address → `Name <a@d>`, with the name quoted if it contains special characters (RFC 5322 §3.2.4). Without
+ *  a name, the address alone. */
 function addressText(given: unknown): string {
   const { name: anyName, address: anyAddress } = recordOf(given)
   const [name, address] = [textOf(anyName), textOf(anyAddress)]
@@ -82,8 +84,8 @@ function addressText(given: unknown): string {
   return /^[^()<>[\]:;@\\,"]*$/.test(name) ? `${name} <${address}>` : `"${name.replace(/["\\]/g, '\\$&')}" <${address}>`
 }
 
-/** Headers as object or list, and nodemailer's header options → message headers, and the values of our own headers by
- *  the end of their name. */
+/** Options of the mail → message headers, and the values of our `X-Service-…` headers (`own`) by the rest of their
+ *  name. Throws a `ValidationError` for a repeated header. */
 function headersOf(data: Data): { headers: Record<string, string>; own: Record<string, string | undefined> } {
   const own: Record<string, string> = {}
   const headers: Record<string, string> = {}
@@ -99,6 +101,7 @@ function headersOf(data: Data): { headers: Record<string, string>; own: Record<s
   return { headers, own }
 }
 
+/** Headers as object or list, and options that nodemailer writes as headers → names and values. */
 function fieldsOf(data: Data): [name: string, value: string][] {
   const { headers, inReplyTo, references, priority, xMailer, list, normalizedHeaders } = data
   const given: [string, unknown][] = Array.isArray(headers)
@@ -141,7 +144,7 @@ function metadataOf(text: string): NonNullable<SendMessage['metadata']> {
   }
 }
 
-/** UTF-8 as base64, in pieces, because the number of function arguments is limited. */
+/** Text → base64 of its UTF-8. Works in pieces, because runtimes limit the number of function arguments. */
 function base64Of(text: string): string {
   const bytes = new TextEncoder().encode(text)
   let letters = ''
@@ -149,7 +152,7 @@ function base64Of(text: string): string {
   return btoa(letters)
 }
 
-/** Fields of something that nodemailer made. */
+/** An object of nodemailer. */
 type Data = Readonly<Record<string, unknown>>
 
 const recordOf = (value: unknown): Data => (typeof value === 'object' && value !== null ? { ...value } : {})

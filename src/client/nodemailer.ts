@@ -3,21 +3,23 @@ import { Postrider, type PostriderOptions } from './postrider.ts'
 import { VERSION } from './routes.ts'
 import type { AcceptedMessage } from './types.ts'
 
-/** Result of `sendMail`. `messageId` is Postrider's: `msg_…`. */
+/** Result of `sendMail`. */
 export interface PostriderSent {
   envelope: { from: string | false; to: string[] }
+  /** The message's ID in Postrider: `msg_…`. */
   messageId: string
   status: AcceptedMessage['status']
+  /** Addresses of the recipients that get the message. */
   accepted: string[]
-  /** Suppressed recipients, who receive nothing. */
+  /** Addresses of suppressed recipients, which do not get the message. */
   rejected: string[]
   response: string
 }
 
-/** For nodemailer's `createTransport(postriderTransport({ baseUrl, apiKey }))`: sends mail through the API, with the
- *  client's retries. Headers set tags, metadata, an idempotency key and List-Unsubscribe, as with SMTP
- *  (`X-Service-Tags`, …). Options that the API does not support are rejected with a PostriderError and nothing is
- *  sent. Throws a TypeError as `new Postrider` does. */
+/** A transport for nodemailer that sends mail through the API, with the client's retries:
+ *  `createTransport(postriderTransport({ baseUrl, apiKey }))`. As with SMTP, `X-Service-…` headers set tags, metadata,
+ *  an idempotency key and List-Unsubscribe. `sendMail` rejects with a `ValidationError`, and sends nothing, if the mail
+ *  has an option that the API does not support. Throws a TypeError if URL or key is missing or invalid. */
 export function postriderTransport(options: PostriderOptions = {}) {
   const client = new Postrider(options)
   return {
@@ -32,7 +34,8 @@ export function postriderTransport(options: PostriderOptions = {}) {
       )
     },
 
-    /** Checks that the server accepts the key. A send-only key cannot read, which is also proof that it is valid. */
+    /** Checks that the server accepts the key. A key without `read` gets 403, which also proves that the key is valid.
+     *  Without a callback, rejects with the PostriderError. */
     async verify(done?: (error: Error | null, isRight?: true) => void): Promise<true> {
       const { error } = await client.usage.get().safe()
       const fault = error === null || error.code === 'forbidden' ? null : error

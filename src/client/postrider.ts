@@ -8,34 +8,35 @@ import { unwrap } from './unwrap.ts'
 import { waitFor } from './wait-for.ts'
 import type { Fetch } from './wire.ts'
 
+/** Options of the client. */
 export interface PostriderOptions {
-  /** `https://mail.example.com`; default: POSTRIDER_URL from the environment. */
+  /** URL of your server, such as `https://mail.example.com`. Default: the environment variable POSTRIDER_URL. */
   baseUrl?: string | undefined
-  /** Default: POSTRIDER_API_KEY from the environment. */
+  /** API key. Default: the environment variable POSTRIDER_API_KEY. */
   apiKey?: string | undefined
-  /** Timeout of a call including its retries; default 10 s. */
+  /** Timeout of a call including its retries, in ms. Default: 10,000. */
   timeoutMs?: number | undefined
-  /** Retries after a connection error, 429, 500, 502, 503 or 504; default 2. */
+  /** Maximum retries of a call after a connection error, 429, 500, 502, 503 or 504. Default: 2. */
   maxRetries?: number | undefined
   /** Replaces the runtime's `fetch`. */
   fetch?: Fetch | undefined
-  /** For tests. */
+  /** Replaces the clock and random numbers in tests. */
   clock?: Clock | undefined
 }
 
 /** Methods of the client besides the API operations. */
 interface Additions {
   messages: {
-    /** Resolves once every recipient is final: delivered, bounced, suppressed or cancelled. Throws a TimeoutError
-     *  after `timeoutMs` (60 s); delivery continues. */
+    /** Polls the message until every recipient is final (delivered, bounced, suppressed or cancelled) and resolves with
+     *  it. Rejects with a `TimeoutError` after `timeoutMs` (default 60 s); delivery continues. */
     waitFor(messageId: string, options?: CallOptions): Call<Message>
-    /** Reschedules a message; ISO 8601. */
+    /** Reschedules a scheduled message to a Date or an ISO 8601 time. */
     reschedule(messageId: string, scheduledAt: string | Date, options?: CallOptions): Call<Message>
   }
   webhooks: { unwrap: typeof unwrap }
 }
 
-/** All operations that an API key can call, named as in the API. Fields keep their names. */
+/** The client: a method for every operation that an API key can call. Fields have the same names as in the API. */
 export type Postrider = Api & Additions
 
 class PostriderClient {
@@ -45,7 +46,7 @@ class PostriderClient {
     const wire = {
       baseUrl: baseUrlOf(options.baseUrl ?? environment('POSTRIDER_URL')),
       apiKey: apiKeyOf(options.apiKey ?? environment('POSTRIDER_API_KEY')),
-      // Looked up on each call, so that it can be replaced. Called unbound, a browser's fetch would throw.
+      // Read on each call, so that programs can replace it. A browser's fetch needs `globalThis` as its `this`.
       fetch: options.fetch ?? ((url: string, init: RequestInit) => globalThis.fetch(url, init)),
       clock,
     }
@@ -65,7 +66,7 @@ class PostriderClient {
   }
 }
 
-/** `new Postrider({ baseUrl, apiKey })`. Throws a TypeError if one is missing or invalid. */
+/** Creates a client: `new Postrider({ baseUrl, apiKey })`. Throws a TypeError if URL or key is missing or invalid. */
 export const Postrider = PostriderClient as unknown as new (options?: PostriderOptions) => Postrider
 
 function baseUrlOf(text: string | undefined): string {
@@ -79,7 +80,7 @@ function baseUrlOf(text: string | undefined): string {
   return address.slice(0, end)
 }
 
-/** URL.parse is not in Node 20. */
+/** Like URL.parse, which Node 20 does not have. */
 function urlOf(text: string): URL | null {
   try {
     return new URL(text)
@@ -88,14 +89,14 @@ function urlOf(text: string): URL | null {
   }
 }
 
-/** The value itself never appears in a message. */
+/** API key → the same key. Throws a TypeError if it is missing or invalid. The message does not contain the key. */
 function apiKeyOf(text: string | undefined): string {
   if (!text) throw new TypeError('apiKey (or POSTRIDER_API_KEY) is missing')
   if (!/^[\x21-\x7e]+$/.test(text)) throw new TypeError('apiKey contains invalid characters. Check for a line break.')
   return text
 }
 
-/** Null if there is no environment or it cannot be read. */
+/** Name of an environment variable → its value; undefined if it is not set or the runtime denies access. */
 function environment(name: string): string | undefined {
   try {
     const { process } = globalThis as { process?: { env?: Record<string, string | undefined> } }

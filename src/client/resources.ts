@@ -5,15 +5,15 @@ import { exchange } from './exchange.ts'
 import { type Page, Pages } from './pages.ts'
 import { queryOf } from './query.ts'
 import type { Route, Routes } from './route.ts'
-import type { Ask, Wire } from './wire.ts'
+import type { ApiRequest, Wire } from './wire.ts'
 
-/** Timeout and retries of a client. */
+/** Default timeout, in ms, and maximum retries of calls. */
 export interface Timeouts {
   timeoutMs: number
   maxRetries: number
 }
 
-/** Table of operations → object of the same structure with a function for each. */
+/** Table of operations → object of the same structure with a function for each operation. */
 export function resourcesOf(routes: Routes, wire: Wire, timeouts: Timeouts): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(routes).map(([name, route]) => [
@@ -34,20 +34,20 @@ function operationOf(route: Route, wire: Wire, timeouts: Timeouts) {
       requestOf(route, ids, { ...(input as object), ...more }, { ...timeouts, ...set(options) })
     if (route.isStream)
       return new EventStream(wire, (after) => requestWith({ after }), (input as { after?: string })?.after)
-    // Inside the promise, so that invalid input rejects the call.
-    const ask = async (more = {}) => exchange<Page<unknown>>(wire, requestWith(more))
-    return route.isList ? new Pages(ask) : new Call(ask())
+    // An async function, so that invalid input rejects the call instead of throwing.
+    const send = async (more = {}) => exchange<Page<unknown>>(wire, requestWith(more))
+    return route.isList ? new Pages(send) : new Call(send())
   }
 }
 
-/** Undefined values are omitted. */
+/** Options of a call without those that are undefined, so that the defaults apply. */
 function set(options: unknown): AllOptions {
   return Object.fromEntries(Object.entries(options ?? {}).filter(([, value]) => value !== undefined))
 }
 
 type AllOptions = CallOptions & KeyedOptions & SendOptions
 
-function requestOf(route: Route, ids: unknown[], input: object, options: Timeouts & AllOptions): Ask {
+function requestOf(route: Route, ids: unknown[], input: object, options: Timeouts & AllOptions): ApiRequest {
   const { method, takes, isKeyed, isRepeatable, isRaw, isStream } = route
   const { waitSeconds = 0, timeoutMs, maxRetries, signal } = options
   return {
@@ -67,7 +67,8 @@ function requestOf(route: Route, ids: unknown[], input: object, options: Timeout
   }
 }
 
-/** Without an ID the path would be that of another operation. */
+/** Path with the IDs filled in. Throws a `ValidationError` for a missing or empty ID, because the path would then be
+ *  that of another operation. */
 function pathOf({ path }: Route, ids: unknown[]): string {
   let index = 0
   return path.replace(PARAMETER, (_, name: string) => {
@@ -86,7 +87,8 @@ function bodyOf(input: object): string {
   }
 }
 
-/** Invalid header values are rejected here; a runtime would report them like a connection error. */
+/** Idempotency key → the same key. Throws a `ValidationError` if it is invalid; otherwise `fetch` would fail, which
+ *  looks like a connection error. */
 function keyOf(key: string): string {
   if (!/^[\x20-\x7e]{1,255}$/.test(key)) throw invalid('Idempotency-Key', 'must be 1 to 255 printable ASCII characters')
   return key

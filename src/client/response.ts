@@ -1,12 +1,13 @@
 import type { ParsedResponse } from './call.ts'
 import { errorOf, type Failure } from './errors.ts'
-import type { Ask } from './wire.ts'
+import type { ApiRequest } from './wire.ts'
 
-/** Parses a response; throws if it is an error or not from Postrider. */
+/** Response and the bytes of its body → parsed data: JSON, or with `isRaw` also other types, as text or bytes. Throws
+ *  the PostriderError of an error response, and an `UnexpectedAnswerError` if it is not a response of Postrider. */
 export function parseResponse<T>(
   response: Response,
   bytes: Uint8Array,
-  { isRaw, idempotencyKey = null }: Pick<Ask, 'isRaw' | 'idempotencyKey'>,
+  { isRaw, idempotencyKey = null }: Pick<ApiRequest, 'isRaw' | 'idempotencyKey'>,
 ): ParsedResponse<T> {
   const { status, headers } = response
   const requestId = headers.get('x-request-id')
@@ -39,7 +40,7 @@ export function parseResponse<T>(
   })
 }
 
-/** `{"error": {…}}` → its content; null for anything else. */
+/** Body `{"error": {…}}` → its failure; null for any other body. */
 function failureIn(body: unknown): Failure | null {
   const error = (body as { error?: Record<string, unknown> } | null)?.error
   if (typeof error?.code !== 'string' || typeof error.message !== 'string') return null
@@ -54,12 +55,13 @@ function failureIn(body: unknown): Failure | null {
   }
 }
 
-/** Seconds. Postrider never sends a date, so dates are ignored (RFC 9110 §10.2.3). */
+/** `Retry-After` in seconds; null if missing. Ignores dates, which Postrider never sends (RFC 9110 §10.2.3). */
 function retryAfterOf(headers: Headers): number | null {
   const text = headers.get('retry-after')
   return text !== null && /^\d{1,9}$/.test(text.trim()) ? Number(text) : null
 }
 
+/** Parsed JSON; undefined if it is invalid. */
 function parsed(bytes: Uint8Array): unknown {
   try {
     return JSON.parse(new TextDecoder().decode(bytes))

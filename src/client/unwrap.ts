@@ -1,22 +1,23 @@
 import type { Event, InboundReceived } from './types.ts'
 
-/** A verified request to your endpoint: a webhook event or an inbound message. `type` distinguishes them; an inbound
- *  message has no type in its payload and gets `inbound.received`. */
+/** Payload of a verified request to your endpoint: a webhook event or an inbound message. `type` distinguishes them.
+ *  The payload of an inbound message has no `type`; `unwrap` adds `inbound.received`. */
 export type WebhookEvent = Event | ({ type: 'inbound.received' } & InboundReceived)
 
-/** Request headers of any framework: a `Headers`, or an object with names in any case. */
+/** Request headers of any framework: a `Headers` object, or an object with header names in any case. */
 export type HeadersLike =
   | { get(name: string): string | null }
   | Readonly<Record<string, string | readonly string[] | undefined>>
 
+/** Options of `unwrap`. */
 export interface UnwrapOptions {
-  /** Maximum difference between the signature time and now, in either direction, in seconds. */
+  /** Maximum difference between the time of the signature and now, in seconds. Default: 300. */
   toleranceSeconds?: number
-  /** ms */
+  /** Returns the current time in ms UTC. Default: `Date.now`. */
   now?: () => number
 }
 
-/** Why a request failed verification. */
+/** Why `unwrap` rejected a request. */
 export type VerificationFault =
   | 'missing_header'
   | 'malformed_header'
@@ -25,7 +26,7 @@ export type VerificationFault =
   | 'bad_secret'
   | 'bad_body'
 
-/** The signature is invalid. Respond with 401 and ignore the request. */
+/** The request could not be verified. Respond with 401 and ignore it. */
 export class WebhookVerificationError extends Error {
   readonly fault: VerificationFault
 
@@ -36,10 +37,15 @@ export class WebhookVerificationError extends Error {
   }
 }
 
-/** Verifies a request to your endpoint and returns its event. `body` is the raw body, before any parsing. Uses
- *  `X-Service-Signature`, else `X-Inbound-Signature`, else the Standard Webhooks headers; one valid `v1` of several is
- *  enough, and all are compared in constant time. Throws a WebhookVerificationError. A genuine event can arrive twice,
- *  with the same `id`. The signatures are HMAC-SHA256; see "Signature scheme" in the Standard Webhooks specification. */
+/** Verifies the signature of a request to your endpoint and resolves with its event. `body` is the raw body, before any
+ *  parsing; `secret` is the signing secret of the webhook or inbound route.
+ *
+ *  Uses the header `X-Service-Signature`, else `X-Inbound-Signature`, else those of Standard Webhooks ("Signature
+ *  scheme" in its specification). The signatures are HMAC-SHA256 and compared in constant time. If there are several
+ *  `v1` signatures, one valid signature is enough.
+ *
+ *  Rejects with a `WebhookVerificationError` if the request is not genuine or too old. A genuine event can arrive
+ *  twice, with the same `id`. */
 export async function unwrap(
   body: string | Uint8Array | ArrayBuffer,
   headers: HeadersLike,
@@ -74,7 +80,7 @@ export async function unwrap(
 interface Signed {
   header: string
   t: number
-  /** Prefix of the body in the signed text. */
+  /** Text before the body in the signed text. */
   prefix: string
   key: Bytes
   signatures: Bytes[]
@@ -97,8 +103,9 @@ function signatureIn(headers: HeadersLike, secret: string): Signed {
   return standardSignature(headers, secret)
 }
 
-/** `t=<seconds>,v1=<hex>[,v1=<hex>]`; other fields are reserved for later versions. `t` stays a string because it is
- *  part of the signed text. */
+/** Header value `t=<seconds>,v1=<hex>[,v1=<hex>]` → time, prefix of the signed text and signatures. Ignores other
+ *  fields, which are reserved for later versions. The prefix contains `t` exactly as received. Throws
+ *  `malformed_header`. */
 function fieldsOf(header: string, value: string): Pick<Signed, 't' | 'prefix' | 'signatures'> {
   const fields = value.split(',').map((field) => field.trim())
   const times = fields.filter((field) => field.startsWith('t=')).map((field) => field.slice(2))
@@ -110,7 +117,8 @@ function fieldsOf(header: string, value: string): Pick<Signed, 't' | 'prefix' | 
   return { t: Number(times[0]), prefix: `${times[0]}.`, signatures: signatures.map(bytesOfHex) }
 }
 
-/** `webhook-signature: v1,<base64> v1,<base64>`; the key is the decoded base64 of the secret. */
+/** Headers and secret of Standard Webhooks → signature: `webhook-signature: v1,<base64> v1,<base64>`. The HMAC key is
+ *  the decoded base64 of the secret. Throws `missing_header`, `malformed_header` or `bad_secret`. */
 function standardSignature(headers: HeadersLike, secret: string): Signed {
   const [id, time, value] = ['webhook-id', 'webhook-timestamp', 'webhook-signature'].map((name) =>
     headerOf(headers, name),
@@ -197,5 +205,5 @@ const hmacKey = (key: Bytes) =>
   crypto.subtle.importKey('raw', key, { name: 'HMAC', hash: 'SHA-256' }, false, ['verify'])
 const fault = (what: VerificationFault, message: string) => new WebhookVerificationError(what, message)
 const encoder = new TextEncoder()
-/** Thirteen digits would be milliseconds. */
+/** Unix time in seconds. With thirteen digits it would be in milliseconds. */
 const TIME = /^\d{1,12}$/

@@ -5,8 +5,9 @@ import { errorOf } from './errors.ts'
 import { NEVER } from './exchange.ts'
 import type { Message } from './types.ts'
 
-/** Polls until every recipient of a message is final, at most `timeoutMs` (60 s) → the message. Throws a TimeoutError
- *  if one is still in progress; delivery continues. */
+/** Polls a message until every recipient is final, and resolves with it. Rejects with a `TimeoutError` if a recipient
+ *  is not final after `timeoutMs` (default 60 s); delivery continues. Rejects with the PostriderError of a failed
+ *  request. */
 export function waitFor(
   get: Api['messages']['get'],
   clock: Clock,
@@ -14,7 +15,7 @@ export function waitFor(
   { timeoutMs = 60_000, signal, ...options }: CallOptions = {},
 ): Call<Message> {
   const endsAt = clock.now() + timeoutMs
-  const look = async () => {
+  const poll = async () => {
     for (let pauseMs = FIRST_MS; ; pauseMs = Math.min(LONGEST_MS, pauseMs * 2)) {
       const { data: message, error, requestId } = await get(messageId, { ...options, signal }).safe()
       if (error !== null) throw error
@@ -26,7 +27,7 @@ export function waitFor(
       await clock.sleep(pauseMs, signal ?? NEVER) // if aborted, the next request throws
     }
   }
-  return new Call(look())
+  return new Call(poll())
 }
 
 const OPEN: readonly string[] = ['scheduled', 'queued', 'deferred']

@@ -1,29 +1,31 @@
 import type { Clock } from './clock.ts'
 
-/** The part of `fetch` that is used. */
+/** The part of `fetch` that the client uses. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>
 
-/** Where requests go, and how patient we are. */
+/** The server, its key, and the functions with which requests are sent. */
 export interface Wire {
-  /** Without a slash at its end. */
+  /** URL of the server without a trailing slash. */
   baseUrl: string
   apiKey: string
   fetch: Fetch
   clock: Clock
 }
 
-/** One thing to ask. */
-export interface Ask {
+/** A request to the API, with its timeout and retries. */
+export interface ApiRequest {
   method: string
-  /** With its query: `/v1/messages?limit=5` */
+  /** Path with query: `/v1/messages?limit=5`. */
   path: string
-  /** JSON; undefined = no body. */
+  /** JSON text; undefined for a request without a body. */
   body?: string | undefined
   headers?: Record<string, string>
   idempotencyKey?: string | null
+  /** Repeating the request has no further effect. */
   isRepeatable: boolean
-  /** An answer that is not JSON is one, too: text as text, all else as bytes. */
+  /** The response may have another content type than JSON. It becomes text for `text/…`, otherwise bytes. */
   isRaw: boolean
+  /** Timeout including retries, in ms. */
   timeoutMs: number
   maxRetries: number
   signal?: AbortSignal | undefined
