@@ -13,7 +13,8 @@ function start(limitBytes = Number.POSITIVE_INFINITY) {
   const memory = createMemory({ limitBytes, largestMailBytes: 0, clock, residentBytes: () => 0 })
   const bodies = createLargeBodies({ clock, memory })
   const outcomes: string[] = []
-  /** A request of some bytes, which announces its length or (null) does not → its result. */
+  /** Reads a request body and adds the result to `outcomes`. `announcedBytes` is its Content-Length, null for none.
+   *  Returns a function that releases its memory. */
   const read = async (name: string, keyId: string, announcedBytes: number | null, bytes = 1) => {
     const init = announcedBytes === null ? {} : { headers: headers(announcedBytes) }
     const request = new Request('http://localhost/', { method: 'POST', body: Buffer.alloc(bytes), ...init })
@@ -58,13 +59,13 @@ test('a body without an announced size reserves nothing while it is small, and t
 
 // threat: memory-exhaustion
 test('parsed bodies have a separate memory budget, so that slow uploads do not block complete bodies', async () => {
-  const { clock, bodies } = start(391_000_000) // 202 MB beside our own, a third of it for what comes in
+  const { clock, bodies } = start(391_000_000) // leaves 202 MB for reservations, a third of it for bodies being received
   const open = (keyId: string) => bodies.open(new Request('http://localhost/'), keyId)
   const [slow, quick, late] = [open('a'), open('b'), open('c')]
   for (const each of [slow, quick]) await each.enter(16 * MIB)
   await quick.begin(16 * MIB)
   const small = open('d')
-  await small.begin(16 * MIB) // it never waited to enter, and does not wait now
+  await small.begin(16 * MIB) // has no effect without `enter`
   const third = late.enter(8 * MIB).catch(({ reason }) => reason)
   await clock.advance(20_000)
   expect(await third).toBe('unavailable')

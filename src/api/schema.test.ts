@@ -29,7 +29,7 @@ describe('a time', () => {
     '1795262400000',
     '2026-11-21T07:30:00+0200',
     ' 2026-11-21',
-    // Instants of years without four digits.
+    // In UTC, their year does not have four digits.
     '0000-01-01T00:00:00+00:01',
     '9999-12-31T23:59:59-00:01',
   ]

@@ -194,6 +194,6 @@ test('hostile HTML gets an answer', async () => {
   for (const html of ['<div>'.repeat(100_000), `<a href="https://a.example/${'x'.repeat(1_000_000)}">x</a>`]) {
     const start = performance.now()
     expect((await ask({ from, subject: 'Your order', html })).status).toBe(200)
-    expect(performance.now() - start).toBeLessThan(4_000) // a quadratic reader takes minutes
+    expect(performance.now() - start).toBeLessThan(4_000) // a parser with quadratic running time takes minutes
   }
 })

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createTestApi, type TestApi } from '../support/api.ts'
 
-/** `/v1/audit-log`. openapi.test.ts checks that every managing operation writes an entry. */
+/** `/v1/audit-log`. openapi.test.ts checks that every operation that changes data writes an entry. */
 
 let made: TestApi
 

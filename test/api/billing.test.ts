@@ -20,7 +20,7 @@ const UNLIMITED = Object.fromEntries(
 )
 const FREE = { ...UNLIMITED, requests_per_minute: 60, messages_per_month: 1000, domains: 1, retention_days: 7 }
 const ENTERPRISE = { ...UNLIMITED, retention_days: 90 }
-/** The records of a new organization: a domain and the keys of the test. */
+/** Usage of a new organization: one domain and the keys of the test. */
 const USED = {
   month: '2026-11',
   messages: 0,
@@ -39,7 +39,7 @@ const USED = {
   day_resets_at: '2026-11-22T00:00:00.000Z',
 }
 
-/** Counts that many recipients as accepted in a month, without a message. */
+/** Counts `count` recipients as accepted in a month, without storing a message. */
 const use = ({ store, own }: TestApi, month: string, count: number) =>
   store.messages.accept([], { organizationId: own.organization.id, month, count, limit: -1 })
 

@@ -17,8 +17,8 @@ const HEALTH = [
 
 export const BODY_BYTES = 300_000
 
-/** The API of the server behind a real listener. Organization `rich` has the verified `example.com`; `poor` has one request
- *  a minute and a limit of one domain. No engine runs, so a queued message stays queued. */
+/** Starts the API on a real socket. Organization `rich` has the verified domain `example.com`; the plan of `poor`
+ *  allows one request per minute and one domain. No engine runs, so a queued message stays queued. */
 export async function startContractServer() {
   let isBroken = false
   const config = makeConfig({
@@ -66,7 +66,7 @@ export async function startContractServer() {
     poor: await mintKey(poor, poorDomain.id, 'admin'),
   }
 
-  /** An inbound mail of a route, without a delivery. */
+  /** Stores an inbound message of a route, without a delivery, and resolves with its ID. */
   const addInbound = async (routeId: string) => {
     const ids = { id: mintId('inb'), organizationId: rich, domainId: domain.id, routeId, receivedAt: clock.now() }
     const taken = { message: inboundMessage(ids), deliveryId: null, forward: null }
@@ -95,14 +95,14 @@ export async function startContractServer() {
     random,
     mintId,
     addDomain,
-    /** Headers of an operator session. */
+    /** Opens an operator session and resolves with the headers of its requests. */
     signIn: async () => ({ ...(await signIn(store, clock.now(), random, mintId)), 'x-operator': '1' }),
-    /** Adds a separate session → its id. */
+    /** Opens another operator session and resolves with its ID. */
     addSession: async () => {
       await signIn(store, clock.now(), random, mintId)
       return (await store.sessions.list(clock.now(), { limit: 1, after: null })).records[0]!.id
     },
-    /** Successful actions of the operator in the audit log. */
+    /** Resolves with the operator's successful actions in the audit log. */
     auditedActions: async () => {
       const anyone = { organizationId: null, actorId: 'operator', action: null, resourceId: null }
       const range = { createdAfter: null, createdBefore: null }
@@ -117,7 +117,7 @@ export async function startContractServer() {
   }
 }
 
-/** The store, whose first reads for each request fail while `isBroken`. */
+/** Wraps a store so that the first reads of every request fail while `isBroken` returns true. */
 function breakable(store: Store, isBroken: () => boolean): Store {
   const failWhenBroken = () => {
     if (isBroken()) throw new Error('the disk is on fire')

@@ -88,7 +88,7 @@ describe('/docs', () => {
   })
 })
 
-/** The part of an element that the page's script uses. */
+/** A DOM element with only the members that the page's script uses. */
 class Part {
   attributes: Record<string, string> = {}
   children: (Part | string)[] = []
@@ -127,7 +127,7 @@ class Part {
   }
 }
 
-/** Runs the page's script on a document. */
+/** Runs the page's script with an OpenAPI document. */
 async function draw(script: string, openApi: unknown) {
   const byId = new Map(['main', 'search', 'found', 'version', 'resources'].map((id) => [id, new Part('div')]))
   const page = {

@@ -18,7 +18,7 @@ afterEach(async () => {
   made = zone = resolver = null
 })
 
-/** The API with a DNS server of the test on loopback. */
+/** Starts the API with a test DNS server on loopback. */
 async function start(plan = 'enterprise', requireVerified = true) {
   zone = await startZone([{ name: HOSTNAME, type: 'A', data: '192.0.2.25' }])
   const systemClock = { now: () => performance.now(), sleep: async () => {} }
@@ -36,8 +36,8 @@ async function start(plan = 'enterprise', requireVerified = true) {
 // biome-ignore lint/suspicious/noExplicitAny: the wire record of a domain
 type Wire = any
 
-/** Publishes a domain's records, or those of some purposes; by default all except the record for domains that only
- *  receive. */
+/** Publishes the DNS records of a domain that have these purposes. By default all, except the record for domains that
+ *  only receive mail. */
 function publish(target: Zone, domain: Wire, purposes?: string[]) {
   for (const { purpose, type, name, value, priority } of domain.dns_records) {
     if (purposes === undefined ? purpose === 'ownership' : !purposes.includes(purpose)) continue
@@ -419,7 +419,7 @@ test('a key made on another thread matches its published record', async () => {
   }
 })
 
-/** A queued message of our domain. */
+/** Adds a queued message of our domain and resolves with its ID. */
 async function queueMessage({ store, mintId, own }: TestApi): Promise<string> {
   const id = mintId('msg')
   const message = {

@@ -43,7 +43,7 @@ function eventOf(api: TestApi, tenant: Tenant, type: EventType = 'message.delive
   return createEvent(facts, sampleData(type, api.clock.now()))
 }
 
-async function tell(api: TestApi, count: number, tenant = api.own) {
+async function addEvents(api: TestApi, count: number, tenant = api.own) {
   const events = Array.from({ length: count }, () => eventOf(api, tenant))
   await api.store.events.append(events)
   return events.map(({ id }) => id)
@@ -51,7 +51,7 @@ async function tell(api: TestApi, count: number, tenant = api.own) {
 
 test('events are sent as they are published, with the bytes that webhooks get, and none from before', async () => {
   const api = await start()
-  const [, before] = await tell(api, 2)
+  const [, before] = await addEvents(api, 2)
   const stream = await open(api.own.keys.read)
   expect([stream.status, stream.headers.get('content-type')]).toEqual([200, 'text/event-stream'])
   expect(stream.headers.get('cache-control')).toBe('private, no-store')
@@ -61,14 +61,14 @@ test('events are sent as they are published, with the bytes that webhooks get, a
   expect(stream.text()).toBe(
     `retry: 3000\nid: ${before}\n\nid: ${event.id}\nevent: message.bounced\ndata: ${event.body}\n\n`,
   )
-  const later = await tell(api, 3)
+  const later = await addEvents(api, 3)
   await stream.received(4)
   expect(stream.ids()).toEqual([event.id, ...later])
 })
 
 test('after, or the last id that a client saw, continues behind that event; an empty one starts with the oldest', async () => {
   const api = await start()
-  const ids = await tell(api, 450)
+  const ids = await addEvents(api, 450)
   const key = api.own.keys.read
   const [all, some, resumed] = await Promise.all([
     open(key, '?after='),
@@ -77,7 +77,7 @@ test('after, or the last id that a client saw, continues behind that event; an e
   ])
   await all!.received(450)
   await some!.received(349)
-  const later = await tell(api, 5)
+  const later = await addEvents(api, 5)
   await Promise.all([all!.received(455), some!.received(354), resumed!.received(5)])
   expect(all!.ids()).toEqual([...ids, ...later])
   expect(some!.ids()).toEqual([...ids.slice(101), ...later])
@@ -87,15 +87,15 @@ test('after, or the last id that a client saw, continues behind that event; an e
 test('a client that reconnects again and again during publishing misses no event and gets none twice', async () => {
   const api = await start()
   const key = api.own.keys.read
-  const [first] = await tell(api, 1)
+  const [first] = await addEvents(api, 1)
   let published = 1
   const wanted = [first!]
   const seen = [first!]
   while (published < 400) {
     const stream = await open(key, '', { 'last-event-id': seen.at(-1)! })
-    for (let n = 0; n < 5; n++) wanted.push(...(await tell(api, 9)))
+    for (let n = 0; n < 5; n++) wanted.push(...(await addEvents(api, 9)))
     published += 45
-    await stream.received(Math.min(20, wanted.length - seen.length)) // and breaks off in the middle
+    await stream.received(Math.min(20, wanted.length - seen.length)) // then disconnects in the middle of the stream
     stream.leave()
     await stream.ended
     seen.push(...stream.ids())
@@ -143,7 +143,7 @@ test('a stream with few matches still reports its position, and never one beyond
   const api = await start()
   const stream = await open(api.own.keys.read, '?types=message.bounced')
   expect(stream.lastId()).toBe('')
-  const [last] = (await tell(api, 3)).reverse()
+  const [last] = (await addEvents(api, 3)).reverse()
   await until('it to be said', async () => {
     await api.clock.advance(15_000)
     return stream.lastId() === last
@@ -162,7 +162,7 @@ test('a stream with few matches still reports its position, and never one beyond
 test('an event of another process, without a notification, is sent after the next poll', async () => {
   const api = await start()
   const stream = await open(api.own.keys.read)
-  await tell(api, 1, api.other) // notifies another organization
+  await addEvents(api, 1, api.other) // notifies another organization
   const silent = eventOf(api, api.own)
   const { happened } = api
   api.happened = () => {}
@@ -178,8 +178,8 @@ test('an event of another process, without a notification, is sent after the nex
 test('events of another organization are never sent, and its resources are refused as filters', async () => {
   const api = await start()
   const stream = await open(api.own.keys.read, '?after=')
-  const [theirs] = await tell(api, 3, api.other)
-  const [ours] = await tell(api, 1)
+  const [theirs] = await addEvents(api, 3, api.other)
+  const [ours] = await addEvents(api, 1)
   await stream.received(1)
   expect(stream.ids()).toEqual([ours!])
   for (const query of [`after=${theirs}`, `domain_id=${api.other.domain.id}`]) {
@@ -270,7 +270,7 @@ test('a quiet stream sends something every 15 seconds, and ends at the first aft
     api.addKey(api.own, { permissions: ['read'] }),
   ])
   const [one, two, three] = await Promise.all([open(revoked!), open(expiring!), open(good!)])
-  await api.clock.untilSleeping(4) // the poll for events of other processes, and the three
+  await api.clock.untilSleeping(4) // the poll for events of other processes, and the heartbeats of three streams
   await api.clock.advance(15_000)
   await until('a comment', () => one!.text().endsWith('\n:\n\n'))
   await api.store.apiKeys.revoke(revoked!.record.id, api.clock.now())
@@ -279,7 +279,7 @@ test('a quiet stream sends something every 15 seconds, and ends at the first aft
   await until('two comments', () => two!.text().endsWith(':\n\n:\n\n'))
   await api.clock.advance(15_000)
   await two!.ended
-  const [last] = await tell(api, 1)
+  const [last] = await addEvents(api, 1)
   await three!.received(1)
   expect([one!.ids(), two!.ids(), three!.ids()]).toEqual([[], [], [last!]])
   expect(api.streams.underWay()).toBe(1)
@@ -291,12 +291,12 @@ test('a busy stream ends too when its key is revoked', async () => {
   const stream = await open(key)
   await api.store.apiKeys.revoke(key.record.id, api.clock.now())
   for (let second = 0; second < 14; second++) {
-    await tell(api, 1)
+    await addEvents(api, 1)
     await stream.received(second + 1)
     await api.clock.advance(1_000)
   }
   await api.clock.advance(1_000)
-  await tell(api, 1)
+  await addEvents(api, 1)
   await stream.ended
   expect(stream.events).toHaveLength(14)
 })
@@ -312,7 +312,7 @@ async function openUnread(api: TestApi, query = '') {
   return socket
 }
 
-/** So large that a thousand are about 40 MB, many times what the socket buffers hold. */
+/** Events of about 40 kB each: a thousand of them are many times larger than the socket buffers. */
 function largeEvents(api: TestApi, count: number): Event[] {
   const metadata = Object.fromEntries(Array.from({ length: 40 }, (_, n) => [`key_${n}`, 'x'.repeat(1_000)]))
   return Array.from({ length: count }, () => {
@@ -353,8 +353,8 @@ test('the operator’s session can read the stream of an organization while the 
   const headers = { cookie, 'x-organization': api.own.organization.id }
   const stream = await openEventStream(`${origin}/v1/events/stream`, null, headers)
   streams.push(stream)
-  const [published] = await tell(api, 1)
-  await tell(api, 1, api.other)
+  const [published] = await addEvents(api, 1)
+  await addEvents(api, 1, api.other)
   await stream.received(1)
   const { records } = await api.store.sessions.list(api.clock.now(), { limit: 9, after: null })
   await api.store.sessions.end(records[0]!.id)
@@ -375,11 +375,11 @@ test('while file descriptors are short, streams end and can be resumed', async (
     },
   })
   const stream = await open(api.own.keys.read)
-  const [first] = await tell(api, 1)
+  const [first] = await addEvents(api, 1)
   await stream.received(1)
   tellSupply('short')
   await stream.ended
-  const [second] = await tell(api, 1)
+  const [second] = await addEvents(api, 1)
   tellSupply('ample')
   const again = await open(api.own.keys.read, '', { 'last-event-id': first! })
   await again.received(1)
@@ -392,7 +392,7 @@ test('a shutdown ends streams at once, also those of clients that do not read', 
   const socket = await openUnread(api, '?after=')
   await until('it to be stuck', () => api.streams.delivered() > 0)
   const stream = await open(api.own.keys.read)
-  await tell(api, 3)
+  await addEvents(api, 3)
   await stream.received(3)
   let isStopped = false
   const stopping = api.api.stop(20_000).then(() => {

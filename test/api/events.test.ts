@@ -15,8 +15,8 @@ const start = async () => {
   return made
 }
 
-/** Writes an event of the tenant and returns its id. */
-async function tell(api: TestApi, tenant: Tenant, type: EventType, messageId: string | null = null) {
+/** Stores an event of the tenant and resolves with its ID. */
+async function addEvent(api: TestApi, tenant: Tenant, type: EventType, messageId: string | null = null) {
   const event = createEvent(
     {
       id: api.mintId('evt'),
@@ -39,10 +39,10 @@ const idsOf = (answer: { body: { data: { id: string }[] } }) => answer.body.data
 test('events are listed newest first in their envelopes, by type, message and time', async () => {
   const api = await start()
   const key = api.own.keys.read
-  const a = await tell(api, api.own, 'message.delivered', 'msg_a')
-  const b = await tell(api, api.own, 'message.bounced', 'msg_b')
-  const c = await tell(api, api.own, 'message.opened', 'msg_a')
-  await tell(api, api.other, 'message.delivered', 'msg_c')
+  const a = await addEvent(api, api.own, 'message.delivered', 'msg_a')
+  const b = await addEvent(api, api.own, 'message.bounced', 'msg_b')
+  const c = await addEvent(api, api.own, 'message.opened', 'msg_a')
+  await addEvent(api, api.other, 'message.delivered', 'msg_c')
   const list = async (query: string) => idsOf(await api.ask('GET', `/v1/events${query}`, { key }))
   expect(await list('')).toEqual([c, b, a])
   expect(await list('?type=message.bounced')).toEqual([b])
@@ -66,7 +66,7 @@ test('with after the list runs oldest first to its end, by cursor or by the last
   const api = await start()
   const key = api.own.keys.read
   const ids: string[] = []
-  for (let n = 0; n < 5; n++) ids.push(await tell(api, api.own, 'message.delivered'))
+  for (let n = 0; n < 5; n++) ids.push(await addEvent(api, api.own, 'message.delivered'))
   const first = await api.ask('GET', '/v1/events?after=&limit=2', { key })
   expect([idsOf(first), first.body.has_more]).toEqual([ids.slice(0, 2), true])
   const second = await api.ask('GET', `/v1/events?limit=2&after=&cursor=${first.body.next_cursor}`, { key })
@@ -74,14 +74,14 @@ test('with after the list runs oldest first to its end, by cursor or by the last
   const third = await api.ask('GET', `/v1/events?after=${ids[3]}`, { key })
   expect(third.body).toMatchObject({ data: [{ id: ids[4] }], has_more: false, next_cursor: null })
   expect(idsOf(await api.ask('GET', `/v1/events?after=${ids[4]}`, { key }))).toEqual([])
-  ids.push(await tell(api, api.own, 'message.delivered'))
+  ids.push(await addEvent(api, api.own, 'message.delivered'))
   expect(idsOf(await api.ask('GET', `/v1/events?after=${ids[4]}`, { key }))).toEqual([ids[5]!])
 })
 
 test('an unknown after, or a cursor of the other direction, is 400', async () => {
   const api = await start()
   const key = api.own.keys.read
-  for (let n = 0; n < 3; n++) await tell(api, api.own, 'message.delivered')
+  for (let n = 0; n < 3; n++) await addEvent(api, api.own, 'message.delivered')
   const unknown = await api.ask('GET', '/v1/events?after=evt_00000000000000000000000000', { key })
   expect([unknown.status, unknown.body.error.field]).toEqual([400, 'after'])
   const { body } = await api.ask('GET', '/v1/events?limit=1', { key })
@@ -99,7 +99,7 @@ test('an unknown type is 400, an unknown event 404', async () => {
 test('a filter or an after that names something of another organization is 403', async () => {
   const api = await start()
   const key = api.own.keys.read
-  const theirs = await tell(api, api.other, 'message.delivered', 'msg_a')
+  const theirs = await addEvent(api, api.other, 'message.delivered', 'msg_a')
   for (const query of [`after=${theirs}`, `domain_id=${api.other.domain.id}`]) {
     const { status, body } = await api.ask('GET', `/v1/events?${query}`, { key })
     expect([query, status, body.error?.code]).toEqual([query, 403, 'forbidden'])

@@ -10,8 +10,8 @@ import { selfSignedCertificate } from '../../src/net/tls/certificate.ts'
 import { systemRandom } from '../../src/os/random.ts'
 import { createTestApi, type TestApi } from '../support/api.ts'
 
-/** The host names that the server answers to, and the pages that may act by its cookie, over HTTP and HTTPS on a raw
- *  socket. */
+/** Host names that the server accepts, and pages whose requests may use the session cookie. Requests go over raw HTTP
+ *  and HTTPS sockets. */
 
 const PUBLIC = 'https://mail.example.com'
 const HOST_NAMES = ['mail.example.com', 'inside']
@@ -42,7 +42,7 @@ interface Heard {
   body: string
 }
 
-/** Lines of a request → the first response. Headers are sent as given, also several of one name. */
+/** Sends a request and resolves with the first response. Headers are sent exactly as given, including repeated ones. */
 function ask(scheme: 'http' | 'https', method: string, path: string, headers: [string, string][], body = '') {
   const lines = [...headers, ['Connection', 'close'], ['Content-Length', String(body.length)]]
   const request = `${method} ${path} HTTP/1.1\r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n${body}`
@@ -75,7 +75,7 @@ async function signIn(scheme: 'http' | 'https', headers: [string, string][]): Pr
   const token = mintToken(systemRandom)
   const now = made.clock.now()
   await made.store.sessions.addLink({ tokenHash: hashToken(token), createdAt: now, expiresAt: now + 60_000 })
-  // Sign-in attempts are counted by address.
+  // A new client address each time, because sign-in attempts are limited by address.
   const from: [string, string] = ['X-Forwarded-For', `192.0.2.${++signIns}`]
   return ask(scheme, 'POST', '/session', [OURS, JSON_BODY, from, ...headers], JSON.stringify({ token }))
 }

@@ -33,7 +33,7 @@ const dial = (port: number, options: object = {}) =>
     socket.once('error', reject)
   })
 
-/** Reads until `end`. */
+/** Reads from the socket until the text contains `end`. */
 const read = (socket: TLSSocket, end: string) =>
   new Promise<string>((resolve) => {
     let text = ''
@@ -89,7 +89,7 @@ describe('a change of certificate', () => {
   test('applies to the next connection; a request under way is answered with Connection: close', async () => {
     const { api, port } = await listen()
     const standing = await dial(port)
-    standing.write('GET /healthz HTTP/1.1\r\nHost: a\r\n') // half of it
+    standing.write('GET /healthz HTTP/1.1\r\nHost: a\r\n') // the first half of a request
     api.api.useCertificate(other)
     const fresh = await dial(port)
     expect(fresh.getPeerX509Certificate()?.serialNumber).toBe(serialOf(other))
@@ -101,7 +101,7 @@ describe('a change of certificate', () => {
     standing.destroy()
     for (const next of [one, other, one]) {
       api.api.useCertificate(next)
-      // Connections are spread over every listening socket: ten of them would reach an old one.
+      // The kernel distributes connections over all listening sockets, so one of ten would reach an old socket.
       for (let n = 0; n < 10; n++) {
         const client = await dial(port)
         expect(client.getPeerX509Certificate()?.serialNumber).toBe(serialOf(next))
@@ -111,18 +111,18 @@ describe('a change of certificate', () => {
   })
 
   test('applies once connections are accepted again when the descriptors were short', async () => {
-    let tell = (_supply: Supply) => {}
+    let report = (_supply: Supply) => {}
     const { api, port } = await listen({
       watchDescriptors: (reported) => {
-        tell = reported
+        report = reported
         return () => {}
       },
     })
-    api.api.useCertificate(other) // with one replaced socket, and one that listens
-    tell('short')
+    api.api.useCertificate(other) // now one socket is replaced and one listens
+    report('short')
     await expect(dial(port)).rejects.toThrow()
     api.api.useCertificate(one)
-    tell('ample')
+    report('ample')
     const client = await dial(port)
     expect(client.getPeerX509Certificate()?.serialNumber).toBe(serialOf(one))
     client.destroy()

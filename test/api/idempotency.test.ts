@@ -12,7 +12,7 @@ afterEach(async () => {
   made = null
 })
 
-/** An API whose operations suppress an address, one of them after `gate`, and count their runs. */
+/** Starts an API whose operations add a suppression and count their runs. One of them waits for `gate` first. */
 async function start(gate: () => Promise<void> = async () => {}) {
   const runs: string[] = []
   const suppress = (id: string, path: string, secretResponse: boolean, store: Store, mintId: TestApi['mintId']) =>

@@ -40,7 +40,7 @@ async function addRoute(api: TestApi, action: RouteAction = WEBHOOK, tenant: Ten
   return route
 }
 
-/** A mail that the route has just accepted. */
+/** Stores a message as if the route had just accepted it. */
 async function take(
   api: TestApi,
   route: InboundRoute,
@@ -62,7 +62,7 @@ async function take(
   return message
 }
 
-/** One attempt of each due delivery, with this outcome. */
+/** Records an attempt of the next due delivery, with this outcome. */
 async function attempt(api: TestApi, status: InboundDeliveryStatus, statusCode: number) {
   const now = api.clock.now()
   const [claim] = await claimDue(api.store.inboundDeliveries, { now, limit: 1, worker: 'w', freeFor: () => 1 })
@@ -84,7 +84,7 @@ async function attempt(api: TestApi, status: InboundDeliveryStatus, statusCode: 
   return claim!
 }
 
-/** A forwarded message, all of whose deliveries have this status. */
+/** The outbound message of a forward, with a delivery for each of these statuses. */
 function outbound(api: TestApi, statuses: DeliveryStatus[], status: Message['status']): AcceptedMessage {
   const createdAt = api.clock.now()
   const message: Message = {

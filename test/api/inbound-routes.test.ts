@@ -17,7 +17,7 @@ const start = async () => {
 const URL = 'https://hooks.example.com/in'
 const ADDRESS = { type: 'address', value: 'support@own.example' }
 const WEBHOOK = { type: 'webhook', config: { url: URL } }
-/** As the record shows them, on a server without DNS checks. */
+/** Forward targets as in the record of a route, on a server without DNS checks. */
 const targets = (...to: string[]) => to.map((email) => ({ email, status: 'confirmed', is_stopped: false }))
 const forwardTo = (to: unknown) => ({ type: 'forward', config: { to } })
 const create = async ({ ask }: TestApi, change: Record<string, unknown> = {}) =>

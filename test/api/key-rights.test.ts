@@ -189,7 +189,7 @@ describe('resources of a test key', () => {
     const among = async (mode: 'live' | 'test') =>
       (await store.suppressions.among(organization.id, domain.id, [email], mode)).size
     expect([await among('live'), await among('test')]).toEqual([0, 1])
-    expect((await ask('POST', '/v1/suppressions', { body: { email } })).status).toBe(201) // a second one
+    expect((await ask('POST', '/v1/suppressions', { body: { email } })).status).toBe(201) // a live one
     expect((await ask('DELETE', `/v1/suppressions/${email}`, { key })).status).toBe(200)
     expect([await among('live'), await among('test')]).toEqual([1, 1])
     expect((await ask('GET', `/v1/suppressions/${email}`, { key })).status).toBe(404)
@@ -197,7 +197,7 @@ describe('resources of a test key', () => {
     const template = { name: 'T', alias: 'reset', subject: 'x', text: 'x' }
     const test = (await ask('POST', '/v1/templates', { key, body: template })).body
     expect(await store.templates.current(organization.id, 'reset', 'live')).toBeNull()
-    const live = (await ask('POST', '/v1/templates', { body: template })).body // its alias is free
+    const live = (await ask('POST', '/v1/templates', { body: template })).body // the test template has the same alias
     expect([test.mode, live.mode]).toEqual(['test', 'live'])
     expect((await store.templates.current(organization.id, 'reset', 'live'))?.id).toBe(live.id)
     expect((await store.templates.current(organization.id, 'reset', 'test'))?.id).toBe(test.id)
@@ -232,7 +232,7 @@ describe('a key without admin, where the organization has two domains', () => {
   test('creates a catch-all for its own domain, which takes no mail of the other', async () => {
     const { ask, addSecond, own } = await start()
     const body = { name: 'all', match: { type: 'catch_all' }, action: { type: 'store' } }
-    const { body: route } = await ask('POST', '/v1/inbound-routes', { body }) // while there is one domain
+    const { body: route } = await ask('POST', '/v1/inbound-routes', { body }) // while the organization has one domain
     await addSecond()
     expect(route).toMatchObject({ match: { type: 'catch_all', value: null }, domain: 'own.example' })
     const takes = async (to: string) =>

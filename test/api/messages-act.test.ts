@@ -27,7 +27,7 @@ describe('scheduling', () => {
     expect([status, body.status, body.scheduled_at]).toEqual([202, 'scheduled', at(DAY)])
     const [delivery] = await server.store.messages.deliveries(body.id)
     expect(delivery).toMatchObject({ status: 'scheduled', nextAttemptAt: START + DAY })
-    // The time limit counts from when the mail is due, not from when it was submitted.
+    // `expires_in` starts when the message is due, not when it is submitted.
     expect((await server.store.messages.get(body.id))!.expiresAt).toBe(START + DAY + 60_000)
   })
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { MAIL, openMessageApi } from './messages-setup.ts'
 
-/** Batches that consist mostly of refusals: their stored responses are larger than the requests. */
+/** Batches in which most messages are refused, so that the stored responses could be larger than the requests. */
 
 async function withServer<T>(
   plan: Parameters<typeof openMessageApi>[0],

@@ -20,9 +20,9 @@ const DOMAINS = [
   { name: 'other.example', owner: 'other', isVerified: true },
 ]
 
-/** The API for tests of messages: a store in memory or in `dataDir`, and a key for each case. Organization `ours` has the
- *  verified `example.com` and the unverified `new.example`; `other` has `other.example`. A second call with the same
- *  `dataDir` keeps them. */
+/** Starts the API for tests of messages, with a store in memory or in `dataDir`, and creates keys. Organization `ours`
+ *  has the verified domain `example.com` and the unverified `new.example`; `other` has `other.example`. A second call
+ *  with the same `dataDir` uses the same organizations. */
 export async function openMessageApi(
   options: { dataDir?: string; plan?: Partial<Plan>; messageBytes?: number; requireVerifiedDomain?: boolean } = {},
 ) {
@@ -79,7 +79,7 @@ export async function openMessageApi(
   }
 }
 
-/** The tenants' ids by name; the tenants are created in an empty store. */
+/** Resolves with the tenants' IDs by name. Creates the tenants if the store is empty. */
 async function findOrCreateTenants(store: Store, mintId: MintId) {
   const organizationIds = new Map<string, string>()
   for (const name of ['ours', 'other']) {

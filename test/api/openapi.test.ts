@@ -31,7 +31,7 @@ beforeAll(async () => {
 })
 afterAll(() => setup.close())
 
-/** Every operation is called with all its records, and there are many. */
+/** Time limit of a test that calls every operation. */
 const LIMIT_MS = 60_000
 
 interface Ask {
@@ -97,7 +97,7 @@ const webhookRoute = (name: string) => ({
   action: { type: 'webhook', config: { url: 'https://hooks.example.com/in' } },
 })
 
-/** One record of each kind, created again for each operation that uses it up. */
+/** Creates one record of each kind and resolves with their IDs by path parameter. */
 async function addRecords(): Promise<Ids> {
   const { live, test: sandbox } = setup.keys
   const webhook_id = await createdId('/v1/webhooks', WEBHOOK)
@@ -132,7 +132,7 @@ const scheduled = async () => ({
 const spareDomain = async () => ({ domain_id: await createdId('/v1/domains', { name: `spare${spares++}.example` }) })
 let spares = 0
 
-/** What an operation requires beyond the common records. */
+/** Operation ID → creates the records that the operation needs in place of the common ones. */
 const PREPARED: Record<string, () => Promise<Ids>> = {
   messages_cancel: scheduled,
   messages_update: scheduled,
@@ -146,11 +146,11 @@ const PREPARED: Record<string, () => Promise<Ids>> = {
   }),
   domains_update: async () => ({ domain_id: setup.domain.id }),
 }
-/** Requests for operations without an example. */
+/** Operation ID → request, for operations without a documented example. */
 const ASKED: Record<string, Ask & { query?: string }> = {
   explain_address: { query: '?to=ann@customer.example' },
 }
-/** Further requests, for responses that the plain one does not give. */
+/** Operation ID → further requests, for documented responses that the first request does not return. */
 const FURTHER: Record<string, () => (Ask & { query?: string })[]> = {
   messages_send: () => [{ headers: { prefer: 'wait=1' }, key: setup.keys.test }],
   messages_send_alias: () => [{ headers: { prefer: 'wait=1' }, key: setup.keys.test }],
@@ -264,7 +264,7 @@ describe('every operation', () => {
       'messages_analyze looks',
       'messages_batch sends',
       'messages_send sends',
-      'messages_send sends', // its second path
+      'messages_send sends', // at its second path
       'templates_preview looks',
       'templates_render looks',
     ])
@@ -455,7 +455,7 @@ const ELSEWHERE = [
   'webhooks_test 422 quota_exceeded',
 ]
 
-/** Example → the same with ids of existing records in place of example ids. */
+/** Example → the same example with IDs of existing records. */
 function withRealIds(example: unknown): unknown {
   if (example === undefined) return undefined
   return JSON.parse(JSON.stringify(example).replace(/dom_01m7ykx6js1zy8zpzy8z8cwhzy/g, setup.domain.id))

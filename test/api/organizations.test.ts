@@ -13,7 +13,7 @@ const ask = (method: string, path: string, body?: object) =>
   made.ask(method, path, { key: null, headers: operator, body })
 
 test('the operator creates, shows, lists and changes an organization', async () => {
-  await made.clock.advance(1_000) // ids of one millisecond have no order
+  await made.clock.advance(1_000) // IDs of the same millisecond have no defined order
   const { status, body } = await ask('POST', '/v1/organizations', { name: 'New' })
   expect([status, body]).toEqual([
     201,

@@ -10,7 +10,7 @@ beforeAll(async () => {
 })
 afterAll(() => made.close())
 
-/** A path with an unknown id of every kind. */
+/** Path pattern → path with an unknown value for each parameter. */
 const pathOf = (path: string) => path.replace(/:\w+/g, 'none')
 
 describe('every operation', () => {

@@ -22,9 +22,9 @@ async function start(settings: Partial<typeof SETTINGS> = {}) {
     ...api,
     key,
     read: async () => (await api.ask('GET', '/v1/quality', { key })).body.data,
-    /** As the server does every 15 s. */
+    /** Checks the rates as the server does every 15 s. */
     watch: (at = clock.now()) => watchQuality(at, { store, mintId, settings: quality }),
-    /** Published alerts, oldest first. */
+    /** Resolves with the published alerts, oldest first. */
     published: async () => {
       const none = { messageId: null, domainId: null, mode: null, createdAfter: null, createdBefore: null }
       const filter = { organizationId: api.own.organization.id, type: 'quality.alert' as const, ...none }
@@ -34,11 +34,11 @@ async function start(settings: Partial<typeof SETTINGS> = {}) {
   }
 }
 
-type SubmissionResult = 'delivered' | 'hard' | 'soft' | 'complained'
-async function tell(
+type Outcome = 'delivered' | 'hard' | 'soft' | 'complained'
+async function addOutcomes(
   api: TestApi,
   tenant: Tenant,
-  fates: SubmissionResult[],
+  outcomes: Outcome[],
   mode: Mode = 'live',
   at = api.clock.now(),
 ) {
@@ -53,22 +53,22 @@ async function tell(
     metadata: {},
     tags: [],
   }
-  const event = (fate: SubmissionResult) => {
-    const isBounce = fate === 'hard' || fate === 'soft'
-    const fields = isBounce ? { bounce_type: fate, will_retry: false } : {}
+  const event = (outcome: Outcome) => {
+    const isBounce = outcome === 'hard' || outcome === 'soft'
+    const fields = isBounce ? { bounce_type: outcome, will_retry: false } : {}
     return messageEvent(
       api.mintId('evt'),
-      isBounce ? 'message.bounced' : `message.${fate}`,
+      isBounce ? 'message.bounced' : `message.${outcome}`,
       message,
       'b@d.example',
       at,
       fields,
     )
   }
-  await api.store.events.append(fates.map(event))
+  await api.store.events.append(outcomes.map(event))
 }
 
-const times = (count: number, fate: SubmissionResult): SubmissionResult[] => Array.from({ length: count }, () => fate)
+const times = (count: number, outcome: Outcome): Outcome[] => Array.from({ length: count }, () => outcome)
 
 test('a domain without mail has figures of zero and no alerts', async () => {
   const { read, own } = await start()
@@ -93,7 +93,7 @@ test('a domain without mail has figures of zero and no alerts', async () => {
 test('an alert starts once, ends once when the window has moved on, and is published both times', async () => {
   const api = await start()
   const { own, watch, published, read, clock } = api
-  await tell(api, own, [...times(3, 'hard'), ...times(2, 'delivered')])
+  await addOutcomes(api, own, [...times(3, 'hard'), ...times(2, 'delivered')])
   expect(await published()).toEqual([])
   expect([await watch(), await watch()]).toEqual([true, false])
   const firing = {
@@ -134,13 +134,13 @@ test('an alert starts once, ends once when the window has moved on, and is publi
 test('good mail ends an alert before the window does, and bad mail starts another', async () => {
   const api = await start()
   const { own, watch, published } = api
-  await tell(api, own, [...times(3, 'hard'), ...times(2, 'delivered')])
+  await addOutcomes(api, own, [...times(3, 'hard'), ...times(2, 'delivered')])
   await watch()
-  await tell(api, own, times(11, 'delivered')) // 3 of 16: below the threshold, but not clearly
+  await addOutcomes(api, own, times(11, 'delivered')) // 3 of 16: below the threshold, but not clearly
   expect(await watch()).toBe(false)
-  await tell(api, own, times(3, 'delivered'))
+  await addOutcomes(api, own, times(3, 'delivered'))
   expect(await watch()).toBe(true)
-  await tell(api, own, times(9, 'hard'))
+  await addOutcomes(api, own, times(9, 'hard'))
   expect(await watch()).toBe(true)
   const all = (await published()).map(({ data }) => [data.state, data.affected, data.sent])
   expect(all).toEqual([
@@ -153,7 +153,7 @@ test('good mail ends an alert before the window does, and bad mail starts anothe
 
 test('complaints raise a separate alert', async () => {
   const api = await start()
-  await tell(api, api.own, [...times(5, 'delivered'), 'complained'])
+  await addOutcomes(api, api.own, [...times(5, 'delivered'), 'complained'])
   await api.watch()
   const [event, ...others] = await api.published()
   expect(others).toEqual([])
@@ -162,21 +162,21 @@ test('complaints raise a separate alert', async () => {
 
 test('too little mail, soft bounces, test mail and other organizations’ mail raise none', async () => {
   const api = await start()
-  await tell(api, api.own, times(4, 'hard'))
-  await tell(api, api.own, times(50, 'hard'), 'test')
-  await tell(api, api.own, times(4, 'soft'), 'test')
+  await addOutcomes(api, api.own, times(4, 'hard'))
+  await addOutcomes(api, api.own, times(50, 'hard'), 'test')
+  await addOutcomes(api, api.own, times(4, 'soft'), 'test')
   expect(await api.watch()).toBe(false)
-  await tell(api, api.other, times(50, 'hard'))
+  await addOutcomes(api, api.other, times(50, 'hard'))
   expect(await api.watch()).toBe(true)
   expect(await api.published()).toEqual([])
   const soft = await start()
-  await tell(soft, soft.own, times(50, 'soft'))
+  await addOutcomes(soft, soft.own, times(50, 'soft'))
   expect(await soft.watch()).toBe(false)
 })
 
 test('the alert of a deleted domain ends', async () => {
   const api = await start()
-  await tell(api, api.own, times(5, 'hard'))
+  await addOutcomes(api, api.own, times(5, 'hard'))
   await api.watch()
   await api.store.domains.remove(api.own.domain.id, START)
   expect([await api.watch(), await api.watch()]).toEqual([true, false])
@@ -188,7 +188,7 @@ test('the alert of a deleted domain ends', async () => {
 
 test('the answer says so where alerts stop mail', async () => {
   const api = await start({ stopSending: true })
-  await tell(api, api.own, times(5, 'hard'))
+  await addOutcomes(api, api.own, times(5, 'hard'))
   expect((await api.read())[0].sending_stopped).toBe(false)
   await api.watch()
   expect((await api.read())[0].sending_stopped).toBe(true)

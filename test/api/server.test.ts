@@ -24,7 +24,7 @@ const echoBody = z.strictObject({
   any: z.unknown().optional(),
 })
 
-/** An API with a few small operations that exercise the request flow. */
+/** Starts an API with a few small operations that exercise the request pipeline. */
 async function start(options: Parameters<typeof createTestApi>[0] & { gate?: Promise<void> } = {}): Promise<TestApi> {
   const made = await createTestApi({
     operations: () => [
@@ -466,11 +466,11 @@ describe('health', () => {
 describe('on a socket', () => {
   test('while descriptors are short no connection is accepted, idle ones are cut, and requests are answered', async () => {
     const gate = Promise.withResolvers<void>()
-    let tell = (_supply: Supply) => {}
+    let report = (_supply: Supply) => {}
     const { api, own } = await start({
       gate: gate.promise,
       watchDescriptors: (reported) => {
-        tell = reported
+        report = reported
         return () => {}
       },
     })
@@ -481,13 +481,13 @@ describe('on a socket', () => {
     const half = talk(port, ['GET /healthz HTT'])
     while (api.underWay() === 0) await new Promise((resolve) => setImmediate(resolve))
 
-    tell('short')
+    report('short')
     expect(await talk(port, ['GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n'])).toBe('')
     gate.resolve()
     expect(await asked).toStartWith('HTTP/1.1 2')
-    tell('scarce')
+    report('scarce')
     expect(await half).toBe('')
-    tell('ample')
+    report('ample')
     expect(await talk(port, ['GET /healthz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n'])).toStartWith(
       'HTTP/1.1 200',
     )

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { hashToken } from '../../src/api/sessions.ts'
 import { createTestApi, type TestApi } from '../support/api.ts'
 
-/** The operator's browser: sign-in, the scope of its cookie, and requests from other sites. */
+/** Sessions of the operator's browser: sign-in, the scope of the cookie, and requests from other sites. */
 
 let made: TestApi
 beforeEach(async () => {
@@ -112,7 +112,7 @@ test('behind https the cookie is valid for https and this very host only', async
   expect(answer.headers.get('set-cookie')).toMatch(
     /^__Host-postrider_session=[0-9A-Za-z]{40}; Path=\/; HttpOnly; SameSite=Strict; Max-Age=2592000; Secure$/,
   )
-  // A cookie that another host of the domain could set instead is ignored.
+  // The cookie without its prefix is ignored, because another host of the domain could set it.
   const cookie = cookieOf(answer)
   const tossed = cookie.replace('__Host-', '')
   expect((await made.ask('GET', '/session', as({ cookie: tossed }))).status).toBe(401)

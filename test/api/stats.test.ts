@@ -29,7 +29,7 @@ const FACTS = {
   mode: 'live' as const,
 }
 
-async function tell(
+async function addEvent(
   api: TestApi,
   tenant: Tenant,
   type: EventType,
@@ -80,8 +80,8 @@ test('every kind of event counts in its period and in the totals, with the rates
     ['message.unsubscribed'],
     ['message.complained'],
   ]
-  for (const [type, data] of all) await tell(api, api.own, type, { data })
-  await tell(api, api.own, 'message.delivered', { at: START - DAY })
+  for (const [type, data] of all) await addEvent(api, api.own, type, { data })
+  await addEvent(api, api.own, 'message.delivered', { at: START - DAY })
   const { data, totals } = await api.read('?from=2026-11-20&to=2026-11-22')
   const today = {
     ...NONE,
@@ -126,11 +126,11 @@ describe('filters', () => {
   ]
   test.each(CASES)('%s counts %p', async (query, delivered) => {
     const api = await start()
-    await tell(api, api.own, 'message.delivered')
-    await tell(api, api.own, 'message.delivered')
-    await tell(api, api.own, 'message.delivered', { at: START - 1, tags: ['other'] })
-    await tell(api, api.own, 'message.delivered', { mode: 'test' })
-    await tell(api, api.other, 'message.delivered')
+    await addEvent(api, api.own, 'message.delivered')
+    await addEvent(api, api.own, 'message.delivered')
+    await addEvent(api, api.own, 'message.delivered', { at: START - 1, tags: ['other'] })
+    await addEvent(api, api.own, 'message.delivered', { mode: 'test' })
+    await addEvent(api, api.other, 'message.delivered')
     const { totals } = await api.read(query.replace('OWN', api.own.domain.id))
     expect(totals.delivered).toBe(delivered)
   })

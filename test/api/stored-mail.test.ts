@@ -6,7 +6,7 @@ import { createCompatApi } from '../../src/server/external-api.ts'
 import { createTestApi, type TestApi } from '../support/api.ts'
 import { createFakeClock } from '../support/fake-clock.ts'
 
-/** Stored mail of 5 MB, read as JSON and through the compatible API. */
+/** Size of the stored mail, which the tests read as JSON and through the compatible API. */
 const SIZE = 5_000_000
 const mail = operation({
   id: 'mail',

@@ -352,7 +352,7 @@ describe('a preview', () => {
   })
 })
 
-/** The position of a fault that has one; only some of the tests above check it. */
+/** The expected position of a fault; empty if a case does not check it. */
 function at({ line, column }: { line?: number; column?: number }) {
   return line === undefined ? {} : { line, column }
 }

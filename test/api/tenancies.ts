@@ -7,9 +7,9 @@ import { inboundMessage, PARSED, storedMail } from '../support/inbound.ts'
 import { addKey } from '../support/keys.ts'
 import { type ContractServer, startContractServer } from './contract-server.ts'
 
-/** Three tenants for the walk through all operations: the domain `own`, another domain of its organization (`sibling`), and
- *  another organization (`stranger`). Each has a record of every kind, live and test, with a text in it that must show up
- *  in no answer to a key that does not reach it. */
+/** Three tenants for the tests of all operations: the domain `own`, another domain of its organization (`sibling`), and
+ *  another organization (`stranger`). Each has a live and a test record of every kind. Every record contains a marker
+ *  text, which must not appear in a response to a key that cannot access the record. */
 
 export const PLACES = ['own', 'sibling', 'stranger'] as const
 export type Place = (typeof PLACES)[number]
@@ -19,13 +19,13 @@ export interface Tenancy {
   place: Place
   organizationId: string
   domain: Domain
-  /** Names in paths → ids of its records. Records without a mode, or live only, are under `live`. */
+  /** By mode: path parameter → ID of a record. Records without a mode are under `live`. */
   ids: Record<Mode, Record<string, string>>
 }
 
 export type Tenancies = Awaited<ReturnType<typeof openTenancies>>
 
-/** The marker text of every record of a place and a mode. */
+/** Marker text in every record of a place and mode. */
 export const canaryOf = (place: Place, mode: Mode) => `zq${place}${mode}zq`
 
 export async function openTenancies() {
@@ -76,7 +76,7 @@ type Ask = (
   body?: unknown,
 ) => Promise<{ status: number; text: string }>
 
-/** → By the name of a path parameter: what makes a new record of that kind, for a place and a mode. `keys` create them. */
+/** Path parameter → function that creates a record of that kind for a place and mode. Uses `keys`. */
 function recordMakers(
   { store, mintId, clock }: ContractServer,
   { tenancies, keys, ask }: { tenancies: Record<Place, Tenancy>; keys: Record<Place, Record<Mode, string>>; ask: Ask },
@@ -165,8 +165,8 @@ function recordMakers(
   }
 }
 
-/** → All records of a place in a mode and the newest of each list, as one text. Records without a mode count as
- *  live. */
+/** Returns a function that resolves with all records of a place and mode, and the newest of each list, as one text.
+ *  Records without a mode count as live. */
 function snapshots(store: ContractServer['store'], tenancies: Record<Place, Tenancy>) {
   return async (place: Place, mode: Mode): Promise<string> => {
     const { ids, organizationId, domain } = tenancies[place]
@@ -206,7 +206,7 @@ const EVER = { limit: 100_000, after: null, createdAfter: null, createdBefore: n
 const NEWEST: PageRequest = { limit: 1, after: null }
 const ALL_DELIVERIES = { status: null, type: null, createdAfter: null, createdBefore: null }
 
-/** The text of a response; for an event stream, what arrives within a moment. */
+/** The text of a response; for an event stream, the text until none arrives for STREAM_MS. */
 async function beginningOf(response: Response): Promise<string> {
   if (!response.headers.get('content-type')?.startsWith('text/event-stream')) return response.text()
   const reader = response.body!.getReader()
@@ -220,7 +220,7 @@ async function beginningOf(response: Response): Promise<string> {
   return text
 }
 
-/** A store in memory returns all events at once. */
+/** Enough, because the store in memory returns all events at once. */
 const STREAM_MS = 10
 
 export type { ContractServer }

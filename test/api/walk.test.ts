@@ -7,9 +7,9 @@ import type { Mode } from '../../src/model/message.ts'
 import { type Documented, readDocument } from '../support/documented.ts'
 import { canaryOf, MODES, openTenancies, PLACES, type Place, type Tenancies } from './tenancies.ts'
 
-/** Calls every operation of the document and of the Resend API with every kind of key, for live and test records of
- *  every kind. The status must match the table of permissions. A response must contain nothing outside the key's
- *  scope, and nothing outside it may change in the store. */
+/** Calls every operation of the OpenAPI document and of the Resend API with every kind of key, for live and test
+ *  records of every kind. The status must match the permission table. A response must not contain records outside the
+ *  key's scope, and the call must not change them in the store. */
 
 let setup: Tenancies
 let operations: Documented[]
@@ -42,8 +42,8 @@ async function mintWalkers(): Promise<Walker[]> {
   return all
 }
 
-/** Whether a key may see the records of a place and a mode. Templates belong to no domain; they have the marker text
- *  of the domain that they were created for. */
+/** True if a key may see the records of a place and mode. Templates belong to no domain; they contain the marker text
+ *  of the domain for which they were created. */
 function sees({ place, mode, permission }: Walker, there: Place, of: Mode, rule: AccessRule): boolean {
   if (mode === 'test' && of === 'live') return false
   if (there === place) return true
@@ -57,16 +57,17 @@ function foreignIn(text: string, walker: Walker, rule: AccessRule, asked: string
     MODES.flatMap((mode) => {
       if (sees(walker, place, mode, rule)) return []
       const ids = Object.entries(setup.tenancies[place].ids[mode])
-      // Domains have no mode, streams return ids of events as positions, and the audit log contains what the key itself
-      // named.
-      const isTold = (name: string) => name === 'domain_id' || name === 'event_id' || asked.startsWith('/v1/audit-log')
-      const secret = ids.filter(([name]) => !isTold(name)).map(([, id]) => id)
+      // Domains have no mode, streams return event IDs as positions, and the audit log contains IDs of the key's own
+      // requests.
+      const mayAppear = (name: string) =>
+        name === 'domain_id' || name === 'event_id' || asked.startsWith('/v1/audit-log')
+      const secret = ids.filter(([name]) => !mayAppear(name)).map(([, id]) => id)
       return [canaryOf(place, mode), ...secret].filter((each) => text.includes(each) && !asked.includes(each))
     }),
   )
 }
 
-/** Places and modes in which nothing may have changed, whatever the response. */
+/** Places and modes whose records the key must not change. */
 function untouchable(walker: Walker): [Place, Mode][] {
   return PLACES.flatMap((place) =>
     MODES.filter((mode) => {
@@ -77,10 +78,11 @@ function untouchable(walker: Walker): [Place, Mode][] {
   )
 }
 
-/** Snapshots that are still current. */
+/** Place and mode → its latest snapshot, if still current. */
 const known = new Map<string, string>()
 
-/** Takes snapshots of what a key may not change → a check afterwards that returns what changed anyway. */
+/** Takes snapshots of the records that a key must not change. Returns a function that resolves with the places and
+ *  modes in which they changed since. */
 async function watch(walker: Walker): Promise<() => Promise<string[]>> {
   const guarded = untouchable(walker)
   for (const each of guarded) {
@@ -100,14 +102,14 @@ async function watch(walker: Walker): Promise<() => Promise<string[]>> {
   }
 }
 
-/** Kinds of records that only live mail has. */
+/** Path parameters of records that exist only for live mail. */
 const LIVE_ONLY = new Set(['route_id', 'inbound_message_id'])
 const nameIn = (path: string) => [.../[{:](\w+)\}?/.exec(path)!][1]!
-/** The record of a nested path is the first one that it names. */
+/** First path parameter, which decides the access; null if there is none. */
 const targetIn = (path: string) => (path.includes('{') || path.includes(':') ? nameIn(path) : null)
 
-/** A key and a record of the domain `own` in a mode → the allowed statuses by the table; `in` = all except refusals
- *  of the key. */
+/** Operation, key, and a record of the domain `own` in a mode → the expected status according to the permission table.
+ *  `in`: the key is accepted. `no`: any 4xx. */
 function expected(id: string, walker: Walker, target: string | null, of: Mode): number | 'in' | 'no' {
   const rule = accessOf(id)!
   if (rule.forOperator) return 403
@@ -130,7 +132,7 @@ function isRight(status: number, wanted: number | 'in' | 'no'): boolean {
   return wanted === 'no' ? status >= 400 && status < 500 : status === wanted
 }
 
-/** Bodies for operations whose example names another domain or would change the caller. */
+/** Body for a call: the documented example, unless it is for another domain or would change the calling key. */
 function bodyOf(documented: Documented, walker: Walker): unknown {
   const { domain } = setup.tenancies[walker.place]
   const mail = { from: `a@${domain.name}`, to: 'ann@customer.example', subject: 'x', text: 'x' }
@@ -166,7 +168,7 @@ function bodyOf(documented: Documented, walker: Walker): unknown {
 
 const QUERIES: Record<string, string> = { explain_address: '?to=ann@customer.example', events_stream: '?after=' }
 
-/** An operation may use up the record that it names. */
+/** Creates the record of the domain `own` again, because the operation may have changed or deleted it. */
 async function replace(target: string | null, mode: Mode): Promise<void> {
   if (target === null) return
   known.clear()
@@ -184,7 +186,7 @@ test('every operation of the document has a row in the table of permissions, and
   }
 })
 
-/** The path parameter of a Resend endpoint → the kind of record it names. */
+/** Operation of the Resend API → path parameter of the record in its path; null if it has none. */
 function kindOf(operation: string): string | null {
   if (operation.startsWith('messages_')) return 'message_id'
   if (operation.startsWith('domains_')) return 'domain_id'

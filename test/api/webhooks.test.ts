@@ -162,7 +162,7 @@ describe('a test event', () => {
 })
 
 describe('deliveries', () => {
-  /** A webhook with a delivery that was retried once and then failed permanently. */
+  /** Creates a webhook with a delivery that was retried once and then failed permanently. */
   async function failed() {
     const api = await start()
     const { id } = (await create(api)).body
@@ -257,7 +257,7 @@ describe('a replay', () => {
   test('queues the past events of the range with their own ids', async () => {
     const api = await start()
     const ids: string[] = []
-    const tell = async (type: 'message.bounced' | 'message.opened') => {
+    const addEvent = async (type: 'message.bounced' | 'message.opened') => {
       const event = createEvent(
         {
           id: api.mintId('evt'),
@@ -274,9 +274,9 @@ describe('a replay', () => {
       await api.clock.advance(1_000)
       ids.push(event.id)
     }
-    await tell('message.bounced')
-    await tell('message.opened')
-    await tell('message.bounced')
+    await addEvent('message.bounced')
+    await addEvent('message.opened')
+    await addEvent('message.bounced')
     const { id } = (await create(api)).body
     const replay = (body: unknown) => api.ask('POST', `/v1/webhooks/${id}/replay`, { body })
     const range = { from: '2026-11-21T12:00:00Z', to: '2026-11-21T12:00:02Z' }

@@ -6,8 +6,7 @@ import { type RemoteMx, startRemoteMx } from '../support/remote-mx.ts'
 import { MAIL, START, startTestServer, type TestServer } from '../support/server.ts'
 import { type Installed, installClient, ROOT, RUNTIMES } from './installed.ts'
 
-/** The examples of scripts/examples, with the packed client, against posts of a real server. Requests are forwarded
- *  as by a proxy that terminates TLS. */
+/** Runs scripts/examples with the packed client, and sends them the webhook requests of a real server. */
 let installed: Installed
 let remote: RemoteMx
 let server: TestServer
@@ -20,7 +19,7 @@ beforeAll(async () => {
   remote = await startRemoteMx()
   server = await startTestServer({ remote })
   server.clock.jump(Date.now() - START) // the examples use the real clock
-  await server.clock.advance(10_000) // for the server to notice
+  await server.clock.advance(10_000) // runs the server's timers after the jump
   await server.send({ ...MAIL, to: 'bounce+grüße@customer.example' }, { authorization: `Bearer ${server.keys.test}` })
   await server.receiver.received(1)
   reported = server.receiver.requests[0]!
@@ -42,9 +41,9 @@ for (const [file, runtimes] of [
   for (const [runtime, command] of runtimes) {
     // threat: forged-webhooks-at-receiver
     test(`${file} on ${runtime} accepts genuine calls, and answers 401 to all others`, async () => {
-      const { post, says } = await start(command, file)
+      const { post, prints } = await start(command, file)
       expect(await post(reported.body)).toEqual([204, ''])
-      await says('message.bounced')
+      await prints('message.bounced')
       expect(await post(reported.body.replace('hard', 'soft'))).toEqual([401, WRONG])
       expect((await post(reported.body, {}))[0]).toBe(401)
     }, 60_000)
@@ -54,17 +53,17 @@ for (const [file, runtimes] of [
 for (const [runtime, command] of RUNTIMES) {
   test(`next-route.mjs on ${runtime} does the same`, async () => {
     writeFileSync(join(installed.folder, 'next.mjs'), NEXT)
-    const env = { ...environment(), TOLD: JSON.stringify([signatureOf(reported), reported.body]) }
+    const env = { ...environment(), REQUEST: JSON.stringify([signatureOf(reported), reported.body]) }
     const child = Bun.spawn([...command, 'next.mjs'], { cwd: installed.folder, env, stdout: 'pipe', stderr: 'inherit' })
     expect(await new Response(child.stdout).text()).toBe(`message.bounced\n204 \n401 ${WRONG}\n`)
   }, 60_000)
 }
 
-/** What Next.js does with a route. */
+/** Calls the handler of a route as Next.js does. */
 const NEXT = `
 import process from 'node:process'
 import { POST } from './next-route.mjs'
-const [headers, body] = JSON.parse(process.env.TOLD)
+const [headers, body] = JSON.parse(process.env.REQUEST)
 for (const each of [body, body.replace('hard', 'soft')]) {
   const answer = await POST(new Request('https://shop.example/hook', { method: 'POST', headers, body: each }))
   console.log(answer.status, await answer.text())
@@ -82,7 +81,7 @@ function signatureOf({ headers }: ReceivedRequest): Record<string, string> {
   return Object.fromEntries(Object.entries(headers).filter(([name]) => /^(x-service|webhook|content-type)/.test(name)))
 }
 
-/** Starts an example; `says` resolves once it printed the text. */
+/** Starts an example. `prints` checks that its next line of output is the text. */
 async function start(runtime: string[], file: string) {
   const child = Bun.spawn([...runtime, file], {
     cwd: installed.folder,
@@ -94,7 +93,7 @@ async function start(runtime: string[], file: string) {
   const lines = linesOf(child.stdout)
   const port = Number((await lines.next()).value!.split(' ').at(-1))
   return {
-    async says(text: string) {
+    async prints(text: string) {
       expect((await lines.next()).value).toBe(text)
     },
     async post(body: string, headers = signatureOf(reported)): Promise<[number, string]> {

@@ -1,29 +1,30 @@
 import type { AddressInfo } from 'node:net'
 import { createServer, type Socket } from 'node:net'
 
-/** What the server does with a request: answer, close without a response, break off within one, or stay silent. */
+/** How the server treats a request: it responds, closes the connection without a response (`cut`), closes it in the
+ *  middle of one (`half`), or never responds (`hang`). */
 export type Move = { status: number; headers?: Record<string, string>; body?: string } | 'cut' | 'half' | 'hang'
 
-export interface HeardRequest {
+export interface ReceivedRequest {
   method: string
   path: string
-  /** Names in lower case. */
+  /** By name in lower case. */
   headers: Record<string, string>
   body: string
 }
 
-/** A small server on a real socket that misbehaves towards its clients. */
+/** A small HTTP server on a real socket that misbehaves as configured. */
 export interface HostileServer {
   url: string
-  heard: HeardRequest[]
-  /** Resolves once that many requests have arrived. */
-  hears(count: number): Promise<void>
+  requests: ReceivedRequest[]
+  /** Resolves once `count` requests have arrived. */
+  untilReceived(count: number): Promise<void>
   stop(): Promise<void>
 }
 
-/** A behaviour for each request, the last one repeated → a listening server. */
+/** Starts a server. Each request gets the next move; the last one is repeated. */
 export async function startHostile(...moves: Move[]): Promise<HostileServer> {
-  const heard: HeardRequest[] = []
+  const requests: ReceivedRequest[] = []
   const sockets = new Set<Socket>()
   let waiting: { count: number; resolve: () => void }[] = []
 
@@ -36,19 +37,19 @@ export async function startHostile(...moves: Move[]): Promise<HostileServer> {
       pending += chunk.toString('latin1')
       for (let request = requestIn(pending); request !== null; request = requestIn(pending)) {
         pending = pending.slice(request.length)
-        heard.push(request.heard)
-        play(socket, moves[Math.min(heard.length, moves.length) - 1]!)
-        for (const each of waiting) if (heard.length >= each.count) each.resolve()
-        waiting = waiting.filter(({ count }) => heard.length < count)
+        requests.push(request.request)
+        play(socket, moves[Math.min(requests.length, moves.length) - 1]!)
+        for (const each of waiting) if (requests.length >= each.count) each.resolve()
+        waiting = waiting.filter(({ count }) => requests.length < count)
       }
     })
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    heard,
-    hears: (count) =>
-      heard.length >= count ? Promise.resolve() : new Promise((resolve) => waiting.push({ count, resolve })),
+    requests,
+    untilReceived: (count) =>
+      requests.length >= count ? Promise.resolve() : new Promise((resolve) => waiting.push({ count, resolve })),
     stop: () => {
       for (const socket of sockets) socket.destroy()
       return new Promise((resolve) => server.close(() => resolve()))
@@ -56,7 +57,7 @@ export async function startHostile(...moves: Move[]): Promise<HostileServer> {
   }
 }
 
-/** An error in the format of the API. */
+/** Response with an error in the format of the API. */
 export function refusal(status: number, code: string, more: Record<string, unknown> = {}): Move {
   const error = { code, message: `${code}!`, details: { request_id: 'req_1' }, ...more }
   return { status, body: JSON.stringify({ error }) }
@@ -77,8 +78,8 @@ function play(socket: Socket, move: Move): void {
   socket.write(`HTTP/1.1 ${status} X\r\n${lines.join('')}\r\n${body}`)
 }
 
-/** The first complete request in the bytes so far; null while there is none. */
-function requestIn(text: string): { heard: HeardRequest; length: number } | null {
+/** Received bytes → the first complete request and its length; null if there is none yet. */
+function requestIn(text: string): { request: ReceivedRequest; length: number } | null {
   const end = text.indexOf('\r\n\r\n')
   if (end < 0) return null
   const [first = '', ...lines] = text.slice(0, end).split('\r\n')
@@ -88,5 +89,5 @@ function requestIn(text: string): { heard: HeardRequest; length: number } | null
   const length = end + 4 + Number(headers['content-length'] ?? 0)
   if (text.length < length) return null
   const [method = '', path = ''] = first.split(' ')
-  return { heard: { method, path, headers, body: text.slice(end + 4, length) }, length }
+  return { request: { method, path, headers, body: text.slice(end + 4, length) }, length }
 }

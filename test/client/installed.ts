@@ -4,14 +4,14 @@ import { join } from 'node:path'
 
 export const ROOT = join(import.meta.dir, '../..')
 
-/** The client as users install it: packed, and unpacked into a project. */
+/** A project in which the packed client is installed. */
 export interface Installed {
   /** The project's folder. */
   folder: string
   remove(): void
 }
 
-/** Builds the package and unpacks it into a new project, together with the named packages of ours. */
+/** Builds the package and unpacks it into a new project. Links the named packages of our own node_modules. */
 export function installClient(...packages: string[]): Installed {
   const built = Bun.spawnSync([process.execPath, 'scripts/client.ts'], { cwd: ROOT, stderr: 'inherit' })
   if (built.exitCode !== 0) throw new Error(`the client cannot be built: ${built.stdout}`)
@@ -27,7 +27,7 @@ export function installClient(...packages: string[]): Installed {
   return { folder, remove: () => rmSync(folder, { recursive: true, force: true }) }
 }
 
-/** The installed runtimes, and how each runs a file. */
+/** Installed runtimes with the command that runs a file. */
 export const RUNTIMES: [name: string, command: string[]][] = [
   ['Bun', [process.execPath]],
   ...['node', 'deno'].flatMap((name): [string, string[]][] => {

@@ -1,19 +1,20 @@
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 
-/** A proxy whose connections can be broken. */
+/** A TCP proxy whose connections a test can break. */
 export interface Line {
   url: string
-  /** Open connections. */
+  /** Number of open connections. */
   open(): number
+  /** Closes the open connections. */
   cut(): void
-  /** Current connections stay open but carry nothing more. */
+  /** The open connections stay open but deliver no more data to the client. */
   freeze(): void
-  /** The next responses are lost: the server handles the requests, and the connection breaks. */
+  /** Closes a connection in place of its next response, `count` times. The server still handles the requests. */
   loseAnswers(count: number): void
   stop(): Promise<void>
 }
 
-/** `host:port` of a server → a proxy to it. */
+/** Starts a proxy to the server at `host:port`. */
 export async function startLine(address: string): Promise<Line> {
   const pairs = new Set<[near: Socket, far: Socket]>()
   let toLose = 0

@@ -11,7 +11,7 @@ import { type RemoteMx, startRemoteMx } from '../support/remote-mx.ts'
 import { DOMAIN, startTestServer, type TestServer } from '../support/server.ts'
 import { startHostile } from './hostile.ts'
 
-/** The real nodemailer with our transport and a real mail server: what arrives equals what was given. */
+/** The real nodemailer with our transport and a real mail server: the received mail must equal the sent one. */
 let remote: RemoteMx
 let server: TestServer
 let client: Postrider
@@ -38,7 +38,7 @@ const FROM = `shop@${DOMAIN}`
 const ANN = 'ann@one.remote.example'
 const MAIL: SendMailOptions = { from: FROM, to: ANN, subject: 'Hello', text: 'Hi' }
 
-/** The mails that the mail server got. */
+/** The mails that the mail server received for a message. */
 async function arrived(id: string) {
   await client.messages.waitFor(id)
   const raw = await client.messages.content(id, { part: 'raw' })
@@ -184,7 +184,7 @@ test('a signal aborts a send', async () => {
   const slow = createTransport(postriderTransport({ baseUrl: server.url, apiKey: 'svc_live_x' }))
   const caller = new AbortController()
   const failure = slow.sendMail({ ...MAIL, signal: caller.signal }).catch((reason) => reason)
-  await server.hears(1)
+  await server.untilReceived(1)
   caller.abort()
   expect(await failure).toMatchObject({ name: 'AbortError', code: 'aborted' })
   await server.stop()

@@ -5,7 +5,7 @@ import pkg from '../../package.json' with { type: 'json' }
 import { type HostileServer, refusal, startHostile } from './hostile.ts'
 import { filesOf, type Installed, installClient, ROOT, RUNTIMES } from './installed.ts'
 
-/** The package as users install it, in the installed runtimes. */
+/** The package as users install it, in every installed runtime. */
 let installed: Installed
 let server: HostileServer
 beforeAll(async () => {
@@ -78,7 +78,7 @@ for (const [runtime, command] of RUNTIMES) {
         new Response(child.stderr).text(),
       ])
       expect([errors, printed]).toEqual(['', 'msg_1,true,not_found,Postrider\n'])
-      const keys = server.heard.map(({ method, headers }) => `${method} ${headers['idempotency-key']}`)
+      const keys = server.requests.map(({ method, headers }) => `${method} ${headers['idempotency-key']}`)
       expect(keys[0]).toMatch(/^POST [0-9a-f-]{36}$/)
       expect([keys[1], keys[2]]).toEqual([keys[0]!, 'GET undefined'])
     })

@@ -22,12 +22,13 @@ const KEY = 'svc_live_veryverysecret'
 let server: HostileServer
 afterEach(() => server.stop())
 
-/** A client of a server with these behaviours. Its clock is stopped; it waits half of every backoff. */
+/** Starts a server with these moves and creates a client for it. The client's clock is stopped, and its random number
+ *  is 0.5, so that it waits for half of each maximum backoff. */
 async function open(...moves: Move[]) {
   server = await startHostile(...moves)
   const clock = createFakeClock(0)
   const client = new Postrider({ baseUrl: `${server.url}/`, apiKey: KEY, clock: { ...clock, random: () => 0.5 } })
-  /** Waits until the client sleeps for that long, and advances the time. */
+  /** Waits until the client sleeps for exactly `ms`, and advances its clock. */
   const passes = async (ms: number) => {
     const isPausing = () => clock.sleeps().length === 1 && clock.sleeps()[0] === clock.now() + ms
     await until(`a pause of ${ms} ms in ${clock.sleeps()}`, isPausing)
@@ -60,7 +61,7 @@ describe('retries', () => {
       await passes(250)
       await passes(500)
       expect((await call).id).toBe('msg_1')
-      const [first, second, third] = server.heard
+      const [first, second, third] = server.requests
       expect(first!.headers['idempotency-key']).toMatch(/^[0-9a-f-]{36}$/)
       expect([second, third]).toEqual([first!, first!])
       expect(JSON.parse(first!.body)).toEqual(MAIL)
@@ -74,7 +75,7 @@ describe('retries', () => {
     await passes(500)
     expect(await failure).toBeInstanceOf(ConnectionError)
     expect(await failure).toMatchObject({ code: 'connection_failed', status: null, idempotencyKey: 'order-7' })
-    expect(server.heard.map(({ headers }) => headers['idempotency-key'])).toEqual(['order-7', 'order-7', 'order-7'])
+    expect(server.requests.map(({ headers }) => headers['idempotency-key'])).toEqual(['order-7', 'order-7', 'order-7'])
   })
 
   test('wait after 429 and 503 as long as the server asks, and a little more', async () => {
@@ -94,7 +95,7 @@ describe('retries', () => {
     const error = await failureOf(client.messages.get('msg_1'))
     expect(error).toBeInstanceOf(RateLimitedError)
     expect(error).toMatchObject({ status: 429, retryAfterSeconds: 10, requestId: 'req_1' })
-    expect(server.heard).toHaveLength(1)
+    expect(server.requests).toHaveLength(1)
   })
 
   test('repeat a POST without a key after 503, which did nothing, and not after a cut, whose outcome is unknown', async () => {
@@ -102,7 +103,7 @@ describe('retries', () => {
     const call = failureOf(client.webhooks.test('whk_1', { type: 'message.delivered' }))
     await passes(250)
     expect(await call).toBeInstanceOf(ConnectionError)
-    expect(server.heard).toHaveLength(2)
+    expect(server.requests).toHaveLength(2)
   })
 
   for (const [status, code] of [
@@ -121,7 +122,7 @@ describe('retries', () => {
       const error = await failureOf(client.messages.send(MAIL))
       expect(error).toMatchObject({ status, code, field: 'to', message: `${code}!`, requestId: 'req_1' })
       expect(error.errors).toEqual([{ field: 'to', message: 'is bad' }])
-      expect(server.heard).toHaveLength(1)
+      expect(server.requests).toHaveLength(1)
     })
   }
 
@@ -135,19 +136,19 @@ describe('timeouts', () => {
   test('end a call to a silent server after timeoutMs', async () => {
     const { client, clock } = await open('hang')
     const failure = failureOf(client.messages.send(MAIL, { timeoutMs: 1_500 }))
-    await server.hears(1)
+    await server.untilReceived(1)
     await clock.advance(1_500)
     expect(await failure).toBeInstanceOf(TimeoutError)
     expect((await failure).message).toBe('No response within 1500 ms.')
     expect((await failure).idempotencyKey).not.toBeNull()
-    expect(server.heard).toHaveLength(1)
+    expect(server.requests).toHaveLength(1)
   })
 
   test('cover a call with its repetitions', async () => {
     const { client, clock, passes } = await open('cut', 'hang')
     const failure = failureOf(client.messages.get('msg_1', { timeoutMs: 1_000 }))
     await passes(250)
-    await server.hears(2)
+    await server.untilReceived(2)
     await clock.advance(750)
     expect(await failure).toBeInstanceOf(TimeoutError)
   })
@@ -155,8 +156,8 @@ describe('timeouts', () => {
   test('are longer by the wait for an outcome', async () => {
     const { client, clock } = await open('hang')
     const failure = failureOf(client.messages.send(MAIL, { waitSeconds: 20, timeoutMs: 1_000 }))
-    await server.hears(1)
-    expect(server.heard[0]!.headers.prefer).toBe('wait=20')
+    await server.untilReceived(1)
+    expect(server.requests[0]!.headers.prefer).toBe('wait=20')
     await clock.advance(20_999)
     await clock.advance(1)
     expect(await failure).toBeInstanceOf(TimeoutError)
@@ -168,7 +169,7 @@ describe('the signal of the caller', () => {
     const { client } = await open('hang')
     const caller = new AbortController()
     const failure = failureOf(client.messages.get('msg_1', { signal: caller.signal }))
-    await server.hears(1)
+    await server.untilReceived(1)
     caller.abort('enough')
     expect(await failure).toBeInstanceOf(AbortError)
     expect(await failure).toMatchObject({ name: 'AbortError', code: 'aborted', cause: 'enough' })
@@ -181,13 +182,13 @@ describe('the signal of the caller', () => {
     await until('the pause', () => clock.sleeps()[0] === 250)
     caller.abort()
     expect(await failure).toBeInstanceOf(AbortError)
-    expect(server.heard).toHaveLength(1)
+    expect(server.requests).toHaveLength(1)
   })
 
   test('is checked before anything is sent', async () => {
     const { client } = await open(MESSAGE)
     expect(await failureOf(client.messages.get('msg_1', { signal: AbortSignal.abort() }))).toBeInstanceOf(AbortError)
-    expect(server.heard).toEqual([])
+    expect(server.requests).toEqual([])
   })
 })
 
@@ -225,7 +226,7 @@ describe('invalid answers', () => {
       const error = await failureOf(client.messages.get('msg_1'))
       expect(error).toBeInstanceOf(UnexpectedAnswerError)
       expect(error.message).toBe(message)
-      expect(server.heard).toHaveLength(1) // the key was sent nowhere else
+      expect(server.requests).toHaveLength(1) // the key was not sent to the target of the redirect
     })
   }
 })
@@ -274,5 +275,8 @@ test('an invalid call throws, and nothing is sent', async () => {
   }
   expect((await client.messages.list({ limit: 1 }).page().safe()).error).toBeNull()
   expect((await client.messages.get('../api-keys?x=1', { timeoutMs: undefined as never })).id).toBe('msg_1')
-  expect(server.heard.map(({ path }) => path)).toEqual(['/v1/messages?limit=1', '/v1/messages/..%2Fapi-keys%3Fx%3D1'])
+  expect(server.requests.map(({ path }) => path)).toEqual([
+    '/v1/messages?limit=1',
+    '/v1/messages/..%2Fapi-keys%3Fx%3D1',
+  ])
 })

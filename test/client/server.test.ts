@@ -15,7 +15,7 @@ import { type RemoteMx, startRemoteMx } from '../support/remote-mx.ts'
 import { DOMAIN, MAIL, START, startTestServer, type TestServer } from '../support/server.ts'
 import { startLine } from './line.ts'
 
-/** The client against the whole server, over its socket. */
+/** The client with a complete server, over a real socket. */
 let remote: RemoteMx
 let server: TestServer
 let live: Postrider
@@ -75,7 +75,7 @@ test('the same key gives the first answer again, and with another body a Conflic
   const error = await other.catch((reason) => reason)
   expect(error).toBeInstanceOf(ConflictError)
   expect(error.details).toMatchObject({ reason: 'idempotency_key_reused' })
-  // Without a key, two calls are two mails.
+  // Without an idempotency key, two calls create two messages.
   expect((await sandbox.messages.send(SANDBOX)).id).not.toBe((await sandbox.messages.send(SANDBOX)).id)
 })
 

@@ -6,7 +6,7 @@ import { MAIL, startTestServer, type TestServer, until, untilInTime } from '../s
 import { startHostile } from './hostile.ts'
 import { type Line, startLine } from './line.ts'
 
-/** Live events over a connection that breaks. */
+/** Live events over connections that fail. */
 let server: TestServer
 let line: Line
 let clock: FakeClock
@@ -34,7 +34,7 @@ const bounced = async () =>
 
 test('new events are yielded; disconnections lose nothing and repeat nothing', async () => {
   await open()
-  await bounced() // published before: not sent
+  await bounced() // published before the stream starts: not sent
   const seen: string[] = []
   const following = (async () => {
     for await (const event of client.events.stream({ types: ['message.bounced'] }, { signal: ended.signal })) {
@@ -95,6 +95,6 @@ test('a stream that never connected fails like any other call', async () => {
     await still.advance(ms)
   }
   expect(await walk).toBeInstanceOf(ConnectionError)
-  expect(server.heard).toHaveLength(3)
+  expect(server.requests).toHaveLength(3)
   await server.stop()
 })

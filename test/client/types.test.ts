@@ -37,10 +37,10 @@ test('every operation that accepts keys is called by its method and path, with a
       if (['waitFor', 'reschedule', 'unwrap'].includes(name)) continue
       if (typeof member !== 'function') await callAll(member)
       else {
-        // As many ids as the path may have; with fewer, the second argument is a body or a query.
+        // No path has more than two IDs. If it has fewer, the next argument is a body or query.
         const made = member('a', 'b', {})
         if (made instanceof EventStream)
-          await Array.fromAsync(made).catch(() => {}) // JSON is not a stream
+          await Array.fromAsync(made).catch(() => {}) // fails, because the response is JSON instead of a stream
         else await (made instanceof Promise ? made : made.page())
       }
     }

@@ -21,7 +21,7 @@ const ours = pick(signed(), /^X-Service-Signature$/)
 const standard = pick(signed(), /^webhook-/)
 
 describe('golden signatures, made with Python', () => {
-  // Some are over bodies that are not events; the verifier reports that only after a valid signature.
+  // Some vectors sign bodies that are not events. The verifier reports this only if the signature is valid.
   const verdict = async (...[body, headers, secret, now]: Parameters<typeof faultOf>) => {
     const isOurs = /^\{"(id|event)":/.test(String(body))
     expect(await faultOf(body, headers, secret, now)).toBe(isOurs ? null : 'bad_body')
@@ -72,7 +72,7 @@ test('headers of every framework, and bodies as text or bytes, are accepted', as
       expect(await unwrap(body, headers, SECRET, at(NOW))).toEqual(event)
     }
   }
-  // A Buffer may be a view into a larger one.
+  // A Buffer may be a view of a part of a larger buffer.
   const within = Buffer.from(`xx${BODY}xx`).subarray(2, -2)
   expect(await unwrap(within, signed(), SECRET, at(NOW))).toEqual(event)
 })

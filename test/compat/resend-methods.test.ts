@@ -30,7 +30,7 @@ interface Outcome {
 }
 
 const made: Record<string, string> = {}
-/** Keeps the id of a created record for later methods. */
+/** Stores the ID of a created record under `name`, for later methods. */
 async function make(name: string, answer: Promise<{ data: { id: string } | null; error: unknown }>): Promise<Outcome> {
   const outcome = await answer
   made[name] = outcome.data?.id ?? ''
@@ -78,7 +78,7 @@ const ANSWERED: Record<string, () => Promise<Outcome>> = {
   'suppressions.batch.remove': () => resend.suppressions.batch.remove({ emails: ['b@one.remote.example'] }),
 }
 
-/** resend.test.ts verifies the posts of this server with it. */
+/** Verifies a signed sample. resend.test.ts verifies the webhook requests of this server. */
 function verified(): unknown {
   const webhookSecret = `whsec_${Buffer.alloc(24).toString('base64')}`
   const now = new Date()
@@ -94,7 +94,7 @@ const HOOK = { webhookId: 'whk_1', eventId: 'evt_1' }
 const TEMPLATE = { name: 'T', subject: 'Hi', html: '<p>Hi</p>' }
 const FILE = new Blob(['email\na@b.example\n'])
 
-/** Method → its arguments. */
+/** Method that the server does not support → its arguments. */
 const REFUSED: Record<string, unknown[]> = {
   'emails.share': ['eml_1', { expiresIn: '1h' }],
   'emails.metrics': [{ startDate: '2026-11-01', metrics: ['delivered'] }],
@@ -208,7 +208,7 @@ for (const name of ['create', 'list', 'get', 'update', 'remove']) {
   REFUSED[`audiences.${name}`] = args
 }
 
-/** Steps of other methods that the package does not hide. */
+/** Internal methods of the package that are visible at runtime. */
 const INTERNAL = new Set([
   'contacts.imports.appendField',
   'contacts.imports.buildColumnMap',
@@ -219,7 +219,7 @@ const INTERNAL = new Set([
   'templates.performCreate',
 ])
 
-/** Every method of the client below its parts: `emails.send`, `emails.receiving.list`. */
+/** All methods of the client by path: `emails.send`, `emails.receiving.list`. */
 function methodsOf(part: object, path: string): string[] {
   const own = path === '' ? [] : Object.getOwnPropertyNames(Object.getPrototypeOf(part)).filter(isMethod)
   const parts = Object.entries(part).filter(([name, value]) => name !== 'resend' && isPart(value))
@@ -229,7 +229,7 @@ function methodsOf(part: object, path: string): string[] {
 const isMethod = (name: string) => name !== 'constructor'
 const isPart = (value: unknown) => typeof value === 'object' && value !== null && 'resend' in value
 
-/** `emails.send` → its call. */
+/** Calls a method by its path. */
 function call(name: string, args: unknown[]): Promise<Outcome> {
   const steps = name.split('.')
   let part: Record<string, unknown> = resend as never
@@ -287,5 +287,5 @@ test('the table of the manual lists each method once, with the status that it ge
   expect(unknown).toEqual([])
 })
 
-/** `contacts.*` covers `contacts.imports.list`. */
+/** True if a table entry includes a method: `contacts.*` includes `contacts.imports.list`. */
 const covers = (entry: string, name: string) => entry.endsWith('.*') && name.startsWith(entry.slice(0, -1))

@@ -4,7 +4,7 @@ import { simpleParser } from 'mailparser'
 import { type RemoteMx, startRemoteMx } from '../support/remote-mx.ts'
 import { DOMAIN, type Json, startTestServer, type TestServer } from '../support/server.ts'
 
-/** Requests as Resend's Python client sends them, where they differ from npm's: the whole argument as the body of a
+/** Requests of Resend's Python client that differ from those of the npm package: the whole argument as the body of a
  *  PATCH, bytes as a list of numbers, and a JSON body with every GET and DELETE. */
 
 const MAIL = { from: `Shop <shop@${DOMAIN}>`, to: ['ann@one.remote.example'], subject: 'Hello', html: '<p>Hi Ann</p>' }
@@ -212,7 +212,8 @@ describe('suppressions', () => {
       const { body } = await server.ask('POST', '/v1/suppressions', { email: `m${at}@one.remote.example`, reason })
       made.set(body.id, reason)
     }
-    const ids = [...made.keys()].toSorted().toReversed() // the clock is stopped: their order is that of the ids
+    // The clock is stopped, so the records are in the order of their IDs.
+    const ids = [...made.keys()].toSorted().toReversed()
     const of = (...reasons: string[]) => ids.filter((id) => reasons.includes(made.get(id)!))
     const page = async (query: string) => {
       const { data, has_more } = await done(ask('GET', `/suppressions?origin=${query}`))

@@ -9,7 +9,7 @@ import { addKey } from '../support/keys.ts'
 import { type RemoteMx, startRemoteMx } from '../support/remote-mx.ts'
 import { DOMAIN, type Json, START, startTestServer, type TestServer, until } from '../support/server.ts'
 
-/** Resend's own package against the whole server, for an application that changed only base URL and key. */
+/** Resend's npm package with a complete server: an application only has to change its base URL and key. */
 
 const NOON = '2026-11-21T12:00:00.000Z'
 const FROM = `Shop <shop@${DOMAIN}>`
@@ -31,13 +31,13 @@ afterAll(async () => {
   await remote.stop()
 })
 
-/** The response of a successful call. */
+/** Resolves with the data of a successful call. */
 async function data<T>(answer: Promise<{ data: T | null; error: unknown }>): Promise<NonNullable<T>> {
   const { data, error } = await answer
   expect(error).toBeNull()
   return data as NonNullable<T>
 }
-/** Status, name and message of a refusal. */
+/** Resolves with status, name and message of a refused call. */
 async function refused(
   answer: Promise<{ error: { statusCode: number | null; name: string; message: string } | null }>,
 ) {
@@ -376,10 +376,11 @@ describe('webhooks', () => {
     expect((await posted('open')).events.map(({ type }) => type)).toContain('email.opened')
     await data(resend.webhooks.remove(made.id))
   })
-  /** The posts of each sandbox outcome. */
+  /** Sandbox recipient → number of webhook requests. */
   const COUNTS: Record<string, number> = { ann: 1, bounce: 1, softbounce: 1, click: 2, complain: 2, defer: 2, open: 2 }
 
-  /** By the headers in its documentation and by those of Standard Webhooks; never with another secret. */
+  /** Request → its event, verified with the headers that Resend documents and with those of Standard Webhooks. A
+   *  changed payload must fail. */
   const verified =
     (webhookSecret: string) =>
     ({ headers, body: payload }: Json) => {
