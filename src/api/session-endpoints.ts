@@ -115,7 +115,7 @@ class SessionEndpoints {
     if (held !== null) {
       this.#take('password', address)
       if (!(await verifyPassword(present ?? '', held))) {
-        throw invalid([{ field: 'present', message: 'present is not the current password' }])
+        throw invalid([{ field: 'present', message: 'present does not match the current password' }])
       }
     }
     const hash = await hashPassword(password)

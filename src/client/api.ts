@@ -343,7 +343,7 @@ export interface Api {
     get(idOrEmail: string, options?: CallOptions): Call<Suppression>
     /** Remove a suppression.
      *
-     *  By ID, or all suppressions of an address.
+     *  Deletes one suppression by ID, or all suppressions of an address.
      *
      *  Requires the permission `manage`. Test keys can access test records only and get 404 for live ones. Without `admin`, a key can access its own domain only. */
     delete(idOrEmail: string, options?: CallOptions): Call<Deletion>
@@ -369,7 +369,7 @@ export interface Api {
     create(body: TemplatesCreateBody, options?: KeyedOptions): Call<Template>
     /** List templates.
      *
-     *  Without html and text.
+     *  Omits `html` and `text`.
      *
      *  Requires the permission `manage`. Test keys can access test records only and get 404 for live ones. */
     list(query?: TemplatesListQuery, options?: CallOptions): Pages<ListedTemplate>
@@ -405,7 +405,7 @@ export interface Api {
     preview(body: TemplatesPreviewBody, options?: CallOptions): Call<TemplatePreview>
     /** List the versions of a template.
      *
-     *  Without html and text.
+     *  Omits `html` and `text`.
      *
      *  Requires the permission `manage`. Test keys can access test records only and get 404 for live ones. */
     versions(templateId: string, query?: TemplatesVersionsQuery, options?: CallOptions): Pages<ListedTemplateVersion>
@@ -525,7 +525,7 @@ export interface Api {
     list(query?: InboundMessagesListQuery, options?: CallOptions): Pages<InboundMessage>
     /** Retrieve an inbound message.
      *
-     *  With its bodies, headers and a list of its attachments.
+     *  Includes the bodies, the headers and a list of the attachments.
      *
      *  Requires the permission `read`. Test keys can access test records only and get 404 for live ones. Without `admin`, a key can access its own domain only. */
     get(inboundMessageId: string, options?: CallOptions): Call<WholeInboundMessage>

@@ -509,7 +509,7 @@ export interface Domain {
   detail: string | null
   /** The DNS record that proves ownership. With `txt` the domain receives mail but does not send live mail. */
   proved_by: 'dkim' | 'txt' | null
-  /** Time since when a verified domain has had no proof of ownership in DNS. After seven days the domain fails. */
+  /** When a check first found no proof of ownership for the verified domain in DNS. After seven days the domain fails. */
   proof_missing_since: string | null
   created_at: string
   verified_at: string | null
@@ -760,7 +760,7 @@ export interface Message {
   /** `partial`: every recipient is final, with different results. `queued`, `scheduled` and `deferred` are not final. */
   status: 'scheduled' | 'queued' | 'deferred' | 'delivered' | 'bounced' | 'suppressed' | 'cancelled' | 'partial'
   from: string
-  /** The message as it was sent. */
+  /** The `To` addresses as submitted, with display names. */
   to: string | Array<string> | null
   cc: string | Array<string> | null
   bcc: string | Array<string> | null
@@ -1158,7 +1158,7 @@ export interface SendMessage {
   variables?: Record<string, unknown> | null
   /** Additional headers. Headers that Postrider sets, such as `From` or `Date`, are rejected. */
   headers?: Record<string, string> | null
-  /** The composed message may have at most 25 MiB, unless configured otherwise. */
+  /** The composed message can be at most 25 MiB, unless configured otherwise. */
   attachments?: Array<{
     filename: string
     content: string
@@ -1177,11 +1177,11 @@ export interface SendMessage {
   expires_in?: number | null
   /** Deliver only over verified TLS. */
   require_tls?: boolean | null
-  /** Null or absent, here and below: use the domain’s setting. */
+  /** Tracks opens with an image of one pixel. Null or absent: use the domain’s setting. */
   track_opens?: boolean | null
-  /** Links in `html` are rewritten for click tracking, except those with `data-no-track`. */
+  /** Rewrites links in `html` for click tracking, except those with `data-no-track`. Null or absent: use the domain’s setting. */
   track_clicks?: boolean | null
-  /** Adds a `List-Unsubscribe` header for each recipient and replaces `%unsubscribe_url%` with the recipient’s link. */
+  /** Adds a `List-Unsubscribe` header for each recipient and replaces `%unsubscribe_url%` with the recipient’s link. Null or absent: use the domain’s setting. */
   unsubscribe?: boolean | null
 }
 
@@ -1557,7 +1557,7 @@ export interface MessagesAnalyzeBody {
   variables?: Record<string, unknown> | null
   /** Additional headers. Headers that Postrider sets, such as `From` or `Date`, are rejected. */
   headers?: Record<string, string> | null
-  /** The composed message may have at most 25 MiB, unless configured otherwise. */
+  /** The composed message can be at most 25 MiB, unless configured otherwise. */
   attachments?: Array<{
     filename: string
     content: string
@@ -1576,11 +1576,11 @@ export interface MessagesAnalyzeBody {
   expires_in?: number | null
   /** Deliver only over verified TLS. */
   require_tls?: boolean | null
-  /** Null or absent, here and below: use the domain’s setting. */
+  /** Tracks opens with an image of one pixel. Null or absent: use the domain’s setting. */
   track_opens?: boolean | null
-  /** Links in `html` are rewritten for click tracking, except those with `data-no-track`. */
+  /** Rewrites links in `html` for click tracking, except those with `data-no-track`. Null or absent: use the domain’s setting. */
   track_clicks?: boolean | null
-  /** Adds a `List-Unsubscribe` header for each recipient and replaces `%unsubscribe_url%` with the recipient’s link. */
+  /** Adds a `List-Unsubscribe` header for each recipient and replaces `%unsubscribe_url%` with the recipient’s link. Null or absent: use the domain’s setting. */
   unsubscribe?: boolean | null
 }
 

@@ -72,7 +72,7 @@ function posted({ id, summary, description, headers, schema, example }: Posted):
       security: [],
       parameters: headers.map((name) => ({ name, in: 'header', required: true, schema: { type: 'string' } })),
       requestBody: { required: true, content: { 'application/json': { schema, example } } },
-      responses: { '2XX': { description: 'Taken.' }, default: { description: 'Not accepted. Postrider retries.' } },
+      responses: { '2XX': { description: 'Accepted.' }, default: { description: 'Not accepted. Postrider retries.' } },
     },
   }
 }

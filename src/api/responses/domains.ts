@@ -20,7 +20,7 @@ const domain = z
         'The DNS record that proves ownership. With `txt` the domain receives mail but does not send live mail.',
       ),
     proof_missing_since: timeOrNull.describe(
-      'Time since when a verified domain has had no proof of ownership in DNS. After seven days the domain fails.',
+      'When a check first found no proof of ownership for the verified domain in DNS. After seven days the domain fails.',
     ),
     created_at: time,
     verified_at: timeOrNull,

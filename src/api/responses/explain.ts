@@ -84,7 +84,7 @@ const stateExample = {
   last_attempt_at: EXAMPLE_TIME,
   next_attempt_at: null,
   smtp_response: '250 2.0.0 Ok: queued',
-  meaning: 'Taken.',
+  meaning: 'accepted',
 }
 const factsExample = {
   suppressions: [],

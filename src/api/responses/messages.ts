@@ -58,7 +58,7 @@ const message = z
     mode,
     status,
     from: z.string(),
-    to: asSent.describe('The message as it was sent.'),
+    to: asSent.describe('The `To` addresses as submitted, with display names.'),
     cc: asSent,
     bcc: asSent,
     reply_to: asSent,

@@ -7,7 +7,7 @@ import { count, EXAMPLE_TIME, timeOrNull } from './fields.ts'
 const queue = z.strictObject({
   due: count.describe('Due and waiting for a worker.'),
   later: count.describe('Deferred, scheduled or in progress.'),
-  held: count.describe('Held since a restore until the operator releases it.'),
+  held: count.describe('On hold after a restore, until the operator releases them.'),
   oldest_due_at: timeOrNull.describe('Null when nothing is due.'),
 })
 const queues = z

@@ -56,7 +56,7 @@ export function inboundMessageOperations({ store, mintId, notify }: InboundMessa
       method: 'GET',
       path: '/v1/inbound-messages/:inbound_message_id',
       summary: 'Retrieve an inbound message',
-      description: 'With its bodies, headers and a list of its attachments.',
+      description: 'Includes the bodies, the headers and a list of the attachments.',
       responses: async () => (await import('../responses/inbound-messages.ts')).inboundResponses,
       load,
       reads: ({ sizeBytes }) => sizeBytes,

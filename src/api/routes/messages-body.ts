@@ -48,7 +48,7 @@ export function createSendBody(now: () => number) {
       .array(ATTACHMENT)
       .max(checks.MAX_ATTACHMENTS)
       .nullish()
-      .describe('The composed message may have at most 25 MiB, unless configured otherwise.'),
+      .describe('The composed message can be at most 25 MiB, unless configured otherwise.'),
     metadata: RECORD_OF_VALUES.transform(readMetadata)
       .nullish()
       .describe('At most 50 keys and 4 KiB. Included in events.'),
@@ -62,16 +62,21 @@ export function createSendBody(now: () => number) {
       .describe('At most 30 days ahead. A time in the past sends immediately.'),
     expires_in: z.int().min(1).nullish().describe('Seconds after which Postrider stops trying to deliver.'),
     require_tls: z.boolean().nullish().describe('Deliver only over verified TLS.'),
-    track_opens: z.boolean().nullish().describe('Null or absent, here and below: use the domain’s setting.'),
+    track_opens: z
+      .boolean()
+      .nullish()
+      .describe('Tracks opens with an image of one pixel. Null or absent: use the domain’s setting.'),
     track_clicks: z
       .boolean()
       .nullish()
-      .describe('Links in `html` are rewritten for click tracking, except those with `data-no-track`.'),
+      .describe(
+        'Rewrites links in `html` for click tracking, except those with `data-no-track`. Null or absent: use the domain’s setting.',
+      ),
     unsubscribe: z
       .boolean()
       .nullish()
       .describe(
-        'Adds a `List-Unsubscribe` header for each recipient and replaces `%unsubscribe_url%` with the recipient’s link.',
+        'Adds a `List-Unsubscribe` header for each recipient and replaces `%unsubscribe_url%` with the recipient’s link. Null or absent: use the domain’s setting.',
       ),
   })
   const whole = fields

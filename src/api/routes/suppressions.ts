@@ -135,7 +135,7 @@ export function suppressionOperations(deps: {
       method: 'DELETE',
       path: '/v1/suppressions/:id_or_email',
       summary: 'Remove a suppression',
-      description: 'By ID, or all suppressions of an address.',
+      description: 'Deletes one suppression by ID, or all suppressions of an address.',
       responses: async () => (await import('../responses/suppressions.ts')).suppressionDeletedResponses,
       load: loadChanged,
       async handle({ resource }) {

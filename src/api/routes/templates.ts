@@ -122,7 +122,7 @@ export function templateOperations(deps: {
       method: 'GET',
       path: '/v1/templates',
       summary: 'List templates',
-      description: 'Without html and text.',
+      description: 'Omits `html` and `text`.',
       responses: async () => (await import('../responses/templates.ts')).templateListResponses,
       query: recordsQuery,
       async handle({ key, organizationId, query }) {
@@ -229,7 +229,7 @@ export function templateOperations(deps: {
       method: 'GET',
       path: '/v1/templates/:template_id/versions',
       summary: 'List the versions of a template',
-      description: 'Without html and text.',
+      description: 'Omits `html` and `text`.',
       responses: async () => (await import('../responses/templates.ts')).templateVersionsResponses,
       query: z.strictObject(pageFields),
       load,
