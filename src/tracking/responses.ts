@@ -73,7 +73,7 @@ export function blockedPage(): Response {
 
 /** For a body larger than that of an unsubscribe request. */
 export function tooLargePage(): Response {
-  return page(413, 'Request too large', '<p>This request is too large for an unsubscribe request.</p>')
+  return page(413, 'Request too large', '<p>The request body is too large.</p>')
 }
 
 const POINT = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAICRAEAOw==', 'base64')

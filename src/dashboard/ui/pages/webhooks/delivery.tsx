@@ -41,8 +41,8 @@ export function Delivery({ of: row, onClose, onRetried }: { of: Json; onClose: (
       <ErrorNotice error={event.error} />
       {body !== '' && <pre class="small">{body}</pre>}
       <p class="muted small">
-        Each attempt sets <code>X-Service-Signature</code>, <code>X-Service-Delivery-Attempt</code> and the Standard
-        Webhooks headers anew.
+        Each attempt has its own <code>X-Service-Signature</code>, <code>X-Service-Delivery-Attempt</code> and Standard
+        Webhooks headers.
       </p>
       <div class="actions">
         <button type="button" onClick={retry}>

@@ -4,7 +4,7 @@ export const EVENT_TYPES: readonly (readonly [type: string, description: string]
   ['message.bounced', 'The message bounced, hard or soft'],
   ['message.deferred', 'Postrider will retry the delivery'],
   ['message.opened', 'A person or a bot loaded the tracking image'],
-  ['message.clicked', 'A tracked link was opened'],
+  ['message.clicked', 'A person or a bot clicked a tracked link'],
   ['message.unsubscribed', 'The recipient unsubscribed'],
   ['message.complained', 'The recipient marked the message as spam'],
   ['quality.alert', 'The bounce or complaint rate is above a threshold'],

@@ -75,7 +75,7 @@ function Fields({ url, events, description }: { url?: string; events: string[]; 
 export function RotateSecret({ of: webhook, onClose, onSaved }: WebhookForm & { of: Json }) {
   return (
     <Dialog name="Rotate signing secret" onClose={onClose}>
-      <p>Until the old secret expires, requests are signed with both secrets. Update your app in that time.</p>
+      <p>Postrider signs requests with both secrets until the old one expires. Update your app before then.</p>
       <Form
         action="Rotate secret"
         onCancel={onClose}
@@ -137,7 +137,7 @@ export function Replay({ of: webhook, onClose, onSaved }: WebhookForm & { of: Js
         <Field name="from" label="From">
           {(control) => <input {...control} required type="datetime-local" />}
         </Field>
-        <Field name="to" label="Until" hint="Leave empty for now.">
+        <Field name="to" label="Until" hint="Leave empty to replay up to the current time.">
           {(control) => <input {...control} type="datetime-local" />}
         </Field>
         <EventType all />
