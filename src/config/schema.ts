@@ -292,7 +292,7 @@ server. The names in a certificate are public.`,
     }),
     key_file: key(kinds.file, { about: 'PEM private key of the certificate.', fallback: '' }),
     max_connections: key(kinds.whole(1, 100_000), {
-      about: 'Maximum concurrent connections per listener. More get 421.',
+      about: 'Maximum concurrent connections per listener. Further connections get 421.',
       fallback: 1000,
     }),
     max_connections_per_address: key(kinds.whole(1, 100_000), {
@@ -302,19 +302,20 @@ server. The names in a certificate are public.`,
     inbound: section('Inbound mail: routes, bounces and complaints.', {
       listen: key(kinds.listen, { about: 'host:port, or "off".', fallback: '0.0.0.0:25' }),
       max_connections_per_network: key(kinds.whole(1, 100_000), {
-        about: 'Maximum concurrent connections per network (IPv4: /24, IPv6: /56). More get 421.',
+        about: 'Maximum concurrent connections per network (IPv4: /24, IPv6: /56). Further connections get 421.',
         fallback: 200,
       }),
       connections_per_minute_per_network: key(kinds.whole(1, 1_000_000), {
-        about: 'Maximum new connections per network and minute. More get 421.',
+        about: 'Maximum new connections per minute from one network. Further connections get 421.',
         fallback: 600,
       }),
       mails_per_minute_per_network: key(kinds.whole(1, 1_000_000), {
-        about: 'Maximum messages per network and minute. More get 451.',
+        about: 'Maximum messages per minute from one network. Further messages get 451.',
         fallback: 1200,
       }),
       unknown_recipients_per_hour_per_network: key(kinds.whole(1, 1_000_000), {
-        about: 'Maximum unknown recipients per network and hour. Above it, all recipients from that network get 451.',
+        about:
+          'Maximum unknown recipients per hour from one network. Above it, all recipients from that network get 451.',
         fallback: 300,
       }),
       unlimited_networks: key(kinds.networks, {
@@ -445,8 +446,8 @@ Empty: no data is collected and no report is sent.`,
       fallback: '',
     }),
     max_in_flight: key(kinds.whole(1, 10_000), {
-      about: `Maximum concurrent requests over all webhooks. One organization uses at most as many as are still free, or half if it is
-alone. Endpoints that have not yet responded quickly use at most a third.`,
+      about: `Maximum concurrent requests over all webhooks. One organization can use as many as remain free: half if it is alone.
+Its slow and new endpoints can use a third.`,
       fallback: 200,
     }),
     max_per_webhook: key(kinds.whole(1, 1000), { about: 'Maximum concurrent requests per webhook.', fallback: 10 }),

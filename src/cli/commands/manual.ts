@@ -5,7 +5,7 @@ export function addManual(program: Command): void {
   program
     .command('manual')
     .description('print a page of the manual, or list its topics')
-    .argument('[topic]', 'which page')
+    .argument('[topic]', 'topic to print; omit it to list all topics')
     .action(async (topic) => (await import('../manual/topic.ts')).printTopic(topic))
 
   program

@@ -6,7 +6,10 @@ export function addStart(program: Command, end: (code: number) => void): void {
   program
     .command('try')
     .description('run everything on loopback in a temporary folder; nothing leaves this machine')
-    .option('--once', 'send one message, print each stage and exit; 0 if mail and event arrive with valid signatures')
+    .option(
+      '--once',
+      'send one message, print each stage and exit, with 0 if mail and event arrive with valid signatures',
+    )
     .option('--json', 'print one JSON object')
     .option('--port <number>', 'API port on 127.0.0.1 (default: 8025, or any free port if 8025 is in use)', port)
     .addOption(

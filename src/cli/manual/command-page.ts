@@ -24,7 +24,7 @@ export function commandPage(root: Node, version: string): string {
     heading('SIGNALS'),
     entry(
       bold('SIGTERM, SIGINT'),
-      'Stop the server. It accepts no new work and has 30 seconds to finish what is in progress. A second signal exits immediately.',
+      'Stop the server. It accepts no new work and has 30 seconds to finish what is in progress. A second signal stops it immediately.',
     ),
     entry(bold('SIGHUP'), 'Reload the log level and the certificates.'),
     heading('ENVIRONMENT'),
@@ -34,7 +34,7 @@ export function commandPage(root: Node, version: string): string {
       bold('CREDENTIALS_DIRECTORY'),
       'Directory of systemd credentials: files named after their key, such as delivery.smarthost.',
     ),
-    entry(bold('NO_COLOR'), 'Disables colors.'),
+    entry(bold('NO_COLOR'), 'Disable colours.'),
     heading('FILES'),
     entry(italic('/etc/postrider/config.toml'), 'The config file.'),
     entry(italic('/var/lib/postrider'), 'The data directory: database, keys and certificates.'),

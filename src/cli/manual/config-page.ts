@@ -11,7 +11,7 @@ export function configPage(version: string): string {
     `postrider-config \\- ${plain('config file of postrider(1)')}`,
     heading('DESCRIPTION'),
     plain(
-      'The config is a TOML file, by default /etc/postrider/config.toml; --config sets another path. The server does not start with unknown keys or invalid values and reports all of them with file and line. An environment variable overrides each key. A secret can also come from a file named in <key>_file, or from systemd credentials. Names of times and sizes end with their unit.',
+      'The config is a TOML file, by default /etc/postrider/config.toml; --config sets another path. The server does not start with unknown keys or invalid values and reports all of them with file and line. Environment variables override the file. A secret can also come from a file named in <key>_file, or from systemd credentials. Names of times and sizes end with their unit.',
     ),
     heading('KEYS'),
     ...sectionText(root, []),
@@ -38,7 +38,7 @@ function sectionText(section: Section | OpenSection, path: string[]): string[] {
 function keyText(name: string, key: Key, path: string[]): string {
   const words = [key.about.replaceAll(/\s+/g, ' '), `Expected: ${key.kind.expected}${key.unit ? `, ${key.unit}` : ''}.`]
   words.push(key.fallback === undefined ? 'Required.' : `Default: ${toml(key.fallback)}.`)
-  if (key.isSecret) words.push('This is a secret.')
+  if (key.isSecret) words.push(`Secret: to read it from a file, set ${name}_file.`)
   words.push(`Environment variable: ${environmentName([...path, name].join('.'))}.`)
   return entry(bold(name), words.join(' '))
 }
