@@ -309,7 +309,7 @@ export const CLIENT_FEATURES = {
     droppedBy: DROPPED_BY.html_details,
     severity: 'info',
     penalty: 1,
-    advice: 'The content appears immediately or not at all. Write it out.',
+    advice: 'Clients show the content unfolded or not at all. Use plain elements.',
     uses: { tags: ['details', 'dialog'] },
   },
   html_math: {

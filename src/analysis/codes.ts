@@ -108,7 +108,7 @@ const OWN_KINDS = {
     header_high_priority: info(
       1,
       'The message is marked as urgent',
-      'Remove the priority header. It raises spam scores more than attention.',
+      'Remove the priority header. It raises spam scores and rarely gets more attention.',
       'headers',
     ),
   }),
@@ -305,7 +305,7 @@ const OWN_KINDS = {
     link_shortener: warning(
       8,
       'Links use a URL shortener',
-      'Link to your own domain. Shorteners have the reputation of all their users.',
+      'Link to your own domain. All users of a shortener share its reputation.',
     ),
     link_text_mismatch: error(
       15,
@@ -358,7 +358,7 @@ const OWN_KINDS = {
     attachment_archive: info(
       2,
       'Attachments are archives',
-      'Attach the files directly if they are few. Archives are often quarantined.',
+      'If there are only a few files, attach them directly. Archives are often quarantined.',
     ),
   }),
 } satisfies Record<string, FindingKind>

@@ -30,7 +30,7 @@ export async function checkDelivered(store: Pick<Store, 'quality'>, now: number)
       'Read the replies of the receiving servers: GET /v1/messages?status=bounced, then …/<id>/explain',
     )
   }
-  return skip('no live mail was attempted in the last 7 days')
+  return skip('no delivery attempts for live mail in the last 7 days')
 }
 
 /** Checks that due mail does not wait. */

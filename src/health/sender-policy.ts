@@ -53,7 +53,7 @@ async function dmarcOf({ name }: SendingDomain, { resolver }: CheckDeps): Promis
     const policy = /(?:^|;)\s*p\s*=\s*(none|quarantine|reject)\s*(?:;|$)/i.exec(record)?.[1]
     if (policy === undefined)
       return warn(`${at} has no policy: ${shown(record)}`, 'Set p= to none, quarantine or reject.')
-    return pass(`${at} has p=${policy.toLowerCase()}, which can stay: our mail passes with its DKIM signature`)
+    return pass(`${at} has p=${policy.toLowerCase()}, which can stay: our mail passes DMARC through its DKIM signature`)
   }
   return warn(
     `${name} has no DMARC record; Gmail and Yahoo require one from bulk senders`,

@@ -104,8 +104,8 @@ export function createReaders(options: {
   /** Returns the answer, or the reason why the mail must be stored unparsed. */
   const tried = async (job: ReaderJob, raw: OpenMail): Promise<ReaderAnswer | string> => {
     if (poisonous.mayHave(raw.byteLength) && poisonous.has(await digestOf(raw), clock.now())) {
-      log.warn('message that crashed two parsers accepted without parsing', { kind: job.kind, job: job.jobId })
-      return 'reading it took too long or ended its reader'
+      log.warn('message accepted without parsing: it crashed two parsers', { kind: job.kind, job: job.jobId })
+      return 'parsing took too long or crashed the parser'
     }
     try {
       return await pool.run(job)

@@ -12,7 +12,7 @@ export const noSuchRecipient = (address: string) =>
 
 /** The client sends this recipient in another transaction on its own. RFC 5321 §4.5.3.1.10 */
 export const ownTransaction = () =>
-  new SmtpReply(452, '4.5.3', 'recipient has different rules, send in a separate transaction')
+  new SmtpReply(452, '4.5.3', 'recipient requires different handling, send in a separate transaction')
 
 /** The client's network exceeded a rate limit (network-limits.ts). 4.7.1, refused by policy for now (RFC 3463 §3.8);
  *  the sending server retries. */

@@ -22,7 +22,7 @@ export function countMachine(
   registry.gauge('process_resident_memory_bytes', 'Resident memory of the process.', () => process.memoryUsage.rss())
   registry.gauge(
     'postrider_memory_limit_bytes',
-    'Memory limit; large requests and messages wait near it.',
+    'Memory limit. Large requests and messages wait when usage is close to it.',
     () => memory.limitBytes,
   )
   registry.gauge(

@@ -19,12 +19,12 @@ export function countPools(registry: Registry): PoolMetrics {
   )
   const poisonous = registry.counter(
     'postrider_pool_poisonous_jobs_total',
-    'Jobs that failed because they ended two threads.',
+    'Jobs that failed after they crashed or timed out two threads.',
     ['pool'],
   )
   const apart = registry.counter(
     'postrider_pool_owners_apart_total',
-    'Number of times an organization was slowed down because its jobs ended several threads.',
+    'Times Postrider limited an organization for up to 10 min because its jobs crashed or timed out several threads.',
     ['pool'],
   )
   registry.gauges(

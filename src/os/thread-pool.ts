@@ -40,7 +40,7 @@ export class PoisonousJob extends Error {
   /** `over_budget`: it took too long. `died`: its runner ended by itself. */
   readonly endedBy: EndCause
   constructor(endedBy: EndCause) {
-    super(endedBy === 'over_budget' ? 'the job took too long' : 'the job ended its thread')
+    super(endedBy === 'over_budget' ? 'the job took too long' : 'the job crashed its thread')
     this.endedBy = endedBy
   }
 }
@@ -338,7 +338,10 @@ class Pool<Job> {
     task.faults++
     if (ownerOf === undefined || !this.#offenders.add(ownerOf(task.job))) return
     const facts = { pool, ...describe?.(task.job) }
-    log.error('jobs of one organization limited to one at a time for 10 min: they ended several threads', facts)
+    log.error(
+      'jobs of one organization limited to one at a time for 10 min: they crashed or timed out several threads',
+      facts,
+    )
     onEvent?.({ kind: 'owner_apart', pool })
     for (const each of this.#waiting) each.isSuspect ||= this.#isOffender(each.job)
   }
@@ -350,7 +353,7 @@ class Pool<Job> {
 
   #giveUp(task: Task<Job>, cause: EndCause): void {
     const { name: pool, describe, log, onEvent } = this.#options
-    log.error('job failed: it ended its thread again', { pool, cause, ...describe?.(task.job) })
+    log.error('job failed: it crashed or timed out its thread again', { pool, cause, ...describe?.(task.job) })
     onEvent?.({ kind: 'poisonous_job', pool })
     task.reject(new PoisonousJob(cause))
   }

@@ -57,8 +57,8 @@ export function createSmtpListener<R>(
   let evictedAt = Number.NEGATIVE_INFINITY
   const stress = createStress(settings.limits.connections, (isOn) => {
     const connections = count.total()
-    if (!isOn) return log.info('SMTP connection shortage ended', { connections })
-    log.warn('SMTP connections short, idle timeouts reduced', { connections })
+    if (!isOn) return log.info('SMTP connections available again, idle timeouts restored', { connections })
+    log.warn('SMTP connections nearly exhausted, idle timeouts reduced', { connections })
     for (const conversation of conversations.keys()) conversation.shortenDeadline()
   })
 

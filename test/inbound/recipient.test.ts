@@ -173,7 +173,7 @@ describe('our own name', () => {
 })
 
 describe('a recipient that needs another answer at DATA', () => {
-  const OWN = '452 4.5.3 recipient has different rules, send in a separate transaction'
+  const OWN = '452 4.5.3 recipient requires different handling, send in a separate transaction'
 
   test('than a return path is sent to a separate transaction', async () => {
     expect(await meaning('info@ours.test', [await destination('complaints@bounces.ours.test')])).toBe(OWN)

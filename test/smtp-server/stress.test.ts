@@ -31,7 +31,7 @@ test('closes silent clients after ten seconds instead of five minutes when conne
   expect(smtp.listener.isStressed()).toBe(false)
   expect(await late.say('NOOP')).toStartWith('250')
   expect(smtp.logged.length).toBe(1)
-  expect(smtp.logged[0]).toContain('SMTP connections short')
+  expect(smtp.logged[0]).toContain('SMTP connections nearly exhausted')
   await smtp.stop()
 })
 
