@@ -29,11 +29,10 @@ export interface Authentication {
   /** Resolves with true if the request would still be authenticated now. Its key may have been revoked or have expired
    *  since. Rejects with the error of the store. */
   isStillValid(request: Request): Promise<boolean>
-  /** The key's owner and the client address, for the audit log. */
+  /** Actor and client address of a request, for the audit log. */
   originOf(request: Request, key: ApiKey): Origin
 }
 
-/** What createAuthentication needs. */
 export interface AuthenticationDeps {
   auth: Pick<Auth, 'authenticate'>
   sessions: OperatorSessions

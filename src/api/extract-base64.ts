@@ -5,8 +5,8 @@ import { decodeBase64 } from '../submission/checks.ts'
 export interface Extracted {
   /** The JSON with a short placeholder string in place of each text. */
   json: Uint8Array
-  /** Replaces the placeholders in the parsed JSON by the decoded bytes, in place. It recurses: check the depth
-   *  first. */
+  /** Replaces the placeholders in the parsed JSON by the decoded bytes, in place. Recursive: check the nesting depth
+   *  before. */
   put(value: unknown): void
 }
 

@@ -24,7 +24,6 @@ import { type RespondDeps, respond, respondAudited } from './respond.ts'
 import { type Params, type Route, requireMethod } from './route-table.ts'
 import type { OperatorSessions } from './sessions.ts'
 
-/** What createFlow needs. */
 export interface FlowOptions {
   store: Pick<Store, 'auditLog'>
   clock: WallClock
@@ -87,7 +86,8 @@ export function createFlow(options: FlowOptions): Flow {
     )
     state.underWay--
     if (state.underWay === 0) state.onIdle()
-    const operation = exchange.operation?.id ?? route.path // the pattern, because the path itself may contain an email address
+    // The path pattern, because the path itself may contain an email address.
+    const operation = exchange.operation?.id ?? route.path
     const { status } = response
     const durationMs = clock.steady.now() - startedAt
     options.answered?.({ operation, status, durationMs })

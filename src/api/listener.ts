@@ -9,7 +9,7 @@ export interface Listener {
    *  1.2 or later. Throws if the address is in use. */
   open(at: Address, certificate?: Certificate): Address
   /** Uses the certificate for new TLS connections. Open connections get `Connection: close` with their next response,
-   *  or end when idle for too long. Connections that are not accepted yet at this moment are reset. No effect without
+   *  or end when idle for too long. Connections that Bun has not accepted yet are reset. No effect without
    *  TLS. */
   useCertificate(certificate: Certificate): void
   /** Remote address of a request's connection, even if another listener of this process accepted it; null without a

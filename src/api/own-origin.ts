@@ -22,7 +22,6 @@ export interface OwnOrigin {
   requireOwnPage(request: Request): void
 }
 
-/** What createOwnOrigin needs. */
 export interface OriginOptions {
   /** Host names under which the operator signs in. The one of `publicUrl` is always included. */
   hostNames: readonly string[]

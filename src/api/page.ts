@@ -37,8 +37,8 @@ export function feedResponse<T extends { id: string }>(page: Page<T>, toWire: (r
   return listResponse(page, toWire, OLDEST_FIRST)
 }
 
-/** Cursor of an oldest-first list → ID of the last record of the previous page; null for a cursor of a newest-first
- *  list or one that is not a cursor. Throws `validation_error` if the cursor contains no ID. */
+/** Cursor of an oldest-first list → ID of the last record of the previous page; null for the cursor of a newest-first
+ *  list and for an invalid one. Throws `validation_error` for an oldest-first cursor without a valid ID. */
 export function feedCursor(cursor: string): string | null {
   return directionOf(cursor) === OLDEST_FIRST ? readCursor(cursor, OLDEST_FIRST) : null
 }

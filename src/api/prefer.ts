@@ -1,5 +1,5 @@
 /** Request headers → waiting time in ms from `Prefer: wait=N` (RFC 7240 §4.3), at most 30 s. Null if the preference is
- *  missing, zero or invalid; RFC 7240 §2 requires to ignore invalid preferences. Never throws. */
+ *  missing, zero or invalid; RFC 7240 §2 requires servers to ignore invalid preferences. Never throws. */
 export function preferredWaitMs(headers: Headers): number | null {
   const prefer = headers.get('prefer')
   if (prefer === null) return null

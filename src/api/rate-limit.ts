@@ -112,7 +112,7 @@ interface Window {
 }
 
 const WINDOW_MS = 60_000 // limits are per minute
-const LIMIT_WITHOUT_PLAN = 60 // for a plan that is no longer configured: the smallest default
+const LIMIT_WITHOUT_PLAN = 60 // if the plan is no longer configured: the smallest limit of the default plans
 const OPERATOR_LIMIT = 1_200 // a dashboard page makes five requests; no operator opens 240 pages per minute
 const MAX_CHAIN = 100
 const MAX_SUCCESSORS = 10_000

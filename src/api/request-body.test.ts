@@ -59,7 +59,7 @@ test('a body without an announced size reserves nothing while it is small, and t
 
 // threat: memory-exhaustion
 test('parsed bodies have a separate memory budget, so that slow uploads do not block complete bodies', async () => {
-  const { clock, bodies } = start(391_000_000) // leaves 202 MB for reservations, a third of it for bodies being received
+  const { clock, bodies } = start(391_000_000) // leaves 202 MB for reservations, a third of it for receiving bodies
   const open = (keyId: string) => bodies.open(new Request('http://localhost/'), keyId)
   const [slow, quick, late] = [open('a'), open('b'), open('c')]
   for (const each of [slow, quick]) await each.enter(16 * MIB)

@@ -31,7 +31,6 @@ export interface RequestBodies {
   open(request: Request, organizationId: string): RequestBody
 }
 
-/** What createRequestBodies needs. */
 export interface RequestBodiesDeps {
   clock: Clock
   memory: Memory

@@ -21,7 +21,6 @@ export interface OperationRequest {
   exchange: Exchange
 }
 
-/** What respond and respondAudited need. */
 export interface RespondDeps {
   authentication: Authentication
   audit: Audit

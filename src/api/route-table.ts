@@ -32,7 +32,7 @@ export interface Route {
   path: string
   /** True if every response requires a key, even 404. */
   guarded: boolean
-  /** The compatible API that the path belongs to; null for our own. */
+  /** The compatible API to which the path belongs; null for /v1 and pages. */
   compatApi: CompatApi | null
   /** Operations by HTTP method. HEAD has the entry of GET. */
   operations: ReadonlyMap<string, Operation>

@@ -25,7 +25,6 @@ import { createSessions } from './sessions.ts'
 import { createSockets } from './sockets.ts'
 import type { Streams } from './streams.ts'
 
-/** What createApi needs. */
 export interface ApiOptions {
   operations: Operation[]
   /** Pages outside /v1 that need no API key, such as metrics and the dashboard. Health checks, documentation and

@@ -7,7 +7,7 @@ import type { Flow } from './flow.ts'
 import { createListener, type Listener } from './listener.ts'
 import type { Route } from './route-table.ts'
 
-/** What createSockets needs. `limits` to `log` as in ApiOptions (server.ts). */
+/** Options of createSockets. Fields that ApiOptions (server.ts) also has are the same. */
 export interface SocketsOptions extends Pick<Flow, 'serve' | 'fail'> {
   routes: Route[]
   limits: { bodyBytes: number }

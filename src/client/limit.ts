@@ -16,8 +16,7 @@ export interface Limit {
   end(): void
 }
 
-/** Clock, timeout in ms and the caller's signal → Limit whose timeout has started. Call `end` when it is not needed any
- *  more. */
+/** Clock, timeout in ms and the caller's signal → Limit whose timeout has started. Call `end` after use. */
 export function limited(clock: Clock, ms: number, outer: AbortSignal | undefined): Limit {
   const inner = new AbortController()
   let timer = new AbortController()

@@ -44,7 +44,7 @@ export async function messageOf(
   return { message, idempotencyKey: own['idempotency-key'] ?? null }
 }
 
-/** nodemailer option that the API does not support → what to say about it. */
+/** nodemailer option that the API does not support → explanation in the error. */
 const UNSUPPORTED: Record<string, string> = {
   raw: 'raw messages are not supported; send them over SMTP',
   envelope: 'the envelope is built from the addresses',

@@ -122,7 +122,8 @@ function expected(id: string, walker: Walker, target: string | null, of: Mode): 
   }
   if (walker.mode === 'test' && (of === 'live' || LIVE_ONLY.has(target))) return 404
   if (walker.place === 'own') return 'in'
-  if (walker.permission === 'admin') return id === 'messages_resend' ? 'no' : 'in' // a key sends from its own domain only
+  // A key sends from its own domain only.
+  if (walker.permission === 'admin') return id === 'messages_resend' ? 'no' : 'in'
   return target === 'template_id' ? 'in' : 403
 }
 

@@ -31,7 +31,7 @@ export function auditLogOperations({ store }: { store: Pick<Store, 'auditLog'> }
       async handle({ key, organizationId, query }) {
         const { action = null, resource_id = null } = query
         const { actor_id = scopeOf(key).mode === 'test' ? key.id : null } = query
-        // A test key sees only its own entries: those of live keys describe changes to live records.
+        // A test key can only list its own entries: those of live keys describe changes to live records.
         if (scopeOf(key).mode === 'test' && actor_id !== key.id) return pageResponse(NO_RECORDS, () => null)
         const who = { organizationId, action, actorId: actor_id, resourceId: resource_id }
         return pageResponse(await store.auditLog.list({ ...who, ...timeRange(query) }, pageRequest(query)), auditRecord)

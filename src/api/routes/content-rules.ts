@@ -39,7 +39,7 @@ export function hasFewRecipients(fields: Parameters<typeof collapseRecipients>[0
   return named.length <= MAX_RECIPIENTS || collapseRecipients(fields).length <= MAX_RECIPIENTS
 }
 
-/** For each rule: the field to blame, the message if the rule is violated, and when zod checks it. */
+/** For each rule: the field of the fault, the message if the rule is violated, and when zod checks it. */
 export const RULES = {
   body: {
     path: ['html'],

@@ -15,7 +15,6 @@ import { type Scope, scopeOf } from '../scope.ts'
 import { isoOrNull, loadMessage } from './message-record.ts'
 import { suppressionRecord } from './suppressions.ts'
 
-/** What explainOperations needs. */
 export interface ExplainDeps {
   store: Pick<Store, 'messages' | 'deliveries' | 'suppressions' | 'held'>
   /** Recipient domain → route that mail to it would take now. Queries DNS. */

@@ -15,7 +15,6 @@ import { NO_RECORDS, narrowed, requireLive, scopeOf } from '../scope.ts'
 import { deliveryRecord, inboundContent, inboundRecord, inboundStatus } from './inbound-message-record.ts'
 import { rawAnswer } from './raw-mail.ts'
 
-/** What inboundMessageOperations needs. */
 export interface InboundMessageDeps {
   store: Pick<Store, 'inbound' | 'inboundDeliveries' | 'inboundRoutes' | 'domains' | 'messages'>
   mintId: MintId

@@ -30,7 +30,6 @@ import {
 } from '../scope.ts'
 import { actionRecord, domainOfMatch, routeFields } from './inbound-route-fields.ts'
 
-/** What inboundRouteOperations needs. */
 export interface InboundRouteDeps {
   store: Pick<Store, 'snapshot' | 'inboundRoutes' | 'domains'>
   random: Random

@@ -10,7 +10,6 @@ import { type ApiResponse, type Operation, operation } from '../operation.ts'
 import { acceptedRecord, loadMessage, messageRecord } from './message-record.ts'
 import { createScheduledAt } from './messages-body.ts'
 
-/** What actOperations needs. */
 export interface ActDeps {
   store: Pick<Store, 'messages'>
   clock: Clock

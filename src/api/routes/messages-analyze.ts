@@ -13,7 +13,6 @@ import { type Operation, operation } from '../operation.ts'
 import { hasBody, hasFewRecipients, hasOneContent, hasUseForVariables, RULES } from './content-rules.ts'
 import { createSendBody, toSubmission } from './messages-body.ts'
 
-/** What analyzeOperations needs. */
 export interface AnalyzeDeps {
   store: Pick<Store, 'domains'>
   clock: Clock

@@ -7,7 +7,6 @@ import { loadMessage } from './message-record.ts'
 import { PRIVATE } from './raw-mail.ts'
 import { webhookDeliveryRecord } from './webhook-deliveries.ts'
 
-/** What messagePartOperations needs. */
 export interface PartsDeps {
   store: Pick<Store, 'domains' | 'messages' | 'webhooks' | 'webhookDeliveries'>
   storedMail: StoredMail

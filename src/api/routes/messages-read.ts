@@ -16,7 +16,6 @@ import { NO_RECORDS, narrowed, scopeOf } from '../scope.ts'
 import { attemptRecord, loadMessage, messageRecord, reportRecord } from './message-record.ts'
 import { PRIVATE, rawAnswer } from './raw-mail.ts'
 
-/** What readOperations needs. */
 export interface ReadDeps {
   store: Pick<Store, 'messages' | 'deliveries' | 'domains' | 'events' | 'templates'>
   /** Composes and signs a message as delivery does. */

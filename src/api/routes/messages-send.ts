@@ -14,14 +14,13 @@ import { createWaiting, type Waiting } from '../waiting.ts'
 import { acceptedRecord } from './message-record.ts'
 import { createSendBody, toSubmission } from './messages-body.ts'
 
-/** What sendOperations needs. */
 export interface SendDeps {
   store: Pick<Store, 'messages'>
   clock: WallClock
   submission: Submission
   /** Resolves when a recipient of the message becomes final, or after the timeout. */
   wait: Notifier['wait']
-  /** Limits requests with `Prefer: wait`. Default: its default limits. */
+  /** Limits requests with `Prefer: wait`. Default: one with the default limits. */
   waiting?: Waiting
 }
 

@@ -4,7 +4,6 @@ import { messagePartOperations, type PartsDeps } from './messages-parts.ts'
 import { type ReadDeps, readOperations } from './messages-read.ts'
 import { type SendDeps, sendOperations } from './messages-send.ts'
 
-/** What messageOperations needs. */
 export type MessageDeps = SendDeps & ReadDeps & PartsDeps & ActDeps
 
 /** All operations under `/v1/messages`, and `/v1/send`. */

@@ -20,7 +20,7 @@ const query = z.strictObject({
 })
 
 const DAY_MS = 86_400_000
-/** Length of the default range: 30 days, which end with the last day of the range. */
+/** Default length of the range: 30 days, up to the end of its last day. */
 const DEFAULT_MS = 30 * DAY_MS
 /** Maximum number of periods in a response. Ten years in months take some thousand lookups. */
 const MOST: Record<Interval, number> = { hour: 1000, day: 1000, month: 120 }

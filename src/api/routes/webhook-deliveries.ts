@@ -26,7 +26,6 @@ const noBody = z.strictObject({})
 /** Events per write of a replay. Other writes can run in between. */
 const REPLAY_BATCH = 500
 
-/** What webhookDeliveryOperations needs. */
 export interface WebhookDeliveryDeps {
   store: Pick<Store, 'webhooks' | 'webhookDeliveries' | 'events' | 'domains'>
   notify: Notify

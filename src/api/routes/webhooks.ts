@@ -30,7 +30,6 @@ const format = z
 const testBody = z.strictObject({ type: z.enum(EVENT_TYPES) })
 const rotateBody = z.strictObject({ grace_period_minutes: graceMinutes })
 
-/** What webhookOperations needs. */
 export interface WebhookDeps extends WebhookDeliveryDeps {
   random: Random
   mintId: MintId
