@@ -37,6 +37,7 @@ describe('html', () => {
     ['<p>Preview&zwnj;&nbsp;&zwnj;&nbsp;&#847; </p><p>&nbsp;</p>Text', 'Preview\n\nText'],
     ['soft&shy;hyphen 10&nbsp;EUR', 'softhyphen 10 EUR'],
     ['<p title="unclosed>x</p>', 'x'],
+    ["<p title='a > b'>x</p> <p title=it's>y</p><p title='>z</p>", 'x\n\ny\n\nz'],
     ['a</p></p></div></ul></ol></pre></a>b', 'a\n\nb'],
     ['<unknown-element>x</unknown-element>', 'x'],
     ['x<script>never closed', 'x'],

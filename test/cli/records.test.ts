@@ -137,6 +137,9 @@ describe('management commands', () => {
       expect(await json('key', 'revoke', record.id)).toEqual({ id: record.id, deleted: true })
       expect((await json('key', 'list', '--domain', 'keys.example.com')).data[0].revoked_at).not.toBeNull()
       expect((await records('key', 'list')).stdout).toContain('revoked')
+      const [value, , note] = (await records(...create, '--name', 'again')).stdout.split('\n')
+      expect(value).toMatch(/^svc_live_[0-9A-Za-z]{40}$/)
+      expect(note).toMatch(/^Store this key now: it is shown only once\. key_\w+: send, read for keys\.example\.com\.$/)
 
       const permission = 'permissions[2] must be one of send, read, manage, admin'
       await expectRefused(2, permission, ...create, '--permission', 'everything')

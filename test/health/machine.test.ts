@@ -8,7 +8,7 @@ import type { AuthorityCertificate, Installation } from '../../src/health/deps.t
 import { heldPorts } from '../../src/health/held-ports.ts'
 import { selfSignedCertificate } from '../../src/net/tls/certificate.ts'
 import { systemClock } from '../../src/os/clock.ts'
-import { HOSTNAME, startTestMachine, type TestMachine } from './setup.ts'
+import { HOSTNAME, startTestMachine, type TestMachine, verdictTexts } from './setup.ts'
 
 const DAY_MS = 86_400_000
 
@@ -260,4 +260,8 @@ describe('a run of all checks', () => {
     ])
     expect(found[1]!.message).toContain('nobody foresaw this')
   })
+})
+
+test('messages state what was found, and advice what to do', () => {
+  expect(verdictTexts()).toMatchSnapshot()
 })

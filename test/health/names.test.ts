@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
-import { HOSTNAME, IPV4, IPV6, startTestMachine, type TestMachine } from './setup.ts'
+import { HOSTNAME, IPV4, IPV6, startTestMachine, type TestMachine, verdictTexts } from './setup.ts'
 
 /** DNS records of the machine and of the sending domains. */
 let machine: TestMachine
@@ -199,4 +199,8 @@ describe('name servers', () => {
     const asked = new Set(machine.zone.queries.map(({ name }) => name))
     expect([...asked].toSorted()).toEqual(['44.33.22.11.in-addr.arpa', HOSTNAME])
   })
+})
+
+test('messages state what was found, and advice what to do', () => {
+  expect(verdictTexts()).toMatchSnapshot()
 })

@@ -12,6 +12,7 @@ import {
   startGreeter,
   startTestMachine,
   type TestMachine,
+  verdictTexts,
 } from './setup.ts'
 
 let machine: TestMachine
@@ -116,4 +117,8 @@ describe('behind NAT', () => {
     expect(wrong.status).toBe('fail')
     expect(wrong.advice).toContain(IPV4)
   })
+})
+
+test('messages state what was found, and advice what to do', () => {
+  expect(verdictTexts()).toMatchSnapshot()
 })

@@ -42,6 +42,17 @@ export const INSTALLATION: Installation = {
   authority: null,
 }
 
+const verdicts = new Set<string>()
+
+/** All verdicts of this file's tests so far, sorted, with messages and advice; numbers and paths are replaced, because
+ *  they differ between machines and runs. */
+export const verdictTexts = () => [...verdicts].sort()
+
+function note({ name, status, message, advice }: CheckResult): void {
+  const text = [`${name} ${status}`, `message: ${message}`, `advice: ${advice ?? 'none'}`].join('\n')
+  verdicts.add(text.replace(/\/tmp\/[\w./-]+/g, 'PATH').replace(/\d+/g, 'N'))
+}
+
 /** Everything is correct, except that there are no mail servers to connect to. */
 export async function startTestMachine(more: ZoneRecord[] = []): Promise<TestMachine> {
   const zone = await startZone([...WELL, ...more])
@@ -70,7 +81,10 @@ export async function startTestMachine(more: ZoneRecord[] = []): Promise<TestMac
     impatient: createResolver({ ...asking, timeoutMs: 100 }),
     check: async (name, { installation = {}, deps = {} } = {}) => {
       const checks = machineChecks({ ...INSTALLATION, ...installation }, { ...base, ...deps })
-      return (await runChecks([checks.find((check: Check) => check.name === name)!]))[0]!
+      const [result] = await runChecks([checks.find((check: Check) => check.name === name)!])
+      if (result === undefined) throw new Error(`no check ${name}`)
+      note(result)
+      return result
     },
     stop: async () => {
       resolver.close()

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Greeting } from '../../src/health/deps.ts'
-import { startTestMachine, type TestMachine } from './setup.ts'
+import { startTestMachine, type TestMachine, verdictTexts } from './setup.ts'
 
 let machine: TestMachine
 beforeAll(async () => {
@@ -24,4 +24,8 @@ test('the smarthost accepts our login, refuses it, or is unreachable', async () 
   const silent = await check({ isReached: false, problem: 'no connection to 192.0.2.1:587 in time' })
   expect(silent.advice).toContain('2525')
   expect(await machine.check('smarthost')).toMatchObject({ status: 'skip' })
+})
+
+test('messages state what was found, and advice what to do', () => {
+  expect(verdictTexts()).toMatchSnapshot()
 })

@@ -141,7 +141,7 @@ const HELD =
 const domainOf = (email: string) => email.slice(email.lastIndexOf('@') + 1)
 
 function refusedNow({ reason, message }: Refusal): string {
-  return `Nothing is accepted for sending at present, to whomever (${reason}): ${message}.`
+  return `Postrider currently accepts no message from this domain (${reason}): ${message.replace(/\.$/, '')}.`
 }
 
 const ANY = {

@@ -5,9 +5,10 @@ import type { Log } from '../../os/log.ts'
 import { VERSION } from '../../version.ts'
 import { EXIT } from '../failure.ts'
 import { type Colors, print, printJson } from '../print.ts'
-import { exampleMessage, formatDkim, formatSignatures, seconds, size } from './format.ts'
+import { exampleMessage, seconds } from './format.ts'
 import type { ArrivedMail } from './mail-server.ts'
 import { openTryOut, RECIPIENT, type TryOut, type TryPorts } from './open.ts'
+import { deliveryStages, mailStages, STAGE_LIMIT_MS, type Stage, webhookStage } from './stages.ts'
 import type { ArrivedCall } from './webhook-receiver.ts'
 
 /** `postrider try --once`: sends one message over HTTP with the live key and prints each stage. A stage that fails or
@@ -24,8 +25,7 @@ export async function runOnce(options: {
 }): Promise<number> {
   const { ports, json, startedAt, colors, log } = options
   const stages: Stage[] = []
-  const reached = (name: string, isGood: boolean, detail: string, ms: number | null = null) => {
-    const stage = { name, ok: isGood, detail, ms }
+  const reached = (stage: Stage) => {
     stages.push(stage)
     if (!json) print(line(stage, colors))
   }
@@ -41,7 +41,8 @@ export async function runOnce(options: {
     onCall: (call) => call.type === 'message.delivered' && delivered.resolve(call),
   })
   try {
-    reached('ready', true, `API on ${tryOut.http}, domain verified in DNS`, systemClock.now() - startedAt)
+    const detail = `API on ${tryOut.http}, domain verified in DNS`
+    reached({ name: 'ready', ok: true, detail, ms: systemClock.now() - startedAt })
     const run = runStages(tryOut, mail.promise, delivered.promise, plainIf(json, colors), reached)
     const code = await Promise.race([run, options.ended])
     if (code !== undefined) return code
@@ -63,24 +64,12 @@ export async function runOnce(options: {
   return isGood ? EXIT.done : EXIT.failed
 }
 
-interface Stage {
-  name: string
-  ok: boolean
-  detail: string
-  /** Duration of this stage, if measured. */
-  ms: number | null
-}
-type Reached = (name: string, isGood: boolean, detail: string, ms?: number | null) => void
-
-/** A stage usually takes 100 ms; the limit allows for a busy machine. */
-const STAGE_LIMIT_MS = 5_000
-
 async function runStages(
   tryOut: TryOut,
   mail: Promise<ArrivedMail>,
   delivered: Promise<ArrivedCall>,
   colors: Colors,
-  reached: Reached,
+  reached: (stage: Stage) => void,
 ): Promise<void> {
   const sentAt = systemClock.now()
   const sent = await ask<Partial<AcceptedMessage & ApiError>>(
@@ -90,48 +79,17 @@ async function runStages(
     exampleMessage(RECIPIENT),
   )
   const id = String(sent.body.id)
-  reached('accepted', sent.status === 202, acceptedWords(sent, id), systemClock.now() - sentAt)
-  if (sent.status !== 202) return
+  const isAccepted = sent.status === 202
+  reached({ name: 'accepted', ok: isAccepted, detail: acceptedWords(sent, id), ms: systemClock.now() - sentAt })
+  if (!isAccepted) return
 
   const arrived = await within(mail)
   await within(delivered)
   const attempt = await lastAttempt(tryOut, id)
-  const host = attempt?.mx_host ? `${RECIPIENT.split('@')[1]} → ${attempt.mx_host} (${attempt.mx_ip})` : null
-  reached('MX', host !== null, host ?? 'no attempt with an MX host was recorded')
-  const isDelivered = attempt?.outcome === 'delivered'
-  const reply = `${attempt?.smtp_response} over ${attempt?.tls_version ?? 'an unencrypted connection'}`
-  reached('delivered', isDelivered, isDelivered ? reply : `the attempt is ${attempt?.outcome ?? 'missing'}: ${reply}`)
-
-  if (arrived === null) {
-    reached('mail', false, `no mail arrived at ${tryOut.mailServer} within ${seconds(STAGE_LIMIT_MS)}`)
-  } else {
-    const { at, from, subject, sizeBytes, tls } = arrived
-    reached('mail', true, `“${subject}” from ${from}, ${size(sizeBytes)}, ${tls ?? 'no TLS'}`, at - sentAt)
-    const passed = arrived.dkim.filter(({ result }) => result === 'pass').map(({ algorithm }) => algorithm)
-    const missing = ['rsa-sha256', 'ed25519-sha256'].filter((algorithm) => !passed.includes(algorithm))
-    const wanted = missing.length === 0 ? '' : `; missing a valid ${missing.join(' and ')} signature`
-    reached('signatures', missing.length === 0, formatDkim(arrived, colors) + wanted)
-  }
-  await checkWebhook(delivered, id, sentAt, tryOut, colors, reached)
-}
-
-async function checkWebhook(
-  delivered: Promise<ArrivedCall>,
-  id: string,
-  sentAt: number,
-  tryOut: TryOut,
-  colors: Colors,
-  reached: Reached,
-): Promise<void> {
+  for (const stage of deliveryStages(attempt, RECIPIENT.split('@')[1] ?? '')) reached(stage)
+  for (const stage of mailStages(arrived, { mailServer: tryOut.mailServer, sentAt, colors })) reached(stage)
   const call = await within(delivered, 0)
-  if (call === null) {
-    const detail = `no message.delivered event arrived at ${tryOut.webhook.url} within ${seconds(STAGE_LIMIT_MS)}`
-    return reached('webhook', false, detail)
-  }
-  const isOurs = call.data.message_id === id
-  const isSigned = call.serviceSignature === 'valid' && call.standardSignature === 'valid'
-  const detail = `${call.type} ${isOurs ? '' : 'of a different message '}for ${call.data.to}, ${formatSignatures(call, colors)}`
-  reached('webhook', isOurs && isSigned, detail, call.at - sentAt)
+  reached(webhookStage(call, { messageId: id, url: tryOut.webhook.url, sentAt, colors }))
 }
 
 /** The promise's value, or null after the time limit. */

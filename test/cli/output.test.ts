@@ -1,0 +1,131 @@
+import { afterAll, expect, test } from 'bun:test'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { localUser } from '../../src/cli/local-user.ts'
+import { startZone } from '../../src/cli/try/zone-server.ts'
+import { LIMIT_MS, postrider, stagingParent } from './command.ts'
+
+/** What the commands print for people. Each test runs a series on one installation and compares its texts. */
+
+const places: ReturnType<typeof stagingParent>[] = []
+afterAll(() => {
+  for (const place of places) place.remove()
+})
+
+/** A new installation → a function that runs commands and keeps what they print. `config` is added to its config. */
+function open(config = '') {
+  const place = stagingParent(config)
+  places.push(place)
+  place.writeConfig()
+  const lines: string[] = []
+  /** Runs a command → its standard output. */
+  const run = async (...args: string[]) => {
+    const { code, stdout, stderr } = await postrider(...args, '--config', place.file)
+    lines.push(stable(`$ postrider ${args.join(' ')}\n${stdout}${stderr}exit code ${code}\n`, place.folder))
+    return stdout
+  }
+  return { place, run, text: () => lines.join('\n') }
+}
+
+/** Replaces what differs between runs by its kind; the columns of tables keep their widths. */
+function stable(text: string, folder: string): string {
+  return text
+    .replaceAll(folder, 'FOLDER')
+    .replaceAll(`operator ${localUser()}`, 'operator USER')
+    .replace(/\b(svc_live_|svc_test_|whsec_)[\w+/=-]+/g, (_, prefix) => `${prefix}VALUE`)
+    .replace(/\b([a-z]+)_[0-9A-Za-z]{20,}/g, (found, prefix) => `${prefix}_`.padEnd(found.length, 'x'))
+    .replace(/\b(\d{4}-\d\d-\d\d[T ])?\d\d:\d\d:\d\d(\.\d+Z)?/g, (found) => 'TIME'.padEnd(found.length, '.'))
+    .replace(/\b(pr\d{4})\w{6}([re])\b/g, '$1xxxxxx$2')
+    .replace(/\bp=[A-Za-z0-9+/=]{40,}/g, 'p=KEY')
+    .replace(/verify=[0-9a-f]{32}/g, 'verify=TOKEN')
+    .replace(/#token=\w+/g, '#token=TOKEN')
+    .replace(/\b\d+(\.\d+)? (ms|s)\b/g, 'DURATION')
+    .replace(/[ \t]+$/gm, '')
+}
+
+const idIn = (output: string) => output.match(/\b[a-z]+_[0-9A-Za-z]{20,}/)?.[0] ?? ''
+
+test(
+  'organizations, domains and keys',
+  async () => {
+    const { run, text } = open()
+    await run('org', 'list')
+    await run('org', 'create', 'Shop', '--plan', 'free')
+    await run('org', 'set-plan', 'Shop', 'pro')
+    await run('org', 'list')
+    await run('domain', 'list')
+    await run('domain', 'add', 'shop.example', '--org', 'Shop')
+    await run('domain', 'list')
+    await run('domain', 'show', 'shop.example')
+    await run('dns', 'show', 'shop.example')
+    await run('key', 'list')
+    const created = await run('key', 'create', '--domain', 'shop.example', '--permission', 'send', '--name', 'web shop')
+    await run('key', 'list')
+    await run('key', 'revoke', idIn(created.slice(created.indexOf('\n'))))
+    await run('key', 'list')
+    await run('domain', 'rotate-dkim', 'shop.example')
+    await run('login-link')
+    await run('audit', '--org', 'Shop')
+    expect(text()).toMatchSnapshot()
+  },
+  LIMIT_MS,
+)
+
+test(
+  'messages and events',
+  async () => {
+    const zone = await startZone()
+    const { run, text } = open(`[dns]\nservers = ["${zone.address}"]\n`)
+    await run('org', 'create', 'Shop', '--plan', 'pro')
+    await run('domain', 'add', 'shop.example', '--org', 'Shop')
+    await run('message', 'list')
+    const sent = await run(
+      ...['send', '--mode', 'test', '--from', 'Shop <shop@shop.example>', '--to', 'ann@customer.example'],
+      ...['--subject', 'Your order', '--text', 'Thank you.'],
+    )
+    const id = idIn(sent)
+    await run('message', 'list')
+    await run('message', 'show', id)
+    await run('message', 'explain', id)
+    await run('message', 'cancel', id)
+    await run('message', 'list', '--status', 'bounced')
+    await run('event', 'list')
+    await run('explain', '--to', 'ann@customer.example')
+    await run('status')
+    await zone.stop()
+    expect(text()).toMatchSnapshot()
+  },
+  LIMIT_MS,
+)
+
+test(
+  'webhooks, suppressions and links',
+  async () => {
+    const { place, run, text } = open()
+    await run('org', 'create', 'Shop', '--plan', 'pro')
+    await run('webhook', 'list')
+    const id = idIn(await run('webhook', 'create', '--url', 'https://shop.example/hooks', '--description', 'orders'))
+    await run('webhook', 'list')
+    await run('webhook', 'show', id)
+    await run('webhook', 'pause', id)
+    await run('webhook', 'resume', id)
+    await run('webhook', 'deliveries', id)
+    await run('webhook', 'rotate-secret', id)
+    await run('webhook', 'delete', id)
+    const file = join(place.folder, 'suppressed.csv')
+    writeFileSync(file, 'email,reason\nann@customer.example,hard_bounce\nno address,hard_bounce\n')
+    await run('import', 'suppressions', file, '--dry-run')
+    await run('import', 'suppressions', file)
+    await run('suppression', 'list')
+    await run('suppression', 'remove', 'ann@customer.example')
+    await run('suppression', 'list')
+    await run('link', 'list')
+    await run('link', 'block', 'evil.example', '--reason', 'phishing')
+    await run('link', 'list')
+    await run('link', 'unblock', 'evil.example')
+    await run('config', 'check')
+    await run('config', 'print')
+    expect(text()).toMatchSnapshot()
+  },
+  LIMIT_MS,
+)
