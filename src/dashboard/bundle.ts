@@ -2,8 +2,9 @@ import { join } from 'node:path'
 import { brotliCompressSync, gzipSync, constants as zlib } from 'node:zlib'
 import type { PackedFile } from './pack.ts'
 
-/** Compiles ui/ into the files that browsers load, each compressed with Brotli and gzip. It needs the sources:
- *  scripts/build.ts calls it for the executable, and a run from source calls it at the first request. Throws compile errors. */
+/** Compiles ui/ into the files that browsers load, each compressed with Brotli and gzip; a release uses the highest
+ *  levels. It needs the source files: scripts/build.ts calls it for the executable, and a server that runs from source
+ *  calls it at the first request. Rejects with the compile errors. */
 export async function bundleDashboard({ isForRelease }: { isForRelease: boolean }): Promise<PackedFile[]> {
   const { outputs } = await Bun.build({
     entrypoints: [join(import.meta.dir, 'ui/index.html')],

@@ -1,12 +1,13 @@
-/** One file for browsers, in both compressed forms. */
+/** A file for browsers in both compressed forms. The uncompressed form is not stored. */
 export interface PackedFile {
-  /** `index.html`, `main-1a2b3c.js` */
+  /** Name below `/dashboard/assets/`: `index.html`, `main-1a2b3c.js`. */
   name: string
   br: Uint8Array
   gzip: Uint8Array
 }
 
-/** Joins files into one byte array: the length of an index, the index as JSON, then the bytes of each file. */
+/** Files → one byte array: the length of an index (32 bits, big-endian), the index as JSON, then the
+ *  bytes of each file. */
 export function pack(files: readonly PackedFile[]): Uint8Array {
   const index = new TextEncoder().encode(
     JSON.stringify(files.map(({ name, br, gzip }) => [name, br.length, gzip.length])),
@@ -16,7 +17,7 @@ export function pack(files: readonly PackedFile[]): Uint8Array {
   return Buffer.concat([head, index, ...files.flatMap(({ br, gzip }) => [br, gzip])])
 }
 
-/** Splits the output of `pack` into files, which are views of the same bytes. */
+/** Output of `pack` → the files, as views of the same bytes. Throws RangeError or SyntaxError for other bytes. */
 export function unpack(bytes: Uint8Array): PackedFile[] {
   const length = new DataView(bytes.buffer, bytes.byteOffset).getUint32(0)
   const index: [string, number, number][] = JSON.parse(new TextDecoder().decode(bytes.subarray(4, 4 + length)))

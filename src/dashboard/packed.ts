@@ -1,7 +1,8 @@
 import { bundleDashboard } from './bundle.ts'
 import { pack } from './pack.ts'
 
-/** From source: compiles on demand. scripts/build.ts replaces this file with one that reads the compiled bundle. */
+/** Compiles the dashboard and packs its files. scripts/build.ts replaces this module with one that returns the bytes
+ *  compiled at build time. */
 export async function packed(): Promise<Uint8Array> {
   return pack(await bundleDashboard({ isForRelease: false }))
 }

@@ -1,19 +1,21 @@
 import type { PackedFile } from './pack.ts'
 import { respond, type StaticFile, staticFile } from './static-files.ts'
 
-/** A page that the HTTP server serves without an API key (api/route-table.ts). */
+/** A route of the HTTP server that needs no API key (api/route-table.ts). */
 export interface DashboardPage {
   method: 'GET'
   path: string
   handle: (request: Request, params: Record<string, string>) => Promise<Response>
 }
 
-/** `/dashboard/…`: one HTML page for all paths below it, its files under `/dashboard/assets/`, and `/dashboard/preview`, the
- *  frame that shows message content. These responses are the same for every client and contain no data: the page loads
- *  data from the API, which checks access. An unknown host name gets 403, so the page is available neither on a customer's
- *  tracking domain nor through DNS rebinding.
+/** Routes of the dashboard: `/dashboard/…` is one HTML page for all paths below it, `/dashboard/assets/` has its files,
+ *  and `/dashboard/preview` is the frame that shows message content. These responses are the same for every client and
+ *  contain no data: the page loads data from the API, which checks access. A request with an unknown host name gets
+ *  403, so neither a customer's tracking domain nor DNS rebinding gives access to the page. If `files` rejects, the
+ *  request fails and the next one tries again.
  *
- *  File names contain a hash of their content, so browsers cache files for a year; they revalidate the page each time. */
+ *  File names contain a hash of their content, so browsers cache files for a year; they revalidate the page each
+ *  time. */
 export function dashboardPages(
   files: () => Promise<PackedFile[]>,
   isKnownHost: (header: string | null) => boolean = () => true,
@@ -70,12 +72,13 @@ const UNKNOWN_HOST =
 const UNKNOWN_HEADERS = { ...ALWAYS, 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'no-store' }
 const ASSET = { ...ALWAYS, 'cache-control': 'public, max-age=31536000, immutable' }
 
-/** An empty page that the dashboard fills with a message. Its policy allows the message's own styles, no scripts, and no
- *  requests unless the operator loads remote images. */
+/** An empty page that the dashboard fills with a message. Its policy allows the message's own styles, no scripts, and
+ *  no requests unless the operator loads remote images. */
 const FRAME =
   '<!doctype html><html><head><meta charset="utf-8"><meta name="referrer" content="no-referrer"><title>Message</title></head><body></body></html>'
 const FRAME_HEADERS = { ...ALWAYS, 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-cache' }
 const framePolicy = (images: string, sheets = '') =>
   `default-src 'none'; img-src ${images}; style-src 'unsafe-inline'${sheets}; base-uri 'none'; form-action 'none'; frame-ancestors 'self'; sandbox allow-same-origin`
 const PREVIEW = framePolicy('data:')
-const PREVIEW_WITH_IMAGES = framePolicy('data: https:', ' data:') // style sheets as data: URLs send no Referer (mail-html.ts)
+/** Allows style sheets as data: URLs, whose images are requested without a Referer (mail-html.ts). */
+const PREVIEW_WITH_IMAGES = framePolicy('data: https:', ' data:')

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { gunzipSync } from 'node:zlib'
 import type { PackedFile } from './pack.ts'
 
-/** A file with what goes into the headers of its response. */
+/** A file with its Content-Type and ETag. */
 export interface StaticFile {
   file: PackedFile
   type: string
@@ -19,6 +19,7 @@ const TYPES: Record<string, string> = {
   txt: 'text/plain; charset=utf-8',
 }
 
+/** File → its Content-Type, from the extension, and a strong ETag, from a hash of the content. */
 export function staticFile(file: PackedFile): StaticFile {
   return {
     file,
@@ -29,7 +30,9 @@ export function staticFile(file: PackedFile): StaticFile {
 
 const NOT_FOUND = { 'x-content-type-options': 'nosniff', 'referrer-policy': 'no-referrer', vary: 'Accept-Encoding' }
 
-/** Negotiates the encoding; 304 when the client's copy is current (RFC 9110 §12.5.3, §13.1.2). */
+/** Request and file → response with the best encoding that the client accepts: Brotli, gzip or none (RFC 9110
+ *  §12.5.3). 304 if the client's copy is current (§13.1.2); 404 without a file. `always` are headers of every
+ *  response but 404. */
 export function respond(request: Request, served: StaticFile | undefined, always: Record<string, string>): Response {
   if (served === undefined) return new Response('File not found\n', { status: 404, headers: NOT_FOUND })
   const { file, type, etag } = served

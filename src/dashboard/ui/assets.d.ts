@@ -1,5 +1,5 @@
 declare module '*.svg' {
-  /** The address of the file. */
+  /** URL of the file. */
   const url: string
   export default url
 }

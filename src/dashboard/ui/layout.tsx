@@ -10,7 +10,7 @@ import { mode, organization, session, switchOrganization, theme } from './kit/st
 import { attempt, Toasts } from './kit/toast.tsx'
 import { PAGES, type PageEntry } from './pages.ts'
 
-/** The frame around a page: navigation, organization, mode, dialogs and toasts. */
+/** Navigation, organization, mode, dialogs and toasts around a page. */
 export function Layout({ page, children }: { page: PageEntry | null; children: ComponentChildren }) {
   const [isOpen, setOpen] = useState(false)
   const main = useRef<HTMLElement>(null)
@@ -102,7 +102,7 @@ const THEMES = [
   ['dark', 'Dark'],
 ] as const
 
-/** Switches the organization; shows only a name when there is one. */
+/** Select for the organization. Shows only the name if there is one organization, and a notice if there is none. */
 function Organizations() {
   const [round, setRound] = useState(0)
   const all = session.value?.organizations ?? []
@@ -124,7 +124,7 @@ function Organizations() {
   )
 }
 
-/** Dialogs and toasts. */
+/** Dialogs, list of shortcuts and toasts, for the layout and the sign-in page. */
 export function Overlays() {
   return (
     <>

@@ -9,7 +9,7 @@ import { Layout } from './layout.tsx'
 import { PAGES, type PageEntry } from './pages.ts'
 import { hasToken, SignIn } from './sign-in.tsx'
 
-/** The root of the dashboard: loads the session, then shows the page for the path. */
+/** Loads the session, then shows the page for the path. */
 function App() {
   const [fault, setFault] = useState('')
   useEffect(() => {
@@ -27,7 +27,7 @@ function App() {
   )
 }
 
-/** A new page instance for each resource and each organization. */
+/** A different resource or organization gets a new instance of the page. */
 const keyOf = ({ page, params }: Found) => JSON.stringify([page.path, params, organization.value?.id])
 
 interface Found {

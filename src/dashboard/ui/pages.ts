@@ -1,8 +1,8 @@
 import type { FunctionComponent } from 'preact'
 
-/** The table of all pages: one row and one file in pages/ each. The file's default export gets the path parameters.
+/** A page of the dashboard: a row of PAGES and a file in pages/. The file's default export gets the path parameters.
  *
- *  Pages are built from kit/; each file there has its own notes:
+ *  Pages use the components and functions of kit/; each file there documents its own:
  *    api.ts      get, post, patch, remove, getText: calls to the public API, which throw ApiError
  *    load.ts     useLoad, usePages: load and refresh data for the selected organization and mode
  *    router.ts   href, go, setQuery, place · unsaved.ts  useUnsaved
@@ -12,21 +12,23 @@ import type { FunctionComponent } from 'preact'
  *    chart.tsx   Chart · mail-frame.tsx  MailFrame (untrusted HTML) · live.ts  useEvents
  *    status.tsx  Chip · format.ts  when, ago, duration, number, percent, bytes · keys.tsx  keyboard shortcuts
  *  Layout classes are in style.css: card, stack, row, apart, columns, notice, facts, muted, small, mono, break. The
- *  content security policy forbids inline styles in HTML (Preact's `style={{…}}` is fine), eval, and requests elsewhere. */
+ *  content security policy forbids inline styles in HTML (Preact's `style={{…}}` works), eval and requests to other
+ *  hosts. */
 export interface PageEntry {
   /** `/messages/:message_id` */
   path: string
   name: string
-  /** Group in the navigation; '' is the first group, which has no heading. Absent: not in the navigation. */
+  /** Group in the navigation; '' is the first one, without a heading. Undefined: not in the navigation. */
   group?: '' | 'Sending' | 'Receiving' | 'Server'
   /** Pressing `g` and this key opens the page. */
   key?: string
-  /** The parent page: Escape goes there, and the navigation marks it. */
+  /** Path of the parent page: Escape opens it, and the navigation marks it. */
   under?: string
   // biome-ignore lint/suspicious/noExplicitAny: each page takes the parameters of its own path
   load: () => Promise<{ default: FunctionComponent<any> }>
 }
 
+/** All pages, in the order of the navigation. */
 export const PAGES: readonly PageEntry[] = [
   { path: '/', name: 'Overview', group: '', key: 'o', load: () => import('./pages/overview.tsx') },
   { path: '/messages', name: 'Messages', group: '', key: 'm', load: () => import('./pages/messages.tsx') },

@@ -6,7 +6,8 @@ import { go } from './kit/router.ts'
 import { title } from './kit/state.ts'
 import { Overlays } from './layout.tsx'
 
-/** The sign-in page. A link carries its token in the fragment, which browsers do not send; the page removes it from the address. */
+/** The sign-in page. A link has its token in the fragment, which browsers do not send; the page removes it from
+ *  the address bar. */
 export function SignIn() {
   const [token] = useState(takeToken)
   const [fault, setFault] = useState('')
@@ -60,7 +61,7 @@ function takeToken(): string | null {
   return token
 }
 
-/** Stays on the requested page; a sign-in link leads to the overview. */
+/** A sign-in link opens the overview; otherwise the requested page stays open. */
 function enter(): void {
   if (window.location.pathname.endsWith('/sign-in')) go('/', {}, { replace: true })
 }

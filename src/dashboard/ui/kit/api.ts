@@ -1,7 +1,7 @@
 import { lastOrganizationId, mode, organization, type SessionInfo, session } from './state.ts'
 
-/** Every action of the dashboard is a call to the public API, as the operator and for the selected organization. A failed
- *  call throws an ApiError; when the session has ended, the sign-in page appears. */
+/** The dashboard does everything through the public API, as the operator and for the selected organization. A failed
+ *  call throws ApiError. If the session has ended, the sign-in page appears. */
 
 // biome-ignore lint/suspicious/noExplicitAny: responses have the shapes of the OpenAPI document
 export type Json = any
@@ -13,13 +13,14 @@ export interface Paged<T = Json> {
   next_cursor: string | null
 }
 
+/** An error response of the API, or a request without a response (status 0, code `network`). */
 export class ApiError extends Error {
   constructor(
     readonly status: number,
-    /** `validation_error`; `network` when there was no response. */
+    /** `error.code` of the API, such as `validation_error`. */
     readonly code: string,
     message: string,
-    /** Message by field. */
+    /** Error messages by field name. */
     readonly fields: Record<string, string> = {},
     readonly details: Record<string, Json> = {},
   ) {
@@ -30,13 +31,13 @@ export class ApiError extends Error {
 export interface CallOptions {
   query?: Record<string, string | number | undefined> | undefined
   body?: unknown
-  /** ID of the sending domain, which an API key would imply. */
+  /** ID of the sending domain. An API key would imply it; an operator has to name it. */
   domain?: string
   headers?: Record<string, string>
   signal?: AbortSignal | undefined
 }
 
-/** `api('GET', '/v1/messages', {query})` → the response body. */
+/** Calls the API and returns the parsed body: `api('GET', '/v1/messages', {query})`. Throws ApiError. */
 export async function api<T = Json>(method: string, path: string, options: CallOptions = {}): Promise<T> {
   const response = await request(method, path, options)
   return response.json()
@@ -49,12 +50,13 @@ export const post = <T = Json>(path: string, body: unknown = {}, more: CallOptio
 export const patch = <T = Json>(path: string, body: unknown) => api<T>('PATCH', path, { body })
 export const remove = <T = Json>(path: string) => api<T>('DELETE', path)
 
-/** For responses that are not JSON, such as the text of a message. */
+/** Like `get`, for responses that are not JSON, such as the text of a message. */
 export async function getText(path: string, query?: CallOptions['query'], signal?: AbortSignal): Promise<string> {
   return (await request('GET', path, { query, signal })).text()
 }
 
-/** Returns the response before its body is read, for streams and files. Throws ApiError. */
+/** Returns the response before its body is read, for streams and files. Omits undefined and empty query parameters.
+ *  Throws ApiError, and AbortError if `signal` aborts. */
 export async function request(method: string, path: string, options: CallOptions = {}): Promise<Response> {
   const { query = {}, body, domain, signal } = options
   const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== '')
@@ -84,7 +86,7 @@ async function errorOf(response: Response): Promise<ApiError> {
   return new ApiError(response.status, error?.code ?? 'unknown', sentence(message), fields, error?.details)
 }
 
-/** Loads the session; null when not signed in. */
+/** Loads the session into the `session` signal; null if nobody is signed in. Throws ApiError for other errors. */
 export async function loadSession(): Promise<void> {
   try {
     session.value = await withLast(await api<SessionInfo>('GET', '/session'))
@@ -94,7 +96,7 @@ export async function loadSession(): Promise<void> {
   }
 }
 
-/** The session lists the 100 newest organizations; the selected one may be older. */
+/** Adds the organization selected last: the response lists only the 100 newest organizations. */
 async function withLast(found: SessionInfo): Promise<SessionInfo> {
   const id = lastOrganizationId()
   if (!found.has_more_organizations || id === '' || found.organizations.some((each) => each.id === id)) return found
@@ -102,21 +104,23 @@ async function withLast(found: SessionInfo): Promise<SessionInfo> {
   return last === null ? found : { ...found, organizations: [...found.organizations, last] }
 }
 
+/** Signs in with the token of a link or with the password. Throws ApiError if the server rejects it. */
 export async function signIn(by: { token: string } | { password: string }): Promise<void> {
   session.value = await withLast(await post<SessionInfo>('/session', by))
 }
 
+/** Ends the session, which shows the sign-in page. Throws ApiError. */
 export async function signOut(): Promise<void> {
   await remove('/session')
   session.value = null
 }
 
-/** The message of an error. */
+/** The message of a thrown value. */
 export function errorText(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown)
 }
 
-/** Downloads text or bytes as a file. */
+/** Downloads content as a file with this name and media type. */
 export function save(name: string, type: string, content: string | Blob): void {
   const url = URL.createObjectURL(new Blob([content], { type }))
   const link = document.createElement('a')

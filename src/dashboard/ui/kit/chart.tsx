@@ -2,7 +2,8 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Line } from './plot.ts'
 import { theme } from './state.ts'
 
-/** Lines over time, with a table of the same numbers. `times` are ms UTC. The plotting library loads with the first chart. */
+/** A line chart, and a button that shows the same numbers as a table. `times` are ms UTC, one for each value of a line.
+ *  The first chart loads the plotting library. */
 export function Chart({
   name,
   times,
@@ -12,7 +13,7 @@ export function Chart({
   name: string
   times: readonly number[]
   lines: readonly Line[]
-  /** Time of a row in the table. */
+  /** Formats a time for the table. */
   label: (at: number) => string
 }) {
   const [isTable, setTable] = useState(false)

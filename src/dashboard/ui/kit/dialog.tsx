@@ -2,8 +2,8 @@ import { signal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useId, useLayoutEffect, useRef } from 'preact/hooks'
 
-/** A dialog over the page. Mount it to open it; Escape and Cancel call `onClose`, and the focus goes back to where it was.
- *  Both happen synchronously: after the next frame they would undo what the user did in between.
+/** A modal dialog, open while it is mounted. Escape calls `onClose`; closing returns the focus to the element that had
+ *  it. Opening and closing are synchronous: in a later frame they could undo what the user did in between.
  *
  *    {isOpen && <Dialog name="New key" onClose={() => setOpen(false)}><Form …/></Dialog>} */
 export function Dialog({
@@ -50,12 +50,14 @@ interface Question {
 
 const question = signal<Question | null>(null)
 
-/** `if (await confirm({name: 'Revoke this key?', text: '…', action: 'Revoke', isDangerous: true})) …` */
+/** Asks a question in a dialog; resolves with whether the user chose the action. Escape means no.
+ *
+ *    if (await confirm({name: 'Revoke this key?', text: '…', action: 'Revoke', isDangerous: true})) … */
 export function confirm(asked: {
   name: string
   text: ComponentChildren
   action: string
-  /** Label of the other button. */
+  /** Label of the other button; "Cancel" by default. */
   dismiss?: string
   isDangerous?: boolean
 }): Promise<boolean> {
@@ -68,7 +70,7 @@ export function confirm(asked: {
   })
 }
 
-/** Renders the open question; once, in the layout. */
+/** Renders the open question of `confirm`. The layout contains it once. */
 export function ConfirmDialog() {
   if (question.value === null) return null
   const { name, text, action, dismiss, isDangerous, answer } = question.value

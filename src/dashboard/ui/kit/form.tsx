@@ -5,12 +5,12 @@ import { ApiError, errorText } from './api.ts'
 /** A form that calls the API. Each field shows the API's error for the field of the same `name`:
  *
  *    <Form action="Create key" onSubmit={async (values) => { await post('/v1/api-keys', values) }} onDone={close}>
- *      <Field name="name" label="Name" hint="The app that uses it.">{(control) => <input {...control} required />}</Field>
+ *      <Field name="name" label="Name" hint="The app or person.">{(control) => <input {...control} required />}</Field>
  *      <Field name="mode" label="Mode">{(control) => <select {...control}>…</select>}</Field>
  *    </Form>
  *
- *  `values` are those of the named controls: text as string ('' is omitted), a checkbox as boolean, several checkboxes of
- *  one name as a list. An error that belongs to no field appears above the buttons; the first invalid field gets the focus. */
+ *  `onSubmit` gets the values of the named controls (valuesOf). If it throws, `onDone` is not called and the first
+ *  invalid field gets the focus; an error without a field appears above the buttons. */
 export function Form({
   action,
   onSubmit,
@@ -77,10 +77,11 @@ export function Form({
 // biome-ignore lint/suspicious/noExplicitAny: form values go into a request body, which the API validates
 export type Values = Record<string, any>
 
-/** Errors by field name, for fields outside a Form. */
+/** Error messages by field name, for fields outside a Form. */
 export const FaultsOf = createContext<Record<string, string>>({})
 
-/** Label, one control, a hint and the last error. `children` gets id, name and the ARIA attributes. */
+/** A label, one control, a hint and the error of the last submit. `children` gets the control's id, name and
+ *  ARIA attributes. */
 export function Field({
   name,
   label,
@@ -118,7 +119,7 @@ export function Field({
   )
 }
 
-/** Spread onto the control: `<Field …>{(control) => <input {...control} required />}</Field>` */
+/** Attributes to spread onto the control of a Field. */
 export interface ControlProps {
   id: string
   name: string
@@ -126,7 +127,7 @@ export interface ControlProps {
   'aria-describedby': string | undefined
 }
 
-/** A checkbox with its label. Several of one name with a `value` each make a list. */
+/** A checkbox with its label. Checkboxes with the same name and a `value` each form a list. */
 export function Check({
   name,
   label,
@@ -147,7 +148,8 @@ export function Check({
   )
 }
 
-/** The values of a form's named controls. */
+/** Values of a form's named controls: text as a string, a number field as a number, a checkbox as a boolean, checkboxes
+ *  with values as a list. Omits empty text. */
 export function valuesOf(form: HTMLFormElement): Values {
   const values: Values = Object.create(null)
   for (const control of form.elements) {

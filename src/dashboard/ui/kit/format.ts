@@ -1,4 +1,4 @@
-/** Formats times, numbers and sizes. Times use the browser's time zone. */
+/** Formats times, numbers and sizes in the browser's language and time zone. */
 
 const DAY_MS = 86_400_000
 const clock = new Intl.DateTimeFormat(undefined, {
@@ -11,7 +11,7 @@ const day = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short' 
 const date = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', year: 'numeric' })
 const whole = new Intl.NumberFormat(undefined)
 
-/** `14:02:11`, `21 Nov 14:02:11`, `21 Nov 2025`. '' for null. */
+/** ISO 8601 → `14:02:11` today, `21 Nov 14:02:11` within 180 days, otherwise `21 Nov 2025`. '' for null. */
 export function when(iso: string | null | undefined): string {
   if (!iso) return ''
   const at = new Date(iso)
@@ -21,7 +21,7 @@ export function when(iso: string | null | undefined): string {
   return date.format(at)
 }
 
-/** `3 min ago`, `in 2 h`. */
+/** ISO 8601 → `3 min ago` or `in 2 h`; `just now` within 5 s. '' for null. */
 export function ago(iso: string | null | undefined): string {
   if (!iso) return ''
   const ms = Date.now() - Date.parse(iso)
@@ -29,7 +29,7 @@ export function ago(iso: string | null | undefined): string {
   return Math.abs(ms) < 5_000 ? 'just now' : ms > 0 ? `${words} ago` : `in ${words}`
 }
 
-/** `840 ms`, `12 s`, `3 min`, `5 h`, `2 days`. */
+/** Milliseconds → `840 ms`, `12 s`, `3 min`, `5 h`, `2 days`. */
 export function duration(ms: number): string {
   if (ms < 1_000) return `${Math.round(ms)} ms`
   if (ms < 90_000) return `${Math.round(ms / 1_000)} s`
@@ -38,22 +38,24 @@ export function duration(ms: number): string {
   return `${Math.round(ms / DAY_MS)} days`
 }
 
+/** `1,204` */
 export function number(value: number): string {
   return whole.format(value)
 }
 
-/** A share of 1 → `0.12%`; '–' for null. */
+/** Ratio → percentage: 0.0012 → `0.12%`; '–' for null. */
 export function percent(share: number | null | undefined, digits = 2): string {
   return share === null || share === undefined ? '–' : `${(share * 100).toFixed(digits)}%`
 }
 
+/** Bytes → `840 B`, `1.2 KiB`, `3.4 MiB`, `1.0 GiB`. */
 export function bytes(size: number): string {
   if (size < 1_024) return `${size} B`
   if (size < 1_048_576) return `${(size / 1_024).toFixed(1)} KiB`
   return size < 2 ** 30 ? `${(size / 1_048_576).toFixed(1)} MiB` : `${(size / 2 ** 30).toFixed(1)} GiB`
 }
 
-/** A From header → the display name without quotes: `Shop <shop@example.com>` → `Shop`; the whole value when there is no
+/** From header → the display name without quotes: `Shop <shop@example.com>` → `Shop`. The whole value if it has no
  *  name. Runs in linear time, since the value is untrusted. */
 export function authorOf(from: string): string {
   const open = from.indexOf('<')

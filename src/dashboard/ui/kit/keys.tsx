@@ -2,11 +2,12 @@ import { signal } from '@preact/signals'
 import { Dialog } from './dialog.tsx'
 import { go } from './router.ts'
 
-/** Keyboard shortcuts. They are off while a text field has the focus or a dialog is open. None uses a modifier key, so none
- *  hides a shortcut of the browser or a screen reader. */
+/** Keyboard shortcuts. They are off while a text field has the focus or a dialog is open. None uses a modifier key, so
+ *  none overrides a shortcut of the browser or a screen reader. */
 
+/** A page with a shortcut. */
 export interface KeyedPage {
-  /** `m`: `g m` opens the page. */
+  /** `m`: pressing `g`, then `m` opens the page. */
   key: string
   name: string
   path: string
@@ -19,10 +20,10 @@ export const openKeyHelp = () => {
 
 let pages: readonly KeyedPage[] = []
 let goPressedAt = 0
-/** The parent of the current page, where Escape goes. */
+/** Path of the parent page, which Escape opens; null without a parent. */
 export const up = signal<string | null>(null)
 
-/** Once, when the page starts. */
+/** Starts the shortcuts. Call it once, at start. */
 export function startKeys(all: readonly KeyedPage[]): void {
   pages = all
   document.addEventListener('keydown', (event) => {
@@ -66,19 +67,19 @@ function act(event: KeyboardEvent): void {
     case 'j':
     case 'k':
       event.preventDefault()
-      walk(event.key === 'j' ? 1 : -1)
+      moveFocus(event.key === 'j' ? 1 : -1)
       return
     case 'Escape':
     case 'u':
       if (up.value === null) return
-      event.preventDefault() // or the key would close the dialog that opens
+      event.preventDefault() // otherwise the key closes the dialog that asks about unsaved changes
       go(up.value)
       return
   }
 }
 
-/** Focuses the next or previous row. */
-function walk(step: number): void {
+/** Moves the focus to the next or previous row of a list. */
+function moveFocus(step: number): void {
   const rows = [...document.querySelectorAll<HTMLElement>('main [data-row]')]
   const at = rows.findIndex((row) => row.contains(document.activeElement))
   const next = rows[Math.min(rows.length - 1, Math.max(0, at === -1 ? 0 : at + step))]
@@ -88,7 +89,7 @@ function walk(step: number): void {
   next.scrollIntoView({ block: 'nearest' })
 }
 
-/** The list of shortcuts; `?` opens it. Once, in the layout. */
+/** The list of shortcuts, open after `?`. The layout contains it once. */
 export function KeyHelp() {
   if (!isHelpOpen.value) return null
   const close = () => {

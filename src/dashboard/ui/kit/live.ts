@@ -2,8 +2,9 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { type Json, request } from './api.ts'
 import { organization, session } from './state.ts'
 
-/** Streams events from `/v1/events/stream` with `query`: `onEvent` gets each envelope, as webhooks do. It reconnects and
- *  continues after the last event, and disconnects while the tab is hidden. Returns whether it is connected. */
+/** Streams events from `/v1/events/stream` with `query`. `onEvent` gets each envelope, as in a webhook request. After a
+ *  lost connection it waits 3 s, reconnects and continues after the last event. It disconnects while the tab is hidden.
+ *  Returns whether it is connected. */
 export function useEvents(query: Record<string, string | undefined>, onEvent: (event: Json) => void): boolean {
   const [isConnected, setConnected] = useState(false)
   const latest = useRef(onEvent)
@@ -29,7 +30,7 @@ export function useEvents(query: Record<string, string | undefined>, onEvent: (e
           latest.current(JSON.parse(data))
         }
       } catch {
-        // the connection broke or the position is unknown: continue with new events
+        // the connection is lost, or the server no longer has the last event: continue with new events
         last = null
       }
       if (signal.aborted || session.peek() === null) return
@@ -56,7 +57,7 @@ export function useEvents(query: Record<string, string | undefined>, onEvent: (e
 
 const RECONNECT_MS = 3_000
 
-/** Parses server-sent events (HTML Living Standard §9.2), as far as the server uses them. */
+/** Parses an event stream (HTML Living Standard §9.2), limited to the syntax that this server uses. */
 async function* messagesOf(
   body: ReadableStream<Uint8Array<ArrayBuffer>> | null,
 ): AsyncGenerator<{ id: string | null; data: string }> {

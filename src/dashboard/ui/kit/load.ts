@@ -2,16 +2,18 @@ import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import { ApiError, get, type Json, type Paged } from './api.ts'
 import { mode, organization } from './state.ts'
 
+/** State of a request. */
 export interface Loaded<T> {
-  /** Undefined until the first response; keeps the old value while it reloads. */
+  /** Undefined until the first response. A reload keeps the old value until the new one arrives. */
   data: T | undefined
   error: ApiError | undefined
   isLoading: boolean
   reload(): void
 }
 
-/** Loads data when the page opens, and again when `about`, the organization or the mode changes; aborts outdated requests.
- *  `everyMs` also reloads it at that interval while the tab is visible. */
+/** Loads data when the page opens, and again when `about`, the organization or the mode changes; aborts
+ *  outdated requests. `everyMs` also reloads it at that interval while the tab is visible. Errors are in
+ *  `error`; it never throws. */
 export function useLoad<T>(
   load: (signal: AbortSignal) => Promise<T>,
   about: readonly unknown[],
@@ -47,15 +49,16 @@ export function useLoad<T>(
   return { ...state, reload }
 }
 
+/** State of a request for one page of a list, with newer and older pages. */
 export interface Pages<T> extends Loaded<T[]> {
-  /** Whether there are older and newer rows. */
+  /** Whether there are older rows, and newer rows. */
   hasOlder: boolean
   hasNewer: boolean
   older(): void
   newer(): void
 }
 
-/** Loads one page of a list; returns to the first when path or query change. For `<Pager pages={…} />`. */
+/** Loads one page of a list, for Table and Pager. Returns to the first page when the path or the query changes. */
 export function usePages<T = Json>(
   path: string,
   query: Record<string, string | undefined>,

@@ -1,14 +1,15 @@
-/** Sanitizes the styles of an untrusted message: the browser's own parser reads them and only allowed rules are written
- *  back. The parser resolves escapes (`u\72l(`), so a value cannot hide a function. Parsing loads and applies nothing: a
- *  constructed sheet ignores @import and belongs to no page. */
+/** Sanitizes the styles of an untrusted message: parses them with the browser's parser and serializes only allowed
+ *  rules. The parser resolves escapes (`u\72l(`), so a value cannot hide a function. Parsing loads and applies
+ *  nothing: a constructed style sheet ignores @import and belongs to no page. */
 
 export interface CleanCss {
-  /** Sanitizes the declarations of a style attribute; those that load a remote image are separate. */
+  /** Sanitizes a style attribute. Invalid or forbidden declarations are removed. */
   attribute(css: string): Declarations
-  /** Sanitizes the text of a style element. */
+  /** Sanitizes the text of a style element; '' if no rule is allowed or brackets nest too deeply. */
   sheet(css: string): string
 }
 
+/** Declarations as CSS text. `remote` are those that load a remote image, `plain` all others. */
 export interface Declarations {
   plain: string
   remote: string
@@ -17,7 +18,8 @@ export interface Declarations {
 /** Whether a sanitized sheet loads remote images. */
 export const isLoading = (css: string) => css.includes('url("https:')
 
-/** `isRemote` allows images over https; otherwise they are removed and `onRemote` is called. */
+/** Creates a sanitizer for one message. With `isRemote` it allows remote images over https; otherwise it removes them
+ *  and calls `onRemote`. */
 export function createCleanCss(isRemote: boolean, onRemote: () => void): CleanCss {
   const cache = new Map<string, Declarations>()
 
@@ -90,7 +92,7 @@ export function createCleanCss(isRemote: boolean, onRemote: () => void): CleanCs
   return { attribute, sheet: (css) => listText(rulesOf(css), 0) }
 }
 
-/** The URL of a remote image that may be loaded: https, or without a scheme, which becomes https. Null for anything else. */
+/** Image URL of a message → the URL to load: https, also for a URL without a scheme. Null for all others. */
 export function remoteUrl(text: string): string | null {
   const url = /^(?:https:)?\/\//i.test(text) ? URL.parse(text, 'https://mail.example') : null
   return url?.protocol === 'https:' ? url.href : null
@@ -104,8 +106,8 @@ const MAX_CACHED = 5_000
 /** Nested @media and @supports rules. */
 const MAX_DEPTH = 4
 
-/** A string; `url("…")`; or a name, with the parenthesis if it is a function. Strings contain no escapes here. The pattern
- *  matches names without a parenthesis too: requiring one would backtrack at each letter of a long name. */
+/** A string; `url("…")`; or a name, with the parenthesis if it is a function. Strings contain no escapes here. The
+ *  pattern also matches names without a parenthesis: requiring one would backtrack at each letter of a long name. */
 const CALL = /"[^"]*"|url\("([^"]*)"\)|([a-z][a-z0-9-]*)(\(?)/gi
 
 const FUNCTIONS = new Set(
@@ -154,8 +156,8 @@ const FUNCTIONS = new Set(
     .concat(['circle', 'ellipse', 'inset', 'polygon', 'cubic-bezier', 'steps', 'linear']),
 )
 
-/** Browsers parse brackets recursively: 30,000 nested ones overflow the stack and crash Chromium's page. Brackets in strings
- *  and comments count too. */
+/** Whether brackets nest too deeply, including those in strings and comments. Browsers parse them recursively: 30,000
+ *  nested ones overflow the stack and crash Chromium's page. */
 function isDeep(css: string): boolean {
   let depth = 0
   for (let at = 0; at < css.length; at++) {

@@ -3,12 +3,12 @@ import { type MailHtml, showMail } from './mail-html.ts'
 import { Segments } from './pieces.tsx'
 import { toast } from './toast.tsx'
 
-/** A message as its reader sees it, at the width of a desktop or a phone. Its HTML is untrusted:
+/** Shows a message at the width of a desktop or a phone. Its HTML is untrusted:
  *
- *  - It is shown in a sandboxed frame whose policy allows no scripts, forms or requests (pages.ts). Remote images load only
+ *  - It is in a sandboxed frame whose policy allows no scripts, forms or requests (pages.ts). Remote images load only
  *    on request, over https.
- *  - Only elements and attributes on an allow list are copied into the frame (mail-html.ts); the policy is a second defence.
- *  - A click on a link shows its target and does not follow it, for every mouse button.
+ *  - The frame gets a copy of allowed elements and attributes only (mail-html.ts); the policy is a second defence.
+ *  - A click on a link, with any mouse button, shows its target and does not open it.
  *
  *  `images` are the inline images of the message: Content-ID → data: URL. */
 export function MailFrame({ html, images = {} }: { html: string; images?: Record<string, string> }) {
@@ -67,7 +67,7 @@ function Frame({
       ['auxclick', follow], // the other buttons
       ['load', measure], // images
     ] as const
-    // Called on the prototype, which the page cannot shadow.
+    // Uses the prototype's methods, which the message cannot shadow.
     for (const [type, listener] of listeners) EventTarget.prototype.addEventListener.call(page, type, listener, true)
     measure()
     return () => {
@@ -92,6 +92,6 @@ function Frame({
 /** Pixels. Longer messages scroll inside the frame. */
 const MAX_HEIGHT = 4_000
 
-/** `instanceof` fails for elements of the frame, which has classes of its own. */
+/** `instanceof` fails for elements of the frame, which have classes of their own. */
 const isElement = (target: EventTarget | null): target is Element =>
   target !== null && 'nodeType' in target && target.nodeType === 1

@@ -1,6 +1,6 @@
 import { type CleanCss, createCleanCss, isLoading, remoteUrl } from './mail-css.ts'
 
-/** Untrusted HTML to show in the preview frame (mail-frame.tsx). */
+/** Untrusted HTML for the preview frame (mail-frame.tsx). */
 export interface MailHtml {
   html: string
   /** Inline images of the message: Content-ID → data: URL. */
@@ -9,11 +9,12 @@ export interface MailHtml {
   isRemote: boolean
 }
 
-/** Replaces the content of the frame's page with the message; returns whether the message has remote images.
+/** Replaces the body of the frame's page with the message. Returns whether the message has remote images.
  *
- *  The HTML is parsed into a template, where nothing runs, loads or is styled, and copied by allow lists of elements,
- *  attributes and styles. The copy is never serialized and parsed again, so mutation XSS cannot occur. Parsed nodes are
- *  read only through prototype methods, so DOM clobbering by `name` or `id` has no effect. Runs in linear time. */
+ *  It parses the HTML into a template, where nothing runs, loads or gets styles, and copies it by allow lists of
+ *  elements, attributes and styles. Nothing serializes the copy and parses it again, so mutation XSS cannot occur. It
+ *  reads parsed nodes only through prototype methods, so DOM clobbering by `name` or `id` has no effect. It runs in
+ *  linear time. A message that nests too deeply is replaced with a notice. */
 export function showMail(page: Document, { html, images, isRemote }: MailHtml): boolean {
   let hasRemote = false
   const css = createCleanCss(isRemote, () => {
@@ -38,7 +39,7 @@ export function showMail(page: Document, { html, images, isRemote }: MailHtml): 
   return hasRemote
 }
 
-/** URL of an image → the URL to use; null removes it. */
+/** URL of an image → the URL to use, or null to remove it. */
 type ResolveImage = (url: string) => string | null
 
 interface Tools {
@@ -48,8 +49,8 @@ interface Tools {
   imageRules: string[]
 }
 
-/** Sanitized CSS → the element that applies it. Rules with remote images go into a data: sheet: for images of inline sheets,
- *  Chromium sends the page's address as Referer despite the policy (seen in version 156). */
+/** Sanitized CSS → the element that applies it. Rules with remote images become a data: sheet: for images of inline
+ *  sheets, Chromium 156 sends the page's address as Referer despite the policy. */
 function sheetOf(page: Document, css: string): HTMLElement {
   if (!isLoading(css)) {
     const style = createElement(page, 'style')
@@ -62,8 +63,8 @@ function sheetOf(page: Document, css: string): HTMLElement {
   return link
 }
 
-/** Parses in the frame, whose policy allows styles; the dashboard's policy would report them as violations. A template drops
- *  `<body>`, so the tag is renamed. */
+/** Parses in the frame, whose policy allows styles; under the dashboard's policy they would be violations. A template
+ *  drops `<body>`, so the tag is renamed. */
 function parsed(html: string, page: Document): DocumentFragment {
   const template = createElement(page, 'template') as HTMLTemplateElement
   template.innerHTML = html.replace(/<(\/?)body(?=[\s>/])/gi, `<$1${BODY}`)
@@ -72,7 +73,7 @@ function parsed(html: string, page: Document): DocumentFragment {
 
 const BODY = 'mail-body'
 
-/** Copies all nodes into an element of the page. An explicit stack avoids recursion, since messages nest deeply; nodes
+/** Copies all nodes into an element of the page. An explicit stack avoids recursion, since messages nest deeply. Nodes
  *  beyond the depth limit become siblings of their parent. */
 function copy(from: DocumentFragment, made: Element, page: Document, tools: Tools): void {
   const waiting: [node: Node | null, parent: Element, depth: number][] = [[firstChild(from), made, 0]]
@@ -88,7 +89,7 @@ function copy(from: DocumentFragment, made: Element, page: Document, tools: Tool
   }
 }
 
-/** Sixty nested tables: layout time grows faster than linearly with depth. */
+/** Elements: about sixty nested tables. The browser's layout time grows faster than linearly with the depth. */
 const MAX_DEPTH = 240
 
 /** Copies one element; returns the parent for its children, or null to omit them. */
@@ -129,7 +130,7 @@ function copyAttributes(from: Element, to: Element, element: string, { css, reso
   if (element === 'a' || element === 'area') to.setAttribute('rel', 'noreferrer noopener')
 }
 
-/** Null omits the attribute. */
+/** The sanitized value of an attribute; null omits the attribute. */
 function cleanAttribute(element: string, name: string, value: string, resolveImage: ResolveImage): string | null {
   if (ALLOWED_ATTRIBUTES.has(name) || /^aria-[a-z]+$/.test(name)) return value
   if (name === 'id') return isClobbering(value) ? null : value
@@ -149,7 +150,7 @@ function isClobbering(id: string): boolean {
 }
 
 /** Counts unclosed elements. The parser reopens formatting elements in every paragraph, so 50 kB can become millions of
- *  elements; for other elements it scans all open ones at each tag. No mail program leaves this many open. */
+ *  elements; for other elements it scans all open ones at each tag. Mail programs leave far fewer open. */
 function isTooNested(html: string): boolean {
   return hasManyOpen(html, FORMATTING, MAX_FORMATTING) || hasManyOpen(html, NESTED, MAX_NESTED)
 }
@@ -177,7 +178,7 @@ const TEXT = 3
 const LINK = /^(?:https?|mailto|tel):/i
 const BACKGROUND = new Set(['body', 'table', 'thead', 'tbody', 'tfoot', 'tr', 'td', 'th'])
 
-/** Elements omitted with their content: active content, loaded resources, navigation and input. Of SVG and MathML only
+/** Elements to omit with their content: active content, loaded resources, navigation and input. Of SVG and MathML, only
  *  nested HTML and text are copied. */
 const OMITTED = new Set(
   [
@@ -295,7 +296,7 @@ function unescaped(text: string): string {
   }
 }
 
-/** Reads a property through the getter of its prototype, which form elements cannot shadow. */
+/** Reader of a property through the getter of its prototype, which form elements cannot shadow. */
 function getter<T, V>(prototype: object, name: string): (of: T) => V {
   const { get } = Object.getOwnPropertyDescriptor(prototype, name)!
   return (of) => get!.call(of) as V

@@ -31,7 +31,7 @@ export function Head({
   )
 }
 
-/** Copies `text` and announces it. `label` names the text for screen readers. */
+/** A button that copies `text` and announces it. `label` names the text for screen readers. */
 export function CopyButton({ text, label, children = 'Copy' }: { text: string; label: string; children?: string }) {
   const [done, setDone] = useState(false)
   useEffect(() => {
@@ -52,7 +52,7 @@ export function CopyButton({ text, label, children = 'Copy' }: { text: string; l
   )
 }
 
-/** The clipboard API needs https or loopback; elsewhere, copy from a selected text field. */
+/** The clipboard API needs https or loopback; elsewhere, copies from a selected text field. */
 async function write(text: string): Promise<void> {
   if (navigator.clipboard) return navigator.clipboard.writeText(text)
   const area = document.createElement('textarea')
@@ -63,7 +63,9 @@ async function write(text: string): Promise<void> {
   area.remove()
 }
 
-/** `<Tabs name="Mail" tabs={[['html', 'Preview'], …]} chosen={tab} onChoose={setTab}>{panel}</Tabs>`; arrow keys move. */
+/** Tabs with one panel; the arrow keys move between them:
+ *
+ *    <Tabs name="Mail" tabs={[['html', 'Preview'], …]} chosen={tab} onChoose={setTab}>{panel}</Tabs> */
 export function Tabs<T extends string>({
   name,
   tabs,
@@ -79,8 +81,8 @@ export function Tabs<T extends string>({
 }) {
   const list = useRef<HTMLDivElement>(null)
   useEffect(() => {
-    // On a narrow screen the row of tabs scrolls, and the selected tab may be out of view. scrollIntoView would also scroll
-    // the page to tabs below the fold.
+    // On a narrow screen the row of tabs scrolls, and the selected tab may be out of view. scrollIntoView would also
+    // scroll the page, if the tabs are below the visible part.
     const row = list.current
     const tab = row?.querySelector('[aria-selected="true"]')
     if (!row || !tab) return
@@ -148,8 +150,8 @@ export function Segments<T extends string>({
   )
 }
 
-/** A search field and other filters of a list. `/` focuses the field. The search starts 300 ms after the last key, or with
- *  Enter. */
+/** A search field and other filters of a list. `/` focuses the field. `onSearch` gets the trimmed text 300 ms after the
+ *  last key, or immediately after Enter. Without `onSearch` there is no search field. */
 export function Filters({
   search: initial,
   onSearch,
@@ -184,7 +186,9 @@ export function Filters({
   )
 }
 
-/** `<Choice name="Status" value={status} options={[['', 'Any status'], …]} onChange={…} />` */
+/** A labelled select element:
+ *
+ *    <Choice name="Status" value={status} options={[['', 'Any status'], …]} onChange={…} /> */
 export function Choice<Value extends string>({
   name,
   value,
@@ -211,7 +215,7 @@ export function Choice<Value extends string>({
   )
 }
 
-/** Empty state: what is missing and what to do. */
+/** Empty state: says what is missing and what to do. */
 export function Empty({ name, children }: { name: string; children?: ComponentChildren }) {
   return (
     <div class="empty">
@@ -236,18 +240,19 @@ export function ErrorNotice({ error, onRetry }: { error: ApiError | undefined; o
   )
 }
 
+/** An entry of a Timeline. */
 export interface Moment {
   key: string
   tone: Tone
   /** `14:02:11` */
   at: string
-  /** ISO, for the exact time. */
+  /** ISO 8601, for the exact time. */
   iso?: string
   what: ComponentChildren
   more?: ComponentChildren
 }
 
-/** Events in order. */
+/** A list of events in the given order. */
 export function Timeline({ moments, name }: { moments: readonly Moment[]; name: string }) {
   return (
     <ol class="timeline" aria-label={name}>
@@ -266,7 +271,8 @@ export function Timeline({ moments, name }: { moments: readonly Moment[]; name: 
   )
 }
 
-/** Names and values: `<Facts of={[['Size', '1.2 KiB'], …]} />`; omits null, false and ''. */
+/** A list of names and values: `<Facts of={[['Size', '1.2 KiB'], …]} />`. Omits values that are null, undefined, false
+ *  or ''. */
 export function Facts({ of: facts }: { of: readonly (readonly [name: string, value: ComponentChildren])[] }) {
   return (
     <dl class="facts">

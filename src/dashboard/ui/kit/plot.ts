@@ -1,16 +1,18 @@
 import uPlot from 'uplot'
 
+/** A line of a chart. */
 export interface Line {
   name: string
-  /** A token of style.css: `--good`. */
+  /** Name of a CSS variable of tokens.css: `--good`. */
   colour: string
-  /** Dash pattern, so that colour is not the only difference. */
+  /** Dash pattern in pixels, so that lines differ in more than their colour. */
   dash?: number[]
   isFilled?: boolean
   values: number[]
 }
 
-/** Draws lines into an element at its full width; returns a function that removes them. */
+/** Draws lines into an element at its full width. `times` are ms UTC, one for each value. Returns a function that
+ *  removes the chart. */
 export function plot(element: HTMLElement, times: readonly number[], lines: readonly Line[]): () => void {
   const colour = (token: string) => getComputedStyle(document.documentElement).getPropertyValue(token).trim()
   const axis = {
@@ -69,7 +71,7 @@ function timeOf(at: number, stepSeconds: number): string {
   return (isMidnight || stepSeconds >= 86_400 ? day : clock).format(time)
 }
 
-/** Messages are counted in whole numbers. */
+/** Steps of the vertical axis: the chart counts messages. */
 const WHOLE = [1, 2, 5]
   .flatMap((step) => [0, 1, 2, 3, 4, 5, 6, 7, 8].map((zeros) => step * 10 ** zeros))
   .sort((a, b) => a - b)

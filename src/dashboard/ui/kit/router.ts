@@ -10,9 +10,10 @@ export interface Place {
   query: Record<string, string>
 }
 
+/** The current address. Change it with `go` or `setQuery`. */
 export const place = signal<Place>(placeOf(window.location))
 
-/** Path below the dashboard and query → URL of a link. Empty values are omitted. */
+/** Path below the dashboard and query → URL for a link. Omits empty values. */
 export function href(path: string, query: Record<string, string | undefined> = {}): string {
   const given = Object.entries(query).filter((entry): entry is [string, string] => Boolean(entry[1]))
   const text = new URLSearchParams(given).toString()
@@ -21,7 +22,8 @@ export function href(path: string, query: Record<string, string | undefined> = {
 
 let guard: (() => Promise<boolean>) | null = null
 
-/** Calls `ask` before leaving the page, until the returned function is called: for unsaved changes (unsaved.ts). */
+/** Calls `ask` before the user leaves the page, until the caller calls the returned function. For unsaved
+ *  changes (unsaved.ts). */
 export function guardLeaving(ask: () => Promise<boolean>): () => void {
   guard = ask
   return () => {
@@ -29,14 +31,15 @@ export function guardLeaving(ask: () => Promise<boolean>): () => void {
   }
 }
 
-/** Whether the page may be left; asks if there is a guard. */
+/** Whether the page may be left. Asks the user if there is a guard, and removes the guard if the answer is yes. */
 export async function mayLeave(): Promise<boolean> {
   if (guard !== null && !(await guard())) return false
   guard = null
   return true
 }
 
-/** Opens a path. `replace` adds no history entry; `isSure` skips the guard. */
+/** Opens a path of the dashboard, after asking the guard if the path changes. `replace` adds no history entry; `isSure`
+ *  skips the guard. */
 export function go(
   path: string,
   query?: Record<string, string | undefined>,
@@ -53,13 +56,14 @@ export function go(
   if (isElsewhere) window.scrollTo(0, 0)
 }
 
-/** Changes part of the query without a history entry: for filters, tabs and ranges. */
+/** Changes part of the query without a history entry, for filters, tabs and ranges. */
 export function setQuery(change: Record<string, string | undefined>): void {
   go(place.value.path, { ...place.value.query, ...change }, { replace: true })
 }
 
-/** Matches a path against `/messages/:id` → `{id}`, or null. Pages put the id into API paths, so only letters, digits, `_`
- *  and `-` are allowed: a crafted link such as `..%2fapi-keys` must not reach another endpoint. */
+/** Matches a path against a pattern such as `/messages/:id` → `{id}`, or null. Pages put the id into API paths,
+ *  so it may contain only letters, digits, `_` and `-`: a crafted link such as `..%2fapi-keys` must not reach
+ *  another endpoint. */
 export function match(pattern: string, path: string): Record<string, string> | null {
   const [wanted, given] = [pattern.split('/'), path.split('/')]
   if (wanted.length !== given.length) return null
@@ -74,7 +78,7 @@ export function match(pattern: string, path: string): Record<string, string> | n
   return params
 }
 
-/** Handles clicks on links and the browser's back and forward. Once, at start. */
+/** Starts handling clicks on links and the browser's back and forward buttons. Call it once, at start. */
 export function startRouter(): void {
   window.addEventListener('popstate', () => {
     const to = placeOf(window.location)

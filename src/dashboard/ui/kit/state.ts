@@ -1,6 +1,6 @@
 import { computed, effect, signal } from '@preact/signals'
 
-/** State shared by all pages: session, organization, mode and theme. Choices are stored in this browser; secrets are not. */
+/** State of all pages: session, organization, mode and theme. The browser stores the user's choices, but no secrets. */
 
 export interface OrganizationOption {
   id: string
@@ -17,7 +17,7 @@ export interface SessionInfo {
   version: string
 }
 
-/** Undefined while it loads; null = not signed in. */
+/** Undefined while it loads; null if nobody is signed in. */
 export const session = signal<SessionInfo | null | undefined>(undefined)
 export type Mode = 'live' | 'test'
 export type Theme = 'auto' | 'light' | 'dark'
@@ -25,13 +25,13 @@ export const mode = stored<Mode>('mode', ['live', 'test'])
 export const theme = stored<Theme>('theme', ['auto', 'light', 'dark'])
 
 const chosen = signal<string>(read('organization') ?? '')
-/** The selected organization, by default the oldest; null when there is none. */
+/** The selected organization, by default the oldest one; null if there is none. */
 export const organization = computed<OrganizationOption | null>(() => {
   const all = session.value?.organizations ?? []
   return all.find(({ id }) => id === chosen.value) ?? all.at(-1) ?? null
 })
 
-/** Selects an organization, also one that the session does not list. */
+/** Selects an organization. It may be one that the session does not list. */
 export function switchOrganization(option: OrganizationOption): void {
   const { id } = option
   const known = session.value
@@ -42,12 +42,13 @@ export function switchOrganization(option: OrganizationOption): void {
   write('organization', id)
 }
 
-/** The organization last selected in this browser; '' = none yet. */
+/** ID of the organization that this browser selected last; '' if none. */
 export const lastOrganizationId = () => chosen.peek()
 
-/** Title of the browser tab, which screen readers announce first. */
+/** Title of the page, for the browser tab. Screen readers announce it first. */
 export const title = signal('')
 
+/** Starts applying theme and title to the document. Call it once, at start. */
 export function startState(): void {
   effect(() => {
     if (theme.value === 'auto') delete document.documentElement.dataset.theme
@@ -58,7 +59,7 @@ export function startState(): void {
   })
 }
 
-/** A choice stored in this browser; defaults to the first of `values`. */
+/** A choice that the browser stores; the first of `values` by default. */
 function stored<T extends string>(name: string, values: readonly [T, ...T[]]) {
   const before = read(name)
   const choice = signal<T>(values.find((value) => value === before) ?? values[0])
@@ -70,7 +71,7 @@ function read(name: string): string | null {
   try {
     return window.localStorage.getItem(`postrider.${name}`)
   } catch {
-    return null // storage is disabled: choices last as long as the page
+    return null // storage is disabled: choices end with the page
   }
 }
 

@@ -1,9 +1,9 @@
-/** The tone of a status. Chips show text and a mark, never colour alone. */
+/** Tone of a status. Chips show text and a mark besides the colour. */
 export type Tone = 'good' | 'warn' | 'bad' | 'calm' | 'quiet'
 
 export const MARKS: Record<Tone, string> = { good: '✓', warn: '!', bad: '✕', calm: '→', quiet: '·' }
 
-/** Statuses of the API → tone. Others are quiet. */
+/** Tones of the API's statuses. All others are quiet. */
 const TONES: Record<string, Tone> = {
   delivered: 'good',
   verified: 'good',
@@ -41,7 +41,7 @@ const TONES: Record<string, Tone> = {
   expired: 'bad',
 }
 
-/** `<Chip word="delivered" />` shows "Delivered"; pass `tone` if the word does not determine it. */
+/** A status: `<Chip word="delivered" />` shows "Delivered". Set `tone` if the word does not determine it. */
 export function Chip({ word, tone = TONES[word] ?? 'quiet' }: { word: string; tone?: Tone | undefined }) {
   return (
     <span class={`chip ${tone}`} data-mark={MARKS[tone]}>
@@ -53,6 +53,7 @@ export function Chip({ word, tone = TONES[word] ?? 'quiet' }: { word: string; to
 const LABELS: Record<string, string> = { softbounce: 'Soft bounce' }
 const labelOf = (word: string) => `${word.charAt(0).toUpperCase()}${word.slice(1).replaceAll('_', ' ')}`
 
+/** Tone of a status of the API. */
 export function toneOf(word: string): Tone {
   return TONES[word] ?? 'quiet'
 }

@@ -4,23 +4,25 @@ import type { Loaded, Pages } from './load.ts'
 import { ErrorNotice } from './pieces.tsx'
 import { go } from './router.ts'
 
+/** A column of a Table. */
 export interface Column<T> {
-  /** Heading, and label of the value where rows are cards. '' for a column of buttons. */
+  /** Heading, and label of the value in a card. '' for a column of buttons. */
   name: string
   show: (row: T) => ComponentChildren
-  /** Sort key, for the rows on the page. */
+  /** Sort key. The table sorts only the rows of the current page. */
   by?: (row: T) => string | number
   isNumber?: boolean
-  /** Stays on one line. */
+  /** Does not wrap. */
   isShort?: boolean
-  /** Takes the whole width of a card, without its label. */
+  /** In a card: has the full width and no label. */
   isWhole?: boolean
 }
 
-/** Rows with headings; cards on narrow screens. `link` is the target of a row, for a click or Enter; `j` and `k` move between
- *  rows (keys.tsx). Give the first column a link too, for keyboard users who press Tab.
+/** Rows with headings, shown as cards on narrow screens. `link` is the page that a click on a row or Enter opens; `j`
+ *  and `k` move between rows (keys.tsx). Put a link into the first column too, for keyboard users who press Tab.
  *
- *  Put `<Pager pages={pages} />` below it. `whenEmpty` replaces an empty table; `loaded` carries loading state and errors. */
+ *  `loaded` contains rows, loading state and errors. `whenEmpty` replaces an empty table. Put `<Pager pages={pages} />`
+ *  below it. */
 export function Table<T>({
   name,
   columns,
@@ -114,7 +116,7 @@ export function Table<T>({
   )
 }
 
-/** Buttons for newer and older rows; nothing when one page holds all rows. */
+/** Buttons for newer and older rows; nothing if all rows fit on one page. */
 export function Pager<T>({ pages }: { pages: Pages<T> }) {
   const { hasNewer, hasOlder, newer, older } = pages
   if (!hasNewer && !hasOlder) return null
@@ -130,7 +132,7 @@ export function Pager<T>({ pages }: { pages: Pages<T> }) {
   )
 }
 
-/** A dashboard link → path and query for `go`. */
+/** Link of the dashboard → path and query for `go`. */
 function placeOf(link: string): [string, Record<string, string>] {
   const url = new URL(link, window.location.origin)
   return [url.pathname.replace(/^\/dashboard/, '') || '/', Object.fromEntries(url.searchParams)]

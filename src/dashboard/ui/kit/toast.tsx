@@ -10,17 +10,17 @@ interface Toast {
 const toasts = signal<Toast[]>([])
 let count = 0
 
-/** Confirms an action, on screen and to screen readers; disappears after 4 s. */
+/** Shows a confirmation for 4 s and announces it to screen readers. */
 export function toast(text: string): void {
   show(text, 'good', 4_000)
 }
 
-/** Shows an error for 12 s. */
+/** Shows an error for 12 s and announces it to screen readers. */
 export function toastError(thrown: unknown): void {
   show(errorText(thrown), 'bad', 12_000)
 }
 
-/** Runs `work`, then shows `done` or the error; returns whether it succeeded. */
+/** Runs `work`, then shows `done` or the error. Resolves with whether it succeeded; never rejects. */
 export async function attempt(work: () => Promise<unknown>, done?: string): Promise<boolean> {
   try {
     await work()
@@ -42,7 +42,7 @@ function dismiss(id: number): void {
   toasts.value = toasts.value.filter((each) => each.id !== id)
 }
 
-/** Renders the toasts; once, in the layout. */
+/** Renders the toasts, at most four. The layout contains it once. */
 export function Toasts() {
   return (
     <div class="toasts" role="status" aria-live="polite">

@@ -2,7 +2,7 @@ import { useLayoutEffect } from 'preact/hooks'
 import { confirm } from './dialog.tsx'
 import { guardLeaving } from './router.ts'
 
-/** Asks before leaving the page while it has unsaved changes. */
+/** Asks before the user leaves the page or closes the tab while `isUnsaved`. */
 export function useUnsaved(isUnsaved: boolean): void {
   useLayoutEffect(() => {
     if (!isUnsaved) return

@@ -12,7 +12,7 @@ import { KeyValue } from './api-keys/value.tsx'
 
 type OpenDialog = { kind: 'create' } | { kind: 'edit' | 'rotate' | 'value'; key: Json }
 
-/** API keys. The value of a key is shown once, after it is created. */
+/** API keys. The page shows the value of a key once, after it was created. */
 export default function ApiKeysPage() {
   const [dialog, setDialog] = useState<OpenDialog | null>(null)
   const pages = usePages('/v1/api-keys', {})
@@ -120,7 +120,7 @@ export default function ApiKeysPage() {
   )
 }
 
-/** The networks that a key is restricted to. */
+/** The networks to which a key is restricted, at most two of them; nothing without a restriction. */
 function Networks({ of: { allowed_networks: networks } }: { of: Json }) {
   if (networks === null) return null
   return (

@@ -118,7 +118,7 @@ function checkedText({ last_checked_at, verified_at }: Json): string {
   return `Checked ${ago(last_checked_at)}${verified_at === null ? '' : `, verified ${when(verified_at)}`}.`
 }
 
-/** Explains the status: missing proof, or a name that another organization has proved. */
+/** Explains the status if a proof of ownership is missing or another organization has verified the name. */
 function Ownership({ domain: { status, detail, proof_missing_since } }: { domain: Json }) {
   if (detail === null) return null
   const isBad = status === 'failed' || proof_missing_since !== null

@@ -9,7 +9,7 @@ import { go, href } from '../kit/router.ts'
 import { Chip } from '../kit/status.tsx'
 import { type Column, Pager, Table } from '../kit/table.tsx'
 
-/** Sending domains with the state of their DNS records. */
+/** Sending domains with the status of their DNS records. */
 export default function DomainsPage() {
   const [isAdding, setAdding] = useState(false)
   const pages = usePages('/v1/domains', {})
@@ -59,7 +59,7 @@ const COLUMNS: Column<Json>[] = [
   { name: 'Added', show: ({ created_at }) => when(created_at), by: ({ created_at }) => created_at },
 ]
 
-/** How many of the required records are published. */
+/** `2 of 3 published`, counting required records only. */
 function publishedRecords(records: Json[]): string {
   const required = records.filter((record) => record.required)
   const valid = required.filter(({ status }) => status === 'valid').length

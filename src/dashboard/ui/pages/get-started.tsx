@@ -3,7 +3,7 @@ import { useLoad } from '../kit/load.ts'
 import { href } from '../kit/router.ts'
 import { organization } from '../kit/state.ts'
 
-/** Steps to the first delivered message; hidden after the first delivery. */
+/** Steps to the first delivered message; nothing once a message was delivered. */
 export function GetStarted() {
   const { data } = useLoad(loadSteps, [], { everyMs: 15_000 })
   if (data === undefined || data.isComplete) return null

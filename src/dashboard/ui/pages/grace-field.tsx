@@ -1,6 +1,6 @@
 import { Field } from '../kit/form.tsx'
 
-/** When the old key or secret expires: minutes in `grace_period_minutes`, by default one hour. */
+/** Select for the time until the old key or secret expires: minutes in `grace_period_minutes`, by default one hour. */
 export function GraceField({ label }: { label: string }) {
   return (
     <Field name="grace_period_minutes" label={label}>

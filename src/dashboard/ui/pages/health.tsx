@@ -8,7 +8,7 @@ import { session } from '../kit/state.ts'
 import { Chip, type Tone } from '../kit/status.tsx'
 import { toast, toastError } from '../kit/toast.tsx'
 
-/** Results and advice of the last health checks, which `postrider doctor` also runs. */
+/** Results and advice of the last health checks, which are those of `postrider doctor`. */
 export default function HealthPage() {
   const { data, error, reload } = useLoad((signal) => get('/v1/health-checks', {}, signal), [], { everyMs: 30_000 })
   const [latest, setLatest] = useState<Json>()
@@ -74,7 +74,7 @@ function aboutOf(found: Json): string {
   return `${found.ok ? 'No check failed' : 'Some checks failed'}. Last run ${ago(found.checked_at)}.`
 }
 
-/** The newer of two results: one requested here, or one of the server's schedule. */
+/** The newer of two results: the one that this page requested, or the latest of the server's schedule. */
 function newer(one: Json, other: Json): Json {
   if (one === undefined || other === undefined) return one ?? other
   return Date.parse(other.checked_at ?? 0) > Date.parse(one.checked_at) ? other : one
@@ -102,7 +102,7 @@ const countText = (status: string, count: number) =>
   status === 'warn' ? `${count} ${count === 1 ? 'warning' : 'warnings'}` : `${count} ${SUMMARY[status]}`
 const SUMMARY: Record<string, string> = { pass: 'OK', fail: 'failed', skip: 'skipped' }
 
-/** Groups of checks; others come last. */
+/** Groups of checks by name. Checks that are not listed appear at the end. */
 const GROUPS: readonly (readonly [name: string, checks: readonly string[]])[] = [
   [
     'Host and network',
@@ -159,7 +159,7 @@ const NAMES: Record<string, string> = {
 }
 const sentence = (name: string) => `${name.charAt(0).toUpperCase()}${name.slice(1).replaceAll('_', ' ')}`
 
-/** Queue lengths of all organizations. */
+/** Queue lengths over all organizations. */
 function Queues() {
   const { data, error, reload } = useLoad((signal) => get('/v1/queues', {}, signal), [], { everyMs: 5_000 })
   return (

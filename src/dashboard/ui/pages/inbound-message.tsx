@@ -10,7 +10,7 @@ import { InboundDeliveries } from './inbound/deliveries.tsx'
 import { Verdicts } from './inbound/verdicts.tsx'
 import { DownloadRaw, Headers, Source } from './message-content.tsx'
 
-/** One inbound message: checks, envelope, content and webhook deliveries. */
+/** One inbound message: check results, envelope, content and webhook deliveries. */
 export default function InboundMessagePage({ inbound_message_id: id }: { inbound_message_id: string }) {
   const path = `/v1/inbound-messages/${id}`
   const { data: message, error, reload } = useLoad((signal) => get(path, {}, signal), [id], { everyMs: 5_000 })

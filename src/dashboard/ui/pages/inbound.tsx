@@ -9,7 +9,7 @@ const TABS = [
 ] as const
 type Tab = (typeof TABS)[number][0]
 
-/** Inbound messages of the organization's domains, and the routes that handle them. */
+/** Inbound messages of the organization, and the routes that handle them. */
 export default function InboundPage() {
   const tab = TABS.find(([id]) => id === place.value.query.tab)?.[0] ?? 'messages'
   return (

@@ -5,7 +5,8 @@ import { Empty, ErrorNotice, Facts } from '../kit/pieces.tsx'
 import { Chip, type Tone } from '../kit/status.tsx'
 import { contentOf } from './message-content.tsx'
 
-/** Content problems that mail clients and filters may object to, checked without network access. */
+/** Analysis of a stored message: problems that mail clients or spam filters may report. The server checks them
+ *  without network access. */
 export function Analysis({ message }: { message: Json }) {
   const { data, error, reload } = useLoad((signal) => analyze(message, signal), [message.id])
   if (error?.status === 404) return <Empty name="Content no longer stored" />

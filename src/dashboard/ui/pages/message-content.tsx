@@ -6,7 +6,7 @@ import { MailFrame } from '../kit/mail-frame.tsx'
 import { Empty, ErrorNotice, Facts, Tabs } from '../kit/pieces.tsx'
 import { attempt } from '../kit/toast.tsx'
 
-/** The message as its reader sees it, its text, HTML source, headers and raw bytes. */
+/** A message as the recipient sees it, its text, HTML source, headers, raw bytes and attachments. */
 export function MessageContent({ message }: { message: Json }) {
   const { id } = message
   const [part, setPart] = useState<Part | null>(null)
@@ -53,7 +53,7 @@ const PARTS = [
   ['raw', 'Raw'],
 ] as const
 
-/** A text, cut after 200,000 characters: browsers need seconds to show megabytes. */
+/** A text, cut after 200,000 characters: browsers need seconds to lay out megabytes. */
 export function Source({ text }: { text: string }) {
   const rest = text.length - MAX_SHOWN
   return (
@@ -79,7 +79,7 @@ function Raw({ id }: { id: string }) {
 
 const MAX_SHOWN = 200_000
 
-/** Downloads the unchanged bytes, which are not always text. */
+/** Button that downloads the unchanged bytes, which are not always text. */
 export function DownloadRaw({ path, name }: { path: string; name: string }) {
   const download = async () => save(`${name}.eml`, 'message/rfc822', await (await request('GET', path)).blob())
   return (
@@ -94,7 +94,7 @@ function HeadersOf({ id }: { id: string }) {
   return data === undefined ? <ErrorNotice error={error} onRetry={reload} /> : <Headers raw={data} />
 }
 
-/** The header fields of a raw message, unfolded. */
+/** The header fields of a raw message, unfolded (RFC 5322 §2.2.3). */
 export function Headers({ raw }: { raw: string }) {
   const end = raw.search(/\r?\n\r?\n/)
   const fields = raw
@@ -118,7 +118,8 @@ export function Headers({ raw }: { raw: string }) {
 
 const useRaw = (id: string) => useLoad((signal) => getText(`/v1/messages/${id}/content`, { part: 'raw' }, signal), [id])
 
-/** The content with its inline images as data: URLs. */
+/** Loads the content of a message. `images` are its inline images as data: URLs by Content-ID, without those over 2 MB.
+ *  Throws ApiError. */
 export async function contentOf(id: string, signal: AbortSignal): Promise<Json> {
   const content = await get(`/v1/messages/${id}/content`, {}, signal)
   const images: Record<string, string> = {}

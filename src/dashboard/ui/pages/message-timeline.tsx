@@ -4,8 +4,8 @@ import { useLoad } from '../kit/load.ts'
 import { CopyButton, ErrorNotice, Facts, type Moment, Timeline } from '../kit/pieces.tsx'
 import { Chip, toneOf } from '../kit/status.tsx'
 
-/** The timeline of each recipient: status and next step, then every attempt with its SMTP transcript, every report and
- *  every open and click. */
+/** For each recipient: status, next step, and a timeline of attempts with their SMTP transcripts, reports,
+ *  opens and clicks. */
 export function MessageTimeline({ message }: { message: Json }) {
   const { id } = message
   const about = [
@@ -94,7 +94,7 @@ interface Data {
   events: Json[]
 }
 
-/** The timeline of one recipient, oldest first. Events that repeat an attempt are omitted. */
+/** The timeline of one recipient, oldest first. Omits events that repeat an attempt. */
 function momentsOf(message: Json, email: string, { attempts, events }: Data): Moment[] {
   const isThis = (address: string) => address.toLowerCase() === email.toLowerCase()
   const own = attempts.data.filter(({ recipient }: Json) => isThis(recipient))
@@ -228,7 +228,7 @@ const ENGAGEMENT: Record<string, string> = {
   'message.complained': 'Marked as spam',
 }
 
-/** Test messages have no attempts: their timeline consists of events. */
+/** Test messages have no attempts, so their timeline shows the events. */
 function eventMoment({ id, type, timestamp, data }: Json): Untimed {
   const word = type.replace('message.', '')
   const detail = data.smtp_response ?? data.bounce_message ?? data.url ?? data.feedback_type

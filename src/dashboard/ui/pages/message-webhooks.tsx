@@ -6,7 +6,7 @@ import { href } from '../kit/router.ts'
 import { Chip } from '../kit/status.tsx'
 import { attempt } from '../kit/toast.tsx'
 
-/** Webhook deliveries of a message: each event for each webhook, with every attempt and its response. */
+/** Webhook deliveries of a message, with every attempt and its response. */
 export function MessageWebhooks({ message }: { message: Json }) {
   const { id } = message
   const { data, error, reload } = useLoad(

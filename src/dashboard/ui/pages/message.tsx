@@ -62,7 +62,7 @@ const TABS = [
   ['webhooks', 'Webhooks'],
 ] as const
 
-/** Calls use the domain and the mode of the message. */
+/** Uses the domain and the mode of the message. */
 function Actions({ message, onDone }: { message: Json; onDone: () => void }) {
   const { id, status, domain_id, mode } = message
   const caller = { domain: domain_id, headers: { 'x-mode': mode } }

@@ -11,8 +11,8 @@ import { type Column, Pager, Table } from '../kit/table.tsx'
 import { toast, toastError } from '../kit/toast.tsx'
 import { NewMessage } from './new-message.tsx'
 
-/** All messages: search, filters, live updates, export as CSV or JSON. The filters are part of the URL, so a filtered list
- *  can be shared. */
+/** All messages: search, filters, live updates, and export as CSV or JSON. The URL contains the filters, so users can
+ *  share a filtered list. */
 export default function Messages() {
   const { q, status, to, from, tag, since, compose } = place.value.query
   const query = { q, status, to, from, tag, created_after: sinceOf(since), mode: mode.value, limit: '50' }
@@ -82,7 +82,7 @@ const TIMES = [
   ['720', 'Last 30 days'],
 ] as const
 
-/** Rounded to the minute, so that a refresh requests the same list. */
+/** Hours before now → ISO 8601, rounded down to the minute, so that a refresh requests the same list. */
 function sinceOf(hours: string | undefined): string | undefined {
   if (!TIMES.some(([id]) => id !== '' && id === hours)) return undefined
   const minute = Math.floor((Date.now() - Number(hours) * HOUR_MS) / 60_000) * 60_000
@@ -118,7 +118,7 @@ function recipientsOf(recipients: Json[]) {
   )
 }
 
-/** Reloads 250 ms after the last event; returns whether the event stream is connected. */
+/** Reloads 250 ms after the last event. Returns whether the event stream is connected. */
 function useLiveReload(reload: () => void, mode: string): boolean {
   const timer = useRef(0)
   useEffect(() => () => window.clearTimeout(timer.current), [])
@@ -149,7 +149,7 @@ function TextFilter({
   )
 }
 
-/** Exports all matching messages, at most 10,000. */
+/** Exports the messages that match the filters, at most 10,000. */
 function Export({ query }: { query: Record<string, string | undefined> }) {
   const [isBusy, setBusy] = useState(false)
   const exportAs = async (format: 'csv' | 'json') => {
@@ -204,7 +204,7 @@ const CSV = [
   'tags',
 ] as const
 
-/** One line per recipient (RFC 4180). A leading quote keeps spreadsheets from running a value as a formula. */
+/** One line per recipient (RFC 4180). A leading apostrophe keeps spreadsheets from running a value as a formula. */
 function csvOf(messages: Json[]): string {
   const lines = messages.flatMap((message) =>
     message.recipients.map(({ email, type, status }: Json) => {

@@ -7,7 +7,7 @@ import { go, href } from '../kit/router.ts'
 import { mode } from '../kit/state.ts'
 import { toast } from '../kit/toast.tsx'
 
-/** Sends one message through the public API, then opens its page. */
+/** Dialog that sends one message through the API and then opens its page. */
 export function NewMessage({ onClose }: { onClose: () => void }) {
   const { data, error, reload } = useLoad((signal) => get<Paged>('/v1/domains', { limit: 100 }, signal), [])
   const domains = data?.data ?? []
@@ -52,7 +52,7 @@ const RESULTS =
 
 const recipientsIn = (written: string) => written.split(',').map((each) => each.trim())
 
-/** Sends as the domain of the From address. */
+/** Sends as the domain of the From address. Throws ApiError if the organization does not have that domain. */
 async function send(values: Values, domains: Json[]): Promise<void> {
   const from = String(values.from).replace(/>\s*$/, '')
   const name = from

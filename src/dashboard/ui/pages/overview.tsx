@@ -8,7 +8,7 @@ import { mode, organization } from '../kit/state.ts'
 import { Chip } from '../kit/status.tsx'
 import { GetStarted } from './get-started.tsx'
 
-/** Delivery statistics, alerts, bounce and complaint rates against the providers' limits, and the queue. */
+/** Delivery statistics, alerts, bounce and complaint rates against the limits of mailbox providers, and the queue. */
 export default function Overview() {
   const range = rangeOf(place.value.query.range)
   const stats = useLoad(
@@ -90,7 +90,7 @@ function Statistics({ stats: { data, totals }, range }: { stats: Json; range: Ra
   )
 }
 
-/** Alerts that are firing, for all domains. */
+/** Firing alerts of all domains. */
 function Alerts() {
   const { data } = useLoad((signal) => get<Paged>('/v1/quality', { limit: 100 }, signal), [], REFRESH)
   const firing = (data?.data ?? []).flatMap((domain) =>
@@ -108,7 +108,7 @@ function Alerts() {
   ))
 }
 
-/** Rates of each domain and the limits Gmail and Yahoo publish: complaints below 0.1%, never 0.3%. */
+/** Rates of each domain, and the limits that Gmail and Yahoo publish: complaints below 0.1%, never 0.3%. */
 function Deliverability() {
   const quality = useLoad((signal) => get<Paged>('/v1/quality', { limit: 100 }, signal), [], REFRESH)
   const domains = (quality.data?.data ?? []).filter(({ sent }) => sent > 0)
@@ -144,7 +144,7 @@ function Deliverability() {
   )
 }
 
-/** A rate between zero and the limit; too few messages give no verdict. */
+/** A rate between zero and the limit. Too few messages give no verdict. */
 function Meter({ name, rate, isFew, warn, bad, note }: Measured) {
   const tone = rate >= bad ? 'bad' : rate >= warn ? 'warn' : 'good'
   return (
@@ -173,7 +173,7 @@ interface Measured {
 }
 const VERDICTS = { good: 'OK', warn: 'near the limit', bad: 'over the limit' }
 
-/** Queue lengths of all organizations and the age of the oldest item. */
+/** Queue lengths over all organizations, and the age of the oldest entry. */
 function Queue() {
   const queues = useLoad((signal) => get('/v1/queues', {}, signal), [], { everyMs: 5_000 })
   const rows: [string, Json][] = [
@@ -218,7 +218,7 @@ function Queue() {
   )
 }
 
-/** More than five minutes overdue: the server does not keep up, or receivers are slow. */
+/** Warns after five minutes: the server cannot keep up, or receivers are slow. */
 function Age({ since }: { since: string | null }) {
   if (since === null) return <span class="muted">–</span>
   const isLong = Date.now() - Date.parse(since) > 300_000

@@ -9,8 +9,8 @@ import { Chip } from '../kit/status.tsx'
 import { Pager } from '../kit/table.tsx'
 import { MessageContent } from './message-content.tsx'
 
-/** Test messages as an inbox: the list on the left, the selected message on the right. New messages appear at the top; `j`
- *  and `k` move through the list. */
+/** Test messages as an inbox: the list on the left, the selected message on the right. New messages appear at the top.
+ *  `j` and `k` move through the list. */
 export default function Sandbox() {
   const pages = usePages('/v1/messages', { mode: 'test', limit: '50' }, { everyMs: 5_000 })
   const timer = useRef(0)

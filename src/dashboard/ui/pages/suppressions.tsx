@@ -27,7 +27,7 @@ export default function SuppressionsPage() {
   const pages = usePages('/v1/suppressions', { email: email || undefined, reason: reason || undefined })
   const exportAll = () =>
     attempt(async () => save('suppressions.csv', 'text/csv', await getText('/v1/suppressions/export', { reason })))
-  const lift = async ({ id, email, reason }: Json) => {
+  const unsuppress = async ({ id, email, reason }: Json) => {
     const isSure = await confirm({
       name: `Remove the suppression of ${email}?`,
       text: ADVICE[reason] ?? 'Postrider will send to this address again.',
@@ -51,7 +51,7 @@ export default function SuppressionsPage() {
       name: '',
       isWhole: true,
       show: (row) => (
-        <button type="button" class="tiny" onClick={() => lift(row)}>
+        <button type="button" class="tiny" onClick={() => unsuppress(row)}>
           Remove<span class="hidden"> {row.email}</span>
         </button>
       ),

@@ -5,12 +5,12 @@ import { Empty, ErrorNotice, Head } from '../kit/pieces.tsx'
 import { href } from '../kit/router.ts'
 import { Editor } from './templates/editor.tsx'
 
-/** Editor of one template or a new one. */
+/** Editor of a template; `new` creates one. */
 export default function TemplatePage({ template_id: id }: { template_id: string }) {
   return id === 'new' ? <Editor key="new" of={null} /> : <Existing key={id} id={id} />
 }
 
-/** Loads once: a reload must not replace what the user types. */
+/** Loads the template once: a reload must not replace what the user types. */
 function Existing({ id }: { id: string }) {
   const [template, setTemplate] = useState<Json>()
   const { error, reload } = useLoad(

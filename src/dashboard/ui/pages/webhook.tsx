@@ -14,7 +14,7 @@ import { Secret } from './webhooks/secret.tsx'
 
 type OpenDialog = 'edit' | 'rotate' | 'test' | 'replay'
 
-/** One webhook: subscriptions, state, and every delivery with its responses. */
+/** One webhook: subscriptions, status, and every delivery with its responses. */
 export default function WebhookPage({ webhook_id: id }: { webhook_id: string }) {
   const { data: webhook, error, reload } = useLoad((signal) => get(`/v1/webhooks/${id}`, {}, signal), [id])
   const { status = '' } = place.value.query
@@ -146,7 +146,7 @@ function WebhookFacts({ of: webhook }: { of: Json }) {
   )
 }
 
-/** The open dialog of the page, if there is one. */
+/** The open dialog of the page, if any. */
 function Dialogs({
   of,
   chosen,
@@ -183,7 +183,7 @@ const STATES = [
   ['failed', 'Failed'],
 ] as const
 
-/** `204`, `No response, 3 attempts`. */
+/** `204`, or `No response, 3 attempts`. */
 function lastResponse(attempts: Json[]): string {
   const last = attempts.at(-1)
   if (last === undefined) return 'No attempts yet'

@@ -10,7 +10,7 @@ import { EVENT_TYPES } from './webhooks/event-types.ts'
 import { CreateWebhook } from './webhooks/forms.tsx'
 import { Secret } from './webhooks/secret.tsx'
 
-/** Webhooks with their subscriptions and the state of their deliveries. */
+/** Webhooks with their subscriptions and the status of their deliveries. */
 export default function WebhooksPage() {
   const [isCreating, setCreating] = useState(false)
   const [created, setCreated] = useState<Json>()

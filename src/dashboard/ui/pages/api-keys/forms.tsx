@@ -9,7 +9,7 @@ import { GraceField } from '../grace-field.tsx'
 
 interface KeyForm {
   onClose: () => void
-  /** Gets the key with its value, which is not shown again. */
+  /** Gets the key with its value. The API returns the value only once. */
   onSaved: (key: Json) => void
 }
 
@@ -20,7 +20,7 @@ const PERMISSIONS = [
   ['admin', 'admin: full access to all domains'],
 ] as const
 
-/** Splits the list of networks; null, which allows any address, when empty. */
+/** Splits a list of networks. Null without networks, which allows any address. */
 function networksIn(text: string | undefined): string[] | null {
   const networks = (text ?? '').split(/[\s,]+/).filter((each) => each !== '')
   return networks.length === 0 ? null : networks
@@ -35,6 +35,7 @@ function NetworksField({ value }: { value?: string[] | null }) {
   )
 }
 
+/** Dialog for a new API key; `onSaved` gets the key with its value. */
 export function CreateKey({ onClose, onSaved }: KeyForm) {
   const { data, error, reload } = useLoad((signal) => get('/v1/domains', { limit: 100 }, signal), [])
   const domains: Json[] | undefined = data?.data
@@ -102,6 +103,7 @@ export function CreateKey({ onClose, onSaved }: KeyForm) {
   )
 }
 
+/** Dialog for the name and the networks of an API key. */
 export function EditKey({ of: key, onClose, onSaved }: { of: Json; onClose: () => void; onSaved: () => void }) {
   return (
     <Dialog name={`Edit ${key.name}`} onClose={onClose}>
@@ -122,6 +124,7 @@ export function EditKey({ of: key, onClose, onSaved }: { of: Json; onClose: () =
   )
 }
 
+/** Dialog that replaces an API key; `onSaved` gets the new key with its value. */
 export function RotateKey({ of: key, onClose, onSaved }: KeyForm & { of: Json }) {
   return (
     <Dialog name={`Rotate ${key.name}`} onClose={onClose}>

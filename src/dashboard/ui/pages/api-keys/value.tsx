@@ -3,7 +3,8 @@ import { Dialog } from '../../kit/dialog.tsx'
 import { when } from '../../kit/format.ts'
 import { CopyButton, Facts } from '../../kit/pieces.tsx'
 
-/** Shows the value of a new key and how to use it. The server stores only a hash, so the value cannot be shown again. */
+/** Dialog with the value of a new key and examples. The server stores only a hash, so it cannot show
+ *  the value again. */
 export function KeyValue({ of: key, onClose }: { of: Json; onClose: () => void }) {
   const domain = key.domain ?? 'example.com'
   const curl = `curl ${window.location.origin}/v1/messages/send \\

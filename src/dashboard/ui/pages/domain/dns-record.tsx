@@ -2,7 +2,7 @@ import type { Json } from '../../kit/api.ts'
 import { CopyButton } from '../../kit/pieces.tsx'
 import { Chip } from '../../kit/status.tsx'
 
-/** A record to publish, with a copy button for each field and the difference from the value found in DNS. */
+/** A record to publish, with a copy button for each field. If DNS has a different value, it marks the difference. */
 export function DnsRecordCard({ record }: { record: Json }) {
   const { purpose, type, name, value, priority, required, status, found } = record
   const label = PURPOSES[purpose] ?? purpose
@@ -64,7 +64,7 @@ function Copied({ term, text, of }: { term: string; text: string; of: string }) 
   )
 }
 
-/** The found value, with the part that differs marked. */
+/** The value in DNS, with the part that differs marked. */
 function Difference({ expected, text }: { expected: string; text: string }) {
   let start = 0
   while (start < Math.min(expected.length, text.length) && expected[start] === text[start]) start++

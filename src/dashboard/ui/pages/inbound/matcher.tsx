@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import { type Json, post } from '../../kit/api.ts'
 import { Field, Form } from '../../kit/form.tsx'
 
-/** Shows which route handles mail for an address, and why. */
+/** Form that shows which route handles mail for an address, and why. Needs at least one route. */
 export function Matcher({ routes }: { routes: readonly Json[] }) {
   const [result, setResult] = useState<Json>()
   return (

@@ -9,6 +9,7 @@ interface RouteForm {
   onSaved: (route: Json) => void
 }
 
+/** Dialog for a new inbound route; `onSaved` gets the route with its signing secret. */
 export function CreateRoute({ onClose, onSaved }: RouteForm) {
   return (
     <Dialog name="Create route" onClose={onClose}>
@@ -23,6 +24,7 @@ export function CreateRoute({ onClose, onSaved }: RouteForm) {
   )
 }
 
+/** Dialog for a stored inbound route; `onSaved` gets it with the changes. */
 export function EditRoute({ of: route, onClose, onSaved }: RouteForm & { of: Json }) {
   return (
     <Dialog name={`Edit ${route.name}`} onClose={onClose}>
@@ -37,7 +39,7 @@ export function EditRoute({ of: route, onClose, onSaved }: RouteForm & { of: Jso
   )
 }
 
-/** Fields are named as in the API's validation errors. */
+/** The names of the fields are those in the API's validation errors. */
 function Fields({ of: route = NEW }: { of?: Json }) {
   const [match, setMatch] = useState<string>(route.match.type)
   const [action, setAction] = useState<string>(route.action.type)
@@ -183,7 +185,7 @@ const AUTHENTICATIONS = [
   ['require_pass', 'Reject mail that does not pass DMARC'],
 ] as const
 
-/** Form values → request body. */
+/** Form values → body of the API request. */
 function routeOf(values: Values): Json {
   const { name, authentication, priority, enabled } = values
   const type = values['match.type']

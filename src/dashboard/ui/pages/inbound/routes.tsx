@@ -10,7 +10,7 @@ import { Secret } from '../webhooks/secret.tsx'
 import { Matcher } from './matcher.tsx'
 import { CreateRoute, EditRoute } from './route-form.tsx'
 
-/** Inbound routes, in the order in which they are matched. */
+/** Inbound routes in matching order, with a form to test an address. */
 export function Routes() {
   const loaded = useLoad(async (signal) => inOrder(await get<Paged>('/v1/inbound-routes', { limit: 100 }, signal)), [])
   const [isCreating, setCreating] = useState(false)
@@ -133,7 +133,7 @@ function matchText({ type, value }: Json): string {
   return type === 'domain' ? `All addresses at ${value}` : value
 }
 
-/** One target per line; a chip marks those that receive nothing yet. */
+/** One target per line. A chip marks those that do not receive mail yet. */
 function ForwardTargets({ of: targets }: { of: Json[] }) {
   return (
     <ul class="plain-list">

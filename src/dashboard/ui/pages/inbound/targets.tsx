@@ -3,7 +3,8 @@ import { type Json, post } from '../../kit/api.ts'
 import { Chip } from '../../kit/status.tsx'
 import { attempt } from '../../kit/toast.tsx'
 
-/** The targets of a forward route with their state, and a button to resend a confirmation. */
+/** The targets of a forward route with their status, and a button to resend a confirmation. Nothing if
+ *  all are confirmed. */
 export function Targets({ of: route }: { of: Json }) {
   const [results, setResults] = useState<Record<string, string>>({})
   const targets: Json[] = route.action.config.to ?? []

@@ -1,6 +1,6 @@
 import { number } from '../../kit/format.ts'
 
-/** A plan of `/v1/plans`; -1 = unlimited. */
+/** A plan of `/v1/plans`; -1 means unlimited. */
 export interface Plan {
   plan: string
   requests_per_minute: number
@@ -9,9 +9,10 @@ export interface Plan {
   retention_days: number
 }
 
+/** `1,000`, or `unlimited` for a negative number. */
 export const limit = (value: number) => (value < 0 ? 'unlimited' : number(value))
 
-/** `1,000 messages per month, 1 domain, 7-day retention`. */
+/** Summary of a plan: `1,000 messages per month, 1 domain, 7-day retention`. */
 export function limitsText(plan: Plan | undefined): string {
   if (plan === undefined) return 'Plan not in the config'
   const { messages_per_month, domains, retention_days } = plan

@@ -4,7 +4,7 @@ import { useLoad } from '../../kit/load.ts'
 import { ErrorNotice } from '../../kit/pieces.tsx'
 import { limit } from './limits.ts'
 
-/** Usage against the limits of the plan, and of previous months. */
+/** Usage in this period against the limits of the plan, and usage of previous months. */
 export function UsageCard({ name }: { name: string }) {
   const { data, error, reload } = useLoad((signal) => get('/v1/billing', {}, signal), [])
   if (data === undefined) return <ErrorNotice error={error} onRetry={reload} />
@@ -56,7 +56,7 @@ interface Figure {
   show?: (count: number) => string
 }
 
-/** Fields of `/v1/usage`. */
+/** `used` is a field of `usage` in `/v1/billing`, `most` one of `limits`. */
 const FIGURES: Figure[] = [
   { of: 'Messages this month', used: 'messages', most: 'messages_per_month' },
   { of: 'Test messages this month', used: 'test_messages', most: 'test_messages_per_month' },

@@ -7,7 +7,7 @@ import { organization } from '../../kit/state.ts'
 import { Chip, type Tone } from '../../kit/status.tsx'
 import { type Column, Pager, Table } from '../../kit/table.tsx'
 
-/** Administrative actions in the selected organization. */
+/** Administrative actions in the selected organization, newest first. */
 export function AuditLog() {
   const { action = '', actor = '' } = place.value.query
   const pages = usePages('/v1/audit-log', { action: action || undefined, actor_id: actor || undefined, limit: '50' })

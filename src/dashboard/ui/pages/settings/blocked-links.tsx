@@ -6,7 +6,7 @@ import { Empty } from '../../kit/pieces.tsx'
 import { type Column, Pager, Table } from '../../kit/table.tsx'
 import { attempt, toast } from '../../kit/toast.tsx'
 
-/** Targets that tracked links no longer redirect to. */
+/** Targets to which tracked links do not redirect, and a form to block one. */
 export function BlockedLinks() {
   const pages = usePages('/v1/blocked-links', {})
   const unblock = async ({ id, target }: Json) => {

@@ -5,7 +5,7 @@ import { Empty, Filters } from '../../kit/pieces.tsx'
 import { place, setQuery } from '../../kit/router.ts'
 import { type Column, Table } from '../../kit/table.tsx'
 
-/** The configuration in effect, read-only. */
+/** The effective configuration, read-only. Without a search or "Show defaults": only the keys that are set. */
 export function Configuration() {
   const loaded = useLoad((signal) => get<{ data: Json[] }>('/v1/configuration', {}, signal), [])
   const { q = '', all = '' } = place.value.query

@@ -4,7 +4,7 @@ import { Dialog } from '../../kit/dialog.tsx'
 import { Field, Form, type Values } from '../../kit/form.tsx'
 import { number } from '../../kit/format.ts'
 
-/** Imports a list of suppressions from a file, in two steps: a preview, which changes nothing, then the import. */
+/** Dialog that imports suppressions from a file in two steps: a preview, which changes nothing, then the import. */
 export function ImportList({ onClose, onDone }: { onClose: () => void; onDone: () => void }) {
   const [result, setResult] = useState<Json>()
   const previewed = result?.dry_run && result.added > 0 ? addresses(result.added) : null

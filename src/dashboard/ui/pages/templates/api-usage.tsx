@@ -2,7 +2,7 @@ import type { Json } from '../../kit/api.ts'
 import { CopyButton } from '../../kit/pieces.tsx'
 import { variablesOf } from './sample.ts'
 
-/** The fields of an API call that uses the template. */
+/** Example fields of an API request that uses the template. */
 export function ApiUsage({ template: { id, alias }, variables }: { template: Json; variables: readonly string[] }) {
   const examples = Object.fromEntries(variables.map((name) => [name, '…']))
   const body = JSON.stringify({ template_id: alias ?? id, variables: variablesOf(examples) }, null, 2)

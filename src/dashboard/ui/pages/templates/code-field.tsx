@@ -1,7 +1,7 @@
 import { useEffect, useId, useRef } from 'preact/hooks'
 import type { TextFault } from './faults.ts'
 
-/** A text area with line numbers and the place of an error. Tab moves to the next field. */
+/** A text area with line numbers, which marks the position of an error. Tab moves to the next field. */
 export function CodeField({
   name,
   label,
@@ -75,7 +75,7 @@ function numbers(from: number, to: number): string {
   return text
 }
 
-/** Selects from the error to the end of its line. */
+/** Selects the text from the error to the end of its line. */
 function select(area: HTMLTextAreaElement, { line, column }: TextFault): void {
   const before = area.value
     .split('\n')

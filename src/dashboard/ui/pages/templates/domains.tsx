@@ -3,15 +3,16 @@ import { get, type Json, type Paged } from '../../kit/api.ts'
 import { useLoad } from '../../kit/load.ts'
 import { Choice } from '../../kit/pieces.tsx'
 
+/** The organization's domains. */
 export interface Domains {
   all: Json[]
-  /** The selected domain, else the first verified one, else the first. */
+  /** The selected domain, otherwise the first verified one, otherwise the first; undefined if there is none. */
   domain: Json | undefined
   isNone: boolean
   onChoose: (id: string) => void
 }
 
-/** The organization's domains and the selected sending domain. */
+/** Loads the organization's domains and keeps the selected sending domain. */
 export function useDomains(): Domains {
   const [id, onChoose] = useState('')
   const { data } = useLoad((signal) => get<Paged>('/v1/domains', { limit: 100 }, signal), [])
@@ -20,7 +21,7 @@ export function useDomains(): Domains {
   return { all, domain, isNone: data !== undefined && all.length === 0, onChoose }
 }
 
-/** Renders nothing for fewer than two domains. */
+/** Select for the sending domain; nothing for fewer than two domains. */
 export function DomainChoice({ all, domain, onChoose }: Domains) {
   if (all.length < 2) return null
   const options = all.map(({ id, name }) => [id, name] as const)

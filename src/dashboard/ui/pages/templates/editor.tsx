@@ -15,7 +15,7 @@ import { SendTest } from './send-test.tsx'
 import { textsGiven, usePreview } from './use-preview.ts'
 import { Variables } from './variables.tsx'
 
-/** Source on the left, preview on the right. Messages use a change only after it is saved. */
+/** Source on the left, preview on the right. A change affects messages only after the user saves it. */
 export function Editor({ of: given }: { of: Json | null }) {
   const [saved, setSaved] = useState<Json | null>(given)
   const [draft, setDraft] = useState<Draft>(() => draftOf(given))

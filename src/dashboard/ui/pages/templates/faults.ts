@@ -1,6 +1,6 @@
 import { ApiError } from '../../kit/api.ts'
 
-/** An error in one text of a template. Line and column count from 1; null if the error has no place. */
+/** An error in one text of a template. Line and column start at 1; null if the position is unknown. */
 export interface TextFault {
   line: number | null
   column: number | null
@@ -9,8 +9,8 @@ export interface TextFault {
 
 export type TextName = 'subject' | 'html' | 'text'
 
-/** Splits an API error into errors of the three texts and the rest. The API gives the place of the first error in `details`,
- *  and of each error in its message. */
+/** API error → errors of the three texts, and the message of any other error ('' if there are only errors of texts).
+ *  The API gives the position of the first error in `details`, and of each error in its message. */
 export function faultsOf(thrown: unknown): { texts: Partial<Record<TextName, TextFault>>; other: string } {
   if (!(thrown instanceof ApiError)) return { texts: {}, other: String(thrown) }
   const { code, fields, details, message } = thrown

@@ -1,8 +1,9 @@
 import { useState } from 'preact/hooks'
 
-/** Sample variables: typed text by name (`user.name`) → the variables for rendering. */
+/** Sample variables of a template: text by name (`user.name`). */
 
-/** The sample values of a template, stored for this browser tab: `[typed, type]`. '' is the new template. */
+/** The sample values of a template and a function that changes one. The browser tab stores them. '' is the id
+ *  of a new template. */
 export function useSample(templateId: string): [Record<string, string>, (name: string, text: string) => void] {
   const [typed, setTyped] = useState(() => readSample(templateId))
   const type = (name: string, text: string) => {
@@ -13,11 +14,12 @@ export function useSample(templateId: string): [Record<string, string>, (name: s
   return [typed, type]
 }
 
+/** Stores the sample values of a template for this browser tab. Does nothing if storage is disabled. */
 export function keepSample(templateId: string, typed: Record<string, string>): void {
   try {
     window.sessionStorage.setItem(KEY + templateId, JSON.stringify(typed))
   } catch {
-    // storage is disabled: values last as long as the page
+    // storage is disabled: values end with the page
   }
 }
 
@@ -31,15 +33,16 @@ function readSample(templateId: string): Record<string, string> {
 
 const KEY = 'postrider.sample.'
 
-/** `{"user.name": "Ann", "items": "[1,2]"}` → `{user: {name: 'Ann'}, items: [1, 2]}`; omits empty values. Parses lists,
- *  objects, numbers, true, false and null as JSON. */
+/** Sample values → variables for rendering: `{"user.name": "Ann", "items": "[1,2]"}` → `{user: {name: 'Ann'},
+ *  items: [1, 2]}`. Omits empty values. Parses lists, objects, numbers, true, false and null as JSON; invalid
+ *  JSON stays text. */
 export function variablesOf(typed: Readonly<Record<string, string>>): Record<string, unknown> {
   const all: Record<string, unknown> = {}
   for (const [name, text] of Object.entries(typed)) if (text !== '') put(all, partsOf(name), meant(text))
   return all
 }
 
-/** `a.b[0]["c d"]` → `a`, `b`, `0`, `c d`. */
+/** Name → path: `a.b[0]["c d"]` → `a`, `b`, `0`, `c d`. */
 const partsOf = (name: string) => name.match(/[^.[\]"']+/g) ?? []
 
 function put(all: object, path: readonly string[], value: unknown): void {

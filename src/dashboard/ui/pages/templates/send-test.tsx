@@ -12,7 +12,7 @@ const MODES = [
   ['test', 'Test'],
 ] as const
 
-/** Sends the preview as a message. */
+/** Dialog that sends the rendered template as a live or test message. */
 export function SendTest({ rendered, onClose }: { rendered: Json; onClose: () => void }) {
   const [by, setBy] = useState<Mode>(mode.peek())
   const [sent, setSent] = useState<Json>()

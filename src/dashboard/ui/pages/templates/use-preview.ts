@@ -2,26 +2,29 @@ import { useEffect, useState } from 'preact/hooks'
 import { ApiError, type Json, post } from '../../kit/api.ts'
 import { faultsOf, type TextFault, type TextName } from './faults.ts'
 
+/** The texts of a template; '' if one is not set. */
 export interface Texts {
   subject: string
   html: string
   text: string
 }
 
+/** State of the preview. */
 export interface Previewed {
-  /** `{subject, html, text}` of the last valid texts; null before there were any. */
+  /** `{subject, html, text}` of the last valid texts; null before the first. */
   rendered: Json
-  /** The variables of the last valid texts, and those without a value. */
+  /** Names of variables in the last valid texts, and of those without a value. */
   variables: string[]
   missing: string[]
   faults: Partial<Record<TextName, TextFault>>
-  /** An error that belongs to no text. */
+  /** Message of an error that belongs to none of the texts; '' without one. */
   other: string
-  /** Whether the texts have changed since. */
+  /** Whether the texts or variables have changed since. */
   isBehind: boolean
 }
 
-/** Renders the texts with these variables, 250 ms after the last change. */
+/** Renders the texts with these variables on the server, 250 ms after the last change. While a text has an error,
+ *  `rendered` keeps the last valid result. */
 export function usePreview(texts: Texts, variables: Record<string, unknown>): Previewed {
   const [state, setState] = useState<State>(NOTHING)
   const about = JSON.stringify({ ...textsGiven(texts), variables })
@@ -52,11 +55,11 @@ export function usePreview(texts: Texts, variables: Record<string, unknown>): Pr
 }
 
 const DEBOUNCE_MS = 250
-/** With the request that it was rendered from. */
+/** `of` is the request that produced `rendered`. */
 type State = Omit<Previewed, 'isBehind'> & { of: string }
 const NOTHING: State = { rendered: null, variables: [], missing: [], faults: {}, other: '', of: '' }
 
-/** Texts for the API: null for an empty one. */
+/** Texts in the form of the API: null for an empty one. */
 export const textsGiven = ({ subject, html, text }: Texts) => ({
   subject: subject.trim() === '' ? null : subject,
   html: html.trim() === '' ? null : html,

@@ -1,6 +1,6 @@
 import { useId } from 'preact/hooks'
 
-/** A field for each variable of the texts. */
+/** A field for each variable of the texts; nothing without variables. */
 export function Variables({
   names,
   missing,

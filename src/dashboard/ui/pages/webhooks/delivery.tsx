@@ -6,7 +6,7 @@ import { CopyButton, ErrorNotice, Timeline } from '../../kit/pieces.tsx'
 import { Chip, type Tone } from '../../kit/status.tsx'
 import { attempt } from '../../kit/toast.tsx'
 
-/** One webhook delivery: every attempt with its response, and the payload. */
+/** Dialog with one webhook delivery: every attempt with its response, and the payload. */
 export function Delivery({ of: row, onClose, onRetried }: { of: Json; onClose: () => void; onRetried: () => void }) {
   const path = `/v1/webhooks/${row.webhook_id}/deliveries/${row.id}`
   const { data: delivery = row } = useLoad((signal) => get(path, {}, signal), [path], { everyMs: 2_000 })

@@ -11,6 +11,7 @@ interface WebhookForm {
   onSaved: (webhook: Json) => void
 }
 
+/** Dialog for a new webhook; `onSaved` gets the webhook with its signing secret. */
 export function CreateWebhook({ onClose, onSaved }: WebhookForm) {
   return (
     <Dialog name="Create webhook" onClose={onClose}>
@@ -25,6 +26,7 @@ export function CreateWebhook({ onClose, onSaved }: WebhookForm) {
   )
 }
 
+/** Dialog for a stored webhook; `onSaved` gets it with the changes. */
 export function EditWebhook({ of: webhook, onClose, onSaved }: WebhookForm & { of: Json }) {
   return (
     <Dialog name="Edit webhook" onClose={onClose}>
@@ -72,6 +74,7 @@ function Fields({ url, events, description }: { url?: string; events: string[]; 
   )
 }
 
+/** Dialog that replaces a signing secret; `onSaved` gets the webhook with the new one. */
 export function RotateSecret({ of: webhook, onClose, onSaved }: WebhookForm & { of: Json }) {
   return (
     <Dialog name="Rotate signing secret" onClose={onClose}>
@@ -90,6 +93,7 @@ export function RotateSecret({ of: webhook, onClose, onSaved }: WebhookForm & { 
   )
 }
 
+/** Dialog that sends a sample event; `onSaved` gets the event. */
 export function SendTest({ of: webhook, onClose, onSaved }: WebhookForm & { of: Json }) {
   return (
     <Dialog name="Send test event" onClose={onClose}>
@@ -108,6 +112,7 @@ export function SendTest({ of: webhook, onClose, onSaved }: WebhookForm & { of: 
   )
 }
 
+/** Dialog that resends the events of a period, after confirmation; `onSaved` gets the webhook. */
 export function Replay({ of: webhook, onClose, onSaved }: WebhookForm & { of: Json }) {
   return (
     <Dialog name="Replay events" onClose={onClose}>

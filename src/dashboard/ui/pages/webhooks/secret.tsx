@@ -6,7 +6,7 @@ import { CopyButton } from '../../kit/pieces.tsx'
 const VERIFY = `import { Postrider } from 'postrider'
 const event = await new Postrider().webhooks.unwrap(rawBody, request.headers, process.env.WEBHOOK_SECRET)`
 
-/** Shows the new signing secret of a webhook or an inbound route. */
+/** Dialog with the new signing secret of a webhook or an inbound route. The API returns it only once. */
 export function Secret({ of: owner, onClose }: { of: Json; onClose: () => void }) {
   const until = owner.previous_secret_expires_at
   return (
