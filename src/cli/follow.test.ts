@@ -42,7 +42,7 @@ function attempt(number: number, outcome: Attempt['outcome'], reply: string, cha
   }
 }
 
-/** What the store returns at each poll, one after the other. */
+/** Follows a message in a store that returns the entries of `looks` poll by poll. */
 async function followed(looks: { deliveries: Delivery[]; attempts: { email: string; attempt: Attempt }[] }[]) {
   let at = 0
   const messages = {

@@ -4,10 +4,10 @@ import { basename, join } from 'node:path'
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib'
 import { connect } from '../../src/storage/sqlite/driver.ts'
 import { MIGRATIONS } from '../../src/storage/sqlite/migrate.ts'
-import { LIMIT_MS, postrider, stagingParent, start } from './command.ts'
+import { LIMIT_MS, postrider, start, testFolder } from './command.ts'
 
 const RELAXED = '[sending]\nrequire_verified_domain = false\n'
-const place = stagingParent(RELAXED)
+const place = testFolder(RELAXED)
 const run = (...args: string[]) => postrider(...args, '--config', place.file)
 const json = async (...args: string[]) => {
   const { stdout, stderr, code } = await run(...args, '--json')
@@ -106,7 +106,7 @@ describe('backup', () => {
     async () => {
       await json('backup', at('whole'))
       const whole = readFileSync(at('whole'))
-      // In kilobytes: less than the database, and more than the database but less than database and archive.
+      // Limits of the file size in KiB, both below the size of the database.
       for (const most of ['300', '4']) {
         const limited = Bun.spawnSync(
           [
@@ -175,24 +175,24 @@ describe('restore', () => {
   )
 
   test(
-    'says where everything is, what is on hold and how to send it',
+    'prints where everything is, what is on hold and how to send it',
     async () => {
-      const config = at('told/config.toml')
-      const text = readFileSync(place.file, 'utf8').replace('data_dir = "data"', `data_dir = "${at('told/data')}"`)
+      const config = at('moved/config.toml')
+      const text = readFileSync(place.file, 'utf8').replace('data_dir = "data"', `data_dir = "${at('moved/data')}"`)
       const moved = repacked(at('good'), (name, bytes) => (name === 'config.toml' ? Buffer.from(text) : bytes))
       const verified = await postrider('restore', '--verify', moved)
       expect(verified.stdout).toMatch(/^The backup is complete: mail\.example\.com, made \S+ by Postrider .*\n.*\n$/)
-      const { code, stdout, stderr } = await postrider('restore', moved, '--config', config, '--to', at('told/data'))
+      const { code, stdout, stderr } = await postrider('restore', moved, '--config', config, '--to', at('moved/data'))
       expect([stderr, code]).toEqual(['', 0])
       expect(stdout.split('\n').slice(2, 4)).toEqual([
-        `Restored to ${at('told/data')}.`,
+        `Restored to ${at('moved/data')}.`,
         `Config written to ${config}.`,
       ])
       expect(stdout).toContain(': 1 deliveries, 0 webhook deliveries and\n')
       expect(stdout).toContain('postrider restore release --all')
 
       const again = await postrider('restore', moved, '--config', config, '--replace', '--send-queued')
-      expect(again.stdout).toContain(`The previous data is in ${at('told/')}`)
+      expect(again.stdout).toContain(`The previous data is in ${at('moved/')}`)
       expect(again.stdout).not.toContain('Config written')
       expect(again.stdout).not.toContain('On hold')
     },
@@ -303,14 +303,14 @@ const plain = (file: string) => {
 const namesIn = (file: string) => tar('-tf', plain(file)).toString().trim().split('\n')
 const extracted = (file: string, name: string) => tar('-xOf', plain(file), name)
 
-/** The same backup with other files; with `isHonest` its manifest matches them. */
-function repacked(file: string, change: (name: string, bytes: Buffer) => Buffer, isHonest = true): string {
+/** A copy of a backup with changed files. With `withManifest` its manifest lists the changed files. */
+function repacked(file: string, change: (name: string, bytes: Buffer) => Buffer, withManifest = true): string {
   const names = namesIn(file)
   const files = new Map(names.map((name) => [name, change(name, Buffer.from(extracted(file, name)))]))
   const folder = at('repacked')
   rmSync(folder, { recursive: true, force: true })
   Bun.spawnSync(['mkdir', folder])
-  if (isHonest) {
+  if (withManifest) {
     const manifest = JSON.parse(files.get('manifest.json')!.toString())
     for (const reported of manifest.files) {
       const bytes = files.get(reported.name)!
@@ -326,10 +326,10 @@ function repacked(file: string, change: (name: string, bytes: Buffer) => Buffer,
 }
 
 const zeroed = (bytes: Buffer) => Buffer.alloc(bytes.length)
-/** Overwrites a page in the middle with garbage. */
+/** Overwrites pages in the middle with garbage. */
 const holed = (bytes: Buffer) => Buffer.from(bytes).fill(0x5a, 3 * 4096, 9 * 4096)
 
-/** The same database with the schema of a later program. */
+/** The database with the schema of a newer program version. */
 function newer(bytes: Buffer): Buffer {
   writeFileSync(at('newer.db'), bytes)
   const db = connect(at('newer.db'), { busyTimeoutMs: 0 })
@@ -339,7 +339,7 @@ function newer(bytes: Buffer): Buffer {
   return readFileSync(at('newer.copy'))
 }
 
-/** Temporary files of an interrupted run. */
+/** Staging folders of interrupted runs. */
 const leftovers = () =>
   [place.folder, place.dataDir, at('backups')]
     .filter((folder) => existsSync(folder))

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** The command line as users call it, in a separate process. */
+/** Runs the command line in a separate process, as users do. */
 
 export interface Ended {
   code: number | null
@@ -11,21 +11,21 @@ export interface Ended {
 }
 
 const MAIN = join(import.meta.dir, '../../src/main.ts')
-/** A separate process on a busy machine. */
+/** Milliseconds. A separate process is slow on a busy machine. */
 export const LIMIT_MS = 60_000
 
-/** Runs a command to its end. */
+/** Runs a command and waits for its end. */
 export async function postrider(...args: string[]): Promise<Ended> {
   return (await start(...args)).ended
 }
 
 /** Starts a command. `line` resolves with its first line on standard output, or '' if it ends without one; `lines`
- *  with that many lines, or all of them at its end. */
+ *  with all lines once there are `count`, or at its end. */
 export async function start(...args: string[]) {
   return startWith({}, ...args)
 }
 
-/** The same with environment variables. */
+/** Like `start`, with environment variables. */
 export async function startWith(env: Record<string, string>, ...args: string[]) {
   const child = Bun.spawn([process.execPath, MAIN, ...args], {
     env: { ...plainEnvironment(), ...env },
@@ -36,11 +36,11 @@ export async function startWith(env: Record<string, string>, ...args: string[]) 
     killSignal: 'SIGKILL',
   })
   const first = Promise.withResolvers<string>()
-  let said = ''
+  let printed = ''
   let isOver = false
   let onText = () => {}
   const stdout = textOf(child.stdout, (text) => {
-    said = text
+    printed = text
     if (text.includes('\n')) first.resolve(text.slice(0, text.indexOf('\n')))
     onText()
   })
@@ -54,7 +54,7 @@ export async function startWith(env: Record<string, string>, ...args: string[]) 
   const lines = (count: number) =>
     new Promise<string[]>((resolve) => {
       onText = () => {
-        const whole = said.split('\n').slice(0, -1)
+        const whole = printed.split('\n').slice(0, -1)
         if (isOver || whole.length >= count) resolve(whole)
       }
       onText()
@@ -89,15 +89,15 @@ export async function onTerminal(env: Record<string, string>, args: string[], an
   return { code, text, unanswered: [...unanswered.keys()] }
 }
 
-/** A temporary folder with a config. */
-export function stagingParent(extra = '') {
+/** A temporary folder for a config and a data directory. */
+export function testFolder(extra = '') {
   const folder = mkdtempSync(join(tmpdir(), 'postrider-cli-test-'))
   const file = join(folder, 'config.toml')
   return {
     folder,
     file,
     dataDir: join(folder, 'data'),
-    /** Loopback, any port, no inbound mail. */
+    /** Writes a config: by default a listener on any port of loopback, and no inbound mail. */
     writeConfig(listen = '127.0.0.1:0', more = extra) {
       const text = `hostname = "mail.example.com"\ndata_dir = "data"\n[http]\nlisten = "${listen}"\n`
       writeFileSync(file, `${text}[smtp.inbound]\nlisten = "off"\n${more}`)

@@ -3,13 +3,13 @@ import { startZone, type Zone } from '../../src/cli/try/zone-server.ts'
 import type { DnsRecord } from '../../src/model/domain.ts'
 import { describeWithPeers, zoneRecords } from '../support/real-peers.ts'
 import { until } from '../support/server.ts'
-import { LIMIT_MS, postrider, stagingParent, start } from './command.ts'
+import { LIMIT_MS, postrider, start, testFolder } from './command.ts'
 
 type Shown = DnsRecord & { status: string; found: string[]; hint?: string | null }
 
 describe('dns', () => {
   const NAME = 'acme.example'
-  const place = stagingParent()
+  const place = testFolder()
   let zone: Zone
   let records: Shown[]
   beforeAll(async () => {
@@ -77,7 +77,7 @@ describe('dns', () => {
   })
 
   test(
-    'check says what is wrong with each record',
+    'check reports what is wrong with each record',
     async () => {
       for (const record of records) publish(record)
       expect(await hints()).toMatchObject({ ok: true })

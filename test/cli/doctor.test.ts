@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { startZone, type Zone } from '../../src/cli/try/zone-server.ts'
 import { PROVIDERS, startGreeter } from '../health/setup.ts'
 import { freePort } from '../support/free-port.ts'
-import { LIMIT_MS, postrider, stagingParent, start, startWith } from './command.ts'
+import { LIMIT_MS, postrider, start, startWith, testFolder } from './command.ts'
 
 interface Reported {
   ok: boolean
@@ -13,10 +13,10 @@ interface Reported {
 
 describe('doctor', () => {
   let zone: Zone
-  let place: ReturnType<typeof stagingParent>
+  let place: ReturnType<typeof testFolder>
   beforeEach(async () => {
     zone = await startZone(PROVIDERS)
-    place = stagingParent(`[dns]\nservers = ["${zone.address}"]\n`)
+    place = testFolder(`[dns]\nservers = ["${zone.address}"]\n`)
   })
   afterEach(async () => {
     await zone.stop()
@@ -30,7 +30,7 @@ describe('doctor', () => {
   }
 
   test(
-    'checks the machine under the given name without a config, and says what is missing',
+    'checks the machine under the given name without a config, and reports what is missing',
     async () => {
       const env = { POSTRIDER_DNS_SERVERS: zone.address, POSTRIDER_HEALTH_LOOK_OUTSIDE: 'false' }
       const running = await startWith(env, 'doctor', '--config', place.file, '--domain', 'sender.example', '--json')

@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { LIMIT_MS, postrider, stagingParent } from './command.ts'
+import { LIMIT_MS, postrider, testFolder } from './command.ts'
 
 describe('postrider import suppressions', () => {
-  const place = stagingParent()
+  const place = testFolder()
   const run = (...args: string[]) => postrider(...args, '--config', place.file)
   const write = (name: string, content: string | Uint8Array) => {
     writeFileSync(join(place.folder, name), content)
     return join(place.folder, name)
   }
-  const bring = (file: string, ...more: string[]) => run('import', 'suppressions', file, '--json', ...more)
+  const importFile = (file: string, ...more: string[]) => run('import', 'suppressions', file, '--json', ...more)
   const NOTHING = { added: 0, already_there: 0, passed_over: 0, bad: 0, dry_run: false }
 
   beforeAll(async () => {
@@ -26,16 +26,16 @@ describe('postrider import suppressions', () => {
       lines[3] = 'nobody,1443651125,550,5.1.1'
       lines[4] = 'full@x.example,1443651125,452 full,4.2.2'
       const file = write('bounces.csv', `email,created,reason,status\r\n${lines.join('\r\n')}\r\n`)
-      const dry = await bring(file, '--dry-run')
+      const dry = await importFile(file, '--dry-run')
       expect(JSON.parse(dry.stdout)).toEqual({ ...NOTHING, added: 1_198, passed_over: 1, bad: 1, dry_run: true })
-      const first = await bring(file)
+      const first = await importFile(file)
       expect(JSON.parse(first.stdout)).toEqual({ ...NOTHING, added: 1_198, passed_over: 1, bad: 1 })
       expect(first.stderr.trim().split('\n')).toEqual([
         'line 5: has no email address',
         'line 6: skipped: was a temporary failure, which is not imported',
       ])
       expect(first.code).toBe(1)
-      const again = await bring(file, '--org', 'Shop', '--from', 'sendgrid')
+      const again = await importFile(file, '--org', 'Shop', '--from', 'sendgrid')
       expect(JSON.parse(again.stdout)).toEqual({ ...NOTHING, already_there: 1_198, passed_over: 1, bad: 1 })
       const audit = JSON.parse((await run('audit', '--json', '--limit', '3')).stdout).data
       expect(audit.map(({ action }: { action: string }) => action)).toEqual([
@@ -55,13 +55,13 @@ describe('postrider import suppressions', () => {
       const result = await run('import', 'suppressions', file)
       expect(result).toMatchObject({ code: 0, stderr: '' })
       expect(result.stdout).toBe('1 added, 0 already suppressed, 0 skipped, 0 unreadable\n')
-      const untold = await bring(write('list.csv', 'address,created_at\nb@x.example,\nc@x.example,\n'))
-      expect([untold.code, untold.stderr.trim()]).toEqual([
+      const withoutReason = await importFile(write('list.csv', 'address,created_at\nb@x.example,\nc@x.example,\n'))
+      expect([withoutReason.code, withoutReason.stderr.trim()]).toEqual([
         1,
         'line 2: The list does not say whether these are bounces, complaints or unsubscribes. Set reason.',
       ])
-      const reported = await bring(join(place.folder, 'list.csv'), '--reason', 'unsubscribe')
-      expect(JSON.parse(reported.stdout)).toEqual({ ...NOTHING, added: 2 })
+      const withReason = await importFile(join(place.folder, 'list.csv'), '--reason', 'unsubscribe')
+      expect(JSON.parse(withReason.stdout)).toEqual({ ...NOTHING, added: 2 })
     },
     LIMIT_MS,
   )
@@ -70,9 +70,9 @@ describe('postrider import suppressions', () => {
     'reports an invalid or missing list in one line with exit code 1',
     async () => {
       const none = join(place.folder, 'none.csv')
-      expect(await bring(none)).toMatchObject({ code: 1, stdout: '', stderr: `${none}: file not found\n` })
+      expect(await importFile(none)).toMatchObject({ code: 1, stdout: '', stderr: `${none}: file not found\n` })
       const empty = write('empty.json', '{"items":[]}')
-      expect(await bring(empty)).toMatchObject({ code: 1, stderr: `${empty}: no records found\n` })
+      expect(await importFile(empty)).toMatchObject({ code: 1, stderr: `${empty}: no records found\n` })
       expect((await run('import', 'suppressions', empty, '--from', 'nobody')).code).toBe(2)
     },
     LIMIT_MS,
@@ -81,7 +81,7 @@ describe('postrider import suppressions', () => {
   test(
     'is followed by commands that list suppressions, and let an address get mail again',
     async () => {
-      await bring(
+      await importFile(
         write('left.csv', 'email,reason,created\nleft@y.example,550 5.1.1 gone,1443651125\n'),
         '--reason',
         'manual',

@@ -5,12 +5,12 @@ import { draftOf } from '../../src/cli/init-plan.ts'
 import { startZone, type Zone } from '../../src/cli/try/zone-server.ts'
 import { PROVIDERS } from '../health/setup.ts'
 import { freePort } from '../support/free-port.ts'
-import { LIMIT_MS, onTerminal, postrider, stagingParent, startWith } from './command.ts'
+import { LIMIT_MS, onTerminal, postrider, startWith, testFolder } from './command.ts'
 
 describe('init', () => {
-  let place: ReturnType<typeof stagingParent>
+  let place: ReturnType<typeof testFolder>
   beforeEach(() => {
-    place = stagingParent()
+    place = testFolder()
   })
   afterEach(() => place.remove())
 
@@ -60,7 +60,7 @@ describe('init', () => {
   )
 
   test(
-    'says what to do next, and on a second run that nothing was changed',
+    'prints the next steps, and on a second run that nothing was changed',
     async () => {
       const first = await init()
       expect(first.stdout).toContain('svc_live_')
@@ -149,7 +149,7 @@ describe('init', () => {
         expect(needed.length).toBeLessThanOrEqual(6)
         const lines = readFileSync(join(place.folder, 'dns/example.com.zone'), 'utf8').split('\n')
         expect(lines.filter((line) => /^bounces\.example\.com\. 3600 IN (MX|TXT) /.test(line))).toHaveLength(2)
-        // It exists already.
+        // DNS already has this record.
         expect(lines.filter((line) => line.startsWith('_dmarc'))).toEqual([])
       },
       LIMIT_MS,

@@ -27,7 +27,7 @@ async function startApi() {
   return { api, port: at.port }
 }
 
-async function tell(api: TestApi, count: number, tenant = api.own): Promise<string[]> {
+async function publish(api: TestApi, count: number, tenant = api.own): Promise<string[]> {
   const events = Array.from({ length: count }, () => {
     const facts = { id: api.mintId('evt'), organizationId: tenant.organization.id, domainId: tenant.domain.id }
     const rest = { type: 'message.delivered' as const, messageId: 'msg_a', mode: 'live' as const, createdAt: START }
@@ -37,7 +37,7 @@ async function tell(api: TestApi, count: number, tenant = api.own): Promise<stri
   return events.map(({ id }) => id)
 }
 
-/** A proxy that cuts each connection after that many bytes of the response. */
+/** A proxy that ends each connection after `nextCut()` bytes of the response. */
 async function startCutter(port: number, nextCut: () => number) {
   const sockets = new Set<Socket>()
   const server = createServer((client) => {
@@ -105,8 +105,8 @@ describe('from a server', () => {
     const source = collect(fromServer(wanted, deps))
     const published: string[] = []
     for (let round = 0; round < 15; round++) {
-      published.push(...(await tell(api, 7)))
-      await tell(api, 1, api.other)
+      published.push(...(await publish(api, 7)))
+      await publish(api, 1, api.other)
       await until('some more', () => source.got.length > round * 6)
     }
     await until('all of them', () => source.got.length >= published.length)
@@ -120,46 +120,46 @@ describe('from a server', () => {
   test('events published while disconnected before the first event arrive too, with and without earlier events', async () => {
     for (const before of [0, 2]) {
       const { api, port } = await startApi()
-      await tell(api, before)
+      await publish(api, before)
       const cuts = [600, 1_000_000]
       const cutter = await startCutter(port, () => cuts.shift()!)
       const { deps, breaks } = sourceDeps()
       const key = api.own.keys.read.value
       const wanted = { url: new URL(`http://127.0.0.1:${cutter}`), key, types: null, after: undefined }
       let published: string[] = []
-      const tellAtBreak = (reason: string, waitMs: number) => {
-        void tell(api, 3).then((ids) => {
+      const publishAtBreak = (reason: string, waitMs: number) => {
+        void publish(api, 3).then((ids) => {
           published = ids
           deps.onBreak(reason, waitMs)
         })
       }
-      const source = collect(fromServer(wanted, { ...deps, onBreak: tellAtBreak }))
+      const source = collect(fromServer(wanted, { ...deps, onBreak: publishAtBreak }))
       await until('the stream to be open', () => api.streams.underWay() === 1)
       await until('it to be cut', async () => {
         await api.clock.advance(15_000) // heartbeats use up the allowed bytes
         return breaks.length === 1
       })
-      await until('what came meanwhile', () => source.got.length >= 3)
+      await until('the events of the meantime', () => source.got.length >= 3)
       expect(source.ids()).toEqual(published)
     }
   })
 
-  test('a silent server is left and asked again', async () => {
+  test('reconnects if the server is silent', async () => {
     const { api, port } = await startApi()
     const { deps, breaks, clock } = sourceDeps()
     const key = api.own.keys.read.value
     const source = collect(fromServer({ url: new URL(`http://127.0.0.1:${port}`), key, types: null, after: '' }, deps))
     await until('the stream to be open', () => api.streams.underWay() === 1)
-    const heard = await tell(api, 1)
-    await until('the last word of the server', () => source.got.length === 1) // or the silence would start at its arrival
+    const firstIds = await publish(api, 1)
+    await until('the first event', () => source.got.length === 1) // otherwise the silence would start at its arrival
     await clock.advance(44_000)
     expect(breaks).toEqual([])
     await clock.advance(2_000) // the server's own clock is stopped, so no heartbeat was sent
     await until('the break', () => breaks.length === 1)
     expect(breaks).toEqual(['no heartbeat from the server'])
-    const ids = await tell(api, 2)
+    const ids = await publish(api, 2)
     await until('the events', () => source.got.length === 3)
-    expect(source.ids()).toEqual([...heard, ...ids])
+    expect(source.ids()).toEqual([...firstIds, ...ids])
   })
 
   test('a failure that a retry cannot fix is thrown with the message of the server', async () => {
@@ -180,10 +180,10 @@ describe('from a server', () => {
 
   // threat: formulas-and-terminal-controls
   test('an answer that no Postrider sends reaches neither the terminal nor the post', async () => {
-    const said = '{"timestamp":"2026-11-21T12:00:00.000Z","data":{}}'
+    const envelope = '{"timestamp":"2026-11-21T12:00:00.000Z","data":{}}'
     const cases = [
-      `id: \u001b[2J\nevent: message.delivered\ndata: ${said}`,
-      `id: evt_1\nevent: \u001b[2J\ndata: ${said}`,
+      `id: \u001b[2J\nevent: message.delivered\ndata: ${envelope}`,
+      `id: evt_1\nevent: \u001b[2J\ndata: ${envelope}`,
       'id: evt_1\nevent: message.delivered\ndata: {"timestamp":"\\u001b[2J","data":{}}',
       ...['nothing', 'null', '{}'].map((data) => `id: evt_1\nevent: message.delivered\ndata: ${data}`),
     ]
@@ -216,14 +216,14 @@ describe('from a server', () => {
 
 test('beside a server events are read from the store, of one organization, after any of its events', async () => {
   const { api } = await startApi()
-  const first = await tell(api, 3)
+  const first = await publish(api, 3)
   const { deps, stop, clock } = sourceDeps()
   const beside = { store: api.store, clock, signal: deps.signal }
   const organizationId = api.own.organization.id
   const wanted = { organizationId, types: null, after: first[0]! }
   const source = collect(fromStore(wanted, beside))
-  const [theirs] = await tell(api, 1, api.other)
-  const more = await tell(api, 2)
+  const [theirs] = await publish(api, 1, api.other)
+  const more = await publish(api, 2)
   await until('all of them', async () => {
     await clock.advance(200)
     return source.got.length >= 4
@@ -270,7 +270,7 @@ describe('posting', () => {
     const { seen, to } = await startTarget([500, 302])
     const { posted, forwarding, clock } = startForwarding(to)
     await forwarding.take(EVENT)
-    await until('it to be taken', () => posted.at(-1)?.status === 204)
+    await until('a 204 response', () => posted.at(-1)?.status === 204)
     expect(posted.map(({ attempt, status, retryInMs }) => [attempt, status, retryInMs])).toEqual([
       [1, 500, 1000],
       [2, 302, 2000],
@@ -315,15 +315,15 @@ describe('posting', () => {
     })
     undo.push(() => server.stop(true))
     const { forwarding, posted } = startForwarding(new URL(`http://127.0.0.1:${server.port}`))
-    let taken = 0
+    let started = 0
     const all = (async () => {
       for (let n = 0; n < 12; n++) {
         await forwarding.take({ ...EVENT, id: `evt_${n}` })
-        taken++
+        started++
       }
     })()
     await until('ten', () => open === 10)
-    expect(taken).toBe(9)
+    expect(started).toBe(9)
     gate.resolve()
     await all
     await until('all', () => posted.length === 12)

@@ -1,13 +1,13 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { verifySignature } from '../../src/webhooks/sign.ts'
 import { freePort } from '../support/free-port.ts'
-import { LIMIT_MS, postrider, stagingParent, start, startWith } from './command.ts'
+import { LIMIT_MS, postrider, start, startWith, testFolder } from './command.ts'
 
 describe('listen', () => {
-  let place: ReturnType<typeof stagingParent>
+  let place: ReturnType<typeof testFolder>
   const undo: (() => unknown)[] = []
   beforeEach(() => {
-    place = stagingParent()
+    place = testFolder()
     place.writeConfig()
   })
   afterEach(async () => {
@@ -131,7 +131,7 @@ describe('listen', () => {
 
   // threat: event-stream-abuse
   test(
-    'says in one line what it cannot do',
+    'reports in one line what it cannot do',
     async () => {
       await addRecords()
       const beside = ['--config', place.file]

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
-import { LIMIT_MS, postrider, stagingParent, start } from './command.ts'
+import { LIMIT_MS, postrider, start, testFolder } from './command.ts'
 
-let place: ReturnType<typeof stagingParent>
+let place: ReturnType<typeof testFolder>
 beforeEach(() => {
-  place = stagingParent()
+  place = testFolder()
 })
 afterEach(() => place.remove())
 

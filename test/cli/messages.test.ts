@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { LIMIT_MS, postrider, stagingParent } from './command.ts'
+import { LIMIT_MS, postrider, testFolder } from './command.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: records of every kind
 type Json = any
 
 describe('looking up mail', () => {
-  const place = stagingParent('[webhooks]\nallowed_private_networks = ["127.0.0.0/8"]\n')
+  const place = testFolder('[webhooks]\nallowed_private_networks = ["127.0.0.0/8"]\n')
   const run = (...args: string[]) => postrider(...args, '--config', place.file)
   const text = async (...args: string[]) => {
     const { stdout, stderr, code } = await run(...args)

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
-import { LIMIT_MS, postrider, stagingParent } from './command.ts'
+import { LIMIT_MS, postrider, testFolder } from './command.ts'
 
-let place: ReturnType<typeof stagingParent>
+let place: ReturnType<typeof testFolder>
 beforeEach(() => {
-  place = stagingParent()
+  place = testFolder()
   place.writeConfig()
 })
 afterEach(() => place.remove())

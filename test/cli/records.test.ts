@@ -2,10 +2,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { chmodSync, chownSync, readdirSync, renameSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { localUser } from '../../src/cli/local-user.ts'
-import { LIMIT_MS, postrider, stagingParent, startWith } from './command.ts'
+import { LIMIT_MS, postrider, startWith, testFolder } from './command.ts'
 
 describe('management commands', () => {
-  const place = stagingParent()
+  const place = testFolder()
   const records = (...args: string[]) => postrider(...args, '--config', place.file)
   const json = async (...args: string[]) => {
     const { stdout, stderr, code } = await records(...args, '--json')
@@ -270,7 +270,7 @@ describe('management commands', () => {
   )
 
   test(
-    'a missing config is one line that says how to create one',
+    'a missing config gives one line with the command to create it',
     async () => {
       const missing = join(place.folder, 'missing.toml')
       const refused = await postrider('serve', '--config', missing)

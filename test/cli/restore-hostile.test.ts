@@ -18,11 +18,11 @@ import { DATABASE, type Manifest } from '../../src/cli/backup/manifest.ts'
 import { tarEnd, tarHead, tarPadding } from '../../src/cli/backup/tar.ts'
 import { openBackup } from '../../src/cli/backup/unpack.ts'
 import { connect } from '../../src/storage/sqlite/driver.ts'
-import { LIMIT_MS, onTerminal, postrider, stagingParent } from './command.ts'
+import { LIMIT_MS, onTerminal, postrider, testFolder } from './command.ts'
 
 /** Crafted backups, and data directories whose owner replaces files while root restores. */
 
-const place = stagingParent('[sending]\nrequire_verified_domain = false\n')
+const place = testFolder('[sending]\nrequire_verified_domain = false\n')
 const at = (name: string) => join(place.folder, name)
 const files = new Map<string, Buffer>()
 let manifest: Manifest
@@ -41,7 +41,7 @@ beforeAll(async () => {
 }, LIMIT_MS)
 afterAll(() => place.remove())
 
-/** A file of an archive; `head` may change its header, whose checksum is then corrected. */
+/** A file of an archive. `head` changes its header; `packed` then corrects the checksum. */
 interface Member {
   name: string
   bytes: Buffer
@@ -72,15 +72,15 @@ function packed(all: Member[], after: Buffer = Buffer.alloc(0)): string {
   return at('made')
 }
 
-/** The message of reading as far as the database. */
+/** Error message of reading a backup up to the database. */
 async function readingOf(file: string): Promise<string> {
   return openBackup(file).then(
-    () => 'taken',
+    () => 'accepted',
     (thrown: Error) => thrown.message,
   )
 }
 
-/** The message of --verify, which is also that of a restore that changes nothing. */
+/** Error message of --verify. Checks that a restore fails with the same message and changes nothing. */
 async function refusal(file: string): Promise<string> {
   const verified = await postrider('restore', file, '--verify')
   const restored = await postrider('restore', file, '--to', at('target'))
@@ -91,7 +91,7 @@ async function refusal(file: string): Promise<string> {
   return verified.stderr.trim()
 }
 
-describe('a backup from a stranger', () => {
+describe('a crafted backup', () => {
   // threat: backup-names
   test(
     'may contain only known files, each once, which is checked before anything is written',
@@ -138,7 +138,7 @@ describe('a backup from a stranger', () => {
     async () => {
       const cert = (head: (block: Buffer) => void): Member => ({ name: 'a.pem', bytes: Buffer.from('x'), head })
       const typed = (type: string) => readingOf(packed(withDatabaseLast([cert((block) => block.write(type, 156))])))
-      // Link, symbolic link, devices, folder, pipe, sparse, pax, names of GNU.
+      // Hard link, symbolic link, devices, folder, FIFO, sparse file, pax headers, GNU long names.
       for (const type of ['1', '2', '3', '4', '5', '6', 'S', 'x', 'g', 'L', 'K']) {
         expect([type, await typed(type)]).toEqual([
           type,
@@ -312,7 +312,7 @@ describe.skipIf(!isRoot)('root who restores into the data directory of another u
       symlinkSync(victim(), join(home, '.postrider-restore-1'))
       symlinkSync(join(victim(), 'secret'), join(home, 'data/postrider.lock'))
       const before = await restore(join(home, 'data'))
-      expect(before.code).toBe(1) // root's lock is not theirs to open
+      expect(before.code).toBe(1) // the lock file is a link to a file that the owner may not open
       isUntouched()
       rmSync(join(home, 'data/postrider.lock'))
       expect(await restore(join(home, 'data'))).toMatchObject({ code: 0, stderr: '' })

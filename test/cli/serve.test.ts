@@ -10,7 +10,7 @@ import { selfSignedCertificate } from '../../src/net/tls/certificate.ts'
 import { connect } from '../../src/storage/sqlite/driver.ts'
 import { listenForStates } from '../support/notify-socket.ts'
 import { startRemoteMx } from '../support/remote-mx.ts'
-import { LIMIT_MS, postrider, stagingParent, start, startWith } from './command.ts'
+import { LIMIT_MS, postrider, start, startWith, testFolder } from './command.ts'
 
 interface Entry {
   action: string
@@ -19,10 +19,10 @@ interface Entry {
 }
 
 describe('serve', () => {
-  let place: ReturnType<typeof stagingParent>
+  let place: ReturnType<typeof testFolder>
   const undo: (() => unknown)[] = []
   beforeEach(() => {
-    place = stagingParent()
+    place = testFolder()
     place.writeConfig()
   })
   afterEach(async () => {
@@ -72,14 +72,14 @@ describe('serve', () => {
       const server = await startWith(env, 'serve', '--config', place.file)
       undo.push(() => server.kill('SIGKILL'))
       let states = ''
-      const says = async (state: string) => {
+      const reports = async (state: string) => {
         for (; !states.includes(state); await nextTurn()) states += `${listener.receive()} `
       }
-      await says('READY=1')
-      await says('WATCHDOG=1')
+      await reports('READY=1')
+      await reports('WATCHDOG=1')
       expect(states.trimStart()).toStartWith('READY=1 ')
       server.kill('SIGTERM')
-      await says('STOPPING=1')
+      await reports('STOPPING=1')
       expect((await server.ended).code).toBe(0)
     },
     LIMIT_MS,

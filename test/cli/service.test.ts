@@ -2,13 +2,13 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { chmodSync, existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import pkg from '../../package.json' with { type: 'json' }
-import { LIMIT_MS, postrider, stagingParent, start, startWith } from './command.ts'
+import { LIMIT_MS, postrider, start, startWith, testFolder } from './command.ts'
 
 describe('commands around a server', () => {
-  let place: ReturnType<typeof stagingParent>
+  let place: ReturnType<typeof testFolder>
   const undo: (() => unknown)[] = []
   beforeEach(() => {
-    place = stagingParent()
+    place = testFolder()
     place.writeConfig()
   })
   afterEach(async () => {
@@ -46,7 +46,7 @@ describe('commands around a server', () => {
       expect(reported.code).toBe(0)
       expect(reported.stdout).toContain(`running since ${running.started_at}`)
       expect(reported.stdout).toContain(`http ${listeners.http}`)
-      // The port in the config is 0: only the server has the real one.
+      // The config has port 0; serving.json has the actual port.
       expect(await command('healthcheck')).toEqual({ code: 0, stdout: 'ready\n', stderr: '' })
 
       server.kill('SIGTERM')
@@ -143,7 +143,7 @@ describe('commands around a server', () => {
   )
 
   test(
-    'serve --behind-proxy requires a public https address, whatever the config says of the proxy',
+    'serve --behind-proxy requires a public https address and overrides the config',
     async () => {
       const refused = await command('serve', '--behind-proxy')
       expect(refused).toMatchObject({ code: 2, stdout: '' })

@@ -4,7 +4,7 @@ import { createEventParser, type StreamEvent } from './event-parser.ts'
 
 const encoder = new TextEncoder()
 
-/** The stream in pieces that end at the given positions. */
+/** Parses a stream in pieces that end at the given positions. */
 function parse(text: string, cuts: readonly number[] = []): StreamEvent[] {
   const bytes = encoder.encode(text)
   const parser = createEventParser()
@@ -47,7 +47,7 @@ test('gives the same events wherever the network splits the stream', () => {
   const stream = fc.array(fc.tuple(line, ending), { maxLength: 30 }).map((lines) => lines.flat().join(''))
   fc.assert(
     fc.property(stream, fc.array(fc.nat(), { maxLength: 12 }), (text, cuts) => {
-      // After a whole line: a CR at the very end waits for a possible LF.
+      // Ends with a whole line, since the parser keeps a CR at the end until the next piece.
       expect(parse(`${text}:\n`, cuts)).toEqual(parse(`${text}:\n`))
     }),
     { numRuns: 500 },
