@@ -97,7 +97,7 @@ export default function ApiKeysPage() {
         keyOf={({ id }) => id}
         whenEmpty={
           <Empty name="No API keys yet">
-            <p>Your app needs a key to send, over the API or as the SMTP password.</p>
+            <p>Your app needs a key to send messages through the API or SMTP.</p>
             {create}
           </Empty>
         }

@@ -52,7 +52,7 @@ export default function HealthPage() {
             [
               'Metrics',
               <a href="/metrics" target="_blank" rel="noreferrer">
-                Prometheus endpoint, for the networks that the config allows
+                Prometheus endpoint, for allowed networks only
               </a>,
             ],
             [
@@ -70,7 +70,7 @@ export default function HealthPage() {
 }
 
 function aboutOf(found: Json): string {
-  if (!found || found.checked_at === null) return 'The checks of postrider doctor, run by the server.'
+  if (!found || found.checked_at === null) return 'Runs the same checks as postrider doctor.'
   return `${found.ok ? 'No check failed' : 'Some checks failed'}. Last run ${ago(found.checked_at)}.`
 }
 

@@ -80,7 +80,7 @@ function Actions({ message, onDone }: { message: Json; onDone: () => void }) {
     }, 'Resent as a new message')
   }
   const cancel = async () => {
-    const text = 'Recipients that have not received it yet will not receive it.'
+    const text = 'Postrider will not send it to recipients who have not received it yet.'
     if (
       !(await confirm({
         name: 'Cancel this message?',

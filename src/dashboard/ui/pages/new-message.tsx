@@ -18,7 +18,7 @@ export function NewMessage({ onClose }: { onClose: () => void }) {
       <ErrorNotice error={error} onRetry={reload} />
       {data && initial === undefined && (
         <p>
-          Messages are sent from a domain of the organization. <a href={href('/domains')}>Add a domain</a> first.
+          The From address needs a domain of this organization. <a href={href('/domains')}>Add a domain</a> first.
         </p>
       )}
       {initial && (
@@ -48,7 +48,7 @@ export function NewMessage({ onClose }: { onClose: () => void }) {
 }
 
 const RESULTS =
-  'The recipient name sets the simulated result: bounce@, softbounce@, defer@, complain@, open@ or click@. Any other name counts as delivered.'
+  'The recipient name sets the simulated result: bounce@, softbounce@, defer@, complain@, open@, click@, unsubscribe@ or suppressed@. Any other name counts as delivered.'
 
 const recipientsIn = (written: string) => written.split(',').map((each) => each.trim())
 

@@ -181,7 +181,7 @@ const ACTIONS = [
 ] as const
 const AUTHENTICATIONS = [
   ['none', 'Accept all mail and report the results'],
-  ['dmarc', 'Reject mail that fails a DMARC policy of reject'],
+  ['dmarc', 'Reject mail that fails DMARC if the sender’s policy is reject'],
   ['require_pass', 'Reject mail that does not pass DMARC'],
 ] as const
 

@@ -73,7 +73,9 @@ function Shown({ tab, rendered }: { tab: Tab; rendered: Json }) {
       {tab === 'preview' && (frame || <Empty name="No HTML part" />)}
       {tab === 'text' &&
         (text === null ? (
-          <Empty name="Generated from the HTML when a message is sent" />
+          <Empty name="No plain text">
+            <p>Postrider generates it from the HTML when it sends a message.</p>
+          </Empty>
         ) : (
           // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable area must be reachable by keyboard
           <pre class="wrap" tabIndex={0}>
