@@ -7,8 +7,8 @@ import { type Certificate, selfSignedCertificate } from '../../src/net/tls/certi
 import type { TestServer } from '../support/server.ts'
 import { hasBrowser, LIMIT_MS, startDashboard, type TestDashboard, type View } from './setup.ts'
 
-/** Hostile messages: mutation XSS, remote requests, DOM clobbering and input that is slow to parse. Requests to other hosts
- *  and script errors fail the run in `close`. */
+/** Hostile messages: mutation XSS, remote requests, DOM clobbering and input that is slow to parse. Requests to other
+ *  hosts and script errors fail the run in `close`. */
 
 const STEAL = 'parent.stolen=1'
 const MUTANTS = [
@@ -23,7 +23,7 @@ const MUTANTS = [
   `<div style="background:u\\72l(https://evil.example/b)">escaped</div><div style="background:url(https://evil.example/c">open`,
   `<style>@im\\70ort "https://evil.example/d.css"; div{background:image-set("https://evil.example/e" 1x)}</style>`,
 ]
-/** Each requests a separate image at HOST (https) or PLAIN (http) in a different way. */
+/** Each element would request something from HOST (https) or PLAIN (http), in a different way. */
 const LOADS = [
   '<img src="https://HOST/img">',
   '<img src="//HOST/scheme-less">',
@@ -71,7 +71,7 @@ const LOADS = [
   '<img src="https://HOST/last">',
   '<form action="https://HOST/form"><button formaction="https://HOST/button">x</button></form>',
 ]
-/** Names and ids that shadow properties that code would use. */
+/** Names and ids that shadow properties of DOM nodes. */
 const CLOBBERING = [
   ...[
     'addEventListener',
@@ -136,7 +136,7 @@ const BUSY = [
   `<h2>More blanks</h2><style>p{background:url(${many(' ', 200_000)}data:x)}</style>`,
 ]
 
-/** An ordinary mail. */
+/** An ordinary message. */
 const DRAWN = `<html><head><title>no</title><style>.a{color:#c00;background:linear-gradient(red,blue)} #b > td{padding:4px !important}
   @media (max-width:600px){.a{width:100% !important}}</style></head>
   <body bgcolor="#eeeeee" style="margin:0;--x:1"><h2>Drawn</h2><table width="600" cellpadding="0" align="center" id="b"><tr><td class="a"
@@ -152,7 +152,7 @@ const KNOTTED = [
 
 describe.skipIf(!hasBrowser)('hostile mail', () => {
   let board: TestDashboard
-  /** The requests to the stranger's servers: path and Referer. */
+  /** Requests to the servers of the sender. */
   const asked: { path: string; referer: string | undefined }[] = []
   let secure: { port: number; stop: () => unknown }
   let plain: { port: number; stop: () => unknown }
@@ -203,7 +203,8 @@ describe.skipIf(!hasBrowser)('hostile mail', () => {
   }, LIMIT_MS)
 
   let before: Page | undefined
-  /** Nothing is left for our policy to block: its reports fail the test, unless they are expected. */
+  /** Opens the content of a message. The sanitizer must leave nothing for the content security policy to block: a
+   *  violation that `view` does not expect fails the test. */
   const shown = async (name: string, view: View = {}) => {
     await before?.context().close()
     const page = await board.open(`/messages/${ids[name]}?tab=content`, view)
@@ -253,11 +254,11 @@ describe.skipIf(!hasBrowser)('hostile mail', () => {
     async () => {
       const { page, mail } = await shown('loads', {
         elsewhere: [`127.0.0.1:${secure.port}`, `127.0.0.1:${plain.port}`],
-        // The browser reports it for the sheet that parses the styles.
+        // The style sheet that parses the styles causes this warning.
         expected: /@import rules are not allowed/,
       })
       await mail.getByRole('heading', { name: 'End' }).waitFor()
-      // Any request would start with the first painted frames.
+      // The browser would send requests by the first painted frames.
       const painted = () =>
         page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))))
       await painted()

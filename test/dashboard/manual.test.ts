@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { TOPICS } from '../../src/manual/contents.ts'
 import { axeFaults, hasBrowser, LIMIT_MS, overflow, screenshot, startDashboard, type TestDashboard } from './setup.ts'
 
-/** The manual at `/manual/`, as a browser shows it. */
+/** The manual at `/manual/`, in a browser. */
 describe.skipIf(!hasBrowser)('the manual', () => {
   let board: TestDashboard
   beforeAll(async () => {
@@ -52,7 +52,7 @@ describe.skipIf(!hasBrowser)('the manual', () => {
   )
 
   test(
-    'searches all pages by keyboard and leads to the section that was found',
+    'searches all pages by keyboard and opens the section that matches',
     async () => {
       const page = await board.blank()
       await page.goto(`${board.origin}/manual/`)

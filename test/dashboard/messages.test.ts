@@ -241,7 +241,7 @@ describe.skipIf(!hasBrowser)('messages', () => {
       const sandbox = { authorization: `Bearer ${board.server.keys.test}` }
       await board.server.send({ to: 'open@customer.example', subject: 'Just now' }, sandbox)
       await list.getByText('Just now').waitFor()
-      await page.getByRole('heading', { name: 'Sandbox hello' }).waitFor() // content that was read stays
+      await page.getByRole('heading', { name: 'Sandbox hello' }).waitFor() // a new message does not replace the open one
       expect(await axeFaults(page)).toEqual([])
       await screenshot(page, 'sandbox-light')
       await list.getByRole('link').first().focus()

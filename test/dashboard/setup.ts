@@ -10,17 +10,17 @@ import { signIn } from '../support/api.ts'
 import { startRemoteMx } from '../support/remote-mx.ts'
 import { startTestServer, type TestServer } from '../support/server.ts'
 
-/** The dashboard in a real browser on the whole server: one server and one Chromium for each file, and a separate
- *  context (no cookies, nothing stored) for each test. `close` throws for script errors, console messages, and
- *  requests to other hosts. */
+/** The dashboard in a browser, with a complete server. Each file has one server and one Chromium; each test has a
+ *  separate context without cookies and stored data. `close` throws for script errors, console messages, and requests
+ *  to other hosts. */
 export interface TestDashboard {
   server: TestServer
   origin: string
-  /** Signs in and goes to the path below `/dashboard`. */
+  /** Signs in and opens a path below `/dashboard`. */
   open(path: string, options?: View): Promise<Page>
-  /** An unused sign-in link. */
+  /** Creates a sign-in link. */
   link(): Promise<string>
-  /** A page without a session. */
+  /** Opens an empty page without a session. */
   blank(options?: View): Promise<Page>
   close(): Promise<void>
 }
@@ -29,21 +29,21 @@ export interface View {
   width?: number
   height?: number
   theme?: 'light' | 'dark'
-  /** Messages of the page that the test expects. */
+  /** Errors and warnings of the page that the test expects. */
   expected?: RegExp
-  /** Hosts with ports that the page may request, where the test listens; any certificate is accepted. */
+  /** `host:port` of servers of the test that the page may request. The browser accepts any certificate. */
   elsewhere?: readonly string[]
   hasJavaScript?: boolean
 }
 
-/** Replies of the recipients' server to some addresses; it accepts all others. */
+/** Replies of the receiving server by local part; it accepts all other recipients. */
 const REPLIES: Record<string, string> = {
   nobody: '550 5.1.1 no such user here',
   later: '451 4.7.1 greylisted, come again in five minutes',
 }
 
 const CHROMIUM = '/usr/bin/chromium'
-/** The tests are skipped without a browser; CI has one (.ci/run). */
+/** Without a browser the tests are skipped; CI has one (.ci/run). */
 export const hasBrowser = existsSync(CHROMIUM) || process.env.REAL_PEERS === 'required'
 /** Milliseconds. A test takes a few seconds alone, much longer on a busy machine. */
 export const LIMIT_MS = 180_000
@@ -52,7 +52,7 @@ const STEP_LIMIT_MS = 45_000
 
 const SHOTS = join(import.meta.dir, '../../dist/test/screenshots')
 
-/** `seed` fills the server with data for the tests. */
+/** Starts server and browser. `seed` adds data to the server. */
 export async function startDashboard(
   seed: (server: TestServer) => Promise<void> = async () => {},
   config: ConfigValues = {},
@@ -88,7 +88,7 @@ export async function startDashboard(
     await context.route(
       (url) => url.origin !== origin && /^https?:$/.test(url.protocol) && !elsewhere.includes(url.host),
       (route) => {
-        faults.push(`asked for ${route.request().url()}`)
+        faults.push(`requested ${route.request().url()}`)
         return route.abort()
       },
     )
@@ -97,7 +97,7 @@ export async function startDashboard(
       expected?.test(what) || OF_PLAYWRIGHT.test(what) || faults.push(`${new URL(page.url()).pathname}: ${what}`)
     page.on('pageerror', (error) => fault(`threw ${error.stack}`))
     page.on('console', (message) => {
-      if (message.type() === 'error' || message.type() === 'warning') fault(`said ${message.text()}`)
+      if (message.type() === 'error' || message.type() === 'warning') fault(`logged ${message.text()}`)
     })
     return page
   }
@@ -132,7 +132,7 @@ export async function startDashboard(
   }
 }
 
-/** Playwright sets its clock in every frame, also in those that forbid scripts. */
+/** Playwright runs a script in every frame to set its clock, also in frames that forbid scripts. */
 const OF_PLAYWRIGHT = /Blocked script execution in '(?:about:blank|[^']*\/dashboard\/preview)/
 
 const QUIETLY = [
@@ -171,7 +171,7 @@ function axe(): string {
   return axeSource
 }
 
-/** Elements that make the page scroll sideways; [] when none does. */
+/** Elements that make the page scroll horizontally, at most eight; [] if it does not scroll. */
 export function overflow(page: Page): Promise<string[]> {
   return page.evaluate(() => {
     const { clientWidth, scrollWidth } = document.documentElement
@@ -190,16 +190,16 @@ export async function screenshot(page: Page, name: string): Promise<void> {
 }
 
 /** Helpers for a file of browser tests. */
-export interface Walk {
+export interface Helpers {
   board(): TestDashboard
   server(): TestServer
-  journey(name: string, walk: () => Promise<void>): void
+  journey(name: string, work: () => Promise<void>): void
   heading(page: Page, name: string): Promise<void>
   press(page: Page, name: string): Promise<void>
 }
 
-/** The browser tests of a file, over one server and one browser; none without a browser. */
-export function describeJourneys(journeys: (walk: Walk) => void): void {
+/** Defines the browser tests of a file, with one server and one browser. Without a browser they are skipped. */
+export function describeJourneys(journeys: (helpers: Helpers) => void): void {
   describe.skipIf(!hasBrowser)('the dashboard', () => {
     let board: TestDashboard
     beforeAll(async () => {
@@ -209,7 +209,7 @@ export function describeJourneys(journeys: (walk: Walk) => void): void {
     journeys({
       board: () => board,
       server: () => board.server,
-      journey: (name, walk) => test(name, walk, LIMIT_MS),
+      journey: (name, work) => test(name, work, LIMIT_MS),
       heading: (page, name) => page.getByRole('heading', { level: 1, name, exact: true }).waitFor(),
       press: (page, name) => page.getByRole('button', { name, exact: true }).click(),
     })

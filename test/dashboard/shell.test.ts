@@ -3,7 +3,7 @@ import { createMintId } from '../../src/os/ids.ts'
 import { systemRandom } from '../../src/os/random.ts'
 import { axeFaults, hasBrowser, LIMIT_MS, overflow, screenshot, startDashboard, type TestDashboard } from './setup.ts'
 
-/** Sign-in and the frame around all pages. */
+/** Sign-in, and the layout of all pages. */
 
 describe.skipIf(!hasBrowser)('the dashboard', () => {
   let board: TestDashboard

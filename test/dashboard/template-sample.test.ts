@@ -3,7 +3,7 @@ import { ApiError } from '../../src/dashboard/ui/kit/api.ts'
 import { faultsOf } from '../../src/dashboard/ui/pages/templates/faults.ts'
 import { variablesOf } from '../../src/dashboard/ui/pages/templates/sample.ts'
 
-/** The fields of the template editor and the API's faults in its texts. */
+/** Sample values of the template editor, and the API's errors in its texts. */
 
 test.each([
   [{ name: 'Ann', note: '' }, { name: 'Ann' }],

@@ -17,8 +17,8 @@ const NASTY = `<!doctype html><html><head><meta http-equiv="refresh" content="0;
   <form action="https://evil.example/"><input name="a"><button>Go</button></form>
   <iframe src="https://evil.example/"></iframe><svg onload="parent.stolen = 1"><image href="https://evil.example/d.png"/></svg></body></html>`
 
-/** The browser reports a form of such a message, which it does not send. */
-const NO_FORM = /^said Blocked form submission to ''/
+/** Warning of the browser about a form that it does not submit. */
+const NO_FORM = /^logged Blocked form submission to ''/
 
 /** Two messages for a webhook route; the second is hostile. */
 async function seed(server: TestServer): Promise<void> {
@@ -60,10 +60,10 @@ describe.skipIf(!hasBrowser)('the dashboard', () => {
 
   const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name, exact: true }).waitFor()
   const press = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).click()
-  const journey = (name: string, walk: () => Promise<void>) => test(name, walk, LIMIT_MS)
+  const journey = (name: string, work: () => Promise<void>) => test(name, work, LIMIT_MS)
   const subject = (page: Page) => page.locator('[data-subject]')
 
-  /** No script ran, no link was followed, and styles are applied (`faults` of the browser reports requests). */
+  /** Checks that no script ran, no link opened, and the styles apply. Requests to other hosts fail `close`. */
   const expectHarmless = async (page: Page) => {
     const mail = page.frameLocator('iframe.mail')
     await mail.getByRole('heading', { name: 'A question' }).waitFor()
@@ -226,10 +226,10 @@ describe.skipIf(!hasBrowser)('the dashboard', () => {
     await page.getByLabel('Name', { exact: true }).fill('Greeting')
     const seen = await page.evaluate(async () => {
       const changed = () =>
-        new Promise<string>((tell) => {
+        new Promise<string>((resolve) => {
           const watch = new MutationObserver(() => {
             watch.disconnect()
-            tell(`${document.querySelector('dialog[open]') !== null} ${document.activeElement?.textContent}`)
+            resolve(`${document.querySelector('dialog[open]') !== null} ${document.activeElement?.textContent}`)
           })
           watch.observe(document.body, { childList: true, subtree: true })
         })
@@ -407,7 +407,7 @@ describe.skipIf(!hasBrowser)('the dashboard', () => {
     await screenshot(page, 'health')
   })
 
-  journey('says what to do on empty pages', async () => {
+  journey('shows what to do on empty pages', async () => {
     await server.clock.advance(1_000) // the other one is older
     const page = await board.open('/organizations')
     await press(page, 'Create organization')
