@@ -3,18 +3,18 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { localUser } from '../../src/cli/local-user.ts'
 import { startZone } from '../../src/cli/try/zone-server.ts'
-import { LIMIT_MS, postrider, stagingParent } from './command.ts'
+import { LIMIT_MS, postrider, testFolder } from './command.ts'
 
 /** What the commands print for people. Each test runs a series on one installation and compares its texts. */
 
-const places: ReturnType<typeof stagingParent>[] = []
+const places: ReturnType<typeof testFolder>[] = []
 afterAll(() => {
   for (const place of places) place.remove()
 })
 
 /** A new installation → a function that runs commands and keeps what they print. `config` is added to its config. */
 function open(config = '') {
-  const place = stagingParent(config)
+  const place = testFolder(config)
   places.push(place)
   place.writeConfig()
   const lines: string[] = []
