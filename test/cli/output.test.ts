@@ -43,7 +43,8 @@ function stable(text: string, folder: string): string {
     .replace(/[ \t]+$/gm, '')
 }
 
-const idIn = (output: string) => output.match(/\b[a-z]+_[0-9A-Za-z]{20,}/)?.[0] ?? ''
+/** The first ID of a kind, such as `msg`, that a command printed. */
+const idIn = (output: string, kind: string) => output.match(new RegExp(`\\b${kind}_[0-9A-Za-z]{20,}`))?.[0] ?? ''
 
 test(
   'organizations, domains and keys',
@@ -61,7 +62,7 @@ test(
     await run('key', 'list')
     const created = await run('key', 'create', '--domain', 'shop.example', '--permission', 'send', '--name', 'web shop')
     await run('key', 'list')
-    await run('key', 'revoke', idIn(created.slice(created.indexOf('\n'))))
+    await run('key', 'revoke', idIn(created, 'key'))
     await run('key', 'list')
     await run('domain', 'rotate-dkim', 'shop.example')
     await run('login-link')
@@ -83,7 +84,7 @@ test(
       ...['send', '--mode', 'test', '--from', 'Shop <shop@shop.example>', '--to', 'ann@customer.example'],
       ...['--subject', 'Your order', '--text', 'Thank you.'],
     )
-    const id = idIn(sent)
+    const id = idIn(sent, 'msg')
     await run('message', 'list')
     await run('message', 'show', id)
     await run('message', 'explain', id)
@@ -104,7 +105,10 @@ test(
     const { place, run, text } = open()
     await run('org', 'create', 'Shop', '--plan', 'pro')
     await run('webhook', 'list')
-    const id = idIn(await run('webhook', 'create', '--url', 'https://shop.example/hooks', '--description', 'orders'))
+    const id = idIn(
+      await run('webhook', 'create', '--url', 'https://shop.example/hooks', '--description', 'orders'),
+      'whk',
+    )
     await run('webhook', 'list')
     await run('webhook', 'show', id)
     await run('webhook', 'pause', id)
