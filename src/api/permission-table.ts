@@ -18,12 +18,14 @@ export interface AccessRule {
 
 /** Access of a test key:
  *
- *  - `test_records`: reads, changes and creates test records only. Live ones are 404, or missing from lists and sums.
+ *  - `test_records`: reads, changes and creates test records only. Requests for live records get 404, and
+ *    lists and sums omit them.
  *  - `no_records`: same access as a live key, because the operation uses no records with a mode.
  *  - `refused`: 403, because the operation affects live mail. */
 export type TestKeyRule = 'test_records' | 'no_records' | 'refused'
 
-/** Access of a key without `admin`. Other records of the organization are 403, or missing from lists.
+/** Access of a key without `admin`. Requests for other records of the organization get 403, and lists omit
+ *  them.
  *
  *  - `own_domain`: records of its own domain.
  *  - `own_or_shared`: also records of the whole organization. Changing those requires `admin`, unless the organization

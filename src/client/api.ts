@@ -443,7 +443,7 @@ export interface Api {
     test(webhookId: string, body: WebhooksTestBody, options?: CallOptions): Call<Event>
     /** Rotate the signing secret.
      *
-     *  Requests are signed with both secrets until the grace period ends.
+     *  Postrider signs requests with both secrets until the grace period ends.
      *
      *  Requires the permission `manage`. Test keys can access test records only and get 404 for live ones. Without `admin`, a key can access its own domain only. */
     rotateSecret(webhookId: string, body?: WebhooksRotateSecretBody, options?: KeyedOptions): Call<WebhookWithNewSecret>

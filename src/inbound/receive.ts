@@ -28,7 +28,7 @@ import * as replies from './replies.ts'
  *  reason.
  *  Refused permanently (5yz): a loop, mail that fails a route's authentication policy, and a forgery of our own domain
  *  that would be forwarded.
- *  Deferred (4yz): mail that crashed two readers (stored unread at the next attempt), an organization over its storage
+ *  Deferred (4yz): mail that crashed two readers (stored without parsing at the next attempt), an organization over its storage
  *  or forwarding quota, a policy undecided because of DNS, a store that cannot write, and bugs (the listener replies
  *  and logs these).
  *  Route removed since RCPT: it still receives the mail; its webhook delivery fails at once.

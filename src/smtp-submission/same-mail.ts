@@ -3,7 +3,7 @@ import { withoutFields } from '../mail/field-ranges.ts'
 import type { Mode } from '../model/message.ts'
 
 /** SHA-256 of what identifies a submission for an idempotency key: mode, envelope recipients in any order, and the
- *  mail. It ignores what mail libraries generate anew for each attempt: Date, Message-ID and boundaries. Otherwise no
+ *  mail. It ignores values that mail libraries generate for each attempt: Date, Message-ID and boundaries. Otherwise no
  *  retry would match. */
 export function submissionHash(mode: Mode, recipients: readonly string[], raw: Uint8Array): Buffer {
   const head = JSON.stringify(['smtp', mode, [...recipients].sort()])

@@ -40,7 +40,7 @@ const SUMMARIES: Record<EventType, string> = {
   'quality.alert': 'The bounce or complaint rate of a domain rose above its threshold or fell below it again',
 }
 const EVENT_TEXT =
-  'Each event concerns one recipient. Respond with 2xx within 30 s; anything else is retried, with five attempts in total. An event can arrive more than once, always with the same `id`. `X-Service-Signature` is `t=<unix seconds>,v1=<hex>`: the HMAC-SHA256 of `<t>.<body>` with the whole secret as key. During a secret rotation it has two `v1` values. Standard Webhooks headers are included.'
+  'Each event concerns one recipient. Respond with 2xx within 30 s. Postrider retries anything else, with five attempts in total. An event can arrive more than once, always with the same `id`. `X-Service-Signature` is `t=<unix seconds>,v1=<hex>`: the HMAC-SHA256 of `<t>.<body>` with the whole secret as key. During a secret rotation it has two `v1` values. Standard Webhooks headers are included.'
 const INBOUND_TEXT =
   'A flat object without an envelope. `X-Inbound-Signature` is computed like `X-Service-Signature`, with the route’s secret; `X-Inbound-Timestamp` is its `t`. Respond with 2xx within 30 s. There are five attempts; `POST /v1/inbound-messages/{inbound_message_id}/redeliver` starts five more.'
 /** In the order in which webhooks/sign.ts adds them. */

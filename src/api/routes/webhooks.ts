@@ -183,7 +183,7 @@ export function webhookOperations(deps: WebhookDeps): Operation[] {
       method: 'POST',
       path: '/v1/webhooks/:webhook_id/rotate-secret',
       summary: 'Rotate the signing secret',
-      description: 'Requests are signed with both secrets until the grace period ends.',
+      description: 'Postrider signs requests with both secrets until the grace period ends.',
       responses: async () => (await import('../responses/webhooks.ts')).webhookSecretResponses,
       example: { grace_period_minutes: 60 },
       body: rotateBody,

@@ -7,7 +7,7 @@ import { suppressionEndpoints } from './suppressions.ts'
 import { webhookEndpoints } from './webhooks.ts'
 
 /** The endpoints that Resend's package calls, as far as Postrider supports them: an application switches by changing
- *  its base URL and key. Everything else is 404 or 422 with an explanation. Source: the types of the npm package
+ *  its base URL and key. Other requests get 404 or 422 with an explanation. Source: the types of the npm package
  *  resend 6.38.0. */
 export const resend: ExternalApi = {
   name: 'resend',
