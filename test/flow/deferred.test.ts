@@ -108,7 +108,7 @@ test('lost after the final dot: an unknown outcome, retried with the same Messag
   expect(remote.mails[0]!.equals(remote.mails[1]!)).toBe(true)
 })
 
-test('a message that expires while it waits bounces softly and is not retried', async () => {
+test('a message that expires while it waits is a soft bounce and is not retried', async () => {
   await open(['451 4.3.0 later'])
   const { body } = await server.send({ expires_in: 200 })
   await server.tried(body.id, 1)

@@ -89,7 +89,7 @@ test('a domain that does not exist is reported, and TLS is left out', async () =
   expect(address.explanation[0]).toContain('Delivery is impossible')
 })
 
-test('a reason that stops the own domain comes first, with the code that a message would get', async () => {
+test('a reason that stops the sender’s domain comes first, with the code that a message would get', async () => {
   const { store } = server
   const [domain] = (await store().domains.list(server.organizationId, { limit: 1, after: null })).records
   const explained = () => server.read('/v1/explain?to=new@d.remote.example')

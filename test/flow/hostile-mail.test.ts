@@ -24,7 +24,7 @@ const words = (recipient: { explanation: string[] }) => recipient.explanation.jo
 const hostile = { headers: { 'X-Hostile': 'regex' } }
 
 // threat: hostile-content-holds-delivery
-test('a mail that blocks its thread is tried twice and bounces soft, and others are delivered meanwhile', async () => {
+test('a mail that blocks its thread is a soft bounce after two tries, and others are delivered meanwhile', async () => {
   const { body } = await server.send({ to: ['ann@a.remote.example', 'ben@b.remote.example'], ...hostile })
   const healthy = await server.send({ to: 'carl@c.remote.example' })
   expect(await server.ended(healthy.body.id)).toMatchObject({ status: 'delivered' })

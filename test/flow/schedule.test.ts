@@ -62,7 +62,7 @@ test('a message that was due while the server was down is sent at its next start
   expect(await server.ended(body.id)).toMatchObject({ status: 'delivered', recipients: [{ delivered_at: at(20) }] })
 })
 
-test('a message that expired while the server was down bounces softly without a connection', async () => {
+test('a message that expired while the server was down is a soft bounce without a connection', async () => {
   const { body } = await server.send({ scheduled_at: at(5), expires_in: 60 })
   await server.stop()
   await server.clock.advance(20 * MINUTE)

@@ -174,11 +174,11 @@ describe.skipIf(PROBED.kind !== 'confined')('a confined reader', () => {
   )
 })
 
-describe.skipIf(PROBED.kind !== 'confined')('a mail that ends its readers', () => {
+describe.skipIf(PROBED.kind !== 'confined')('a mail that crashes its readers', () => {
   // threat: poisonous-inbound-mail
   // threat: parser-exhaustion
   // threat: unreadable-mail
-  test('is answered 451 and then stored unread; its neighbours are read, and the reader is replaced in time', async () => {
+  test('gets 451 and is then stored without parsing; its neighbours are read, and the reader is replaced in time', async () => {
     const readers = hostileReaders({ limits: { computeMs: 500 } })
     await readers.read(healthy()) // warm-up
     const neighbour = readers.read(healthy('neighbour'))
@@ -196,7 +196,7 @@ describe.skipIf(PROBED.kind !== 'confined')('a mail that ends its readers', () =
     expect(logged.join()).toContain('accepted without parsing')
   }, 120_000)
 
-  test('at a return path is answered 451 and then accepted as an unreadable report', async () => {
+  test('at a return path gets 451 and is then accepted as an unreadable report', async () => {
     const readers = hostileReaders({ limits: { computeMs: 500 } })
     const { raw } = doing('loop')
     await expect(readers.report({ raw, returnPath: '' })).rejects.toThrow('451 4.3.0')

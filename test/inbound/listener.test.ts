@@ -229,7 +229,7 @@ describe('a dialogue', () => {
     expect(setup.reports).toMatchObject([{ content: { kind: 'notice' }, recipients: [{ kind: 'complaints' }] }])
   })
 
-  test('is answered 4yz while the store cannot write, and nothing is kept', async () => {
+  test('gets 4yz while the store cannot write, and nothing is kept', async () => {
     isFull = true
     const mail = ['RCPT TO:<info@ours.test>', 'DATA', `${MAIL}.`]
     expect((await dialog([...GREETING, ...mail])).at(-1)).toMatch(/^45[12] 4\.3\.\d /)

@@ -48,7 +48,7 @@ test('rapid connections of one network are answered 421, and others are accepted
 })
 
 // threat: smtp-mail-flood
-test('mail beyond the limit of a network is answered 451, and is accepted later', async () => {
+test('mail beyond the limit of a network gets 451, and is accepted later', async () => {
   const { from, pass } = await open({ mailsPerMinute: 2 })
   const sender = await from('127.0.1.1')
   const again = 'MAIL FROM:<a@theirs.test>'

@@ -205,7 +205,7 @@ test('where no thread starts, jobs fail instead of waiting forever', async () =>
 })
 
 // threat: poisonous-jobs-of-one-tenant
-test('an owner whose jobs ended several threads gets a separate one, and others keep theirs', async () => {
+test('an owner whose jobs crashed several threads gets a separate one, and others keep theirs', async () => {
   const pool = openPool({ ownerOf: ({ kind }) => (kind === 'busy' ? 'healthy' : 'hostile') })
   for (let job = 0; job < 3; job++) expect(await failure(pool.run({ kind: 'exit' }))).toBeInstanceOf(PoisonousJob)
   expect(events.filter(({ kind }) => kind === 'owner_apart')).toHaveLength(1)

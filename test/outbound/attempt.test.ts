@@ -215,7 +215,7 @@ test('test mail is composed and signed and sent nowhere', async () => {
   expect(zone.queries).toEqual([])
 })
 
-test('a mail that cannot be composed bounces soft with 5.6.0, one damaged in the store too', async () => {
+test('a mail that cannot be composed is a soft bounce with 5.6.0, as is one damaged in the store', async () => {
   const { zone, attempt } = await createOutboundSetup()
   zone.set('remote.test', 'A', ['127.0.0.1'])
   const broken = packContent({ ...CONTENT, messageId: 'no brackets\r\n' })

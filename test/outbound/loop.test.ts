@@ -301,7 +301,7 @@ describe('a delivery', () => {
     ])
   })
 
-  test('that exceeds its maximum age bounces softly and suppresses nobody', async () => {
+  test('that exceeds its maximum age is a soft bounce and suppresses no address', async () => {
     const { clock, queue, published, store } = await open(() => BUSY)
     const message = await queue(['ann@example.com'])
     await clock.advance(7_200_000)
@@ -642,7 +642,7 @@ function attemptOf(job: AttemptJob, outcome: Outcome, startedAt: number): Attemp
 }
 
 // threat: poisonous-jobs-of-one-tenant
-test('mail of an organization whose messages ended several threads waits ten minutes, that of others does not', async () => {
+test('mail of an organization whose messages crashed several threads waits ten minutes, that of others does not', async () => {
   const { clock, queue, tried, store, published } = await open(({ recipient }) =>
     recipient.startsWith('bad') ? poisoned('ended_thread') : OK,
   )
