@@ -17,8 +17,8 @@ export class UnusableCertificate extends Error {}
  *  UnusableCertificate when key and certificate do not match. */
 export async function readPair({ certificateFile, keyFile }: PairFiles): Promise<Certificate> {
   const [certificatePem, keyPem] = await Promise.all([readFile(certificateFile, 'utf8'), readFile(keyFile, 'utf8')])
-  const shown = parsed(() => new X509Certificate(certificatePem), `${certificateFile} is no PEM certificate`)
-  const key = parsed(() => createPrivateKey(keyPem), `${keyFile} is no PEM private key`)
+  const shown = parsed(() => new X509Certificate(certificatePem), `${certificateFile} is not a PEM certificate`)
+  const key = parsed(() => createPrivateKey(keyPem), `${keyFile} is not a PEM private key`)
   if (!shown.checkPrivateKey(key)) throw new UnusableCertificate(`${keyFile} is not the key of ${certificateFile}`)
   return { certificatePem, keyPem }
 }

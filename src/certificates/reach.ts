@@ -25,7 +25,7 @@ export interface ReachDeps {
 export async function reachOf(name: string, deps: ReachDeps): Promise<Reach> {
   const lookups = await Promise.all([deps.resolver.a(name), deps.resolver.aaaa(name)])
   const failed = lookups.find((lookup) => lookup.kind === 'temporary')
-  if (failed !== undefined) return elsewhere(`the DNS gives no answer for ${name}`)
+  if (failed !== undefined) return elsewhere(`DNS did not respond for ${name}`)
   const addresses = lookups.flatMap(recordsOf)
   if (addresses.length === 0) return elsewhere(`${name} has no A or AAAA record`)
 
@@ -45,10 +45,12 @@ export async function reachOf(name: string, deps: ReachDeps): Promise<Reach> {
     const away = answers.find(({ isHere }) => !isHere)
     if (away === undefined) return { kind: 'here' }
     if (away.isOwn)
-      return elsewhere(`${away.ip} is ours, but http.listen_redirect is not reached at its port ${deps.port}`)
+      return elsewhere(
+        `${away.ip} is an address of this machine, but http.listen_redirect is not reachable on port ${deps.port}`,
+      )
     const isBehindNat = ![...own].some((ip) => ip !== null && isPublicUnicast(ip))
     if (isBehindNat && isPublicUnicast(away.ip)) return { kind: 'unknown' }
-    return elsewhere(`${name} leads to ${away.ip}, which is not this machine`)
+    return elsewhere(`${name} resolves to ${away.ip}, which is not this machine`)
   } finally {
     end()
   }

@@ -117,7 +117,7 @@ export function createRenewal(deps: RenewalDeps): Renewal {
       failures,
       triedAt: now,
       notBefore: now + waitMs,
-      trouble: 'the last attempt was not finished',
+      trouble: 'the last attempt did not finish',
     })
     try {
       // A replacement already announced is not announced again.
@@ -276,11 +276,11 @@ function checked(given: Certificate, names: readonly string[]): Certificate & Te
     made = withTerms(given)
   } catch (cause) {
     throw new OrderFailure(
-      `the authority sent no certificate: ${cause instanceof Error ? cause.message : String(cause)}`,
+      `the CA sent an invalid certificate: ${cause instanceof Error ? cause.message : String(cause)}`,
     )
   }
   const missing = names.find((name) => !made.names.includes(name))
-  if (missing !== undefined) throw new OrderFailure(`the authority sent a certificate without ${missing}`)
+  if (missing !== undefined) throw new OrderFailure(`the CA sent a certificate without ${missing}`)
   return made
 }
 

@@ -73,7 +73,7 @@ export async function keepProgress(dataDir: string, progress: Progress): Promise
 /** A certificate with its names and validity. Throws when it is invalid or does not match its key. */
 export function withTerms(certificate: Certificate): Certificate & Terms {
   const shown = new X509Certificate(certificate.certificatePem)
-  if (!shown.checkPrivateKey(createPrivateKey(certificate.keyPem))) throw new Error('it is for another key')
+  if (!shown.checkPrivateKey(createPrivateKey(certificate.keyPem))) throw new Error('private key does not match')
   return { ...certificate, ...termsOf(certificate) }
 }
 

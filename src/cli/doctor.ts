@@ -57,8 +57,8 @@ async function lookAt(config: Config, domains: readonly string[]): Promise<Check
   } catch (thrown) {
     const failure = toFailure(thrown)
     if (failure === null) throw thrown
-    const [problem = '', ...remedy] = failure.message.split('; ')
-    const verdict = fail(problem, remedy.join('; ') || 'Check the server log: journalctl -u postrider')
+    const [problem = '', ...remedy] = failure.message.split('. ')
+    const verdict = fail(problem, remedy.join('. ') || 'Check the server log: journalctl -u postrider')
     return [...(await lookAtMachine(config, domains, held)).checks, { name: 'store', ...verdict }]
   }
 }

@@ -8,7 +8,7 @@ export async function checkSmarthost({ smarthost }: Installation, deps: CheckDep
   const { isReached, problem, durationMs } = await deps.greetSmarthost()
   const name = `${smarthost.host}:${smarthost.port}`
   if (problem === null) return pass(`${name} accepts our login, after ${durationMs} ms`)
-  if (isReached && problem.startsWith('the password was not sent')) {
+  if (isReached && problem.startsWith('password not sent')) {
     return fail(
       `${name}: ${problem}`,
       'Use a certificate from a public authority for its name, or set delivery.smarthost_certificates to its fingerprint.',

@@ -172,6 +172,6 @@ async function judgedDmarc(
   const isByPartialSignature = !alignment?.spf.result && (alignment?.dkim.underSized ?? 0) > 0
   const result = status.result === 'pass' && isByPartialSignature ? 'fail' : (status.result as DmarcResult)
   if (result !== 'fail') return { result, policy, reason: null, comment, domain }
-  const reason = `DMARC policy of ${domain} is ${policy}, and neither SPF (${others.spf}) nor DKIM (${others.dkim}) authenticates it`
+  const reason = `DMARC policy of ${domain} is ${policy}, and neither SPF (${others.spf}) nor DKIM (${others.dkim}) authenticates the message`
   return { result, policy, reason, comment, domain }
 }

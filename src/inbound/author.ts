@@ -22,7 +22,7 @@ export function authorOf(from: string, found: Found): Author {
   }
   const domain = normal(found.dmarc.status.header?.from ?? '')
   if (domain !== shown) {
-    return { isUnclear: true, why: 'From can be read in two ways', domains: domainsOf([from, ...addressesOf(found)]) }
+    return { isUnclear: true, why: 'ambiguous From', domains: domainsOf([from, ...addressesOf(found)]) }
   }
   return { isUnclear: false, domain, dmarc: found.dmarc }
 }

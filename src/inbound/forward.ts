@@ -24,7 +24,7 @@ export function isForward(route: InboundRoute): route is ForwardRoute {
 export function sealOf(domain: Domain): Seal {
   const rsa = domain.dkim.filter(({ algorithm }) => algorithm === 'rsa-sha256')
   const key = rsa.find(({ state }) => state === 'active') ?? rsa.find(({ state }) => state === 'retiring')
-  if (key === undefined) throw new Error(`${domain.name} has no published key to seal forwarded mail with`)
+  if (key === undefined) throw new Error(`${domain.name} has no published RSA key for the ARC seal`)
   return { domain: domain.name, selector: key.selector, privateKeyPem: key.privateKeyPem }
 }
 
@@ -82,6 +82,6 @@ function describe(id: string, inbound: RoutedMessage, head: MailHead, to: string
 
 function mailboxOf(target: string): Mailbox {
   const mailbox = parseMailbox(target)
-  if (mailbox === null) throw new Error(`not an address to forward to: ${JSON.stringify(target)}`)
+  if (mailbox === null) throw new Error(`invalid forwarding address: ${JSON.stringify(target)}`)
   return mailbox
 }

@@ -95,21 +95,22 @@ class GuardedReader implements Runner {
 
   #onMessage(message: unknown) {
     if (this.#isOver) return
-    if (!this.#quota.takeOne()) return this.#breach('it floods this thread with messages')
-    if (typeof message !== 'object' || message === null) return this.#breach('a message that is none')
+    if (!this.#quota.takeOne()) return this.#breach('too many messages')
+    if (typeof message !== 'object' || message === null) return this.#breach('a message that is not an object')
     const { kind, id, answer, error } = message as Record<string, unknown>
     switch (kind) {
       case 'request':
         return this.#serve(message as Record<string, unknown>)
       case 'answer': {
         const served = this.#jobs.get(id as number)
-        if (served === undefined) return this.#breach('an answer to a job that it does not have')
-        if (!isAnswerTo(served.job, answer as ReaderAnswer)) return this.#breach('an answer that cannot be one')
+        if (served === undefined) return this.#breach('a result of an unknown job')
+        if (!isAnswerTo(served.job, answer as ReaderAnswer)) return this.#breach('an invalid result')
         this.#remove(id as number)
         return this.#listener(message)
       }
       case 'failed':
-        if (!this.#jobs.has(id as number) || typeof error !== 'string') return this.#breach('a failure of no job')
+        if (!this.#jobs.has(id as number) || typeof error !== 'string')
+          return this.#breach('a failure of an unknown job')
         this.#remove(id as number)
         return this.#listener({ kind, id, error: error.slice(0, 4_000) })
       case 'ready':
@@ -117,23 +118,23 @@ class GuardedReader implements Runner {
       case 'at_work':
         return this.#listener(message)
       default:
-        return this.#breach('a message of no known kind')
+        return this.#breach('a message of an unknown kind')
     }
   }
 
   #serve(message: Record<string, unknown>) {
     const { id, jobId, what } = message
-    if (!isNumber(id) || !isNumber(jobId)) return this.#breach('a request without a number')
+    if (!isNumber(id) || !isNumber(jobId)) return this.#breach('a request without an ID')
     const served = this.#byJobId.get(jobId)
-    if (served === undefined) return this.#breach('a request for a job that it does not have')
+    if (served === undefined) return this.#breach('a request for an unknown job')
     if (what === 'lookup') return this.#lookUp(id, served, message)
     if (what === 'sign') return this.#sign(id, served, message)
-    return this.#breach('a request of no known kind')
+    return this.#breach('a request of an unknown kind')
   }
 
   #lookUp(id: number, served: Served, { type, name }: Record<string, unknown>) {
     if (!isLookupType(type) || typeof name !== 'string' || name.length > READER_LIMITS.nameCharacters) {
-      return this.#breach('a lookup that no mail needs')
+      return this.#breach('an unexpected lookup')
     }
     if (served.asking >= READER_LIMITS.lookupsAtOnce || served.lookups >= READER_LIMITS.lookups) {
       return this.#reply(id, null)
@@ -147,13 +148,13 @@ class GuardedReader implements Runner {
   }
 
   #sign(id: number, served: Served, { seal, text }: Record<string, unknown>) {
-    if (!isNumber(seal) || !(text instanceof Uint8Array)) return this.#breach('a request of no known kind')
+    if (!isNumber(seal) || !(text instanceof Uint8Array)) return this.#breach('an invalid signing request')
     const key = this.#services.sealsOf(served.job.jobId)[seal]
     if (key === undefined || text.byteLength > READER_LIMITS.signedBytes || !isSealText(text, key)) {
-      return this.#breach('a signature under what is no seal of its mail')
+      return this.#breach('a signature that does not belong to a seal of its message')
     }
     const signed = served.signatures.get(seal) ?? 0
-    if (signed >= READER_LIMITS.signatures) return this.#breach('more signatures than a seal has')
+    if (signed >= READER_LIMITS.signatures) return this.#breach('too many signatures for a seal')
     served.signatures.set(seal, signed + 1)
     void signedWith(key, text).then((signature) => this.#reply(id, signature))
   }

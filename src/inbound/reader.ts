@@ -69,7 +69,7 @@ function wholeOf(raw: RawMail | Uint8Array): Uint8Array<ArrayBuffer> {
     const whole = new Uint8Array(raw.byteLength)
     for (let at = 0; at < whole.length; ) {
       const bytesRead = readSync(raw.fd, whole, at, whole.length - at, at)
-      if (bytesRead === 0) throw new Error(`a mail of ${whole.length} bytes ends after ${at}`)
+      if (bytesRead === 0) throw new Error(`a message of ${whole.length} bytes ends after ${at}`)
       at += bytesRead
     }
     return whole
@@ -151,7 +151,7 @@ function createRequests(post: (message: ReaderRequest) => void, clock: Clock): R
         remember(key, found)
         return found
       }
-      const notAsked = async () => ({ kind: 'temporary' as const, reason: 'not asked by readers' })
+      const notAsked = async () => ({ kind: 'temporary' as const, reason: 'lookup not available to readers' })
       return {
         a: (name) => lookup('A', name),
         aaaa: (name) => lookup('AAAA', name),
@@ -167,7 +167,7 @@ function createRequests(post: (message: ReaderRequest) => void, clock: Clock): R
     },
     sign: async (jobId, seal, text) => {
       const signature = await ask({ jobId, what: 'sign', seal, text })
-      if (!(signature instanceof Uint8Array)) throw new Error('the seal was refused')
+      if (!(signature instanceof Uint8Array)) throw new Error('the signature for the seal was rejected')
       return signature
     },
   }

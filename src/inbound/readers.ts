@@ -126,7 +126,7 @@ export function createReaders(options: {
         job: job.jobId,
         error: error.message,
       })
-      return 'it could not be read'
+      return 'parsing failed'
     }
   }
 
@@ -144,7 +144,7 @@ export function createReaders(options: {
           return answer.result
         }
         const bytes = await bytesOf(raw)
-        const why = typeof answer === 'string' ? answer : 'it could not be read'
+        const why = typeof answer === 'string' ? answer : 'parsing failed'
         return await fallbackResult({ ...job, jobId, raw: bytes, seals: names }, settings.hostname, why)
       } finally {
         seals.delete(jobId)

@@ -196,7 +196,7 @@ function describe(
 
 function sealed(forwards: Iterator<Uint8Array<ArrayBuffer>, undefined>): Uint8Array<ArrayBuffer> {
   const { value } = forwards.next()
-  if (value === undefined) throw new Error('the mail to send on was not made')
+  if (value === undefined) throw new Error('the sealed message for a forward is missing')
   return value
 }
 

@@ -22,7 +22,7 @@ function blobOf(version: number, packed: Uint8Array): Uint8Array<ArrayBuffer> {
 
 /** Blob → the bytes, in their own buffer. Throws on a blob that is truncated, damaged or of another version. */
 export function unpackBlob(version: number, blob: Uint8Array): Uint8Array<ArrayBuffer> {
-  if (blob.byteLength < HEAD_BYTES || blob[0] !== version) throw new Error('stored content has an unknown form')
+  if (blob.byteLength < HEAD_BYTES || blob[0] !== version) throw new Error('stored content has an unknown format')
   const packed = blob.subarray(HEAD_BYTES)
   const checksum = new DataView(blob.buffer, blob.byteOffset, HEAD_BYTES).getUint32(1)
   if (Bun.hash.crc32(packed) !== checksum) throw new Error('stored content is damaged')

@@ -82,7 +82,7 @@ function sizeOf(pieces: readonly Piece[]): number {
 }
 
 function headOf(content: MailContent): string {
-  if (!MESSAGE_ID.test(content.messageId)) throw new Error('message id cannot stand in a header')
+  if (!MESSAGE_ID.test(content.messageId)) throw new Error('invalid Message-ID')
   let head = addressField('From', [content.from])
   head += addressField('To', content.to)
   head += addressField('Cc', content.cc)
@@ -90,7 +90,7 @@ function headOf(content: MailContent): string {
   head += textField('Subject', content.subject)
   head += `Date: ${dateTime(content.dateAt)}\r\nMessage-ID: ${content.messageId}\r\n`
   for (const [name, value] of content.headers) {
-    if (isComposedHeader(name)) throw new Error(`header ${name} is written by compose alone`)
+    if (isComposedHeader(name)) throw new Error(`header ${name} is reserved for Postrider`)
     head += customField(name, value)
   }
   return head

@@ -51,7 +51,7 @@ export function packContent(content: MailContent): Uint8Array {
  *  blob that is truncated, damaged or of another version. */
 export function unpackContent(bytes: Uint8Array): MailContent {
   const blob = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-  if (blob.length < HEAD_BYTES || blob[0] !== VERSION) throw new Error('stored content has an unknown form')
+  if (blob.length < HEAD_BYTES || blob[0] !== VERSION) throw new Error('stored content has an unknown format')
   const packedEnd = HEAD_BYTES + blob.readUInt32BE(1)
   if (blob.readUInt32BE(5) !== Bun.hash.crc32(blob.subarray(HEAD_BYTES)) || packedEnd > blob.length) {
     throw new Error('stored content is damaged')

@@ -234,7 +234,7 @@ function signatureField(
   seconds: number,
   signRsa: (digestInput: Uint8Array, key: DkimKey) => Uint8Array,
 ): string {
-  if (!LABELS.test(key.domain) || !LABELS.test(key.selector)) throw new Error('DKIM domain or selector is not usable')
+  if (!LABELS.test(key.domain) || !LABELS.test(key.selector)) throw new Error('invalid DKIM domain or selector')
   if (key.privateKey.asymmetricKeyType !== (key.algorithm === 'rsa-sha256' ? 'rsa' : 'ed25519')) {
     throw new Error(`DKIM key of ${key.selector}._domainkey.${key.domain} is not for ${key.algorithm}`)
   }

@@ -46,8 +46,8 @@ export function addressField(name: string, mailboxes: readonly Mailbox[]): strin
  *  folded at single spaces; only non-ASCII, control characters and words beyond the 998 of RFC 5322 §2.1.1 are encoded.
  *  Throws on CR, LF or NUL in the value and on an invalid name: the last defence against header injection. */
 export function customField(name: string, value: string): string {
-  if (!FIELD_NAME.test(name)) throw new Error(`header name is not usable: ${JSON.stringify(name.slice(0, 80))}`)
-  if (/[\r\n\0]/.test(value)) throw new Error(`header ${name} has a line end or NUL in its value`)
+  if (!FIELD_NAME.test(name)) throw new Error(`invalid header name: ${JSON.stringify(name.slice(0, 80))}`)
+  if (/[\r\n\0]/.test(value)) throw new Error(`header ${name} contains a line break or NUL`)
   const clean = value.replace(/\t/g, ' ').trim()
   if (PRINTABLE.test(clean)) {
     const words = foldable(clean)

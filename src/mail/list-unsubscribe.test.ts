@@ -17,7 +17,7 @@ test('uses the delivery’s own address, short enough for the longest host', () 
   const [, local] = /^List-Unsubscribe: <http:[^>]+>, <mailto:([^@]+)@[^?]+\?subject=unsubscribe>\r\n$/.exec(field)!
   expect(verp.decode(local!)).toEqual({ kind: 'unsubscribe', deliveryId: id })
   expect(field.length).toBeLessThan(998) // RFC 5322 §2.1.1
-  expect(() => unsubscribeFields('msg_1', host, verp, 'https://x.example/u')).toThrow(/not a delivery id/)
+  expect(() => unsubscribeFields('msg_1', host, verp, 'https://x.example/u')).toThrow(/invalid delivery ID/)
 })
 
 test('offers one-click for https links only', () => {

@@ -289,7 +289,7 @@ function isLate({ limits }: Budget): boolean {
 
 function isUsedUp(depth: number, budget: Budget): boolean {
   const { levels, parts } = budget.limits
-  if (isLate(budget)) budget.reached ??= 'reading it took too long'
+  if (isLate(budget)) budget.reached ??= 'parsing took too long'
   else if (depth >= levels) budget.reached ??= `more than ${levels} levels of parts`
   else if (budget.partsLeft <= 0) budget.reached ??= `more than ${parts.toLocaleString('en')} parts`
   else return false

@@ -48,11 +48,11 @@ test.each([
   ['<html>', 'a line is not "name: value"'],
   ['version: STSv2\nmode: none\nmax_age: 1', 'version is not STSv1'],
   ['version: STSv1\nmode: strict\nmax_age: 1\nmx: a.test', 'mode is not enforce, testing or none'],
-  ['version: STSv1\nmode: enforce\nmax_age: 1', 'no mx'],
+  ['version: STSv1\nmode: enforce\nmax_age: 1', 'no mx line'],
   ['version: STSv1\nmode: enforce\nmx: a.test', 'max_age is not a number of seconds'],
   ['version: STSv1\nmode: enforce\nmx: a.test\nmax_age: -1', 'max_age is not a number of seconds'],
-  ['version: STSv1\nmode: enforce\nmx: *\nmax_age: 1', 'an mx is not a host name'],
-  ['version: STSv1\nmode: enforce\nmx: a.*.test\nmax_age: 1', 'an mx is not a host name'],
+  ['version: STSv1\nmode: enforce\nmx: *\nmax_age: 1', 'an mx value is not a host name'],
+  ['version: STSv1\nmode: enforce\nmx: a.*.test\nmax_age: 1', 'an mx value is not a host name'],
   ['version: STSv1\nmode: enforce\n\nmx: a.test\nmax_age: 1', 'a line is not "name: value"'],
 ])('refuses %j as a policy: %s', (text, invalid) => {
   expect(readMtaSts(text)).toEqual({ invalid })

@@ -42,9 +42,9 @@ export function readMtaSts(text: string): MtaSts | { invalid: string } {
   if (fields.get('version') !== 'STSv1') return { invalid: 'version is not STSv1' }
   if (!isMode(mode)) return { invalid: 'mode is not enforce, testing or none' }
   if (!/^\d{1,10}$/.test(maxAge)) return { invalid: 'max_age is not a number of seconds' }
-  if (mx.length > MAX_HOSTS) return { invalid: `more than ${MAX_HOSTS} mx` }
-  if (!mx.every((pattern) => PATTERN.test(pattern))) return { invalid: 'an mx is not a host name' }
-  if (mx.length === 0 && mode !== 'none') return { invalid: 'no mx' }
+  if (mx.length > MAX_HOSTS) return { invalid: `more than ${MAX_HOSTS} mx lines` }
+  if (!mx.every((pattern) => PATTERN.test(pattern))) return { invalid: 'an mx value is not a host name' }
+  if (mx.length === 0 && mode !== 'none') return { invalid: 'no mx line' }
   return { mode, mx, maxAgeSeconds: Math.min(Number(maxAge), YEAR_SECONDS) }
 }
 

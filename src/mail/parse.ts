@@ -40,7 +40,7 @@ export async function parseMail(
   return {
     parsed: { textBody, htmlBody, headers, attachments: shown },
     parseError: watch.isLate
-      ? 'reading it took too long'
+      ? 'parsing took too long'
       : (reached ?? (Math.min(words.left, headerWords.left) < 0 ? TOO_MANY_WORDS : null)),
   }
 }

@@ -109,7 +109,7 @@ const REPLY_LINE = /^([2-5]\d\d)(?:([ \t-])(.*))?$/s
 const ENHANCED = /^#?([245]\.\d{1,3}\.\d{1,3})(?![\w.])[:]?[ \t]*/
 const UNPRINTABLE = /[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g
 const FAULT_WORDS: Record<ReplyFaultReason, string> = {
-  not_a_reply: 'peer sent a line that is no SMTP reply',
+  not_a_reply: 'peer sent a line that is not an SMTP reply',
   codes_differ: 'peer changed the code within one SMTP reply',
   too_long: 'peer sent an SMTP reply that is too long',
 }

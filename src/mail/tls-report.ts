@@ -47,7 +47,7 @@ export function tlsReportMail(report: TlsReportMail): Buffer {
     `--${boundary}`,
     'Content-Type: text/plain; charset=us-ascii',
     '',
-    `This is a report on TLS with ${domain} as seen by ${submitter}.`,
+    `This is an aggregate TLS report about ${domain} from ${submitter}.`,
     '',
     `--${boundary}`,
     'Content-Type: application/tlsrpt+gzip',

@@ -112,7 +112,7 @@ test.each([
 
 test('refuses to make links for an invalid delivery id', () => {
   for (const id of ['msg_01kq7000000000000000000000', 'dlv_', `${ID}0`, '']) {
-    expect(() => links.open(id)).toThrow(/not a delivery id/)
+    expect(() => links.open(id)).toThrow(/invalid delivery ID/)
   }
 })
 

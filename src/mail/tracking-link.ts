@@ -44,9 +44,9 @@ export function createTrackingLinks(secret: Uint8Array, scope: LinkScope | null)
     return body + tag.toString('base64url', 0, TAG_BYTES)
   }
   const make = (kind: Letter, deliveryId: string, url = '') => {
-    if (scope === null) throw new Error('a link is made for a host')
+    if (scope === null) throw new Error('a tracking link requires a host')
     const body = DELIVERY_ID.exec(deliveryId)?.[1]
-    if (body === undefined) throw new Error(`not a delivery id: ${JSON.stringify(deliveryId.slice(0, 40))}`)
+    if (body === undefined) throw new Error(`invalid delivery ID: ${JSON.stringify(deliveryId.slice(0, 40))}`)
     return `/t/${kind}/${tokenOf(kind, body, url)}`
   }
   const isGenuine = (kind: Letter, token: string, url: string) =>

@@ -55,6 +55,6 @@ test('refuses an invalid delivery id', () => {
     ID.replace('dlv', 'msg'),
     `${ID.slice(0, -1)}u`,
   ]) {
-    expect(() => verp.encode(id, 'bounce')).toThrow('not a delivery id')
+    expect(() => verp.encode(id, 'bounce')).toThrow('invalid delivery ID')
   }
 })

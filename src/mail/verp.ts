@@ -26,7 +26,7 @@ export function createVerp(secret: Uint8Array): Verp {
   return {
     encode(deliveryId, kind) {
       const body = DELIVERY_ID.exec(deliveryId)?.[1]
-      if (body === undefined) throw new Error(`not a delivery id: ${JSON.stringify(deliveryId.slice(0, 40))}`)
+      if (body === undefined) throw new Error(`invalid delivery ID: ${JSON.stringify(deliveryId.slice(0, 40))}`)
       return `${kind[0]}-${body}-${tagOf(kind, body)}`
     },
     decode(localPart) {

@@ -119,7 +119,7 @@ export function maintenanceTasks(deps: {
       run: async () => (await store.usage.countSome()) && !isBusy(),
     },
     {
-      name: 'stored bytes from the beginning',
+      name: 'recount of stored bytes',
       everyMs: 7 * 24 * 60 * MINUTE_MS,
       run: async () => {
         await store.usage.beginCount()
@@ -133,7 +133,7 @@ export function maintenanceTasks(deps: {
       run: async (now) => (await store.usage.prune(now, 100)) === 100,
     },
     {
-      name: 'forward targets that never answered',
+      name: 'unconfirmed forward targets',
       erases: true,
       everyMs: 60 * MINUTE_MS,
       run: async (now) => (await store.forwardTargets.prune(now - UNANSWERED_MS, 100)) === 100,

@@ -30,6 +30,6 @@ test('an engine counts as stuck after a minute in one turn, and is named', () =>
   const engines = { delivery: { turningMs: () => 0 }, webhook: { turningMs: () => 59_000 } }
   expect(stuckEngine(engines)).toBeNull()
   expect(stuckEngine({ ...engines, inbound: { turningMs: () => 61_000 } })).toBe(
-    'the inbound engine does not come to the end of its turn',
+    'the inbound engine does not finish its turn',
   )
 })

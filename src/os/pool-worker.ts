@@ -60,7 +60,7 @@ export function servePool<Job, Answer>(
       started = { marks: createWorkMarks(board, post), settings }
       return post({ kind: 'ready' })
     }
-    if (started === null) throw new Error('a runner must be started before it is given work')
+    if (started === null) throw new Error('the thread received work before it was started')
     if (received.kind === 'job') void perform(received, started)
   }
 }

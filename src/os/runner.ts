@@ -29,7 +29,7 @@ export function threadRunner(spawn: () => Worker): () => Runner {
       worker.terminate()
       endOnce(event.message)
     })
-    worker.addEventListener('close', () => endOnce('it ended by itself'))
+    worker.addEventListener('close', () => endOnce('the thread ended by itself'))
     return {
       sharesMemory: true,
       send: (message, transfer = []) => worker.postMessage(message, transfer),

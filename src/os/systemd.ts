@@ -44,7 +44,7 @@ const SYMBOLS = {
 /** `/path` or `@abstract` → struct sockaddr_un; NUL replaces the `@`. */
 function addressOf(path: string): Buffer {
   const name = Buffer.from(path.startsWith('@') ? `\0${path.slice(1)}` : path)
-  if (name.length > LONGEST_PATH) throw new Error('the path of the socket is too long')
+  if (name.length > LONGEST_PATH) throw new Error('the socket path is too long')
   const family = Buffer.from(new Uint16Array([AF_UNIX]).buffer)
   return Buffer.concat([family, name, Buffer.alloc(path.startsWith('@') ? 0 : 1)])
 }

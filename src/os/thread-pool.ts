@@ -327,7 +327,7 @@ class Pool<Job> {
       task.isSuspect ||= isCulprit || (wasReady && !isKnown)
       if (task.isAbandoned) continue
       if (task.faults >= MOST_FAULTS || (isCulprit && task.transfer.length > 0)) this.#giveUp(task, cause)
-      else if (task.transfer.length > 0) task.reject(new JobFailed('the thread ended that had the job'))
+      else if (task.transfer.length > 0) task.reject(new JobFailed('the thread of the job ended'))
       else again.push(task)
     }
     this.#waiting = [...again, ...this.#waiting]

@@ -190,7 +190,7 @@ function withoutPeer(outcome: Outcome, { transcript }: AttemptContext): Tried {
 
 const NO_ADDRESS: Record<Exclude<Addresses['reason'], 'found'>, string> = {
   none: 'no address',
-  private: 'only private addresses, not connected to',
+  private: 'only private addresses, skipped',
   temporary: 'DNS lookup failed',
 }
 

@@ -93,7 +93,7 @@ const LOST = {
 
 const WORKER_LOST = {
   code: '4.3.0',
-  message: 'the delivery thread ended during the attempt',
+  message: 'the delivery thread stopped during the attempt',
   cause: { class: 'internal', rule: WORKER_LOST_RULE },
 } as const
 

@@ -224,7 +224,7 @@ function poisonousOf({ store, clock, log, onPoisonous, onOrganizationWaits }: De
   return createPoisonous(store.messages, {
     clock: clock.steady,
     onGivenUp: (messageId) => {
-      log.error('message failed: it exceeded the CPU limit or ended its thread twice', {
+      log.error('message failed: it exceeded the CPU limit or crashed its thread twice', {
         message_id: messageId,
       })
       onPoisonous?.()
@@ -256,7 +256,7 @@ function maySend({ message, ownership }: ClaimedDelivery): boolean {
 
 function notVerified(claim: ClaimedDelivery, now: number): Tried {
   const cause = { class: 'not_verified', rule: 'domain_not_verified' }
-  const message = `${claim.domainName} is not verified any more`
+  const message = `${claim.domainName} is no longer verified`
   return untried(claim, { kind: 'bounced', bounceType: 'soft', code: '5.7.1', message, cause }, now)
 }
 

@@ -179,12 +179,12 @@ function whatNext(delivery: Delivery, message: Message, known: Known): string[] 
 function whyBounced({ smtpResponse, bounceType }: Delivery, last: Attempt | null, report: Report | null): string[] {
   const cause = (report ?? last)?.cause
   const rule = cause ? `, classified as ${cause.class} (rule ${cause.rule})` : ''
-  const kind = bounceType === 'hard' ? 'permanently' : 'softly; the address itself is not the cause'
+  const kind = bounceType === 'hard' ? 'hard-bounced' : 'soft-bounced; the address itself is not the cause'
   const said = `Reason: ${smtpResponse ?? 'no reply was stored'}${meant(smtpResponse)}${rule}.`
-  if (report === null) return [`The message bounced ${kind}. ${said}`]
+  if (report === null) return [`The message ${kind}. ${said}`]
   const from = report.reporter === null ? '' : ` from ${report.reporter}`
   return [
-    `The remote server accepted the message. A report${from}, received ${iso(report.receivedAt)}, says that it bounced ${kind}. ${said}`,
+    `The remote server accepted the message. A report${from}, received ${iso(report.receivedAt)}, says that it ${kind}. ${said}`,
   ]
 }
 

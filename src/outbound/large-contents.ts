@@ -46,7 +46,7 @@ export function createLargeContents(
       if (leave === null) return null
       try {
         const read = await deliveries.content(message.id)
-        if (read === null) throw new Error('the content is gone')
+        if (read === null) throw new Error('the message content no longer exists')
         return { content: read, leave }
       } catch (error) {
         leave()

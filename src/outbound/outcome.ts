@@ -48,7 +48,7 @@ export function lateBounce(reply: Reply): { bounceType: BounceType; code: string
 
 /** The stored content can never become a mail. */
 export function unpreparable(error: Error): Outcome {
-  const message = `the mail could not be composed: ${error.message}`
+  const message = `the message could not be composed: ${error.message}`
   const cause = { class: 'content', rule: 'compose' }
   return { kind: 'bounced', bounceType: 'soft', code: '5.6.0', message, cause }
 }
@@ -73,7 +73,7 @@ type Poison = Extract<Outcome, { kind: 'bounced' }>
 
 const POISON = {
   too_slow: { rule: 'prepare-time', message: 'the message took too long to prepare' },
-  ended_thread: { rule: 'prepare-crash', message: 'the message ended the thread that prepared it' },
+  ended_thread: { rule: 'prepare-crash', message: 'the message crashed the thread that prepared it' },
 }
 
 /** A bug in Postrider: retried, since a later version may fix it. */
@@ -131,5 +131,5 @@ function outcomeOfFault(stage: Stage, fault: Fault, afterDot: boolean, peerName:
   const message = fault.message.includes(peerName) ? fault.message : `${peerName}: ${fault.message}`
   const cause = { class: fault.class === 'timeout' ? 'network' : fault.class, rule: `${fault.class}:${stage}` }
   if (!afterDot) return { kind: 'deferred', code: fault.code, message, aboutRecipient: false, cause }
-  return { kind: 'unknown', code: fault.code, message: `${message}, after the whole mail was sent`, cause }
+  return { kind: 'unknown', code: fault.code, message: `${message}, after the whole message was sent`, cause }
 }

@@ -77,7 +77,7 @@ function openLibrary(): SignRsa {
     const der = key.export({ type: 'pkcs8', format: 'der' })
     const at = new BigUint64Array([BigInt(ptr(der))])
     const made = crypto.d2i_AutoPrivateKey(null, ptr(at), der.byteLength) as Pointer | null
-    if (made === null) throw new Error('the key was not understood')
+    if (made === null) throw new Error('invalid RSA key')
     const context = crypto.EVP_PKEY_CTX_new(made, null) as Pointer | null
     crypto.EVP_PKEY_free(made) // the context holds a reference
     const isReady =
@@ -85,7 +85,7 @@ function openLibrary(): SignRsa {
       crypto.EVP_PKEY_sign_init(context) === 1 &&
       crypto.EVP_PKEY_CTX_set_rsa_padding(context, PKCS1_PADDING) === 1 &&
       crypto.EVP_PKEY_CTX_set_signature_md(context, crypto.EVP_sha256()) === 1
-    if (!isReady) throw new Error('the key is not fit to sign')
+    if (!isReady) throw new Error('the key cannot be used for signing')
     if (contexts.size >= MAX_KEYS) {
       for (const old of contexts.values()) crypto.EVP_PKEY_CTX_free(old)
       contexts.clear()
@@ -99,7 +99,7 @@ function openLibrary(): SignRsa {
     const digest = Bun.SHA256.hash(input) as Uint8Array
     size[0] = BigInt(signature.byteLength)
     const isSigned = crypto.EVP_PKEY_sign(context, signature, size, digest, digest.byteLength)
-    if (isSigned !== 1) throw new Error('the system library did not sign')
+    if (isSigned !== 1) throw new Error('signing with the system library failed')
     return Buffer.from(signature.subarray(0, Number(size[0])))
   }
 }

@@ -29,7 +29,7 @@ function createMessageHandler(post: PostMessage): (message: ToWorker) => void {
       work = openWork(message.settings, message.board, post)
       return post({ kind: 'ready' })
     }
-    if (work === null) throw new Error('a worker must be started before it is given work')
+    if (work === null) throw new Error('the thread received work before it was started')
     switch (message.kind) {
       case 'attempt':
         return work.attempt(message.jobs)

@@ -226,7 +226,7 @@ class DeliveryThreads implements Workers {
     this.#judging.add(judged)
     if (!end.wasReady) this.#failedStarts++
     if (this.#failedStarts >= GIVE_UP_START && this.#readyCount < this.#options.count) {
-      this.#started.reject(new Error('the delivery threads do not start'))
+      this.#started.reject(new Error('the delivery threads did not start'))
     }
     this.#fill()
   }
@@ -246,7 +246,7 @@ class DeliveryThreads implements Workers {
       return [{ deliveryId, result: cause === 'stopped' || culpritId !== null ? 'not_tried' : 'not_sent' }]
     })
     if (culpritId !== null)
-      log.error('delivery exceeded its CPU limit or ended its thread', {
+      log.error('delivery exceeded its CPU limit or crashed its thread', {
         delivery_id: culpritId,
         cause,
         limit_ms: computeMs,

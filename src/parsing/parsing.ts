@@ -80,7 +80,9 @@ function shared(bytes: Uint8Array): Bytes {
 
 function refusalFor(error: unknown, kind: ParsingJob['kind']): unknown {
   if (error instanceof PoolStopped) {
-    return new Refusal('unavailable', 'this server is stopping', { retryAfterSeconds: STOPPING_RETRY_SECONDS })
+    return new Refusal('unavailable', 'This server is stopping. Try again later.', {
+      retryAfterSeconds: STOPPING_RETRY_SECONDS,
+    })
   }
   if (!(error instanceof PoisonousJob)) return error
   const reason = kind.startsWith('template_') ? 'template_error' : 'invalid_state'
@@ -90,11 +92,11 @@ function refusalFor(error: unknown, kind: ParsingJob['kind']): unknown {
 const STOPPING_RETRY_SECONDS = 5
 
 const TOO_SLOW: Record<ParsingJob['kind'], string> = {
-  stored: 'the content of this message takes too long to read; the raw mail can still be had',
-  analyze: 'the message takes too long to analyze: make its HTML simpler or smaller',
-  template_parse: 'the template takes too long to read: make it simpler or smaller',
-  template_preview: 'the template takes too long to render: make it simpler or smaller',
-  template_fill: 'the template takes too long to render: make it simpler or smaller',
-  author_mail: 'the header section of the mail takes too long to read',
-  suppression_list: 'the list takes too long to read: send it in smaller parts',
+  stored: 'The content of this message takes too long to parse. You can still download the raw message.',
+  analyze: 'The message takes too long to analyze. Make its HTML simpler or smaller.',
+  template_parse: 'The template takes too long to parse. Make it simpler or smaller.',
+  template_preview: 'The template takes too long to render. Make it simpler or smaller.',
+  template_fill: 'The template takes too long to render. Make it simpler or smaller.',
+  author_mail: 'the header section takes too long to parse',
+  suppression_list: 'The list takes too long to parse. Send it in smaller parts.',
 }

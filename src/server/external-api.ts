@@ -12,7 +12,7 @@ export function createCompatApi(api: ExternalApi, operations: readonly Operation
   const byId = new Map(operations.map((operation) => [operation.id, operation]))
   const find = (id: string): Operation => {
     const found = byId.get(id)
-    if (found === undefined) throw new Error(`${api.name}: there is no operation ${id}`)
+    if (found === undefined) throw new Error(`${api.name}: unknown operation ${id}`)
     return found
   }
   return {
@@ -52,7 +52,7 @@ function operationOf(endpoint: Endpoint, api: ExternalApi, find: (id: string) =>
 /** The permission was checked for the endpoint; the operation behind it must not need another one. */
 function requireSame(operation: Operation, permission: Operation['permission']): Operation {
   if (operation.permission === permission && !operation.forOperator) return operation
-  throw new Error(`${operation.id} needs another permission than ${permission}`)
+  throw new Error(`${operation.id} requires a permission other than ${permission}`)
 }
 
 async function ask<T>(

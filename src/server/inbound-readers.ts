@@ -75,7 +75,7 @@ export function createReaderStarter(options: {
   }
   const probe = async (): Promise<Separated> => {
     const none = { kind: 'thread' as const, landlock: 0, broken: [] }
-    if (process.platform !== 'linux') return { ...none, why: 'only Linux has them' }
+    if (process.platform !== 'linux') return { ...none, why: 'sandboxed processes require Linux' }
     let child: ChildRunner | null = null
     try {
       child = startChild({ command, env: runtimeSettings(), memoryBytes, maxMessageBytes: MAX_MESSAGE_BYTES })
@@ -113,7 +113,7 @@ const WORDS = {
 
 async function inTime<T>(promise: Promise<T>): Promise<T> {
   const late = Promise.withResolvers<never>()
-  const timer = setTimeout(() => late.reject(new Error('it did not start in time')), START_MS)
+  const timer = setTimeout(() => late.reject(new Error('the process did not start in time')), START_MS)
   try {
     return await Promise.race([promise, late.promise])
   } finally {

@@ -143,9 +143,9 @@ function reasonOf(cause: unknown, at: string): string {
     case 'EADDRINUSE':
       return `${at} is in use by another program`
     case 'EADDRNOTAVAIL':
-      return `${at} is no address of this machine`
+      return `${at} is not an address of this machine`
     case 'EACCES':
-      return `no permission to listen on ${at}; below 1024 it takes CAP_NET_BIND_SERVICE`
+      return `no permission to listen on ${at}; ports below 1024 require CAP_NET_BIND_SERVICE`
     default:
       return `cannot listen on ${at}: ${cause instanceof Error ? cause.message : String(cause)}`
   }

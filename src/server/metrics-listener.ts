@@ -57,6 +57,6 @@ function opened(listener: Listener, at: Endpoint): Endpoint {
   }
 }
 
-const nothing = () => new Response('there is nothing at this path\n', { status: 404, headers: PLAIN })
+const nothing = () => new Response('no resource at this path\n', { status: 404, headers: PLAIN })
 const refused = (why: string) => new Response(`${why}\n`, { status: 403, headers: PLAIN })
 const PLAIN = { 'content-type': 'text/plain; charset=utf-8', 'x-content-type-options': 'nosniff' }

@@ -54,7 +54,7 @@ const STOP_LISTENERS_MS = 20_000
  *  store's error, or with a ListenFailure; everything opened so far is closed then. */
 export async function startServer(config: Config, options: StartOptions): Promise<Server> {
   const lock = lockDataDir(config.dataDir)
-  if (lock === null) throw new DataDirInUse(`another Postrider serves ${config.dataDir}`)
+  if (lock === null) throw new DataDirInUse(`another Postrider server uses ${config.dataDir}`)
   const rollback: Rollback = [lock.release]
   try {
     return await assemble(config, { options, rollback, unlock: lock.release })

@@ -181,7 +181,7 @@ function createSpooledMail(
   }
 }
 
-const discardedError = () => new Error('a spooled mail was read after it had been given up')
+const discardedError = () => new Error('a spooled message was read after it was discarded')
 
 /** Detaches the buffer of a written piece, so that its memory is free at once. Left to the garbage collector, a hundred
  *  mails of 25 MB pile up 200 MB or pause the thread repeatedly. Applies only to pieces with their own buffer; shared
@@ -210,7 +210,7 @@ async function readAll(file: FileHandle, sizeBytes: number): Promise<Uint8Array<
   const whole = new Uint8Array(sizeBytes)
   for (let at = 0; at < sizeBytes; ) {
     const { bytesRead } = await file.read(whole, at, sizeBytes - at, at)
-    if (bytesRead === 0) throw new Error(`a spooled mail of ${sizeBytes} bytes ends after ${at}`)
+    if (bytesRead === 0) throw new Error(`a spooled message of ${sizeBytes} bytes ends after ${at}`)
     at += bytesRead
   }
   return whole

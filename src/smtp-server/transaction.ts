@@ -125,7 +125,7 @@ const overSize = (sizeBytes: number, messageBytes: number): SmtpReply | null =>
 const failureOf = (writing: Promise<void>): Promise<unknown> =>
   writing.then(
     () => null,
-    (error: unknown) => error ?? new Error('the spool failed'),
+    (error: unknown) => error ?? new Error('cannot write to the spool'),
   )
 
 /** RFC 6531 §4.3: ESMTPSA → UTF8SMTPSA. */

@@ -66,11 +66,11 @@ function requireFieldsOnly(raw: Uint8Array, fields: readonly HeaderField[], body
     throw notValid('the header section', 'is too large')
   let end = 0
   for (const field of fields) {
-    if (field.start !== end) throw notValid('the header section', 'has a line that is no header field')
+    if (field.start !== end) throw notValid('the header section', 'contains a line that is not a header field')
     end = field.end
   }
   const isEnd = end === raw.byteLength || end === bodyAt - EMPTY_LINE
-  if (!isEnd) throw notValid('the header section', 'has a line that is no header field')
+  if (!isEnd) throw notValid('the header section', 'contains a line that is not a header field')
 }
 
 const EMPTY_LINE = 2
@@ -78,7 +78,7 @@ const EMPTY_LINE = 2
 function requireSingle(fields: readonly HeaderField[]): void {
   const seen = new Set<string>()
   for (const { key, name } of fields) {
-    if (SINGLE.has(key) && seen.has(key)) throw notValid(name, 'is given twice')
+    if (SINGLE.has(key) && seen.has(key)) throw notValid(name, 'must appear only once')
     seen.add(key)
   }
 }
@@ -86,7 +86,8 @@ function requireSingle(fields: readonly HeaderField[]): void {
 /** Encoded words are not allowed in addresses (RFC 2047 §5). Clients that decode them show another address. */
 function requireReadableAddresses(fields: readonly HeaderField[]): void {
   for (const { key, name, value } of fields) {
-    if (ADDRESSED.has(key) && hasEncodedAddress(value)) throw notValid(name, 'has an encoded word in an address')
+    if (ADDRESSED.has(key) && hasEncodedAddress(value))
+      throw notValid(name, 'must not contain an encoded word in an address')
   }
 }
 

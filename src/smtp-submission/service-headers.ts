@@ -26,12 +26,12 @@ export function readServiceHeaders(fields: readonly HeaderField[]): ServiceHeade
   const refuse = (field: string, fault: string | null) => fault && faults.push({ field, message: `${field} ${fault}` })
   const read = (name: string): string | null => {
     const found = fields.filter(({ key }) => key === name.toLowerCase())
-    if (found.length > 1) refuse(name, 'is given twice')
+    if (found.length > 1) refuse(name, 'must appear only once')
     return found[0] === undefined ? null : decodeWords(found[0].value)
   }
 
   const tags = tagsOf(read(TAGS) ?? '')
-  if (tags.length > MAX_TAGS) refuse(TAGS, `must name at most ${MAX_TAGS} tags`)
+  if (tags.length > MAX_TAGS) refuse(TAGS, `must contain at most ${MAX_TAGS} tags`)
   else for (const [index, tag] of tags.entries()) refuse(`${TAGS}[${index}]`, tagFault(tag))
 
   const given = parsed(read(METADATA) ?? '{}')

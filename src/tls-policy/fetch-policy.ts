@@ -29,8 +29,8 @@ export function createFetchPolicy(options: { get: Get; clock: Clock; port?: numb
       return isCertificate ? { failure: 'sts-webpki-invalid', detail: answer.error } : fetchError(answer.error)
     }
     if (answer.status !== 200) return fetchError(`status ${answer.status}`)
-    if (!/^text\/plain[ \t]*(;|$)/i.test(answer.contentType ?? '')) return fetchError('the answer is not text/plain')
-    if (answer.text === null) return fetchError('the answer is too long or not UTF-8')
+    if (!/^text\/plain[ \t]*(;|$)/i.test(answer.contentType ?? '')) return fetchError('the response is not text/plain')
+    if (answer.text === null) return fetchError('the response is too long or not UTF-8')
     const policy = readMtaSts(answer.text)
     return 'invalid' in policy ? { failure: 'sts-policy-invalid', detail: policy.invalid } : policy
   }

@@ -97,7 +97,7 @@ test('replaces a rejected nonce twice, not forever', async () => {
   authority.mischief.badNonces = 2
   await order(['mail.example.com'])
   authority.mischief.badNonces = 3
-  expect((await failure(['mail.example.com'])).message).toBe('the authority says: not this nonce')
+  expect((await failure(['mail.example.com'])).message).toBe('error from the CA: not this nonce')
 })
 
 test('another key gives another account, with or without a contact', async () => {
@@ -119,7 +119,7 @@ test('reports all refused names', async () => {
 test('reports a limit with its waiting time', async () => {
   authority.mischief.limitedSeconds = 86_400
   expect(await failure(['mail.example.com'])).toMatchObject({
-    message: 'the authority says: too many',
+    message: 'error from the CA: too many',
     retryAfterMs: 86_400_000,
   })
 })
@@ -130,7 +130,7 @@ describe('slow authorities', () => {
     authority.mischief.stuck = 'order'
     const clock = quickClock()
     const { message } = await failure(['mail.example.com'], { clock })
-    expect(message).toBe('the authority takes too long: processing')
+    expect(message).toBe('timed out waiting for the CA, last status: processing')
     expect(new Set(clock.sleeps)).toEqual(new Set([45_000]))
     expect(clock.sleeps.length).toBe((15 * 60) / 45)
     authority.retryAfter = '86400'
@@ -142,7 +142,7 @@ describe('slow authorities', () => {
   test('time out when they never validate', async () => {
     authority.retryAfter = '60'
     authority.mischief.stuck = 'authorization'
-    expect((await failure(['mail.example.com'])).message).toBe('the authority takes too long: pending')
+    expect((await failure(['mail.example.com'])).message).toBe('timed out waiting for the CA, last status: pending')
   })
 
   test('are abandoned when the server stops', async () => {
@@ -172,7 +172,7 @@ describe('authority failures:', () => {
     '%s that is cut off repeatedly fails the order',
     async (step) => {
       authority.mischief.cut = { [step]: 100 }
-      expect((await failure(['mail.example.com'])).message).toStartWith('the authority does not answer: ')
+      expect((await failure(['mail.example.com'])).message).toStartWith('no response from the CA: ')
       const asked = authority.asked.filter((each) => each === step).length
       expect(asked).toBe(['directory', 'authorization'].includes(step) ? 3 : 1)
     },
@@ -182,9 +182,7 @@ describe('authority failures:', () => {
     '%s with another content type fails the order',
     async (garbage) => {
       authority.mischief.garbage = garbage
-      expect((await failure(['mail.example.com'])).message).toBe(
-        'the authority answers what is no JSON: <html>502</html>',
-      )
+      expect((await failure(['mail.example.com'])).message).toBe('the CA returned invalid JSON: <html>502</html>')
     },
   )
 
@@ -192,14 +190,16 @@ describe('authority failures:', () => {
   test('redirects by the authority are not followed', async () => {
     for (const finalizeAt of ['https://10.0.0.1/finalize', 'http://127.0.0.1/finalize', 'not a URL']) {
       authority.mischief.finalizeAt = finalizeAt
-      expect((await failure(['mail.example.com'])).message).toBe(`the authority sends us elsewhere: ${finalizeAt}`)
+      expect((await failure(['mail.example.com'])).message).toBe(
+        `the CA returned a URL of another origin: ${finalizeAt}`,
+      )
     }
   })
 
   test('an untrusted authority receives no request', async () => {
     const ask = createAsk({ resolver: silentResolver, mayConnect: () => true, userAgent: 'test' })
     expect((await failure(['mail.example.com'], { ask })).message).toBe(
-      'the authority does not answer: certificate is not trusted',
+      'no response from the CA: certificate is not trusted',
     )
     expect(authority.asked).toEqual([])
   })

@@ -60,9 +60,9 @@ test.each(['here.test', 'alias.test'])('%s leads here', async (name) => {
 test.each([
   ['empty.test', 'empty.test has no A or AAAA record'],
   ['nothing.test', 'nothing.test has no A or AAAA record'],
-  ['broken.test', 'the DNS gives no answer for broken.test'],
-  ['both.test', 'both.test leads to 127.0.0.2, which is not this machine'],
-  ['private.test', 'private.test leads to 10.1.2.3, which is not this machine'],
+  ['broken.test', 'DNS did not respond for broken.test'],
+  ['both.test', 'both.test resolves to 127.0.0.2, which is not this machine'],
+  ['private.test', 'private.test resolves to 10.1.2.3, which is not this machine'],
 ])('%s does not: %s', async (name, reason) => {
   expect(await look(name)).toEqual({ kind: 'elsewhere', reason })
 })
@@ -78,7 +78,7 @@ test('a silent public address may be forwarded to a machine with only private ad
   expect(await look('world.test', ['127.0.0.1', '10.0.0.5'])).toEqual({ kind: 'unknown' })
   expect(await look('world.test', ['127.0.0.1', '192.5.5.241'])).toEqual({
     kind: 'elsewhere',
-    reason: 'world.test leads to 198.41.0.4, which is not this machine',
+    reason: 'world.test resolves to 198.41.0.4, which is not this machine',
   })
 })
 
@@ -92,6 +92,6 @@ test('reports an own address without an answer by its port', async () => {
   closed.stop(true)
   expect(await look('here.test', ['127.0.0.1'], port)).toEqual({
     kind: 'elsewhere',
-    reason: `127.0.0.1 is ours, but http.listen_redirect is not reached at its port ${port}`,
+    reason: `127.0.0.1 is an address of this machine, but http.listen_redirect is not reachable on port ${port}`,
   })
 })

@@ -58,7 +58,7 @@ async function open(names = [HOST], settings = 'settings'): Promise<Renewal> {
     domainNames: async () => domainNames,
     reachOf: async (name) => reach[name] ?? { kind: 'here' },
     windowOf: async () => {
-      if (wish === 'silence') throw new OrderFailure('the authority does not answer: timeout')
+      if (wish === 'silence') throw new OrderFailure('no response from the CA: timeout')
       return wish
     },
     order: (wanted, { signal, replaces }) => {
@@ -86,7 +86,7 @@ async function pass(renewal: Renewal, ms: number, stepMs = MINUTE_MS): Promise<v
 
 const hours = () => orders.map((order) => order.hours)
 const refusing = async () => {
-  throw new OrderFailure('the authority says: no')
+  throw new OrderFailure('error from the CA: no')
 }
 
 test('the first certificate is fetched at once, readable by its owner only, and kept over a restart', async () => {
@@ -212,7 +212,7 @@ describe('failures', () => {
 
   test('wait for as long as the authority says', async () => {
     answer = async () => {
-      throw new OrderFailure('the authority says: too many', { retryAfterMs: 3 * DAY_MS })
+      throw new OrderFailure('error from the CA: too many', { retryAfterMs: 3 * DAY_MS })
     }
     await pass(await open(), 7 * DAY_MS, HOUR_MS)
     expect(hours()).toEqual([0, 72, 144])
@@ -241,8 +241,12 @@ describe('failures', () => {
 
   test.each<[string, () => Promise<Certificate>, string]>([
     ['another name', () => made(['other.example.com']), `without ${HOST}`],
-    ['invalid PEM', async () => ({ certificatePem: 'nothing', keyPem: 'nothing' }), 'sent no certificate'],
-    ['another key', async () => ({ ...(await made([HOST])), keyPem: (await made([HOST])).keyPem }), 'for another key'],
+    ['invalid PEM', async () => ({ certificatePem: 'nothing', keyPem: 'nothing' }), 'sent an invalid certificate'],
+    [
+      'another key',
+      async () => ({ ...(await made([HOST])), keyPem: (await made([HOST])).keyPem }),
+      'private key does not match',
+    ],
   ])('include a certificate of %s', async (_what, given, words) => {
     answer = given
     const renewal = await open()
@@ -276,7 +280,7 @@ describe('failures', () => {
 })
 
 describe('names', () => {
-  const elsewhere: Reach = { kind: 'elsewhere', reason: `${API} leads to 192.0.2.1, which is not this machine` }
+  const elsewhere: Reach = { kind: 'elsewhere', reason: `${API} resolves to 192.0.2.1, which is not this machine` }
 
   test('that lead elsewhere cost no attempt, are logged once, and are added when they lead here', async () => {
     reach[HOST] = { kind: 'elsewhere', reason: `${HOST} has no A or AAAA record` }

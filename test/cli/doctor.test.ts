@@ -90,7 +90,7 @@ describe('doctor', () => {
       expect(stderr).toBe('')
       expect(code).toBe(1)
       expect(stdout).toMatch(/^Checking mail\.example\.com\n/)
-      expect(stdout).toMatch(/^ {2}✗ store +data_dir .*postrider\.db is damaged.*\n {6}→ stop here, keep a copy/m)
+      expect(stdout).toMatch(/^ {2}✗ store +data_dir .*postrider\.db is damaged.*\n {6}→ Keep a copy/m)
       expect(stdout).toMatch(/^ {2}✓ config +.*config\.toml$/m)
       expect(stdout).not.toContain('\x1b')
     },

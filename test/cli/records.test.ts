@@ -69,7 +69,7 @@ describe('management commands', () => {
     async () => {
       const [key, away] = [join(place.dataDir, 'seal.key'), join(place.folder, 'seal.key')]
       renameSync(key, away)
-      const missing = `data_dir ${place.dataDir}: ${key} is missing: the secrets in the database were encrypted with it; put it back from your backup`
+      const missing = `data_dir ${place.dataDir}: ${key} is missing. The secrets in the database were encrypted with it. Restore the file from your backup.`
       await expectRefused(2, missing, 'org', 'list')
       await expectRefused(2, missing, 'serve')
       renameSync(away, key)

@@ -114,7 +114,7 @@ describe('serve', () => {
       const { http } = JSON.parse(await first.line)
       const second = await postrider('serve', '--config', place.file)
       expect(second).toMatchObject({ code: 3, stdout: '' })
-      expect(second.stderr.trim()).toBe(`another Postrider serves ${place.dataDir}`)
+      expect(second.stderr.trim()).toBe(`another Postrider server uses ${place.dataDir}`)
       expect((await fetch(`http://${http}/healthz`)).status).toBe(200)
       first.kill('SIGTERM')
       expect((await first.ended).code).toBe(0)
@@ -152,11 +152,11 @@ describe('serve', () => {
       const [one, other] = await Promise.all([made(), made()])
       writeFileSync(pem, 'no certificate')
       writeFileSync(key, other.keyPem)
-      expect(await refusal()).toBe(`${pem} is no PEM certificate`)
+      expect(await refusal()).toBe(`${pem} is not a PEM certificate`)
       writeFileSync(pem, one.certificatePem)
       expect(await refusal()).toBe(`${key} is not the key of ${pem}`)
       writeFileSync(key, 'no key')
-      expect(await refusal()).toBe(`${key} is no PEM private key`)
+      expect(await refusal()).toBe(`${key} is not a PEM private key`)
     },
     LIMIT_MS,
   )

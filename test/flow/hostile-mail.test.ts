@@ -54,7 +54,10 @@ test('the raw view of such a mail is refused, and deliveries continue meanwhile'
   const [delivery] = server.threads()
   const { status, body: answer } = await server.ask('GET', `/v1/messages/${body.id}/content?part=raw`)
   expect(status).toBe(422)
-  expect(answer.error).toMatchObject({ code: 'invalid_state', message: 'the message took too long to prepare' })
+  expect(answer.error).toMatchObject({
+    code: 'invalid_state',
+    message: 'The message took too long to prepare. Make its HTML simpler or smaller.',
+  })
   expect(server.threads()).toEqual([delivery!])
 })
 

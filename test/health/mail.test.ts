@@ -108,7 +108,7 @@ describe('store', () => {
   test('that is writable passes; a full disk is reported', async () => {
     expect(await checkStore({ checkWritable: async () => {} })).toMatchObject({ status: 'pass' })
     const full = async () => {
-      throw new StoreUnavailable('less of the disk is free than storage.min_free_bytes', { isFull: true })
+      throw new StoreUnavailable('free disk space is below storage.min_free_bytes', { isFull: true })
     }
     expect(await checkStore({ checkWritable: full })).toMatchObject({
       status: 'fail',

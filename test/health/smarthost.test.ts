@@ -16,12 +16,12 @@ const check = (greeting: Partial<Greeting>) => {
 
 test('the smarthost accepts our login, refuses it, or is unreachable', async () => {
   expect(await check({})).toMatchObject({ status: 'pass', message: 'smtp.example:587 accepts our login, after 12 ms' })
-  const refused = await check({ problem: 'login was refused: 535 5.7.8 no' })
+  const refused = await check({ problem: 'authentication failed: 535 5.7.8 no' })
   expect(refused).toMatchObject({ status: 'fail' })
   expect(refused.advice).toContain('percent-encoded')
-  const unproven = await check({ problem: 'the password was not sent: [10.0.0.1]:587 did not prove its name' })
+  const unproven = await check({ problem: 'password not sent: the certificate of [10.0.0.1]:587 is not verified' })
   expect(unproven.advice).toContain('delivery.smarthost_certificates')
-  const silent = await check({ isReached: false, problem: 'no connection to 192.0.2.1:587 in time' })
+  const silent = await check({ isReached: false, problem: 'cannot connect to 192.0.2.1:587: timed out' })
   expect(silent.advice).toContain('2525')
   expect(await machine.check('smarthost')).toMatchObject({ status: 'skip' })
 })

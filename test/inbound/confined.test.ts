@@ -94,7 +94,7 @@ describe.skipIf(PROBED.kind !== 'confined')('a confined reader', () => {
     const { stdout } = Bun.spawnSync([process.execPath, '-e', script])
     const broken = JSON.parse(stdout.toString()) as string[]
     expect(broken).toContain('open a file')
-    expect(broken).toContain('make an internet socket')
+    expect(broken).toContain('create an internet socket')
     expect(broken).toContain('run a program')
     expect(broken).toContain('start a process')
     expect(broken).toContain('signal its parent')
@@ -256,7 +256,7 @@ describe.skipIf(PROBED.kind !== 'confined')('a compromised reader', () => {
       const { user, system } = process.cpuUsage(before)
       // Of two readers. Without an end it would be almost two minutes.
       expect((user + system) / 1000).toBeLessThan(10_000)
-      expect(logged.join()).toMatch(/it sends more than its jobs need|it wrote too much to stderr/)
+      expect(logged.join()).toMatch(/the process sends more than its jobs need|the process wrote too much to stderr/)
     },
     60_000,
   )
@@ -266,7 +266,7 @@ describe.skipIf(PROBED.kind !== 'confined')('a compromised reader', () => {
     const readers = hostileReaders({ limits: { computeMs: 60_000, totalMs: 60_000 } })
     await readers.read(healthy())
     await expect(readers.read(doing('eat'))).rejects.toThrow('451 4.3.0')
-    expect(logged.join()).toContain('it held too much memory')
+    expect(logged.join()).toContain('the process exceeded its memory limit')
   }, 60_000)
 
   test('does not stop other readers', async () => {

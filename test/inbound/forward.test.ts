@@ -198,8 +198,8 @@ describe('several routes of one mail', () => {
 
 describe('a route that cannot forward', () => {
   const cases: [string, domain: string, to: string, fault: string][] = [
-    ['a domain without keys', 'keyless.test', 'bo@b.test', 'keyless.test has no published key'],
-    ['an invalid target', 'ours.test', 'bo', 'not an address to forward to: "bo"'],
+    ['a domain without keys', 'keyless.test', 'bo@b.test', 'keyless.test has no published RSA key'],
+    ['an invalid target', 'ours.test', 'bo', 'invalid forwarding address: "bo"'],
   ]
   test.each(cases)('with %s accepts nothing', async (_, domain, to, fault) => {
     await setup.addDomain('keyless.test', { dkim: [] })

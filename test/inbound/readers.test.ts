@@ -175,7 +175,7 @@ describe.each([
       const whole = { ...broken, read: async () => new Uint8Array(mail(['Subject: short'])) }
       const reading = await shared.read({ ...job(Buffer.from('')), raw: whole })
       closeSync(fd)
-      expect([reading.head.subject, reading.parseError]).toEqual(['short', 'it could not be read'])
+      expect([reading.head.subject, reading.parseError]).toEqual(['short', 'parsing failed'])
     })
 
     test('has attachments that can be read again from the store', async () => {

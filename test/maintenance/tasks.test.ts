@@ -82,9 +82,9 @@ const CALLS: Record<string, unknown[][]> = {
   'audit log': [['auditLog.prune', NOW - 366 * DAY, 100]],
   'operator sessions': [['sessions.prune', NOW, 100]],
   'stored bytes': [['usage.countSome']],
-  'stored bytes from the beginning': [['usage.beginCount']],
+  'recount of stored bytes': [['usage.beginCount']],
   'usage of past days': [['usage.prune', NOW, 100]],
-  'forward targets that never answered': [['forwardTargets.prune', NOW - 30 * DAY, 100]],
+  'unconfirmed forward targets': [['forwardTargets.prune', NOW - 30 * DAY, 100]],
   'tls reports': [['sendTlsReports', NOW]],
   retention: [
     ['organizations.list'],
@@ -109,7 +109,7 @@ test('tasks that remove old records take the earlier of both clocks', () => {
     'idempotency keys',
     'audit log',
     'usage of past days',
-    'forward targets that never answered',
+    'unconfirmed forward targets',
     'retention',
   ])
 })
@@ -130,9 +130,9 @@ test('tasks run at their own intervals, and those that restarts must not delay r
     ['audit log', 3600],
     ['operator sessions', 3600],
     ['stored bytes', 1],
-    ['stored bytes from the beginning', 604_800],
+    ['recount of stored bytes', 604_800],
     ['usage of past days', 3600],
-    ['forward targets that never answered', 3600],
+    ['unconfirmed forward targets', 3600],
     ['tls reports', 60],
     ['retention', 600, 60],
   ])
@@ -144,7 +144,7 @@ test.each([
   ['audit log', 'auditLog.prune', 100],
   ['operator sessions', 'sessions.prune', 100],
   ['usage of past days', 'usage.prune', 100],
-  ['forward targets that never answered', 'forwardTargets.prune', 100],
+  ['unconfirmed forward targets', 'forwardTargets.prune', 100],
 ])('%s: runs again at once when %s removed as much as it was asked for', async (name, method, limit) => {
   const removing = (count: number) => tasks({ answers: { [method]: Promise.resolve(count) } }).run(name)
   expect(await removing(limit)).toBe(true)

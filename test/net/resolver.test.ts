@@ -248,7 +248,7 @@ describe('DNS failures', () => {
     })
     expect(await resolverFor([server.address]).a('example.test')).toEqual({
       kind: 'temporary',
-      reason: 'malformed answer',
+      reason: 'malformed response',
     })
     server.close()
   })

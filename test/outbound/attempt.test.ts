@@ -182,7 +182,7 @@ test('where there is no host nothing is connected to, and the transcript says wh
     outcome: 'deferred',
     cause: { class: 'dns', rule: 'dns:private' },
   })
-  expect(inner.attempt.transcript).toContain('only private addresses, not connected to')
+  expect(inner.attempt.transcript).toContain('only private addresses, skipped')
   const nobody = await attempt(job({ recipient: 'a@null.test' }))
   expect(nobody.outcome).toMatchObject({ kind: 'bounced', bounceType: 'hard', code: '5.1.10' })
 })

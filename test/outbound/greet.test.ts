@@ -43,7 +43,7 @@ describe('a connection without a mail', () => {
   test('reports a refused login, without the password', async () => {
     const called = await call({ login: { user: 'shop', password: 'wrong horse' } })
     expect(called.isReached).toBe(true)
-    expect(called.problem).toContain('login was refused: 535 5.7.8')
+    expect(called.problem).toContain('authentication failed: 535 5.7.8')
     expect(JSON.stringify(called)).not.toContain('wrong horse')
     expect(called.words).not.toContain(Buffer.from('\0shop\0wrong horse').toString('base64'))
   })

@@ -173,7 +173,7 @@ for (const [name, move] of [
     await offer(via, peer(mx))
     const { answer, transcript } = await offer(via, peer(mx))
     expect(answer).toMatchObject({ stage: 'content', reply: { code: 250 } })
-    expect(transcript).toContain('the kept connection had gone')
+    expect(transcript).toContain('the reused connection was closed')
     expect(mx.connections()).toBe(2)
     expect(mx.mails.length).toBe(2)
   })

@@ -264,19 +264,23 @@ describe('the mail of the author', () => {
 describe('a mail is refused', () => {
   const CASES: [what: string, headers: string[], reply: string][] = [
     ['without From', ['To: ann@remote.example'], '550 5.6.0 From is missing'],
-    ['with two From', ['From: shop@example.com', 'From: shop@example.com'], '550 5.6.0 From is given twice'],
-    ['with two Subjects', ['From: shop@example.com', 'Subject: a', 'subject: b'], '550 5.6.0 subject is given twice'],
+    ['with two From', ['From: shop@example.com', 'From: shop@example.com'], '550 5.6.0 From must appear only once'],
+    [
+      'with two Subjects',
+      ['From: shop@example.com', 'Subject: a', 'subject: b'],
+      '550 5.6.0 subject must appear only once',
+    ],
     ['with two authors', ['From: shop@example.com, ceo@example.com'], '550 5.6.0 From must be one address such as'],
     ['with an author in a group', ['From: us:shop@example.com;'], '550 5.6.0 From must be one address such as'],
     [
       'with an encoded word in the address of its author',
       ['From: =?utf-8?q?ceo=40bank.example?=@example.com'],
-      '550 5.6.0 From has an encoded word in an address',
+      '550 5.6.0 From must not contain an encoded word in an address',
     ],
     [
       'with an encoded word in a Reply-To address',
       ['From: shop@example.com', 'Reply-To: Bank <=?utf-8?q?ceo,bank?=@example.com>'],
-      '550 5.6.0 Reply-To has an encoded word in an address',
+      '550 5.6.0 Reply-To must not contain an encoded word in an address',
     ],
     [
       'from another domain',
@@ -291,12 +295,12 @@ describe('a mail is refused', () => {
     [
       'with a line that is not a field',
       ['From: shop@example.com', 'nonsense'],
-      '550 5.6.0 the header section has a line',
+      '550 5.6.0 the header section contains a line',
     ],
     [
       'with an mbox line',
       ['From shop Sat Nov 21', 'From: shop@example.com'],
-      '550 5.6.0 the header section has a line',
+      '550 5.6.0 the header section contains a line',
     ],
     ['that is in a loop', [...Array(51).fill('Received: by x'), 'From: shop@example.com'], '554 5.4.6 mail loop'],
     [
@@ -327,7 +331,7 @@ describe('a mail is refused', () => {
     [
       'with too many tags',
       ['From: shop@example.com', 'X-Service-Tags: a,b,c,d,e,f,g,h,i,j,k'],
-      '550 5.6.0 X-Service-Tags must name at most 10 tags',
+      '550 5.6.0 X-Service-Tags must contain at most 10 tags',
     ],
     [
       'with a bad idempotency key',

@@ -89,10 +89,10 @@ test('does not connect to a policy host in a private network', async () => {
 test('a policy host that sends endless interim answers, headers or chunks is disconnected at once', async () => {
   const pair = { key: certificate.keyPem, cert: certificate.certificatePem }
   for (const [misbehaviour, detail] of [
-    ['endless 100 Continue', 'too many interim answers'],
-    ['endless 103 Early Hints', 'too many interim answers'],
-    ['endless headers', 'answer has too many headers'],
-    ['endless chunks of one byte', 'answer has too many chunks'],
+    ['endless 100 Continue', 'too many interim responses'],
+    ['endless 103 Early Hints', 'too many interim responses'],
+    ['endless headers', 'response has too many headers'],
+    ['endless chunks of one byte', 'response has too many chunks'],
   ] as const) {
     const peer = await startHostilePeer(pair, misbehaviour)
     expect(await fetchWith({ port: peer.port })('remote.test')).toEqual({ failure: 'sts-policy-fetch-error', detail })

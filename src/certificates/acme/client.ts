@@ -61,7 +61,8 @@ export async function openClient(directoryUrl: string, signer: Signer, deps: Acm
 
   /** One HTTP request; keeps the nonce of its response. */
   const exchange = async (url: string, headers: Record<string, string>, body: string | null): Promise<Exchange> => {
-    if (URL.parse(url)?.origin !== origin) throw new OrderFailure(`the authority sends us elsewhere: ${excerpt(url)}`)
+    if (URL.parse(url)?.origin !== origin)
+      throw new OrderFailure(`the CA returned a URL of another origin: ${excerpt(url)}`)
     if (deps.signal.aborted) throw new OrderFailure('stopped')
     const answer = await deps.ask(url, { headers, body, maxBytes: MAX_BYTES, timeoutMs: TIMEOUT_MS })
     if (answer.kind !== 'answered') return answer
@@ -84,7 +85,7 @@ export async function openClient(directoryUrl: string, signer: Signer, deps: Acm
     // The authority has probably dropped a nonce that was kept for long.
     if (nonces.length === 0) await withRetry(() => exchange(directory.newNonce, {}, null)).then(required)
     const fresh = nonces.pop()
-    if (fresh === undefined) throw new OrderFailure('the authority gives no nonce')
+    if (fresh === undefined) throw new OrderFailure('the CA returned no nonce')
     return fresh
   }
 
@@ -103,7 +104,7 @@ export async function openClient(directoryUrl: string, signer: Signer, deps: Acm
     openAccount: async (contact) => {
       const request = { termsOfServiceAgreed: true, ...(contact === null ? {} : { contact: [`mailto:${contact}`] }) }
       const { location } = required(await signed(directory.newAccount, request, JSON_TYPE))
-      if (location === null) throw new OrderFailure('the authority gives the account no address')
+      if (location === null) throw new OrderFailure('the CA returned no account URL')
       account = location
     },
     get: async (url) => required(await withRetry(() => exchange(url, {}, null))),
@@ -122,11 +123,11 @@ export function read<Schema extends z.ZodType>(schema: Schema, text: string): z.
   try {
     value = JSON.parse(text)
   } catch {
-    throw new OrderFailure(`the authority answers what is no JSON: ${excerpt(text)}`)
+    throw new OrderFailure(`the CA returned invalid JSON: ${excerpt(text)}`)
   }
   const parsed = schema.safeParse(value)
   if (parsed.success) return parsed.data
-  throw new OrderFailure(`the authority answers something else than asked: ${excerpt(text)}`)
+  throw new OrderFailure(`unexpected response from the CA: ${excerpt(text)}`)
 }
 
 /** Text from the authority → one line that is safe to show. */
@@ -136,8 +137,8 @@ export function excerpt(text: string): string {
 
 /** A successful response; otherwise an OrderFailure with the authority's text and the names it concerns. */
 function required(answer: Exchange): Answer {
-  if (answer.kind === 'blocked') throw new OrderFailure(`the authority cannot be asked: ${answer.reason}`)
-  if (answer.kind === 'no_answer') throw new OrderFailure(`the authority does not answer: ${answer.error}`)
+  if (answer.kind === 'blocked') throw new OrderFailure(`cannot connect to the CA: ${answer.reason}`)
+  if (answer.kind === 'no_answer') throw new OrderFailure(`no response from the CA: ${answer.error}`)
   const { status, text, retryAfterMs, headers } = answer
   if (status < 300 && text !== null) return { text, location: headers.location ?? null, retryAfterMs }
   const problem = problemOf(answer)
@@ -145,7 +146,7 @@ function required(answer: Exchange): Answer {
   const isLimit = status === 429 || status === 503 || problem?.type.endsWith(':rateLimited') === true
   const subproblems = problem?.subproblems ?? []
   const words = [detail, ...subproblems.map((each) => `${each.identifier?.value ?? ''}: ${each.detail}`)].join('; ')
-  throw new OrderFailure(`the authority says: ${excerpt(words)}`, {
+  throw new OrderFailure(`error from the CA: ${excerpt(words)}`, {
     retryAfterMs: isLimit ? (retryAfterMs ?? 0) : 0,
     refusedNames: subproblems.flatMap(({ identifier }) => (identifier === undefined ? [] : [identifier.value])),
   })

@@ -33,7 +33,7 @@ export async function orderCertificate(
   const made = await client.post(client.directory.newOrder, request)
   const order = read(ORDER, made.text)
   const orderUrl = made.location
-  if (orderUrl === null) throw new OrderFailure('the authority gives the order no address')
+  if (orderUrl === null) throw new OrderFailure('the CA returned no order URL')
 
   const watch = <T extends { status: string }>(
     url: string,
@@ -43,12 +43,12 @@ export async function orderCertificate(
   await prove(order.authorizations, { client, signer, show: deps.show, watch })
 
   const proved = await watch(orderUrl, ORDER, (status) => status === 'pending')
-  if (proved.status !== 'ready') throw failed('the order', proved)
+  if (proved.status !== 'ready') throw failed(proved)
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const csr = certificateRequest(names, { privateKey, publicKey }).toString('base64url')
   await client.post(order.finalize, { csr })
   const done = await watch(orderUrl, ORDER, (status) => status === 'ready' || status === 'processing')
-  if (done.status !== 'valid' || done.certificate === undefined) throw failed('the order', done)
+  if (done.status !== 'valid' || done.certificate === undefined) throw failed(done)
 
   const { text } = await client.look(done.certificate, 'application/pem-certificate-chain')
   return { certificatePem: text, keyPem: String(privateKey.export({ type: 'pkcs8', format: 'pem' })) }
@@ -93,7 +93,7 @@ async function prove(
       const name = authorization.identifier.value
       const challenge = authorization.challenges.find(({ type }) => type === 'http-01')
       if (challenge === undefined || !TOKEN.test(challenge.token)) {
-        throw new OrderFailure(`the authority does not take HTTP-01 for ${excerpt(name)}`, { refusedNames: [name] })
+        throw new OrderFailure(`the CA does not offer HTTP-01 for ${excerpt(name)}`, { refusedNames: [name] })
       }
       hide.push(by.show(challenge.token, by.signer.keyAuthorization(challenge.token)))
       await by.client.post(challenge.url, {})
@@ -128,16 +128,13 @@ async function untilSettled<T extends { status: string }>(
     if (!isUnderWay(found.status)) return found
     const waitMs = Math.min(Math.max(answer.retryAfterMs ?? POLL_MS, SHORTEST_POLL_MS), LONGEST_POLL_MS)
     if (deps.clock.now() + waitMs > deadline)
-      throw new OrderFailure(`the authority takes too long: ${excerpt(found.status)}`)
+      throw new OrderFailure(`timed out waiting for the CA, last status: ${excerpt(found.status)}`)
     await deps.clock.sleep(waitMs, deps.signal)
   }
 }
 
-function failed(
-  what: string,
-  { status, error }: { status: string; error?: { detail: string } | undefined },
-): OrderFailure {
-  return new OrderFailure(`the authority ended ${what}: ${excerpt(error?.detail || status)}`)
+function failed({ status, error }: { status: string; error?: { detail: string } | undefined }): OrderFailure {
+  return new OrderFailure(`the CA rejected the order: ${excerpt(error?.detail || status)}`)
 }
 
 /** RFC 8555 §8.3: base64url. It becomes part of a path. */

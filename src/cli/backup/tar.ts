@@ -67,7 +67,7 @@ export function readTar(chunks: AsyncIterable<Uint8Array>): TarReader {
   const some = async (most: number): Promise<Uint8Array> => {
     while (rest.length === 0) {
       const { done, value } = await source.next()
-      if (done) throw new TarDamaged('the archive ends too early')
+      if (done) throw new TarDamaged('the archive is truncated')
       rest = value
     }
     const taken = rest.subarray(0, most)
@@ -86,12 +86,12 @@ export function readTar(chunks: AsyncIterable<Uint8Array>): TarReader {
 
   return {
     next: async () => {
-      if (left > 0) throw new Error('the file before was not read')
+      if (left > 0) throw new Error('the previous file was not read')
       await exactly(padding)
       const head = await exactly(BLOCK)
       if (head.every((byte) => byte === 0)) {
         const second = await exactly(BLOCK)
-        if (second.some((byte) => byte !== 0)) throw new TarDamaged('the archive is damaged: its end is cut short')
+        if (second.some((byte) => byte !== 0)) throw new TarDamaged('the archive has an invalid end marker')
         padding = 0
         return null
       }
@@ -112,17 +112,17 @@ export function readTar(chunks: AsyncIterable<Uint8Array>): TarReader {
 
 function parseHead(head: Buffer): TarHead {
   const sum = Number.parseInt(head.toString('latin1', CHECKSUM_AT, CHECKSUM_AT + 6), 8)
-  if (sum !== sumOf(head)) throw new TarDamaged('the archive is damaged: the head of a file does not add up')
+  if (sum !== sumOf(head)) throw new TarDamaged('the checksum of a file header does not match')
   const type = head[TYPE_AT]
-  if (type !== 0x30 && type !== 0) throw new TarDamaged('the archive holds something that is no regular file')
+  if (type !== 0x30 && type !== 0) throw new TarDamaged('the archive contains an entry that is not a regular file')
   // Other programs prepend this prefix to the name, so they would unpack a different file.
-  if (head[PREFIX_AT] !== 0) throw new TarDamaged('the archive holds a file with a long path')
+  if (head[PREFIX_AT] !== 0) throw new TarDamaged('the archive contains a file with a long path')
   const text = head.toString('utf8', 0, NAME_BYTES)
   const bytes =
     head[SIZE_AT] === 0x80
       ? Number(head.readBigUInt64BE(SIZE_AT + 4))
       : Number.parseInt(head.toString('latin1', SIZE_AT, SIZE_AT + 11), 8)
-  if (!Number.isSafeInteger(bytes)) throw new TarDamaged('the archive is damaged: the size of a file is no number')
+  if (!Number.isSafeInteger(bytes)) throw new TarDamaged('the size of a file is not a number')
   return { name: text.replace(/\0.*$/s, ''), bytes }
 }
 

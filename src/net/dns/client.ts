@@ -30,7 +30,7 @@ export function createAsk(options: {
 }): Ask {
   const { random, timeoutMs, isTrusted } = options
   const servers = options.servers.map(parseServer)
-  if (servers.length === 0) throw new Error('no DNS server given')
+  if (servers.length === 0) throw new Error('no DNS server configured')
   const tries = Math.max(options.tries, servers.length)
 
   return async (name, type) => {
@@ -128,7 +128,7 @@ const temporary = (reason: string, isFinal = false): Failure => ({ kind: 'tempor
 function judge(message: DecodedPacket): ServerReply {
   const rcode = rcodeOf(message)
   if (rcode !== 0 && rcode !== 3) return temporary(RCODES[rcode] ?? `RCODE${rcode}`, true)
-  if (message.flag_tc) return temporary('truncated over TCP', true)
+  if (message.flag_tc) return temporary('truncated response over TCP', true)
   return {
     kind: 'answered',
     isNxdomain: rcode === 3,
@@ -154,7 +154,7 @@ const overUdp: Exchange = ({ host, port }, question, query, timeoutMs) =>
       resolve(received)
     }
     const timer = setTimeout(() => end(temporary('timeout')), timeoutMs)
-    socket.on('error', () => end(temporary('no server answers')))
+    socket.on('error', () => end(temporary('no response from the server')))
     socket.on('message', (bytes) => {
       const received = receive(bytes, question)
       if (received) end(received)
@@ -173,8 +173,8 @@ const overTcp: Exchange = ({ host, port }, question, query, timeoutMs) =>
       resolve(received)
     }
     const timer = setTimeout(() => end(temporary('timeout')), timeoutMs)
-    socket.on('error', () => end(temporary('no server answers over TCP')))
-    socket.on('close', () => end(temporary('no server answers over TCP')))
+    socket.on('error', () => end(temporary('no response from the server over TCP')))
+    socket.on('close', () => end(temporary('no response from the server over TCP')))
     socket.on('connect', () => socket.write(frameMessage(query)))
     socket.on('data', (bytes) => {
       for (const message of takeMessages(Buffer.from(bytes))) {
@@ -187,15 +187,15 @@ const overTcp: Exchange = ({ host, port }, question, query, timeoutMs) =>
 /** Bytes → the answer to our question; a failure if it is ours but unreadable; null if it is not ours. */
 function receive(bytes: Buffer, question: DnsQuestion): Received | null {
   if (bytes.length < 12 || bytes.readUInt16BE() !== question.id) return null
-  if (!isCheap(bytes)) return temporary('answer too large', true)
+  if (!isCheap(bytes)) return temporary('response too large', true)
   try {
     const message = packet.decode(bytes)
     // dns-packet reads past the end of a truncated message and invents the rest; NaN counts as past the end.
-    if (!(packet.decode.bytes <= bytes.length) || !isWhole(bytes)) return temporary('malformed answer', true)
+    if (!(packet.decode.bytes <= bytes.length) || !isWhole(bytes)) return temporary('malformed response', true)
     if (!message.flag_qr) return null
     return isAnswerTo(message, question) ? message : null
   } catch {
-    return temporary('malformed answer', true)
+    return temporary('malformed response', true)
   }
 }
 

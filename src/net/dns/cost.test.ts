@@ -85,7 +85,7 @@ test('such an answer over TCP is a DNS failure, without 150 ms of work', async (
   })
   await new Promise<void>((resolve) => udp.bind(port, '127.0.0.1', resolve))
   const resolver = createResolver({ servers: [`127.0.0.1:${port}`], clock: systemClock, random: systemRandom })
-  expect(await resolver.ns('a.test')).toEqual({ kind: 'temporary', reason: 'answer too large' })
+  expect(await resolver.ns('a.test')).toEqual({ kind: 'temporary', reason: 'response too large' })
   resolver.close()
   udp.close()
   tcp.close()

@@ -129,7 +129,7 @@ describe('an invalid answer', () => {
     'HTTP/1.1 200 OK\r\nX: a\rb\r\n',
     'HTTP/1.1 200 OK\r\n folded at first\r\n',
   ])('%j is not HTTP', (text) => {
-    expect(faultOf(`${text}\r\n`)).toMatch(/^(answer is not HTTP|connection closed)$/)
+    expect(faultOf(`${text}\r\n`)).toMatch(/^(response is not HTTP|connection closed)$/)
     expect(readText(`${text}\r\n`).kind).toBe('fault')
   })
 
@@ -147,7 +147,9 @@ describe('an invalid answer', () => {
     'Transfer-Encoding: chunked, chunked',
     'Transfer-Encoding: chunked, gzip',
   ])('%j does not define where the body ends', (headers) => {
-    expect(faultOf(`HTTP/1.1 200 OK\r\n${headers}\r\n\r\n2\r\nok\r\n0\r\n\r\n`)).toBe('answer has conflicting lengths')
+    expect(faultOf(`HTTP/1.1 200 OK\r\n${headers}\r\n\r\n2\r\nok\r\n0\r\n\r\n`)).toBe(
+      'response has conflicting lengths',
+    )
   })
 
   test.each([
@@ -162,7 +164,7 @@ describe('an invalid answer', () => {
     '1;\0\r\n',
   ])('chunks %j are malformed', (chunk) => {
     const text = `HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n${chunk}`
-    expect(faultOf(text)).toBe('answer chunks are malformed')
+    expect(faultOf(text)).toBe('response chunks are malformed')
   })
 
   test('that ends too early is a closed connection', () => {
@@ -179,7 +181,7 @@ describe('an invalid answer', () => {
   })
 
   test('a switch of protocols is refused', () => {
-    expect(faultOf('HTTP/1.1 101 x\r\n')).toBe('answer switches protocols')
+    expect(faultOf('HTTP/1.1 101 x\r\n')).toBe('response switches protocols')
   })
 })
 
@@ -224,7 +226,7 @@ describe('a flood ends at its limit', () => {
     const flood = bytes(chunked + long('1\r\nx\r\n'))
     const small = read([flood], { isClosed: false })
     expect(small).toMatchObject({ kind: 'answer', answer: { isWhole: false } })
-    expect(read([flood], { keepBytes: 1_000_000 })).toEqual({ kind: 'fault', error: 'answer has too many chunks' })
+    expect(read([flood], { keepBytes: 1_000_000 })).toEqual({ kind: 'fault', error: 'response has too many chunks' })
   })
 
   test('an answer in thousands of one-byte pieces is abandoned', () => {
@@ -236,7 +238,7 @@ describe('a flood ends at its limit', () => {
       reading = reader.push(bytes('x'))
       pieces++
     }
-    expect(reading).toEqual({ kind: 'fault', error: 'answer comes in too many pieces' })
+    expect(reading).toEqual({ kind: 'fault', error: 'response arrives in too many pieces' })
     expect(pieces).toBe(ANSWER_LIMITS.reads.most)
   })
 

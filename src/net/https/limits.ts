@@ -3,31 +3,31 @@
  *  reads. */
 export const ANSWER_LIMITS = {
   /** 1xx responses before the final one (RFC 9110 §15.2). Go's net/http allows five. */
-  interimAnswers: { most: 5, phrase: 'too many interim answers' },
+  interimAnswers: { most: 5, phrase: 'too many interim responses' },
   /** Status line and headers of one response, in bytes, as in Node. */
-  headBytes: { most: 16_384, phrase: 'answer headers are too large' },
+  headBytes: { most: 16_384, phrase: 'response headers are too large' },
   /** The same for all responses together, including interim ones. */
-  allHeadBytes: { most: 32_768, phrase: 'answer headers are too large' },
+  allHeadBytes: { most: 32_768, phrase: 'response headers are too large' },
   /** Headers of one response, including trailers. Apache has the same limit for a request. */
-  headerLines: { most: 100, phrase: 'answer has too many headers' },
+  headerLines: { most: 100, phrase: 'response has too many headers' },
   /** One status line, header or trailer, in bytes. */
-  lineBytes: { most: 8_192, phrase: 'answer headers are too large' },
+  lineBytes: { most: 8_192, phrase: 'response headers are too large' },
   /** One chunk-size line with its extensions, in bytes (RFC 9112 §7.1.1). */
-  chunkLineBytes: { most: 256, phrase: 'answer chunks are malformed' },
+  chunkLineBytes: { most: 256, phrase: 'response chunks are malformed' },
   /** Chunks of one response: the 4 KiB that we read need 4,096 chunks of one byte. */
-  chunks: { most: 8_192, phrase: 'answer has too many chunks' },
+  chunks: { most: 8_192, phrase: 'response has too many chunks' },
   /** Reads from the connection up to the end of one response. 256 KiB in packets of 1,400 bytes are 190. */
-  reads: { most: 2_048, phrase: 'answer comes in too many pieces' },
+  reads: { most: 2_048, phrase: 'response arrives in too many pieces' },
 } as const satisfies Record<string, { most: number; phrase: string }>
 
 /** Other faults of a response. */
 export const ANSWER_FAULTS = {
-  notHttp: 'answer is not HTTP',
+  notHttp: 'response is not HTTP',
   /** 101: no other protocol was requested (RFC 9110 §15.2.2). */
-  switches: 'answer switches protocols',
+  switches: 'response switches protocols',
   /** Content-Length and Transfer-Encoding together, or more than one length (RFC 9112 §6.3). */
-  lengths: 'answer has conflicting lengths',
-  chunks: 'answer chunks are malformed',
+  lengths: 'response has conflicting lengths',
+  chunks: 'response chunks are malformed',
   closed: 'connection closed',
 } as const
 

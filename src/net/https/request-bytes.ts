@@ -27,8 +27,8 @@ export function requestHead(parts: RequestParts): Buffer {
   for (const [name, value] of given) lines.push(`${name}: ${value}`)
   lines.push('Accept-Encoding: identity', `Connection: ${parts.keepsAlive ? 'keep-alive' : 'close'}`)
   if (body !== null) lines.push(`Content-Length: ${body.byteLength}`)
-  for (const [name] of given) if (!TOKEN.test(name)) throw new TypeError('a header name that HTTP cannot carry')
-  if (lines.some((line) => !LINE.test(line))) throw new TypeError('a header value that HTTP cannot carry')
+  for (const [name] of given) if (!TOKEN.test(name)) throw new TypeError('invalid header name')
+  if (lines.some((line) => !LINE.test(line))) throw new TypeError('invalid header value')
   return Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1')
 }
 

@@ -182,7 +182,7 @@ class ThreadRequests {
     for (const task of runner.state.tasks.values()) {
       const isCulprit = task.id === culprit
       this.#log.warn('request aborted, its thread ended', { host: hostOf(task), culprit: isCulprit })
-      task.interrupt(isCulprit ? 'answer took too long to read' : 'interrupted')
+      task.interrupt(isCulprit ? 'response took too long to read' : 'interrupted')
     }
     runner.state.tasks.clear()
   }

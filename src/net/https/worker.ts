@@ -23,7 +23,7 @@ export function serveHttps(
       started = open(received, post, exchangeOf)
       return post({ kind: 'ready' })
     }
-    if (started === null) throw new Error('the thread must be started before it is given work')
+    if (started === null) throw new Error('the thread received work before it was started')
     for (const job of received.jobs) void started(job)
   }
 }
@@ -49,7 +49,7 @@ function open(
     const known = exchanges.get(name)
     if (known !== undefined) return known
     const kind = kinds[name]
-    if (kind === undefined) throw new Error(`there is no HTTPS client ${name}`)
+    if (kind === undefined) throw new Error(`unknown HTTPS client ${name}`)
     const made = exchangeOf(kind)
     exchanges.set(name, made)
     return made

@@ -16,6 +16,6 @@ const HOST_NAME = /^(\*\.)?[a-z0-9_-]{1,63}(\.[a-z0-9_-]{1,63})*$/i
 /** GeneralName: [2] dNSName or [7] iPAddress. */
 function generalName(name: string): Buffer {
   if (isIP(name)) return tagged(0x87, Buffer.from(ipaddr.parse(name).toByteArray()))
-  if (name.length > 253 || !HOST_NAME.test(name)) throw new Error(`not a name for a certificate: ${name}`)
+  if (name.length > 253 || !HOST_NAME.test(name)) throw new Error(`invalid certificate name: ${name}`)
   return tagged(0x82, Buffer.from(name.toLowerCase()))
 }

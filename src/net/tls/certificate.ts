@@ -20,7 +20,7 @@ export async function selfSignedCertificate(options: {
 }): Promise<Certificate> {
   const { names, now, days = 3650 } = options
   const [name] = names
-  if (name === undefined) throw new Error('a certificate needs a name')
+  if (name === undefined) throw new Error('a certificate requires a name')
   const alternatives = subjectAltName(names)
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const publicKeyDer = publicKey.export({ type: 'spki', format: 'der' })

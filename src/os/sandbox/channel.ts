@@ -76,7 +76,7 @@ export function openChannel(options: {
       if (ended) socket.terminate()
       flush()
     },
-    () => end('its channel could not be opened'),
+    () => end('the channel could not be opened'),
   )
 
   return {
@@ -93,7 +93,7 @@ export function openChannel(options: {
       flush()
     },
     waitingBytes: () => waitingBytes,
-    close: () => end('it was closed'),
+    close: () => end('the channel was closed'),
   }
 }
 

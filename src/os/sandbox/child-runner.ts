@@ -76,7 +76,8 @@ export function startChild(options: ChildOptions): ChildRunner {
       cwd: '/',
       env: options.env ?? {},
       stdio: [theirs, theirFiles, 'pipe'],
-      onExit: (_, code, signal) => end(signal === null ? `it ended with ${code}` : `it was ended by signal ${signal}`),
+      onExit: (_, code, signal) =>
+        end(signal === null ? `the process exited with code ${code}` : `signal ${signal} ended the process`),
     }) as Bun.Subprocess<number, number, 'pipe'>
   } catch (error) {
     for (const fd of [ours, ourFiles]) closeDescriptor(fd)
@@ -86,8 +87,8 @@ export function startChild(options: ChildOptions): ChildRunner {
     for (const fd of [theirs, theirFiles]) closeDescriptor(fd)
   }
   child.unref()
-  void keepBeginning(child.stderr, said, () => end('it wrote too much to stderr'))
-  memory = watchMemory(child.pid, options.memoryBytes, () => end('it held too much memory'))
+  void keepBeginning(child.stderr, said, () => end('the process wrote too much to stderr'))
+  memory = watchMemory(child.pid, options.memoryBytes, () => end('the process exceeded its memory limit'))
 
   const onMessage = (message: unknown) => {
     const kind = fieldOf(message, 'kind')
@@ -126,7 +127,7 @@ export function startChild(options: ChildOptions): ChildRunner {
       const reason = ended
       if (reason !== null) queueMicrotask(() => next(reason))
     },
-    end: () => end('it was ended'),
+    end: () => end('the process was stopped'),
   }
 }
 

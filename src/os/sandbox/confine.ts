@@ -40,7 +40,7 @@ export function restartRestricted(nextArgs: readonly string[], readable: readonl
  *  has ended. Returns the restrictions in force; features that the kernel lacks are missing. */
 export function confine(options: { parent: number; landlock: number; memoryBytes: number }): Confinement {
   attempt(() => prctl(PR_SET_PDEATHSIG, SIGKILL))
-  if (process.ppid !== options.parent) throw new Error('the process that started this one is gone')
+  if (process.ppid !== options.parent) throw new Error('the parent process has ended')
   attempt(() => prctl(PR_SET_DUMPABLE, 0))
   attempt(() => setLimit(RLIMIT_DATA, dataBytes() + options.memoryBytes))
   const isPrivileged = !attempt(() => prctl(PR_SET_NO_NEW_PRIVS, 1))

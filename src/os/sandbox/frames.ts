@@ -61,8 +61,9 @@ export function createFrameReader(options: {
         at += taken
         if (headFilled < HEAD_BYTES) return
         const [total, json] = [head.readUInt32LE(0), head.readUInt32LE(4)]
-        if (total > options.maxBytes) throw new FrameFault(`a frame of ${total} bytes, at most ${options.maxBytes}`)
-        if (json > total || json > MAX_JSON_BYTES) throw new FrameFault(`JSON of ${json} bytes`)
+        if (total > options.maxBytes)
+          throw new FrameFault(`a frame of ${total} bytes exceeds the limit of ${options.maxBytes}`)
+        if (json > total || json > MAX_JSON_BYTES) throw new FrameFault(`a frame contains ${json} bytes of JSON`)
         options.onFrame?.(total, json)
         body = Buffer.from(new ArrayBuffer(total)) // a separate buffer, because its parts may be transferred to a thread
         bodyFilled = 0
@@ -90,12 +91,12 @@ function decoded(body: Buffer, jsonBytes: number, takeFile: (() => number) | und
   try {
     json = JSON.parse(body.toString('utf8', 0, jsonBytes))
   } catch {
-    throw new FrameFault('the JSON of a frame cannot be read')
+    throw new FrameFault('a frame contains invalid JSON')
   }
   let at = jsonBytes
   const bytesOf = (length: unknown): Uint8Array => {
     if (typeof length !== 'number' || !(length >= 0) || !Number.isInteger(length) || length > body.length - at) {
-      throw new FrameFault('a byte array reaches beyond its frame')
+      throw new FrameFault('a byte array exceeds its frame')
     }
     // Parts of one buffer are not copied. If there is only one part, as usual, its owner may transfer the buffer.
     const part = new Uint8Array(body.buffer, body.byteOffset + at, length)
@@ -109,7 +110,7 @@ function decoded(body: Buffer, jsonBytes: number, takeFile: (() => number) | und
     if ('$file' in value) {
       const byteLength = value.$file
       if (takeFile === undefined || typeof byteLength !== 'number')
-        throw new FrameFault('a file where none is expected')
+        throw new FrameFault('a frame contains an unexpected file')
       return { fd: takeFile(), byteLength }
     }
     for (const [key, each] of Object.entries(value)) {

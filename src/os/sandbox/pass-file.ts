@@ -7,7 +7,7 @@ import { pinned } from './kernel.ts'
 export function socketPair(): [ours: number, theirs: number] {
   const { hold, address } = pinned(new Uint8Array(8))
   if (calls().socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, address) !== 0) {
-    throw new Error('no socket pair could be made')
+    throw new Error('cannot create a socket pair')
   }
   return [hold.readInt32LE(0), hold.readInt32LE(4)]
 }
@@ -26,7 +26,7 @@ export function sendDescriptor(socket: number, fd: number): void {
   message.hold.writeInt32LE(SCM_RIGHTS, CONTROL + 12)
   message.hold.writeInt32LE(fd, CONTROL + 16)
   if (Number(calls().sendmsg(socket, message.address, MSG_DONTWAIT | MSG_NOSIGNAL)) !== 1) {
-    throw new Error('the descriptor could not be passed')
+    throw new Error('cannot pass the descriptor')
   }
 }
 
@@ -34,8 +34,7 @@ export function sendDescriptor(socket: number, fd: number): void {
 export function receiveDescriptor(socket: number): number {
   const message = messageOf()
   const received = Number(calls().recvmsg(socket, message.address, MSG_DONTWAIT))
-  if (received !== 1 || message.hold.readInt32LE(CONTROL + 12) !== SCM_RIGHTS)
-    throw new Error('no descriptor was passed')
+  if (received !== 1 || message.hold.readInt32LE(CONTROL + 12) !== SCM_RIGHTS) throw new Error('no descriptor received')
   return message.hold.readInt32LE(CONTROL + 16)
 }
 

@@ -5,7 +5,7 @@ import { type Processor, processorOf } from './system-calls.ts'
 /** Inside a confined process: tries forbidden actions → those that succeeded, as text. [] = the sandbox holds. */
 export function breakOut(parent: number): string[] {
   const processor = processorOf()
-  if (processor === null) return ['there is no filter for this processor']
+  if (processor === null) return ['run without a system call filter']
   const { calls } = processor
   const { call } = kernel()
   const file = pinned(Buffer.from('/etc/passwd\0'))
@@ -13,15 +13,15 @@ export function breakOut(parent: number): string[] {
     ['open a file', () => call(calls.openat, AT_FDCWD, file.address, 0, 0) >= 0],
     ['read a file', () => readFileSync('/etc/passwd').length > 0],
     ['read its own memory map', () => readFileSync('/proc/self/maps').length > 0],
-    ['make an internet socket', () => call(calls.socket, AF_INET, SOCK_STREAM, 0) >= 0],
-    ['make a unix socket', () => call(calls.socket, AF_UNIX, SOCK_STREAM, 0) >= 0],
+    ['create an internet socket', () => call(calls.socket, AF_INET, SOCK_STREAM, 0) >= 0],
+    ['create a unix socket', () => call(calls.socket, AF_UNIX, SOCK_STREAM, 0) >= 0],
     ['run a program', () => isLetThrough(calls.execve, 0, 0, 0) || Bun.spawnSync(['/bin/true']).success],
     ['start a process', () => startsProcess(calls)],
     ['signal its parent', () => call(calls.kill, parent, 0) >= 0 || call(calls.tgkill, parent, parent, 0) >= 0],
     ['trace a process', () => isLetThrough(calls.ptrace, NO_SUCH_REQUEST, parent, 0, 0)],
     ['write into its parent', () => call(calls.process_vm_writev, parent, 0, 0, 0, 0) >= 0],
     ['use io_uring', () => call(calls.io_uring_setup, 1, file.address) >= 0],
-    ['be looked into', () => call(calls.prctl, PR_GET_DUMPABLE) >= 0],
+    ['call prctl', () => call(calls.prctl, PR_GET_DUMPABLE) >= 0],
   ]
   return attempts.flatMap(([what, went]) => (succeeds(went) ? [what] : []))
 }

@@ -19,7 +19,7 @@ export function createSharedMarks(): SharedMarks {
   const libc = calls()
   const name = Buffer.alloc(8192) // an empty name
   const fd = libc.memfd_create(name, MFD_CLOEXEC)
-  if (fd < 0 || libc.ftruncate(fd, BYTES) !== 0) throw new Error('no shared memory could be had')
+  if (fd < 0 || libc.ftruncate(fd, BYTES) !== 0) throw new Error('cannot create shared memory')
   const { cells, address } = mapped(fd)
   let timer: ReturnType<typeof setInterval> | null = null
   let isStopped = false
@@ -58,7 +58,7 @@ export function openSharedMarks(fd: number): (message: MarkMessage) => void {
 
 function mapped(fd: number): { cells: Int32Array; address: number } {
   const address = Number(calls().mmap(null, BYTES, PROT_READ_WRITE, MAP_SHARED, fd, 0))
-  if (address <= 0) throw new Error('shared memory could not be mapped')
+  if (address <= 0) throw new Error('cannot map shared memory')
   return { cells: new Int32Array(toArrayBuffer(address as never, 0, BYTES)), address }
 }
 

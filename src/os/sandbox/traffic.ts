@@ -37,7 +37,7 @@ export function createTraffic(nowMs: () => number, limits = TRAFFIC_LIMITS): Tra
       countedAt = now
       json = Math.min(limits.jsonBytesSaved, json + seconds * limits.jsonBytesASecond) - jsonBytes
       bytes = Math.min(limits.bytesSaved, bytes + seconds * limits.bytesASecond) - totalBytes
-      if (json < 0 || bytes < 0) throw new FrameFault('it sends more than its jobs need')
+      if (json < 0 || bytes < 0) throw new FrameFault('the process sends more than its jobs need')
     },
   }
 }

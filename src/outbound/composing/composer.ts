@@ -22,7 +22,7 @@ export function createComposer(
       return await pool.run({ content, signingKeys, signedAt, recipientParts })
     } catch (error) {
       if (!(error instanceof PoisonousJob)) throw error
-      throw new Refusal('invalid_state', 'the message took too long to prepare', {
+      throw new Refusal('invalid_state', 'The message took too long to prepare. Make its HTML simpler or smaller.', {
         details: { reason: 'took_too_long' },
       })
     }

@@ -101,7 +101,7 @@ export function createConnections(limits: { idleMs?: number; maxIdle?: number })
     },
     give(destination, session) {
       const kept = destinations.get(destination.name)
-      if (kept === undefined) throw new Error(`no session was taken for ${destination.name}`)
+      if (kept === undefined) throw new Error(`no session of ${destination.name} is in use`)
       kept.out--
       if (session?.dialogue.isQuiet()) {
         const isOver = kept.out + kept.idle.length >= destination.connections

@@ -80,7 +80,7 @@ export function openDialogue(options: {
       resolve(fault)
     }
     const timer = setTimeout(
-      () => end({ class: 'timeout', code: '4.4.1', message: `no connection to ${address}:${port} in time` }),
+      () => end({ class: 'timeout', code: '4.4.1', message: `cannot connect to ${address}:${port}: timed out` }),
       Math.max(0, Math.min(timeoutMs, deadlineMs - nowMs())),
     )
     const onError = (error: Error) => end(connectFault(error, `${address}:${port}`))
@@ -242,7 +242,7 @@ class SocketDialogue implements Dialogue {
     if (this.waiter === null && this.drainWaiter === null) return
     const leftMs = this.waitUntil - nowMs()
     if (leftMs > 0) this.arm(leftMs)
-    else this.end({ class: 'timeout', code: '4.4.2', message: 'peer did not answer in time' })
+    else this.end({ class: 'timeout', code: '4.4.2', message: 'peer did not respond in time' })
   }
 
   private end(fault: Fault): void {
@@ -326,5 +326,5 @@ const CONNECT_WORDS: Partial<Record<string, string>> = {
   EHOSTUNREACH: 'host unreachable',
   ETIMEDOUT: 'timed out',
   ECONNRESET: 'connection reset',
-  EADDRNOTAVAIL: 'our source address is not on this machine',
+  EADDRNOTAVAIL: 'the source address is not an address of this machine',
 }

@@ -57,7 +57,7 @@ async function speak(
   }
   if (isFault(reply)) return reply
   if (reply.code === 235) return null
-  return { class: 'login', code: '4.7.8', message: `login was refused: ${formatReply(reply)}` }
+  return { class: 'login', code: '4.7.8', message: `authentication failed: ${formatReply(reply)}` }
 }
 
 const base64 = (text: string) => Buffer.from(text).toString('base64')

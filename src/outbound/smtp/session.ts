@@ -107,7 +107,7 @@ export const isRefusal = (reply: Reply) => reply.code >= 400
 
 /** A reply that is invalid at this stage, such as 250 to DATA: the server does not follow SMTP. */
 export function outOfPlace(stage: Stage, reply: Reply): Answer {
-  const message = `reply ${reply.code} makes no sense at ${stage.toUpperCase()}`
+  const message = `unexpected reply ${reply.code} at ${stage.toUpperCase()}`
   return faultAt(stage, { class: 'protocol', code: '4.5.0', message })
 }
 
@@ -131,7 +131,7 @@ async function startTls(dialogue: Dialogue, peer: Peer, options: SessionOptions)
   const reply = await dialogue.reply(options.timeouts.commandMs)
   if (isFault(reply)) return faultAt('starttls', reply)
   if (reply.code !== 220) {
-    const message = `STARTTLS was offered and then refused: ${reply.code} ${reply.text}`
+    const message = `the server offered STARTTLS but rejected it: ${reply.code} ${reply.text}`
     return faultAt('starttls', { class: 'tls', code: '4.7.4', message, tls: 'starttls-not-supported' })
   }
   const facts = await handshake(dialogue, peer, options)
@@ -156,7 +156,7 @@ async function handshake(dialogue: Dialogue, peer: Peer, options: SessionOptions
 function tlsFault(peer: Peer, tls: TlsFacts | null): Fault | null {
   if (peer.demand === 'none') return null
   if (tls === null) {
-    const message = `TLS is required and ${peerName(peer)} does not offer it`
+    const message = `TLS is required, but ${peerName(peer)} does not offer it`
     return { class: 'tls', code: '4.7.4', message, tls: 'starttls-not-supported' }
   }
   if (peer.demand === 'encrypted' || tls.problem === null) return null
@@ -164,14 +164,14 @@ function tlsFault(peer: Peer, tls: TlsFacts | null): Fault | null {
     return {
       class: 'tls',
       code: '4.7.5',
-      message: `the password was not sent: ${peerName(peer)} did not prove its name: ${tls.problem}. The SHA-256 fingerprint of its certificate is ${tls.fingerprint}; if that is the right one, set delivery.smarthost_certificates`,
+      message: `password not sent: the certificate of ${peerName(peer)} is not verified (${tls.problem}). If its SHA-256 fingerprint ${tls.fingerprint} is the expected one, add it to delivery.smarthost_certificates`,
       tls: certificateFailure(tls.problem),
     }
   }
   return {
     class: 'tls',
     code: '4.7.5',
-    message: `verified TLS is required and ${peerName(peer)} did not prove its name: ${tls.problem}`,
+    message: `verified TLS is required, but the certificate of ${peerName(peer)} is not verified: ${tls.problem}`,
     tls: certificateFailure(tls.problem),
   }
 }

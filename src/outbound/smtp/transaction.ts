@@ -43,15 +43,15 @@ const BLOCK_BYTES = 262_144
 function misfit({ extensions }: Session, envelope: Envelope, mail: WireMail): Answer | null {
   const limit = extensions.maxSizeBytes
   if (limit !== null && mail.sizeBytes > limit) {
-    const message = `the mail has ${mail.sizeBytes} bytes, the server takes at most ${limit}`
+    const message = `the message has ${mail.sizeBytes} bytes, but the server accepts at most ${limit}`
     return { kind: 'unfit', code: '5.3.4', message }
   }
   if (needsSmtpUtf8(envelope, mail)) {
     if (extensions.smtpUtf8) return null
-    return { kind: 'unfit', code: '5.6.7', message: 'the server does not take addresses beyond ASCII (SMTPUTF8)' }
+    return { kind: 'unfit', code: '5.6.7', message: 'the server does not support non-ASCII addresses (SMTPUTF8)' }
   }
   if (mail.isEightBit && !extensions.eightBitMime) {
-    return { kind: 'unfit', code: '5.6.3', message: 'the server does not take 8-bit mail (8BITMIME)' }
+    return { kind: 'unfit', code: '5.6.3', message: 'the server does not support 8-bit mail (8BITMIME)' }
   }
   return null
 }

@@ -21,7 +21,7 @@ test('keeps the start and the end of a long dialogue', () => {
   expect(text.length).toBeLessThan(1050)
   expect(text).toStartWith('0 S: 250-line 0\n')
   expect(text).toEndWith('\n0 S: 250-line 499')
-  expect(text).toMatch(/… \d+ lines left out …/)
+  expect(text).toMatch(/… \d+ lines omitted …/)
 })
 
 test('cuts a long line and shows control characters as ?', () => {

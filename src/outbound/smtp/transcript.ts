@@ -45,7 +45,7 @@ function joinBounded(lines: readonly string[], maxBytes: number): string {
   const head = takeLines(lines, maxBytes / 2)
   const tail = takeLines(lines.slice(head.length).reverse(), maxBytes / 2).reverse()
   const leftOut = lines.length - head.length - tail.length
-  return [...head, `… ${leftOut} lines left out …`, ...tail].join('\n')
+  return [...head, `… ${leftOut} lines omitted …`, ...tail].join('\n')
 }
 
 function takeLines(lines: readonly string[], maxBytes: number): string[] {

@@ -57,7 +57,7 @@ export function createTransport(options: SessionOptions & { idleMs?: number; max
     if (!mayGoInClear || answer.kind !== 'fault' || answer.stage !== 'starttls') return offered
     if (clearUntilMs.size >= MAX_REMEMBERED) clearUntilMs.clear()
     clearUntilMs.set(peerKey(asked.peer), nowMs() + CLEAR_MS)
-    asked.transcript.note('once more without TLS')
+    asked.transcript.note('retrying without TLS')
     const budgetMs = asked.budgetMs - (nowMs() - offered.startedMs)
     const again = await offerOnce(connections, options, { ...inClear, budgetMs })
     return {
@@ -81,11 +81,11 @@ async function offerOnce(connections: Connections, options: SessionOptions, offe
     const deadlineMs = startedMs + offer.budgetMs
     if (session !== null) {
       transcript.note(
-        `connected to ${peerName(peer)}, mail ${session.offered + 1} of this connection${tlsNote(session)}`,
+        `connected to ${peerName(peer)}, message ${session.offered + 1} of this connection${tlsNote(session)}`,
       )
       const answer = await speak(session, offer, options, deadlineMs)
       if (answer !== 'stale') return offered(answer, session, startedMs)
-      transcript.note('the kept connection had gone')
+      transcript.note('the reused connection was closed')
       session = null
     }
     const opened = await openSession(peer, options, transcript, deadlineMs)

@@ -109,7 +109,7 @@ export function addMessageInside(
     inside.counters.accepted(message, parts)
     for (const { deliveryId, attempt } of rest.attempts) {
       const number = numbers.get(deliveryId)
-      if (number === undefined) throw new Error(`an attempt of ${deliveryId}, which is no delivery of ${message.id}`)
+      if (number === undefined) throw new Error(`attempt of ${deliveryId}, which is not a delivery of ${message.id}`)
       inside.addAttempt(number, attempt)
     }
     for (const event of rest.events) inside.append(event)

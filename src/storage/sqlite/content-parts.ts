@@ -87,7 +87,8 @@ export function contentParts(db: Connection, writing: (bytes: number) => void = 
     addRest: (kind, owner, bytes) => {
       if (bytes.byteLength <= PART_BYTES) return
       const content = written.get(bytes) ?? writeSome(bytes, null, Number.POSITIVE_INFINITY).content
-      if (own.run(kind, owner, content).changes === 0) throw new StoreUnavailable('a content was given up')
+      if (own.run(kind, owner, content).changes === 0)
+        throw new StoreUnavailable('the content was discarded before it was stored')
     },
     whole: (kind, owner, first) =>
       first.byteLength < PART_BYTES ? first : Buffer.concat([first, ...rest.all(kind, owner)]),

@@ -26,7 +26,7 @@ export function createDiskReserve(folder: string, minFreeBytes: number): DiskRes
         const { bavail, blocks, bsize } = statfsSync(folder)
         isShort = bavail * bsize < Math.min(minFreeBytes, blocks * bsize * MOST_OF_DISK)
       }
-      if (isShort) throw new StoreUnavailable('less of the disk is free than storage.min_free_bytes', { isFull: true })
+      if (isShort) throw new StoreUnavailable('free disk space is below storage.min_free_bytes', { isFull: true })
     },
   }
 }

@@ -34,7 +34,7 @@ export function openEncryption(dataDir: string, db: Connection): Encryption {
   const keys = readKeys(file)
   if (keys === null) {
     throw new EncryptionKeyUnusable(
-      `${file} is missing: the secrets in the database were encrypted with it; put it back from your backup`,
+      `${file} is missing. The secrets in the database were encrypted with it. Restore the file from your backup.`,
     )
   }
   const encryption = createEncryption(keys)
@@ -42,7 +42,7 @@ export function openEncryption(dataDir: string, db: Connection): Encryption {
     encryption.decrypt(one(proof), PLACE)
   } catch (error) {
     if (!(error instanceof EncryptionKeyUnusable)) throw error
-    throw new EncryptionKeyUnusable(`${file}: ${error.message}; put back the one that belongs to this database`)
+    throw new EncryptionKeyUnusable(`${file}: ${error.message}. Restore the key file of this database.`)
   }
   return encryption
 }
@@ -68,7 +68,7 @@ function readKeys(file: string): Keys | null {
   }
   try {
     if ((fstatSync(handle).mode & 0o077) !== 0) {
-      throw new EncryptionKeyUnusable(`${file} may be read by others than its owner: chmod 600 it`)
+      throw new EncryptionKeyUnusable(`${file} is accessible to other users. Run: chmod 600 ${file}`)
     }
     const keys = readFileSync(handle, 'latin1')
       .trim()
@@ -76,7 +76,7 @@ function readKeys(file: string): Keys | null {
       .map((line) => Buffer.from(line, 'base64'))
     const [newest, ...older] = keys
     if (newest === undefined || keys.some((key) => key.length !== KEY_BYTES)) {
-      throw new EncryptionKeyUnusable(`${file} is damaged: it should have lines of ${KEY_BYTES} bytes in base64`)
+      throw new EncryptionKeyUnusable(`${file} is damaged: expected lines of ${KEY_BYTES} bytes in base64`)
     }
     return [newest, ...older]
   } finally {

@@ -33,7 +33,7 @@ export function createEncryption(keys: readonly [Uint8Array, ...Uint8Array[]]): 
     decrypt: (encrypted, place) => {
       const bytes = Buffer.from(encrypted)
       const known = named.find(({ name }) => name.equals(bytes.subarray(0, NAME_BYTES)))
-      if (known === undefined) throw new EncryptionKeyUnusable('it is not the key that the secrets were encrypted with')
+      if (known === undefined) throw new EncryptionKeyUnusable('the secrets were encrypted with another key')
       const nonce = bytes.subarray(NAME_BYTES, TEXT_AT)
       const decipher = createDecipheriv('aes-256-gcm', known.key, nonce).setAAD(Buffer.from(place))
       decipher.setAuthTag(bytes.subarray(-TAG_BYTES))

@@ -54,7 +54,7 @@ export function sqliteHeld(
   const queues = new Map(QUEUES.map((queue) => [queue.name, statementsOf(db, queue)]))
   const queueOf = (name: HeldQueue) => {
     const queue = queues.get(name)
-    if (queue === undefined) throw new Error(`there is no queue ${name}`)
+    if (queue === undefined) throw new Error(`unknown queue ${name}`)
     return queue
   }
   const restored = db.prepare<unknown[], Restored>(

@@ -25,7 +25,7 @@ export function inspectDatabase(folder: string, file: string): { secrets: number
     requireWhole(db, 'integrity_check(1)')
     const [broken] = db.prepare<unknown[], { table: string; parent: string }>('pragma foreign_key_check').all()
     if (broken !== undefined) {
-      throw new StoreDamaged(`a row of ${broken.table} speaks of one of ${broken.parent} that is not there`)
+      throw new StoreDamaged(`a row of ${broken.table} refers to a missing row of ${broken.parent}`)
     }
     return { secrets: decryptEverySecret(db, openEncryption(folder, db)) }
   })

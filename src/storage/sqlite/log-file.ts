@@ -25,17 +25,17 @@ export function readLogState(database: string): LogState {
   if (log === null || log.length < LOG_HEADER || isBlank(log.subarray(0, LOG_HEADER))) {
     // The database file already contained all of it when the process died.
     if (index === null || index.frames <= index.copied) return { kind: 'none' }
-    return { kind: 'damaged', what: `${file} is ${log === null ? 'missing' : 'empty'}: changes were only in it` }
+    return { kind: 'damaged', what: `${file} is ${log === null ? 'missing' : 'empty'}, changes are lost` }
   }
   const found = readFrames(log)
-  if (found === null) return { kind: 'damaged', what: `${file} does not begin as a log` }
+  if (found === null) return { kind: 'damaged', what: `${file} does not start with a log header` }
   const isOfThisLog = index !== null && index.salt === found.salt
   if (isOfThisLog && found.committed < index.frames) {
-    return { kind: 'damaged', what: `${file} can be read up to change ${found.committed} of ${index.frames}` }
+    return { kind: 'damaged', what: `${file} is readable only up to change ${found.committed} of ${index.frames}` }
   }
   // A power cut damages only the last change: the one before was on disk before it began.
   if (!isOfThisLog && found.commitsBehind > 1) {
-    return { kind: 'damaged', what: `${file} is damaged behind change ${found.committed}, and whole changes follow` }
+    return { kind: 'damaged', what: `${file} is damaged after change ${found.committed}, and complete changes follow` }
   }
   return { kind: 'sound', tornBytes: found.ownBytes - LOG_HEADER - found.committed * found.frameBytes }
 }

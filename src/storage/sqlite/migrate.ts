@@ -65,13 +65,15 @@ export function requireKnownSchema(db: Connection, migrations: readonly Migratio
   const newest = done.at(-1)
   if (newest !== undefined && newest.number > migrations.length) {
     throw new StoreMismatch(
-      `the data directory was written by a newer Postrider (schema ${newest.number} ${newest.name}, this one has ${migrations.length}); run that version, or restore a backup made before the upgrade`,
+      `the data directory was written by a newer Postrider (schema ${newest.number} ${newest.name}, this version has ${migrations.length}). Run that version, or restore a backup made before the upgrade.`,
     )
   }
   for (const { number, name, checksum } of done) {
     const known = migrations[number - 1]
     if (known === undefined || checksum !== checksumOf(known.sql)) {
-      throw new StoreMismatch(`schema step ${number} of the data directory (${name}) is not the one of this binary`)
+      throw new StoreMismatch(
+        `schema step ${number} (${name}) of the data directory differs from the one in this version`,
+      )
     }
   }
   return done.length

@@ -12,12 +12,12 @@ export function requireOwnSchema(db: Connection): void {
   try {
     migrate(fresh, 0, [])
     if (steps === undefined || steps !== schemaOf(fresh).get('table migrations')) {
-      throw new StoreDamaged('the database is none of Postrider: it has no table of schema steps')
+      throw new StoreDamaged('not a Postrider database: the table of schema steps is missing')
     }
     migrate(fresh, 0, MIGRATIONS.slice(0, requireKnownSchema(db)))
     const own = schemaOf(fresh)
     for (const [name, text] of found) {
-      if (own.get(name) !== text) throw new StoreDamaged(`the database has a ${name} that is not of Postrider`)
+      if (own.get(name) !== text) throw new StoreDamaged(`the database contains an unknown ${name}`)
     }
     const missing = own.keys().find((name) => !found.has(name))
     if (missing !== undefined) throw new StoreDamaged(`the database has no ${missing}`)

@@ -21,7 +21,7 @@ export function requireFiles(database: string): { tornBytes: number } {
   if (state.kind === 'damaged') throw damaged(state.what, LOG_REMEDY)
   const isEmpty = !existsSync(database) || statSync(database).size === 0
   if (isEmpty && state.kind === 'none' && existsSync(join(dirname(database), ENCRYPTION_KEY_FILE))) {
-    throw damaged(`${database} is empty, but ${ENCRYPTION_KEY_FILE} beside it says that it was in use`, REMEDY)
+    throw damaged(`${database} is empty, but ${ENCRYPTION_KEY_FILE} exists, so the database was in use`, REMEDY)
   }
   return { tornBytes: state.kind === 'sound' ? state.tornBytes : 0 }
 }
@@ -34,7 +34,7 @@ export function requireSoundDatabase(db: Connection): void {
   const pages = one(db.prepare<unknown[], number>('pragma page_count').pluck())
   const bytes = pages * one(db.prepare<unknown[], number>('pragma page_size').pluck())
   const { size } = statSync(db.name)
-  if (busy === 0 && size < bytes) throw damaged(`${db.name} is cut off: ${size} bytes of ${bytes}`, REMEDY)
+  if (busy === 0 && size < bytes) throw damaged(`${db.name} is truncated: ${size} of ${bytes} bytes`, REMEDY)
   if (bytes > WALKED_BYTES) return
   const [found] = db.prepare<unknown[], string>('pragma quick_check(1)').pluck().all()
   const verdict = found?.replace(/\s+/g, ' ')
@@ -49,8 +49,8 @@ export function toDamaged(error: unknown, database: string): unknown {
 }
 
 const REMEDY =
-  'stop here, keep a copy of the data directory, then put back your last backup of it, or make a new file of what can still be read: sqlite3 postrider.db .recover | sqlite3 recovered.db'
+  'Keep a copy of the data directory and restore your last backup. Or recover the readable rows into a new file: sqlite3 postrider.db .recover | sqlite3 recovered.db'
 const LOG_REMEDY =
-  'keep a copy of the data directory, then put back your last backup of it; or, to go on without the last changes, remove postrider.db-wal and postrider.db-shm'
+  'Keep a copy of the data directory and restore your last backup. Or continue without the last changes: remove postrider.db-wal and postrider.db-shm.'
 
-const damaged = (what: string, remedy: string) => new StoreDamaged(`${what}; ${remedy}`)
+const damaged = (what: string, remedy: string) => new StoreDamaged(`${what}. ${remedy}`)
