@@ -60,7 +60,7 @@ test('a step that differs from the one that ran is refused', async () => {
   const edited = { ...FIRST, sql: `${FIRST.sql} ` }
   await inside((db) => {
     expect(() => migrate(db, 2, [edited, SECOND])).toThrow(StoreMismatch)
-    expect(() => migrate(db, 2, [edited, SECOND])).toThrow('schema step 1 of the data directory (0001_first)')
+    expect(() => migrate(db, 2, [edited, SECOND])).toThrow('schema step 1 (0001_first) of the data directory')
   })
   expect(hashOf(file)).toBe(before)
 })

@@ -95,7 +95,7 @@ describe('a click', () => {
 
   test('redirects while nothing can be written, and when the mail is no longer kept', async () => {
     const full = async () => {
-      throw new StoreUnavailable('cannot write to the database: SQLITE_FULL')
+      throw new StoreUnavailable('the database cannot write: SQLITE_FULL')
     }
     const broken = await openTracking({ wrap: (deliveries) => ({ ...deliveries, recordEngagement: full }) })
     const answer = await broken.ask('GET', paths(broken).click)

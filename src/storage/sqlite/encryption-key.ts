@@ -42,7 +42,7 @@ export function openEncryption(dataDir: string, db: Connection): Encryption {
     encryption.decrypt(one(proof), PLACE)
   } catch (error) {
     if (!(error instanceof EncryptionKeyUnusable)) throw error
-    throw new EncryptionKeyUnusable(`${file}: ${error.message}. Restore the key file of this database.`)
+    throw new EncryptionKeyUnusable(`${file}: ${error.message}. Restore the file from a backup of this database.`)
   }
   return encryption
 }
@@ -76,7 +76,9 @@ function readKeys(file: string): Keys | null {
       .map((line) => Buffer.from(line, 'base64'))
     const [newest, ...older] = keys
     if (newest === undefined || keys.some((key) => key.length !== KEY_BYTES)) {
-      throw new EncryptionKeyUnusable(`${file} is damaged: expected lines of ${KEY_BYTES} bytes in base64`)
+      throw new EncryptionKeyUnusable(
+        `${file} is damaged: expected lines of ${KEY_BYTES} bytes in base64. Restore the file from your backup.`,
+      )
     }
     return [newest, ...older]
   } finally {

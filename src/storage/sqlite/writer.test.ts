@@ -200,7 +200,7 @@ test('on a full disk a change is refused as unavailable, and works again when th
   for (const outcome of [first, second]) {
     expect(outcome).toMatchObject({ status: 'rejected', reason: { name: 'StoreUnavailable', isFull: true } })
   }
-  expect(fill(4)).rejects.toThrow(new StoreUnavailable('cannot write to the database: SQLITE_FULL'))
+  expect(fill(4)).rejects.toThrow(new StoreUnavailable('the database cannot write: SQLITE_FULL'))
   await writer.idle()
   expect(db.inTransaction).toBe(false)
   expect(rows()).toEqual([1])

@@ -211,14 +211,14 @@ function requireSound(db: Connection): void {
   const rows = db.pragma('wal_checkpoint(truncate)')
   const busy = Array.isArray(rows) ? fieldOf(rows[0], 'busy') : undefined
   if (busy === 1)
-    throw new StoreUnavailable('cannot write to the database: its log may be incomplete and is in use by a reader')
+    throw new StoreUnavailable('the database cannot write: its log may be incomplete and is in use by a reader')
 }
 
 /** Driver error → StoreUnavailable if waiting may help; any other error, which is a bug, is returned unchanged. */
 function storeError(error: unknown): unknown {
   if (!isUnavailable(error) || error instanceof StoreUnavailable) return error
   const code = codeOf(error)
-  return new StoreUnavailable(`cannot write to the database: ${code}`, { cause: error, isFull: code === 'SQLITE_FULL' })
+  return new StoreUnavailable(`the database cannot write: ${code}`, { cause: error, isFull: code === 'SQLITE_FULL' })
 }
 
 function codeOf(error: unknown): string {

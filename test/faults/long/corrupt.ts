@@ -45,7 +45,7 @@ export const corrupt: Fault = {
         } catch (error) {
           if (!(error instanceof NeverReady)) throw error
           const said = error.message.split('\n').find((line) => line.includes('data_dir')) ?? error.message
-          const hasRemedy = error.exitCode !== 0 && /backup|restore|run that version|postrider-?\w* /.test(said)
+          const hasRemedy = error.exitCode !== 0 && /backup|restore|Run that version|postrider-?\w* /.test(said)
           verdict = hasRemedy ? `detected: ${said.split(`${installation.dataDir}/`).at(-1)}` : `NO REMEDY: ${said}`
           if (hasRemedy) counts.detected++
         }
