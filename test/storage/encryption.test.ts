@@ -79,7 +79,10 @@ test('without the key, with another, a damaged one, or one that others may read,
   const key = readFileSync(keyFile())
   rmSync(keyFile())
   expect(await refusal()).toBeInstanceOf(EncryptionKeyUnusable)
-  expect(await refusal()).toHaveProperty('message', expect.stringMatching(/seal\.key is missing\. .* from your backup\.$/))
+  expect(await refusal()).toHaveProperty(
+    'message',
+    expect.stringMatching(/seal\.key is missing\. .* from your backup\.$/),
+  )
   expect(readdirSync(dataDir)).not.toContain('seal.key')
   writeFileSync(keyFile(), Buffer.alloc(32, 7).toString('base64'), { mode: 0o600 })
   expect(await refusal()).toHaveProperty('message', expect.stringMatching(/encrypted with another key\. /))
