@@ -90,20 +90,20 @@ export function createListener(options: {
     return serve({ host: at.host, port })
   }
 
-  const shut = async (open: Server) => {
+  const closeWhenIdle = async (open: Server) => {
     leaving.add(open)
     await open.stop(false)
     leaving.delete(open)
     replaced.delete(open)
   }
 
-  const look = (supply: Supply) => {
+  const adjust = (supply: Supply) => {
     if (supply === 'short') {
       const open = server
       server = null
       if (open !== null) {
         options.onShut()
-        void shut(open)
+        void closeWhenIdle(open)
       }
     }
     for (const each of leaving) {
@@ -125,7 +125,7 @@ export function createListener(options: {
       certificate = given
       server = serveAlone(at)
       bound = { host: server.hostname ?? at.host, port: server.port ?? at.port }
-      unwatch = options.watch(look)
+      unwatch = options.watch(adjust)
       return bound
     },
     useCertificate: (next) => {
@@ -135,7 +135,7 @@ export function createListener(options: {
       const old = server
       server = serve(bound)
       replaced.add(old)
-      void shut(old)
+      void closeWhenIdle(old)
       setTimeout(() => replaced.delete(old), (options.idleSeconds + 5) * 1000).unref()
     },
     addressOf: (request) => servers()[0]?.requestIP(request)?.address ?? null,

@@ -78,8 +78,8 @@ export interface Call {
   signal: AbortSignal
   /** Bytes of memory that the request body occupies; absent on the command line. */
   bodyBytes?: number
-  /** Resolves with true if the key would still be accepted now. */
-  holds: () => Promise<boolean>
+  /** Resolves with true if the key, or the session, would still be accepted now. */
+  isKeyValid: () => Promise<boolean>
   /** Reserves memory for stored mail of this size. Rejects with `unavailable`. Absent on the command line, where calls
    *  run one at a time. */
   enter?: (sizeBytes: number) => Promise<void>

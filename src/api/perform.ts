@@ -31,7 +31,7 @@ export function createCall(
     get signal() {
       return request.signal
     },
-    holds: () => authentication.isStillValid(request),
+    isKeyValid: () => authentication.isStillValid(request),
   }
 }
 
@@ -56,7 +56,7 @@ export async function perform(
     query: parsedQuery,
     body: parsedBody instanceof Promise ? await parsedBody : parsedBody,
   }
-  if (!(await call.holds())) throw unauthorized()
+  if (!(await call.isKeyValid())) throw unauthorized()
   const response = await operation.handle(
     Object.assign(call, parts, {
       remember: (made: ApiResponse) => {

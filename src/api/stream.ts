@@ -3,12 +3,12 @@ import type { Event } from '../model/event.ts'
 import type { Clock } from '../os/clock.ts'
 
 /** Follower → an event stream in the format of server-sent events (HTML Living Standard §9.2), and a function that ends
- *  it. The stream also ends when the client disconnects, `holds` resolves with false, or the store cannot be read. It
- *  calls `onEnd` once. It reads the follower only when the socket accepts more data. */
+ *  it. The stream also ends when the client disconnects, `isKeyValid` resolves with false, or the store cannot be read.
+ *  It calls `onEnd` once. It reads the follower only when the socket accepts more data. */
 export function openStream(options: {
   follower: Follower
   /** Resolves with true if the key is still valid. Called about every 15 s. */
-  holds: () => Promise<boolean>
+  isKeyValid: () => Promise<boolean>
   /** Aborted when the client disconnects. */
   signal: AbortSignal
   clock: Clock
@@ -16,7 +16,7 @@ export function openStream(options: {
   onSent: (count: number) => void
   onEnd: () => void
 }): { body: ReadableStream<Uint8Array>; end: () => void } {
-  const { follower, holds, signal, clock, onSent, onEnd } = options
+  const { follower, isKeyValid, signal, clock, onSent, onEnd } = options
   let controller: ReadableStreamDefaultController<Uint8Array>
   let isEnded = false
   let askedAt = clock.now()
@@ -39,7 +39,7 @@ export function openStream(options: {
   const mayContinue = async () => {
     if (clock.now() - askedAt < HEARTBEAT_MS) return true
     askedAt = clock.now()
-    return holds()
+    return isKeyValid()
   }
 
   /** Resolves with the next events, or with null if a heartbeat is due first. */

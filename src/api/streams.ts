@@ -24,7 +24,7 @@ interface Reader {
   keyId: string
   organizationId: string
   /** Resolves with true if the key is still valid. */
-  holds: () => Promise<boolean>
+  isKeyValid: () => Promise<boolean>
   /** Aborted when the client disconnects. */
   signal: AbortSignal
   /** Starts to follow the events. Called only if the stream is within the limits. */

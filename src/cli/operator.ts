@@ -180,7 +180,7 @@ function callOf(request: OperatorRequest, mintId: MintId, now: number): Call {
     params,
     headers: new Headers(),
     signal: new AbortController().signal,
-    holds: async () => true,
+    isKeyValid: async () => true,
   }
 }
 

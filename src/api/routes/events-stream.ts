@@ -86,7 +86,7 @@ export function eventStreamOperation(deps: {
       const body = streams.open({
         keyId: key.id,
         organizationId,
-        holds: call.holds,
+        isKeyValid: call.isKeyValid,
         signal: call.signal,
         follow: () => feed.follow(wanted, from),
       })

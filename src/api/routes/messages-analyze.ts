@@ -23,7 +23,7 @@ export interface AnalyzeDeps {
 
 /** The operation of `/v1/messages/analyze`: analyzes a message without sending it. */
 export function analyzeOperations({ store, clock, render, analyze }: AnalyzeDeps): Operation[] {
-  const look = (request: SubmissionRequest, domain: Domain, now: number) => {
+  const analyzeRequest = (request: SubmissionRequest, domain: Domain, now: number) => {
     const { status, findings, tracking, organizationId } = domain
     const { attachments, ...content } = fixContent('msg_0', request, collapseRecipients(request), now)
     const input = {
@@ -60,7 +60,7 @@ export function analyzeOperations({ store, clock, render, analyze }: AnalyzeDeps
         const isNamed = template !== null && 'idOrAlias' in template
         const request = isNamed ? filled(given, await render(key, template)) : given
         const { subject, html } = request
-        const { analysis, text } = await look(request, domain, now)
+        const { analysis, text } = await analyzeRequest(request, domain, now)
         return { status: 200, body: { ...wire(analysis), rendered: { subject, html, text } } }
       },
     }),

@@ -88,7 +88,7 @@ export function createSendBody(now: () => number) {
   const compiled = z.compile(fields, { strict: true })
   return z.withParser(whole, (value) => {
     const { success, data } = compiled.safeParse(value)
-    return success && WHOLE.every((holds) => holds(data)) ? data : z.INVALID
+    return success && WHOLE.every((isSatisfied) => isSatisfied(data)) ? data : z.INVALID
   })
 }
 

@@ -121,7 +121,9 @@ export function sendOperations({ store, clock, submission, wait, waiting = creat
   async function untilOver(accepted: Accepted, waitMs: number, signal: AbortSignal): Promise<Accepted> {
     const { message } = accepted
     const endsAt = clock.steady.now() + waitMs
-    const gone = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
+    const disconnected = new Promise<void>((resolve) =>
+      signal.addEventListener('abort', () => resolve(), { once: true }),
+    )
     for (;;) {
       const leftMs = endsAt - clock.steady.now()
       const outcome = leftMs > 0 ? wait(`message ${message.id}`, leftMs) : null
@@ -129,7 +131,7 @@ export function sendOperations({ store, clock, submission, wait, waiting = creat
       const status = messageStatus(recipients.map((recipient) => recipient.status))
       const present = { message: { ...message, status }, recipients }
       if (outcome === null || isOver(present) || signal.aborted) return present
-      await Promise.race([outcome, gone])
+      await Promise.race([outcome, disconnected])
     }
   }
 
