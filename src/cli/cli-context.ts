@@ -30,8 +30,8 @@ export function readConfigOf(file: string): { config: Config; settings: () => Se
   throw configFailure(result.faults)
 }
 
-/** Reads the config, opens the store, runs `work`, closes the store and returns the result of `work`. A process of root
- *  takes the user id of the data directory's owner and keeps it. `asksAuthorities` is that of createOperator. Throws
+/** Reads the config, opens the store, runs `work`, closes the store and returns the result of `work`. Root becomes the
+ *  owner of the data directory for the rest of the process. `asksAuthorities` is passed to createOperator. Throws
  *  CommandFailure if the config or the store is unusable, and what `work` throws. */
 export async function withCliContext<T>(
   file: string,

@@ -45,7 +45,7 @@ export function lookAtMachine(config: Config, domains: readonly string[], held =
 }
 
 async function lookAt(config: Config, domains: readonly string[]): Promise<CheckResult[]> {
-  // Before the process gives up root's rights: only root can see which process listens on a port.
+  // Before root becomes the owner of the data: only root can see which process listens on a port.
   const held = heldPorts('/proc')
   const missing = whyNoStore(config.dataDir)
   if (missing !== null) return [...(await lookAtMachine(config, domains, held)).checks, { name: 'store', ...missing }]

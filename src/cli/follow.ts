@@ -27,7 +27,7 @@ export async function follow(
 ): Promise<string> {
   const reported = new Set<string>()
   for (;;) {
-    // Deliveries before attempts: a final status then never appears before the attempt that caused it.
+    // Read deliveries first: `attempts` then contains the attempt of every final status.
     const deliveries = await store.messages.deliveries(id)
     const attempts = await store.messages.attempts(id)
     for (const step of stepsOf(deliveries, attempts, clock.now())) {

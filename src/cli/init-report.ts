@@ -15,6 +15,7 @@ export interface ExistingDomain {
   domain: Domain
 }
 
+/** What `init` has created, for the report. */
 export interface InitResult extends ExistingDomain {
   apiKey: string
   dashboardUrl: string

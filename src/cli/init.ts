@@ -30,7 +30,7 @@ interface Options extends InitOptions {
 }
 
 /** Prepares the first domain: checks the machine, writes a config if there is none, and creates the store, an
- *  organization, the domain and an admin key. A failed check prints advice and does not stop it. If the domain exists,
+ *  organization, the domain and an admin key. If a check fails, it prints advice and continues. If the domain exists,
  *  it changes nothing, so running it again is safe. If the store cannot be created, it removes the files that it wrote.
  *  Throws CommandFailure for an invalid option or a file that cannot be written. */
 export async function init(options: Options): Promise<void> {
@@ -40,7 +40,7 @@ export async function init(options: Options): Promise<void> {
   const isNew = options.config !== '' && !existsSync(options.config)
   const hostname = isNew ? await chooseHostname(options, domain, ask) : ''
   const first: Draft = isNew ? draftOf(options, hostname) : { config: requireConfig(options.config), files: [] }
-  // Before the process gives up root's rights: only root can see which process listens on a port.
+  // Before root becomes the owner of the data: only root can see which process listens on a port.
   const held = heldPorts('/proc')
   const known = isNew ? null : await knownDomain(domain, options.org, first.config)
   if (known !== null) return printUnchanged(known, options)

@@ -33,6 +33,7 @@ export async function loginLink(options: Options): Promise<void> {
   })
 }
 
+/** A sign-in link; `expiresAt` is ms UTC. */
 export interface LoginLink {
   url: string
   expiresAt: number

@@ -44,6 +44,7 @@ export interface Operator {
   close(): void
 }
 
+/** Arguments of an API operation. Parameters, query and body have the names and types of the API. */
 export interface OperatorRequest {
   /** '' for operations that belong to no organization. */
   organizationId: string

@@ -5,6 +5,7 @@ import { CommandFailure } from './failure.ts'
 /** File operations by root in a folder of another user. That user can replace any path in it with a symbolic link at
  *  any time, so root must not follow, chown or delete paths there. */
 
+/** User and group of a file. */
 export interface Owner {
   uid: number
   gid: number
@@ -74,7 +75,8 @@ const STICKY = 0o1000
 const isSafe = ({ uid, mode }: Stats, owner: number) =>
   (uid === 0 || uid === owner) && ((mode & WORLD_WRITABLE) === 0 || (mode & STICKY) !== 0)
 
-/** If the process is root: takes the effective rights of a user until the caller calls the returned function. */
+/** If the process is root: changes the effective user and groups to those of a user, until the caller calls the
+ *  returned function. */
 function actAs({ uid, gid }: Owner): () => void {
   const { getuid, geteuid, getegid, getgroups, seteuid, setegid, setgroups } = process
   if (!geteuid || !getegid || !getgroups || !seteuid || !setegid || !setgroups) return () => {} // not a POSIX system

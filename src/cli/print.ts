@@ -35,7 +35,7 @@ export function table(heads: readonly string[], rows: readonly (readonly string[
  *  of writing direction. */
 export const sanitize = visible
 
-/** Functions that add a terminal color to text, or return it unchanged. */
+/** Functions that add a terminal colour to text, or return it unchanged. */
 export interface Colors {
   bold(text: string): string
   dim(text: string): string
@@ -45,7 +45,7 @@ export interface Colors {
   accent(text: string): string
 }
 
-/** Colors for a terminal. Plain text if NO_COLOR is set (no-color.org), for TERM=dumb, or without a terminal. */
+/** Colours for a terminal. Plain text if NO_COLOR is set (no-color.org), for TERM=dumb, or without a terminal. */
 export function colorsFor(env: Record<string, string | undefined>, isTerminal: boolean): Colors {
   const isPlain = !isTerminal || Boolean(env.NO_COLOR) || env.TERM === 'dumb'
   const colors = (code: number) => (text: string) =>

@@ -26,7 +26,7 @@ export async function serve({ config: file, behindProxy }: { config: string; beh
   const ended = Promise.withResolvers<number>()
 
   const opening = startServer(config, { log, settings })
-  // A signal during the start takes effect after it: a server cannot stop before it has started.
+  // A signal during the start takes effect when the start is complete: a server cannot stop before.
   onSignals({
     terminate: async () => {
       log.info('stopping')

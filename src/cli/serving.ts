@@ -13,6 +13,7 @@ export interface Serving {
   listeners: Record<string, string | null>
 }
 
+/** Name of the file in the data directory. */
 export const SERVING_FILE = 'serving.json'
 
 const fileOf = (dataDir: string) => join(dataDir, SERVING_FILE)

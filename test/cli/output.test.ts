@@ -5,14 +5,15 @@ import { localUser } from '../../src/cli/local-user.ts'
 import { startZone } from '../../src/cli/try/zone-server.ts'
 import { LIMIT_MS, postrider, testFolder } from './command.ts'
 
-/** What the commands print for people. Each test runs a series on one installation and compares its texts. */
+/** Text output of the commands. Each test runs a series on one installation and compares its output with a file. */
 
 const places: ReturnType<typeof testFolder>[] = []
 afterAll(() => {
   for (const place of places) place.remove()
 })
 
-/** A new installation → a function that runs commands and keeps what they print. `config` is added to its config. */
+/** Creates an installation and returns a function that runs commands and stores their output. `config` extends
+ *  the config file. */
 function open(config = '') {
   const place = testFolder(config)
   places.push(place)
@@ -27,7 +28,7 @@ function open(config = '') {
   return { place, run, text: () => lines.join('\n') }
 }
 
-/** Replaces what differs between runs by its kind; the columns of tables keep their widths. */
+/** Replaces values that differ between runs with placeholders; table columns keep their widths. */
 function stable(text: string, folder: string): string {
   return text
     .replaceAll(folder, 'FOLDER')

@@ -6,6 +6,7 @@ import type { Checked } from './unpack.ts'
 /** Number of entries on hold, by queue. */
 export type Counts = Record<HeldQueue, number>
 
+/** Where a restore put the data. */
 export interface RestoredPlace {
   dataDir: string
   /** Text of the backup's config, if it was installed. */

@@ -48,7 +48,7 @@ export async function* fromServer(
 }
 
 const WAITS_SECONDS = [0.5, 1, 2, 5, 10, 30]
-/** Many clients do not reconnect at the same moment. */
+/** Spreads the reconnects of many clients over time. */
 const JITTER = 0.5
 /** Three heartbeats (api/streams.ts). */
 const SILENCE_MS = 45_000

@@ -26,10 +26,10 @@ interface Options {
   apiKey?: string
 }
 
-/** Shows events live until Ctrl-C (returns 130) or SIGTERM (returns 0), and with `forwardTo` posts them. Standard
- *  output contains only events and attempts to post; with `json` each is one line of JSON: the envelope, or a
- *  record with `forwarded`. Throws CommandFailure for invalid options and for what a retry cannot repair
- *  (from-server.ts, from-store.ts). */
+/** Shows events live until Ctrl-C (returns 130) or SIGTERM (returns 0), and posts them if `forwardTo` is set. Standard
+ *  output contains only events and attempts to post. With `json` each is one line of JSON: the envelope, or a record
+ *  with `forwarded`. Throws CommandFailure for invalid options and for errors that a retry cannot fix (from-server.ts,
+ *  from-store.ts). */
 export async function listen(options: Options): Promise<number> {
   const forwardTo = forwardUrl(options.forwardTo)
   const secret = signingSecret(options.secret)
@@ -95,7 +95,7 @@ function signingSecret(given: string | undefined): string {
   throw usageFault('secret: expected whsec_ followed by base64, as created for a webhook')
 }
 
-/** Every request carries the key, so it must not cross a public network unencrypted. */
+/** Returns a valid API key. Every request contains it, so it must not cross a public network unencrypted. */
 function requireKey(url: URL, key: string | undefined): string {
   if (!isNear(url))
     throw usageFault(

@@ -8,6 +8,7 @@ import { fishCompletion } from './fish.ts'
 import { treeOf } from './tree.ts'
 import { zshCompletion } from './zsh.ts'
 
+/** Functions that generate the completion script, by shell. */
 export const SHELLS = { bash: bashCompletion, zsh: zshCompletion, fish: fishCompletion }
 export type Shell = keyof typeof SHELLS
 
@@ -21,10 +22,12 @@ export function pageOf(program: Command, page: 'postrider' | 'config'): string {
   return page === 'config' ? configPage(VERSION) : commandPage(treeOf(program), VERSION)
 }
 
+/** Prints the completion script for a shell. */
 export function printCompletion(program: Command, shell: Shell): void {
   print(completionFor(program, shell))
 }
 
+/** Prints a man page. */
 export function printPage(program: Command, page: 'postrider' | 'config'): void {
   print(pageOf(program, page))
 }

@@ -5,7 +5,7 @@ import { usageFault } from '../failure.ts'
 import { colorsFor, print } from '../print.ts'
 
 /** Prints a page of the manual, or the list of topics if `topic` is undefined. Throws CommandFailure (exit code 2) for
- *  an unknown topic, with the most similar one. */
+ *  an unknown topic; its message suggests the most similar one. */
 export async function printTopic(topic: string | undefined): Promise<void> {
   const { bold } = colorsFor(process.env, process.stdout.isTTY === true)
   const { topics, textOf } = await manualTexts()

@@ -12,6 +12,7 @@ export interface Node {
   readonly children: readonly Node[]
 }
 
+/** An option of a command. */
 export interface Flag {
   /** As in the help text: `-V, --version`, `--config <file>`. */
   readonly flags: string

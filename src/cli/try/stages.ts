@@ -4,11 +4,11 @@ import { formatDkim, formatSignatures, seconds, size } from './format.ts'
 import type { ArrivedMail } from './mail-server.ts'
 import type { ArrivedCall } from './webhook-receiver.ts'
 
-/** One step of a message's way, as `postrider try --once` prints it. */
+/** One stage of `postrider try --once`: a step from the API request to the webhook request. */
 export interface Stage {
   name: string
   ok: boolean
-  /** What was seen; for a failed stage, the reason. */
+  /** Result of the stage; if it failed, the reason. */
   detail: string
   /** Duration of this stage, if measured. */
   ms: number | null
@@ -31,8 +31,8 @@ export function deliveryStages(attempt: Attempt | undefined, domain: string): St
   ]
 }
 
-/** The mail as the mail server received it → stages `mail` and `signatures`; null = it did not arrive in time, which is
- *  one failed stage. `sentAt` is ms UTC. */
+/** Message that the mail server received → stages `mail` and `signatures`. Null, a message that did not arrive in time,
+ *  is one failed stage. `sentAt` is ms UTC. */
 export function mailStages(
   mail: ArrivedMail | null,
   { mailServer, sentAt, colors }: { mailServer: string; sentAt: number; colors: Colors },
@@ -52,8 +52,8 @@ export function mailStages(
   ]
 }
 
-/** The request with the event `message.delivered` → stage `webhook`, which fails for another message or an invalid
- *  signature; null = it did not arrive in time. */
+/** Request with the event `message.delivered` → stage `webhook`. It fails for another message, an invalid signature,
+ *  and null: a request that did not arrive in time. */
 export function webhookStage(
   call: ArrivedCall | null,
   { messageId, url, sentAt, colors }: { messageId: string; url: string; sentAt: number; colors: Colors },

@@ -10,6 +10,7 @@ export type ZoneData =
   | { usage: number; selector: number; matchingType: number; certificate: Uint8Array }
   | { mname: string; rname: string; minimum: number }
 
+/** Records of one name and type. Without data, the name exists without such records. */
 export interface RecordSet {
   data: ZoneData[]
   ttlSeconds: number

@@ -28,6 +28,7 @@ export interface Zone {
   stop(): Promise<void>
 }
 
+/** One record of a zone. `name` in any case, with or without a trailing dot. */
 export interface ZoneRecord {
   name: string
   type: RecordType

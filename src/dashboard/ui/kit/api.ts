@@ -43,6 +43,7 @@ export async function api<T = Json>(method: string, path: string, options: CallO
   return response.json()
 }
 
+/** `get('/v1/messages', {limit: 1})`; the others likewise. They return the parsed body and throw ApiError. */
 export const get = <T = Json>(path: string, query?: CallOptions['query'], signal?: AbortSignal) =>
   api<T>('GET', path, { query, signal })
 export const post = <T = Json>(path: string, body: unknown = {}, more: CallOptions = {}) =>

@@ -14,6 +14,7 @@ export interface KeyedPage {
 }
 
 const isHelpOpen = signal(false)
+/** Opens the list of shortcuts. */
 export const openKeyHelp = () => {
   isHelpOpen.value = true
 }

@@ -215,7 +215,7 @@ export function Choice<Value extends string>({
   )
 }
 
-/** Empty state: says what is missing and what to do. */
+/** Empty state: what is missing, and what to do. */
 export function Empty({ name, children }: { name: string; children?: ComponentChildren }) {
   return (
     <div class="empty">

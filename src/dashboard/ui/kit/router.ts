@@ -5,6 +5,7 @@ import { signal } from '@preact/signals'
 
 const BASE = '/dashboard'
 
+/** An address of the dashboard. */
 export interface Place {
   path: string
   query: Record<string, string>

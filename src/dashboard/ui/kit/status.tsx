@@ -1,6 +1,7 @@
-/** Tone of a status. Chips show text and a mark besides the colour. */
+/** Tone of a status. Chips show it with a mark and a colour. */
 export type Tone = 'good' | 'warn' | 'bad' | 'calm' | 'quiet'
 
+/** Marks of the tones, for users who cannot distinguish the colours. */
 export const MARKS: Record<Tone, string> = { good: '✓', warn: '!', bad: '✕', calm: '→', quiet: '·' }
 
 /** Tones of the API's statuses. All others are quiet. */
