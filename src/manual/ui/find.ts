@@ -39,10 +39,7 @@ function scoreOf([, page, heading, words]: SearchEntry, terms: readonly string[]
 
 function excerptOf(words: string, terms: readonly string[]): string {
   const lower = words.toLowerCase()
-  const at = Math.max(
-    0,
-    Math.min(...terms.map((term) => lower.indexOf(term)).filter((each) => each >= 0), words.length),
-  )
+  const at = Math.min(...terms.map((term) => lower.indexOf(term)).filter((each) => each >= 0), words.length)
   const from = at === words.length ? 0 : Math.max(0, words.lastIndexOf(' ', Math.max(0, at - EXCERPT / 4)) + 1)
   const until = words.indexOf(' ', from + EXCERPT)
   const end = until < 0 ? words.length : until
