@@ -40,7 +40,7 @@ export interface Submission {
    *
    *  Without `parts` everything is one transaction: all or, when `remember` throws, nothing. With it (null: the request
    *  has no key) a large batch is written in slices (batch-slices.ts), between which other work runs. After a crash the
-   *  written slices remain; each has its record in `parts`, and the repeated request continues behind them. When the
+   *  written slices remain; each has its record in `parts`, and the repeated request continues after them. When the
    *  store refuses a later slice, the rest is refused as `unavailable` and the batch gets no record. */
   submitBatch(
     author: Author,

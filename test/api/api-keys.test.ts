@@ -46,7 +46,7 @@ describe('creating a key', () => {
     expect((await ask('GET', '/v1/webhooks', { key })).status).toBe(403)
   })
 
-  test('accepts a mode and an expiry, after which the key is 401', async () => {
+  test('accepts a mode and an expiry, after which requests with the key get 401', async () => {
     const { ask, own, clock } = await start()
     const expires_at = '2026-11-21T13:00:00+01:00' // = START
     const body = { name: 'x', domain_id: own.domain.id, permissions: ['read'], mode: 'test', expires_at }
@@ -74,14 +74,14 @@ describe('creating a key', () => {
     ['an invalid time', { expires_at: 'tomorrow' }, 'expires_at'],
     ['an unknown field', { permission: 'send' }, 'permission'],
   ]
-  test.each(bad)('with %s is 400', async (_what, change, field) => {
+  test.each(bad)('with %s gets 400', async (_what, change, field) => {
     const { ask, own } = await start()
     const body = { name: 'x', domain_id: own.domain.id, permissions: ['send'], ...change }
     const answer = await ask('POST', '/v1/api-keys', { body })
     expect([answer.status, answer.body.error.code, answer.body.error.field]).toEqual([400, 'validation_error', field])
   })
 
-  test('for a domain of another organization is 403', async () => {
+  test('for a domain of another organization gets 403', async () => {
     const { ask, other } = await start()
     const body = { name: 'x', domain_id: other.domain.id, permissions: ['send'] }
     expect((await ask('POST', '/v1/api-keys', { body })).status).toBe(403)
@@ -155,13 +155,13 @@ test.each(['x', '', 'AWtleV8wMDAwMDAwMDAwMDAwMDAwMDAwMDAwMDAwMA', 'a'.repeat(42)
   },
 )
 
-test.each(['0', '101', '-1', '1.5', 'ten', ''])('a limit of %p is 400', async (limit) => {
+test.each(['0', '101', '-1', '1.5', 'ten', ''])('a limit of %p gets 400', async (limit) => {
   const { ask } = await start()
   const answer = await ask('GET', `/v1/api-keys?limit=${limit}`)
   expect([answer.status, answer.body.error.field]).toEqual([400, 'limit'])
 })
 
-test('a deleted key is 401 at once and keeps its record', async () => {
+test('a deleted key gets 401 at once and keeps its record', async () => {
   const { ask, own, clock } = await start()
   const { id } = own.keys.read.record
   await clock.advance(5)
@@ -223,13 +223,13 @@ describe('rotating a key', () => {
     ])
   })
 
-  test.each([-1, 10_081, 1.5, '60', null])('for %p minutes is 400', async (grace_period_minutes) => {
+  test.each([-1, 10_081, 1.5, '60', null])('for %p minutes gets 400', async (grace_period_minutes) => {
     const api = await start()
     const answer = await rotate(api, api.own.keys.read.record.id, { grace_period_minutes })
     expect([answer.status, answer.body.error.field]).toEqual([400, 'grace_period_minutes'])
   })
 
-  test('that is rotated, revoked or expired is 422 invalid_state', async () => {
+  test('that is rotated, revoked or expired gets 422 invalid_state', async () => {
     const api = await start()
     const rotated = api.own.keys.read.record.id
     await rotate(api, rotated)
@@ -241,7 +241,7 @@ describe('rotating a key', () => {
     }
   })
 
-  test('that can do more than the asking key may grant is 403', async () => {
+  test('that can do more than the asking key may grant gets 403', async () => {
     const { ask, own } = await start()
     const answer = await ask('POST', `/v1/api-keys/${own.keys.admin.record.id}/rotate`, { key: own.keys.manage })
     expect(answer.status).toBe(403)

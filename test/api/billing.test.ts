@@ -117,20 +117,20 @@ describe('changing the plan', () => {
     expect((await change('enterprise')).body.plan).toBe('enterprise')
   })
 
-  test('is 403 to a plan that only the operator assigns', async () => {
+  test('gets 403 to a plan that only the operator assigns', async () => {
     const server = await start()
     const { status, body } = await change('internal')
     expect([status, body.error.code, body.error.field]).toEqual([403, 'forbidden', 'plan'])
     expect((await server.ask('GET', '/v1/usage', { key: server.own.keys.read })).body.plan).toBe('enterprise')
   })
 
-  test.each([['nobody'], [5], [undefined], [null]])('is 400 to %p', async (plan) => {
+  test.each([['nobody'], [5], [undefined], [null]])('gets 400 to %p', async (plan) => {
     await start()
     const { status, body } = await change(plan)
     expect([status, body.error.code, body.error.field]).toEqual([400, 'validation_error', 'plan'])
   })
 
-  test('is 400 for an unknown field', async () => {
+  test('gets 400 for an unknown field', async () => {
     const { ask, own } = await start()
     const body = { plan: 'free', seats: 3 }
     const answer = await ask('PATCH', '/v1/billing', { key: own.keys.admin, body })

@@ -33,7 +33,7 @@ test('the operator blocks a target, lists it and unblocks it; the audit log has 
   expect(reported).toContainEqual(['blocked_links_delete', made.body.id, 'done'])
 })
 
-test('a key can do none of it, and an invalid target is 400', async () => {
+test('a key can do none of it, and an invalid target gets 400', async () => {
   const body = { target: 'phishing.example', reason: 'x' }
   expect((await api.ask('POST', '/v1/blocked-links', { key: api.own.keys.admin, body })).status).toBe(403)
   expect((await api.ask('GET', '/v1/blocked-links', { key: api.own.keys.admin })).status).toBe(403)

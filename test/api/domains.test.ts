@@ -153,13 +153,13 @@ describe('creating a domain', () => {
     '',
     `${'a'.repeat(64)}.example`,
   ]
-  test.each(bad)('named %p is 400', async (name) => {
+  test.each(bad)('named %p gets 400', async (name) => {
     const { ask } = await start()
     const answer = await ask('POST', '/v1/domains', { body: { name } })
     expect([answer.status, answer.body.error.field]).toEqual([400, 'name'])
   })
 
-  test('that is proved is 409, with the same error for every owner', async () => {
+  test('that is proved gets 409, with the same error for every owner', async () => {
     const { ask, own, other, store } = await start()
     await store.domains.recordCheck(other.domain.id, VERIFIED)
     const headers = { 'x-request-id': 'r' }
@@ -169,7 +169,7 @@ describe('creating a domain', () => {
     expect(theirs.text).toBe(mine.text)
   })
 
-  test('past the plan is 422 quota_exceeded', async () => {
+  test('past the plan gets 422 quota_exceeded', async () => {
     const { ask } = await start('free')
     const answer = await ask('POST', '/v1/domains', {
       body: { name: 'second.example' },

@@ -66,7 +66,7 @@ test('events are sent as they are published, with the bytes that webhooks get, a
   expect(stream.ids()).toEqual([event.id, ...later])
 })
 
-test('after, or the last id that a client saw, continues behind that event; an empty one starts with the oldest', async () => {
+test('after, or the last id that a client saw, continues after that event; an empty one starts with the oldest', async () => {
   const api = await start()
   const ids = await addEvents(api, 450)
   const key = api.own.keys.read

@@ -78,7 +78,7 @@ test('with after the list runs oldest first to its end, by cursor or by the last
   expect(idsOf(await api.ask('GET', `/v1/events?after=${ids[4]}`, { key }))).toEqual([ids[5]!])
 })
 
-test('an unknown after, or a cursor of the other direction, is 400', async () => {
+test('an unknown after, or a cursor of the other direction, gets 400', async () => {
   const api = await start()
   const key = api.own.keys.read
   for (let n = 0; n < 3; n++) await addEvent(api, api.own, 'message.delivered')
@@ -89,14 +89,14 @@ test('an unknown after, or a cursor of the other direction, is 400', async () =>
   expect([mixed.status, mixed.body.error.field]).toEqual([400, 'cursor'])
 })
 
-test('an unknown type is 400, an unknown event 404', async () => {
+test('an unknown type gets 400, an unknown event 404', async () => {
   const { ask, own } = await start()
   const key = own.keys.read
   expect((await ask('GET', '/v1/events?type=message.lost', { key })).body.error.field).toBe('type')
   expect((await ask('GET', '/v1/events/evt_x', { key })).status).toBe(404)
 })
 
-test('a filter or an after that names something of another organization is 403', async () => {
+test('a filter or an after that names something of another organization gets 403', async () => {
   const api = await start()
   const key = api.own.keys.read
   const theirs = await addEvent(api, api.other, 'message.delivered', 'msg_a')
@@ -106,7 +106,7 @@ test('a filter or an after that names something of another organization is 403',
   }
 })
 
-test('a filter by an unknown domain is 404', async () => {
+test('a filter by an unknown domain gets 404', async () => {
   const { ask, own } = await start()
   expect((await ask('GET', '/v1/events?domain_id=zz', { key: own.keys.read })).status).toBe(404)
 })

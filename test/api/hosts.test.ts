@@ -84,7 +84,7 @@ const cookieOf = ({ headers }: Heard) => headers.get('set-cookie')!.split(';', 1
 for (const scheme of ['http', 'https'] as const) {
   describe(scheme, () => {
     // threat: duplicate-host
-    test('two Host headers are 400, and so is an invalid host', async () => {
+    test('two Host headers get 400, and so does an invalid host', async () => {
       const key: [string, string] = ['Authorization', `Bearer ${made.own.keys.manage.value}`]
       for (const hosts of [
         ['a.example', 'b.example'],

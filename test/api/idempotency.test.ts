@@ -80,7 +80,7 @@ describe('a request with an Idempotency-Key', () => {
     expect(runs).toHaveLength(1)
   })
 
-  test('with another body, operation or path parameter is 409 idempotency_key_reused', async () => {
+  test('with another body, operation or path parameter gets 409 idempotency_key_reused', async () => {
     const { post } = await start()
     await post('/v1/named/a', 'k', { email: 'a@b.example' })
     const others = [
@@ -160,7 +160,7 @@ describe('a request with an Idempotency-Key', () => {
   })
 
   // threat: idempotency-key-abuse
-  test.each(['', 'x'.repeat(256), 'tab\tinside', 'ümlaut'])('that is invalid (%p) is 400', async (key) => {
+  test.each(['', 'x'.repeat(256), 'tab\tinside', 'ümlaut'])('that is invalid (%p) gets 400', async (key) => {
     const { post, runs } = await start()
     const answer = await post('/v1/plain', key, { email: 'a@b.example' })
     expect([answer.status, answer.body.error.field]).toEqual([400, 'Idempotency-Key'])
@@ -198,7 +198,7 @@ describe('concurrent requests', () => {
     expect((await first).status).toBe(201)
   })
 
-  test('that wait 20 s are 409 request_in_progress', async () => {
+  test('that wait 20 s get 409 request_in_progress', async () => {
     const gate = Promise.withResolvers<void>()
     const { post, clock } = await start(() => gate.promise)
     const first = post('/v1/plain', 'k', { email: 'a@b.example' })

@@ -268,7 +268,7 @@ describe('an inbound message', () => {
     expect(await find(`route_id=${first.id}`)).toEqual([a.id])
   })
 
-  test('is 400 for an invalid filter and 403 for a resource of another organization', async () => {
+  test('gets 400 for an invalid filter and 403 for a resource of another organization', async () => {
     const api = await start()
     const theirs = await addRoute(api, STORE, api.other)
     for (const [query, field] of [

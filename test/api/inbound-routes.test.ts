@@ -141,13 +141,13 @@ describe('an inbound route', () => {
     [{ priority: 0.5 }, ['priority']],
     [{ secret: 'mine', domain_id: 'dom_1' }, ['secret', 'domain_id']],
   ]
-  test.each(bad)('with %j is 400 and names %j', async (change, fields) => {
+  test.each(bad)('with %j gets 400 and names %j', async (change, fields) => {
     const answer = await create(await start(), change)
     expect([answer.status, answer.body.error?.code]).toEqual([400, 'validation_error'])
     expect(fieldsOf(answer)).toEqual(fields)
   })
 
-  test('for a domain of another organization is 403', async () => {
+  test('for a domain of another organization gets 403', async () => {
     const api = await start()
     for (const match of [
       { type: 'domain', value: 'other.example' },
@@ -216,7 +216,7 @@ describe('an inbound route', () => {
     }
   })
 
-  test('is deleted once, and then is 404', async () => {
+  test('is deleted once, and then gets 404', async () => {
     const api = await start()
     const { id } = (await create(api)).body
     const gone = await api.ask('DELETE', `/v1/inbound-routes/${id}`)

@@ -35,7 +35,7 @@ const CASES: [name: string, limits: Partial<Plan>, path: string, body: (at: numb
 ]
 
 // threat: tenant-object-limits
-test.each(CASES)('a request for %s beyond the plan is 422 with the limit', async (name, limits, path, body) => {
+test.each(CASES)('a request for %s beyond the plan gets 422 with the limit', async (name, limits, path, body) => {
   const made = await start(limits)
   const { key = made.own.keys.admin } = {}
   const statuses: number[] = []

@@ -179,9 +179,12 @@ describe('sending again', () => {
   })
 })
 
-test.each(['cancel', 'resend'])('%s of another organization’s message is 403, of an unknown one 404', async (what) => {
-  const { body } = await server.send(MAIL)
-  expect((await act(body.id, what, { key: server.keys.other })).status).toBe(403)
-  expect((await act(server.mintId('msg'), what)).status).toBe(404)
-  expect((await patch(body.id, { scheduled_at: at(DAY) }, { key: server.keys.other })).status).toBe(403)
-})
+test.each(['cancel', 'resend'])(
+  '%s of another organization’s message gets 403, of an unknown one 404',
+  async (what) => {
+    const { body } = await server.send(MAIL)
+    expect((await act(body.id, what, { key: server.keys.other })).status).toBe(403)
+    expect((await act(server.mintId('msg'), what)).status).toBe(404)
+    expect((await patch(body.id, { scheduled_at: at(DAY) }, { key: server.keys.other })).status).toBe(403)
+  },
+)

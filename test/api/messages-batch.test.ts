@@ -55,7 +55,7 @@ test.each([
   expect([answer.status, answer.body.error.field]).toEqual([400, field])
 })
 
-test('an unknown field beside messages is 400', async () => {
+test('an unknown field beside messages gets 400', async () => {
   const answer = await server.ask('POST', '/v1/messages/batch', { messages: [MAIL], from: 'x' })
   expect([answer.status, answer.body.error.field]).toEqual([400, 'from'])
 })

@@ -60,7 +60,7 @@ describe('from', () => {
     ]).toContainEqual([answer.status, code, field])
   })
 
-  test('outside the domain is 403 and says what was expected', async () => {
+  test('outside the domain gets 403 and says what was expected', async () => {
     const answer = await server.send({ ...MAIL, from: 'a@sub.example.com' })
     expect(answer.status).toBe(403)
     expect(answer.body.error).toMatchObject({

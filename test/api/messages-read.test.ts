@@ -100,7 +100,7 @@ describe('GET /v1/messages', () => {
 
 describe('read access', () => {
   const PATHS = ['', '/content', '/events', '/attempts']
-  test.each(PATHS)('%s of another organization is 403, of an unknown one 404', async (path) => {
+  test.each(PATHS)('%s of another organization gets 403, of an unknown one 404', async (path) => {
     const foreign = await server.ask('GET', `/v1/messages/${ids[0]}${path}`, undefined, { key: server.keys.other })
     expect([foreign.status, foreign.body.error.code]).toEqual([403, 'forbidden'])
     const unknown = await server.ask('GET', `/v1/messages/${server.mintId('msg')}${path}`)
@@ -215,7 +215,7 @@ describe('content', () => {
     for (const number of ['0', '2', 'x', '-1']) expect((await at(number)).status).toBe(404)
   })
 
-  test('an unknown part is 400', async () => {
+  test('an unknown part gets 400', async () => {
     const answer = await server.ask('GET', `/v1/messages/${ids[0]}/content?part=body`)
     expect([answer.status, answer.body.error.field]).toEqual([400, 'part'])
   })

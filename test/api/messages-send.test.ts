@@ -169,7 +169,7 @@ describe('an accepted message', () => {
 })
 
 describe('reasons to refuse a message', () => {
-  test('a live key of an unverified domain is 422', async () => {
+  test('a live key of an unverified domain gets 422', async () => {
     const answer = await server.send({ ...MAIL, from: 'a@new.example' }, { key: server.keys.unverified })
     expect([answer.status, answer.body.error.code]).toEqual([422, 'domain_not_verified'])
     expect(answer.body.error.details).toMatchObject({ domain: 'new.example', status: 'pending' })
@@ -184,7 +184,7 @@ describe('reasons to refuse a message', () => {
     expect((await server.send(mail, { key: testKey })).status).toBe(202)
   })
 
-  test('a mail that would be too large as a whole is 413', async () => {
+  test('a mail that would be too large as a whole gets 413', async () => {
     const small = await openMessageApi({ messageBytes: 20_000 })
     const content = Buffer.alloc(15_000).toString('base64')
     const answer = await small.send({ ...MAIL, attachments: [{ filename: 'a', content }] })
@@ -216,7 +216,7 @@ describe('reasons to refuse a message', () => {
     expect(server.woken).toEqual(before)
   })
 
-  test('a used-up month is 422 with its numbers, and nothing is written', async () => {
+  test('a used-up month gives 422 with its numbers, and nothing is written', async () => {
     const tight = await openMessageApi({ plan: { messagesPerMonth: 3 } })
     expect((await tight.send({ ...MAIL, to: ['a@r.example', 'b@r.example'] })).status).toBe(202)
     const answer = await tight.send({ ...MAIL, to: ['a@r.example', 'b@r.example'] })

@@ -24,7 +24,7 @@ const HIDDEN = [
 ]
 
 // threat: bidirectional-name
-test('a name with a control, bidirectional or invisible character is 400 with its field, whatever it names', async () => {
+test('a name with a control, bidirectional or invisible character gets 400 with its field, whatever it names', async () => {
   const { id } = made.own.domain
   const webhook = { url: 'https://hooks.customer.example/x', events: ['message.delivered'] }
   const route = { match: { type: 'catch_all' }, action: { type: 'store' } }

@@ -30,7 +30,7 @@ describe('every operation', () => {
     expect(made.operations.length).toBeGreaterThan(25)
   })
 
-  test('is 401 without a key and 404 for an unknown resource', async () => {
+  test('gets 401 without a key and 404 for an unknown resource', async () => {
     const wrong: string[] = []
     const operator = { ...(await made.signIn()), 'x-operator': '1' }
     for (const { id, method, path, forOperator } of made.operations) {
@@ -45,7 +45,7 @@ describe('every operation', () => {
   })
 
   // threat: foreign-resources
-  test('is 403 for a resource of another organization', async () => {
+  test('gets 403 for a resource of another organization', async () => {
     const { ask, other } = made
     const key = other.keys.manage
     const webhook = await ask('POST', '/v1/webhooks', {

@@ -217,7 +217,7 @@ test('domains are listed in pages, newest first, without those of others', async
   expect(ids).not.toContain(other.domain.id)
 })
 
-test('no key is 401, a key that may only send or manage 403, an unknown parameter 400', async () => {
+test('a request without a key gets 401, a key that may only send or manage 403, an unknown parameter 400', async () => {
   const { ask, own, key } = await start()
   expect((await ask('GET', '/v1/quality', { key: null })).status).toBe(401)
   for (const each of [own.keys.send, own.keys.manage])

@@ -16,7 +16,7 @@ const start = async (plan = 'free') => {
 const rates = ({ headers }: { headers: Headers }) =>
   ['limit', 'remaining', 'reset'].map((name) => Number(headers.get(`ratelimit-${name}`)))
 
-test('the 61st request of a minute is 429, and Retry-After says when the window ends', async () => {
+test('the 61st request of a minute gets 429, and Retry-After says when the window ends', async () => {
   const { ask, clock } = await start()
   expect(rates(await ask('GET', '/v1/webhooks'))).toEqual([60, 59, 60])
   await clock.advance(10_500)

@@ -90,7 +90,7 @@ describe('the order of checks', () => {
     ['OPTIONS', '/v1/things'],
   ]
   // threat: bad-api-keys
-  test.each(noKey)('%s %s without a key is 401, whatever else is wrong', async (method, path) => {
+  test.each(noKey)('%s %s without a key gets 401, whatever else is wrong', async (method, path) => {
     const { ask } = await start()
     const answer = await ask(method, path, { key: null, headers: { 'x-request-id': 'r-1' } })
     expect(answer.status).toBe(401)
@@ -136,7 +136,7 @@ describe('the order of checks', () => {
     expect((await ask('GET', '/v1/things', { key: own.keys.read })).status).toBe(200)
   })
 
-  test('a key without the permission is 403 before its body is looked at', async () => {
+  test('a key without the permission gets 403 before its body is looked at', async () => {
     const { ask, own } = await start()
     const answer = await ask('POST', '/v1/things', { key: own.keys.read, body: '{' })
     expect(answer.status).toBe(403)
@@ -159,7 +159,7 @@ describe('the order of checks', () => {
     expect([answer.status, answer.body.error.code, answer.headers.get('allow')]).toEqual([status, code, allow])
   })
 
-  test('outside /v1 an unknown path is 404 without a key', async () => {
+  test('outside /v1 an unknown path gets 404 without a key', async () => {
     const { ask } = await start()
     for (const path of ['/', '/nowhere', '/v2/things', '/favicon.ico', '//v1/things', '/%6fpen', '/%ff']) {
       const answer = await ask('GET', path, { key: null })
@@ -198,7 +198,7 @@ describe('the body', () => {
     ['is compressed', '{"name":"x"}', { 'content-encoding': 'gzip' }, 'Content-Encoding'],
   ]
   // threat: malformed-requests
-  test.each(cases)('that %s is 400', async (_why, body, headers, field) => {
+  test.each(cases)('that %s gets 400', async (_why, body, headers, field) => {
     const { ask, own } = await start()
     const answer = await ask('POST', '/v1/things', { key: own.keys.send, body, headers })
     expect(answer.status).toBe(400)
@@ -206,7 +206,7 @@ describe('the body', () => {
   })
 
   // threat: slow-clients-and-floods
-  test('that is megabytes of brackets or values is 400 before it is parsed', async () => {
+  test('that is megabytes of brackets or values gets 400 before it is parsed', async () => {
     const { ask, own } = await start({ bodyBytes: 10_000_000 })
     for (const [body, word] of [
       ['['.repeat(9_000_000), 'nested'],
@@ -252,7 +252,7 @@ describe('the body', () => {
     ])
   })
 
-  test('that takes more than five minutes is 400', async () => {
+  test('that takes more than five minutes gets 400', async () => {
     const { api, own, clock } = await start()
     let pieces = 0
     const slow = new ReadableStream({
@@ -269,7 +269,7 @@ describe('the body', () => {
   })
 
   // threat: slow-clients-and-floods
-  test('over the limit is 413, with or without Content-Length', async () => {
+  test('over the limit gets 413, with or without Content-Length', async () => {
     const { ask, api, own } = await start({ bodyBytes: 100 })
     const big = JSON.stringify({ name: 'x'.repeat(200) })
     const announced = await ask('POST', '/v1/things', {
@@ -297,7 +297,7 @@ describe('the body', () => {
 })
 
 describe('any input', () => {
-  test('of bytes that are not a valid request is 400, never 500', async () => {
+  test('of bytes that are not a valid request gets 400, never 500', async () => {
     const { ask, own } = await start()
     const json = fc.json({ maxDepth: 3 })
     await fc.assert(
@@ -336,7 +336,7 @@ describe('the query', () => {
     ['/v1/things?x=1', 'x', 'Unknown parameter "x". Did you mean "q"?'],
     ['/v1/things/1?x=1', 'x', 'Unknown parameter "x".'],
   ]
-  test.each(cases)('%s is 400', async (path, field, message) => {
+  test.each(cases)('%s gets 400', async (path, field, message) => {
     const { ask, own } = await start()
     const answer = await ask('GET', path, { key: own.keys.read })
     expect(answer.status).toBe(400)
@@ -389,7 +389,7 @@ describe('every answer', () => {
     ])
   })
 
-  test('to a bug is 500 without details; the log has the stack', async () => {
+  test('to a bug has status 500 without details; the log has the stack', async () => {
     const lines: string[] = []
     const { ask, own } = await start({ log: lineLog(lines) })
     const answer = await ask('POST', '/v1/fail', {
@@ -409,7 +409,7 @@ describe('every answer', () => {
   })
 
   // threat: memory-exhaustion
-  test('while memory is short is 503 with Retry-After, except for health checks', async () => {
+  test('while memory is short has status 503 with Retry-After, except for health checks', async () => {
     const { ask, own } = await start({ memory: { ...ampleMemory, isShort: () => true } })
     const answer = await ask('GET', '/v1/things', { key: own.keys.read })
     expect([answer.status, answer.body.error.code, answer.headers.get('retry-after')]).toEqual([
@@ -420,7 +420,7 @@ describe('every answer', () => {
     expect((await ask('GET', '/healthz', { key: null })).status).toBe(200)
   })
 
-  test('while the store cannot write is 503 with Retry-After', async () => {
+  test('while the store cannot write has status 503 with Retry-After', async () => {
     const { ask, own } = await start()
     const answer = await ask('POST', '/v1/fail', { key: own.keys.read, body: { how: 'store' } })
     expect([answer.status, answer.body.error.code, answer.headers.get('retry-after')]).toEqual([
@@ -442,7 +442,7 @@ describe('health', () => {
     expect((await ask('POST', '/healthz', { key: null })).status).toBe(405)
   })
 
-  test('/readyz is 503 while a listener is down or nothing can be written', async () => {
+  test('/readyz returns 503 while a listener is down or nothing can be written', async () => {
     let fault: string | null = 'smtp inbound is not listening'
     let broken = false
     const { ask } = await start({
@@ -602,7 +602,7 @@ describe('on a socket', () => {
     },
   )
 
-  test('a body too large to read to its end is 413 without a body', async () => {
+  test('a body too large to read to its end gets 413 without a body', async () => {
     const { api, own } = await start({ bodyBytes: 1_000 })
     const { port } = await api.listen({ host: '127.0.0.1', port: 0 })
     const head = `POST /v1/things HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${own.keys.send.value}\r\n`

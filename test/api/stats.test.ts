@@ -135,7 +135,7 @@ describe('filters', () => {
     expect(totals.delivered).toBe(delivered)
   })
 
-  test.each(['zz', 'dom_00000000000000000000000000'])('an unknown domain (%s) is 404', async (id) => {
+  test.each(['zz', 'dom_00000000000000000000000000'])('an unknown domain (%s) gets 404', async (id) => {
     const { ask, own } = await start()
     expect((await ask('GET', `/v1/stats?domain_id=${id}`, { key: own.keys.read })).status).toBe(404)
   })
@@ -177,7 +177,7 @@ describe('refused requests', () => {
     ['?mode=both', 'mode'],
     ['?limit=5', 'limit'],
   ]
-  test.each(CASES)('%s is 400 with field %s', async (query, field) => {
+  test.each(CASES)('%s gets 400 with field %s', async (query, field) => {
     const { ask, key } = await start()
     const { status, body } = await ask('GET', `/v1/stats${query}`, { key })
     expect([status, body.error.code, body.error.field]).toEqual([400, 'validation_error', field])
@@ -190,7 +190,7 @@ describe('refused requests', () => {
     expect(more.status).toBe(400)
   })
 
-  test('no key is 401, a key that may only send 403, a domain of another organization 403', async () => {
+  test('a request without a key gets 401, a key that may only send 403, a domain of another organization 403', async () => {
     const { ask, own, other, key } = await start()
     expect((await ask('GET', '/v1/stats', { key: null })).status).toBe(401)
     for (const keys of [own.keys.send, own.keys.manage])

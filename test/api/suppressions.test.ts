@@ -38,7 +38,7 @@ test('an address is suppressed, found by id and by address, and removed', async 
   expect((await ask('GET', '/v1/suppressions', { key })).body).toEqual({ data: [], has_more: false, next_cursor: null })
 })
 
-test('an address that is suppressed already is 409 and names the suppression', async () => {
+test('an address that is suppressed already gets 409 and names the suppression', async () => {
   const { ask, own } = await start()
   const first = await ask('POST', '/v1/suppressions', { body: { email: 'a@b.example', reason: 'complaint' } })
   const again = await ask('POST', '/v1/suppressions', { body: { email: 'A@b.example' } })
@@ -66,13 +66,13 @@ const bad: [Record<string, unknown>, string][] = [
   [{ email: 'a@b.example', domain_id: 'dom_x' }, 'domain_id'],
   [{ email: 'a@b.example', mail: 1 }, 'mail'],
 ]
-test.each(bad)('%p is 400', async (body, field) => {
+test.each(bad)('%p gets 400', async (body, field) => {
   const { ask } = await start()
   const answer = await ask('POST', '/v1/suppressions', { body })
   expect([answer.status, answer.body.error.field]).toEqual([400, field])
 })
 
-test('for a domain of another organization is 403', async () => {
+test('for a domain of another organization gets 403', async () => {
   const { ask, other } = await start()
   const body = { email: 'a@b.example', domain_id: other.domain.id }
   expect((await ask('POST', '/v1/suppressions', { body })).status).toBe(403)

@@ -80,7 +80,7 @@ describe('a template', () => {
     expect([other.status, other.body.error.details.reason]).toEqual([409, 'idempotency_key_reused'])
   })
 
-  test('of another organization is 403 by id, and unknown by alias', async () => {
+  test('of another organization gets 403 by id, and is unknown by alias', async () => {
     const { ask, other } = await start()
     const theirs = await ask('POST', '/v1/templates', { body: WELCOME, key: other.keys.manage })
     for (const [method, path, body] of [
@@ -103,7 +103,7 @@ describe('a template', () => {
     }
   })
 
-  test('has its own alias: one that is used is 409', async () => {
+  test('has its own alias: one that is used gets 409', async () => {
     const { ask, other } = await start()
     await ask('POST', '/v1/templates', { body: WELCOME })
     const again = await ask('POST', '/v1/templates', { body: { ...WELCOME, name: 'Two' } })
@@ -130,7 +130,7 @@ describe('a bad template', () => {
     [{ body: 'x' }, 'body'],
     [{ html: 'x'.repeat(262_145) }, 'html'],
   ]
-  test.each(bad)('with %p is 400', async (change, field) => {
+  test.each(bad)('with %p gets 400', async (change, field) => {
     const { ask } = await start()
     const answer = await ask('POST', '/v1/templates', { body: { ...WELCOME, ...change } })
     expect([answer.status, answer.body.error.code, answer.body.error.field]).toEqual([400, 'validation_error', field])
@@ -324,7 +324,7 @@ describe('a preview', () => {
     [{ html: '{{ a }}' }, { a: 'x\0y' }, { field: 'html' }],
     [{ html: '{% for i in (1..90000) %}{% for j in (1..90000) %}x{% endfor %}{% endfor %}' }, {}, { field: 'html' }],
   ]
-  test.each(failing)('of %p with %p is 422', async (texts, variables, details) => {
+  test.each(failing)('of %p with %p gets 422', async (texts, variables, details) => {
     const { ask } = await start()
     await ask('POST', '/v1/templates', { body: { name: 'Bad', alias: 'bad', ...texts } })
     const { status, body } = await ask('POST', '/v1/templates/bad/render', { body: { variables } })
@@ -332,7 +332,7 @@ describe('a preview', () => {
     expect(body.error.details).toEqual({ ...details, request_id: expect.any(String), ...at(body.error.details) })
   })
 
-  test('of an unknown version is 400, and so are variables that are not an object, too large or too deep', async () => {
+  test('of an unknown version gets 400, and so do variables that are not an object, too large or too deep', async () => {
     const { ask } = await start()
     await ask('POST', '/v1/templates', { body: WELCOME })
     let deep: object = {}

@@ -60,7 +60,7 @@ describe('a webhook', () => {
     [{ events: ['message.sent'] }, ['events[0]']],
     [{ status: 'paused', secret: 'mine' }, ['status', 'secret']],
   ]
-  test.each(bad)('with %p is 400 and names the fields', async (change, fields) => {
+  test.each(bad)('with %p gets 400 and names the fields', async (change, fields) => {
     const answer = await create(await start(), change)
     expect(answer.status).toBe(400)
     expect(answer.body.error.errors.map(({ field }: { field: string }) => field)).toEqual(fields)
@@ -106,7 +106,7 @@ describe('a webhook', () => {
     }
   })
 
-  test('is deleted once, and then is 404', async () => {
+  test('is deleted once, and then gets 404', async () => {
     const api = await start()
     const { id } = (await create(api)).body
     const gone = await api.ask('DELETE', `/v1/webhooks/${id}`)
@@ -150,7 +150,7 @@ describe('a test event', () => {
     }
   })
 
-  test('of an unknown kind is 400, to a paused webhook 422', async () => {
+  test('of an unknown kind gets 400, to a paused webhook 422', async () => {
     const api = await start()
     const { id } = (await create(api)).body
     const path = `/v1/webhooks/${id}/test`
@@ -234,7 +234,7 @@ describe('deliveries', () => {
     expect((await api.ask('POST', `${path}/${delivery.id}/retry`, { body: { now: true } })).status).toBe(400)
   })
 
-  test('of another webhook are 404', async () => {
+  test('of another webhook get 404', async () => {
     const { api, path } = await failed()
     const [delivery] = (await api.ask('GET', path)).body.data
     const { id } = (await create(api)).body

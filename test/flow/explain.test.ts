@@ -142,7 +142,7 @@ test('the suppressions that apply to the sending domain are shown to every reade
   expect(asked.body.recipients[0].suppressions).toMatchObject([{ domain_id }])
 })
 
-test('an invalid address is 400, an unknown message 404', async () => {
+test('an invalid address gets 400, an unknown message 404', async () => {
   expect((await server.ask('GET', '/v1/explain?to=nobody')).status).toBe(400)
   expect((await server.ask('GET', '/v1/explain')).status).toBe(400)
   expect((await server.ask('GET', '/v1/messages/msg_01jd5xk3m9q8r7t6v5w4z3y2x1/explain')).status).toBe(404)

@@ -384,7 +384,7 @@ describe('a click link', () => {
   }
 
   // threat: foreign-tracking-host
-  test('works under the host it was made for, and is 404 under any other', async () => {
+  test('works under the host it was made for, and gets 404 under any other', async () => {
     const { path } = await linkOf(`links.${DOMAIN}`)
     await other('other.example')
     for (const host of [`links.${DOMAIN}`, `LINKS.${DOMAIN}.`, `links.${DOMAIN}:8443`]) {
@@ -432,7 +432,7 @@ describe('a click link', () => {
   })
 
   // threat: blocked-target
-  test('to a target that the operator has blocked is 410, also in mail that was sent before, and counts nothing', async () => {
+  test('to a target that the operator has blocked gets 410, also in mail that was sent before, and counts nothing', async () => {
     const { path, deliveryId } = await linkOf(null)
     expect((await at(PUBLIC, path)).status).toBe(302)
     const link = { id: mintId('blk'), kind: 'host' as const, value: 'shop.example', reason: 'abuse', createdAt: START }

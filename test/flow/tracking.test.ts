@@ -199,7 +199,7 @@ describe('unsubscribing', () => {
   })
 })
 
-test('a forged link is 404 and redirects nowhere', async () => {
+test('a forged link gets 404 and redirects nowhere', async () => {
   const [mail] = await deliver(FULL)
   const link = hrefs(mail!.html)[0]!
   const evil = `${link.slice(0, link.lastIndexOf('/'))}/${Buffer.from('https://evil.example/').toString('base64url')}`

@@ -158,7 +158,7 @@ test('a small mail does not wait behind large ones', async () => {
   for (const mail of [second, small]) await mail.discard()
 })
 
-test('a full disk is 452, after the whole mail has been read', async () => {
+test('a full disk gives 452, after the whole mail has been read', async () => {
   const full = Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC' })
   let discarded = 0
   const mail = {
@@ -186,7 +186,7 @@ test('a mail of 25 MB passes through a file whole, including its dots', async ()
   await smtp.stop()
 }, 20_000)
 
-test('a broken spool is 451 and the connection stays open; small mails are still accepted', async () => {
+test('a broken spool gives 451 and the connection stays open; small mails are still accepted', async () => {
   const smtp = await startListener({ settings: { spoolDir: dir } })
   rmSync(dir, { recursive: true })
   const client = await (await smtp.connect()).hello()

@@ -72,7 +72,7 @@ test('refuses TLS 1.1', async () => {
   expect(smtp.logged).toEqual([])
 })
 
-test('a handler’s reply replaces the greeting; a handler’s error is 421 and one log line', async () => {
+test('a handler’s reply replaces the greeting; a handler’s error gives 421 and one log line', async () => {
   let first = true
   const strict = await startListener({
     handler: {

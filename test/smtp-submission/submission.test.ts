@@ -52,7 +52,7 @@ describe('logging in', () => {
     expect(records.find(({ prefix }) => value.startsWith(prefix))!.lastUsedAt).toBe(relay.clock.now())
   })
 
-  test('without STARTTLS is not offered, and mail without a login is 530', async () => {
+  test('without STARTTLS is not offered, and mail without a login gets 530', async () => {
     const bare = relay.client(undefined, { requireTLS: false, auth: undefined })
     expect(await refusalOf(bare.sendMail({ ...TO_ANN, text: 'x' }))).toStartWith('530 5.7.0')
     bare.close()
@@ -67,7 +67,7 @@ describe('logging in', () => {
     await stop()
   })
 
-  test('with a wrong, expired or unauthorized key is 535, and slowed by the listener', async () => {
+  test('with a wrong, expired or unauthorized key gets 535, and is slowed by the listener', async () => {
     const own = await openRelay()
     const at = own.clock.now()
     const mail = { ...TO_ANN, text: 'x' }
@@ -82,7 +82,7 @@ describe('logging in', () => {
   })
 
   // threat: stolen-key-used-elsewhere
-  test('with a key limited to networks is 535 from elsewhere, like any wrong key, and accepted from there', async () => {
+  test('with a key limited to networks gets 535 from elsewhere, like any wrong key, and is accepted from there', async () => {
     const own = await openRelay()
     const mail = { ...TO_ANN, text: 'x' }
     const of = (network: string) => own.mintKey('example.com', 'live', ['send'], { allowedNetworks: [network] })
@@ -429,7 +429,7 @@ describe('plan and limits', () => {
     await small.close()
   })
 
-  test('a mail over the limit of a message is 552', async () => {
+  test('a mail over the limit of a message gets 552', async () => {
     const small = await openRelay({ messageBytes: 10_000 })
     const mail = { from: 'shop@example.com', to: ANN, text: 'x'.repeat(20_000) }
     expect(await refusalOf(small.handIn(mail))).toStartWith('552 5.3.4 The whole message would have')

@@ -82,7 +82,7 @@ const BODIES: [path: string, body: (theirs: Record<string, string>) => object][]
 ]
 
 // threat: foreign-resources
-test.each(BODIES)('%s with a resource of another organization is 403', async (path, body) => {
+test.each(BODIES)('%s with a resource of another organization gets 403', async (path, body) => {
   const { status, text } = await asStranger('POST', path, body(ids))
   expect([status, text.includes('elsewhere')]).toEqual([403, false])
 })
