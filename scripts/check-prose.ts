@@ -7,6 +7,7 @@ import { isSection, root } from '../src/config/paths.ts'
 import type { OpenSection, Section } from '../src/config/schema.ts'
 import { openApiDocument } from './openapi-document.ts'
 import {
+  allTexts,
   errorMessages,
   fromCommands,
   fromMarkdownText,
@@ -27,10 +28,20 @@ const AREAS: Record<string, () => Passage[] | Promise<Passage[]>> = {
   readme: () => markdownFiles('README.md'),
   manual: () => markdownFiles('src/manual/*.md'),
   dashboard: () => sources('src/dashboard/**/*.{ts,tsx}', interfaceTexts),
-  errors: () =>
-    sources('src/{api,model,submission,suppressions,domains,inbound,compat,templates}/**/*.ts', errorMessages),
+  errors: async () => [
+    ...(await sources('src/{api,model,submission,suppressions,domains,compat,templates}/**/*.ts', errorMessages)),
+    ...(await sources(SERVER_MODULES, allTexts)),
+    ...(await sources('src/cli/backup/**/*.ts', allTexts)),
+  ],
   openapi: async () => fromOpenApi(await openApiDocument()),
 }
+
+/** Their errors, log messages and SMTP texts are short and appear in many forms, so all texts are checked. */
+const SERVER_MODULES =
+  'src/{certificates,feedback,inbound,mail,maintenance,net,os,outbound,parsing,server,smtp-server,smtp-submission,storage,tls-policy}/**/*.ts'
+
+/** Samples, words in other languages and names of HTML elements. */
+const NO_PROSE = new Set(['src/inbound/warm-up.ts', 'src/mail/failure-words.ts', 'src/mail/html-text.ts'])
 
 const wanted = process.argv.includes('--all') ? Object.keys(AREAS) : COVERED
 const checked = new Map<string, number>()
@@ -68,7 +79,7 @@ async function markdownFiles(pattern: string): Promise<Passage[]> {
 }
 
 async function sources(pattern: string, textsOf: Parameters<typeof fromSource>[2]): Promise<Passage[]> {
-  const files = (await filesOf(pattern)).filter(({ path }) => !path.includes('.test.'))
+  const files = (await filesOf(pattern)).filter(({ path }) => !path.includes('.test.') && !NO_PROSE.has(path))
   return files.flatMap(({ path, text }) => fromSource(path, text, textsOf))
 }
 

@@ -45,7 +45,10 @@ function plain(node: MarkdownNode): string {
 
 /** Replaces URLs, paths, addresses, file names, config keys and flags that are not marked as code. */
 const withoutCode = (text: string) =>
-  text.replaceAll(/(?<![\w"'])[\w.+%-]*[_/:@=\\]+[\w./:@%{}=-]*\w|\b\w+_…|\b\w+(?:\.\w+)+|--\w[\w-]*/g, PLACEHOLDER)
+  text.replaceAll(
+    /(?<![\w"'])[\w.+%-]*[_/:@=\\]+[\w./:@%{}=-]*\w|\b\w+_…|\b\w+(?:\.\w+)+(?:-\w+)*|--\w[\w-]*/g,
+    PLACEHOLDER,
+  )
 
 /** Extracts the descriptions of commands and options. */
 export function fromCommands(program: Command, path = 'postrider'): Passage[] {
@@ -113,6 +116,34 @@ export function errorMessages(node: SyntaxNode): unknown[] {
   return []
 }
 
+/** Every text of several words except SQL: arguments, results, constants and values of properties. */
+export function allTexts(node: SyntaxNode): unknown[] {
+  switch (node.type) {
+    case 'CallExpression':
+    case 'NewExpression':
+      return (node.arguments as unknown[]).filter(isProse)
+    case 'ReturnStatement':
+      return [node.argument].filter(isProse)
+    case 'ArrowFunctionExpression':
+      return [node.body].filter(isProse)
+    case 'VariableDeclarator':
+      return [node.init].filter(isProse)
+    case 'ObjectProperty':
+      return [node.value].filter(isProse)
+    default:
+      return []
+  }
+}
+
+/** False for SQL, and for a text with fewer than two words beside what is filled in. */
+const isProse = (node: unknown): boolean =>
+  literalsOf(node).every(({ text }) => !SQL.test(text) && (text.replaceAll(/\bX\b/g, ' ').match(WORD) ?? []).length > 1)
+
+const WORD = /[a-z][a-z-]+/gi
+/** SQL is in lower case and starts with its verb, or has a placeholder, a comparison or a clause of a query. */
+const SQL =
+  /^\s*(?:select|insert|update|delete|pragma|create|begin|vacuum|with|from|where|exists|cross join|group by|and)\b|\?(?! [A-Z[]|$)|[^<]= |<>|\bas [a-z]+[A-Z]|\b(?:indexed by|order by|join|coalesce)\b/
+
 /** Text between tags, and the attributes and properties that hold labels. */
 export function interfaceTexts(node: SyntaxNode): unknown[] {
   const { type, name, key, value } = node as SyntaxNode & { name?: SyntaxNode; key?: SyntaxNode }
@@ -135,9 +166,12 @@ function literalsOf(node: unknown): { node: SyntaxNode; text: string }[] {
     case 'StringLiteral':
       return found(String(syntax.value))
     case 'TemplateLiteral':
-      return found(
-        (syntax.quasis as { value: { cooked: string } }[]).map(({ value }) => value.cooked).join(PLACEHOLDER),
-      )
+      // Each line of an indented table is a text of its own.
+      return (syntax.quasis as { value: { cooked: string } }[])
+        .map(({ value }) => value.cooked)
+        .join(PLACEHOLDER)
+        .split(/\n {2,}/)
+        .flatMap(found)
     case 'ConditionalExpression':
       return [...literalsOf(syntax.consequent), ...literalsOf(syntax.alternate)]
     case 'LogicalExpression':

@@ -1,6 +1,14 @@
 import { describe, expect, test } from 'bun:test'
 import { createProgram } from '../../src/cli/program.ts'
-import { errorMessages, fromCommands, fromMarkdownText, fromOpenApi, fromSource, interfaceTexts } from './extract.ts'
+import {
+  allTexts,
+  errorMessages,
+  fromCommands,
+  fromMarkdownText,
+  fromOpenApi,
+  fromSource,
+  interfaceTexts,
+} from './extract.ts'
 import { faultsIn, MOST_WORDS } from './rules.ts'
 
 const rulesOf = async (text: string) => (await faultsIn(text)).map(({ rule }) => rule)
@@ -17,11 +25,19 @@ describe('the prose check', () => {
     ['passive', 'The event is written to the log.'],
     ['banned', 'Whoever has the key can send.'],
     ['banned', 'The server answers in clear.'],
+    ['banned', 'The text is no JSON.'],
+    ['banned', 'The server opens the connection anew.'],
+    ['banned', 'The address bounces soft.'],
+    ['banned', 'The server uses the own host name.'],
     ['repeated', 'The server sends the the message.'],
     ['spelling', 'The server recieves a message.'],
     ['length', `The server sends ${'one message and '.repeat(9)}nothing.`],
   ] as const)('finds a fault of the rule "%s" in %j', async (rule, text) => {
     expect(await rulesOf(text)).toContain(rule)
+  })
+
+  test.each(['There is no limit.', 'The key is no longer valid.'])('accepts %j', async (text) => {
+    expect(await faultsIn(text)).toEqual([])
   })
 
   test(`allows sentences of ${MOST_WORDS} words`, async () => {
@@ -64,6 +80,24 @@ describe('the texts to check', () => {
     const source = `const a = <p title="Due messages">Your keys {n ? ${template} : "no messages"}</p>`
     const texts = fromSource('a.tsx', source, interfaceTexts).map(({ text }) => text)
     expect(texts.toSorted()).toEqual(['Due messages', 'X sent messages', 'Your keys', 'no messages'])
+  })
+
+  test('include all texts of a server module except SQL, and each line of a table', () => {
+    const name = '$' + '{name}'
+    const source = `
+      const found = db.prepare('select id from keys where name = ?')
+      const HINTS = { E1: 'connection refused', E2: 'refused' }
+      log.warn('message deferred', { error })
+      const words = () => isLate ? 'timed out' : \`unknown queue ${name}\`
+      const last = () => end(\`id: ${name}\`, \`choose one\\n   run it   send all\`)`
+    expect(fromSource('a.ts', source, allTexts).map(({ text }) => text)).toEqual([
+      'connection refused',
+      'message deferred',
+      'timed out',
+      'unknown queue X',
+      'choose one',
+      'run it send all',
+    ])
   })
 
   test('include the messages of errors', () => {

@@ -43,21 +43,27 @@ export const BANNED: readonly Banned[] = [
   { pattern: /\bat present\b/gi, use: 'use "now" or "currently"' },
   { pattern: /\bunder way\b/gi, use: 'use "in progress"' },
   { pattern: /\bso many\b/gi, use: 'give the number' },
+  { pattern: /\banew\b/gi, use: 'use "again"' },
+  { pattern: /(?<!\bthere )\bis no (?!longer\b|more\b)/gi, use: 'use "is not a" or "has no"' },
+  { pattern: /\bbounce[sd]? soft(?:ly)?\b/gi, use: 'use "is a soft bounce" or "soft-bounces"' },
+  { pattern: /\bthe own\b/gi, use: 'use "its own" or the owner\'s name' },
+  { pattern: /\bbe had\b/gi, use: 'use "is available"' },
   { pattern: /\b(?:programs?|servers?|endpoints?|hosts?|addresses) of (?:yours|ours)\b/gi, use: 'use "your" or "our"' },
 ]
 
 /** Words of the field that the dictionary lacks. */
 export const WORDS: readonly string[] = `
-  2xx 4xx 4yz 5xx base64 bcc behaviour blocklist blocklists bytecode Caddy calc cancelled cancelling certbot
-  changelog charset checksums colour coloured colours config csv Ctrl-C decrypt deduplicate defence delisting
-  deliverability Deno dkim DKIM-signed dmarc doctype Ed25519 Elysia EventSource Exim exim4 favour flexbox fsync
-  glibc Gmail Grafana greylisting Haraka healthz honoured honouring honours hostname hostnames href html http https
-  idempotency Idempotency-Key img init IPv4 IPv6 ISO8601 kB KiB Landlock lang licence localhost lookups loopback
-  mailauth Mailgun mailto MathML MiB ms multiparts musl N-th neighbour nginx nodemailer npm nsswitch OAuth oklch
-  onclick OpenAPI OpenDKIM p95 p99 pipelined Postfix Postrider postrider practise preheader Prometheus readyz
-  redeliver redelivered redeliveries redelivery registrable resend resends resolvers rrggbb schemas SendGrid
-  shortener shorteners smarthost smtp smtps SpamCop Spamhaus spf src suppression suppressions systemctl systemd
-  timestamp timestamps TLS-report unclosed unencrypted unix unsubscribe unsubscribes unsubscriptions vh viewport vw
+  2xx 4xx 4yz 5xx 7BIT 8BITMIME base64 bcc behaviour blocklist blocklists bytecode Caddy calc cancelled cancelling
+  capset certbot changelog charset checksums chmod colour coloured colours config csv Ctrl-C decrypt decrypted
+  deduplicate defence delisting deliverability Deno dkim DKIM-signed dmarc doctype Ed25519 Elysia errno EventSource
+  Exim exim4 favour flexbox fsync glibc Gmail Grafana greylisting Haraka healthz honoured honouring honours hostname
+  hostnames href html http https idempotency Idempotency-Key img init IPv4 IPv6 ISO8601 kB KiB Landlock lang licence
+  localhost lookups loopback mailauth Mailgun mailto MathML MiB ms mta-sts multiparts musl mx N-th neighbour nginx
+  nodemailer npm nsswitch OAuth ok oklch onclick OpenAPI OpenDKIM p95 p99 parsers pipelined plaintext Postfix postgres
+  Postrider postrider practise prctl preheader prlimit Prometheus readyz redeliver redelivered redeliveries redelivery
+  registrable resend resends resolvers rrggbb sandboxed schemas seccomp SendGrid shortener shorteners smarthost smtp
+  smtps SpamCop Spamhaus spf sqlite3 src sslmode stderr STSv1 suppression suppressions systemctl systemd timestamp
+  timestamps tls TLS-report unclosed unencrypted unix unsubscribe unsubscribes unsubscriptions vh viewport VmData vw
   webhook webhooks WebP X-Forwarded-Proto Xeon xz zstd µs
 `
   .trim()

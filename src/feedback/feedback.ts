@@ -85,7 +85,7 @@ export function createFeedback(deps: {
       if (written === 'recorded') notify(subject, judgement)
       return
     }
-    throw new Error(`delivery ${deliveryId} changes faster than its report can be written`)
+    throw new Error(`cannot record a report of delivery ${deliveryId}: the delivery keeps changing`)
   }
 
   /** An unsubscribe request that came after its delivery was removed; false when its recipient is no longer known. */

@@ -92,7 +92,7 @@ describe('backup', () => {
       await json('backup', at('keyless'), '--without-key')
       expect(namesIn(at('keyless'))).not.toContain('seal.key')
       const refused = await run('restore', '--verify', at('keyless'))
-      expect(refused.stderr.trim()).toBe('the backup was made without seal.key. Provide that file with --seal-key')
+      expect(refused.stderr.trim()).toBe('the backup does not contain seal.key. Provide that file with --seal-key')
       const opened = await json('restore', '--verify', at('keyless'), '--seal-key', join(place.dataDir, 'seal.key'))
       expect(opened).toMatchObject({ secrets: expect.any(Number), composed: 1, data_dir: null })
       writeFileSync(at('wrong.key'), `${Buffer.alloc(32).toString('base64')}\n`, { mode: 0o600 })
@@ -281,7 +281,7 @@ describe('restore', () => {
         /database .*(damaged|malformed)/,
       )
       expect(await hashed((name, bytes) => (name === 'postrider.db' ? newer(bytes) : bytes))).toMatch(
-        /written by a newer Postrider \(schema 999/,
+        /a newer Postrider wrote the data directory \(schema 999/,
       )
       expect(leftovers()).toEqual([])
     },

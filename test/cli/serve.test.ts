@@ -202,7 +202,7 @@ describe('serve', () => {
         const refused = await postrider(...args, '--config', place.file)
         expect(refused).toMatchObject({ code: 1, stdout: '' })
         expect(refused.stderr.trim().split('\n')).toHaveLength(1)
-        expect(refused.stderr).toContain('was written by a newer Postrider')
+        expect(refused.stderr).toContain('a newer Postrider wrote the data directory')
       }
     },
     LIMIT_MS,

@@ -112,7 +112,7 @@ test(
 
     const refused = await postrider('restore', '--verify', await backedUp(dataDir))
     expect(refused.stderr).toContain(
-      `written by a newer Postrider (schema ${newest} later_5, this one has ${MIGRATIONS.length})`,
+      `a newer Postrider wrote the data directory (schema ${newest} later_5, this version has ${MIGRATIONS.length})`,
     )
   },
   LIMIT_MS,

@@ -51,7 +51,7 @@ export async function unpack(
   for (const { name, bytes } of small) if (name !== CONFIG_FILE) put(folder, name, bytes)
   if (!small.some(({ name }) => name === ENCRYPTION_KEY_FILE)) {
     if (options.sealKey === null) {
-      throw new CommandFailure(`the backup was made without ${ENCRYPTION_KEY_FILE}. Provide that file with --seal-key`)
+      throw new CommandFailure(`the backup does not contain ${ENCRYPTION_KEY_FILE}. Provide that file with --seal-key`)
     }
     put(folder, ENCRYPTION_KEY_FILE, options.sealKey)
   }

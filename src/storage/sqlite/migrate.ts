@@ -65,7 +65,7 @@ export function requireKnownSchema(db: Connection, migrations: readonly Migratio
   const newest = done.at(-1)
   if (newest !== undefined && newest.number > migrations.length) {
     throw new StoreMismatch(
-      `the data directory was written by a newer Postrider (schema ${newest.number} ${newest.name}, this version has ${migrations.length}). Run that version, or restore a backup made before the upgrade.`,
+      `a newer Postrider wrote the data directory (schema ${newest.number} ${newest.name}, this version has ${migrations.length}). Run that version, or restore a backup made before the upgrade.`,
     )
   }
   for (const { number, name, checksum } of done) {
