@@ -12,7 +12,7 @@ export interface Poisonous {
   /** Result of an attempt → the same result, or a bounce when a message failed this way a second time. Never
    *  rejects. */
   judge(message: Pick<Message, 'id' | 'organizationId'>, tried: Tried): Promise<Tried>
-  /** For how many ms mail of the organization must wait, because its messages ended several threads that also carried
+  /** For how many ms mail of the organization must wait, because its messages crashed or timed out several threads with
    *  other mail; 0 = no wait. */
   waitMs(organizationId: string): number
   /** The outcome for the message's other recipients, which are not attempted; null if they may be. */

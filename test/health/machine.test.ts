@@ -8,7 +8,9 @@ import type { AuthorityCertificate, Installation } from '../../src/health/deps.t
 import { heldPorts } from '../../src/health/held-ports.ts'
 import { selfSignedCertificate } from '../../src/net/tls/certificate.ts'
 import { systemClock } from '../../src/os/clock.ts'
-import { HOSTNAME, startTestMachine, type TestMachine, verdictTexts } from './setup.ts'
+import { clearVerdicts, HOSTNAME, startTestMachine, type TestMachine, verdictTexts } from './setup.ts'
+
+beforeAll(clearVerdicts)
 
 const DAY_MS = 86_400_000
 

@@ -1,8 +1,9 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
-import { HOSTNAME, IPV4, IPV6, startTestMachine, type TestMachine, verdictTexts } from './setup.ts'
+import { clearVerdicts, HOSTNAME, IPV4, IPV6, startTestMachine, type TestMachine, verdictTexts } from './setup.ts'
 
 /** DNS records of the machine and of the sending domains. */
 let machine: TestMachine
+beforeAll(clearVerdicts)
 beforeEach(async () => {
   machine = await startTestMachine()
 })

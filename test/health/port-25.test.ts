@@ -1,10 +1,11 @@
-import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { freePort } from '../support/free-port.ts'
 import {
   callingAt,
+  clearVerdicts,
   HOSTNAME,
   IPV4,
   IPV6,
@@ -14,6 +15,8 @@ import {
   type TestMachine,
   verdictTexts,
 } from './setup.ts'
+
+beforeAll(clearVerdicts)
 
 let machine: TestMachine
 let undo: (() => unknown)[]

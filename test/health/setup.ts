@@ -44,7 +44,10 @@ export const INSTALLATION: Installation = {
 
 const verdicts = new Set<string>()
 
-/** All verdicts of this file's tests so far, sorted, with messages and advice; numbers and paths are replaced, because
+/** Call it before the first test of a file: all files share this module. */
+export const clearVerdicts = () => verdicts.clear()
+
+/** All verdicts since clearVerdicts, sorted, with messages and advice; numbers and paths are replaced, because
  *  they differ between machines and runs. */
 export const verdictTexts = () => [...verdicts].sort()
 

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Greeting } from '../../src/health/deps.ts'
-import { startTestMachine, type TestMachine, verdictTexts } from './setup.ts'
+import { clearVerdicts, startTestMachine, type TestMachine, verdictTexts } from './setup.ts'
+
+beforeAll(clearVerdicts)
 
 let machine: TestMachine
 beforeAll(async () => {
