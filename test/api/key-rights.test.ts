@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, test } from 'bun:test'
 import { createTestApi, START, type Tenant, type TestApi } from '../support/api.ts'
 
-/** What a key could gain beyond its own permissions. walk.test.ts checks every operation against the table of
- *  permissions. */
+/** Attempts of a key to gain more rights than it has. walk.test.ts checks every operation against the permission
+ *  table. */
 
 let made: TestApi | null = null
 afterEach(async () => {

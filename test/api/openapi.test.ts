@@ -420,10 +420,10 @@ describe('every operation', () => {
   })
 })
 
-/** Documented codes that require engines, a month of mail, a failed domain or none. Other tests reach them:
- *  messages-*.test.ts, blocked-links.test.ts, flow/hostile-mail.test.ts, events.test.ts, stats.test.ts,
- *  quality.test.ts, limits.test.ts and webhooks.test.ts. Their responses are validated too
- *  (test/support/documented.ts). */
+/** Documented codes that these tests cannot produce. They need delivery engines, a month of mail, or a domain that
+ *  failed or does not exist. Other tests produce them: messages-*.test.ts, blocked-links.test.ts,
+ *  flow/hostile-mail.test.ts, events.test.ts, stats.test.ts, quality.test.ts, limits.test.ts and webhooks.test.ts.
+ *  Their responses are validated too (test/support/documented.ts). */
 const ELSEWHERE = [
   'api_keys_create 422 quota_exceeded',
   'api_keys_rotate 422 quota_exceeded',

@@ -136,7 +136,7 @@ test('good mail ends an alert before the window does, and bad mail starts anothe
   const { own, watch, published } = api
   await addOutcomes(api, own, [...times(3, 'hard'), ...times(2, 'delivered')])
   await watch()
-  await addOutcomes(api, own, times(11, 'delivered')) // 3 of 16: below the threshold, but not clearly
+  await addOutcomes(api, own, times(11, 'delivered')) // 3 of 16: below the threshold, but not by enough to resolve the alert
   expect(await watch()).toBe(false)
   await addOutcomes(api, own, times(3, 'delivered'))
   expect(await watch()).toBe(true)
