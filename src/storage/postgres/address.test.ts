@@ -38,7 +38,7 @@ test.each([
 
 test.each([
   ['mysql://a/b', 'must start with postgres://'],
-  ['postgres:///b', 'names no host'],
+  ['postgres:///b', 'contains no host'],
   ['postgres://a,,c/b', 'contains an empty host'],
   ['postgres://a:x/b', 'the port of a is not a number'],
   ['postgres://a:99999/b', 'the port of a is not a number'],

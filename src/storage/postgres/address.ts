@@ -29,7 +29,7 @@ export function parseDatabaseUrl(url: string): DatabaseAddress {
   const at = authority.lastIndexOf('@')
   const [user = '', password = ''] = splitOnce(authority.slice(0, Math.max(at, 0)), ':')
   const hosts = authority.slice(at + 1) || (parameters.get('host') ?? '')
-  if (hosts === '') throw new Error('the database URL names no host')
+  if (hosts === '') throw new Error('the database URL contains no host')
   const mode = parameters.get('sslmode')
   if (mode !== null && MODES[mode] === undefined) {
     throw new Error(`sslmode ${mode} is not supported; use verify-full, require or disable`)

@@ -102,7 +102,7 @@ class OneConnection implements Connection {
   async query<Row>(text: string, values: readonly unknown[] = [], deadlineMs = DEADLINE_MS): Promise<Row[]> {
     if (this.#isClosed) throw new NoAnswer('the connection is closed')
     const deadline = Promise.withResolvers<never>()
-    const timer = setTimeout(() => deadline.reject(new NoAnswer(`no answer within ${deadlineMs} ms`)), deadlineMs)
+    const timer = setTimeout(() => deadline.reject(new NoAnswer(`no response within ${deadlineMs} ms`)), deadlineMs)
     try {
       // A query of Bun.SQL starts only with execute() or await.
       return await Promise.race([this.#sql.unsafe(text, [...values]).execute(), deadline.promise])

@@ -118,7 +118,7 @@ class Lane<Change, Result> {
     pending.isAnswered = true
     const at = this.#queue.indexOf(pending)
     if (at !== -1) this.#queue.splice(at, 1)
-    pending.reject(new StoreUnavailable('the database does not answer', { isUncertain: pending.isSent }))
+    pending.reject(new StoreUnavailable('the database does not respond', { isUncertain: pending.isSent }))
   }
 
   async #run(): Promise<void> {

@@ -181,7 +181,7 @@ describeWithPostgres('a writing lane', () => {
     const connection = await connect({ address, name: application() })
     proxy.silence()
     const error = await connection.query('select 1', [], 200).catch((reason) => reason)
-    expect(error.message).toBe('no answer within 200 ms')
+    expect(error.message).toBe('no response within 200 ms')
     await expect(connection.query('select 1')).rejects.toThrow('the connection is closed')
     proxy.stop()
   })
