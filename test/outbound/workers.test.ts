@@ -294,7 +294,7 @@ test('reports threads that cannot start at all', async () => {
   const waits: number[] = []
   const hasty: Clock = { now: () => 0, sleep: async (ms) => void waits.push(Math.round(ms / 1000)) }
   const { workers } = threads({ count: 1, clock: hasty, spawn: () => new Worker(broken) })
-  await workers.ready.catch((error: Error) => expect(error.message).toContain('do not start'))
+  await workers.ready.catch((error: Error) => expect(error.message).toContain('did not start'))
   expect(waits.slice(0, 3)).toEqual([0, 1, 5])
 })
 

@@ -120,7 +120,7 @@ test('spooled mails wait for memory in request order', async () => {
   expect(read.length).toBe(3)
   await mails[3]!.discard() // abandoned while it waits
   await mails[0]!.discard()
-  expect(await givenUp).toContain('given up')
+  expect(await givenUp).toContain('discarded')
   await mails[2]!.discard()
   const last = spool.begin()
   await last.write(new Uint8Array(5 * MiB))
