@@ -29,7 +29,7 @@ export const BANNED: readonly Banned[] = [
   { pattern: /\b(?:tells?|says?) (?:of|what|whether|when|where|which|who)\b/gi, use: 'use "reports" or "shows"' },
   { pattern: /\blives\b/gi, use: 'use "is" or "stores"' },
   {
-    pattern: /\b(?:workBudget|errand|bell|manners|plea|doors?|obstacle|affair)s?\b/gi,
+    pattern: /\b(?:purse|errand|bell|manners|plea|doors?|obstacle|affair)s?\b/gi,
     use: 'use the word of the field',
   },
   { pattern: /\bhand(?:s|ed)? in\b/gi, use: 'use "send" or "submit"' },
