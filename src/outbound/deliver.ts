@@ -230,9 +230,12 @@ function poisonousOf({ store, clock, log, onPoisonous, onOrganizationWaits }: De
       onPoisonous?.()
     },
     onWait: (organizationId) => {
-      log.error('mail of one organization delayed for up to 10 min: its messages crashed or timed out several threads', {
-        organization_id: organizationId,
-      })
+      log.error(
+        'mail of one organization delayed for up to 10 min: its messages crashed or timed out several threads',
+        {
+          organization_id: organizationId,
+        },
+      )
       onOrganizationWaits?.()
     },
   })
