@@ -53,7 +53,12 @@ export const verdictTexts = () => [...verdicts].sort()
 
 function note({ name, status, message, advice }: CheckResult): void {
   const text = [`${name} ${status}`, `message: ${message}`, `advice: ${advice ?? 'none'}`].join('\n')
-  verdicts.add(text.replace(/\/tmp\/[\w./-]+/g, 'PATH').replace(/\d+/g, 'N'))
+  verdicts.add(
+    text
+      .replace(/\/tmp\/[\w./-]+/g, 'PATH')
+      .replace(/by bun\S*/g, 'by PROGRAM')
+      .replace(/\d+/g, 'N'),
+  )
 }
 
 /** Everything is correct, except that there are no mail servers to connect to. */
