@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import dgram from 'node:dgram'
+import { readdirSync } from 'node:fs'
 import { systemRandom } from '../os/random.ts'
 import { askTime } from './sntp.ts'
 
@@ -48,6 +49,16 @@ describe('a time server', () => {
     expect(await ask()).toBe(250)
     says(NOW)
     expect(await ask()).toBe(0)
+  })
+
+  test('keeps no socket open, whether it answered or not', async () => {
+    const descriptors = () => readdirSync('/proc/self/fd').length
+    const before = descriptors()
+    says(NOW)
+    for (let n = 0; n < 10; n++) await ask()
+    answer = () => null
+    for (let n = 0; n < 10; n++) await ask(1)
+    expect(descriptors()).toBeLessThan(before + 5)
   })
 
   test('gives the right time after 2036', async () => {
