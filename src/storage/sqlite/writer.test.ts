@@ -70,6 +70,8 @@ test('a read before a group runs outside its transaction, once no more changes a
 
 test('a read before a group also runs if nothing is written, and rejects with what it threw', async () => {
   expect(await writer.before(() => rows())).toEqual([])
+  await writer.idle()
+  expect(reported).toEqual([]) // no transaction
   const failing = writer.before(() => {
     throw new Error('no plan')
   })

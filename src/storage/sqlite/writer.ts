@@ -157,7 +157,7 @@ export function createWriter(
   const flush = () => {
     const group = queue.splice(0, GROUP_MAX)
     const held: Pending[] = []
-    settle(group, held)
+    if (group.length > 0) settle(group, held)
     queue.unshift(...held)
     armed = queue.length > 0 || reads.length > 0
     if (!armed) return
