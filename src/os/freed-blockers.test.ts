@@ -13,7 +13,7 @@ function open() {
   return { freed, reports, state }
 }
 
-test('the store is told about each blocker once, and not called without any', async () => {
+test('each blocker is reported once, and without any the store is not called', async () => {
   const { freed, reports } = open()
   freed.add(['a', 'b'])
   freed.add(['a'])
@@ -22,7 +22,7 @@ test('the store is told about each blocker once, and not called without any', as
   expect(reports).toEqual([['a', 'b']])
 })
 
-test('blockers that the store could not be told about are in the next report', async () => {
+test('blockers whose report failed are in the next one', async () => {
   const { freed, reports, state } = open()
   state.fails = true
   freed.add(['a'])

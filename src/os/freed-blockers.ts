@@ -1,8 +1,8 @@
-/** Blockers that may have ended and that the store was not told about yet (storage/roles/claims.ts). */
+/** Blockers that may have ended and that are not reported to the store yet (storage/roles/claims.ts). */
 export interface FreedBlockers {
   add(names: readonly string[]): void
-  /** Tells the store about all of them; without any, it does nothing. Rejects with the store's error, and then keeps
-   *  the names for the next call. */
+  /** Reports all of them to the store; does nothing without any. Rejects with the store's error, and then keeps the
+   *  names for the next call. */
   report(): Promise<void>
 }
 

@@ -190,10 +190,14 @@ class Lane<Change, Result> {
     return connection
   }
 
-  /** Reads the results of the group that was committed without an answer. */
+  /** Reads the results of the group that was committed without an answer. Throws StoreUnavailable if that is refused:
+   *  a Refused would mean that nothing was written, and the changes would be written again. */
   async #recover(connection: Connection, sent: readonly Pending<Change, Result>[]): Promise<Results<Change, Result>> {
     const { kind } = this.#options
-    const results = await kind.recover(connection, changesOf(sent))
+    const results = await kind.recover(connection, changesOf(sent)).catch((error) => {
+      if (!(error instanceof Refused)) throw error
+      throw new StoreUnavailable('the database does not show what it wrote', { cause: error, isUncertain: true })
+    })
     this.#wasCommitted()
     return sent.map((pending, at) => [pending, results[at]!])
   }
