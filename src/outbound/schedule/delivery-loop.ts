@@ -160,7 +160,7 @@ class Scheduler {
     const { store, clock, workerId: worker } = this.#deps
     const now = clock.now()
     const second = Math.floor(now / 1000)
-    const limit = Math.min(this.#slots.free(), CLAIM_MAX)
+    const limit = this.#claimLimit()
     if (this.#isStopping || limit === 0 || second === this.#expiredIn) return
     const claims = await store.deliveries.claimExpired({ now, limit, worker })
     for (const claim of claims) this.#begin(claim, GIVEN_UP)
@@ -170,15 +170,21 @@ class Scheduler {
   async #claim(now: number): Promise<number | null> {
     const { store, clock, workerId: worker } = this.#deps
     const { admission } = this
-    if (this.#isStopping || this.#slots.free() === 0) return null
+    if (this.#isStopping || this.#claimLimit() === 0) return null
     this.#freed.add(admission.freed())
     await this.#freed.report()
     const dueAt = await store.deliveries.nextDueAt(admission.look, now)
     if (dueAt === null || dueAt > now) return dueAt
     const draft = admission.draft()
-    const plan = await store.deliveries.planClaims({ now, limit: CLAIM_MAX, look: draft.look })
-    const limit = Math.min(this.#slots.free(), CLAIM_MAX)
-    const request = { now: clock.now(), limit, worker, contentBytes: this.#deliverer.smallBytes, plan }
+    const plan = await store.deliveries.planClaims({ now, limit: this.#claimLimit(), look: draft.look })
+    // Slots may have become free until the store planned.
+    const request = {
+      now: clock.now(),
+      limit: this.#claimLimit(),
+      worker,
+      contentBytes: this.#deliverer.smallBytes,
+      plan,
+    }
     const claims = await store.deliveries.claimDue(request).catch(async (error) => {
       await store.deliveries.putBack(plan)
       throw error
@@ -188,6 +194,10 @@ class Scheduler {
       this.#begin(claim, grants[at]!)
     })
     return this.#slots.free() === 0 ? null : store.deliveries.nextDueAt(admission.look, clock.now())
+  }
+
+  #claimLimit(): number {
+    return Math.min(this.#slots.free(), CLAIM_MAX)
   }
 
   #begin(claim: ClaimedDelivery, grant: Grant): void {
