@@ -18,6 +18,7 @@ import { isAudited } from './operation.ts'
 import { createCall } from './perform.ts'
 import type { PlaintextGuard } from './plaintext-guard.ts'
 import { type RateLimit, writeRateHeaders } from './rate-limit.ts'
+import { createRefusalDelay, type RefusalDelay } from './refusal-delay.ts'
 import { JSON_TYPE } from './rendered-response.ts'
 import { createRequestBodies } from './request-body.ts'
 import { type RespondDeps, respond, respondAudited } from './respond.ts'
@@ -120,6 +121,7 @@ export function createFlow(options: FlowOptions): Flow {
 /** Dependencies of the pipeline steps. */
 interface Steps extends RespondDeps, Pick<FlowOptions, 'clock' | 'memory' | 'peerOf' | 'plaintextGuard' | 'rateLimit'> {
   isStopping: () => boolean
+  refusalDelay: RefusalDelay
 }
 
 function createSteps(options: FlowOptions, isStopping: () => boolean): Steps {
@@ -130,6 +132,7 @@ function createSteps(options: FlowOptions, isStopping: () => boolean): Steps {
     peerOf,
     plaintextGuard: options.plaintextGuard,
     rateLimit: options.rateLimit,
+    refusalDelay: createRefusalDelay(clock.steady),
     sessions,
     isStopping,
     authentication: createAuthentication({
@@ -166,7 +169,7 @@ async function handle(
   const now = steps.clock.now()
   const caller = await steps.authentication.authenticate(request, now)
   exchange.key = caller.key
-  takeRate(caller, now, { rateLimit: steps.rateLimit, exchange })
+  await takeRate(request, caller, { now, exchange, steps })
   const operation = requireMethod(route, route.operations.get(request.method))
   exchange.operation = operation
   const { requestId } = exchange
@@ -185,20 +188,29 @@ async function servePage(
   return withRequestId(await page.handle(request, params, () => steps.peerOf(request)), exchange)
 }
 
-/** Counts the request and sets the `RateLimit-*` headers. Throws `rate_limited` above the limit. */
-function takeRate(
+/** Counts the request and sets the `RateLimit-*` headers. Throws `rate_limited` above the limit, with a delay if the key
+ *  does not respect it. */
+async function takeRate(
+  request: Request,
   { key, session }: Caller,
-  now: number,
-  { rateLimit, exchange }: { rateLimit: RateLimit; exchange: Exchange },
-): void {
+  { now, exchange, steps }: { now: number; exchange: Exchange; steps: Pick<Steps, 'rateLimit' | 'refusalDelay'> },
+): Promise<void> {
+  const { rateLimit, refusalDelay } = steps
   const rate = session === null ? rateLimit.take(key, now) : rateLimit.takeOperator(session.id, now)
   writeRateHeaders(exchange.headers, rate)
   if (rate.allowed) return
+  if (session === null) await refusalDelay.wait({ key, refused: rate.refused, sizeBytes: announcedBytes(request) })
   throw new Refusal(
     'rate_limited',
     `More than ${rate.limit} requests per minute. Retry after ${rate.resetSeconds} s.`,
     { retryAfterSeconds: rate.resetSeconds },
   )
+}
+
+/** Size of the body; Infinity if the request does not say it. */
+function announcedBytes({ headers, body }: Request): number {
+  if (body === null) return 0
+  return Number(headers.get('content-length') ?? Number.POSITIVE_INFINITY)
 }
 
 /** Thrown value → error response. Logs it unless it is a Refusal. */

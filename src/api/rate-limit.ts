@@ -11,6 +11,8 @@ export interface RateState {
   remaining: number
   /** Seconds until the window ends, at least 1. */
   resetSeconds: number
+  /** Requests refused in this window, including this one. */
+  refused: number
 }
 
 /** Limits requests per minute. `now` is in ms UTC. */
@@ -40,15 +42,17 @@ export function createRateLimit(options: {
     const window = windowOf(id, now)
     const allowed = window.used < limit
     if (allowed) window.used++
+    else window.refused++
     const remaining = Math.max(0, limit - window.used)
-    return { allowed, limit, remaining, resetSeconds: Math.max(1, Math.ceil((window.endsAt - now) / 1000)) }
+    const resetSeconds = Math.max(1, Math.ceil((window.endsAt - now) / 1000))
+    return { allowed, limit, remaining, resetSeconds, refused: window.refused }
   }
 
   const windowOf = (id: string, now: number): Window => {
     const known = windows.get(id)
     // If the clock was set back, the window would last longer than 60 s: start a new one.
     if (known !== undefined && now < known.endsAt && known.endsAt - now <= WINDOW_MS) return known
-    const fresh = { used: 0, endsAt: now + WINDOW_MS }
+    const fresh = { used: 0, refused: 0, endsAt: now + WINDOW_MS }
     windows.set(id, fresh)
     return fresh
   }
@@ -108,6 +112,7 @@ export function writeRateHeaders(headers: Record<string, string>, state: RateSta
 
 interface Window {
   used: number
+  refused: number
   endsAt: number
 }
 
@@ -116,4 +121,4 @@ const LIMIT_WITHOUT_PLAN = 60 // if the plan is no longer configured: the smalle
 const OPERATOR_LIMIT = 1_200 // a dashboard page makes five requests; no operator opens 240 pages per minute
 const MAX_CHAIN = 100
 const MAX_SUCCESSORS = 10_000
-const NO_LIMIT: RateState = { allowed: true, limit: 1e9, remaining: 1e9, resetSeconds: 60 }
+const NO_LIMIT: RateState = { allowed: true, limit: 1e9, remaining: 1e9, resetSeconds: 60, refused: 0 }

@@ -43,8 +43,30 @@ test('the 61st request of a minute gets 429, and Retry-After says when the windo
 test('parallel requests, refused ones and unknown paths all count, and never more than the limit pass', async () => {
   const { ask } = await start()
   const paths = ['/v1/webhooks', '/v1/nowhere', '/v1/events', '/v1/webhooks/whk_x']
-  const responses = await Promise.all(Array.from({ length: 200 }, (_, n) => ask(n % 2 ? 'GET' : 'HEAD', paths[n % 4]!)))
+  const responses = await Promise.all(Array.from({ length: 160 }, (_, n) => ask(n % 2 ? 'GET' : 'HEAD', paths[n % 4]!)))
   expect(responses.filter(({ status }) => status !== 429)).toHaveLength(60)
+})
+
+// threat: refusals-without-end
+test('after 100 refusals in a window, each further one of that key takes half a second', async () => {
+  const { ask, own, clock } = await start()
+  for (let n = 0; n < 160; n++) await ask('GET', '/v1/webhooks')
+  const settled: string[] = []
+  const refused = (what: string, options?: Parameters<typeof ask>[2]) =>
+    ask('POST', '/v1/send', options).then(({ status }) => settled.push(`${what} ${status}`))
+  const all = [
+    refused('small', { body: 'x', headers: { 'content-length': '1' } }),
+    refused('large', { body: 'x', headers: { 'content-length': String(20 * 2 ** 20) } }),
+    refused('other key', { key: own.keys.admin }),
+  ]
+  await clock.advance(499)
+  expect(settled.sort()).toEqual(['large 429', 'other key 400'])
+  await clock.advance(1)
+  await Promise.all(all)
+  expect(settled).toContain('small 429')
+  await clock.advance(60_000)
+  expect((await ask('GET', '/v1/webhooks')).status).toBe(200)
+  for (let n = 0; n < 60; n++) await ask('GET', '/v1/webhooks') // the new window refuses at once again
 })
 
 test('every key has its own window, and a request without a key uses none', async () => {
@@ -90,5 +112,5 @@ test('a clock that is set back does not lengthen a window', async () => {
   const key = own.keys.read.record
   expect(limiter.take(key, 10_000_000).allowed).toBe(true)
   expect(limiter.take(key, 10_000_001).allowed).toBe(false)
-  expect(limiter.take(key, 1_000_000)).toEqual({ allowed: true, limit: 1, remaining: 0, resetSeconds: 60 })
+  expect(limiter.take(key, 1_000_000)).toEqual({ allowed: true, limit: 1, remaining: 0, resetSeconds: 60, refused: 0 })
 })

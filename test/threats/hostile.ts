@@ -158,6 +158,11 @@ export const TENANTS: Threat[] = [
     asset: 'storage',
     attack: 'webhooks, routes, templates, keys and the like without end',
   },
+  {
+    id: 'refusals-without-end',
+    asset: 'availability',
+    attack: 'a key over its rate limit repeats each request at once: refusing it takes the main thread from others',
+  },
   { id: 'tenant-stored-bytes', asset: 'storage', attack: 'content without end' },
   { id: 'tenant-dead-keys', asset: 'storage', attack: 'keys that are made and revoked without end' },
   { id: 'audit-log-flood', asset: 'storage', attack: 'refused requests that fill the audit log' },
