@@ -16,16 +16,22 @@ export interface WriteLane<Change, Result> {
   close(): Promise<void>
 }
 
-/** How changes of one kind become a statement. */
-export interface GroupKind<Change, Result> {
-  /** Changes → further CTEs, and the columns of the one row that the statement returns. Every CTE that writes must join
-   *  `fence`, which has one row or, if the lane was ended, none. Parameters start at $4; the texts are few, because
-   *  PostgreSQL prepares each. */
-  statement(changes: readonly Change[]): { ctes: string; columns: string; values: readonly unknown[] }
-  /** The row → the result of each change, in order. */
-  results(row: Readonly<Record<string, unknown>>, changes: readonly Change[]): readonly Result[]
+/** How changes are written in one transaction, which also raises the lane's number. */
+export interface GroupWriter<Change, Result> {
+  /** Writes the changes and the fence → the result of each change, in order; null if the lane was ended. Rejects with
+   *  what the connection rejects with; after an error other than NoAnswer nothing was written. */
+  write(connection: Connection, fence: Fence, changes: readonly Change[]): Promise<readonly Result[] | null>
   /** Reads the results of a group that was committed without an answer. */
   recover(connection: Connection, changes: readonly Change[]): Promise<readonly Result[]>
+}
+
+/** The next number of a lane, which its transaction writes to `nodes` if the lane was not ended. */
+export interface Fence {
+  /** Row of the lane in `nodes`. */
+  laneId: number
+  number: number
+  /** No event of this lane will have an ID at or before this time (ms UTC). */
+  writtenTo: number
 }
 
 /** Another node ended this one: its deliveries are no longer its own. The process must stop. */
@@ -41,7 +47,7 @@ export interface WriteLaneOptions<Change, Result> {
   connect: () => Promise<Connection>
   /** Row of the lane in `nodes`. */
   laneId: number
-  kind: GroupKind<Change, Result>
+  writer: GroupWriter<Change, Result>
   /** No event of this lane will have an ID at or before this time (ms UTC). */
   writtenTo: () => number
   /** How long a change waits for others, ms; 0 = one turn of the event loop. */
@@ -59,8 +65,6 @@ const RECONNECT_MS = [50, 100, 250, 500, 1_000]
 /** Attempts of a group that collides with others. */
 const COLLISIONS = 3
 
-const FENCE = `fence as (update nodes set group_no = $2::bigint, written_to = $3::bigint, seen_at = clock_timestamp()
-  where id = $1::int and group_no = $2::bigint - 1 and ended_at is null returning 1)`
 /** Waits for a statement that still runs in the old session. */
 const STATE = 'select group_no, ended_at is not null as ended from nodes where id = $1::int for update'
 
@@ -193,8 +197,8 @@ class Lane<Change, Result> {
   /** Reads the results of the group that was committed without an answer. Throws StoreUnavailable if that is refused:
    *  a Refused would mean that nothing was written, and the changes would be written again. */
   async #recover(connection: Connection, sent: readonly Pending<Change, Result>[]): Promise<Results<Change, Result>> {
-    const { kind } = this.#options
-    const results = await kind.recover(connection, changesOf(sent)).catch((error) => {
+    const { writer } = this.#options
+    const results = await writer.recover(connection, changesOf(sent)).catch((error) => {
       if (!(error instanceof Refused)) throw error
       throw new StoreUnavailable('the database does not show what it wrote', { cause: error, isUncertain: true })
     })
@@ -202,22 +206,18 @@ class Lane<Change, Result> {
     return sent.map((pending, at) => [pending, results[at]!])
   }
 
-  /** One statement for the changes → their results. Throws LaneEnded if the lane was ended. */
+  /** Writes the changes → their results. Throws LaneEnded if the lane was ended. */
   async #send(connection: Connection, sent: readonly Pending<Change, Result>[]): Promise<Results<Change, Result>> {
-    const { kind, laneId, writtenTo } = this.#options
-    const changes = changesOf(sent)
-    const { ctes, columns, values } = kind.statement(changes)
-    const text = `with ${FENCE}, ${ctes} select (select count(*) from fence) as fence, ${columns}`
+    const { writer, laneId, writtenTo } = this.#options
     for (const pending of sent) pending.isSent = true
     this.#isInDoubt = true
-    const number = (this.#committed ?? 0) + 1
-    const [row] = await connection.query<Row>(text, [laneId, number, writtenTo(), ...values]).catch((error) => {
-      if (error instanceof Refused) this.#isInDoubt = false
+    const fence = { laneId, number: (this.#committed ?? 0) + 1, writtenTo: writtenTo() }
+    const results = await writer.write(connection, fence, changesOf(sent)).catch((error) => {
+      if (!(error instanceof NoAnswer)) this.#isInDoubt = false
       throw error
     })
-    if (row === undefined || Number(row.fence) !== 1) throw this.#end('another node ended this one')
+    if (results === null) throw this.#end('another node ended this one')
     this.#wasCommitted()
-    const results = kind.results(row, changes)
     return sent.map((pending, at) => [pending, results[at]!])
   }
 
@@ -238,7 +238,6 @@ class Lane<Change, Result> {
   }
 }
 
-type Row = Readonly<Record<string, unknown>>
 type Results<Change, Result> = (readonly [Pending<Change, Result>, Result])[]
 
 function changesOf<Change>(group: readonly { change: Change }[]): Change[] {

@@ -2,7 +2,8 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { connect as connectTcp, createServer, type Server, type Socket } from 'node:net'
 import { parseDatabaseUrl } from '../../../src/storage/postgres/address.ts'
 import { connect } from '../../../src/storage/postgres/connection.ts'
-import { createWriteLane, type GroupKind, LaneEnded, type WriteLane } from '../../../src/storage/postgres/write-lane.ts'
+import { type GroupKind, groupStatement } from '../../../src/storage/postgres/group-statement.ts'
+import { createWriteLane, LaneEnded, type WriteLane } from '../../../src/storage/postgres/write-lane.ts'
 import { StoreUnavailable } from '../../../src/storage/store.ts'
 import { describeWithPostgres, startPostgres, type TestPostgres } from '../../support/postgres.ts'
 
@@ -58,7 +59,7 @@ describeWithPostgres('a writing lane', () => {
     createWriteLane({
       connect: () => connect({ address: parseDatabaseUrl(to), name: application() }),
       laneId,
-      kind: NOTE,
+      writer: groupStatement(NOTE),
       writtenTo: () => 7,
       gatherMs: 0,
       most: 100,
@@ -187,7 +188,7 @@ describeWithPostgres('a writing lane', () => {
     const lane = createWriteLane({
       connect: () => connect({ address: to, name: application() }),
       laneId,
-      kind,
+      writer: groupStatement(kind),
       writtenTo: () => 0,
       gatherMs: 0,
       most: 100,
