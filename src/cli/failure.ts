@@ -1,8 +1,8 @@
 import type { ConfigFault } from '../config/fault.ts'
 import { formatFaults } from '../config/load.ts'
 import { Refusal } from '../model/refusal.ts'
-import { EncryptionKeyUnusable } from '../storage/sqlite/encryption.ts'
-import { StoreMismatch } from '../storage/sqlite/migrate.ts'
+import { EncryptionKeyUnusable } from '../storage/encryption.ts'
+import { StoreMismatch } from '../storage/errors.ts'
 import { StoreDamaged, StoreUnavailable } from '../storage/store.ts'
 
 /** Exit codes of commands; the man page lists them. 130 means Ctrl-C (128 + SIGINT). */

@@ -19,3 +19,11 @@ export class StoreDamaged extends Error {
     this.name = 'StoreDamaged'
   }
 }
+
+/** The store belongs to a newer Postrider, or its history is not ours. */
+export class StoreMismatch extends Error {
+  constructor(message: string) {
+    super(message)
+    this.name = 'StoreMismatch'
+  }
+}

@@ -1,6 +1,6 @@
 import { closeSync, constants, lstatSync, openSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { ENCRYPTION_KEY_FILE } from '../../storage/sqlite/encryption-key.ts'
+import { ENCRYPTION_KEY_FILE } from '../../storage/encryption-key.ts'
 import { CONFIG_FILE, MOST_SMALL_BYTES, MOST_SMALL_FILES, mayHold } from './manifest.ts'
 
 /** A file that fits in memory (at most MOST_SMALL_BYTES). `name` is its path in the backup. */

@@ -10,6 +10,8 @@ export interface Connection {
    *  Rejects with Refused if PostgreSQL refused the statement, which then changed nothing. Rejects with NoAnswer if
    *  the connection broke or `deadlineMs` passed: the statement may have been committed, and the connection is closed. */
   query<Row>(text: string, values?: readonly unknown[], deadlineMs?: number): Promise<Row[]>
+  /** The same for a statement that writes → the number of rows that it wrote or deleted. */
+  run(text: string, values?: readonly unknown[]): Promise<number>
   /** Ends the connection. Running statements reject with NoAnswer. */
   close(): void
 }
@@ -99,7 +101,16 @@ class OneConnection implements Connection {
     })
   }
 
-  async query<Row>(text: string, values: readonly unknown[] = [], deadlineMs = DEADLINE_MS): Promise<Row[]> {
+  query<Row>(text: string, values: readonly unknown[] = [], deadlineMs = DEADLINE_MS): Promise<Row[]> {
+    return this.#ask<Row[]>(text, values, deadlineMs)
+  }
+
+  async run(text: string, values: readonly unknown[] = []): Promise<number> {
+    const { count } = await this.#ask<{ count: number }>(text, values, DEADLINE_MS)
+    return count
+  }
+
+  async #ask<Answer>(text: string, values: readonly unknown[], deadlineMs: number): Promise<Answer> {
     if (this.#isClosed) throw new NoAnswer('the connection is closed')
     const deadline = Promise.withResolvers<never>()
     const timer = setTimeout(() => deadline.reject(new NoAnswer(`no response within ${deadlineMs} ms`)), deadlineMs)

@@ -1,8 +1,13 @@
 import type { Connection } from './connection.ts'
 import { createWriteLane, type GroupWriter, type WriteLane, type WriteLaneOptions } from './write-lane.ts'
 
-/** The part of a connection that a transaction uses. */
-export type Queries = Pick<Connection, 'query'>
+/** Statements that read. */
+export interface Queries {
+  query<Row>(text: string, values?: readonly unknown[]): Promise<Row[]>
+}
+
+/** The statements of a transaction. */
+export type Statements = Pick<Connection, 'query' | 'run'>
 
 /** Changes that need several statements: read, decide, write. One transaction after the other on one connection, with
  *  the guarantees of a writing lane (write-lane.ts). */
@@ -10,7 +15,7 @@ export interface Transactions {
   /** Runs `work` in a transaction → its result, once that is committed. `work` may run more than once, so it has no
    *  effect outside the database. Rejects with what `work` throws, and then nothing was written; else as
    *  WriteLane.write. */
-  write<T>(work: (queries: Queries) => Promise<T>): Promise<T>
+  write<T>(work: (statements: Statements) => Promise<T>): Promise<T>
   /** Finishes what waits, then closes the connection. */
   close(): Promise<void>
 }
@@ -21,10 +26,10 @@ export function createTransactions(
 ): Transactions {
   const lane: WriteLane<Change, unknown> = createWriteLane({ ...options, writer: WRITER, gatherMs: 0, most: 1 })
   return {
-    write: async <T>(work: (queries: Queries) => Promise<T>) => {
+    write: async <T>(work: (statements: Statements) => Promise<T>) => {
       const results: T[] = []
-      const run = async (queries: Queries) => {
-        results[0] = await work(queries)
+      const run = async (statements: Statements) => {
+        results[0] = await work(statements)
       }
       await lane.write({ work: run })
       return results[0]!
@@ -35,7 +40,7 @@ export function createTransactions(
 
 interface Change {
   /** Keeps its result itself: it is known before the commit, also when the answer to the commit is lost. */
-  work: (queries: Queries) => Promise<void>
+  work: (statements: Statements) => Promise<void>
 }
 
 const WRITER: GroupWriter<Change, unknown> = {
@@ -47,7 +52,11 @@ const WRITER: GroupWriter<Change, unknown> = {
         await connection.query('rollback')
         return null
       }
-      for (const { work } of changes) await work(connection)
+      const statements: Statements = {
+        query: (text, values) => connection.query(text, values),
+        run: (text, values) => connection.run(text, values),
+      }
+      for (const { work } of changes) await work(statements)
       await connection.query('commit')
       return changes
     } catch (error) {

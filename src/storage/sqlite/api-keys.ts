@@ -1,10 +1,10 @@
 import type { ApiKey } from '../../model/api-key.ts'
 import { FIXED_LIMITS, type LimitReached } from '../../model/limits.ts'
+import { rangeOf, toPage } from '../page.ts'
 import type { ApiKeys } from '../store.ts'
 import { type Connection, one } from './driver.ts'
 import type { ForeignChanges } from './foreign.ts'
 import type { RememberInside } from './idempotency.ts'
-import { rangeOf, toPage } from './page.ts'
 import type { Usage } from './usage.ts'
 import type { Writer } from './writer.ts'
 

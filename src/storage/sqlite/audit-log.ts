@@ -1,8 +1,9 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { AuditEntry } from '../../model/audit-entry.ts'
+import { toPage } from '../page.ts'
 import type { AuditLog, AuditNote, PageRequest } from '../store.ts'
 import type { Connection } from './driver.ts'
-import { toPage, when } from './page.ts'
+import { when } from './page.ts'
 import type { Writer } from './writer.ts'
 
 const COLUMNS = `id, organization_id as organizationId, at, actor_type as actorType, actor_id as actorId,

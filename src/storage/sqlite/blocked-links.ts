@@ -1,8 +1,8 @@
 import { type BlockedLink, MOST_BLOCKED_LINKS } from '../../model/blocked-link.ts'
+import { rangeOf, toPage } from '../page.ts'
 import type { BlockedLinks } from '../store.ts'
 import { type Connection, one } from './driver.ts'
 import type { ForeignChanges } from './foreign.ts'
-import { rangeOf, toPage } from './page.ts'
 import type { Writer } from './writer.ts'
 
 const COLUMNS = 'id, kind, value, reason, created_at as createdAt'

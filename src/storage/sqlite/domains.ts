@@ -1,15 +1,15 @@
 import type { DkimKeyRecord, Domain } from '../../model/domain.ts'
 import { UNLIMITED } from '../../model/organization.ts'
+import type { Encryption } from '../encryption.ts'
+import { rangeOf, toPage } from '../page.ts'
 import type { Domains } from '../store.ts'
 import type { KeyCache } from './api-keys.ts'
 import type { AuditRecorder } from './audit-log.ts'
 import { domainClashes } from './domain-clashes.ts'
 import { domainOwnership } from './domain-ownership.ts'
 import { type Connection, one } from './driver.ts'
-import type { Encryption } from './encryption.ts'
 import type { ForeignChanges } from './foreign.ts'
 import type { RememberInside } from './idempotency.ts'
-import { rangeOf, toPage } from './page.ts'
 import type { Writer } from './writer.ts'
 
 const COLUMNS = `id, organization_id as organizationId, name, status, created_at as createdAt,

@@ -1,10 +1,10 @@
 import type { InboundRoute, RouteAction, RouteAuthentication, RouteMatch } from '../../model/inbound-route.ts'
+import type { Encryption } from '../encryption.ts'
+import { rangeOf, toPage } from '../page.ts'
 import type { InboundRoutes } from '../store.ts'
 import { type Connection, one } from './driver.ts'
-import type { Encryption } from './encryption.ts'
 import type { ForeignChanges } from './foreign.ts'
 import type { RememberInside } from './idempotency.ts'
-import { rangeOf, toPage } from './page.ts'
 import type { Usage } from './usage.ts'
 import type { Writer } from './writer.ts'
 

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { closeSync, existsSync, fsyncSync, openSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
+import { StoreMismatch } from '../errors.ts'
 import type { Connection } from './driver.ts'
 import start from './migrations/0001_start.sql' with { type: 'text' }
 import ownership from './migrations/0002_ownership.sql' with { type: 'text' }
@@ -25,9 +26,6 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0006_queues', sql: queues },
   { name: '0007_waits', sql: waits },
 ]
-
-/** The data directory belongs to a newer Postrider, or its history is not ours. */
-export class StoreMismatch extends Error {}
 
 /** Connection → its schema upgraded to this binary's, one transaction per step, each recorded with the checksum of
  *  its text. An interrupted step leaves nothing and runs again. A store that was in use is copied first, to

@@ -1,8 +1,8 @@
 import type { Organization } from '../../model/organization.ts'
+import { rangeOf, toPage } from '../page.ts'
 import type { Organizations } from '../store.ts'
 import type { Connection } from './driver.ts'
 import type { ForeignChanges } from './foreign.ts'
-import { rangeOf, toPage } from './page.ts'
 import type { Writer } from './writer.ts'
 
 const COLUMNS = 'id, name, plan, created_at as createdAt'

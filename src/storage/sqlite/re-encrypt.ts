@@ -1,7 +1,8 @@
 import { join } from 'node:path'
+import type { Encryption } from '../encryption.ts'
+import { addKey } from '../encryption-key.ts'
 import { type Connection, connect, one } from './driver.ts'
-import type { Encryption } from './encryption.ts'
-import { addKey, openEncryption } from './encryption-key.ts'
+import { openEncryption } from './encryption-key.ts'
 
 /** Every column with encrypted secrets, and the columns that identify its row in the place (encryption.ts). */
 const ENCRYPTED = [

@@ -1,7 +1,7 @@
 import type { Session } from '../../model/session.ts'
+import { rangeOf, toPage } from '../page.ts'
 import type { Sessions } from '../store.ts'
 import type { Connection } from './driver.ts'
-import { rangeOf, toPage } from './page.ts'
 import type { Writer } from './writer.ts'
 
 const COLUMNS = `id, created_at as createdAt, last_seen_at as lastSeenAt, ends_at as endsAt, ip_address as ipAddress,

@@ -1,9 +1,9 @@
 import { existsSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { messageOf } from '../../os/thrown.ts'
+import { ENCRYPTION_KEY_FILE } from '../encryption-key.ts'
 import { StoreDamaged } from '../store.ts'
 import { type Connection, one } from './driver.ts'
-import { ENCRYPTION_KEY_FILE } from './encryption-key.ts'
 import { readLogState } from './log-file.ts'
 
 /** Checks of the files before anything is written to them, because SQLite opens most damaged ones without an error.

@@ -1,10 +1,10 @@
 import type { Webhook, WebhookSecrets } from '../../model/webhook.ts'
+import type { Encryption } from '../encryption.ts'
+import { rangeOf, toPage } from '../page.ts'
 import type { Webhooks } from '../store.ts'
 import { type Connection, one } from './driver.ts'
-import type { Encryption } from './encryption.ts'
 import type { ForeignChanges } from './foreign.ts'
 import type { RememberInside } from './idempotency.ts'
-import { rangeOf, toPage } from './page.ts'
 import type { Usage } from './usage.ts'
 import type { Writer } from './writer.ts'
 

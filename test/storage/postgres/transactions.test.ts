@@ -80,7 +80,8 @@ describeWithPostgres('transactions', () => {
         opened.push(connection)
         if (opened.length > 1) return connection
         return {
-          close: connection.close.bind(connection),
+          run: (text, values) => connection.run(text, values),
+          close: () => connection.close(),
           query: async (text, values) => {
             const rows = await connection.query<never>(text, values)
             if (text !== 'commit') return rows

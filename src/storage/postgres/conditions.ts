@@ -1,0 +1,11 @@
+/** Condition with `?` for its value. A null or missing value leaves it out. */
+export type Condition = readonly [sql: string, value: unknown]
+
+/** Conditions → the text after `where` and its parameters, numbered from $1. */
+export function where(conditions: readonly Condition[]): { sql: string; values: unknown[] } {
+  const given = conditions.filter(([, value]) => value !== null && value !== undefined)
+  return {
+    sql: given.map(([sql], at) => sql.replace('?', `$${at + 1}`)).join(' and '),
+    values: given.map(([, value]) => value),
+  }
+}

@@ -1,0 +1,37 @@
+import type { BlockedLink } from '../../model/blocked-link.ts'
+import type { Domain } from '../../model/domain.ts'
+import type { Organization } from '../../model/organization.ts'
+import type { Encryption } from '../encryption.ts'
+import { apiKeyMirror, type MirroredKey } from './api-keys.ts'
+import { blockedLinkMirror } from './blocked-links.ts'
+import { domainMirror } from './domains.ts'
+import type { Mirror } from './mirror.ts'
+import { organizationMirror } from './organizations.ts'
+import type { Reads } from './reads.ts'
+
+/** The settings of the installation in memory. */
+export interface Mirrors {
+  organization: Mirror<Organization>
+  apiKey: Mirror<MirroredKey>
+  domain: Mirror<Domain>
+  blockedLink: Mirror<BlockedLink>
+}
+
+export function createMirrors(encryption: Encryption): Mirrors {
+  return {
+    organization: organizationMirror(),
+    apiKey: apiKeyMirror(),
+    domain: domainMirror(encryption),
+    blockedLink: blockedLinkMirror(),
+  }
+}
+
+/** Reads all of them. */
+export async function loadMirrors(mirrors: Mirrors, reads: Reads): Promise<void> {
+  await Promise.all([
+    mirrors.organization.load(reads),
+    mirrors.apiKey.load(reads),
+    mirrors.domain.load(reads),
+    mirrors.blockedLink.load(reads),
+  ])
+}

@@ -1,0 +1,75 @@
+import type { Session } from '../../model/session.ts'
+import { rangeOf, toPage } from '../page.ts'
+import type { Sessions } from '../store.ts'
+import type { Reads } from './reads.ts'
+import type { Statements } from './transactions.ts'
+import type { Writer } from './writer.ts'
+
+const COLUMNS = `id, created_at::float8 as "createdAt", last_seen_at::float8 as "lastSeenAt",
+  ends_at::float8 as "endsAt", ip_address as "ipAddress", user_agent as "userAgent"`
+const ADD_LINK = 'insert into login_links (token_hash, created_at, expires_at) values ($1, $2, $3)'
+const USE_LINK = 'delete from login_links where token_hash = $1 and expires_at > $2'
+const OPEN = `insert into sessions (id, token_hash, created_at, last_seen_at, ends_at, ip_address, user_agent)
+  values ($1, $2, $3, $4, $5, $6, $7)`
+const FIND_BY_TOKEN = `select ${COLUMNS} from sessions where token_hash = $1`
+const GET = `select ${COLUMNS} from sessions where id = $1`
+const LIST = `select ${COLUMNS} from sessions
+  where ends_at > $1 and id < $2 and created_at >= $3 and created_at < $4 order by id desc limit $5`
+const RECORD_SEEN = `update sessions set last_seen_at = greatest($2::bigint, last_seen_at),
+  ends_at = greatest($3::bigint, ends_at) where id = $1 and ends_at > $2::bigint`
+const END = 'delete from sessions where id = $1'
+const END_OTHERS = 'delete from sessions where id is distinct from $1::text'
+const PASSWORD = 'select hash from operator_password'
+const SET_PASSWORD = `insert into operator_password (one, hash, set_at) values (1, $1, $2)
+  on conflict (one) do update set hash = excluded.hash, set_at = excluded.set_at`
+const REMOVE_PASSWORD = 'delete from operator_password'
+const PRUNE_LINKS = `delete from login_links where token_hash in
+  (select token_hash from login_links where expires_at < $1 order by expires_at limit $2)`
+const PRUNE_SESSIONS =
+  'delete from sessions where id in (select id from sessions where ends_at < $1 order by ends_at limit $2)'
+
+/** Without a cache: a session that ended on one node has ended on all of them. */
+export function postgresSessions(reads: Reads, writer: Writer): Sessions {
+  const insert = async ({ run }: Statements, session: Session, tokenHash: Uint8Array) => {
+    const { id, createdAt, lastSeenAt, endsAt, ipAddress, userAgent } = session
+    await run(OPEN, [id, tokenHash, createdAt, lastSeenAt, endsAt, ipAddress, userAgent])
+  }
+  const first = async (text: string, value: unknown) => (await reads.query<Session>(text, [value]))[0] ?? null
+
+  return {
+    addLink: ({ tokenHash, createdAt, expiresAt }) =>
+      writer.write(async ({ run }) => {
+        await run(ADD_LINK, [tokenHash, createdAt, expiresAt])
+      }),
+    openByLink: (linkHash, session, tokenHash) =>
+      writer.write(async (statements) => {
+        if ((await statements.run(USE_LINK, [linkHash, session.createdAt])) === 0) return 'unknown'
+        await insert(statements, session, tokenHash)
+        return 'opened'
+      }),
+    open: (session, tokenHash) => writer.write((statements) => insert(statements, session, tokenHash)),
+    findByToken: (tokenHash) => first(FIND_BY_TOKEN, tokenHash),
+    get: (id) => first(GET, id),
+    list: async (now, page) =>
+      toPage(await reads.query<Session>(LIST, [now, ...rangeOf(page)]), page, (session) => session),
+    recordSeen: (seen) =>
+      writer.write(async ({ run }) => {
+        for (const { id, at, endsAt } of seen) await run(RECORD_SEEN, [id, at, endsAt])
+      }),
+    end: (id) =>
+      writer.write(async ({ run }) => {
+        await run(END, [id])
+      }),
+    passwordHash: async () => (await reads.query<{ hash: string }>(PASSWORD))[0]?.hash ?? null,
+    setPassword: (hash, keep, now) =>
+      writer.write(async ({ run }) => {
+        if (hash === null) await run(REMOVE_PASSWORD)
+        else await run(SET_PASSWORD, [hash, now])
+        await run(END_OTHERS, [keep])
+      }),
+    prune: (before, limit) =>
+      writer.write(
+        async ({ run }) => (await run(PRUNE_LINKS, [before, limit])) + (await run(PRUNE_SESSIONS, [before, limit])),
+      ),
+  }
+}

@@ -1,0 +1,31 @@
+import { isBlockedBy } from '../../model/blocked-link.ts'
+import type { Domain } from '../../model/domain.ts'
+import type { Snapshot } from '../store.ts'
+import type { Mirrors } from './mirrors.ts'
+
+/** Mirrors → the part of the Snapshot that they hold. */
+export function postgresSnapshot({
+  organization,
+  apiKey,
+  domain,
+  blockedLink,
+}: Mirrors): Pick<
+  Snapshot,
+  'apiKeyBySecret' | 'organization' | 'domainByName' | 'domainByReturnPathHost' | 'isLinkBlocked'
+> {
+  const bySecret = apiKey.index(({ secretHash }) => secretHash)
+  const byName = domain.index(({ name }) => name)
+  const byReturnPathHost = domain.index(({ returnPathHost }) => returnPathHost)
+  return {
+    apiKeyBySecret: (secretHash) => bySecret(Buffer.from(secretHash).toString('hex'))[0]?.key ?? null,
+    organization: organization.get,
+    domainByName: (name) => verifiedFirst(byName(name)),
+    domainByReturnPathHost: (host) => verifiedFirst(byReturnPathHost(host)),
+    isLinkBlocked: (url) => [...blockedLink.all()].some((link) => isBlockedBy(url, link)),
+  }
+}
+
+/** Of several claims, oldest first, the verified one, else the oldest. */
+function verifiedFirst(claims: readonly Domain[]): Domain | null {
+  return claims.find(({ status }) => status === 'verified') ?? claims[0] ?? null
+}

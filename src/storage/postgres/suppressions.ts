@@ -1,0 +1,149 @@
+import type { Suppression } from '../../model/suppression.ts'
+import { idBefore, toPage } from '../page.ts'
+import type { Suppressions } from '../store.ts'
+import { numberArray, textArray } from './arrays.ts'
+import { where } from './conditions.ts'
+import type { RememberInside } from './idempotency.ts'
+import type { Reads } from './reads.ts'
+import type { Queries, Statements } from './transactions.ts'
+import type { Usage } from './usage.ts'
+import type { Writer } from './writer.ts'
+
+const COLUMNS = `id, organization_id as "organizationId", case when domain_id <> '' then domain_id end as "domainId", email, reason,
+  message_id as "messageId", created_at::float8 as "createdAt", evidence, mode`
+const ADD = `insert into suppressions
+    (id, organization_id, domain_id, email, reason, message_id, created_at, evidence, mode)
+  select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bigint[],
+    $8::text[], $9::text[])
+  on conflict (organization_id, email, domain_id, mode) do nothing`
+// One lookup of the index for each.
+const PRESENT = `select ${COLUMNS} from suppressions
+  where (organization_id, email, domain_id, mode) in (
+    select * from unnest($1::text[], $2::text[], $3::text[], $4::text[]))`
+const GET = `select ${COLUMNS} from suppressions where id = $1`
+const AMONG = `select distinct email from suppressions where organization_id = $1 and email = any($3::text[])
+  and domain_id in ('', $2) and mode in ('live', $4)`
+const FIND = `select ${COLUMNS} from suppressions where organization_id = $1 and email = $2 order by id`
+const OWNERS = `select organization_id as "organizationId", count(*)::int as count from suppressions
+  where id = any($1::text[]) group by 1 order by 1`
+const REMOVE = 'delete from suppressions where id = any($1::text[])'
+
+/** Writes suppressions inside the change that causes them; existing ones stay. Returns how many were new. */
+export type SuppressInside = (statements: Statements, suppressions: readonly Suppression[]) => Promise<number>
+
+export function suppressInside(usage: Usage): SuppressInside {
+  return async (statements, suppressions) => {
+    let added = 0
+    for (const [organizationId, ofIt] of Map.groupBy(suppressions, (each) => each.organizationId)) {
+      const count = await statements.run(ADD, columnsOf(ofIt))
+      await usage.add(statements, organizationId, 'suppressions', count)
+      added += count
+    }
+    return added
+  }
+}
+
+export function postgresSuppressions(
+  reads: Reads,
+  writer: Writer,
+  { suppress, remember, usage }: { suppress: SuppressInside; remember: RememberInside; usage: Usage },
+): Suppressions {
+  const present = async (queries: Queries, suppressions: readonly Suppression[]) => {
+    const columns = [
+      suppressions.map(({ organizationId }) => organizationId),
+      suppressions.map(({ email }) => email),
+      suppressions.map(({ domainId }) => domainId ?? ''),
+      suppressions.map(({ mode }) => mode),
+    ]
+    const rows = await queries.query<Suppression>(PRESENT, columns.map(textArray))
+    return new Map(rows.map((row) => [scopeOf(row), row]))
+  }
+  const used = (queries: Queries, organizationId: string) => usage.used(queries, organizationId, 'suppressions')
+
+  return {
+    // Counting and adding are serial, as all changes of settings.
+    add: (suppression, record) =>
+      writer.writeSettings(async (statements) => {
+        const { organizationId } = suppression
+        const found = (await present(statements, [suppression])).get(scopeOf(suppression))
+        if (found !== undefined) return { kind: 'exists' as const, suppression: found }
+        const limit = await usage.reached(organizationId, 'suppressions', 1, () => used(statements, organizationId))
+        if (limit !== null) return limit
+        await suppress(statements, [suppression])
+        await remember(statements, record)
+        return { kind: 'added' as const }
+      }),
+    addAll: (suppressions) =>
+      writer.writeSettings(async (statements) => {
+        const known = new Set((await present(statements, suppressions)).keys())
+        const chosen: Suppression[] = []
+        for (const suppression of suppressions) {
+          const scope = scopeOf(suppression)
+          if (known.has(scope)) continue
+          const { organizationId } = suppression
+          const more = chosen.filter((each) => each.organizationId === organizationId).length
+          const limit = await usage.reached(
+            organizationId,
+            'suppressions',
+            1,
+            async () => (await used(statements, organizationId)) + more,
+          )
+          if (limit !== null) return { added: await suppress(statements, chosen), limit }
+          known.add(scope)
+          chosen.push(suppression)
+        }
+        return { added: await suppress(statements, chosen), limit: null }
+      }),
+    get: async (id) => (await reads.query<Suppression>(GET, [id]))[0] ?? null,
+    among: async (organizationId, domainId, emails, mode = 'live') => {
+      if (emails.length === 0) return new Set()
+      const rows = await reads.query<{ email: string }>(AMONG, [organizationId, domainId, textArray(emails), mode])
+      const found = new Set(rows.map(({ email }) => email))
+      return new Set(emails.filter((email) => found.has(email)))
+    },
+    find: (organizationId, email) => reads.query<Suppression>(FIND, [organizationId, email]),
+    list: async (filter, page) => {
+      const { sql, values } = where([
+        ['organization_id = ?', filter.organizationId],
+        ['email = ?', filter.email],
+        ['reason = ?', filter.reason],
+        [`domain_id in ('', ?)`, filter.domainId],
+        ['mode = ?', filter.mode],
+        ['created_at >= ?', filter.createdAfter],
+        ['created_at < ?', filter.createdBefore],
+        ['id < ?', idBefore(page)],
+      ])
+      const text = `select ${COLUMNS} from suppressions where ${sql} order by id desc limit ${page.limit + 1}`
+      return toPage(await reads.query<Suppression>(text, values), page, (row) => row)
+    },
+    remove: (ids) =>
+      writer.writeSettings(async (statements) => {
+        const owners = await statements.query<{ organizationId: string; count: number }>(OWNERS, [textArray(ids)])
+        for (const { organizationId, count } of owners) {
+          await usage.add(statements, organizationId, 'suppressions', -count)
+        }
+        return statements.run(REMOVE, [textArray(ids)])
+      }),
+  }
+}
+
+/** What a suppression applies to: at most one for each. */
+function scopeOf({ organizationId, email, domainId, mode }: Suppression): string {
+  return JSON.stringify([organizationId, email, domainId ?? '', mode])
+}
+
+/** Suppressions → the parameters of ADD. */
+function columnsOf(suppressions: readonly Suppression[]): string[] {
+  const texts = (of: (suppression: Suppression) => string | null) => textArray(suppressions.map(of))
+  return [
+    texts(({ id }) => id),
+    texts(({ organizationId }) => organizationId),
+    texts(({ domainId }) => domainId ?? ''),
+    texts(({ email }) => email),
+    texts(({ reason }) => reason),
+    texts(({ messageId }) => messageId),
+    numberArray(suppressions.map(({ createdAt }) => createdAt)),
+    texts(({ evidence }) => evidence),
+    texts(({ mode }) => mode),
+  ]
+}

@@ -1,0 +1,100 @@
+import { StoreUnavailable } from '../errors.ts'
+import { textArray } from './arrays.ts'
+import type { Mirror } from './mirror.ts'
+import type { Reads } from './reads.ts'
+import type { Statements, Transactions } from './transactions.ts'
+
+/** Tables of settings that every node has in memory. */
+export type SettingsKind = 'apiKey' | 'blockedLink' | 'domain' | 'organization'
+
+/** The statements of a change of settings. */
+export interface SettingsStatements extends Statements {
+  /** Notes records that the change writes or deletes: every node reads them again after it. */
+  changed(kind: SettingsKind, ...ids: string[]): void
+}
+
+/** Writes everything except the queues. A change may run more than once, so it has no effect outside the database. */
+export interface Writer {
+  /** Runs a change in a transaction → its result, once it is durable. Rejects as Transactions.write. */
+  write<T>(change: (statements: Statements) => Promise<T>): Promise<T>
+  /** The same for settings, one change after the other over all nodes. Resolves once this node has the changed records
+   *  in memory. If they cannot be read, it rejects with an uncertain StoreUnavailable, and the next change reads them
+   *  too. */
+  writeSettings<T>(change: (statements: SettingsStatements) => Promise<T>): Promise<T>
+}
+
+/** Adds writes to a change. */
+export type Accompany = <T>(change: (statements: Statements) => Promise<T>) => (statements: Statements) => Promise<T>
+
+const LOCK = 'select version from configuration for update'
+const NEXT = 'update configuration set version = version + 1'
+const NOTE = `insert into configuration_changes (version, kind, record_id)
+  select configuration.version, $1::text, id from configuration, unnest($2::text[]) id`
+
+/** Transactions and mirrors → Writer. */
+export function createWriter(
+  transactions: Transactions,
+  options: {
+    reads: Reads
+    mirrors: Readonly<Record<SettingsKind, Pick<Mirror<never>, 'refresh'>>>
+    accompany: Accompany
+  },
+): Writer {
+  const { reads, mirrors, accompany } = options
+  /** Records whose changes are committed and not read yet. */
+  const unread: Changed = new Map()
+  /** One refresh after the other, so that none brings back what a later change replaced. */
+  let refreshing: Promise<void> = Promise.resolve()
+  const refreshAll = async () => {
+    for (const [kind, ids] of [...unread]) {
+      unread.delete(kind)
+      await mirrors[kind].refresh(reads, [...ids]).catch((error) => {
+        note(unread, kind, ids)
+        throw error
+      })
+    }
+  }
+  const refresh = async (changed: Changed) => {
+    for (const [kind, ids] of changed) note(unread, kind, ids)
+    refreshing = refreshing.catch(() => {}).then(refreshAll)
+    await refreshing.catch((error) => {
+      throw new StoreUnavailable('the database wrote the change, but it cannot be read', {
+        cause: error,
+        isUncertain: true,
+      })
+    })
+  }
+
+  return {
+    write: (change) => transactions.write(accompany(change)),
+    writeSettings: async (change) => {
+      const changed: Changed = new Map()
+      // Here, in the context of the caller, not in the transaction.
+      const accompanied = accompany((statements) => change(noting(statements, changed)))
+      const result = await transactions.write(async (statements) => {
+        changed.clear()
+        await statements.query(LOCK)
+        const value = await accompanied(statements)
+        if (changed.size > 0) await statements.run(NEXT)
+        for (const [kind, ids] of changed) await statements.run(NOTE, [kind, textArray([...ids])])
+        return value
+      })
+      if (changed.size > 0) await refresh(changed)
+      return result
+    },
+  }
+}
+
+type Changed = Map<SettingsKind, Set<string>>
+
+function noting(statements: Statements, changed: Changed): SettingsStatements {
+  return {
+    query: (text, values) => statements.query(text, values),
+    run: (text, values) => statements.run(text, values),
+    changed: (kind, ...ids) => note(changed, kind, ids),
+  }
+}
+
+function note(changed: Changed, kind: SettingsKind, ids: Iterable<string>): void {
+  changed.set(kind, new Set([...(changed.get(kind) ?? []), ...ids]))
+}
