@@ -57,6 +57,20 @@ test('a body without an announced size reserves nothing while it is small, and t
   expect(outcomes.slice(3)).toEqual(['second: unavailable'])
 })
 
+test('a body that grows beyond the limit is not read any further', async () => {
+  let isCancelled = false
+  const body = new ReadableStream({
+    pull: (controller) => controller.enqueue(new Uint8Array(MIB)),
+    cancel: () => {
+      isCancelled = true
+    },
+  })
+  const request = new Request('http://localhost/', { method: 'POST', body })
+  const read = readBytes(request, 2 * MIB, createFakeClock(0), async () => {})
+  expect(await read.catch(({ reason }) => reason)).toBe('payload_too_large')
+  expect(isCancelled).toBe(true)
+})
+
 // threat: memory-exhaustion
 test('parsed bodies have a separate memory budget, so that slow uploads do not block complete bodies', async () => {
   const { clock, bodies } = start(391_000_000) // leaves 202 MB for reservations, a third of it for receiving bodies

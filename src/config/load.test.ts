@@ -38,6 +38,12 @@ function configOf(text: string, env: Record<string, string> = {}) {
 }
 
 describe('a config file', () => {
+  test('has limits for destinations whose names contain dots', () => {
+    const { delivery } = configOf(`${HOST}[delivery.sites."mx.example.net"]\nmax_connections = 2\n`)
+    expect(delivery.sites['mx.example.net']).toMatchObject({ maxConnections: 2, maxMailsPerMinute: 0 })
+    expect(Object.keys(delivery.sites)).toEqual(['mx.example.net'])
+  })
+
   test('with the host name alone gives every default', () => {
     const config = configOf(HOST)
     expect(config.hostname).toBe('mail.example.com')

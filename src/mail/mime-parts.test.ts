@@ -56,6 +56,16 @@ describe('the parts of a mail', () => {
     expect(leavesOf(readParts(Buffer.from(text))).map((part) => [part.type, textOf(part)])).toEqual(expected)
   })
 
+  test('a text around a uuencoded file keeps the type of its part, and no other field of it', () => {
+    const text = 'Hello\n\nbegin 644 cat.txt\n#0V%T\n`\nend\n'
+    const header = 'Content-Type: text/plain\nContent-Description: both\nContent-Transfer-Encoding: x-uuencode\n'
+    const root = readParts(asMail(`${header}\n${text}`))
+    expect(leavesOf(root).map(({ fields }) => fields.map(({ key }) => key))).toEqual([
+      ['content-type'],
+      ['content-transfer-encoding', 'content-disposition'],
+    ])
+  })
+
   test('are bounded: a thousand of them, twenty levels', () => {
     const wide = `Content-Type: multipart/mixed; boundary=a\n\n${'--a\n\nx\n'.repeat(3_000)}`
     expect(leaves(wide)).toHaveLength(999)

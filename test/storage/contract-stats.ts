@@ -1,5 +1,6 @@
 import { expect } from 'bun:test'
 import type { Event } from '../../src/model/event.ts'
+import { FIXED_LIMITS } from '../../src/model/limits.ts'
 import { type Counts, noCounts } from '../../src/model/stats.ts'
 import type { StatsFilter, Store } from '../../src/storage/store.ts'
 import type { Holds } from './contract.ts'
@@ -147,6 +148,23 @@ export function statsPromises(holds: Holds): void {
     expect(await counts({ mode: 'test' })).toEqual({ accepted: 1 })
     expect(await counts({ organizationId: 'org_b' })).toEqual({ accepted: 1 })
     expect(await counts({ tag: 'other' })).toEqual({})
+  })
+
+  holds('of one day, a limited number of tags is counted separately; all mail is counted', async (store, records) => {
+    await found(store, records)
+    const tags = Array.from({ length: FIXED_LIMITS.tagsPerDay }, (_, n) => `tag${n}`)
+    const sent = (tag: string, createdAt: number) => accept(store, records.accepted({ tags: [tag], createdAt }))
+    await accept(store, records.accepted({ tags, createdAt: MIDNIGHT }))
+    await sent('late', MIDNIGHT + 1)
+    await sent('late', MIDNIGHT + DAY - 1)
+    await sent('tag7', MIDNIGHT + DAY - 1)
+    await sent('late', MIDNIGHT + DAY)
+    const days = [MIDNIGHT, MIDNIGHT + DAY].map((from) => ({ from, before: from + DAY }))
+    const accepted = async (tag: string | null) =>
+      (await store.stats.days({ ...ALL, tag }, days)).map((day) => day.accepted)
+    expect(await accepted('late')).toEqual([0, 1])
+    expect(await accepted('tag7')).toEqual([2, 0])
+    expect(await accepted(null)).toEqual([4, 1])
   })
 
   holds('an event that is not written is not counted, and rolls back no other count', async (store, records) => {
