@@ -259,6 +259,7 @@ export function webhookDeliveryPromises(holds: Holds): void {
     const claims = await claim(store, { now: START + 100 })
     expect(claims.map(({ eventId }) => eventId)).toEqual(events.slice(1, 5).map(({ id }) => id))
     expect(claims.map(({ attempt }) => attempt)).toEqual([1, 1, 1, 1])
+    for (const { id, eventId } of claims) expect(timeIn(id)).toBe(timeIn(eventId))
     expect(await store.webhookDeliveries.replay(hook.id, range, 9, START + 101)).toEqual({ queued: 0, more: null })
     for (const each of claims) await settle(store, each, 'delivered')
     expect(await store.webhookDeliveries.replay(hook.id, range, 9, START + 100)).toEqual({ queued: 0, more: null })
@@ -306,3 +307,6 @@ async function list(store: Store, webhookId: string) {
   const filter = { webhookId, status: null, type: null, createdAfter: null, createdBefore: null }
   return (await store.webhookDeliveries.list(filter, { limit: 100, after: null })).records
 }
+
+/** The part of an ID that contains a time. */
+const timeIn = (id: string) => id.slice(4, 14)
