@@ -5,9 +5,11 @@ import type { Encryption } from '../encryption.ts'
 import { apiKeyMirror, type MirroredKey } from './api-keys.ts'
 import { blockedLinkMirror } from './blocked-links.ts'
 import { domainMirror } from './domains.ts'
+import { inboundRouteMirror, type MirroredRoute } from './inbound-routes.ts'
 import type { Mirror } from './mirror.ts'
 import { organizationMirror } from './organizations.ts'
 import type { Reads } from './reads.ts'
+import { type MirroredWebhook, webhookMirror } from './webhooks.ts'
 
 /** The settings of the installation in memory. */
 export interface Mirrors {
@@ -15,6 +17,8 @@ export interface Mirrors {
   apiKey: Mirror<MirroredKey>
   domain: Mirror<Domain>
   blockedLink: Mirror<BlockedLink>
+  webhook: Mirror<MirroredWebhook>
+  inboundRoute: Mirror<MirroredRoute>
 }
 
 export function createMirrors(encryption: Encryption): Mirrors {
@@ -23,6 +27,8 @@ export function createMirrors(encryption: Encryption): Mirrors {
     apiKey: apiKeyMirror(),
     domain: domainMirror(encryption),
     blockedLink: blockedLinkMirror(),
+    webhook: webhookMirror(encryption),
+    inboundRoute: inboundRouteMirror(encryption),
   }
 }
 
@@ -33,5 +39,7 @@ export async function loadMirrors(mirrors: Mirrors, reads: Reads): Promise<void>
     mirrors.apiKey.load(reads),
     mirrors.domain.load(reads),
     mirrors.blockedLink.load(reads),
+    mirrors.webhook.load(reads),
+    mirrors.inboundRoute.load(reads),
   ])
 }

@@ -10,6 +10,7 @@ import { type Connection, connect } from './connection.ts'
 import { postgresDomains } from './domains.ts'
 import { postgresForwardTargets } from './forward-targets.ts'
 import { postgresIdempotency, rememberInside } from './idempotency.ts'
+import { postgresInboundRoutes } from './inbound-routes.ts'
 import { migrate } from './migrate.ts'
 import { createMirrors, loadMirrors } from './mirrors.ts'
 import { postgresMtaSts } from './mta-sts.ts'
@@ -22,6 +23,7 @@ import { postgresTemplates } from './templates.ts'
 import { postgresTlsSessions } from './tls-sessions.ts'
 import { createTransactions } from './transactions.ts'
 import { createUsage } from './usage.ts'
+import { postgresWebhooks } from './webhooks.ts'
 import { createWriter, type Writer } from './writer.ts'
 
 /** The roles that PostgreSQL stores so far. */
@@ -35,6 +37,8 @@ export type SettingsStore = Pick<
   | 'suppressions'
   | 'templates'
   | 'forwardTargets'
+  | 'webhooks'
+  | 'inboundRoutes'
   | 'mtaSts'
   | 'tlsSessions'
   | 'idempotency'
@@ -91,6 +95,8 @@ export async function openPostgresStore(options: {
     suppressions: postgresSuppressions(reads, writer, { suppress: suppressInside(usage), remember, usage }),
     templates: postgresTemplates(reads, writer, { remember, usage }),
     forwardTargets: postgresForwardTargets(reads, writer, usage),
+    webhooks: postgresWebhooks(reads, writer, { encryption, remember, usage }),
+    inboundRoutes: postgresInboundRoutes(reads, writer, { encryption, remember, usage }),
     mtaSts: postgresMtaSts(reads, writer),
     tlsSessions: postgresTlsSessions(reads, writer),
     idempotency: postgresIdempotency(reads, writer),

@@ -9,18 +9,24 @@ export function postgresSnapshot({
   apiKey,
   domain,
   blockedLink,
-}: Mirrors): Pick<
-  Snapshot,
-  'apiKeyBySecret' | 'organization' | 'domainByName' | 'domainByReturnPathHost' | 'isLinkBlocked'
-> {
+  webhook,
+  inboundRoute,
+}: Mirrors): Omit<Snapshot, 'firingAlerts'> {
   const bySecret = apiKey.index(({ secretHash }) => secretHash)
   const byName = domain.index(({ name }) => name)
   const byReturnPathHost = domain.index(({ returnPathHost }) => returnPathHost)
+  const routesOf = inboundRoute.index(({ route }) => route.organizationId)
   return {
     apiKeyBySecret: (secretHash) => bySecret(Buffer.from(secretHash).toString('hex'))[0]?.key ?? null,
     organization: organization.get,
     domainByName: (name) => verifiedFirst(byName(name)),
     domainByReturnPathHost: (host) => verifiedFirst(byReturnPathHost(host)),
+    enabledRoutes: (organizationId) =>
+      routesOf(organizationId)
+        .map(({ route }) => route)
+        .filter(({ enabled }) => enabled),
+    ownerOfWebhook: (id) => webhook.get(id)?.organizationId ?? null,
+    ownerOfRoute: (id) => inboundRoute.get(id)?.route.organizationId ?? null,
     isLinkBlocked: (url) => [...blockedLink.all()].some((link) => isBlockedBy(url, link)),
   }
 }

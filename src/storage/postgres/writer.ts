@@ -5,7 +5,7 @@ import type { Reads } from './reads.ts'
 import type { Statements, Transactions } from './transactions.ts'
 
 /** Tables of settings that every node has in memory. */
-export type SettingsKind = 'apiKey' | 'blockedLink' | 'domain' | 'organization'
+export type SettingsKind = 'apiKey' | 'blockedLink' | 'domain' | 'inboundRoute' | 'organization' | 'webhook'
 
 /** The statements of a change of settings. */
 export interface SettingsStatements extends Statements {

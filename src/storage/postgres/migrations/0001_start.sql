@@ -256,3 +256,42 @@ create table forward_targets (
 );
 create index forward_targets_by_address on forward_targets (address, asked_day);
 create index forward_targets_pending on forward_targets (asked_at) where status = 'pending';
+
+create table webhooks (
+  id text collate "C" primary key,
+  organization_id text not null references organizations (id),
+  url text not null,
+  events text not null, -- JSON
+  format text not null,
+  status text not null,
+  description text,
+  disabled_reason text,
+  created_at bigint not null,
+  updated_at bigint not null,
+  last_success_at bigint,
+  last_failure_at bigint,
+  consecutive_failures int not null default 0,
+  failing_since bigint,
+  secret bytea not null, -- both encrypted
+  previous_secret bytea,
+  previous_expires_at bigint,
+  mode text not null,
+  domain_id text -- null = events of every domain of the organization
+);
+create index webhooks_of_organization on webhooks (organization_id, id);
+
+create table inbound_routes (
+  id text collate "C" primary key,
+  organization_id text not null references organizations (id),
+  name text not null,
+  match_type text not null,
+  match_value text,
+  action text not null,
+  config text not null, -- JSON
+  authentication text not null,
+  enabled boolean not null,
+  priority int not null,
+  secret bytea not null, -- encrypted
+  created_at bigint not null
+);
+create index inbound_routes_of_organization on inbound_routes (organization_id, id);

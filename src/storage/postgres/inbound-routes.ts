@@ -1,0 +1,123 @@
+import type { InboundRoute, RouteAction, RouteAuthentication, RouteMatch } from '../../model/inbound-route.ts'
+import type { Encryption } from '../encryption.ts'
+import { rangeOf, toPage } from '../page.ts'
+import type { InboundRoutes } from '../store.ts'
+import { textArray } from './arrays.ts'
+import type { RememberInside } from './idempotency.ts'
+import { createMirror, type Mirror } from './mirror.ts'
+import type { Reads } from './reads.ts'
+import type { Queries } from './transactions.ts'
+import type { Usage } from './usage.ts'
+import type { SettingsStatements, Writer } from './writer.ts'
+
+const COLUMNS = `id, organization_id as "organizationId", name, match_type as "matchType",
+  match_value as "matchValue", action, config, authentication, enabled, priority, created_at::float8 as "createdAt"`
+const CREATE = `insert into inbound_routes (id, organization_id, name, match_type, match_value, action, config,
+    authentication, enabled, priority, secret, created_at)
+  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`
+const READ = `select ${COLUMNS}, secret from inbound_routes where $1::text[] is null or id = any($1::text[])`
+const GET = `select ${COLUMNS} from inbound_routes where id = $1`
+const LIST = `select ${COLUMNS} from inbound_routes
+  where organization_id = $1 and id < $2 and created_at >= $3 and created_at < $4 order by id desc limit $5`
+const UPDATE = `update inbound_routes set name = $2, match_type = $3, match_value = $4, action = $5, config = $6,
+    authentication = $7, enabled = $8, priority = $9
+  where id = $1`
+const COUNT = 'select count(*)::int as count from inbound_routes where organization_id = $1'
+const REMOVE = 'delete from inbound_routes where id = $1'
+
+/** A route, and the secret that signs its posts. */
+export interface MirroredRoute {
+  id: string
+  route: InboundRoute
+  secret: string
+}
+
+export function inboundRouteMirror(encryption: Encryption): Mirror<MirroredRoute> {
+  return createMirror(async (queries, ids) => {
+    const rows = await queries.query<Row & { secret: Uint8Array }>(READ, [ids === null ? null : textArray(ids)])
+    return rows.map(({ secret, ...row }) => ({
+      id: row.id,
+      route: toRoute(row),
+      secret: encryption.decrypt(secret, placeOf(row.id)).toString(),
+    }))
+  })
+}
+
+export function postgresInboundRoutes(
+  reads: Reads,
+  writer: Writer,
+  { encryption, remember, usage }: { encryption: Encryption; remember: RememberInside; usage: Usage },
+): InboundRoutes {
+  const count = async (queries: Queries, organizationId: string) =>
+    (await queries.query<{ count: number }>(COUNT, [organizationId]))[0]?.count ?? 0
+  const find = async (queries: Queries, id: string) => {
+    const [row] = await queries.query<Row>(GET, [id])
+    return row === undefined ? null : toRoute(row)
+  }
+  const change = <T>(id: string, work: (statements: SettingsStatements) => Promise<T>): Promise<T> =>
+    writer.writeSettings((statements) => {
+      statements.changed('inboundRoute', id)
+      return work(statements)
+    })
+
+  return {
+    create: (route, secret, record) =>
+      change(route.id, async (statements) => {
+        const { id, organizationId, createdAt } = route
+        const limit = await usage.reached(organizationId, 'inbound_routes', 1, () => count(statements, organizationId))
+        if (limit !== null) return limit
+        const [name, ...rest] = fieldsOf(route)
+        const encrypted = encryption.encrypt(secret, placeOf(id))
+        await statements.run(CREATE, [id, organizationId, name, ...rest, encrypted, createdAt])
+        await remember(statements, record)
+        return 'created'
+      }),
+    count: (organizationId) => count(reads, organizationId),
+    get: (id) => find(reads, id),
+    list: async (organizationId, page) =>
+      toPage(await reads.query<Row>(LIST, [organizationId, ...rangeOf(page)]), page, toRoute),
+    update: (id, fields) =>
+      change(id, async (statements) => {
+        const present = await find(statements, id)
+        if (present === null) return null
+        await statements.run(UPDATE, [id, ...fieldsOf({ ...present, ...fields })])
+        return find(statements, id)
+      }),
+    remove: (id) =>
+      change(id, async ({ run }) => {
+        await run(REMOVE, [id])
+      }),
+  }
+}
+
+/** Encryption place of its secret. */
+const placeOf = (id: string) => `inbound_routes ${id}`
+
+/** What a change may set, in the order of the columns. */
+function fieldsOf({ name, match, action, authentication, enabled, priority }: InboundRoute): unknown[] {
+  const { type, config } = action
+  return [name, match.type, match.value, type, JSON.stringify(config), authentication, enabled, priority]
+}
+
+interface Row {
+  id: string
+  organizationId: string
+  name: string
+  matchType: RouteMatch['type']
+  matchValue: string | null
+  action: RouteAction['type']
+  config: string
+  authentication: RouteAuthentication
+  enabled: boolean
+  priority: number
+  createdAt: number
+}
+
+function toRoute({ matchType, matchValue, action, config, ...rest }: Row): InboundRoute {
+  return {
+    ...rest,
+    match:
+      matchType === 'catch_all' ? { type: matchType, value: matchValue } : { type: matchType, value: matchValue ?? '' },
+    action: { type: action, config: JSON.parse(config) },
+  }
+}

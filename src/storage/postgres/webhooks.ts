@@ -1,0 +1,127 @@
+import type { Webhook, WebhookSecrets } from '../../model/webhook.ts'
+import type { Encryption } from '../encryption.ts'
+import { rangeOf, toPage } from '../page.ts'
+import type { Webhooks } from '../store.ts'
+import { textArray } from './arrays.ts'
+import type { RememberInside } from './idempotency.ts'
+import { createMirror, type Mirror } from './mirror.ts'
+import type { Reads } from './reads.ts'
+import type { Queries } from './transactions.ts'
+import type { Usage } from './usage.ts'
+import type { SettingsStatements, Writer } from './writer.ts'
+
+const COLUMNS = `id, organization_id as "organizationId", url, events, format, status, description,
+  disabled_reason as "disabledReason", created_at::float8 as "createdAt", updated_at::float8 as "updatedAt",
+  last_success_at::float8 as "lastSuccessAt", last_failure_at::float8 as "lastFailureAt",
+  consecutive_failures as "consecutiveFailures", failing_since::float8 as "failingSince", mode,
+  domain_id as "domainId"`
+const SECRETS = `secret, previous_secret as "previous", previous_expires_at::float8 as "expiresAt"`
+const CREATE = `insert into webhooks (id, organization_id, url, events, format, status, description, disabled_reason,
+    created_at, updated_at, secret, mode, domain_id)
+  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`
+const READ = `select ${COLUMNS}, ${SECRETS} from webhooks where $1::text[] is null or id = any($1::text[])`
+const GET = `select ${COLUMNS} from webhooks where id = $1`
+const LIST = `select ${COLUMNS} from webhooks
+  where organization_id = $1 and id < $2 and created_at >= $3 and created_at < $4 order by id desc limit $5`
+const UPDATE = `update webhooks set url = $2, events = $3, status = $4, description = $5, disabled_reason = $6,
+  updated_at = $7 where id = $1`
+const GET_SECRETS = `select ${SECRETS} from webhooks where id = $1`
+const ROTATE = `update webhooks set previous_secret = secret, previous_expires_at = $2, secret = $3, updated_at = $4
+  where id = $1`
+const COUNT = 'select count(*)::int as count from webhooks where organization_id = $1'
+const REMOVE = 'delete from webhooks where id = $1'
+
+/** A webhook with what is needed to post to it. */
+export type MirroredWebhook = Webhook & { secrets: WebhookSecrets }
+
+export function webhookMirror(encryption: Encryption): Mirror<MirroredWebhook> {
+  return createMirror(async (queries, ids) => {
+    const rows = await queries.query<Row & SecretsRow>(READ, [ids === null ? null : textArray(ids)])
+    return rows.map(({ secret, previous, expiresAt, ...row }) => ({
+      ...toWebhook(row),
+      secrets: toSecrets(row.id, { secret, previous, expiresAt }, encryption),
+    }))
+  })
+}
+
+export function postgresWebhooks(
+  reads: Reads,
+  writer: Writer,
+  { encryption, remember, usage }: { encryption: Encryption; remember: RememberInside; usage: Usage },
+): Webhooks {
+  const count = async (queries: Queries, organizationId: string) =>
+    (await queries.query<{ count: number }>(COUNT, [organizationId]))[0]?.count ?? 0
+  const find = async (queries: Queries, id: string) => {
+    const [row] = await queries.query<Row>(GET, [id])
+    return row === undefined ? null : toWebhook(row)
+  }
+  const change = <T>(id: string, work: (statements: SettingsStatements) => Promise<T>): Promise<T> =>
+    writer.writeSettings((statements) => {
+      statements.changed('webhook', id)
+      return work(statements)
+    })
+
+  return {
+    create: (webhook, secret, record) =>
+      change(webhook.id, async (statements) => {
+        const { id, organizationId, url, events, format, status, description, disabledReason } = webhook
+        const limit = await usage.reached(organizationId, 'webhooks', 1, () => count(statements, organizationId))
+        if (limit !== null) return limit
+        const values = [id, organizationId, url, JSON.stringify(events), format, status, description, disabledReason]
+        const encrypted = encryption.encrypt(secret, placeOf(id))
+        const rest = [webhook.createdAt, webhook.updatedAt, encrypted, webhook.mode, webhook.domainId]
+        await statements.run(CREATE, [...values, ...rest])
+        await remember(statements, record)
+        return 'created'
+      }),
+    count: (organizationId) => count(reads, organizationId),
+    get: (id) => find(reads, id),
+    list: async (organizationId, page) =>
+      toPage(await reads.query<Row>(LIST, [organizationId, ...rangeOf(page)]), page, toWebhook),
+    update: (id, fields, now) =>
+      change(id, async (statements) => {
+        const present = await find(statements, id)
+        if (present === null) return null
+        const changed = { ...present, ...fields, updatedAt: now }
+        const { url, events, status, description, disabledReason } = changed
+        await statements.run(UPDATE, [id, url, JSON.stringify(events), status, description, disabledReason, now])
+        return changed
+      }),
+    secrets: async (id) => {
+      const [row] = await reads.query<SecretsRow>(GET_SECRETS, [id])
+      return row === undefined ? null : toSecrets(id, row, encryption)
+    },
+    rotateSecret: (id, secret, previousExpiresAt, now, record) =>
+      change(id, async (statements) => {
+        await statements.run(ROTATE, [id, previousExpiresAt, encryption.encrypt(secret, placeOf(id)), now])
+        await remember(statements, record)
+      }),
+    remove: (id) =>
+      change(id, async ({ run }) => {
+        await run(REMOVE, [id])
+      }),
+  }
+}
+
+type Row = Omit<Webhook, 'events'> & { events: string }
+
+function toWebhook(row: Row): Webhook {
+  return { ...row, events: JSON.parse(row.events) }
+}
+
+interface SecretsRow {
+  secret: Uint8Array
+  previous: Uint8Array | null
+  expiresAt: number | null
+}
+
+/** Encryption place of both its secrets: a rotation moves one to the other's column. */
+const placeOf = (id: string) => `webhooks ${id}`
+
+function toSecrets(id: string, { secret, previous, expiresAt }: SecretsRow, encryption: Encryption): WebhookSecrets {
+  const open = (encrypted: Uint8Array) => encryption.decrypt(encrypted, placeOf(id)).toString()
+  return {
+    secret: open(secret),
+    previous: previous === null ? null : { secret: open(previous), expiresAt: expiresAt ?? 0 },
+  }
+}
