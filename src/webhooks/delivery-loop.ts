@@ -140,6 +140,7 @@ class Deliveries<C extends Claim, V extends Pick<Verdict, 'attempt' | 'status'>,
       slots: this.#slots,
       concurrency: this.concurrency,
       organizationOf: kind.ownerOf,
+      now: clock.now,
     })
     this.#freed = createFreedBlockers(queue)
     this.#recovery = createQueueRecovery({
@@ -239,6 +240,7 @@ class Deliveries<C extends Claim, V extends Pick<Verdict, 'attempt' | 'status'>,
       }
       const slowMs = Math.min(SLOW_MS, timeoutMs / 2)
       this.concurrency.record(endpointOf(claim), verdict.attempt.durationMs > slowMs ? 'slow' : 'quick')
+      if (verdict.status !== 'delivered') this.#limits.failed(endpointOf(claim))
       this.#answered.push({ claim, verdict })
       if (!this.#hasTicks) this.#recordAnswered()
     } catch (error) {

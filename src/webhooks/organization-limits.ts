@@ -7,6 +7,8 @@ export interface OrganizationLimits {
   look: Look
   /** Runs `work` in a slot of the endpoint, until it ends. */
   start(endpointId: string, work: () => Promise<void>): void
+  /** A request to the endpoint failed. */
+  failed(endpointId: string): void
   /** Blockers that may have ended since the last call. */
   freed(): string[]
 }
@@ -17,16 +19,19 @@ export interface OrganizationLimits {
  *  busy ones get a third each, and with n of them 1/(n+1) stays free for others, without a table of waiting
  *  organizations. For endpoints that did not answer quickly it has at most half as many as there are free slots, so
  *  that its own quick endpoints continue beside unresponsive ones. An organization without requests may always start
- *  one. All endpoints held back by these limits wait behind one blocker per organization, so that a look costs the
+ *  one. After 20 failed requests within a second it waits for the next second, because each costs as much of the
+ *  main thread as a successful one. All endpoints held back by these limits wait behind one blocker per organization, so that a look costs the
  *  number of organizations and not of endpoints. */
 export function createOrganizationLimits(options: {
   slots: ConcurrencyLimiter
   concurrency: Pick<EndpointConcurrency, 'isQuick'>
   /** Null if the endpoint was deleted. */
   organizationOf: (endpointId: string) => string | null
+  now: () => number
 }): OrganizationLimits {
-  const { slots, concurrency, organizationOf } = options
+  const { slots, concurrency, organizationOf, now } = options
   const underWay = createCounts()
+  const failures = createFailures(now)
   const blocked = new Set<string>()
 
   const kindsOf = (endpointId: string): Kinds => {
@@ -45,6 +50,8 @@ export function createOrganizationLimits(options: {
       const free = slots.free()
       const own = slots.freeFor(endpointId)
       if (own <= 0) return false
+      const until = failures.waitsUntil(organization)
+      if (until !== null) return { name: `${organization}: failures`, until }
       const quotas: Quota[] = [{ name: endpoint, most: own }]
       for (const [name, parts] of [
         [organization, 1],
@@ -62,6 +69,7 @@ export function createOrganizationLimits(options: {
       underWay.add(kinds, 1)
       slots.start(endpointId, () => work().finally(() => underWay.add(kinds, -1)))
     },
+    failed: (endpointId) => failures.add(kindsOf(endpointId).organization),
     freed: () => {
       const names = [...blocked]
       blocked.clear()
@@ -81,6 +89,35 @@ interface Kinds {
   endpoint: string
   organization: string
   notQuick: string | null
+}
+
+const MOST_FAILURES = 20
+const WINDOW_MS = 1_000
+const MOST_WINDOWS = 1_000
+
+/** Counts failed requests in windows of a second that begin with the first failure. */
+function createFailures(now: () => number) {
+  const windows = new Map<string, { count: number; endsAt: number }>()
+  // If the clock was set back, a window would last longer.
+  const isOver = ({ endsAt }: { endsAt: number }) => endsAt <= now() || endsAt > now() + WINDOW_MS
+  const deleteOld = () => {
+    for (const [name, window] of windows) if (isOver(window)) windows.delete(name)
+  }
+  return {
+    add: (name: string) => {
+      const known = windows.get(name)
+      if (known !== undefined && !isOver(known)) known.count++
+      else {
+        if (windows.size >= MOST_WINDOWS) deleteOld()
+        windows.set(name, { count: 1, endsAt: now() + WINDOW_MS })
+      }
+    },
+    /** Null if another request may start. */
+    waitsUntil: (name: string): number | null => {
+      const window = windows.get(name)
+      return window === undefined || isOver(window) || window.count < MOST_FAILURES ? null : window.endsAt
+    },
+  }
 }
 
 function createCounts() {

@@ -5,11 +5,13 @@ import { createOrganizationLimits } from '../../src/webhooks/organization-limits
 
 /** Endpoints `a1`, `a2`, ... of the organization `a`; those with a `q` are quick. */
 function limitsOf(total: number, perKey = 10) {
+  const time = { now: 1_000_000 }
   const slots = createConcurrencyLimiter({ total, perKey, onFree: () => {} })
   const limits = createOrganizationLimits({
     slots,
     concurrency: { isQuick: (id) => id.includes('q') },
     organizationOf: (id) => id[0]!,
+    now: () => time.now,
   })
   const ends: (() => void)[] = []
   /** How many more of the endpoint may start, or its blocker. */
@@ -29,7 +31,7 @@ function limitsOf(total: number, perKey = 10) {
     }
     return started
   }
-  return { slots, limits, startableAt, fill, ends, start }
+  return { slots, limits, startableAt, fill, ends, start, time }
 }
 
 test('each organization has at most as many attempts under way as are free', () => {
@@ -75,4 +77,31 @@ test('endpoints that wait for the share of their organization wait behind one bl
   for (const end of ends) end()
   await new Promise((resolve) => setImmediate(resolve))
   expect(startableAt('aq499')).toBe(10)
+})
+
+// threat: failing-endpoints-without-end
+test('after 20 failures within a second an organization waits for the next second, and others do not', () => {
+  const { limits, startableAt, time } = limitsOf(200)
+  for (let n = 0; n < 19; n++) limits.failed(`aq${n % 3}`)
+  expect(startableAt('aq1')).toBe(10)
+  time.now += 999
+  limits.failed('aq1')
+  const waiting = { name: 'organization a: failures', until: 1_001_000 }
+  expect([startableAt('aq1'), startableAt('aq9'), startableAt('bq1')]).toEqual([waiting, waiting, 10])
+  time.now += 1
+  expect(startableAt('aq1')).toBe(10)
+  for (let n = 0; n < 20; n++) limits.failed('aq1')
+  expect(startableAt('aq1')).toEqual({ ...waiting, until: 1_002_000 })
+  time.now -= 60_000 // the clock is set back
+  expect(startableAt('aq1')).toBe(10)
+})
+
+test('after failures of thousands of organizations, those of one are still counted', () => {
+  const { limits, startableAt, time } = limitsOf(200)
+  for (let n = 0; n < 3_000; n++) {
+    time.now += 1
+    limits.failed(String.fromCharCode(1_000 + n))
+  }
+  for (let n = 0; n < 20; n++) limits.failed('aq1')
+  expect(startableAt('aq1')).toMatchObject({ name: 'organization a: failures' })
 })
