@@ -15,6 +15,7 @@ import { type Exchange, openExchange, send, withRequestId } from './exchange.ts'
 import { createIdempotency } from './idempotency.ts'
 import { createLargeResponses } from './large-responses.ts'
 import { isAudited } from './operation.ts'
+import { createOrganizationTurns } from './organization-turns.ts'
 import { createCall } from './perform.ts'
 import type { PlaintextGuard } from './plaintext-guard.ts'
 import { type RateLimit, writeRateHeaders } from './rate-limit.ts'
@@ -152,6 +153,7 @@ function createSteps(options: FlowOptions, isStopping: () => boolean): Steps {
       limitBytes: options.limits.bodyBytes,
     }),
     largeResponses: createLargeResponses({ clock: clock.steady, memory }),
+    turns: createOrganizationTurns(clock.steady.now),
   }
 }
 

@@ -7,6 +7,7 @@ import type { Idempotency } from './idempotency.ts'
 import type { LargeResponse, LargeResponses } from './large-responses.ts'
 import type { ApiResponse, Call, MakeRemember, Operation } from './operation.ts'
 import { isOperator, requireOperator } from './operator.ts'
+import type { OrganizationTurns } from './organization-turns.ts'
 import { perform } from './perform.ts'
 import { parseQuery } from './read.ts'
 import { render } from './rendered-response.ts'
@@ -28,6 +29,7 @@ export interface RespondDeps {
   requestBodies: RequestBodies
   largeResponses: LargeResponses
   idempotency: Idempotency
+  turns: OrganizationTurns
 }
 
 /** Checks the permission, reads the body and runs the operation, once for all requests with the same Idempotency-Key.
@@ -46,8 +48,8 @@ export async function respond(asked: OperationRequest, deps: RespondDeps): Promi
     }
     const idempotencyKey = operation.idempotent ? request.headers.get('idempotency-key') : null
     return idempotencyKey === null
-      ? await runOperation(asked, body, large)
-      : await runOnce(asked, body, { idempotencyKey, idempotency: deps.idempotency })
+      ? await runOperation(asked, body, { large, turns: deps.turns })
+      : await runOnce(asked, body, { idempotencyKey, idempotency: deps.idempotency, turns: deps.turns })
   } finally {
     body.release()
     large.leave()
@@ -61,10 +63,14 @@ export function respondAudited(asked: OperationRequest, deps: RespondDeps): Prom
   return deps.audit(operation, call, origin, () => respond(asked, deps))
 }
 
-async function runOperation(asked: OperationRequest, body: RequestBody, large: LargeResponse): Promise<Response> {
+async function runOperation(
+  asked: OperationRequest,
+  body: RequestBody,
+  { large, turns }: { large: LargeResponse; turns: OrganizationTurns },
+): Promise<Response> {
   const { request, call, exchange } = asked
   call.parts = null
-  const response = await performRequest(asked, body, rememberNothing)
+  const response = await performRequest(asked, body, { remember: rememberNothing, turns })
   if (response.body instanceof ReadableStream) return begin({ ...response, body: response.body }, request, exchange)
   const rendered = render(response)
   const slices = large.slicesOf(rendered.body)
@@ -74,11 +80,13 @@ async function runOperation(asked: OperationRequest, body: RequestBody, large: L
 async function runOnce(
   asked: OperationRequest,
   body: RequestBody,
-  { idempotencyKey, idempotency }: { idempotencyKey: string; idempotency: Idempotency },
+  { idempotencyKey, idempotency, turns }: Pick<RespondDeps, 'idempotency' | 'turns'> & { idempotencyKey: string },
 ): Promise<Response> {
   const { operation, call, exchange } = asked
   const keyed = { operation, call, idempotencyKey, body: body.bytes() }
-  const { rendered, replayed } = await idempotency.run(keyed, (remember) => performRequest(asked, body, remember))
+  const { rendered, replayed } = await idempotency.run(keyed, (remember) =>
+    performRequest(asked, body, { remember, turns }),
+  )
   call.isReplayed = replayed
   if (replayed) exchange.headers['idempotent-replayed'] = 'true'
   return send(rendered, exchange)
@@ -87,13 +95,17 @@ async function runOnce(
 function performRequest(
   { request, operation, call }: OperationRequest,
   body: RequestBody,
-  remember: MakeRemember,
+  { remember, turns }: { remember: MakeRemember; turns: OrganizationTurns },
 ): Promise<ApiResponse> {
-  return perform(operation, call, {
-    query: () => parseQuery(operation, request.url),
-    body: () => body.parse(operation),
-    remember,
-  })
+  const work = () =>
+    perform(operation, call, {
+      query: () => parseQuery(operation, request.url),
+      body: () => body.parse(operation),
+      remember,
+    })
+  // These have limits of their own and may wait for seconds.
+  const isWaiting = operation.asksOthers === true || request.headers.has('prefer')
+  return isWaiting ? work() : turns.run(call.organizationId, call.bodyBytes ?? 0, work)
 }
 
 const rememberNothing: MakeRemember = () => undefined

@@ -159,9 +159,19 @@ export const TENANTS: Threat[] = [
     attack: 'webhooks, routes, templates, keys and the like without end',
   },
   {
+    id: 'burst-of-requests',
+    asset: 'availability',
+    attack: 'all requests of a minute at once: those of others wait behind them',
+  },
+  {
     id: 'refusals-without-end',
     asset: 'availability',
     attack: 'a key over its rate limit repeats each request at once: refusing it takes the main thread from others',
+  },
+  {
+    id: 'failing-endpoints-without-end',
+    asset: 'availability',
+    attack: 'endpoints that fail at once: thousands of requests to them take the main thread from others',
   },
   { id: 'tenant-stored-bytes', asset: 'storage', attack: 'content without end' },
   { id: 'tenant-dead-keys', asset: 'storage', attack: 'keys that are made and revoked without end' },
