@@ -55,8 +55,9 @@ export interface Operation<Q = any, B = any, R = any> {
   /** Reason why the audit log does not record an operation other than GET: `sends` creates messages, which are stored
    *  anyway; `looks` changes nothing. */
   unaudited?: 'sends' | 'looks'
-  /** Its duration depends on DNS or other servers, so it takes no turn of its organization (organization-turns.ts). */
-  asksOthers?: boolean
+  /** Its duration depends on DNS, other servers or busy threads, so that no request waits for it: it takes no turn of
+   *  its organization (organization-turns.ts). */
+  takesNoTurn?: boolean
   /** Bytes of stored mail that the response contains, to reserve memory for it (large-responses.ts). */
   reads?: (resource: R) => number
   /** Loads the resource in the path. Rejects with `not_found` or `forbidden`. */

@@ -103,9 +103,8 @@ function performRequest(
       body: () => body.parse(operation),
       remember,
     })
-  // These have limits of their own and may wait for seconds.
-  const isWaiting = operation.asksOthers === true || request.headers.has('prefer')
-  return isWaiting ? work() : turns.run(call.organizationId, call.bodyBytes ?? 0, work)
+  const takesNoTurn = operation.takesNoTurn === true || request.headers.has('prefer')
+  return takesNoTurn ? work() : turns.run(call.organizationId, call.bodyBytes ?? 0, work)
 }
 
 const rememberNothing: MakeRemember = () => undefined

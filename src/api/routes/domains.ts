@@ -181,7 +181,7 @@ export function domainOperations(deps: {
       id: 'domains_verify',
       method: 'POST',
       path: '/v1/domains/:domain_id/verify',
-      asksOthers: true,
+      takesNoTurn: true,
       summary: 'Check the DNS records of a domain',
       description:
         'Queries DNS now and returns the result. A verified domain stays verified if DNS does not respond, and for seven days if its records are missing (`proof_missing_since`).',

@@ -58,7 +58,7 @@ export function explainOperations(deps: ExplainDeps): Operation[] {
       id: 'explain_address',
       method: 'GET',
       path: '/v1/explain',
-      asksOthers: true,
+      takesNoTurn: true,
       summary: 'Explain delivery to an address',
       description:
         'Describes what would happen to a live message to this address now, and why. With a test key, the answer uses DNS and the suppressions of test keys only. `site` covers all organizations on this server: for replies to other organizations, it shows only the reply class.',
@@ -88,7 +88,7 @@ export function explainOperations(deps: ExplainDeps): Operation[] {
       id: 'messages_explain',
       method: 'GET',
       path: '/v1/messages/:message_id/explain',
-      asksOthers: true,
+      takesNoTurn: true,
       summary: 'Explain the delivery of a message',
       description: 'The current state and next step for each recipient.',
       responses: async () => (await import('../responses/explain.ts')).messageExplainedResponses,

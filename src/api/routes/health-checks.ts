@@ -22,7 +22,7 @@ export function healthOperations({ health }: { health: HealthWatch }): Operation
       id: 'health_checks_run',
       method: 'POST',
       path: '/v1/health-checks/run',
-      asksOthers: true,
+      takesNoTurn: true,
       summary: 'Run health checks now',
       description: 'All checks run in parallel, at most six seconds each. Concurrent requests share one run.',
       responses: async () => (await import('../responses/health-checks.ts')).healthResponses,

@@ -45,6 +45,7 @@ export function analyzeOperations({ store, clock, render, analyze }: AnalyzeDeps
       id: 'messages_analyze',
       method: 'POST',
       path: '/v1/messages/analyze',
+      takesNoTurn: true,
       unaudited: 'looks',
       summary: 'Analyze a message without sending it',
       responses: async () => (await import('../responses/analysis.ts')).analysisResponses,

@@ -188,6 +188,7 @@ export function templateOperations(deps: {
       id: 'templates_render',
       method: 'POST',
       path: '/v1/templates/:template_id/render',
+      takesNoTurn: true,
       unaudited: 'looks',
       summary: 'Render a template',
       description: 'Renders it with your variables. Nothing is sent.',
@@ -210,6 +211,7 @@ export function templateOperations(deps: {
       id: 'templates_preview',
       method: 'POST',
       path: '/v1/templates/preview',
+      takesNoTurn: true,
       unaudited: 'looks',
       summary: 'Preview unsaved template content',
       description:
