@@ -79,7 +79,10 @@ export async function openPostgresStore(options: {
 
   const reads = createReads(() => open('reads'))
   const mirrors = createMirrors(encryption)
-  await loadMirrors(mirrors, reads)
+  await loadMirrors(mirrors, reads).catch((error) => {
+    reads.close()
+    throw error
+  })
   const transactions = createTransactions({ connect: () => open('settings'), laneId, writtenTo: () => 0 })
   const recorder = createAuditRecorder()
   const writer = createWriter(transactions, { reads, mirrors, accompany: recorder.accompany })
@@ -117,14 +120,25 @@ async function addLane(connection: Connection): Promise<number> {
 
 /** The key is created at the first start of the installation; a second node brings a copy of it. */
 async function openEncryption(dataDir: string, connection: Connection): Promise<Encryption> {
+  const known = await proofIn(connection)
+  return knownEncryption(dataDir, known ?? (await keepProof(dataDir, connection)))
+}
+
+async function proofIn(connection: Connection): Promise<Uint8Array | null> {
+  const [row] = await connection.query<{ proof: Uint8Array }>(PROOF)
+  return row?.proof ?? null
+}
+
+/** Of two nodes that start, the first creates the key. */
+async function keepProof(dataDir: string, connection: Connection): Promise<Uint8Array> {
   await connection.query('begin')
   try {
     await connection.query('lock table seal')
-    const [known] = await connection.query<{ proof: Uint8Array }>(PROOF)
-    const proof = known?.proof ?? proofOf(firstEncryption(dataDir))
-    if (known === undefined) await connection.run(KEEP_PROOF, [proof])
+    const known = await proofIn(connection)
+    const proof = known ?? proofOf(firstEncryption(dataDir))
+    if (known === null) await connection.run(KEEP_PROOF, [proof])
     await connection.query('commit')
-    return knownEncryption(dataDir, proof)
+    return proof
   } catch (error) {
     await connection.query('rollback')
     throw error

@@ -1,5 +1,6 @@
 import { StoreUnavailable } from '../errors.ts'
 import { type Connection, NoAnswer } from './connection.ts'
+import { storeError } from './refusals.ts'
 import type { Queries } from './transactions.ts'
 
 /** Reads of a node, over a few connections that they share. */
@@ -12,7 +13,8 @@ const CONNECTIONS = 4
 const ATTEMPTS = 3
 
 /** `connect` opens a connection → Reads, which open theirs when they need them. A read whose connection broke is
- *  repeated on another one; it rejects with StoreUnavailable if that breaks too, else as Connection.query. */
+ *  repeated on another one; it rejects with StoreUnavailable if that breaks too, or if the
+ *  server has no resources or ends the statement. */
 export function createReads(connect: () => Promise<Connection>): Reads {
   const places: (Promise<Connection> | null)[] = Array.from({ length: CONNECTIONS }, () => null)
   let turn = 0
@@ -25,7 +27,7 @@ export function createReads(connect: () => Promise<Connection>): Reads {
       try {
         return await (await opening).query<Row>(text, values)
       } catch (error) {
-        if (!(error instanceof NoAnswer)) throw error
+        if (!(error instanceof NoAnswer)) throw storeError(error)
         if (places[place] === opening) places[place] = null
         if (attempt === ATTEMPTS) throw new StoreUnavailable('the database does not respond', { cause: error })
       }

@@ -1,5 +1,6 @@
 import { StoreUnavailable } from '../errors.ts'
 import { type Connection, NoAnswer, Refused } from './connection.ts'
+import { COLLISION, storeError } from './refusals.ts'
 
 /** Writes changes of one kind over one connection. Changes that wait share one statement, one round trip and one
  *  commit (group commit). Every group raises the lane's number in `nodes`, only if the lane was not ended: so the
@@ -250,19 +251,5 @@ const sleep = (ms: number) =>
     else setTimeout(resolve, ms)
   })
 
-/** SQLSTATEs (manual, appendix A): serialization failure, deadlock, lock timeout, statement timeout. */
-const COLLISION = new Set(['40001', '40P01', '55P03', '57014'])
 /** Read-only transaction: this server became a standby, and another one accepts writes. */
 const ELSEWHERE = new Set(['25006'])
-/** Disk full, out of memory, too many connections. */
-const NO_RESOURCES = new Set(['53100', '53200', '53300'])
-
-/** Error → StoreUnavailable if waiting may help; any other error is returned unchanged. */
-function storeError(error: unknown): unknown {
-  if (!(error instanceof Refused)) return error
-  if (!NO_RESOURCES.has(error.code) && !COLLISION.has(error.code)) return error
-  return new StoreUnavailable(`the database cannot write: ${error.code}`, {
-    cause: error,
-    isFull: error.code === '53100',
-  })
-}

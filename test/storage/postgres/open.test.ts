@@ -1,0 +1,71 @@
+import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { EncryptionKeyUnusable } from '../../../src/storage/encryption.ts'
+import { StoreMismatch } from '../../../src/storage/errors.ts'
+import { openPostgresStore } from '../../../src/storage/postgres/open.ts'
+import { describeWithPostgres, startPostgres, type TestPostgres } from '../../support/postgres.ts'
+
+describeWithPostgres('opening a store in PostgreSQL', () => {
+  let postgres: TestPostgres
+  const folders: string[] = []
+  beforeAll(async () => {
+    postgres = await startPostgres()
+  })
+  afterEach(() => {
+    for (const folder of folders.splice(0)) rmSync(folder, { recursive: true })
+  })
+  afterAll(() => postgres.stop())
+
+  const folder = () => {
+    const made = mkdtempSync(join(tmpdir(), 'postrider-store-'))
+    folders.push(made)
+    return made
+  }
+
+  test('a secret is read again after a restart, and by a node with the same key', async () => {
+    const [url, dataDir] = [await postgres.createDatabase('secrets'), folder()]
+    const first = await openPostgresStore({ url, dataDir, now: 1 })
+    const secret = await first.secret('links', new Uint8Array([1, 2, 3]))
+    await first.close()
+    const second = await openPostgresStore({ url, dataDir, now: 2 })
+    expect(await second.secret('links', new Uint8Array([4]))).toEqual(secret)
+    await second.close()
+  })
+
+  test('a data directory without the key of the installation, or with another one, is refused', async () => {
+    const url = await postgres.createDatabase('keys')
+    await (await openPostgresStore({ url, dataDir: folder(), now: 1 })).close()
+    const opening = openPostgresStore({ url, dataDir: folder(), now: 2 })
+    await expect(opening).rejects.toBeInstanceOf(EncryptionKeyUnusable)
+    const elsewhere = folder()
+    const other = await postgres.createDatabase('others')
+    await (await openPostgresStore({ url: other, dataDir: elsewhere, now: 1 })).close()
+    await expect(openPostgresStore({ url, dataDir: elsewhere, now: 2 })).rejects.toBeInstanceOf(EncryptionKeyUnusable)
+  })
+
+  test('two first starts at once create one schema', async () => {
+    const [url, dataDir] = [await postgres.createDatabase('twice'), folder()]
+    const stores = await Promise.all([1, 2].map((now) => openPostgresStore({ url, dataDir, now })))
+    await stores[0]!.organizations.create({ id: 'org_1', name: 'Shop', plan: 'pro', createdAt: 1 })
+    expect(await stores[1]!.organizations.find('Shop')).toMatchObject({ id: 'org_1' })
+    for (const store of stores) await store.close()
+    expect(postgres.psql('select count(*) from migrations', 'twice')).toBe('1')
+  })
+
+  test('a schema of a newer version, and one with another text, are refused without a change', async () => {
+    const [url, dataDir] = [await postgres.createDatabase('newer'), folder()]
+    await (await openPostgresStore({ url, dataDir, now: 1 })).close()
+    postgres.psql(`insert into migrations values (2, '0002_later', 'x', 1)`, 'newer')
+    await expect(openPostgresStore({ url, dataDir, now: 2 })).rejects.toThrow('a newer Postrider wrote the database')
+    postgres.psql(`delete from migrations where number = 2; update migrations set checksum = 'x'`, 'newer')
+    await expect(openPostgresStore({ url, dataDir, now: 2 })).rejects.toBeInstanceOf(StoreMismatch)
+  })
+
+  test('a database with another encoding is refused', async () => {
+    postgres.psql(`create database latin template template0 encoding 'LATIN1' lc_collate 'C' lc_ctype 'C'`)
+    const opening = openPostgresStore({ url: postgres.url('latin'), dataDir: folder(), now: 1 })
+    await expect(opening).rejects.toThrow('the database has encoding LATIN1 instead of UTF8')
+  })
+})
