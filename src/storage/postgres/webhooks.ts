@@ -2,6 +2,7 @@ import type { Webhook, WebhookSecrets } from '../../model/webhook.ts'
 import type { Encryption } from '../encryption.ts'
 import { rangeOf, toPage } from '../page.ts'
 import type { Webhooks } from '../store.ts'
+import { placeOf, type SecretsRow, toSecrets, toWebhook, type WebhookRow } from '../webhook-rows.ts'
 import { textArray } from './arrays.ts'
 import type { RememberInside } from './idempotency.ts'
 import { createMirror, type Mirror } from './mirror.ts'
@@ -36,7 +37,7 @@ export type MirroredWebhook = Webhook & { secrets: WebhookSecrets }
 
 export function webhookMirror(encryption: Encryption): Mirror<MirroredWebhook> {
   return createMirror(async (queries, ids) => {
-    const rows = await queries.query<Row & SecretsRow>(READ, [ids === null ? null : textArray(ids)])
+    const rows = await queries.query<WebhookRow & SecretsRow>(READ, [ids === null ? null : textArray(ids)])
     return rows.map(({ secret, previous, expiresAt, ...row }) => ({
       ...toWebhook(row),
       secrets: toSecrets(row.id, { secret, previous, expiresAt }, encryption),
@@ -52,7 +53,7 @@ export function postgresWebhooks(
   const count = async (queries: Queries, organizationId: string) =>
     (await queries.query<{ count: number }>(COUNT, [organizationId]))[0]?.count ?? 0
   const find = async (queries: Queries, id: string) => {
-    const [row] = await queries.query<Row>(GET, [id])
+    const [row] = await queries.query<WebhookRow>(GET, [id])
     return row === undefined ? null : toWebhook(row)
   }
   const change = <T>(id: string, work: (statements: SettingsStatements) => Promise<T>): Promise<T> =>
@@ -77,7 +78,7 @@ export function postgresWebhooks(
     count: (organizationId) => count(reads, organizationId),
     get: (id) => find(reads, id),
     list: async (organizationId, page) =>
-      toPage(await reads.query<Row>(LIST, [organizationId, ...rangeOf(page)]), page, toWebhook),
+      toPage(await reads.query<WebhookRow>(LIST, [organizationId, ...rangeOf(page)]), page, toWebhook),
     update: (id, fields, now) =>
       change(id, async (statements) => {
         const present = await find(statements, id)
@@ -100,28 +101,5 @@ export function postgresWebhooks(
       change(id, async ({ run }) => {
         await run(REMOVE, [id])
       }),
-  }
-}
-
-type Row = Omit<Webhook, 'events'> & { events: string }
-
-function toWebhook(row: Row): Webhook {
-  return { ...row, events: JSON.parse(row.events) }
-}
-
-interface SecretsRow {
-  secret: Uint8Array
-  previous: Uint8Array | null
-  expiresAt: number | null
-}
-
-/** Encryption place of both its secrets: a rotation moves one to the other's column. */
-const placeOf = (id: string) => `webhooks ${id}`
-
-function toSecrets(id: string, { secret, previous, expiresAt }: SecretsRow, encryption: Encryption): WebhookSecrets {
-  const open = (encrypted: Uint8Array) => encryption.decrypt(encrypted, placeOf(id)).toString()
-  return {
-    secret: open(secret),
-    previous: previous === null ? null : { secret: open(previous), expiresAt: expiresAt ?? 0 },
   }
 }

@@ -1,4 +1,5 @@
-import type { DomainStatus, FailureReason, Proof } from '../../model/domain.ts'
+import type { DomainStatus } from '../../model/domain.ts'
+import { CLAIMED, stateOf } from '../domain-state.ts'
 import type { DomainChange, DomainCheck } from '../store.ts'
 import type { AuditRecorder } from './audit-log.ts'
 import type { Names, Others } from './domain-clashes.ts'
@@ -75,30 +76,4 @@ interface Present extends Omit<Names, 'tracking'> {
   lastCheckedAt: number | null
   trackingHost: string | null
   nextCheckAt: number | null
-}
-
-interface State {
-  status: DomainStatus
-  provedBy: Proof | null
-  missingSince: number | null
-  reason: FailureReason | null
-  nextCheckAt: number | null
-}
-
-const CLAIMED: State = {
-  status: 'failed',
-  provedBy: null,
-  missingSince: null,
-  reason: 'claimed',
-  nextCheckAt: null,
-}
-
-function stateOf({ status, provedBy, missingSince, reason, nextCheckAt }: DomainCheck, before: number | null): State {
-  return {
-    status,
-    provedBy: provedBy === undefined ? (status === 'verified' ? 'dkim' : null) : provedBy,
-    missingSince: missingSince ?? null,
-    reason: reason ?? null,
-    nextCheckAt: nextCheckAt === undefined ? before : nextCheckAt,
-  }
 }

@@ -2,6 +2,7 @@ import type { Webhook, WebhookSecrets } from '../../model/webhook.ts'
 import type { Encryption } from '../encryption.ts'
 import { rangeOf, toPage } from '../page.ts'
 import type { Webhooks } from '../store.ts'
+import { placeOf, type SecretsRow, toSecrets, toWebhook, type WebhookRow } from '../webhook-rows.ts'
 import { type Connection, one } from './driver.ts'
 import type { ForeignChanges } from './foreign.ts'
 import type { RememberInside } from './idempotency.ts'
@@ -41,9 +42,9 @@ export interface WebhookCache {
 }
 
 export function webhookCache(db: Connection, foreign: ForeignChanges, encryption: Encryption): WebhookCache {
-  const get = db.prepare<unknown[], Row>(GET)
+  const get = db.prepare<unknown[], WebhookRow>(GET)
   const secrets = db.prepare<unknown[], SecretsRow>(SECRETS)
-  const activeOf = db.prepare<unknown[], Row>(ACTIVE_OF)
+  const activeOf = db.prepare<unknown[], WebhookRow>(ACTIVE_OF)
   const byId = new Map<string, (Webhook & { secrets: WebhookSecrets }) | null>()
   const byOrganization = new Map<string, Webhook[]>()
   const drop = () => {
@@ -82,8 +83,8 @@ export function sqliteWebhooks(
   usage: Usage,
 ): Webhooks {
   const create = db.prepare(CREATE)
-  const get = db.prepare<unknown[], Row>(GET)
-  const list = db.prepare<unknown[], Row>(LIST)
+  const get = db.prepare<unknown[], WebhookRow>(GET)
+  const list = db.prepare<unknown[], WebhookRow>(LIST)
   const update = db.prepare(UPDATE)
   const secrets = db.prepare<unknown[], SecretsRow>(SECRETS)
   const rotate = db.prepare(ROTATE)
@@ -162,28 +163,5 @@ export function sqliteWebhooks(
         })
       }
     },
-  }
-}
-
-type Row = Omit<Webhook, 'events'> & { events: string }
-
-export function toWebhook(row: Row): Webhook {
-  return { ...row, events: JSON.parse(row.events) }
-}
-
-interface SecretsRow {
-  secret: Uint8Array
-  previous: Uint8Array | null
-  expiresAt: number | null
-}
-
-/** Encryption place of both its secrets: a rotation moves one to the other's column. */
-const placeOf = (id: string) => `webhooks ${id}`
-
-function toSecrets(id: string, { secret, previous, expiresAt }: SecretsRow, encryption: Encryption): WebhookSecrets {
-  const open = (encrypted: Uint8Array) => encryption.decrypt(encrypted, placeOf(id)).toString()
-  return {
-    secret: open(secret),
-    previous: previous === null ? null : { secret: open(previous), expiresAt: expiresAt ?? 0 },
   }
 }
