@@ -14,26 +14,29 @@ export function createOrganizationTurns(now: () => number): OrganizationTurns {
   const recentOthers = createRecentOthers(now, SHARED_MS)
   const lines = new Map<string, Line>()
 
+  const inTurn = async <T>(organizationId: string, bodyBytes: number, work: () => Promise<T>): Promise<T> => {
+    const isLarge = bodyBytes >= LARGE_BYTES
+    const most = isLarge ? MOST_LARGE : MOST
+    const name = isLarge ? `${organizationId} large` : organizationId
+    const line = lines.get(name) ?? { underWay: 0, waiting: [] }
+    lines.set(name, line)
+    const mustWait = line.underWay >= most && line.waiting.length < MOST_WAITING
+    if (mustWait) await new Promise<void>((resolve) => line.waiting.push(resolve))
+    else line.underWay++
+    try {
+      return await work()
+    } finally {
+      const next = line.underWay > most ? undefined : line.waiting.shift()
+      if (next === undefined) line.underWay--
+      else next()
+      if (line.underWay === 0) lines.delete(name)
+    }
+  }
+
+  // An organization alone pays nothing for this.
   return {
-    run: async (organizationId, bodyBytes, work) => {
-      const isShared = recentOthers.than(organizationId)
-      const isLarge = bodyBytes >= LARGE_BYTES
-      const most = isLarge ? MOST_LARGE : MOST
-      const name = isLarge ? `${organizationId} large` : organizationId
-      const line = lines.get(name) ?? { underWay: 0, waiting: [] }
-      lines.set(name, line)
-      const mustWait = isShared && line.underWay >= most && line.waiting.length < MOST_WAITING
-      if (mustWait) await new Promise<void>((resolve) => line.waiting.push(resolve))
-      else line.underWay++
-      try {
-        return await work()
-      } finally {
-        const next = line.underWay > most ? undefined : line.waiting.shift()
-        if (next === undefined) line.underWay--
-        else next()
-        if (line.underWay === 0) lines.delete(name)
-      }
-    },
+    run: (organizationId, bodyBytes, work) =>
+      recentOthers.than(organizationId) ? inTurn(organizationId, bodyBytes, work) : work(),
   }
 }
 
