@@ -209,10 +209,11 @@ async function takeRate(
   )
 }
 
-/** Size of the body; Infinity if the request does not say it. */
+/** Size of the body; Infinity if the request does not say it in digits. */
 function announcedBytes({ headers, body }: Request): number {
   if (body === null) return 0
-  return Number(headers.get('content-length') ?? Number.POSITIVE_INFINITY)
+  const announced = headers.get('content-length') ?? ''
+  return /^\d{1,15}$/.test(announced) ? Number(announced) : Number.POSITIVE_INFINITY
 }
 
 /** Thrown value → error response. Logs it unless it is a Refusal. */

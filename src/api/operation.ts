@@ -86,6 +86,9 @@ export interface Call {
   /** Reserves memory for stored mail of this size. Rejects with `unavailable`. Absent on the command line, where calls
    *  run one at a time. */
   enter?: (sizeBytes: number) => Promise<void>
+  /** Lets the next request of the organization be performed (organization-turns.ts), for a call that only waits from now
+   *  on. Absent where there are no turns. */
+  endTurn?: () => void
   /** State of the call so far, for the audit log: resource, parsed body and pending response. */
   resource?: unknown
   body?: unknown

@@ -29,6 +29,7 @@ test('a single organization performs all its requests at once', () => {
 test('beside others three requests of an organization are performed at a time, in order', async () => {
   const { request, begun, end } = start()
   for (const name of ['b1', 'a1', 'a2', 'a3', 'a4', 'a5', 'b2']) void request(name)
+  await Bun.sleep(0)
   expect(begun).toEqual(['b1', 'a1', 'a2', 'a3', 'b2'])
   await end('a3')
   expect(begun.slice(5)).toEqual(['a4'])
@@ -36,6 +37,7 @@ test('beside others three requests of an organization are performed at a time, i
   expect(begun.slice(6)).toEqual(['a5'])
   for (const name of ['a2', 'a4', 'a5']) await end(name)
   void request('a6')
+  await Bun.sleep(0)
   expect(begun.slice(7)).toEqual(['a6'])
 })
 
@@ -44,6 +46,7 @@ test('small requests do not wait for large ones, which are performed one at a ti
   void request('b1')
   for (const name of ['a1', 'a2']) void request(name, 2 ** 16)
   for (const name of ['a3', 'a4']) void request(name, 2 ** 16 - 1)
+  await Bun.sleep(0)
   expect(begun).toEqual(['b1', 'a1', 'a3', 'a4'])
   await end('a3')
   expect(begun).toHaveLength(4)
@@ -57,28 +60,48 @@ test('a request that fails passes its turn on, and its error to its caller', asy
   const failing = Array.from({ length: 3 }, () => turns.run('a', 0, () => Promise.reject(new Error('no'))))
   const next = request('a1')
   const outcomes = await Promise.allSettled(failing)
+  await Bun.sleep(0)
   expect(outcomes.map((outcome) => outcome.status === 'rejected' && outcome.reason.message)).toEqual(['no', 'no', 'no'])
   expect(begun).toEqual(['b1', 'a1'])
   void next
 })
 
-test('ten seconds after the last other organization, nothing waits any more', () => {
+test('a request that only waits gives its turn up, once', async () => {
+  const { turns, request, begun } = start()
+  void request('b1')
+  for (let n = 0; n < 3; n++) {
+    void turns.run('a', 0, (endTurn) => {
+      endTurn()
+      endTurn()
+      return new Promise(() => {})
+    })
+    await Bun.sleep(0)
+  }
+  for (const name of ['a1', 'a2', 'a3', 'a4']) void request(name)
+  await Bun.sleep(0)
+  expect(begun).toEqual(['b1', 'a1', 'a2', 'a3'])
+})
+
+test('ten seconds after the last other organization, nothing waits any more', async () => {
   const { time, request, begun } = start()
   void request('b1')
   void request('a1')
   time.now = 9_999
   for (let n = 2; n < 9; n++) void request(`a${n}`)
+  await Bun.sleep(0)
   expect(begun).toHaveLength(4)
   time.now = 10_000
   void request('a9')
   expect(begun.slice(4)).toEqual(['a9'])
 })
 
-test('at most two hundred requests of an organization wait; further ones are performed at once', () => {
+test('at most two hundred requests of an organization wait; further ones are performed at once', async () => {
   const { request, begun } = start()
   void request('b1')
   for (let n = 0; n < 3 + 200; n++) void request(`a${n}`)
+  await Bun.sleep(0)
   expect(begun).toHaveLength(4)
   void request('a-last')
+  await Bun.sleep(0)
   expect(begun.slice(4)).toEqual(['a-last'])
 })

@@ -1,12 +1,13 @@
 import { createRecentOthers } from '../net/limiters/recent-others.ts'
 
-/** Shares the main thread among organizations: while several send requests, those of one organization are performed a few
- *  at a time. Everything that waits for the main thread or the database then waits behind a few requests of each
+/** Shares the main thread among organizations: while several send requests, those of one organization are performed a
+ *  few at a time. Everything that waits for the main thread or the database then waits behind a few requests of each
  *  organization, not behind all of a burst. */
 export interface OrganizationTurns {
   /** Performs `work` at once, or after earlier requests of the organization. `bodyBytes` is the size of the body: large
-   *  requests have turns of their own, so that small ones do not wait for them. Settles as `work` does. */
-  run<T>(organizationId: string, bodyBytes: number, work: () => Promise<T>): Promise<T>
+   *  requests have turns of their own, so that small ones do not wait for them. The turn ends with `work`, or when it
+   *  calls `endTurn`. Settles as `work` does. */
+  run<T>(organizationId: string, bodyBytes: number, work: (endTurn: () => void) => Promise<T>): Promise<T>
 }
 
 /** Steady time in ms → OrganizationTurns without requests. */
@@ -14,7 +15,7 @@ export function createOrganizationTurns(now: () => number): OrganizationTurns {
   const recentOthers = createRecentOthers(now, SHARED_MS)
   const lines = new Map<string, Line>()
 
-  const inTurn = async <T>(organizationId: string, bodyBytes: number, work: () => Promise<T>): Promise<T> => {
+  const begin = async (organizationId: string, bodyBytes: number): Promise<() => void> => {
     const isLarge = bodyBytes >= LARGE_BYTES
     const most = isLarge ? MOST_LARGE : MOST
     const name = isLarge ? `${organizationId} large` : organizationId
@@ -23,9 +24,10 @@ export function createOrganizationTurns(now: () => number): OrganizationTurns {
     const mustWait = line.underWay >= most && line.waiting.length < MOST_WAITING
     if (mustWait) await new Promise<void>((resolve) => line.waiting.push(resolve))
     else line.underWay++
-    try {
-      return await work()
-    } finally {
+    let isOver = false
+    return () => {
+      if (isOver) return
+      isOver = true
       const next = line.underWay > most ? undefined : line.waiting.shift()
       if (next === undefined) line.underWay--
       else next()
@@ -33,10 +35,17 @@ export function createOrganizationTurns(now: () => number): OrganizationTurns {
     }
   }
 
-  // An organization alone pays nothing for this.
   return {
-    run: (organizationId, bodyBytes, work) =>
-      recentOthers.than(organizationId) ? inTurn(organizationId, bodyBytes, work) : work(),
+    run: async (organizationId, bodyBytes, work) => {
+      // An organization alone pays nothing for turns.
+      if (!recentOthers.than(organizationId)) return work(() => {})
+      const endTurn = await begin(organizationId, bodyBytes)
+      try {
+        return await work(endTurn)
+      } finally {
+        endTurn()
+      }
+    },
   }
 }
 

@@ -103,8 +103,12 @@ function performRequest(
       body: () => body.parse(operation),
       remember,
     })
-  const takesNoTurn = operation.takesNoTurn === true || request.headers.has('prefer')
-  return takesNoTurn ? work() : turns.run(call.organizationId, call.bodyBytes ?? 0, work)
+  // Reading stored mail may wait for memory, and has limits of its own.
+  if (operation.takesNoTurn === true || operation.reads !== undefined) return work()
+  return turns.run(call.organizationId, call.bodyBytes ?? 0, (endTurn) => {
+    call.endTurn = endTurn
+    return work()
+  })
 }
 
 const rememberNothing: MakeRemember = () => undefined

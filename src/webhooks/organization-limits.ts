@@ -19,9 +19,9 @@ export interface OrganizationLimits {
  *  busy ones get a third each, and with n of them 1/(n+1) stays free for others, without a table of waiting
  *  organizations. For endpoints that did not answer quickly it has at most half as many as there are free slots, so
  *  that its own quick endpoints continue beside unresponsive ones. An organization without requests may always start
- *  one. After 20 failed requests within a second it waits for the next second, because each costs as much of the
- *  main thread as a successful one. All endpoints held back by these limits wait behind one blocker per organization, so that a look costs the
- *  number of organizations and not of endpoints. */
+ *  one. After 20 failed requests within a second it waits for the next second: a failed request costs the main thread
+ *  as much as a successful one. All endpoints held back by these limits wait behind one blocker per organization, so
+ *  that a look costs the number of organizations and not of endpoints. */
 export function createOrganizationLimits(options: {
   slots: ConcurrencyLimiter
   concurrency: Pick<EndpointConcurrency, 'isQuick'>

@@ -76,6 +76,7 @@ export function sendOperations({ store, clock, submission, wait, waiting = creat
         if (waitMs === null || isOver(accepted)) return answer(accepted)
         const end = waiting.begin({ keyId: call.key.id, organizationId: call.organizationId }, call.bodyBytes ?? 0)
         if (end === null) return answer(accepted) // RFC 7240 §2: a preference may be ignored
+        call.endTurn?.()
         try {
           const waited = sendAnswer(await untilOver(accepted, waitMs, call.signal), waitMs)
           await rememberInstead(waited, call)
