@@ -1,11 +1,11 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { basename, dirname, join, relative } from 'node:path'
 
-/** The files of a checkout → which tests can reach a file, the nearest first. A test reaches the files that it or
- *  its imports name: by `import`, or as the path of a worker or of a started program. Nearest = fewest imports in
- *  between; each folder name that both paths have (`storage`) counts as two fewer, and the file's own name in the
- *  test's path as four. */
-export function testReach(root: string): (file: string) => string[] {
+/** The files of a checkout → which tests can reach a file, and how far they are from it. A test reaches the files that
+ *  it or its imports name: by `import`, or as the path of a worker or of a started program. The distance is the number
+ *  of imports in between; each folder name that both paths have (`storage`) counts as two fewer, and the file's own
+ *  name in the test's path as four. */
+export function testReach(root: string): (file: string) => Map<string, number> {
   const files = [...new Bun.Glob('{src,test,scripts}/**/*.{ts,tsx}').scanSync(root)].sort()
   const used = new Map(files.map((file) => [file, filesNamedIn(root, file)]))
   const users = new Map<string, string[]>()
@@ -23,7 +23,7 @@ export function testReach(root: string): (file: string) => string[] {
       return (distances.get(test) ?? 0) - 2 * shared - (test.includes(name) ? 4 : 0)
     }
     const tests = [...distances.keys()].filter((each) => /\.test\.tsx?$/.test(each))
-    return tests.sort((a, b) => farOf(a) - farOf(b))
+    return new Map(tests.map((test) => [test, farOf(test)]))
   }
 }
 
