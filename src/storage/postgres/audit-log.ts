@@ -49,7 +49,7 @@ export function createAuditRecorder(): AuditRecorder {
       return async (statements) => {
         let written = 0
         const value = await change({
-          query: (text, values) => statements.query(text, values),
+          ...statements,
           run: async (text, values) => {
             const count = await statements.run(text, values)
             written += count

@@ -1,4 +1,4 @@
-import { SQL } from 'bun'
+import { type ReservedSQL, SQL } from 'bun'
 import { isRecord } from '../../os/records.ts'
 import type { DatabaseAddress } from './address.ts'
 
@@ -65,11 +65,8 @@ export async function connect(options: ConnectionOptions): Promise<Connection> {
   for (const { host, port } of options.address.hosts) {
     const connection = new OneConnection(options, host, port)
     try {
-      const [row] = await connection.query<{ standby: boolean }>(
-        'select pg_is_in_recovery() as standby',
-        [],
-        CONNECT_MS,
-      )
+      await connection.open()
+      const [row] = await connection.query<{ standby: boolean }>('select pg_is_in_recovery() as standby')
       if (row?.standby === false) return connection
       errors.push(`${host}: does not accept writes`)
     } catch (error) {
@@ -82,6 +79,7 @@ export async function connect(options: ConnectionOptions): Promise<Connection> {
 
 class OneConnection implements Connection {
   readonly #sql: SQL
+  #reserved: ReservedSQL | null = null
   #isClosed = false
 
   constructor({ address, ca, name, settings }: ConnectionOptions, host: string, port: number) {
@@ -97,8 +95,15 @@ class OneConnection implements Connection {
       idleTimeout: 0,
       maxLifetime: 0,
       connectionTimeout: CONNECT_MS / 1000,
+      onclose: () => this.close(),
       connection: { application_name: name, ...SETTINGS, ...settings },
     })
+  }
+
+  /** Reserves the connection, because otherwise Bun.SQL connects again by itself when the session ends, and the rest of
+   *  a transaction would run outside of any. */
+  async open(): Promise<void> {
+    this.#reserved = await withinDeadline(this.#sql.reserve(), CONNECT_MS)
   }
 
   query<Row>(text: string, values: readonly unknown[] = [], deadlineMs = DEADLINE_MS): Promise<Row[]> {
@@ -111,25 +116,33 @@ class OneConnection implements Connection {
   }
 
   async #ask<Answer>(text: string, values: readonly unknown[], deadlineMs: number): Promise<Answer> {
-    if (this.#isClosed) throw new NoAnswer('the connection is closed')
-    const deadline = Promise.withResolvers<never>()
-    const timer = setTimeout(() => deadline.reject(new NoAnswer(`no response within ${deadlineMs} ms`)), deadlineMs)
+    if (this.#reserved === null) throw new NoAnswer('the connection is closed')
     try {
       // A query of Bun.SQL starts only with execute() or await.
-      return await Promise.race([this.#sql.unsafe(text, [...values]).execute(), deadline.promise])
+      return await withinDeadline<Answer>(this.#reserved.unsafe(text, [...values]).execute(), deadlineMs)
     } catch (error) {
       const known = errorOf(error)
       if (known instanceof NoAnswer) this.close()
       throw known
-    } finally {
-      clearTimeout(timer)
     }
   }
 
   close(): void {
     if (this.#isClosed) return
     this.#isClosed = true
+    this.#reserved = null
     this.#sql.close({ timeout: 0 }).catch(() => {})
+  }
+}
+
+/** Rejects with NoAnswer if `answer` does not come in time. */
+async function withinDeadline<T>(answer: Promise<T>, deadlineMs: number): Promise<T> {
+  const deadline = Promise.withResolvers<never>()
+  const timer = setTimeout(() => deadline.reject(new NoAnswer(`no response within ${deadlineMs} ms`)), deadlineMs)
+  try {
+    return await Promise.race([answer, deadline.promise])
+  } finally {
+    clearTimeout(timer)
   }
 }
 

@@ -18,7 +18,7 @@ import { postgresOrganizations } from './organizations.ts'
 import { createReads } from './reads.ts'
 import { postgresSessions } from './sessions.ts'
 import { postgresSnapshot } from './snapshot.ts'
-import { postgresSuppressions, suppressInside } from './suppressions.ts'
+import { postgresSuppressions } from './suppressions.ts'
 import { postgresTemplates } from './templates.ts'
 import { postgresTlsSessions } from './tls-sessions.ts'
 import { createTransactions } from './transactions.ts'
@@ -95,7 +95,7 @@ export async function openPostgresStore(options: {
     blockedLinks: postgresBlockedLinks(reads, writer, mirrors.blockedLink),
     apiKeys: postgresApiKeys(reads, writer, { remember, usage }),
     sessions: postgresSessions(reads, writer),
-    suppressions: postgresSuppressions(reads, writer, { suppress: suppressInside(usage), remember, usage }),
+    suppressions: postgresSuppressions(reads, writer, { remember, usage }),
     templates: postgresTemplates(reads, writer, { remember, usage }),
     forwardTargets: postgresForwardTargets(reads, writer, usage),
     webhooks: postgresWebhooks(reads, writer, { encryption, remember, usage }),

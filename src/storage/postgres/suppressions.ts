@@ -11,11 +11,16 @@ import type { Writer } from './writer.ts'
 
 const COLUMNS = `id, organization_id as "organizationId", case when domain_id <> '' then domain_id end as "domainId", email, reason,
   message_id as "messageId", created_at::float8 as "createdAt", evidence, mode`
-const ADD = `insert into suppressions
-    (id, organization_id, domain_id, email, reason, message_id, created_at, evidence, mode)
-  select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bigint[],
-    $8::text[], $9::text[])
-  on conflict (organization_id, email, domain_id, mode) do nothing`
+const ADD = `with added as (
+    insert into suppressions (id, organization_id, domain_id, email, reason, message_id, created_at, evidence, mode)
+    select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bigint[],
+      $8::text[], $9::text[])
+    on conflict (organization_id, email, domain_id, mode) do nothing returning organization_id),
+  counted as (
+    insert into usage as present (organization_id, name, period, lane_id, used)
+    select organization_id, 'suppressions', '', $10::int, count(*) from added group by 1
+    on conflict (organization_id, name, period, lane_id) do update set used = present.used + excluded.used)
+  select from added`
 // One lookup of the index for each.
 const PRESENT = `select ${COLUMNS} from suppressions
   where (organization_id, email, domain_id, mode) in (
@@ -29,24 +34,15 @@ const OWNERS = `select organization_id as "organizationId", count(*)::int as cou
 const REMOVE = 'delete from suppressions where id = any($1::text[])'
 
 /** Writes suppressions inside the change that causes them; existing ones stay. Returns how many were new. */
-export type SuppressInside = (statements: Statements, suppressions: readonly Suppression[]) => Promise<number>
-
-export function suppressInside(usage: Usage): SuppressInside {
-  return async (statements, suppressions) => {
-    let added = 0
-    for (const [organizationId, ofIt] of Map.groupBy(suppressions, (each) => each.organizationId)) {
-      const count = await statements.run(ADD, columnsOf(ofIt))
-      await usage.add(statements, organizationId, 'suppressions', count)
-      added += count
-    }
-    return added
-  }
+export function suppressInside(statements: Statements, suppressions: readonly Suppression[]): Promise<number> {
+  const { run, laneId } = statements
+  return suppressions.length === 0 ? Promise.resolve(0) : run(ADD, [...columnsOf(suppressions), laneId])
 }
 
 export function postgresSuppressions(
   reads: Reads,
   writer: Writer,
-  { suppress, remember, usage }: { suppress: SuppressInside; remember: RememberInside; usage: Usage },
+  { remember, usage }: { remember: RememberInside; usage: Usage },
 ): Suppressions {
   const present = async (queries: Queries, suppressions: readonly Suppression[]) => {
     const columns = [
@@ -58,10 +54,12 @@ export function postgresSuppressions(
     const rows = await queries.query<Suppression>(PRESENT, columns.map(textArray))
     return new Map(rows.map((row) => [scopeOf(row), row]))
   }
-  const used = (queries: Queries, organizationId: string) => usage.used(queries, organizationId, 'suppressions')
+  const used = async (statements: Statements, organizationId: string) => {
+    await usage.lock(statements, [organizationId])
+    return usage.used(statements, organizationId, 'suppressions')
+  }
 
   return {
-    // Counting and adding are serial, as all changes of settings.
     add: (suppression, record) =>
       writer.writeSettings(async (statements) => {
         const { organizationId } = suppression
@@ -69,7 +67,7 @@ export function postgresSuppressions(
         if (found !== undefined) return { kind: 'exists' as const, suppression: found }
         const limit = await usage.reached(organizationId, 'suppressions', 1, () => used(statements, organizationId))
         if (limit !== null) return limit
-        await suppress(statements, [suppression])
+        await suppressInside(statements, [suppression])
         await remember(statements, record)
         return { kind: 'added' as const }
       }),
@@ -88,11 +86,11 @@ export function postgresSuppressions(
             1,
             async () => (await used(statements, organizationId)) + more,
           )
-          if (limit !== null) return { added: await suppress(statements, chosen), limit }
+          if (limit !== null) return { added: await suppressInside(statements, chosen), limit }
           known.add(scope)
           chosen.push(suppression)
         }
-        return { added: await suppress(statements, chosen), limit: null }
+        return { added: await suppressInside(statements, chosen), limit: null }
       }),
     get: async (id) => (await reads.query<Suppression>(GET, [id]))[0] ?? null,
     among: async (organizationId, domainId, emails, mode = 'live') => {

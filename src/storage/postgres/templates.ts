@@ -57,8 +57,11 @@ export function postgresTemplates(
     const [holder] = await query<{ id: string }>(HOLDER, [organizationId, alias, mode])
     return holder !== undefined && holder.id !== id
   }
-  const bytesReached = (queries: Queries, organizationId: string, more: number) =>
-    usage.reached(organizationId, 'stored_bytes', more, () => usage.used(queries, organizationId, 'stored_bytes'))
+  const bytesReached = (statements: Statements, organizationId: string, more: number) =>
+    usage.reached(organizationId, 'stored_bytes', more, async () => {
+      await usage.lock(statements, [organizationId])
+      return usage.used(statements, organizationId, 'stored_bytes')
+    })
   const keep = async (
     statements: Statements,
     of: { id: string; organizationId: string },

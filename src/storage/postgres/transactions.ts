@@ -1,5 +1,5 @@
 import type { Connection } from './connection.ts'
-import { createWriteLane, type GroupWriter, type WriteLane, type WriteLaneOptions } from './write-lane.ts'
+import { createWriteLane, type Fence, type GroupWriter, type WriteLane, type WriteLaneOptions } from './write-lane.ts'
 
 /** Statements that read. */
 export interface Queries {
@@ -7,7 +7,10 @@ export interface Queries {
 }
 
 /** The statements of a transaction. */
-export type Statements = Pick<Connection, 'query' | 'run'>
+export interface Statements extends Pick<Connection, 'query' | 'run'> {
+  /** The lane that writes (nodes.id): part of the key of counters. */
+  laneId: number
+}
 
 /** Changes that need several statements: read, decide, write. One transaction after the other on one connection, with
  *  the guarantees of a writing lane (write-lane.ts). */
@@ -22,50 +25,69 @@ export interface Transactions {
 
 /** A lane's options → its Transactions. */
 export function createTransactions(
-  options: Pick<WriteLaneOptions<Change, unknown>, 'connect' | 'laneId' | 'writtenTo' | 'patienceMs'>,
+  options: Pick<WriteLaneOptions<Work, unknown>, 'connect' | 'laneId' | 'writtenTo' | 'patienceMs'>,
 ): Transactions {
-  const lane: WriteLane<Change, unknown> = createWriteLane({ ...options, writer: WRITER, gatherMs: 0, most: 1 })
+  const writer = transactionWriter<Work, unknown>(async (statements, changes) => {
+    const results = []
+    for (const work of changes) results.push(await work(statements))
+    return { results }
+  })
+  const lane: WriteLane<Work, unknown> = createWriteLane({ ...options, writer, gatherMs: 0, most: 1 })
   return {
-    write: async <T>(work: (statements: Statements) => Promise<T>) => {
-      const results: T[] = []
-      const run = async (statements: Statements) => {
-        results[0] = await work(statements)
-      }
-      await lane.write({ work: run })
-      return results[0]!
-    },
+    write: async <T>(work: (statements: Statements) => Promise<T>) => (await lane.write(work)) as T,
     close: () => lane.close(),
   }
 }
 
-interface Change {
-  /** Keeps its result itself: it is known before the commit, also when the answer to the commit is lost. */
-  work: (statements: Statements) => Promise<void>
-}
+type Work = (statements: Statements) => Promise<unknown>
 
-const WRITER: GroupWriter<Change, unknown> = {
-  write: async (connection, { laneId, number, writtenTo }, changes) => {
-    await connection.query('begin')
-    try {
-      const [fence] = await connection.query(FENCE, [laneId, number, writtenTo])
-      if (fence === undefined) {
-        await connection.query('rollback')
-        return null
+/** Performs the changes of a group with the statements of a transaction → the result of each, in order. `writes` are
+ *  statements that were sent and not awaited: the commit follows them without a round trip in between. */
+export type Perform<Change, Result> = (
+  statements: Statements,
+  changes: readonly Change[],
+) => Promise<{ results: readonly Result[]; writes?: Promise<unknown> }>
+
+/** What performs changes → what writes a group of them in one transaction. */
+export function transactionWriter<Change, Result>(perform: Perform<Change, Result>): GroupWriter<Change, Result> {
+  /** Of the last group: they are known before the commit, also when the answer to the commit is lost. */
+  let results: readonly Result[] = []
+  return {
+    write: async (connection, fence, changes) => {
+      let isOpen = true
+      const ifOpen = () => {
+        if (!isOpen) throw new Error('a statement after the commit of its transaction')
+        return connection
       }
       const statements: Statements = {
-        query: (text, values) => connection.query(text, values),
-        run: (text, values) => connection.run(text, values),
+        query: (text, values) => ifOpen().query(text, values),
+        run: (text, values) => ifOpen().run(text, values),
+        laneId: fence.laneId,
       }
-      for (const { work } of changes) await work(statements)
-      await connection.query('commit')
-      return changes
-    } catch (error) {
-      await connection.query('rollback')
-      throw error
-    }
-  },
-  recover: async (_connection, changes) => changes,
+      try {
+        const [, raised] = await Promise.all([connection.query('begin'), raise(connection, fence)])
+        if (!raised) {
+          await connection.query('rollback')
+          return null
+        }
+        const performed = await perform(statements, changes)
+        results = performed.results
+        isOpen = false
+        await Promise.all([performed.writes, connection.query('commit')])
+        return results
+      } catch (error) {
+        await connection.query('rollback')
+        throw error
+      }
+    },
+    recover: () => results,
+  }
 }
 
-const FENCE = `update nodes set group_no = $2::bigint, written_to = $3::bigint, seen_at = clock_timestamp()
-  where id = $1::int and group_no = $2::bigint - 1 and ended_at is null returning 1`
+const RAISE = `update nodes set group_no = $2::bigint, written_to = $3::bigint, seen_at = clock_timestamp()
+  where id = $1::int and group_no = $2::bigint - 1 and ended_at is null`
+
+/** False if the lane was ended. */
+async function raise(connection: Connection, { laneId, number, writtenTo }: Fence): Promise<boolean> {
+  return (await connection.run(RAISE, [laneId, number, writtenTo])) === 1
+}

@@ -22,8 +22,8 @@ export interface GroupWriter<Change, Result> {
   /** Writes the changes and the fence → the result of each change, in order; null if the lane was ended. Rejects with
    *  what the connection rejects with; after an error other than NoAnswer nothing was written. */
   write(connection: Connection, fence: Fence, changes: readonly Change[]): Promise<readonly Result[] | null>
-  /** Reads the results of a group that was committed without an answer. */
-  recover(connection: Connection, changes: readonly Change[]): Promise<readonly Result[]>
+  /** Results of the last group that was written, which was committed without an answer. */
+  recover(): readonly Result[]
 }
 
 /** The next number of a lane, which its transaction writes to `nodes` if the lane was not ended. */
@@ -143,7 +143,7 @@ class Lane<Change, Result> {
       const results = await this.#commit(group)
       for (const [{ resolve }, result] of results) resolve(result)
     } catch (error) {
-      const isOfOne = error instanceof Refused && !(storeError(error) instanceof StoreUnavailable)
+      const isOfOne = !(storeError(error) instanceof StoreUnavailable || error instanceof LaneEnded)
       if (group.length > 1 && isOfOne) for (const each of group) await this.#settle([each])
       else for (const { reject } of group) reject(storeError(error))
     }
@@ -160,8 +160,12 @@ class Lane<Change, Result> {
       if (waiting.length === 0) return []
       try {
         const connection = this.#connection ?? (await this.#open())
-        if (this.#isUnrecordedCommit && sent.length > 0) return await this.#recover(connection, sent)
-        if (this.#isUnrecordedCommit) this.#wasCommitted() // all its callers have left
+        if (this.#isUnrecordedCommit) {
+          const results = this.#options.writer.recover()
+          this.#wasCommitted()
+          // Without `sent`, it was an earlier group whose callers have all left.
+          if (sent.length > 0) return sent.map((pending, at) => [pending, results[at]!])
+        }
         sent = waiting
         return await this.#send(connection, sent)
       } catch (error) {
@@ -193,18 +197,6 @@ class Lane<Change, Result> {
     this.#isInDoubt = this.#isUnrecordedCommit
     this.#committed = known
     return connection
-  }
-
-  /** Reads the results of the group that was committed without an answer. Throws StoreUnavailable if that is refused:
-   *  a Refused would mean that nothing was written, and the changes would be written again. */
-  async #recover(connection: Connection, sent: readonly Pending<Change, Result>[]): Promise<Results<Change, Result>> {
-    const { writer } = this.#options
-    const results = await writer.recover(connection, changesOf(sent)).catch((error) => {
-      if (!(error instanceof Refused)) throw error
-      throw new StoreUnavailable('the database does not show what it wrote', { cause: error, isUncertain: true })
-    })
-    this.#wasCommitted()
-    return sent.map((pending, at) => [pending, results[at]!])
   }
 
   /** Writes the changes → their results. Throws LaneEnded if the lane was ended. */

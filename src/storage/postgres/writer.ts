@@ -21,6 +21,8 @@ export interface Writer {
    *  in memory. If they cannot be read, it rejects with an uncertain StoreUnavailable, and the next change reads them
    *  too. */
   writeSettings<T>(change: (statements: SettingsStatements) => Promise<T>): Promise<T>
+  /** Resolves when every change of settings that was begun before is decided, and this node has it in memory. */
+  settled(): Promise<void>
 }
 
 /** Adds writes to a change. */
@@ -65,22 +67,35 @@ export function createWriter(
     })
   }
 
+  const underWay = new Set<Promise<unknown>>()
+  const noted = async <T>(write: Promise<T>): Promise<T> => {
+    underWay.add(write)
+    try {
+      return await write
+    } finally {
+      underWay.delete(write)
+    }
+  }
+  const writeSettings = async <T>(change: (statements: SettingsStatements) => Promise<T>): Promise<T> => {
+    const changed: Changed = new Map()
+    // Here, in the context of the caller, not in the transaction.
+    const accompanied = accompany((statements) => change(noting(statements, changed)))
+    const result = await transactions.write(async (statements) => {
+      changed.clear()
+      await statements.query(LOCK)
+      const value = await accompanied(statements)
+      if (changed.size > 0) await statements.run(NEXT)
+      for (const [kind, ids] of changed) await statements.run(NOTE, [kind, textArray([...ids])])
+      return value
+    })
+    if (changed.size > 0) await refresh(changed)
+    return result
+  }
   return {
     write: (change) => transactions.write(accompany(change)),
-    writeSettings: async (change) => {
-      const changed: Changed = new Map()
-      // Here, in the context of the caller, not in the transaction.
-      const accompanied = accompany((statements) => change(noting(statements, changed)))
-      const result = await transactions.write(async (statements) => {
-        changed.clear()
-        await statements.query(LOCK)
-        const value = await accompanied(statements)
-        if (changed.size > 0) await statements.run(NEXT)
-        for (const [kind, ids] of changed) await statements.run(NOTE, [kind, textArray([...ids])])
-        return value
-      })
-      if (changed.size > 0) await refresh(changed)
-      return result
+    writeSettings: (change) => noted(writeSettings(change)),
+    settled: async () => {
+      await Promise.allSettled(underWay)
     },
   }
 }
@@ -89,8 +104,7 @@ type Changed = Map<SettingsKind, Set<string>>
 
 function noting(statements: Statements, changed: Changed): SettingsStatements {
   return {
-    query: (text, values) => statements.query(text, values),
-    run: (text, values) => statements.run(text, values),
+    ...statements,
     changed: (kind, ...ids) => note(changed, kind, ids),
   }
 }

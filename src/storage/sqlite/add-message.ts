@@ -1,15 +1,14 @@
-import { parseMailbox } from '../../mail/address.ts'
 import { queueOf } from '../../model/delivery.ts'
 import { messageStoredBytes } from '../../model/stored-bytes.ts'
 import { suppressionKey } from '../../model/suppression.ts'
+import type { DueIndex } from '../due-index.ts'
+import { createSenderAddress, packRecipients } from '../message-rows.ts'
 import type { AcceptedMessage } from '../store.ts'
 import type { AddAttemptInside } from './attempts.ts'
 import type { ContentParts } from './content-parts.ts'
 import type { Counters } from './counters.ts'
 import type { Connection } from './driver.ts'
-import type { DueIndex } from './due-index.ts'
 import type { AppendInside } from './fan-out.ts'
-import { packRecipients } from './message-row.ts'
 import type { StoredBytes } from './stored-bytes.ts'
 import type { SuppressInside } from './suppressions.ts'
 import type { Usage } from './usage.ts'
@@ -114,17 +113,5 @@ export function addMessageInside(
     }
     for (const event of rest.events) inside.append(event)
     for (const suppression of rest.suppressions) inside.suppress(suppression)
-  }
-}
-
-/** A sender as submitted → its address in the form that lists filter by; the text itself if it is not an address.
- *  Caches the last sender, which often repeats. */
-function createSenderAddress(): (from: string) => string {
-  let last = ''
-  let lastAddress = ''
-  return (from) => {
-    if (from !== last) lastAddress = suppressionKey(parseMailbox(from)?.address ?? from)
-    last = from
-    return lastAddress
   }
 }

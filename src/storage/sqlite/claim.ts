@@ -1,6 +1,6 @@
 import { createAllocation } from '../allocation.ts'
-import type { Blocker, ClaimRequest, Look } from '../store.ts'
-import type { DueIndex, IndexLook } from './due-index.ts'
+import type { DueIndex } from '../due-index.ts'
+import type { ClaimRequest } from '../store.ts'
 import type { Writer } from './writer.ts'
 
 /** The claim that all three queues share: the keys of the plan in their order, as many of each as its quotas leave. Touches
@@ -48,15 +48,3 @@ export function claimFrom<T>(
   }
   return writer.write(change)
 }
-
-/** A scheduler's look → the due index's. */
-export function mayStart(look: Look): IndexLook {
-  return (key, at) => {
-    const answer: ReturnType<Look> = look(key, at)
-    if (answer === false || isBlocker(answer)) return answer
-    const full = createAllocation(Number.POSITIVE_INFINITY).blockedBy(answer.quotas)
-    return full === null ? true : { name: full, until: null }
-  }
-}
-
-const isBlocker = (answer: object): answer is Blocker => 'name' in answer

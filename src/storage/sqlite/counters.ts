@@ -1,30 +1,5 @@
-import type { Event } from '../../model/event.ts'
-import { FIXED_LIMITS } from '../../model/limits.ts'
-import type { Message } from '../../model/message.ts'
-import { COUNTED, type Counted, type CountingContext, countedBy } from '../../model/stats.ts'
-import { tableOf } from '../../os/records.ts'
-import type { NewDelivery } from '../store.ts'
+import { COUNT_COLUMNS, createMailCounts, type MailCounts } from '../mail-counts.ts'
 import type { Connection } from './driver.ts'
-import { OUTCOME_WIDTHS_MS } from './outcome-widths.ts'
-
-const COLUMN_OF: Record<Counted, string> = {
-  accepted: 'accepted',
-  delivered: 'delivered',
-  deferred: 'deferred',
-  hardBounced: 'hard_bounced',
-  softBounced: 'soft_bounced',
-  lateBounced: 'late_bounced',
-  opened: 'opened',
-  uniqueOpened: 'unique_opened',
-  clicked: 'clicked',
-  uniqueClicked: 'unique_clicked',
-  machineOpened: 'machine_opened',
-  machineClicked: 'machine_clicked',
-  unsubscribed: 'unsubscribed',
-  complained: 'complained',
-  suppressed: 'suppressed',
-}
-export const COUNT_COLUMNS = COUNTED.map((name) => COLUMN_OF[name])
 
 const ADD = `insert into stats (day, hour, organization_id, tag, mode, domain_id, ${COUNT_COLUMNS.join(', ')})
   values (?, ?, ?, ?, ?, ?, ${COUNT_COLUMNS.map(() => '?').join(', ')})
@@ -35,155 +10,28 @@ const ADD_OUTCOMES = `insert into outcomes (width_ms, domain_id, start, delivere
     hard_bounced = hard_bounced + excluded.hard_bounced, late_bounced = late_bounced + excluded.late_bounced,
     complained = complained + excluded.complained`
 
-/** Hour number of the row for a whole day, after those of its hours. */
-export const WHOLE_DAY = 24
-export const HOUR_MS = 3_600_000
-export const DAY_MS = 24 * HOUR_MS
-
-/** Sums up the counts of one commit and writes them once, before the commit, so that accepting mail stays fast.
- *  Counts of a rolled-back commit are dropped. */
-export interface Counters {
-  accepted(message: Message, deliveries: readonly NewDelivery[]): void
-  event(event: Event, context: CountingContext): void
+export interface Counters extends Pick<MailCounts, 'accepted' | 'event' | 'drop'> {
   /** Writes the collected counts, inside the transaction. */
   flush(): void
-  /** Drops the counts of changes that were rolled back. */
-  drop(): void
 }
 
 export function createCounters(db: Connection): Counters {
   const add = db.prepare(ADD)
   const addOutcomes = db.prepare(ADD_OUTCOMES)
-  const rows = new Map<string, Row>()
-  const outcomes = new Map<string, Outcomes>()
-
-  /** Tags per organization and current day. In memory, so that a restart admits as many again. */
-  const tagsOf = new Map<string, { day: number; tags: Set<string> }>()
-  /** Rows of tags are kept permanently: an organization with a tag per message ID must not fill the disk. */
-  const isCountedApart = ({ organizationId, at }: Of, tag: string): boolean => {
-    const day = Math.floor(at / DAY_MS)
-    let known = tagsOf.get(organizationId)
-    if (known === undefined || known.day < day) {
-      known = { day, tags: new Set() }
-      tagsOf.set(organizationId, known)
-    }
-    if (known.tags.has(tag)) return true
-    if (known.tags.size >= FIXED_LIMITS.tagsPerDay) return false
-    known.tags.add(tag)
-    return true
-  }
-
-  /** Cached: consecutive messages often have the same domain and no tags. */
-  let last: Row | null = null
-
-  const rowOf = (of: Of, tag: string): number[] => {
-    const hour = Math.floor(of.at / HOUR_MS)
-    if (last !== null && last.hour === hour && last.tag === tag && isSame(last.of, of)) return last.counts
-    // The tag comes last, since it may contain any characters.
-    const key = `${hour} ${of.organizationId} ${of.domainId} ${of.mode} ${tag}`
-    let row = rows.get(key)
-    if (row === undefined) {
-      row = { hour, of, tag, counts: COUNTED.map(() => 0) }
-      rows.set(key, row)
-    }
-    last = row
-    return row.counts
-  }
-  const count = (of: Of, tags: readonly string[], name: Counted, by: number) => {
-    const at = INDEX_OF[name]
-    addAt(rowOf(of, ''), at, by)
-    for (const tag of tags.length > 1 ? new Set(tags) : tags) {
-      if (isCountedApart(of, tag)) addAt(rowOf(of, tag), at, by)
-    }
-  }
-  const countOutcome = (domainId: string, at: number, name: Counted) => {
-    const start = Math.floor(at / FINEST_MS) * FINEST_MS
-    const key = `${domainId} ${start}`
-    let counts = outcomes.get(key)
-    if (counts === undefined) {
-      counts = { domainId, start, delivered: 0, bounced: 0, hardBounced: 0, lateBounced: 0, complained: 0 }
-      outcomes.set(key, counts)
-    }
-    if (name === 'hardBounced' || name === 'softBounced') counts.bounced++
-    if (name === 'delivered' || name === 'hardBounced' || name === 'lateBounced' || name === 'complained')
-      counts[name]++
-  }
-  const drop = () => {
-    rows.clear()
-    last = null
-    outcomes.clear()
-  }
-
+  const counts = createMailCounts()
   return {
-    accepted: ({ organizationId, domainId, mode, createdAt, tags }, deliveries) => {
-      const of = { organizationId, domainId, mode, at: createdAt }
-      count(of, tags, 'accepted', deliveries.length)
-      const suppressed = deliveries.reduce((sum, { status }) => sum + Number(status === 'suppressed'), 0)
-      if (suppressed > 0) count(of, tags, 'suppressed', suppressed)
-    },
-    event: (event, context) => {
-      const { organizationId, domainId, mode, createdAt } = event
-      if (domainId === null) return
-      const { counted, tags } = countedBy(event, context)
-      for (const name of counted) {
-        count({ organizationId, domainId, mode, at: createdAt }, tags, name, 1)
-        if (mode === 'live' && OUTCOMES.has(name)) countOutcome(domainId, createdAt, name)
-      }
-    },
+    accepted: counts.accepted,
+    event: counts.event,
     flush: () => {
-      for (const { hour, of, tag, counts } of rows.values()) {
-        const day = Math.floor(hour / 24)
-        const { organizationId, mode, domainId } = of
-        add.run(day, hour % 24, organizationId, tag, mode, domainId, ...counts)
-        add.run(day, WHOLE_DAY, organizationId, tag, mode, domainId, ...counts)
+      const { stats, outcomes } = counts.take()
+      for (const row of stats) {
+        add.run(row.day, row.hour, row.organizationId, row.tag, row.mode, row.domainId, ...row.counts)
       }
-      for (const { domainId, start, delivered, bounced, hardBounced, lateBounced, complained } of outcomes.values()) {
-        for (const width of OUTCOME_WIDTHS_MS) {
-          const from = Math.floor(start / width) * width
-          addOutcomes.run(width, domainId, from, delivered, bounced, hardBounced, lateBounced, complained)
-        }
+      for (const row of outcomes) {
+        const { delivered, bounced, hardBounced, lateBounced, complained } = row
+        addOutcomes.run(row.widthMs, row.domainId, row.start, delivered, bounced, hardBounced, lateBounced, complained)
       }
-      drop()
     },
-    drop,
+    drop: counts.drop,
   }
-}
-
-function addAt(counts: number[], at: number, by: number): void {
-  counts[at] = (counts[at] ?? 0) + by
-}
-
-const INDEX_OF = tableOf(COUNTED, (name) => COUNTED.indexOf(name))
-const FINEST_MS = OUTCOME_WIDTHS_MS[0]
-const OUTCOMES: ReadonlySet<Counted> = new Set(['delivered', 'hardBounced', 'softBounced', 'lateBounced', 'complained'])
-
-/** Owner and time of a count. */
-interface Of {
-  organizationId: string
-  domainId: string
-  mode: Message['mode']
-  at: number
-}
-
-function isSame(one: Of, other: Of): boolean {
-  return one.domainId === other.domainId && one.mode === other.mode && one.organizationId === other.organizationId
-}
-
-interface Row {
-  /** Hours since 1970. */
-  hour: number
-  of: Of
-  tag: string
-  /** In the order of COUNTED. */
-  counts: number[]
-}
-
-interface Outcomes {
-  domainId: string
-  start: number
-  delivered: number
-  bounced: number
-  hardBounced: number
-  lateBounced: number
-  complained: number
 }

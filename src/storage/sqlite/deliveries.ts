@@ -1,12 +1,13 @@
 import { trackingHostOf } from '../../model/domain.ts'
 import { type DeliveryStatus, isFinal, messageStatus } from '../../model/message.ts'
+import { type DueIndex, type DueTime, dueTimeOf, mayStart, NO_END, refill } from '../due-index.ts'
+import { tlsOf } from '../message-rows.ts'
 import type { ClaimedDelivery, Deliveries, LateRecord } from '../store.ts'
 import type { AddAttemptInside } from './attempts.ts'
-import { claimFrom, mayStart } from './claim.ts'
+import { claimFrom } from './claim.ts'
 import type { ContentParts } from './content-parts.ts'
 import type { DomainCache } from './domains.ts'
 import { type Connection, one } from './driver.ts'
-import { type DueIndex, type DueTime, dueTimeOf, NO_END, refill } from './due-index.ts'
 import { engageInside } from './engagement.ts'
 import type { AppendInside } from './fan-out.ts'
 import type { ForeignChanges } from './foreign.ts'
@@ -155,7 +156,7 @@ export function sqliteDeliveries(
           isBounce ? outcome.bounceType : null,
           isBounce ? outcome.code : null,
           attempt.mxHost,
-          attempt.tlsVersion === null ? null : `${attempt.tlsVersion} ${attempt.tlsCipher ?? ''}`.trim(),
+          tlsOf(attempt),
           Number(record.isSoftBounceReported),
           record.opens ?? 0,
           record.clicks ?? 0,

@@ -1,11 +1,10 @@
-import { createHash } from 'node:crypto'
 import type { Event, EventType } from '../../model/event.ts'
 import type { CountingContext } from '../../model/stats.ts'
-import { concerns, type Webhook } from '../../model/webhook.ts'
-import { derivedId } from '../../os/ids.ts'
+import type { Webhook } from '../../model/webhook.ts'
+import type { DueIndex } from '../due-index.ts'
+import { createInlineBudget, isFor, type Target, webhookDeliveryId } from '../fan-out-targets.ts'
 import type { Counters } from './counters.ts'
 import { type Connection, one } from './driver.ts'
-import type { DueIndex } from './due-index.ts'
 import type { EventKinds } from './event-kinds.ts'
 import type { ForeignChanges } from './foreign.ts'
 import type { WebhookCache } from './webhooks.ts'
@@ -31,10 +30,6 @@ const NEXT_OF = `select f.event_number as eventNumber, f.target_set as targetSet
 const MOVE = 'update fan_outs set next = ? where organization_id = ? and event_number between ? and ?'
 const DONE = 'delete from fan_outs where organization_id = ? and event_number between ? and ?'
 
-/** Deliveries of one organization written with their events in one transaction: about 24 µs each, so 6 ms. */
-const INLINE_OF_ORGANIZATION = 250
-/** The same for all organizations. */
-const INLINE = 500
 /** Deliveries written in one later step. */
 const STEP = 200
 /** Events that are written together, for one webhook after the other, so that index pages of a webhook's deliveries
@@ -181,26 +176,6 @@ function createTargetSets(db: Connection, webhooks: WebhookCache) {
   }
 }
 
-/** Counts the deliveries that are written with their events in one transaction. */
-function createInlineBudget() {
-  let written = 0
-  const writtenOf = new Map<string, number>()
-  return {
-    /** True if that many more fit into this transaction; then counts them. */
-    takes: (organizationId: string, count: number): boolean => {
-      const before = writtenOf.get(organizationId) ?? 0
-      if (before + count > INLINE_OF_ORGANIZATION || written + count > INLINE) return false
-      writtenOf.set(organizationId, before + count)
-      written += count
-      return true
-    },
-    begin: () => {
-      written = 0
-      writtenOf.clear()
-    },
-  }
-}
-
 /** Returns a function that writes deliveries of the oldest queued events of an organization; false if there are none
  *  left. */
 function createOldestWriter(
@@ -241,21 +216,6 @@ function createOldestWriter(
     return true
   }
 }
-
-/** ID of the delivery of one event to one webhook, derived from both, so that repeating the fan-out changes nothing.
- *  A replay is another delivery of the same event and adds its time. */
-export function webhookDeliveryId(eventId: string, webhookId: string, replayedAt?: number): string {
-  const digest = createHash('sha256')
-    .update(`${eventId} ${webhookId} ${replayedAt ?? 'first'}`)
-    .digest()
-  return derivedId('whd', eventId, digest)
-}
-
-/** A webhook as it was when the event happened. */
-type Target = Pick<Webhook, 'id' | 'events' | 'mode' | 'domainId'>
-
-const isFor = (event: Pick<Event, 'type' | 'mode' | 'domainId'>) => (webhook: Target) =>
-  webhook.events.includes(event.type) && concerns(webhook, event)
 
 /** The fields of an event that its deliveries need. */
 interface Written {

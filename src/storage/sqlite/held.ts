@@ -1,9 +1,9 @@
 import type { DeliveryStatus } from '../../model/message.ts'
 import { messageStatus } from '../../model/message.ts'
 import { tableOf } from '../../os/records.ts'
+import type { DueIndex } from '../due-index.ts'
 import type { Held, HeldQueue, Restored } from '../store.ts'
 import { type Connection, one } from './driver.ts'
-import type { DueIndex } from './due-index.ts'
 import type { FanOut } from './fan-out.ts'
 import type { Writer } from './writer.ts'
 

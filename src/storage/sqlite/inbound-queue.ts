@@ -1,5 +1,5 @@
+import type { DueIndex } from '../due-index.ts'
 import type { Connection } from './driver.ts'
-import type { DueIndex } from './due-index.ts'
 import type { InboundRouteCache } from './inbound-routes.ts'
 
 const ADD = `insert into inbound_deliveries (id, message_number, route_id, status, attempts, next_attempt_at, created_at)

@@ -1,6 +1,6 @@
+import { type DueIndex, NO_END } from '../due-index.ts'
 import type { ClaimQueue } from '../store.ts'
 import type { Connection } from './driver.ts'
-import { type DueIndex, NO_END } from './due-index.ts'
 import type { Writer } from './writer.ts'
 
 /** Differences between the queues. SQL parts refer to the row as `d`. */

@@ -1,5 +1,6 @@
 import type { Delivery } from '../../model/delivery.ts'
-import type { AsSent, Message } from '../../model/message.ts'
+import type { Message } from '../../model/message.ts'
+import { unpackRecipients } from '../message-rows.ts'
 
 export const MESSAGE_COLUMNS = `m.number, m.id, m.organization_id as organizationId, m.domain_id as domainId,
   m.key_id as keyId, m.mode, m.source, m.status, m.sender as "from", m.recipients, m.subject, m.tags, m.metadata,
@@ -20,13 +21,7 @@ export type MessageRow = Omit<Message, Packed> & {
 type Packed = 'to' | 'cc' | 'bcc' | 'replyTo' | 'tags' | 'metadata' | Flags
 type Flags = 'requireTls' | 'unsubscribe' | 'trackOpens' | 'trackClicks'
 
-/** Recipient fields as submitted, in one column. */
-export function packRecipients({ to, cc, bcc, replyTo }: Pick<Message, 'to' | 'cc' | 'bcc' | 'replyTo'>): string {
-  return JSON.stringify([to, cc, bcc, replyTo])
-}
-
 export function toMessage(row: MessageRow): Message {
-  const [to, cc, bcc, replyTo]: [AsSent, AsSent, AsSent, AsSent] = JSON.parse(row.recipients) // from packRecipients
   return {
     id: row.id,
     organizationId: row.organizationId,
@@ -36,10 +31,7 @@ export function toMessage(row: MessageRow): Message {
     source: row.source,
     status: row.status,
     from: row.from,
-    to,
-    cc,
-    bcc,
-    replyTo,
+    ...unpackRecipients(row.recipients),
     subject: row.subject,
     tags: JSON.parse(row.tags),
     metadata: JSON.parse(row.metadata),

@@ -1,10 +1,10 @@
 import type { QualityAlert } from '../../model/quality.ts'
 import { keptDelivered, sentOf } from '../../model/stats.ts'
+import { FINE_WINDOW_MS, LONGEST_WINDOW_MS, OUTCOME_WIDTHS_MS, widthFor } from '../outcome-widths.ts'
 import type { Quality } from '../store.ts'
 import { type Connection, one } from './driver.ts'
 import type { AppendInside } from './fan-out.ts'
 import type { ForeignChanges } from './foreign.ts'
-import { FINE_WINDOW_MS, LONGEST_WINDOW_MS, OUTCOME_WIDTHS_MS, widthFor } from './outcome-widths.ts'
 import type { Writer } from './writer.ts'
 
 const COLUMNS = `id, organization_id as organizationId, domain_id as domainId, domain, metric, value, threshold,

@@ -1,6 +1,6 @@
 import { COUNTED, type Counts, noCounts } from '../../model/stats.ts'
+import { COUNT_COLUMNS, DAY_MS, HOUR_MS, WHOLE_DAY } from '../mail-counts.ts'
 import type { Stats, StatsFilter } from '../store.ts'
-import { COUNT_COLUMNS, DAY_MS, HOUR_MS, WHOLE_DAY } from './counters.ts'
 import { type Connection, one } from './driver.ts'
 
 const SUMS = COUNT_COLUMNS.map((column) => `sum(${column})`).join(', ')

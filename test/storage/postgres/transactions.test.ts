@@ -71,6 +71,19 @@ describeWithPostgres('transactions', () => {
     expect(words()).toEqual(['one'])
   })
 
+  test('a statement after the end of its session runs in no other session', async () => {
+    let runs = 0
+    await transactions.write(async (queries) => {
+      runs++
+      await queries.query('insert into notes values ($1)', ['one'])
+      if (runs === 1) process.kill(postgres.backendsOf(application())[0]!)
+      while (runs === 1 && postgres.backendsOf(application()).length > 0) await Bun.sleep(1)
+      await queries.query('insert into notes values ($1)', ['two'])
+    })
+    expect(runs).toBe(2)
+    expect(words()).toEqual(['one', 'two'])
+  })
+
   test('a change whose commit has no answer keeps its result and is not written again', async () => {
     let runs = 0
     const opened: { close(): void }[] = []

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { connect as connectTcp, createServer, type Server, type Socket } from 'node:net'
 import { parseDatabaseUrl } from '../../../src/storage/postgres/address.ts'
 import { connect } from '../../../src/storage/postgres/connection.ts'
-import { type GroupKind, groupStatement } from '../../../src/storage/postgres/group-statement.ts'
+import { type Perform, transactionWriter } from '../../../src/storage/postgres/transactions.ts'
 import { createWriteLane, LaneEnded, type WriteLane } from '../../../src/storage/postgres/write-lane.ts'
 import { StoreUnavailable } from '../../../src/storage/store.ts'
 import { describeWithPostgres, startPostgres, type TestPostgres } from '../../support/postgres.ts'
@@ -17,20 +17,12 @@ interface Note {
 }
 
 /** Inserts notes → how many notes there are of each word. */
-const NOTE: GroupKind<Note, number> = {
-  statement: (changes) => ({
-    ctes: `n as (insert into notes select u.word, u.size from unnest($4::text[], $5::int[]) u(word, size), fence returning word)`,
-    columns: '(select array_agg(word) from n) as words',
-    values: [arrayOf(changes.map(({ word }) => word)), arrayOf(changes.map(({ size }) => String(size)))],
-  }),
-  results: ({ words }, changes) => changes.map(({ word }) => (Array.isArray(words) && words.includes(word) ? 1 : 0)),
-  recover: async (connection, changes) => {
-    const words = arrayOf(changes.map(({ word }) => word))
-    const rows = await connection.query<{ word: string }>('select word from notes where word = any($1::text[])', [
-      words,
-    ])
-    return changes.map(({ word }) => rows.filter((row) => row.word === word).length)
-  },
+const NOTE: Perform<Note, number> = async ({ query }, changes) => {
+  const rows = await query<{ word: string }>(
+    'insert into notes select * from unnest($1::text[], $2::int[]) returning word',
+    [arrayOf(changes.map(({ word }) => word)), arrayOf(changes.map(({ size }) => String(size)))],
+  )
+  return { results: changes.map(({ word }) => rows.filter((row) => row.word === word).length) }
 }
 
 /** PostgreSQL's text of an array (manual 8.15.2). */
@@ -59,7 +51,7 @@ describeWithPostgres('a writing lane', () => {
     createWriteLane({
       connect: () => connect({ address: parseDatabaseUrl(to), name: application() }),
       laneId,
-      writer: groupStatement(NOTE),
+      writer: transactionWriter(NOTE),
       writtenTo: () => 7,
       gatherMs: 0,
       most: 100,
@@ -175,38 +167,6 @@ describeWithPostgres('a writing lane', () => {
     await lane.close()
     proxy.stop()
   }, 60_000)
-
-  test('a committed group whose results cannot be read is uncertain, and is not written again', async () => {
-    const proxy = await startCuttingProxy(postgres.port)
-    let isRefused = false
-    const kind: GroupKind<Note, number> = {
-      ...NOTE,
-      recover: (connection, changes) =>
-        isRefused ? connection.query<never>('select 1 / 0') : NOTE.recover(connection, changes),
-    }
-    const to = parseDatabaseUrl(url.replace(`:${postgres.port}`, `:${proxy.port}`))
-    const lane = createWriteLane({
-      connect: () => connect({ address: to, name: application() }),
-      laneId,
-      writer: groupStatement(kind),
-      writtenTo: () => 0,
-      gatherMs: 0,
-      most: 100,
-    })
-    await lane.write(note('a'))
-    isRefused = true
-    proxy.cutAnswerAt(0)
-    const answers = await Promise.all(['b', 'c'].map((word) => lane.write(note(word)).catch((reason) => reason)))
-    for (const answer of answers) {
-      expect(answer).toBeInstanceOf(StoreUnavailable)
-      expect(answer.isUncertain).toBe(true)
-    }
-    expect(words()).toEqual(['a', 'b', 'c'])
-    expect(await lane.write(note('d'))).toBe(1)
-    expect(groups()).toBe(3)
-    await lane.close()
-    proxy.stop()
-  })
 
   test('a silent network ends at the deadline, and the lane continues over a new connection', async () => {
     const proxy = await startCuttingProxy(postgres.port)

@@ -194,13 +194,15 @@ create table seal (
 );
 
 -- What an organization has used of the limits of its plan that are not counted from records: by month, by day, or in
--- all (period ''). Written in the transactions of what they count.
+-- all (period ''). Written in the transactions of what they count. A row for each lane, so that lanes do not wait for
+-- each other; their sum counts.
 create table usage (
   organization_id text not null,
   name text not null,
   period text not null,
+  lane_id int not null,
   used bigint not null,
-  primary key (organization_id, name, period)
+  primary key (organization_id, name, period, lane_id)
 );
 create index usage_by_period on usage (name, period) where period <> '';
 
@@ -295,3 +297,402 @@ create table inbound_routes (
   created_at bigint not null
 );
 create index inbound_routes_of_organization on inbound_routes (organization_id, id);
+
+-- Mail. Records of accepted mail and of what became of it are only added, never changed: an update of a row with
+-- several indexes costs ten times an insert. What changes is in the queues, which are small.
+
+create table messages (
+  id text collate "C" primary key,
+  organization_id text not null,
+  domain_id text not null,
+  key_id text,
+  mode text not null,
+  source text not null,
+  sender text not null,
+  sender_address text not null, -- folded
+  recipients text not null, -- [to, cc, bcc, reply_to] as submitted, JSON
+  subject text not null,
+  tags text not null, -- JSON
+  metadata text not null, -- JSON
+  template_id text,
+  size_bytes bigint not null,
+  message_id_header text not null,
+  created_at bigint not null,
+  scheduled_at bigint,
+  expires_at bigint,
+  require_tls boolean not null,
+  unsubscribe boolean not null,
+  track_opens boolean not null,
+  track_clicks boolean not null,
+  stored_bytes bigint not null -- what it counts in usage
+);
+create index messages_of_organization on messages (organization_id, id);
+
+create table message_tags (
+  organization_id text not null,
+  tag text not null,
+  message_id text collate "C" not null,
+  primary key (organization_id, tag, message_id)
+);
+
+-- Messages of which a delivery ended other than delivered, by that status; `partial` if the message has several
+-- recipients. For lists by status, which check each message found: the mark of a past status stays.
+create table message_marks (
+  organization_id text not null,
+  mark text not null,
+  message_id text collate "C" not null,
+  primary key (organization_id, mark, message_id)
+);
+
+-- Packed contents (mail/content.ts, mail/inbound-content.ts).
+create table contents (
+  owner_id text collate "C" not null, -- of a message, or of the first inbound message of a mail
+  kind text not null, -- content, raw, parsed
+  content bytea not null,
+  primary key (owner_id, kind)
+);
+alter table contents alter column content set storage external;
+
+-- Large contents are written before their owner. Until then they stand here.
+create table coming_contents (
+  owner_id text collate "C" primary key,
+  lane_id int not null -- in nodes
+);
+
+-- A delivery as it was accepted. Its state is that of its last outcome; while it waits, also that of its queue.
+create table deliveries (
+  id text collate "C" primary key,
+  organization_id text not null,
+  message_id text collate "C" not null,
+  position int not null,
+  email text not null,
+  address text not null, -- folded
+  type text not null,
+  queue text not null,
+  status text not null,
+  attempts int not null,
+  last_attempt_at bigint,
+  delivered_at bigint,
+  smtp_response text,
+  bounce_type text,
+  bounce_code text
+);
+create unique index deliveries_of_message on deliveries (message_id, position);
+create index deliveries_by_address on deliveries (organization_id, address, message_id);
+
+-- The state of a delivery after an attempt, a late report or a cancellation; the last row counts.
+create table delivery_outcomes (
+  delivery_id text collate "C" not null,
+  seq int not null, -- from 1
+  organization_id text not null,
+  status text not null,
+  attempts int not null,
+  last_attempt_at bigint,
+  delivered_at bigint,
+  smtp_response text,
+  bounce_type text,
+  bounce_code text,
+  mx_host text,
+  tls text,
+  soft_bounce_reported boolean not null,
+  attempt text, -- model/delivery.ts Attempt as JSON; null = not an attempt
+  primary key (delivery_id, seq)
+);
+
+-- Opens and clicks of a delivery.
+create table engagement (
+  delivery_id text collate "C" primary key,
+  organization_id text not null,
+  opens int not null default 0,
+  clicks int not null default 0,
+  machine_opens int not null default 0,
+  machine_clicks int not null default 0,
+  unsubscribed_at bigint -- by a link of its own
+);
+
+-- Late reports about deliveries.
+create table reports (
+  delivery_id text collate "C" not null,
+  digest bytea not null,
+  number bigint generated always as identity,
+  organization_id text not null,
+  kind text not null,
+  received_at bigint not null,
+  reporter text,
+  status text,
+  diagnostic text,
+  cause text, -- JSON
+  feedback_type text,
+  primary key (delivery_id, digest)
+);
+
+-- What remains of deliveries that retention removed while their recipients may still unsubscribe.
+create table unsubscribables (
+  delivery_id text collate "C" primary key,
+  organization_id text not null,
+  domain_id text not null,
+  message_id text not null,
+  sender text not null,
+  email text not null,
+  sent_at bigint not null,
+  is_reported boolean not null default false
+);
+create index unsubscribables_by_time on unsubscribables (sent_at);
+
+-- Queues. A row waits from `due_at` on unless a worker has it, and is deleted when the delivery is final. `due_at` null:
+-- on hold after a restore. The lease sets `worker` and leaves `due_at`, so that no index entry changes.
+create table delivery_queue (
+  id text collate "C" primary key, -- of the delivery
+  organization_id text not null,
+  message_id text collate "C" not null,
+  slot smallint not null, -- storage/slots.ts
+  key text collate "C" not null, -- Delivery.queue
+  due_at bigint,
+  held_due_at bigint, -- while on hold: when it was due
+  attempts int not null, -- begun
+  recorded int not null default 0, -- of these
+  worker text,
+  attempted_at bigint, -- begin of the last attempt
+  recorded_at bigint, -- begin of the last recorded attempt
+  seq int not null default 0, -- of its last outcome
+  accepted_at bigint not null,
+  status text not null, -- scheduled, queued, deferred
+  expires_at bigint,
+  is_only_recipient boolean not null
+) with (fillfactor = 60, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000,
+  autovacuum_vacuum_cost_delay = 0);
+create index delivery_queue_due on delivery_queue (slot, key, due_at) where due_at is not null;
+create index delivery_queue_of_message on delivery_queue (message_id);
+create index delivery_queue_open on delivery_queue (organization_id, status, message_id);
+create index delivery_queue_expiring on delivery_queue (expires_at) where expires_at is not null;
+
+create table webhook_queue (
+  id text collate "C" primary key, -- of the webhook delivery
+  organization_id text not null,
+  slot smallint not null,
+  key text collate "C" not null, -- the webhook
+  due_at bigint,
+  held_due_at bigint,
+  attempts int not null default 0,
+  recorded int not null default 0,
+  worker text,
+  attempted_at bigint,
+  recorded_at bigint,
+  accepted_at bigint not null
+) with (fillfactor = 60, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000,
+  autovacuum_vacuum_cost_delay = 0);
+create index webhook_queue_due on webhook_queue (slot, key, due_at) where due_at is not null;
+
+create table inbound_queue (
+  id text collate "C" primary key, -- of the inbound delivery
+  organization_id text not null,
+  slot smallint not null,
+  key text collate "C" not null, -- the route
+  due_at bigint,
+  held_due_at bigint,
+  attempts int not null default 0,
+  recorded int not null default 0,
+  worker text,
+  attempted_at bigint,
+  recorded_at bigint,
+  accepted_at bigint not null
+) with (fillfactor = 60, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000,
+  autovacuum_vacuum_cost_delay = 0);
+create index inbound_queue_due on inbound_queue (slot, key, due_at) where due_at is not null;
+
+-- `place` is the order in which followers see events (places.ts); IDs are made before the event is written.
+create table events (
+  id text collate "C" primary key,
+  place bigint not null,
+  organization_id text not null,
+  domain_id text,
+  message_id text collate "C",
+  type text not null,
+  mode text not null,
+  created_at bigint not null,
+  body text not null
+);
+create index events_of_organization on events (organization_id, place);
+create index events_of_message on events (message_id, place) where message_id is not null;
+create index events_seldom on events (organization_id, type, place)
+  where type not in ('message.delivered', 'message.opened', 'message.clicked');
+create index events_by_time on events (organization_id, created_at, place);
+
+create table webhook_deliveries (
+  id text collate "C" primary key,
+  organization_id text not null,
+  webhook_id text collate "C" not null,
+  event_id text collate "C" not null,
+  type text not null,
+  created_at bigint not null,
+  failed boolean not null default false -- the last attempt was the last one, and failed
+);
+create index webhook_deliveries_of_webhook on webhook_deliveries (webhook_id, created_at, id);
+create index webhook_deliveries_failed on webhook_deliveries (webhook_id, created_at, id) where failed;
+create index webhook_deliveries_of_event on webhook_deliveries (event_id, id);
+
+create table webhook_attempts (
+  delivery_id text collate "C" not null,
+  number int not null,
+  at bigint not null,
+  duration_ms bigint not null,
+  status_code int,
+  error text,
+  response_excerpt text,
+  primary key (delivery_id, number)
+);
+
+-- Events whose webhook deliveries are still to be written, since they are too many for one transaction. `targets`: the
+-- webhooks that were subscribed, `next`: the place in it where writing continues.
+create table fan_out_targets (
+  organization_id text not null,
+  digest text not null, -- SHA-256 of `targets`
+  targets text not null, -- JSON
+  primary key (organization_id, digest)
+);
+
+create table fan_outs (
+  organization_id text not null,
+  place bigint not null, -- of the event
+  event_id text collate "C" not null,
+  targets_digest text not null,
+  next int not null default 0,
+  primary key (organization_id, place, event_id)
+);
+
+create table inbound_messages (
+  id text collate "C" primary key,
+  organization_id text not null,
+  domain_id text not null,
+  route_id text not null, -- stays when the route is removed; '' = none
+  action text not null,
+  received_at bigint not null,
+  return_path text not null,
+  sender text not null,
+  recipients text not null, -- of the envelope, JSON
+  subject text not null,
+  message_id_header text not null,
+  size_bytes bigint not null,
+  sender_ip text not null,
+  helo text not null,
+  tls text,
+  spf text not null,
+  dkim text not null,
+  dmarc text not null,
+  arc text not null,
+  parse_error text,
+  forwarded_as text,
+  not_forwarded text, -- JSON
+  content_id text collate "C" not null, -- in contents: the first message of the mail
+  delivery_status text -- of its newest delivery; null = none
+);
+create index inbound_messages_of_organization on inbound_messages (organization_id, id);
+create index inbound_messages_of_domain on inbound_messages (domain_id, id);
+create index inbound_messages_of_route on inbound_messages (route_id, id);
+create index inbound_messages_by_status on inbound_messages (organization_id, delivery_status, id)
+  where delivery_status is not null;
+create index inbound_messages_of_content on inbound_messages (content_id);
+
+create table inbound_addresses (
+  organization_id text not null,
+  field text not null, -- from, to
+  address text not null, -- folded
+  message_id text collate "C" not null,
+  primary key (organization_id, field, address, message_id)
+);
+create index inbound_addresses_of_message on inbound_addresses (message_id);
+
+create table inbound_deliveries (
+  id text collate "C" primary key,
+  message_id text collate "C" not null,
+  route_id text collate "C" not null,
+  status text not null,
+  number bigint generated always as identity,
+  created_at bigint not null
+);
+create index inbound_deliveries_of_message on inbound_deliveries (message_id, number);
+create index inbound_deliveries_open on inbound_deliveries (route_id) where status = 'pending';
+
+create table inbound_attempts (
+  delivery_id text collate "C" not null,
+  number int not null,
+  at bigint not null,
+  duration_ms bigint not null,
+  status_code int,
+  error text,
+  response_excerpt text,
+  primary key (delivery_id, number)
+);
+
+-- Counters of mail: a row for each hour, and one for each day (hour = 24), of a domain, and of each of its tags
+-- (tag = '' counts everything).
+create table stats (
+  day int not null, -- since 1970-01-01 UTC
+  hour int not null,
+  organization_id text not null,
+  tag text not null,
+  mode text not null,
+  domain_id text not null,
+  lane_id int not null,
+  accepted bigint not null,
+  delivered bigint not null,
+  deferred bigint not null,
+  hard_bounced bigint not null,
+  soft_bounced bigint not null,
+  late_bounced bigint not null, -- of the bounced: had counted as delivered before
+  opened bigint not null,
+  unique_opened bigint not null,
+  clicked bigint not null,
+  unique_clicked bigint not null,
+  machine_opened bigint not null,
+  machine_clicked bigint not null,
+  unsubscribed bigint not null,
+  complained bigint not null,
+  suppressed bigint not null,
+  primary key (organization_id, day, hour, tag, mode, domain_id, lane_id)
+);
+
+-- Outcomes of the live mail of a domain, in two widths of time (storage/outcome-widths.ts).
+create table quality_counts (
+  width_ms int not null,
+  domain_id text collate "C" not null,
+  start bigint not null,
+  lane_id int not null,
+  delivered bigint not null,
+  bounced bigint not null,
+  hard_bounced bigint not null,
+  late_bounced bigint not null,
+  complained bigint not null,
+  primary key (width_ms, domain_id, start, lane_id)
+);
+
+create table quality_alerts (
+  id text collate "C" primary key,
+  organization_id text not null,
+  domain_id text collate "C" not null, -- stays when the domain is removed
+  domain text not null,
+  metric text collate "C" not null,
+  value double precision not null,
+  threshold double precision not null,
+  window_hours double precision not null,
+  sent bigint not null,
+  affected bigint not null,
+  state text not null,
+  triggered_at bigint not null,
+  resolved_at bigint
+);
+create unique index quality_alerts_firing on quality_alerts (domain_id, metric) where state = 'firing';
+create index quality_alerts_of_domain on quality_alerts (domain_id, id);
+
+create table heartbeat (
+  one int primary key check (one = 1),
+  beats bigint not null
+);
+insert into heartbeat (one, beats) values (1, 0);
+
+-- The backup that this database was restored from, if any.
+create table restored (
+  one int primary key check (one = 1),
+  restored_at bigint not null,
+  made_at bigint not null -- of the backup
+);

@@ -1,5 +1,5 @@
-import { createAllocation } from '../allocation.ts'
-import type { Blocker, ClaimLimits, PlannedKey, PlanRequest } from '../store.ts'
+import { createAllocation } from './allocation.ts'
+import type { Blocker, ClaimLimits, Look, PlannedKey, PlanRequest } from './store.ts'
 
 /** Next due time of each key (a destination, a webhook), so that a claim skips a backlog of blocked keys without
  *  reading their rows. An in-memory copy of the due index in the database, rebuilt at start. A time that is too
@@ -280,6 +280,18 @@ class Index implements DueIndex {
     this.#open(of, Number.NEGATIVE_INFINITY)
   }
 }
+
+/** A scheduler's look → the due index's. */
+export function mayStart(look: Look): IndexLook {
+  return (key, at) => {
+    const answer: ReturnType<Look> = look(key, at)
+    if (answer === false || isBlocker(answer)) return answer
+    const full = createAllocation(Number.POSITIVE_INFINITY).blockedBy(answer.quotas)
+    return full === null ? true : { name: full, until: null }
+  }
+}
+
+const isBlocker = (answer: object): answer is Blocker => 'name' in answer
 
 /** Due time of a key in the database. */
 export interface DueTime {

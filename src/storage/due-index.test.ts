@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import type { Look } from '../store.ts'
 import { createDueIndex, type DueIndex, dueTimeOf, NO_END, refill } from './due-index.ts'
+import type { Look } from './store.ts'
 
 const always = () => true
 

@@ -1,0 +1,242 @@
+import { queueOf } from '../../model/delivery.ts'
+import type { Event } from '../../model/event.ts'
+import { isFinal } from '../../model/message.ts'
+import { messageStoredBytes } from '../../model/stored-bytes.ts'
+import { suppressionKey } from '../../model/suppression.ts'
+import type { DueIndex } from '../due-index.ts'
+import type { MailCounts } from '../mail-counts.ts'
+import { createSenderAddress, packRecipients } from '../message-rows.ts'
+import { slotOfQueue } from '../slots.ts'
+import type { AcceptedMessage, NewDelivery, Remember } from '../store.ts'
+import { type NewContent, storeContents } from './contents.ts'
+import { addOutcomes, addStats } from './counters.ts'
+import type { FanOut } from './fan-out.ts'
+import type { Additions } from './group.ts'
+import { rememberAll } from './idempotency.ts'
+import { insertInto } from './insert.ts'
+import type { Collected } from './mail-lane.ts'
+import { addEngagement, addMarks, addOutcomeRows, type Engaged, type Mark, type OutcomeRow } from './outcomes.ts'
+import type { Places } from './places.ts'
+import { suppressInside } from './suppressions.ts'
+import type { Statements } from './transactions.ts'
+import { type Counted, keyOf, type Usage } from './usage.ts'
+
+const addMessages = insertInto<AcceptedMessage['message'] & { senderAddress: string; storedBytes: number }>(
+  'messages',
+  {
+    id: ['text', ({ id }) => id],
+    organization_id: ['text', ({ organizationId }) => organizationId],
+    domain_id: ['text', ({ domainId }) => domainId],
+    key_id: ['text', ({ keyId }) => keyId],
+    mode: ['text', ({ mode }) => mode],
+    source: ['text', ({ source }) => source],
+    sender: ['text', ({ from }) => from],
+    sender_address: ['text', ({ senderAddress }) => senderAddress],
+    recipients: ['text', packRecipients],
+    subject: ['text', ({ subject }) => subject],
+    tags: ['text', ({ tags }) => JSON.stringify(tags)],
+    metadata: ['text', ({ metadata }) => JSON.stringify(metadata)],
+    template_id: ['text', ({ templateId }) => templateId],
+    size_bytes: ['bigint', ({ sizeBytes }) => sizeBytes],
+    message_id_header: ['text', ({ messageIdHeader }) => messageIdHeader],
+    created_at: ['bigint', ({ createdAt }) => createdAt],
+    scheduled_at: ['bigint', ({ scheduledAt }) => scheduledAt],
+    expires_at: ['bigint', ({ expiresAt }) => expiresAt],
+    require_tls: ['boolean', ({ requireTls }) => requireTls],
+    unsubscribe: ['boolean', ({ unsubscribe }) => unsubscribe],
+    track_opens: ['boolean', ({ trackOpens }) => trackOpens],
+    track_clicks: ['boolean', ({ trackClicks }) => trackClicks],
+    stored_bytes: ['bigint', ({ storedBytes }) => storedBytes],
+  },
+)
+const addTags = insertInto<{ organizationId: string; tag: string; messageId: string }>('message_tags', {
+  organization_id: ['text', ({ organizationId }) => organizationId],
+  tag: ['text', ({ tag }) => tag],
+  message_id: ['text', ({ messageId }) => messageId],
+})
+
+/** A delivery with the fields of its message. */
+type DeliveryOf = NewDelivery & {
+  message: AcceptedMessage['message']
+  queue: string
+  recorded: number
+  isOnlyRecipient: boolean
+}
+const addDeliveries = insertInto<DeliveryOf>('deliveries', {
+  id: ['text', ({ id }) => id],
+  organization_id: ['text', ({ message }) => message.organizationId],
+  message_id: ['text', ({ message }) => message.id],
+  position: ['int', ({ position }) => position],
+  email: ['text', ({ email }) => email],
+  address: ['text', ({ email }) => suppressionKey(email)],
+  type: ['text', ({ type }) => type],
+  queue: ['text', ({ queue }) => queue],
+  status: ['text', ({ status }) => status],
+  attempts: ['int', ({ attempts }) => attempts],
+  last_attempt_at: ['bigint', ({ lastAttemptAt }) => lastAttemptAt],
+  delivered_at: ['bigint', ({ deliveredAt }) => deliveredAt],
+  smtp_response: ['text', ({ smtpResponse }) => smtpResponse],
+  bounce_type: ['text', ({ bounceType }) => bounceType],
+  bounce_code: ['text', ({ bounceCode }) => bounceCode],
+})
+const queueDeliveries = insertInto<DeliveryOf>('delivery_queue', {
+  id: ['text', ({ id }) => id],
+  organization_id: ['text', ({ message }) => message.organizationId],
+  message_id: ['text', ({ message }) => message.id],
+  slot: ['smallint', ({ queue }) => slotOfQueue(queue)],
+  key: ['text', ({ queue }) => queue],
+  due_at: ['bigint', ({ nextAttemptAt }) => nextAttemptAt],
+  attempts: ['int', ({ attempts }) => attempts],
+  recorded: ['int', ({ recorded }) => recorded],
+  attempted_at: ['bigint', ({ lastAttemptAt }) => lastAttemptAt],
+  recorded_at: ['bigint', ({ lastAttemptAt }) => lastAttemptAt],
+  seq: ['int', ({ recorded }) => recorded],
+  accepted_at: ['bigint', ({ message }) => message.createdAt],
+  status: ['text', ({ status }) => status],
+  expires_at: ['bigint', ({ message }) => message.expiresAt],
+  is_only_recipient: ['boolean', ({ isOnlyRecipient }) => isOnlyRecipient],
+})
+const addEvents = insertInto<Event & { place: number }>('events', {
+  id: ['text', ({ id }) => id],
+  place: ['bigint', ({ place }) => place],
+  organization_id: ['text', ({ organizationId }) => organizationId],
+  domain_id: ['text', ({ domainId }) => domainId],
+  message_id: ['text', ({ messageId }) => messageId],
+  type: ['text', ({ type }) => type],
+  mode: ['text', ({ mode }) => mode],
+  created_at: ['bigint', ({ createdAt }) => createdAt],
+  body: ['text', ({ body }) => body],
+})
+
+/** → What collects the additions of one group after the other. */
+export function createCollector(inside: {
+  places: Places
+  counts: MailCounts
+  fanOut: FanOut
+  usage: Usage
+  dueIndex: DueIndex
+}): (statements: Statements) => Collected {
+  const { places, counts, usage } = inside
+  const senderAddressOf = createSenderAddress()
+  return (statements) => {
+    counts.drop()
+    const fanOut = inside.fanOut.begin()
+    const messages: Parameters<typeof addMessages>[1][number][] = []
+    const contents: NewContent[] = []
+    const tags: Parameters<typeof addTags>[1][number][] = []
+    const deliveries: DeliveryOf[] = []
+    const outcomes: OutcomeRow[] = []
+    const engaged: Engaged[] = []
+    const marks: Mark[] = []
+    const events: (Event & { place: number })[] = []
+    const suppressions: AcceptedMessage['suppressions'] = []
+    const records: Remember[] = []
+    const sums = new Map<string, Counted & { by: number }>()
+    const following: (() => void)[] = []
+
+    const use: Additions['use'] = (organizationId, counter, by, period = '') => {
+      const key = keyOf({ organizationId, counter, period })
+      const sum = sums.get(key)
+      if (sum === undefined) sums.set(key, { organizationId, counter, period, by })
+      else sum.by += by
+    }
+    const append: Additions['append'] = (event, { onlyWebhook, ...context } = {}) => {
+      const placed = { ...event, place: places.next() }
+      events.push(placed)
+      if (onlyWebhook === undefined) counts.event(event, context)
+      fanOut.deliver(placed, onlyWebhook)
+    }
+    const addDelivery = (part: NewDelivery, { message, deliveries: parts, attempts }: AcceptedMessage) => {
+      const queue = queueOf(part.destination, message.organizationId)
+      const own = attempts.filter(({ deliveryId }) => deliveryId === part.id)
+      const isOnlyRecipient = parts.length === 1
+      deliveries.push({ ...part, message, queue, recorded: own.length, isOnlyRecipient })
+      for (const [at, { attempt }] of own.entries()) outcomes.push(outcomeOf(part, at + 1, message, attempt))
+      if (part.opens > 0 || part.clicks > 0) {
+        const { id, opens, clicks } = part
+        engaged.push({ deliveryId: id, organizationId: message.organizationId, opens, clicks })
+      }
+      if (isFinal(part.status)) marks.push({ message, status: part.status, isOnlyRecipient })
+    }
+
+    const add: Additions = {
+      message: (accepted) => {
+        const { message, content, deliveries: parts } = accepted
+        const { id, organizationId, sizeBytes, subject } = message
+        const storedBytes = messageStoredBytes(sizeBytes, parts.length, JSON.stringify(message.metadata), subject)
+        messages.push({ ...message, senderAddress: senderAddressOf(message.from), storedBytes })
+        contents.push({ ownerId: id, kind: 'content', bytes: content })
+        use(organizationId, 'stored_bytes', storedBytes)
+        for (const tag of new Set(message.tags)) tags.push({ organizationId, tag, messageId: id })
+        for (const part of parts) addDelivery(part, accepted)
+        counts.accepted(message, parts)
+        for (const event of accepted.events) append(event)
+        suppressions.push(...accepted.suppressions)
+      },
+      content: (content) => contents.push(content),
+      append,
+      outcome: (row) => outcomes.push(row),
+      mark: (mark) => marks.push(mark),
+      engage: (row) => engaged.push(row),
+      suppress: (suppression) => suppressions.push(suppression),
+      use,
+      used: (organizationId, counter, period = '') => sums.get(keyOf({ organizationId, counter, period }))?.by ?? 0,
+      remember: (record) => {
+        if (record !== undefined) records.push(record)
+      },
+      afterCommit: (work) => following.push(work),
+    }
+    const write = async () => {
+      const { stats, outcomes: counted } = counts.take()
+      await Promise.all([
+        addMessages(statements, messages),
+        storeContents(statements, contents),
+        addTags(statements, tags),
+        addDeliveries(statements, deliveries),
+        queueDeliveries(
+          statements,
+          deliveries.filter(({ nextAttemptAt }) => nextAttemptAt !== null),
+        ),
+        addOutcomeRows(statements, outcomes),
+        addEngagement(statements, engaged),
+        addMarks(statements, marks),
+        addEvents(statements, events),
+        fanOut.write(statements),
+        suppressInside(statements, suppressions),
+        rememberAll(statements, records),
+        addStats(statements, stats),
+        addOutcomes(statements, counted),
+        usage.addAll(statements, [...sums.values()]),
+      ])
+    }
+    const committed = () => {
+      for (const { queue, nextAttemptAt } of deliveries) {
+        if (nextAttemptAt !== null) inside.dueIndex.offer(queue, nextAttemptAt)
+      }
+      for (const work of following) work()
+      fanOut.committed()
+    }
+    return { add, write, committed }
+  }
+}
+
+/** The state of a delivery that was accepted with an attempt. */
+function outcomeOf(
+  part: NewDelivery,
+  seq: number,
+  { organizationId }: AcceptedMessage['message'],
+  attempt: AcceptedMessage['attempts'][number]['attempt'],
+): OutcomeRow {
+  const { id, status, attempts, lastAttemptAt, deliveredAt, smtpResponse, bounceType, bounceCode } = part
+  const state = { status, attempts, lastAttemptAt, deliveredAt, smtpResponse, bounceType, bounceCode }
+  return {
+    ...state,
+    deliveryId: id,
+    seq,
+    organizationId,
+    mxHost: null,
+    tls: null,
+    isSoftBounceReported: false,
+    attempt,
+  }
+}

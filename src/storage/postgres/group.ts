@@ -1,0 +1,59 @@
+import type { Event } from '../../model/event.ts'
+import type { CountingContext } from '../../model/stats.ts'
+import type { Suppression } from '../../model/suppression.ts'
+import type { AcceptedMessage, Remember } from '../store.ts'
+import type { NewContent } from './contents.ts'
+import type { Engaged, Mark, OutcomeRow } from './outcomes.ts'
+import type { Statements } from './transactions.ts'
+import type { Counter } from './usage.ts'
+
+/** What the changes of a group add: collected, and written together at the end of their transaction. */
+export interface Additions {
+  /** An accepted message with everything that is written with it. */
+  message(accepted: AcceptedMessage): void
+  /** Writes an event, counts it, and writes one pending delivery for each active webhook that subscribed to its type.
+   *  The caller knows that there is no event with this ID. `onlyWebhook` limits the deliveries to one webhook,
+   *  whatever its subscriptions, without counting the event. */
+  append(event: Event, how?: CountingContext & { onlyWebhook?: string | undefined }): void
+  /** A content of an inbound mail. */
+  content(content: NewContent): void
+  /** The state of a delivery after something happened to it. */
+  outcome(row: OutcomeRow): void
+  mark(mark: Mark): void
+  /** Opens and clicks to add; at most once for each delivery in a group. */
+  engage(engaged: Engaged): void
+  /** Writes a suppression unless there is one already. */
+  suppress(suppression: Suppression): void
+  use(organizationId: string, counter: Counter, by: number, period?: string): void
+  /** Sum of `use` in this group. */
+  used(organizationId: string, counter: Counter, period?: string): number
+  remember(record: Remember | undefined): void
+  /** Runs once the group is committed. */
+  afterCommit(work: () => void): void
+}
+
+/** The transaction of a group of changes. */
+export interface Group {
+  statements: Statements
+  add: Additions
+}
+
+/** How changes of one kind are performed. Everything of a group that has the same Kind is performed at once, kinds in
+ *  the order of `rank`. */
+export interface Kind<Change, Result> {
+  rank: number
+  /** Performs the changes → the result of each, in order. */
+  perform(group: Group, changes: readonly Change[]): Promise<readonly Result[]>
+}
+
+/** Writes mail and what becomes of it, in groups. */
+export interface MailLane {
+  /** Writes the change in the next group → its result, once that is committed. Rejects as WriteLane.write. */
+  write<Change, Result>(kind: Kind<Change, Result>, change: Change): Promise<Result>
+  /** The same for a change that is performed alone, before those of other kinds and in the order of the calls. */
+  perform<Result>(work: (group: Group) => Promise<Result>): Promise<Result>
+  /** Highest place up to which no further event will be written. */
+  passed(): number
+  /** Writes what waits, then closes the connection. */
+  close(): Promise<void>
+}

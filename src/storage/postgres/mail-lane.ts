@@ -1,0 +1,95 @@
+import type { Group, Kind, MailLane } from './group.ts'
+import type { Places } from './places.ts'
+import { type Statements, transactionWriter } from './transactions.ts'
+import { createWriteLane, type WriteLaneOptions } from './write-lane.ts'
+import type { Accompany } from './writer.ts'
+
+/** Most changes in a group. */
+const GROUP_MAX = 256
+
+/** A lane's options → its MailLane. `collect` returns empty Additions and what writes them; `settled` resolves when
+ *  changes of settings that were begun earlier are decided: the group follows them. */
+export function createMailLane(
+  options: Pick<WriteLaneOptions<unknown, unknown>, 'connect' | 'laneId' | 'patienceMs'> & {
+    places: Places
+    settled: () => Promise<void>
+    accompany: Accompany
+    collect: (statements: Statements) => Collected
+  },
+): MailLane {
+  const { places, settled, accompany, collect, ...rest } = options
+  /** What follows the commit of the last group. */
+  let follow: () => void = () => {}
+  const writer = transactionWriter<Change, unknown>(async (statements, changes) => {
+    const { add, write, committed } = collect(statements)
+    follow = committed
+    const results = new Map<Change, unknown>()
+    const kinds = [...Map.groupBy(changes, ({ kind }) => kind)].sort(([one], [other]) => one.rank - other.rank)
+    for (const [kind, ofIt] of kinds) {
+      const performed = await kind.perform(
+        { statements, add },
+        ofIt.map(({ change }) => change),
+      )
+      for (const [at, change] of ofIt.entries()) results.set(change, performed[at])
+    }
+    return { results: changes.map((change) => results.get(change)), writes: write() }
+  })
+  const lane = createWriteLane<Change, unknown>({
+    ...rest,
+    writer: {
+      write: async (...args) => {
+        await settled()
+        places.begin()
+        const results = await writer.write(...args).finally(places.end)
+        if (results !== null) follow()
+        return results
+      },
+      recover: () => {
+        follow()
+        return writer.recover()
+      },
+    },
+    writtenTo: places.passed,
+    gatherMs: 0,
+    most: GROUP_MAX,
+  })
+  const write = async <Result>(change: Change) => (await lane.write(change)) as Result
+  return {
+    write: (kind, change) => write({ kind: kind as Kind<unknown, unknown>, change }),
+    perform: (work) => {
+      let add: Group['add']
+      // Here, in the context of the caller, not in the transaction.
+      const accompanied = accompany((statements) => work({ statements, add }))
+      const change = (group: Group) => {
+        add = group.add
+        return accompanied(group.statements)
+      }
+      return write({ kind: ALONE, change })
+    },
+    passed: places.passed,
+    close: () => lane.close(),
+  }
+}
+
+/** Additions of one group. */
+export interface Collected {
+  add: Group['add']
+  /** Sends the statements that write them. */
+  write(): Promise<unknown>
+  /** Runs what follows the commit. */
+  committed(): void
+}
+
+interface Change {
+  kind: Kind<unknown, unknown>
+  change: unknown
+}
+
+const ALONE: Kind<unknown, unknown> = {
+  rank: 0,
+  perform: async (group, changes) => {
+    const results = []
+    for (const work of changes as ((group: Group) => Promise<unknown>)[]) results.push(await work(group))
+    return results
+  },
+}
