@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Plan } from '../../src/model/organization.ts'
 import { openPostgresStore } from '../../src/storage/postgres/open.ts'
 import { openStore } from '../../src/storage/sqlite/open.ts'
 import type { Store } from '../../src/storage/store.ts'
@@ -9,8 +10,8 @@ import { startPostgres, type TestPostgres } from '../support/postgres.ts'
 /** An implementation of Store; test/storage/contract.ts tests each. */
 export interface Backend {
   name: string
-  /** An empty store. */
-  open(): Promise<OpenedBackend>
+  /** An empty store, where every organization has the plan. */
+  open(plan: Plan): Promise<OpenedBackend>
   /** Sections of the contract that it keeps; by default all. */
   sections?: readonly string[]
   /** Promises of these sections that it does not keep yet. */
@@ -32,14 +33,14 @@ const OPENED_AT = Date.UTC(2026, 10, 21)
 
 const sqliteInFolder: Backend = {
   name: 'sqlite in a folder',
-  open: async () => {
+  open: async (plan) => {
     const dataDir = mkdtempSync(join(tmpdir(), 'postrider-store-'))
-    let store = await openStore({ dataDir, now: OPENED_AT })
+    let store = await openStore({ dataDir, now: OPENED_AT, plans: () => plan })
     return {
       store,
       reopen: async () => {
         await store.close()
-        store = await openStore({ dataDir, now: OPENED_AT })
+        store = await openStore({ dataDir, now: OPENED_AT, plans: () => plan })
         return store
       },
       remove: async () => {
@@ -52,8 +53,8 @@ const sqliteInFolder: Backend = {
 
 const sqliteInMemory: Backend = {
   name: 'sqlite in memory',
-  open: async () => {
-    const store = await openStore({ dataDir: ':memory:', now: OPENED_AT })
+  open: async (plan) => {
+    const store = await openStore({ dataDir: ':memory:', now: OPENED_AT, plans: () => plan })
     return { store, reopen: null, remove: () => store.close() }
   },
 }
@@ -74,13 +75,14 @@ export function postgresBackend(): Backend {
       'templates',
       'webhooks',
       'inbound routes',
+      'limits',
     ],
     isMissing: (promise) => NEEDS_MORE.has(promise),
-    open: async () => {
+    open: async (plan) => {
       server ??= startPostgres()
       const url = await (await server).createDatabase(`store${++databases}`)
       const dataDir = mkdtempSync(join(tmpdir(), 'postrider-store-'))
-      const open = () => openPostgresStore({ url, dataDir, now: OPENED_AT })
+      const open = () => openPostgresStore({ url, dataDir, now: OPENED_AT, plans: () => plan })
       let store = await open()
       return {
         store: store as Store,
@@ -110,6 +112,13 @@ const NEEDS_MORE = new Set([
   'a route with a long backlog is removed whole, with other writes in between',
   'mail for a route that was removed meanwhile is kept, and nothing waits for it',
   'a claim signs with the keys that are active when it is made',
+  '50 parallel creates of scheduled_messages end at exactly the limit of 1',
+  '50 parallel creates of scheduled_messages end at exactly the limit of 7',
+  '50 parallel creates of test_messages_per_month end at exactly the limit of 1',
+  '50 parallel creates of test_messages_per_month end at exactly the limit of 7',
+  '50 parallel messages end within the storage limit',
+  'a scheduled message counts until it is cancelled, tried or removed',
+  'a sample event counts as a test message',
   'a domain stays while it has deliveries to try',
 ])
 

@@ -1,4 +1,5 @@
 import { afterAll, describe, test } from 'bun:test'
+import { type Plan, UNLIMITED_PLAN } from '../../src/model/organization.ts'
 import type { Store } from '../../src/storage/store.ts'
 import type { Backend } from './backends.ts'
 import { apiKeyPromises } from './contract-api-keys.ts'
@@ -12,6 +13,7 @@ import { heldPromises } from './contract-held.ts'
 import { inboundPromises } from './contract-inbound.ts'
 import { inboundDeliveryPromises } from './contract-inbound-deliveries.ts'
 import { inboundRoutePromises } from './contract-inbound-routes.ts'
+import { limitPromises } from './contract-limits.ts'
 import { messageListPromises } from './contract-message-list.ts'
 import { messagePromises } from './contract-messages.ts'
 import { mtaStsPromises } from './contract-mta-sts.ts'
@@ -27,10 +29,12 @@ import { webhookPromises } from './contract-webhooks.ts'
 import { writingPromises } from './contract-writing.ts'
 import { createRecords, type Records } from './records.ts'
 
-/** Defines a test of the contract: `body` runs on an empty store, with records to fill it. */
+/** Defines a test of the contract: `body` runs on an empty store, with records to fill it. `plan`: limits of all
+ *  organizations; by default nothing is limited. */
 export type Holds = (
   promise: string,
   body: (store: Store, records: Records, context: ContractContext) => Promise<void>,
+  plan?: Partial<Plan>,
 ) => void
 
 export interface ContractContext {
@@ -40,10 +44,10 @@ export interface ContractContext {
 
 /** Defines the tests of everything that src/storage/store.ts promises, for one backend. It opens a store and no server. */
 export function testStoreContract(backend: Backend): void {
-  const holds: Holds = (promise, body) => {
+  const holds: Holds = (promise, body, plan = {}) => {
     if (backend.isMissing?.(promise)) return
     test(promise, async () => {
-      const opened = await backend.open()
+      const opened = await backend.open({ ...UNLIMITED_PLAN, ...plan })
       try {
         await body(opened.store, createRecords(), { reopen: opened.reopen ?? (async () => opened.store) })
       } finally {
@@ -83,5 +87,6 @@ const SECTIONS: Record<string, (holds: Holds) => void> = {
   'webhook deliveries': webhookDeliveryPromises,
   'inbound routes': inboundRoutePromises,
   inbound: inboundPromises,
+  limits: limitPromises,
   'inbound deliveries': inboundDeliveryPromises,
 }
