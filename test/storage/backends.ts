@@ -70,6 +70,7 @@ export function postgresBackend(): Backend {
       'api keys',
       'sessions',
       'audit log',
+      'blocked links',
       'MTA-STS policies',
       'suppressions',
       'templates',
@@ -105,7 +106,7 @@ export function postgresBackend(): Backend {
 
 /** Promises that concern messages, events or inbound mail, which it does not store yet. */
 const NEEDS_MORE = new Set([
-  'a rotated secret keeps the previous one',
+  'a claim signs with the newest secret of a webhook',
   'a removed webhook removes its deliveries, also those under way',
   'a webhook with many deliveries is removed with all of them, and gets no new ones meanwhile',
   'a removed route fails its deliveries and keeps its mail',

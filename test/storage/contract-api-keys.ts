@@ -25,6 +25,19 @@ export function apiKeyPromises(holds: Holds): void {
     expect((await store.apiKeys.list('org_none', { limit: 9, after: null })).records).toEqual([])
   })
 
+  holds('a change of a key keeps what it does not name, and is seen at once', async (store, records) => {
+    await found(store, records)
+    const [key, secret] = [records.apiKey({ allowedNetworks: ['192.0.2.0/24'] }), records.hash()]
+    await store.apiKeys.create(key, secret)
+    store.snapshot.apiKeyBySecret(secret)
+    expect(await store.apiKeys.update(key.id, { name: 'CI' })).toEqual({ ...key, name: 'CI' })
+    const changed = { ...key, name: 'CI', allowedNetworks: ['198.51.100.7/32'] }
+    expect(await store.apiKeys.update(key.id, { allowedNetworks: changed.allowedNetworks })).toEqual(changed)
+    expect(await store.apiKeys.get(key.id)).toEqual(changed)
+    expect(store.snapshot.apiKeyBySecret(secret)).toEqual(changed)
+    expect(await store.apiKeys.update('key_none', { name: 'CI' })).toBeNull()
+  })
+
   holds('a revoked key is revoked at once and keeps its first time', async (store, records) => {
     await found(store, records)
     const [key, secret] = [records.apiKey(), records.hash()]

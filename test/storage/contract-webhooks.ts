@@ -59,9 +59,16 @@ export function webhookPromises(holds: Holds): void {
     expect(await store.webhooks.secrets(hook.id)).toEqual({ secret: 'whsec_b', previous })
     await store.webhooks.rotateSecret(hook.id, 'whsec_c', START + 70, START + 2)
     expect((await store.webhooks.secrets(hook.id))!.previous).toEqual({ secret: 'whsec_b', expiresAt: START + 70 })
+  })
+
+  holds('a claim signs with the newest secret of a webhook', async (store, records) => {
+    await found(store, records)
+    const hook = records.webhook()
+    await store.webhooks.create(hook, 'whsec_a')
+    await store.webhooks.rotateSecret(hook.id, 'whsec_b', START + 60, START + 1)
     await store.events.append([records.event()])
     const [claimed] = await claimDue(store.webhookDeliveries, { now: START, limit: 1, worker: 'w', freeFor: () => 1 })
-    expect(claimed!.secrets.secret).toBe('whsec_c')
+    expect(claimed!.secrets.secret).toBe('whsec_b')
   })
 
   holds('a removed webhook removes its deliveries, also those under way', async (store, records) => {

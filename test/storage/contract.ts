@@ -4,6 +4,7 @@ import type { Store } from '../../src/storage/store.ts'
 import type { Backend } from './backends.ts'
 import { apiKeyPromises } from './contract-api-keys.ts'
 import { auditLogPromises } from './contract-audit-log.ts'
+import { blockedLinkPromises } from './contract-blocked-links.ts'
 import { claimPromises } from './contract-claims.ts'
 import { deliveryPromises } from './contract-deliveries.ts'
 import { domainPromises } from './contract-domains.ts'
@@ -69,6 +70,7 @@ const SECTIONS: Record<string, (holds: Holds) => void> = {
   'api keys': apiKeyPromises,
   sessions: sessionPromises,
   'audit log': auditLogPromises,
+  'blocked links': blockedLinkPromises,
   messages: messagePromises,
   'list of messages': messageListPromises,
   claims: claimPromises,
