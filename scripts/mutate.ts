@@ -146,7 +146,7 @@ async function failureOf(args: string[], what: string, limitMs = 120_000): Promi
   endGroup(child.pid)
   if (child.exitCode === 0) return null
   if (child.signalCode === 'SIGKILL') return `no end: ${what}`
-  return /^\(fail\) (.*?)(?: \[[\d.]+ms\])?$/m.exec(readFileSync(log, 'utf8'))?.[1] ?? what
+  return /^\(fail\) (.*?)(?: \[[\d.]+ms\])?$/m.exec(readFileSync(log, 'utf8'))?.[1]?.slice(0, 100) ?? what
 }
 
 /** Ends the programs that an ended test has left behind. */

@@ -1,11 +1,14 @@
 import { describe, expect, test } from 'bun:test'
 import {
   canonicalIp,
+  canonicalNetwork,
   clientOf,
   createAddressGuard,
   createNetworks,
   isIpLiteral,
+  isNetworkWithin,
   isPublicUnicast,
+  networkOf,
   parseHostPort,
 } from './ip.ts'
 
@@ -166,6 +169,47 @@ test('networks contain their addresses, mapped ones too, and no others', () => {
   for (const ip of ['11.0.0.1', '2001:db9::1', '::1', '', 'x']) expect(isWithin(ip)).toBe(false)
   expect(createNetworks([])('10.0.0.1')).toBe(false)
   expect(() => createNetworks(['10.0.0.0'])).toThrow(/CIDR/)
+})
+
+test.each([
+  ['192.0.2.77', '192.0.2.77/32'],
+  ['192.0.2.77/24', '192.0.2.0/24'],
+  ['192.0.2.77/27', '192.0.2.64/27'],
+  ['10.255.255.255/9', '10.128.0.0/9'],
+  ['10.1.2.3/0', '0.0.0.0/0'],
+  ['2001:DB8:0::1', '2001:db8::1/128'],
+  ['2001:db8:1:2ff::1/57', '2001:db8:1:280::/57'],
+  ['::ffff:192.0.2.77', '192.0.2.77/32'],
+  ['::ffff:192.0.2.77/120', '192.0.2.0/24'],
+  ['::ffff:0:0/96', '0.0.0.0/0'],
+  ['::ffff:0:0/95', '::fffe:0:0/95'],
+  ['192.0.2.0/33', null],
+  ['2001:db8::/129', null],
+  ['example.com', null],
+  ['', null],
+])('the canonical form of the network %p is %p', (text, expected) => {
+  expect(canonicalNetwork(text)).toBe(expected)
+})
+
+test('a network is within another one of its family that is as large or larger', () => {
+  const cases = [
+    ['192.0.2.0/24', '192.0.2.0/24', true],
+    ['192.0.2.64/27', '192.0.2.0/24', true],
+    ['192.0.2.0/23', '192.0.2.0/24', false],
+    ['192.0.3.0/24', '192.0.2.0/24', false],
+    ['2001:db8:1::/48', '2001:db8::/32', true],
+    ['192.0.2.0/24', '::/0', false],
+  ] as const
+  for (const [inner, outer, expected] of cases)
+    expect([inner, outer, isNetworkWithin(inner, outer)]).toEqual([inner, outer, expected])
+  expect(() => isNetworkWithin('192.0.2.0', '192.0.2.0/24')).toThrow(/CIDR/)
+})
+
+test('the network of a sender is the /24 of an IPv4 address and the /56 of an IPv6 one', () => {
+  expect(networkOf('192.0.2.77')).toBe('192.0.2.0/24')
+  expect(networkOf('::ffff:192.0.2.77')).toBe('192.0.2.0/24')
+  expect(networkOf('2001:db8:1:2ff:3::4')).toBe('2001:db8:1:200::/56')
+  expect(networkOf('somewhere')).toBe('somewhere')
 })
 
 test('an IPv6 client is its /64', () => {

@@ -70,7 +70,7 @@ function base32Time(ms: number): string {
 /** Two characters per ten bits, for speed: every request mints three IDs. */
 const PAIRS = [...ALPHABET].flatMap((first) => [...ALPHABET].map((second) => first + second))
 
-/** Bytes → lower-case Crockford base32 without padding, five bits per character. */
+/** Bytes, their number a multiple of five → lower-case Crockford base32, five bits per character. */
 export function base32(bytes: Uint8Array): string {
   let text = ''
   let bits = 0
@@ -82,10 +82,5 @@ export function base32(bytes: Uint8Array): string {
     bits -= 10
     text += PAIRS[(value >> bits) & 1023]
   }
-  if (bits >= 5) {
-    bits -= 5
-    text += ALPHABET[(value >> bits) & 31]
-  }
-  if (bits > 0) text += ALPHABET[(value << (5 - bits)) & 31]
   return text
 }

@@ -2,6 +2,7 @@ import { analyze } from '../analysis/analyze.ts'
 import { composedSizeBytes, textOf } from '../mail/compose.ts'
 import { shownContent, shownRecord } from '../mail/shown-content.ts'
 import { Refusal } from '../model/refusal.ts'
+import { createWeightedCache } from '../os/weighted-cache.ts'
 import { SmtpReply } from '../smtp-server/reply.ts'
 import { readAuthorRequest } from '../smtp-submission/author-request.ts'
 import { previewTemplate } from '../submission/preview.ts'
@@ -86,20 +87,12 @@ function storedPart(content: Uint8Array, want: StoredPart): Uint8Array | null {
 const KEPT_WEIGHT = 50_000_000
 
 function createParsedTemplates(): (template: FilledTemplate) => ParsedTemplate {
-  // A Map keeps the order of insertion, so the first entry is the least recently used.
-  const kept = new Map<string, { parsed: ParsedTemplate; weight: number }>()
-  let keptWeight = 0
+  const kept = createWeightedCache(KEPT_WEIGHT, weightOf)
   return ({ key, texts, isSubjectGiven }) => {
-    const known = kept.get(key)
-    const parsed = known?.parsed ?? parseTemplateTexts(texts)
-    const weight = known?.weight ?? weightOf(parsed)
-    kept.delete(key)
-    kept.set(key, { parsed, weight })
-    if (known === undefined) keptWeight += weight
-    for (const [oldest, { weight }] of kept) {
-      if (keptWeight <= KEPT_WEIGHT) break
-      kept.delete(oldest)
-      keptWeight -= weight
+    let parsed = kept.get(key)
+    if (parsed === undefined) {
+      parsed = parseTemplateTexts(texts)
+      kept.set(key, parsed)
     }
     return isSubjectGiven ? { ...parsed, subject: null } : parsed
   }

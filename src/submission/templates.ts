@@ -1,5 +1,6 @@
 import type { Mode } from '../model/message.ts'
 import { invalid, Refusal } from '../model/refusal.ts'
+import { createWeightedCache } from '../os/weighted-cache.ts'
 import type { Store, TemplateRef } from '../storage/store.ts'
 import type { Preview } from './preview.ts'
 import type { Rendered, TemplateTexts } from './render.ts'
@@ -56,30 +57,16 @@ export function createStoredTemplates({
   store: Pick<Store, 'templates'>
   templateEngine: Pick<TemplateEngine, 'fill'>
 }): StoredTemplates {
-  // A Map keeps insertion order: the first entry is the least recently used.
-  const kept = new Map<string, TemplateTexts>()
-  let keptCharacters = 0
+  const kept = createWeightedCache(KEPT_CHARACTERS, lengthOf)
 
   const textsOf = async (key: string, { id, version }: TemplateRef): Promise<TemplateTexts> => {
     const known = kept.get(key)
-    if (known !== undefined) {
-      kept.delete(key)
-      kept.set(key, known)
-      return known
-    }
+    if (known !== undefined) return known
     const content = await store.templates.version(id, version)
     if (content === null) throw unknownTemplate()
     const { subject, html, text } = content
     const texts = { subject, html, text }
-    if (!kept.has(key)) {
-      kept.set(key, texts)
-      keptCharacters += lengthOf(texts)
-    }
-    for (const [oldest, texts] of kept) {
-      if (keptCharacters <= KEPT_CHARACTERS) break
-      kept.delete(oldest)
-      keptCharacters -= lengthOf(texts)
-    }
+    kept.set(key, texts)
     return texts
   }
 

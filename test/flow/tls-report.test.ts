@@ -99,6 +99,10 @@ test.each([
   [['v=TLSRPTv1; rua=mailto:a@b.test', 'v=TLSRPTv1; rua=mailto:c@b.test'], []],
   [['v=TLSRPTv2; rua=mailto:a@b.test'], []],
   [['v=TLSRPTv1; rua='], []],
+  [['v=TLSRPTv1'], []],
+  [['v=TLSRPTv1; x=1; rua=mailto:a@b.test; rua=mailto:c@d.test'], ['mailto:a@b.test']],
+  [['v=TLSRPTv1; rua=a@b.test,mailto:@b.test,mailto:a@b.test?subject=x,http://b.test'], []],
+  [['v=TLSRPTv1; rua=mailto:a@b.test,mailto:c@b.test,mailto:e@b.test'], ['mailto:a@b.test', 'mailto:c@b.test']],
 ])('%j asks for reports at %j', (records, places) => {
   expect(readTlsRpt(records)).toEqual(places)
 })
