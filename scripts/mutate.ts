@@ -7,8 +7,8 @@
  *
  *  - `--coverage`: which test executes which lines. If FILE does not exist, all test files run once for it, some ten
  *    minutes. Then those that execute the mutated line run first; without it, the nearest by imports.
- *  - `--seconds`: after this time no further tests start for a mutation; the tests of the built program have as much
- *    again.
+ *  - `--seconds`: after this time no further tests start for a mutation, and test files that take longer alone are left
+ *    out. The tests of the built program have as much again.
  *  - `--skip`, `--take`: leaves out the first mutations of the sample, and takes that many; for several processes. */
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -112,16 +112,21 @@ function expectedMsOf(test: string): number {
 
 /** Runs tests until one fails or the time is over → the failed test; null if none. */
 async function failureIn(tests: readonly string[]): Promise<string | null> {
-  const deadline = Date.now() + Number(options.seconds) * 1_000
-  for (
-    let at = 0, size = 1;
-    at < tests.length && Date.now() < deadline;
-    at += size, size = Math.min(2 * size, MAX_BATCH)
-  ) {
-    const batch = tests.slice(at, at + size)
-    const limitMs = 60_000 + SLOWEST * batch.reduce((sum, test) => sum + expectedMsOf(test), 0)
-    const flags = ['--bail', '--timeout=30000']
-    const failure = await failureOf(['test', ...flags, ...batch.map((test) => `./${test}`)], batch.join(' '), limitMs)
+  const allowedMs = Number(options.seconds) * 1_000
+  const deadline = Date.now() + allowedMs
+  const left = tests.filter((test) => expectedMsOf(test) <= allowedMs)
+  for (let size = 1; left.length > 0 && Date.now() < deadline; size = Math.min(2 * size, MAX_BATCH)) {
+    const [first = '', ...others] = left.slice(0, size)
+    const batch = [first]
+    let expectedMs = expectedMsOf(first)
+    for (const test of others) {
+      expectedMs += expectedMsOf(test)
+      if (Date.now() + expectedMs > deadline) break
+      batch.push(test)
+    }
+    left.splice(0, batch.length)
+    const flags = ['--bail', '--timeout=30000', ...batch.map((test) => `./${test}`)]
+    const failure = await failureOf(['test', ...flags], batch.join(' '), 60_000 + SLOWEST * expectedMs)
     if (failure !== null) return failure
   }
   return null

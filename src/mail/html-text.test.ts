@@ -29,6 +29,7 @@ describe('html', () => {
     ],
     ['<table><tr><th>Item</th><th>Price</th></tr><tr><td>Tea</td><td>3 €</td></tr></table>', 'Item Price\nTea 3 €'],
     ['<pre>a\n  b\n\nc</pre>d', 'a\n  b\n\nc\n\nd'],
+    ['a\f\r\n b\vc', 'a b\vc'],
     ['a<hr>b', 'a\n---\nb'],
     ['<title>T</title><style>p{}</style><script>if (a < b) "</p>"</script><!-- c > d --><!doctype html>x<?php ?>', 'x'],
     ['<!--[if mso]><p>no</p><![endif]-->yes', 'yes'],
