@@ -1,5 +1,5 @@
 import { networkOf } from '../net/ip.ts'
-import { deleteOldest } from '../os/delete-oldest.ts'
+import { setNewest } from '../os/set-newest.ts'
 
 /** Rate limits per client network at port 25. */
 export interface NetworkLimits {
@@ -45,11 +45,8 @@ export function createNetworkLimits(rates: NetworkRates, now: () => number): Net
    *  networks gains nothing from the removal. */
   const networkAt = (address: string): Network => {
     const key = networkOf(address)
-    const known = networks.get(key)
-    if (known !== undefined) networks.delete(key)
-    else if (networks.size >= MAX_NETWORKS) deleteOldest(networks)
-    const network = known ?? { since: now(), left: { ...most } }
-    networks.set(key, network)
+    const network = networks.get(key) ?? { since: now(), left: { ...most } }
+    setNewest(networks, key, network, MAX_NETWORKS)
     return refilled(network)
   }
 

@@ -1,4 +1,4 @@
-import { deleteOldest } from '../os/delete-oldest.ts'
+import { setNewest } from '../os/set-newest.ts'
 
 /** Digests of mails that crashed two readers, so that a retry of such a mail is stored instead of deferred again. In
  *  memory only: after a restart the mail is read and deferred once more, then stored; senders retry for days. */
@@ -30,10 +30,7 @@ export function createPoisonMessages(limits = POISON_LIMITS): PoisonMessages {
       return false
     },
     add: (digest, sizeBytes, now) => {
-      const name = nameOf(digest)
-      known.delete(name)
-      if (known.size >= limits.mails) deleteOldest(known)
-      known.set(name, { sizeBytes, at: now })
+      setNewest(known, nameOf(digest), { sizeBytes, at: now }, limits.mails)
     },
   }
 }

@@ -3,8 +3,8 @@ import { isLookupType, lookUp } from '../net/dns/lookup-types.ts'
 import type { Resolver, SharedResolver } from '../net/dns/resolver.ts'
 import { networkOf } from '../net/ip.ts'
 import type { Clock } from '../os/clock.ts'
-import { deleteOldest } from '../os/delete-oldest.ts'
 import type { Runner } from '../os/runner.ts'
+import { setNewest } from '../os/set-newest.ts'
 import { isAnswerTo } from './answer-check.ts'
 import type { ReaderAnswer, ReaderJob, Seal } from './inbound-result.ts'
 import type { RequestReply } from './reader.ts'
@@ -224,9 +224,7 @@ const MAX_KEYS = 100
 function keyOf(pem: string): KeyObject | null {
   try {
     const key = keys.get(pem) ?? createPrivateKey(pem)
-    keys.delete(pem)
-    if (keys.size >= MAX_KEYS) deleteOldest(keys)
-    keys.set(pem, key)
+    setNewest(keys, pem, key, MAX_KEYS)
     return key
   } catch {
     return null

@@ -5,8 +5,8 @@ import { parseAttachments } from '../mail/parse.ts'
 import type { LookupType } from '../net/dns/lookup-types.ts'
 import type { Lookup, Resolver } from '../net/dns/resolver.ts'
 import { type Clock, systemClock } from '../os/clock.ts'
-import { deleteOldest } from '../os/delete-oldest.ts'
 import { type JobContext, servePool } from '../os/pool-worker.ts'
+import { setNewest } from '../os/set-newest.ts'
 import { BUG_CHARACTERS } from './answer-check.ts'
 import type { RawMail, ReaderAnswer, ReaderJob, ReaderSettings } from './inbound-result.ts'
 import { LARGE_BYTES, readMail } from './read.ts'
@@ -121,10 +121,8 @@ function createRequests(post: (message: ReaderRequest) => void, clock: Clock): R
   const remembered = new Map<string, { found: Lookup<never>; until: number }>()
   const remember = (key: string, found: Lookup<never>) => {
     if (found.kind === 'temporary' || isLarge(found)) return
-    remembered.delete(key)
-    if (remembered.size >= MAX_REMEMBERED) deleteOldest(remembered)
     const seconds = found.kind === 'records' ? found.ttlSeconds : NOTHING_SECONDS
-    remembered.set(key, { found, until: clock.now() + seconds * 1000 })
+    setNewest(remembered, key, { found, until: clock.now() + seconds * 1000 }, MAX_REMEMBERED)
   }
   const ask = (request: OmitFromEach<ReaderRequest, 'kind' | 'id'>) =>
     new Promise<unknown>((resolve) => {

@@ -1,7 +1,7 @@
 import { createPublicKey } from 'node:crypto'
 import type { DNSResolver } from 'mailauth'
 import { createKeyCache, toALabel } from 'mailauth/lib/tools'
-import { deleteOldest } from '../os/delete-oldest.ts'
+import { setNewest } from '../os/set-newest.ts'
 
 /** Resolver → public keys for mailauth, each DNS record queried once per mail. Parsed keys are cached per thread while
  *  DNS returns the same record, because parsing costs more than verifying a signature. Records without a valid key are
@@ -33,16 +33,12 @@ async function keyOf(resolver: DNSResolver, use: string, question: Question): Pr
   const { type, name, minBitLength, options } = question
   const records = await resolver(toALabel(name), 'TXT')
   const said = `${use} ${JSON.stringify(records[0])}`
-  const known = read.get(said)
-  if (known !== undefined) {
-    read.delete(said)
-    read.set(said, known)
-    return known
+  let key = read.get(said)
+  if (key === undefined) {
+    const answer = await createKeyCache(async () => records).get(type, name, minBitLength, options)
+    key = { ...answer, publicKey: createPublicKey(answer.publicKey as string) }
   }
-  const answer = await createKeyCache(async () => records).get(type, name, minBitLength, options)
-  const key = { ...answer, publicKey: createPublicKey(answer.publicKey as string) }
-  if (read.size >= MAX_KEYS) deleteOldest(read)
-  read.set(said, key)
+  setNewest(read, said, key, MAX_KEYS)
   return key
 }
 

@@ -1,5 +1,5 @@
 import { FIXED_LIMITS } from '../model/limits.ts'
-import { deleteOldest } from '../os/delete-oldest.ts'
+import { setNewest } from '../os/set-newest.ts'
 
 /** Counts forwards per route and Message-ID. This is the only way to detect a loop through a mailing list that removes
  *  our loop header and all Received fields. One mail to many addresses of a route is not a loop. */
@@ -22,9 +22,7 @@ export function createRepeats(): Repeats {
       const isRecent = known !== undefined && now - known.since < HOUR_MS && now >= known.since
       const entry = isRecent ? known : { since: now, count: 0 }
       entry.count++
-      seen.delete(key)
-      seen.set(key, entry)
-      if (seen.size > MAX) deleteOldest(seen)
+      setNewest(seen, key, entry, MAX)
       return entry.count <= FIXED_LIMITS.forwardsOfMessageId
     },
   }

@@ -1,5 +1,5 @@
 import type { Clock } from './clock.ts'
-import { deleteOldest } from './delete-oldest.ts'
+import { setNewest } from './set-newest.ts'
 
 /** Finds owners (organizations) whose jobs repeatedly kill threads, so that their jobs can be kept apart. */
 export interface RepeatOffenders {
@@ -26,9 +26,7 @@ export function createRepeatOffenders(clock: Pick<Clock, 'now'>): RepeatOffender
     add: (owner) => {
       const wasOne = leftMs(owner) > 0
       const times = [...(ends.get(owner) ?? []), clock.now()].slice(-MOST_ENDS)
-      ends.delete(owner)
-      ends.set(owner, times)
-      if (ends.size > REMEMBERED) deleteOldest(ends)
+      setNewest(ends, owner, times, REMEMBERED)
       return !wasOne && leftMs(owner) > 0
     },
     leftMs,

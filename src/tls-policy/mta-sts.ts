@@ -2,7 +2,7 @@ import { type MtaSts, readMtaStsId } from '../mail/mta-sts.ts'
 import type { KeptMtaSts } from '../model/mta-sts.ts'
 import type { Resolver } from '../net/dns/resolver.ts'
 import type { Clock } from '../os/clock.ts'
-import { deleteOldest } from '../os/delete-oldest.ts'
+import { setNewest } from '../os/set-newest.ts'
 import type { Store } from '../storage/store.ts'
 import type { FetchPolicy, PolicyFailure } from './fetch-policy.ts'
 
@@ -54,7 +54,7 @@ export function createMtaStsPolicies(deps: {
         ? await touched(held, now)
         : ((await fetched(domain, policyId, now)) ?? held)
     const isMissing = policyId !== null && kept?.policyId !== policyId
-    remember(domain, { kept, askAgainAt: clock.now() + (isMissing ? FAILED_MS : freshMs(txt)) })
+    setNewest(entries, domain, { kept, askAgainAt: clock.now() + (isMissing ? FAILED_MS : freshMs(txt)) }, REMEMBERED)
     return kept
   }
 
@@ -83,12 +83,6 @@ export function createMtaStsPolicies(deps: {
     const used = { ...kept, usedAt: now }
     await store.mtaSts.keep(used).catch(() => {})
     return used
-  }
-
-  const remember = (domain: string, entry: Entry) => {
-    entries.delete(domain)
-    entries.set(domain, entry)
-    if (entries.size > REMEMBERED) deleteOldest(entries)
   }
 
   const refreshOne = async (kept: KeptMtaSts, now: number): Promise<void> => {

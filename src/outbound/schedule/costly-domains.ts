@@ -1,5 +1,5 @@
 import { createRecentOthers } from '../../net/limiters/recent-others.ts'
-import { deleteOldest } from '../../os/delete-oldest.ts'
+import { setNewest } from '../../os/set-newest.ts'
 
 /** Sending domains whose mail takes much CPU to prepare. Their mail goes to threads of lower priority and leaves the
  *  others to all other domains. */
@@ -37,10 +37,9 @@ export function createCostlyDomains(now: () => number, threads: number): CostlyD
   return {
     learned: (domain, ms, mails) => {
       const before = uses.get(domain)
-      uses.delete(domain)
-      if (uses.size >= MOST_DOMAINS) deleteOldest(uses)
       const averageMs = before === undefined ? ms / mails : before.averageMs + WEIGHT * (ms / mails - before.averageMs)
-      uses.set(domain, { averageMs, usedMs: ms + (before === undefined ? 0 : usedMs(before)), at: now() })
+      const use = { averageMs, usedMs: ms + (before === undefined ? 0 : usedMs(before)), at: now() }
+      setNewest(uses, domain, use, MOST_DOMAINS)
     },
     isCostly: (domain) => {
       const hasOthers = recentOthers.than(domain)

@@ -1,5 +1,5 @@
 import type { Lookup, MxRecord, Resolver } from '../../net/dns/resolver.ts'
-import { deleteOldest } from '../../os/delete-oldest.ts'
+import { setNewest } from '../../os/set-newest.ts'
 import type { Blocker } from '../../storage/store.ts'
 import { isAddressLiteral } from '../mx.ts'
 import { destinationFor, destinationOfHost } from './destination.ts'
@@ -61,13 +61,8 @@ export function createDestinationRoutes(options: {
     const mx = await resolver.mx(domain)
     asking.delete(domain)
     shares.gaveBack(QUESTION, owner, 1)
-    routes.delete(domain)
-    routes.set(domain, {
-      route: { destination: destinationFor(domain, mx), mx },
-      until: clockNow() + lifeOf(mx),
-      looks: LOOKS,
-    })
-    if (routes.size > REMEMBERED) deleteOldest(routes)
+    const route = { destination: destinationFor(domain, mx), mx }
+    setNewest(routes, domain, { route, until: clockNow() + lifeOf(mx), looks: LOOKS }, REMEMBERED)
     onKnown([nameOf(domain), QUESTION_SLOTS, BACKLOG_QUESTION_SLOTS])
   }
   const withoutQuestion = (domain: string): DestinationRoute | null =>
