@@ -5,8 +5,9 @@ import { configPage } from '../../src/cli/manual/config-page.ts'
 import { SHELLS, type Shell } from '../../src/cli/manual/print.ts'
 import { title } from '../../src/cli/manual/roff.ts'
 import { treeOf } from '../../src/cli/manual/tree.ts'
+import * as reference from '../../src/manual/reference.ts'
 
-/** Sources of man pages and completion scripts, of a small program with every kind of command, option and operand.
+/** Sources of man pages, reference pages and completion scripts, of a small program with every kind of command, option and operand.
  *  test/service/manual.test.ts runs those of the real program in shells and groff. */
 
 function smallProgram(): Command {
@@ -50,4 +51,40 @@ test('the man page of the config says what a key expects, its unit, default, sec
     'Default: "". Secret: to read it from a file, set smarthost_file. Environment variable: POSTRIDER_DELIVERY_SMARTHOST.',
   )
   expect(entryOf('hsts_seconds')).toEndWith(', seconds. Default: 0. Environment variable: POSTRIDER_HTTP_HSTS_SECONDS.')
+})
+
+test('the reference of commands has every command, option and default', () => {
+  expect(reference.commandPage(tree)).toMatchSnapshot()
+})
+
+test('the reference of operations groups them by their path and names the permission', () => {
+  const operation = (method: string, path: string, summary: string, forOperator = false) =>
+    ({ method, path, permission: 'manage', forOperator, summary }) as Parameters<typeof reference.apiPage>[0][number]
+  const page = reference.apiPage([
+    operation('GET', '/v1/keys', 'Lists <all> keys'),
+    operation('POST', '/v1/keys', 'Creates a key', true),
+    operation('GET', '/v1/domains', 'Lists domains'),
+  ])
+  expect(page.split('\n\n').slice(3, 8)).toEqual([
+    '## keys',
+    '| Operation | Permission | What it does |\n|---|---|---|\n| `GET /v1/keys` | manage | Lists \\<all> keys |\n| `POST /v1/keys` | operator | Creates a key |',
+    '## domains',
+    '| Operation | Permission | What it does |\n|---|---|---|\n| `GET /v1/domains` | manage | Lists domains |',
+    '## Without a key',
+  ])
+})
+
+test('the reference of the config has the same facts', () => {
+  const blocks = reference.configPage().split('\n\n')
+  const factsOf = (key: string) => blocks[blocks.indexOf(`### ${key.replaceAll('_', '\\_')}`) + 2]
+  expect(factsOf('hostname')).toBe(
+    'Expected: a hostname such as mail.example.com. Required. Environment: `POSTRIDER_HOSTNAME`.',
+  )
+  expect(factsOf('delivery.smarthost')).toEndWith(
+    'Default: `""`. A secret: `smarthost_file` reads it from a file. Environment: `POSTRIDER_DELIVERY_SMARTHOST`.',
+  )
+  expect(factsOf('http.hsts_seconds')).toEndWith(', seconds. Default: `0`. Environment: `POSTRIDER_HTTP_HSTS_SECONDS`.')
+  const sections = blocks.filter((block) => block.startsWith('## '))
+  expect(sections.slice(0, 2)).toEqual(['## Top level', expect.stringMatching(/^## \\\[\w+\\\]$/)])
+  expect(new Set(sections).size).toBe(sections.length)
 })

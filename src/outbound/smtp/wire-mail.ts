@@ -47,8 +47,9 @@ function headerEnd(bytes: Buffer): number {
   return end < 0 ? bytes.byteLength : end
 }
 
+/** Of bytes without bare CR and LF. */
 function endsInCrlf(bytes: Uint8Array, length: number): boolean {
-  return length === 0 || (length >= 2 && bytes[length - 2] === CR && bytes[length - 1] === LF)
+  return length === 0 || bytes[length - 1] === LF
 }
 
 /** `dirty`: bare CR, bare LF or NUL; `dots`: clean, but a line starts with a dot. Checks four bytes at a time where
