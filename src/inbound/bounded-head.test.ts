@@ -98,4 +98,49 @@ describe('the header passed to mailauth', () => {
     const raw = mailOf(`From: ${'a@x.test, '.repeat(2_000)}`)
     expect(bounded(raw)).toEqual({ raw: Buffer.from('\r\n'), isCut: true })
   })
+
+  const L = HEAD_LIMITS
+  /** A header of that many bytes before the empty line, in lines of 1,002 bytes. */
+  const ofBytes = (count: number) => {
+    const rest = count - FROM.length - 2
+    const whole = times(Math.floor(rest / 1_002) - 1, (at) => `X-${String(at).padStart(4, '0')}: ${'a'.repeat(992)}`)
+    const last = rest - whole.length * 1_002 - 2
+    return mailOf(FROM, ...whole, `X: ${'a'.repeat(last - 3)}`)
+  }
+  const folded = (blank: string, count: number) => `X: a${`\r\n${blank}b`.repeat(count - 1)}`
+  test.each<[string, number, (count: number) => Uint8Array]>([
+    ['fields', L.fields, (count) => mailOf(FROM, ...lines(count - 1))],
+    ['lines of a field folded by spaces', L.linesInField, (count) => mailOf(FROM, folded(' ', count))],
+    ['lines of a field folded by tabs', L.linesInField, (count) => mailOf(FROM, folded('\t', count))],
+    [
+      'lines',
+      L.lines,
+      (count) => mailOf(FROM, ...times(4, () => folded(' ', (L.lines - 4) / 4)), ...lines(count - L.lines + 3)),
+    ],
+    ['bytes', L.bytes, ofBytes],
+    ['bytes of From', L.fromBytes, (count) => mailOf(`From: ${'a'.repeat(count - 8)}`)],
+  ])('may have the maximum of %s', (_, most, mail) => {
+    expect([most, most + 1].map((count) => bounded(mail(count)).isCut)).toEqual([false, true])
+  })
+
+  test.each<[string, number, (count: number) => string]>([
+    ['names', L.signedNames, (count) => `DKIM-Signature: h=${names(count).join(':')}`],
+    ['blanks in a row', L.blanksInRow, (count) => `DKIM-Signature: a${' '.repeat(count)}b`],
+    ['bytes beyond ASCII', L.foreignBytes, (count) => `DKIM-Signature: ${'é'.repeat(count / 2)}`],
+  ])('keeps a signature with the maximum of %s', (_, most, field) => {
+    const keeps = (count: number) => text(bounded(mailOf(FROM, field(count))).raw).includes('DKIM-Signature')
+    expect([most, most + 2].map(keeps)).toEqual([true, false])
+  })
+
+  test('keeps the maximum number of signatures, and the first ones', () => {
+    const { raw, isCut } = bounded(mailOf(FROM, ...times(L.signatures + 2, (at) => signature(['from'], at))))
+    expect(isCut).toBe(false)
+    expect(text(raw)).toBe(text(mailOf(FROM, ...times(L.signatures, (at) => signature(['from'], at)))))
+  })
+
+  test('is empty when the domain of the author is too long', () => {
+    const ofDomain = (count: number) => bounded(mailOf(`From: a@${'d'.repeat(count)}`))
+    expect(ofDomain(L.authorNameBytes).isCut).toBe(false)
+    expect(ofDomain(L.authorNameBytes + 1)).toEqual({ raw: Buffer.from('\r\n'), isCut: true })
+  })
 })
