@@ -66,6 +66,13 @@ export function postgresBackend(): Backend {
   return {
     name: 'postgresql',
     sections: [
+      'writing',
+      'messages',
+      'claims',
+      'deliveries',
+      'engagement',
+      'reports',
+      'webhook deliveries',
       'domains and organizations',
       'api keys',
       'sessions',

@@ -1,20 +1,33 @@
 import { type Plan, UNLIMITED_PLAN } from '../../model/organization.ts'
+import { createDueIndex } from '../due-index.ts'
 import type { Encryption } from '../encryption.ts'
 import { firstEncryption, knownEncryption, proofOf } from '../encryption-key.ts'
+import { createMailCounts } from '../mail-counts.ts'
+import { slotOf, slotOfQueue } from '../slots.ts'
 import type { Store } from '../store.ts'
+import { createCollector } from './additions.ts'
 import { parseDatabaseUrl } from './address.ts'
 import { postgresApiKeys } from './api-keys.ts'
+import { numberArray } from './arrays.ts'
 import { createAuditRecorder, postgresAuditLog } from './audit-log.ts'
 import { postgresBlockedLinks } from './blocked-links.ts'
+import { createQueue, type QueueTable } from './claims.ts'
 import { type Connection, connect } from './connection.ts'
+import { createLargeContents } from './contents.ts'
+import { postgresDeliveries } from './deliveries.ts'
 import { postgresDomains } from './domains.ts'
+import { postgresEventWriting } from './events.ts'
+import { createFanOut } from './fan-out.ts'
 import { postgresForwardTargets } from './forward-targets.ts'
 import { postgresIdempotency, rememberInside } from './idempotency.ts'
 import { postgresInboundRoutes } from './inbound-routes.ts'
+import { createMailLane } from './mail-lane.ts'
+import { postgresMessages } from './messages.ts'
 import { migrate } from './migrate.ts'
 import { createMirrors, loadMirrors } from './mirrors.ts'
 import { postgresMtaSts } from './mta-sts.ts'
 import { postgresOrganizations } from './organizations.ts'
+import { createPlaces, type Places } from './places.ts'
 import { createReads } from './reads.ts'
 import { postgresSessions } from './sessions.ts'
 import { postgresSnapshot } from './snapshot.ts'
@@ -23,12 +36,14 @@ import { postgresTemplates } from './templates.ts'
 import { postgresTlsSessions } from './tls-sessions.ts'
 import { createTransactions } from './transactions.ts'
 import { createUsage } from './usage.ts'
+import { postgresWebhookDeliveries } from './webhook-deliveries.ts'
 import { postgresWebhooks } from './webhooks.ts'
 import { createWriter, type Writer } from './writer.ts'
 
 /** The roles that PostgreSQL stores so far. */
-export type SettingsStore = Pick<
+export type PostgresStore = Pick<
   Store,
+  | 'deliveries'
   | 'organizations'
   | 'domains'
   | 'blockedLinks'
@@ -45,9 +60,19 @@ export type SettingsStore = Pick<
   | 'auditLog'
   | 'secret'
   | 'close'
-> & { snapshot: ReturnType<typeof postgresSnapshot> }
+> & {
+  snapshot: ReturnType<typeof postgresSnapshot>
+  messages: ReturnType<typeof postgresMessages>
+  webhookDeliveries: ReturnType<typeof postgresWebhookDeliveries>
+  events: ReturnType<typeof postgresEventWriting>
+}
 
-const LANE = 'insert into nodes default values returning id'
+const LANE = 'insert into nodes (seat) values ($1) returning id'
+const END = 'update nodes set ended_at = clock_timestamp() where id = any($1::int[])'
+/** The first seat that no live lane has, and the highest place that any lane reached. */
+const SEAT = `select (select min(free) from generate_series(0, 127) free
+      where not exists (select 1 from nodes where seat = free and ended_at is null))::int as seat,
+    greatest((select max(written_to) from nodes), (select max(place) from events))::float8 as highest`
 const PROOF = 'select proof from seal'
 const KEEP_PROOF = 'insert into seal (one, proof) values (1, $1)'
 
@@ -61,18 +86,22 @@ export async function openPostgresStore(options: {
   now: number
   plans?: (name: string) => Plan
   onUpgrade?: (steps: readonly string[]) => void
-}): Promise<SettingsStore> {
+}): Promise<PostgresStore> {
   const { url, dataDir, now, plans = () => UNLIMITED_PLAN, onUpgrade } = options
   const address = parseDatabaseUrl(url)
   const open = (name: string) => connect({ address, name: `postrider ${name}` })
   const first = await open('start')
   let encryption: Encryption
-  let laneId: number
+  let settingsLane: number
+  let largeLane: number
+  let mailLane: { laneId: number; places: Places }
   try {
     const steps = await migrate(first, now)
     if (steps.length > 0) onUpgrade?.(steps)
     encryption = await openEncryption(dataDir, first)
-    laneId = await addLane(first)
+    settingsLane = await addLane(first, null)
+    largeLane = await addLane(first, null)
+    mailLane = await addMailLane(first)
   } finally {
     first.close()
   }
@@ -83,11 +112,37 @@ export async function openPostgresStore(options: {
     reads.close()
     throw error
   })
-  const transactions = createTransactions({ connect: () => open('settings'), laneId, writtenTo: () => 0 })
+  const connectTo = (name: string) => () => open(name)
+  const unplaced = { writtenTo: () => 0 }
+  const transactions = createTransactions({ connect: connectTo('settings'), laneId: settingsLane, ...unplaced })
+  const largeContents = createTransactions({ connect: connectTo('contents'), laneId: largeLane, ...unplaced })
   const recorder = createAuditRecorder()
-  const writer = createWriter(transactions, { reads, mirrors, accompany: recorder.accompany })
+  const { accompany } = recorder
+  const writer = createWriter(transactions, { reads, mirrors, accompany })
   const usage = createUsage(mirrors.organization, plans)
   const remember = rememberInside
+  const due = { deliveries: createDueIndex(), webhookDeliveries: createDueIndex() }
+  const queues = {
+    deliveries: createQueue(DELIVERY_QUEUE, due.deliveries),
+    webhookDeliveries: createQueue({ table: 'webhook_queue', slotOf }, due.webhookDeliveries),
+  }
+  const fanOut = createFanOut(mirrors.webhook, due.webhookDeliveries)
+  const lane = createMailLane({
+    connect: connectTo('mail'),
+    ...mailLane,
+    settled: writer.settled,
+    accompany,
+    collect: createCollector({
+      places: mailLane.places,
+      counts: createMailCounts(),
+      fanOut,
+      usage,
+      dueIndex: due.deliveries,
+    }),
+  })
+  const large = createLargeContents(largeContents)
+  await Promise.all([queues.deliveries.load(reads), queues.webhookDeliveries.load(reads), fanOut.load(reads)])
+  await large.removeLeft()
   return {
     snapshot: postgresSnapshot(mirrors),
     organizations: postgresOrganizations(reads, writer, mirrors.organization),
@@ -95,6 +150,20 @@ export async function openPostgresStore(options: {
     blockedLinks: postgresBlockedLinks(reads, writer, mirrors.blockedLink),
     apiKeys: postgresApiKeys(reads, writer, { remember, usage }),
     sessions: postgresSessions(reads, writer),
+    messages: postgresMessages(reads, lane, { large, usage, dueIndex: due.deliveries }),
+    deliveries: postgresDeliveries(reads, lane, {
+      queue: queues.deliveries,
+      domains: mirrors.domain,
+      offer: due.deliveries.offer,
+    }),
+    events: postgresEventWriting(lane, usage),
+    webhookDeliveries: postgresWebhookDeliveries(reads, lane, {
+      writer,
+      queue: queues.webhookDeliveries,
+      webhooks: mirrors.webhook,
+      dueIndex: due.webhookDeliveries,
+      fanOut,
+    }),
     suppressions: postgresSuppressions(reads, writer, { remember, usage }),
     templates: postgresTemplates(reads, writer, { remember, usage }),
     forwardTargets: postgresForwardTargets(reads, writer, usage),
@@ -106,16 +175,35 @@ export async function openPostgresStore(options: {
     auditLog: postgresAuditLog(reads, writer, recorder),
     secret: secrets(writer, encryption),
     close: async () => {
+      await lane.close()
+      await largeContents.close()
       await transactions.close()
+      await reads.query(END, [numberArray([settingsLane, largeLane, mailLane.laneId])]).catch(() => {})
       reads.close()
     },
   }
 }
 
-async function addLane(connection: Connection): Promise<number> {
-  const [row] = await connection.query<{ id: number }>(LANE)
+async function addLane(connection: Connection, seat: number | null): Promise<number> {
+  const [row] = await connection.query<{ id: number }>(LANE, [seat])
   if (row === undefined) throw new Error('the lane has no row')
   return row.id
+}
+
+/** Adds a lane that writes events. */
+async function addMailLane(connection: Connection): Promise<{ laneId: number; places: Places }> {
+  const [row] = await connection.query<{ seat: number | null; highest: number | null }>(SEAT)
+  if (row === undefined || row.seat === null) throw new Error('every seat of a writing lane is taken')
+  return { laneId: await addLane(connection, row.seat), places: createPlaces(Date.now, row.seat, row.highest ?? 0) }
+}
+
+/** After two attempts that ended with their process, a delivery waits 5 s, 20 s, 45 s, so that a message that crashes
+ *  the process lets the server run in between. */
+const DELIVERY_QUEUE: QueueTable = {
+  table: 'delivery_queue',
+  slotOf: slotOfQueue,
+  isDated: `q.status = 'scheduled'`,
+  pauseMs: '5000 * greatest(0, q.attempts - q.recorded - 2) * greatest(0, q.attempts - q.recorded - 2)',
 }
 
 /** The key is created at the first start of the installation; a second node brings a copy of it. */

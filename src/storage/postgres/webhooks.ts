@@ -11,7 +11,7 @@ import type { Queries } from './transactions.ts'
 import type { Usage } from './usage.ts'
 import type { SettingsStatements, Writer } from './writer.ts'
 
-const COLUMNS = `id, organization_id as "organizationId", url, events, format, status, description,
+export const WEBHOOK_COLUMNS = `id, organization_id as "organizationId", url, events, format, status, description,
   disabled_reason as "disabledReason", created_at::float8 as "createdAt", updated_at::float8 as "updatedAt",
   last_success_at::float8 as "lastSuccessAt", last_failure_at::float8 as "lastFailureAt",
   consecutive_failures as "consecutiveFailures", failing_since::float8 as "failingSince", mode,
@@ -20,9 +20,9 @@ const SECRETS = `secret, previous_secret as "previous", previous_expires_at::flo
 const CREATE = `insert into webhooks (id, organization_id, url, events, format, status, description, disabled_reason,
     created_at, updated_at, secret, mode, domain_id)
   values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`
-const READ = `select ${COLUMNS}, ${SECRETS} from webhooks where $1::text[] is null or id = any($1::text[])`
-const GET = `select ${COLUMNS} from webhooks where id = $1`
-const LIST = `select ${COLUMNS} from webhooks
+const READ = `select ${WEBHOOK_COLUMNS}, ${SECRETS} from webhooks where $1::text[] is null or id = any($1::text[])`
+const GET = `select ${WEBHOOK_COLUMNS} from webhooks where id = $1`
+const LIST = `select ${WEBHOOK_COLUMNS} from webhooks
   where organization_id = $1 and id < $2 and created_at >= $3 and created_at < $4 order by id desc limit $5`
 const UPDATE = `update webhooks set url = $2, events = $3, status = $4, description = $5, disabled_reason = $6,
   updated_at = $7 where id = $1`

@@ -1,9 +1,9 @@
 import type { Attempt, Delivery } from '../../model/delivery.ts'
 import { isFinal, messageStatus } from '../../model/message.ts'
 import { UNLIMITED } from '../../model/organization.ts'
-import { messageStoredBytes } from '../../model/stored-bytes.ts'
+import { bytesOf, type Needs, needsOf } from '../accepted-needs.ts'
 import type { DueIndex } from '../due-index.ts'
-import type { AcceptedMessage, Messages, Remember } from '../store.ts'
+import type { Messages } from '../store.ts'
 import type { AddMessageInside } from './add-message.ts'
 import { type AttemptRow, toAttempt } from './attempts.ts'
 import type { ContentParts } from './content-parts.ts'
@@ -149,27 +149,4 @@ export function sqliteMessages(
         return 'rescheduled'
       }),
   }
-}
-
-/** What messages use of a plan's limits, besides the monthly volume and the bytes. */
-interface Needs {
-  /** Recipients of test mail. */
-  tests: number
-  scheduled: number
-}
-
-function needsOf(accepted: readonly AcceptedMessage[]): Needs {
-  const needs: Needs = { tests: 0, scheduled: 0 }
-  for (const { message, deliveries } of accepted) {
-    if (message.mode === 'test') needs.tests += deliveries.length
-    if (message.status === 'scheduled') needs.scheduled++
-  }
-  return needs
-}
-
-function bytesOf(accepted: readonly AcceptedMessage[], record: Remember | undefined): number {
-  return accepted.reduce((sum, { message, deliveries }) => {
-    const { sizeBytes, metadata, subject } = message
-    return sum + messageStoredBytes(sizeBytes, deliveries.length, JSON.stringify(metadata), subject)
-  }, record?.body.byteLength ?? 0)
 }

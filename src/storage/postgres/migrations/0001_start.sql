@@ -3,11 +3,13 @@
 -- Writing lanes of every node (write-lane.ts). Fill factor: each group updates its row in place.
 create table nodes (
   id int generated always as identity primary key,
+  seat int, -- of a live lane that writes events (places.ts)
   group_no bigint not null default 0,
   written_to bigint not null default 0,
   seen_at timestamptz not null default clock_timestamp(),
   ended_at timestamptz
 ) with (fillfactor = 50);
+create unique index nodes_by_seat on nodes (seat) where ended_at is null;
 
 -- Counts the changes of settings. A change locks the row first, so that changes of settings are serial.
 create table configuration (

@@ -1,0 +1,123 @@
+import { UNLIMITED } from '../../model/organization.ts'
+import { bytesOf, needsOf } from '../accepted-needs.ts'
+import type { AcceptedMessage, Messages, Remember } from '../store.ts'
+import { textArray } from './arrays.ts'
+import { type NewContent, takeOver } from './contents.ts'
+import type { Group, Kind } from './group.ts'
+import type { Queries } from './transactions.ts'
+import { type Counted, keyOf, type Usage } from './usage.ts'
+
+const SCHEDULED = `select organization_id as "organizationId", count(distinct message_id)::int as count
+  from delivery_queue where organization_id = any($1::text[]) and status = 'scheduled' group by 1`
+
+/** One call of Messages.accept. */
+export interface Acceptance {
+  accepted: readonly AcceptedMessage[]
+  volume: { organizationId: string; month: string; count: number; limit: number }
+  record: Remember | undefined
+}
+
+type Answer = Awaited<ReturnType<Messages['accept']>>
+
+/** Number of messages of each organization that wait for their time. */
+export async function countScheduled(
+  { query }: Queries,
+  organizationIds: readonly string[],
+): Promise<(organizationId: string) => number> {
+  if (organizationIds.length === 0) return () => 0
+  const rows = await query<{ organizationId: string; count: number }>(SCHEDULED, [textArray(organizationIds)])
+  const counts = new Map(rows.map(({ organizationId, count }) => [organizationId, count]))
+  return (organizationId) => counts.get(organizationId) ?? 0
+}
+
+/** Contents of accepted messages. */
+export function contentsOf(accepted: readonly AcceptedMessage[]): NewContent[] {
+  return accepted.map(({ message, content }) => ({ ownerId: message.id, kind: 'content', bytes: content }))
+}
+
+/** How a group of calls is performed: those of limited plans one after the other. */
+export function acceptKind(usage: Usage): Kind<Acceptance, Answer> {
+  return {
+    rank: 1,
+    perform: async (group, all) => {
+      const refusalOf = await readLimits(group, all, usage)
+      const taken: NewContent[] = []
+      const answers = all.map((acceptance) => {
+        const refusal = refusalOf(acceptance)
+        if (refusal !== null) return refusal
+        add(group, acceptance)
+        taken.push(...contentsOf(acceptance.accepted))
+        return { kind: 'accepted' as const }
+      })
+      await takeOver(group.statements, taken)
+      return answers
+    },
+  }
+}
+
+function add({ add }: Group, { accepted, volume, record }: Acceptance): void {
+  const { organizationId, month, count } = volume
+  if (count > 0) add.use(organizationId, 'volume', count, month)
+  const { tests } = needsOf(accepted)
+  if (tests > 0) add.use(organizationId, 'test_messages', tests, month)
+  for (const each of accepted) add.message(each)
+  add.remember(record)
+}
+
+/** Reads what limited plans have used → why a call is refused, asked in their order; null if it is not. */
+async function readLimits(
+  { statements, add }: Group,
+  all: readonly Acceptance[],
+  usage: Usage,
+): Promise<(acceptance: Acceptance) => Exclude<Answer, { kind: 'accepted' }> | null> {
+  const limited = all.filter((each) => isLimited(each, usage))
+  if (limited.length === 0) return () => null
+  const organizationIds = [...new Set(limited.map(({ volume }) => volume.organizationId))].sort()
+  await usage.lock(statements, organizationIds)
+  const asked = new Map(limited.flatMap(countersOf).map((counted) => [keyOf(counted), counted]))
+  const [stored, storedScheduled] = await Promise.all([
+    usage.usedOf(statements, [...asked.values()]),
+    countScheduled(statements, limited.some(isScheduled) ? organizationIds : []),
+  ])
+  const scheduledHere = new Map<string, number>()
+
+  return (acceptance) => {
+    const { accepted, volume, record } = acceptance
+    const { organizationId, month, count, limit } = volume
+    const used = (counter: Counted['counter'], period = '') =>
+      stored({ organizationId, counter, period }) + add.used(organizationId, counter, period)
+    const isOver = count > 0 && limit !== UNLIMITED && used('volume', month) + count > limit
+    if (isOver) return { kind: 'volume_exceeded', used: used('volume', month) }
+    if (!isLimited(acceptance, usage)) return null
+    const { tests, scheduled } = needsOf(accepted)
+    const alreadyScheduled = storedScheduled(organizationId) + (scheduledHere.get(organizationId) ?? 0)
+    const refusal =
+      usage.exceeds(organizationId, 'test_messages_per_month', tests, used('test_messages', month)) ??
+      usage.exceeds(organizationId, 'scheduled_messages', scheduled, alreadyScheduled) ??
+      usage.exceeds(organizationId, 'stored_bytes', bytesOf(accepted, record), used('stored_bytes'))
+    if (refusal === null) scheduledHere.set(organizationId, (scheduledHere.get(organizationId) ?? 0) + scheduled)
+    return refusal
+  }
+}
+
+/** True if a limit could refuse the call. */
+function isLimited({ accepted, volume }: Acceptance, usage: Usage): boolean {
+  if (volume.count > 0 && volume.limit !== UNLIMITED) return true
+  const { testMessagesPerMonth, scheduledMessages, storedBytes } = usage.planOf(volume.organizationId)
+  const { tests, scheduled } = needsOf(accepted)
+  return (
+    storedBytes !== UNLIMITED ||
+    (tests > 0 && testMessagesPerMonth !== UNLIMITED) ||
+    (scheduled > 0 && scheduledMessages !== UNLIMITED)
+  )
+}
+
+const isScheduled = ({ accepted }: Acceptance) => needsOf(accepted).scheduled > 0
+
+function countersOf({ volume: { organizationId, month } }: Acceptance): Counted[] {
+  return [
+    { organizationId, counter: 'volume', period: month },
+    { organizationId, counter: 'test_messages', period: month },
+    { organizationId, counter: 'stored_bytes', period: '' },
+  ]
+}

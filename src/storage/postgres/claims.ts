@@ -1,0 +1,222 @@
+import { createAllocation } from '../allocation.ts'
+import { type DueIndex, type DueTime, mayStart, refill } from '../due-index.ts'
+import type { ClaimQueue, ClaimRequest, HeldClaim, PlannedKey } from '../store.ts'
+import { numberArray, textArray, valueArray } from './arrays.ts'
+import type { Group, MailLane } from './group.ts'
+import type { Queries, Statements } from './transactions.ts'
+
+/** One of the three queue tables, which have the same columns. */
+export interface QueueTable {
+  table: 'delivery_queue' | 'webhook_queue' | 'inbound_queue'
+  slotOf: (key: string) => number
+  /** Rows that keep their date when the clock is set; the row is `q`. */
+  isDated?: string
+  /** Wait after a lost attempt before the row is due again, ms. */
+  pauseMs?: string
+}
+
+/** A row that is leased. */
+export interface Leased {
+  id: string
+  key: string
+  /** Number of its attempt, from 1. */
+  attempts: number
+}
+
+/** Rows per call of endFutureWaits. */
+const SLICE = 5000
+
+/** A queue's statements, shared by all queues: from a plan to leases and back. */
+export interface Queue {
+  /** Leases rows by the plan, inside a change → them in the order of the plan. The keys are back on the due index once
+   *  it is committed. */
+  claim(group: Group, request: ClaimRequest): Promise<Leased[]>
+  /** The methods that are the same for all queues. `mayClaim`: keys that may start anything. */
+  methods(
+    lane: MailLane,
+    queries: Queries,
+    mayClaim?: (key: string) => boolean,
+  ): Pick<
+    ClaimQueue<unknown>,
+    'nextDueAt' | 'planClaims' | 'putBack' | 'freed' | 'release' | 'endLeases' | 'endFutureWaits'
+  >
+  /** Reads which keys wait, into the due index. */
+  load(queries: Queries): Promise<void>
+}
+
+/** A queue's table and due index → Queue. */
+export function createQueue(
+  { table, slotOf, isDated = 'false', pauseMs = '0' }: QueueTable,
+  dueIndex: DueIndex,
+): Queue {
+  // Goes from key to key along the due index: its cost is the number of keys, not of rows.
+  const dueTimes = `with recursive waiting (slot, key, at) as (
+      (select slot, key, due_at from ${table} where due_at is not null order by slot, key, due_at limit 1)
+      union all
+      select next.* from waiting w cross join lateral (
+        select slot, key, due_at from ${table} where due_at is not null and (slot, key) > (w.slot, w.key)
+        order by slot, key, due_at limit 1) next)
+    select w.key, (select min(due_at) from ${table} q where q.slot = w.slot and q.key = w.key and due_at is not null
+      and worker is null)::float8 as at from waiting w`
+  // Keys and times since when they can have something; what was claimed before that is passed over.
+  const asked = `unnest($1::smallint[], $2::text[], $3::bigint[], $4::bigint[], $5::int[])
+    with ordinality as asked (slot, key, since, until, most, number)`
+  const candidates = `select asked.number::int as number, found.id from ${asked} cross join lateral (
+      select id, due_at from ${table} q where q.slot = asked.slot and q.key = asked.key and q.due_at >= asked.since
+        and q.due_at <= asked.until and q.worker is null
+      order by q.due_at limit asked.most) found
+    order by asked.number, found.due_at, found.id`
+  const nextTimes = `select asked.key, (select min(due_at) from ${table} q where q.slot = asked.slot
+      and q.key = asked.key and q.due_at >= asked.since and q.worker is null)::float8 as at
+    from ${asked} order by asked.number`
+  const lease = `update ${table} q set worker = $2, attempts = q.attempts + 1, attempted_at = $3::bigint
+    from unnest($1::text[]) as chosen (id) where q.id = chosen.id and q.worker is null and q.due_at is not null
+    returning q.id, q.key, q.attempts`
+  const release = `update ${table} q set worker = null, attempts = q.attempts - 1, attempted_at = q.recorded_at,
+      due_at = $4::bigint
+    from unnest($1::text[], $2::text[], $3::int[]) as given (id, worker, attempts)
+    where q.id = given.id and q.worker = given.worker and q.attempts = given.attempts returning q.key`
+  const end = `update ${table} q set worker = null, due_at = $2::bigint + ${pauseMs}
+    where q.worker = $1 and not q.id = any($3::text[]) returning q.key, q.due_at::float8 as at`
+  const isFuture = `q.worker is null and not ${isDated} and coalesce(q.attempted_at, q.accepted_at) > $2::bigint`
+  const future = `with slice as materialized (select * from ${table} where id > $1 order by id limit ${SLICE})
+    select (select max(id) from slice) as last, (select count(*) from slice)::int as size,
+      (select string_agg(q.id, ' ') from slice q where q.due_at > $2::bigint and ${isFuture}) as wrong`
+  const makeDue = `update ${table} q set due_at = $2::bigint
+    from unnest($1::text[]) as wrong (id) where q.id = wrong.id and ${isFuture} returning q.key`
+
+  const columnsOf = (plan: readonly PlannedKey[], now: number, most: (planned: PlannedKey) => number) => [
+    numberArray(plan.map(({ key }) => slotOf(key))),
+    textArray(plan.map(({ key }) => key)),
+    numberArray(plan.map(({ dueAt }) => dueAt)),
+    numberArray(plan.map(({ dueUntil }) => dueUntil ?? now)),
+    numberArray(plan.map(most)),
+  ]
+
+  const claim: Queue['claim'] = async ({ statements, add }, { now, limit, worker, plan }) => {
+    const whole = createAllocation(limit)
+    const columns = columnsOf(plan, now, ({ quotas }) => Math.max(0, whole.capacityFor(quotas)))
+    const found = await statements.query<{ number: number; id: string }>(candidates, columns)
+    const chosen = choose(plan, limit, found)
+    const [rows, times] = await Promise.all([
+      leaseAll(statements, chosen.ids, worker, now),
+      statements.query<{ key: string; at: number | null }>(nextTimes, columns),
+    ])
+    const next = new Map(times.map(({ key, at }) => [key, at]))
+    add.afterCommit(() => {
+      for (const { key, dueAt } of plan) {
+        const blocker = chosen.untouched.get(key)
+        if (blocker !== undefined) dueIndex.putBehind(key, dueAt, blocker)
+      }
+      for (const { key } of plan) {
+        const at = next.get(key) ?? null
+        if (at === null || chosen.untouched.has(key)) continue
+        const filled = chosen.filled.get(key)
+        if (filled === undefined || at > now) dueIndex.offer(key, at)
+        // Behind keys that found nothing left, so that keys of one quota take turns.
+        else dueIndex.putBehind(key, at, filled)
+      }
+    })
+    return rows
+  }
+  const leaseAll = async (statements: Statements, ids: readonly string[], worker: string, now: number) => {
+    if (ids.length === 0) return []
+    const rows = await statements.query<Leased>(lease, [textArray(ids), worker, now])
+    const byId = new Map(rows.map((row) => [row.id, row]))
+    return ids.flatMap((id) => byId.get(id) ?? [])
+  }
+
+  return {
+    claim,
+    load: async ({ query }) => {
+      const times = await query<{ key: string; at: number | null }>(dueTimes)
+      refill(
+        dueIndex,
+        times.filter((each): each is DueTime => each.at !== null),
+      )
+    },
+    methods: (lane, queries, mayClaim = () => true) => {
+      let looked = ''
+      return {
+        nextDueAt: async (look, now) =>
+          dueIndex.nextAt(
+            mayStart((key, at) => mayClaim(key) && look(key, at)),
+            now,
+          ),
+        planClaims: async (request) =>
+          dueIndex.plan({ ...request, look: (key, at) => mayClaim(key) && request.look(key, at) }),
+        putBack: async (plan) => dueIndex.putBack(plan),
+        freed: async (blockers) => blockers.forEach(dueIndex.freed),
+        release: (claims: readonly HeldClaim[], dueAt) =>
+          lane.perform(async ({ statements, add }) => {
+            const rows = await statements.query<{ key: string }>(release, [
+              textArray(claims.map(({ id }) => id)),
+              textArray(claims.map(({ worker }) => worker)),
+              valueArray(claims.map(({ attempt }) => attempt)),
+              dueAt,
+            ])
+            add.afterCommit(() => {
+              for (const { key } of rows) dueIndex.offer(key, dueAt)
+            })
+          }),
+        endLeases: (worker, underWay, now) =>
+          lane.perform(async ({ statements, add }) => {
+            const rows = await statements.query<DueTime>(end, [worker, now, textArray([...underWay])])
+            add.afterCommit(() => {
+              for (const { key, at } of rows) dueIndex.offer(key, at)
+            })
+            return rows.length
+          }),
+        endFutureWaits: async (now) => {
+          const [row] = await queries.query<{ last: string | null; size: number; wrong: string | null }>(future, [
+            looked,
+            now,
+          ])
+          const wrong = row?.wrong?.split(' ') ?? []
+          if (wrong.length > 0) {
+            await lane.perform(async ({ statements, add }) => {
+              const rows = await statements.query<{ key: string }>(makeDue, [textArray(wrong), now])
+              add.afterCommit(() => {
+                for (const { key } of rows) dueIndex.offer(key, now)
+              })
+            })
+          }
+          const isLast = (row?.size ?? 0) < SLICE
+          looked = isLast ? '' : (row?.last ?? '')
+          return !isLast
+        },
+      }
+    },
+  }
+}
+
+/** What one claim takes. */
+interface Chosen {
+  ids: string[]
+  /** Keys that got nothing, and those that got some and could have more, with the quota that is used up. */
+  untouched: Map<string, string>
+  filled: Map<string, string>
+}
+
+/** Plan, limit, and what could be claimed of each key → what is claimed: of the keys in their order, as many as the
+ *  quotas leave. */
+function choose(plan: readonly PlannedKey[], limit: number, found: readonly { number: number; id: string }[]): Chosen {
+  const allocation = createAllocation(limit)
+  const byNumber = Map.groupBy(found, ({ number }) => number)
+  const chosen: Chosen = { ids: [], untouched: new Map(), filled: new Map() }
+  const blockerOf = ({ quotas }: PlannedKey) => (allocation.left() <= 0 ? null : allocation.blockedBy(quotas))
+  for (const [at, planned] of plan.entries()) {
+    const { key, quotas } = planned
+    const blocker = blockerOf(planned)
+    if (blocker !== null) {
+      chosen.untouched.set(key, blocker)
+      continue
+    }
+    const rows = (byNumber.get(at + 1) ?? []).slice(0, Math.max(0, allocation.capacityFor(quotas)))
+    chosen.ids.push(...rows.map(({ id }) => id))
+    allocation.took(quotas, rows.length)
+    const filled = blockerOf(planned)
+    if (filled !== null) chosen.filled.set(key, filled)
+  }
+  return chosen
+}

@@ -1,0 +1,119 @@
+import type { Delivery } from '../../model/delivery.ts'
+import { type Domain, trackingHostOf } from '../../model/domain.ts'
+import type { ClaimedDelivery, Deliveries, DeliveryClaimRequest } from '../store.ts'
+import { textArray } from './arrays.ts'
+import type { Leased, Queue } from './claims.ts'
+import { readContent } from './contents.ts'
+import { postgresEngagement } from './engagement.ts'
+import type { Group, MailLane } from './group.ts'
+import { postgresLateRecords } from './late-records.ts'
+import {
+  DELIVERY_COLUMNS,
+  DELIVERY_STATE,
+  type DeliveryRow,
+  MESSAGE_COLUMNS,
+  type MessageRow,
+  toMessage,
+} from './message-row.ts'
+import type { Mirror } from './mirror.ts'
+import type { Reads } from './reads.ts'
+import { recordKind } from './record-delivery.ts'
+import type { Queries } from './transactions.ts'
+import { postgresUnsubscribables } from './unsubscribables.ts'
+
+const DELIVERIES = `select ${DELIVERY_COLUMNS} from deliveries d ${DELIVERY_STATE} where d.id = any($1::text[])`
+const OF_DELIVERIES = 'in (select message_id from deliveries where id = any($1::text[]))'
+const MESSAGES = `select ${MESSAGE_COLUMNS} from messages m where m.id ${OF_DELIVERIES}`
+const CONTENTS = `select c.owner_id as id, c.content from messages m
+  join contents c on c.owner_id = m.id and c.kind = 'content'
+  where m.id ${OF_DELIVERIES} and m.size_bytes <= coalesce($2::bigint, m.size_bytes)`
+const EXPIRED = `select id from delivery_queue where expires_at <= $1 and worker is null and due_at <= $1
+  order by expires_at limit $2`
+const LEASE_EXPIRED = `update delivery_queue q set worker = $2, attempts = q.attempts + 1, attempted_at = $3::bigint
+  from unnest($1::text[]) as expired (id) where q.id = expired.id and q.worker is null
+  returning q.id, q.key, q.attempts`
+
+export function postgresDeliveries(
+  reads: Reads,
+  lane: MailLane,
+  inside: { queue: Queue; domains: Mirror<Domain>; offer: (key: string, at: number) => void },
+): Deliveries {
+  const { queue, domains } = inside
+  const record = recordKind(inside.offer)
+  const claimed = (group: Group, rows: readonly Leased[], request: { worker: string; contentBytes?: number }) =>
+    readClaimed(group.statements, rows, request, domains)
+
+  return {
+    ...queue.methods(lane, reads),
+    claimDue: (request: DeliveryClaimRequest) =>
+      request.plan.length === 0
+        ? Promise.resolve([])
+        : lane.perform(async (group) => claimed(group, await queue.claim(group, request), request)),
+    claimExpired: async ({ now, limit, worker }) => {
+      if ((await reads.query(EXPIRED, [now, 1])).length === 0) return []
+      return lane.perform(async (group) => {
+        const { query } = group.statements
+        const expired = await query<{ id: string }>(EXPIRED, [now, limit])
+        const ids = expired.map(({ id }) => id)
+        const rows = await query<Leased>(LEASE_EXPIRED, [textArray(ids), worker, now])
+        const byId = new Map(rows.map((row) => [row.id, row]))
+        const inOrder = ids.flatMap((id) => byId.get(id) ?? [])
+        return claimed(group, inOrder, { worker, contentBytes: -1 })
+      })
+    },
+    content: (messageId) => readContent(reads, messageId, 'content'),
+    record: (each) => lane.write(record, each),
+    get: (id) => readDelivery(reads, id),
+    ...postgresLateRecords(reads, lane),
+    ...postgresEngagement(lane),
+    ...postgresUnsubscribables(reads, lane),
+  }
+}
+
+/** A delivery with its message; null if there is none. */
+async function readDelivery(
+  queries: Queries,
+  id: string,
+): Promise<{ delivery: Delivery; message: ReturnType<typeof toMessage> } | null> {
+  const ids = textArray([id])
+  const [delivery] = await queries.query<DeliveryRow>(DELIVERIES, [ids])
+  const [message] = await queries.query<MessageRow>(MESSAGES, [ids])
+  return delivery === undefined || message === undefined ? null : { delivery, message: toMessage(message) }
+}
+
+/** Leased rows → claims with what their attempts require. Contents above `contentBytes` stay in the store. */
+async function readClaimed(
+  { query }: Queries,
+  rows: readonly Leased[],
+  { worker, contentBytes }: { worker: string; contentBytes?: number },
+  domains: Mirror<Domain>,
+): Promise<ClaimedDelivery[]> {
+  if (rows.length === 0) return []
+  const ids = textArray(rows.map(({ id }) => id))
+  const limit = contentBytes === undefined || contentBytes === Number.POSITIVE_INFINITY ? null : contentBytes
+  const [deliveries, messages, contents] = await Promise.all([
+    query<DeliveryRow>(DELIVERIES, [ids]),
+    query<MessageRow>(MESSAGES, [ids]),
+    query<{ id: string; content: Uint8Array }>(CONTENTS, [ids, limit]),
+  ])
+  const deliveryOf = new Map(deliveries.map((delivery) => [delivery.id, delivery]))
+  const messageOf = new Map(messages.map((message) => [message.id, toMessage(message)]))
+  const contentOf = new Map(contents.map(({ id, content }) => [id, new Uint8Array(content)]))
+  return rows.map(({ id }): ClaimedDelivery => {
+    const delivery = deliveryOf.get(id)
+    const message = delivery === undefined ? undefined : messageOf.get(delivery.messageId)
+    if (delivery === undefined || message === undefined) throw new Error(`${id} waits and has no message`)
+    const domain = domains.get(message.domainId)
+    return {
+      delivery,
+      message,
+      content: contentOf.get(message.id) ?? null,
+      signingKeys: domain?.dkim.filter((key) => key.state === 'active') ?? [],
+      domainName: domain?.name ?? '',
+      ownership: domain === null ? null : { status: domain.status, provedBy: domain.provedBy },
+      returnPathHost: domain?.returnPathHost ?? '',
+      trackingHost: domain === null ? null : trackingHostOf(domain),
+      worker,
+    }
+  })
+}

@@ -1,0 +1,323 @@
+import type { Event } from '../../model/event.ts'
+import { FIXED_LIMITS } from '../../model/limits.ts'
+import type { PostAttempt } from '../../model/post-attempt.ts'
+import { concerns, type Webhook } from '../../model/webhook.ts'
+import type { DueIndex } from '../due-index.ts'
+import { webhookDeliveryId } from '../fan-out-targets.ts'
+import { slotOf } from '../slots.ts'
+import type { ClaimedWebhookDelivery, WebhookDeliveries } from '../store.ts'
+import { toWebhook, type WebhookRow } from '../webhook-rows.ts'
+import { textArray, valueArray } from './arrays.ts'
+import type { Leased, Queue } from './claims.ts'
+import type { FanOut } from './fan-out.ts'
+import type { Kind, MailLane } from './group.ts'
+import { insertInto } from './insert.ts'
+import type { Mirror } from './mirror.ts'
+import type { Reads } from './reads.ts'
+import type { Queries, Statements } from './transactions.ts'
+import { type MirroredWebhook, WEBHOOK_COLUMNS } from './webhooks.ts'
+import type { Writer } from './writer.ts'
+
+type PostRecord = Parameters<WebhookDeliveries['record']>[0]
+type Answer = Awaited<ReturnType<WebhookDeliveries['record']>>
+
+const DETAILS = `select d.id, d.event_id as "eventId", d.type, e.body, e.organization_id as "organizationId",
+    e.message_id as "messageId"
+  from webhook_deliveries d join events e on e.id = d.event_id where d.id = any($1::text[])`
+const HELD = `select q.id, q.key as "webhookId" from unnest($1::text[], $2::text[], $3::int[]) as claimed (id, worker, attempts)
+  join webhook_queue q on q.id = claimed.id and q.worker = claimed.worker and q.attempts = claimed.attempts
+  order by q.id for update of q`
+const UNQUEUE = 'delete from webhook_queue where id = any($1::text[])'
+const WAIT = `update webhook_queue q set worker = null, recorded = q.recorded + 1, due_at = later.due_at,
+    recorded_at = later.recorded_at
+  from unnest($1::text[], $2::bigint[], $3::bigint[]) as later (id, due_at, recorded_at) where q.id = later.id`
+const FAILED = 'update webhook_deliveries set failed = true where id = any($1::text[])'
+// In order of their IDs, so that two groups do not wait for each other.
+const COUNT = `update webhooks w set
+    last_success_at = coalesce(c.succeeded_at, w.last_success_at),
+    last_failure_at = coalesce(c.failed_at, w.last_failure_at),
+    consecutive_failures = case when c.since_success then 0 else w.consecutive_failures end + c.failures,
+    failing_since = case when c.failing_since is null then case when c.since_success then null else w.failing_since end
+      when c.since_success then c.failing_since else coalesce(w.failing_since, c.failing_since) end
+  from unnest($1::text[], $2::bigint[], $3::bigint[], $4::boolean[], $5::int[], $6::bigint[])
+    as c (id, succeeded_at, failed_at, since_success, failures, failing_since)
+  where w.id = c.id`
+const WEBHOOKS = `select ${WEBHOOK_COLUMNS} from webhooks where id = any($1::text[])`
+const PAUSE = `update webhooks set status = 'paused', disabled_reason = $2, updated_at = $3 where id = $1`
+const FIND = `select d.id, d.webhook_id as "webhookId", d.organization_id as "organizationId",
+    d.created_at::float8 as "createdAt", q.worker, q.id is not null as "isQueued",
+    (select count(*) from webhook_attempts a where a.delivery_id = d.id)::int as attempts
+  from webhook_deliveries d left join webhook_queue q on q.id = d.id where d.id = $1 for no key update of d`
+const RETRY = `insert into webhook_queue as q
+    (id, organization_id, slot, key, due_at, attempts, recorded, attempted_at, recorded_at, accepted_at)
+  values ($1, $2, $3, $4, $5, $6, $6, $7, $7, $8) on conflict (id) do update set due_at = excluded.due_at`
+const LAST_ATTEMPT = `select number, at::float8 as at from webhook_attempts where delivery_id = $1 order by number desc limit 1`
+const PENDING = 'update webhook_deliveries set failed = false where id = $1'
+const EVENT_PLACE = 'select created_at::float8 as at, place::float8 as place from events where id = $1'
+const EVENTS_OF_RANGE = `select id, type, mode, domain_id as "domainId", created_at::float8 as "createdAt" from events
+  where organization_id = $1 and (created_at, place) > ($2, $3) and created_at < $4
+    and ($5::text is null or type = $5) order by created_at, place limit $6`
+// Of each event, what is still pending there and how often it was queued.
+const QUEUED_OF = `select d.event_id as "eventId", count(*)::int as count, count(q.id)::int as open
+  from webhook_deliveries d left join webhook_queue q on q.id = d.id
+  where d.event_id = any($1::text[]) and d.webhook_id = $2 group by 1`
+
+const addAttempts = insertInto<PostAttempt & { deliveryId: string }>('webhook_attempts', {
+  delivery_id: ['text', ({ deliveryId }) => deliveryId],
+  number: ['int', ({ number }) => number],
+  at: ['bigint', ({ at }) => at],
+  duration_ms: ['bigint', ({ durationMs }) => durationMs],
+  status_code: ['int', ({ statusCode }) => statusCode],
+  error: ['text', ({ error }) => error],
+  response_excerpt: ['text', ({ responseExcerpt }) => responseExcerpt],
+})
+interface Replayed {
+  id: string
+  organizationId: string
+  webhookId: string
+  event: Pick<Event, 'id' | 'type'>
+  now: number
+}
+const addReplayed = insertInto<Replayed>(
+  'webhook_deliveries',
+  {
+    id: ['text', ({ id }) => id],
+    organization_id: ['text', ({ organizationId }) => organizationId],
+    webhook_id: ['text', ({ webhookId }) => webhookId],
+    event_id: ['text', ({ event }) => event.id],
+    type: ['text', ({ event }) => event.type],
+    created_at: ['bigint', ({ now }) => now],
+  },
+  'on conflict do nothing',
+)
+const queueReplayed = insertInto<Replayed>(
+  'webhook_queue',
+  {
+    id: ['text', ({ id }) => id],
+    organization_id: ['text', ({ organizationId }) => organizationId],
+    slot: ['smallint', ({ webhookId }) => slotOf(webhookId)],
+    key: ['text', ({ webhookId }) => webhookId],
+    due_at: ['bigint', ({ now }) => now],
+    accepted_at: ['bigint', ({ now }) => now],
+  },
+  'on conflict do nothing',
+)
+
+export function postgresWebhookDeliveries(
+  reads: Reads,
+  lane: MailLane,
+  inside: {
+    writer: Writer
+    queue: Queue
+    webhooks: Mirror<MirroredWebhook>
+    dueIndex: DueIndex
+    fanOut: FanOut
+  },
+): Omit<WebhookDeliveries, 'get' | 'list' | 'ofMessage'> {
+  const { writer, queue, webhooks, dueIndex, fanOut } = inside
+  const isActive = (webhookId: string) => webhooks.get(webhookId)?.status === 'active'
+  const record: Kind<PostRecord, Answer> = {
+    rank: 3,
+    perform: ({ statements, add }, records) =>
+      recordPosts(statements, records, (key, at) => add.afterCommit(() => dueIndex.offer(key, at))),
+  }
+  return {
+    ...queue.methods(lane, reads, isActive),
+    claimDue: (request) =>
+      request.plan.length === 0
+        ? Promise.resolve([])
+        : lane.perform(async (group) => {
+            const plan = request.plan.filter(({ key }) => isActive(key)) // others were paused since the plan was made
+            const rows = await queue.claim(group, { ...request, plan })
+            return readClaimed(group.statements, rows, request.worker, webhooks)
+          }),
+    fanOutSome: () => fanOut.some(lane),
+    record: (post) => {
+      if (post.pauseReason === null) return lane.write(record, post)
+      return pausing(writer, post, post.pauseReason, dueIndex)
+    },
+    ...repeats(lane, dueIndex),
+  }
+}
+
+/** Writes the result of a claim that pauses its webhook, which is a change of settings. */
+async function pausing(writer: Writer, post: PostRecord, reason: string, dueIndex: DueIndex): Promise<Answer> {
+  const offers: [key: string, at: number][] = []
+  const answer = await writer.writeSettings(async (statements): Promise<Answer> => {
+    const [recorded] = await recordPosts(statements, [post], (key, at) => offers.push([key, at]))
+    if (recorded?.kind !== 'recorded') return { kind: 'lease_lost' }
+    const { id } = recorded.webhook
+    await statements.run(PAUSE, [id, reason, post.now])
+    statements.changed('webhook', id)
+    const [webhook] = await readWebhooks(statements, [id])
+    return webhook === undefined ? recorded : { kind: 'recorded', webhook }
+  })
+  for (const [key, at] of offers) dueIndex.offer(key, at)
+  return answer
+}
+
+async function readClaimed(
+  { query }: Queries,
+  rows: readonly Leased[],
+  worker: string,
+  webhooks: Mirror<MirroredWebhook>,
+): Promise<ClaimedWebhookDelivery[]> {
+  if (rows.length === 0) return []
+  const details = await query<
+    Pick<ClaimedWebhookDelivery, 'id' | 'eventId' | 'type' | 'body' | 'organizationId' | 'messageId'>
+  >(DETAILS, [textArray(rows.map(({ id }) => id))])
+  const byId = new Map(details.map((detail) => [detail.id, detail]))
+  return rows.map(({ id, key, attempts }) => {
+    const detail = byId.get(id)
+    const webhook = webhooks.get(key)
+    if (detail === undefined || webhook === null) throw new Error(`${id} waits and has no event or no webhook`)
+    const { url, format, secrets } = webhook
+    return { ...detail, webhookId: key, url, format, secrets, attempt: attempts, worker }
+  })
+}
+
+/** Writes results of claims → the answers, in order. `offer`: a key has something due again. */
+async function recordPosts(
+  statements: Statements,
+  records: readonly PostRecord[],
+  offer: (key: string, at: number) => void,
+): Promise<Answer[]> {
+  const rows = await statements.query<{ id: string; webhookId: string }>(HELD, [
+    textArray(records.map(({ deliveryId }) => deliveryId)),
+    textArray(records.map(({ worker }) => worker)),
+    valueArray(records.map(({ attempt }) => attempt.number)),
+  ])
+  const held = new Map(rows.map(({ id, webhookId }) => [id, webhookId]))
+  const recorded: (PostRecord & { webhookId: string })[] = []
+  const webhookOf = records.map((record) => {
+    const webhookId = held.get(record.deliveryId)
+    if (webhookId === undefined) return null
+    held.delete(record.deliveryId) // a second record of the same claim finds it recorded
+    recorded.push({ ...record, webhookId })
+    if (record.nextAttemptAt !== null) offer(webhookId, record.nextAttemptAt)
+    return webhookId
+  })
+  if (recorded.length === 0) return records.map(() => ({ kind: 'lease_lost' }))
+  const idsOf = (of: readonly PostRecord[]) => textArray(of.map(({ deliveryId }) => deliveryId))
+  const later = recorded.filter(({ nextAttemptAt }) => nextAttemptAt !== null)
+  const failed = recorded.filter(({ status }) => status === 'failed')
+  const [, , , , , webhooks] = await Promise.all([
+    statements.run(UNQUEUE, [idsOf(recorded.filter(({ nextAttemptAt }) => nextAttemptAt === null))]),
+    statements.run(WAIT, [
+      idsOf(later),
+      valueArray(later.map(({ nextAttemptAt }) => nextAttemptAt)),
+      valueArray(later.map(({ attempt }) => attempt.at)),
+    ]),
+    failed.length === 0 ? 0 : statements.run(FAILED, [idsOf(failed)]),
+    addAttempts(
+      statements,
+      recorded.map(({ deliveryId, attempt }) => ({ ...attempt, deliveryId })),
+    ),
+    countResults(statements, recorded),
+    readWebhooks(statements, [...new Set(recorded.map(({ webhookId }) => webhookId))]),
+  ])
+  const byId = new Map(webhooks.map((webhook) => [webhook.id, webhook]))
+  return webhookOf.map((id): Answer => {
+    const webhook = id === null ? undefined : byId.get(id)
+    return webhook === undefined ? { kind: 'lease_lost' } : { kind: 'recorded', webhook }
+  })
+}
+
+async function readWebhooks({ query }: Queries, ids: readonly string[]): Promise<Webhook[]> {
+  return (await query<WebhookRow>(WEBHOOKS, [textArray(ids)])).map(toWebhook)
+}
+
+/** Results of one webhook in order: times of the last success and failure, and failures since then. */
+interface Results {
+  webhookId: string
+  succeededAt: number | null
+  failedAt: number | null
+  failures: number
+  failingSince: number | null
+}
+
+async function countResults(
+  { run }: Statements,
+  records: readonly (PostRecord & { webhookId: string })[],
+): Promise<void> {
+  const byWebhook = new Map<string, Results>()
+  for (const { webhookId, status, now } of records) {
+    const known = byWebhook.get(webhookId)
+    const results = known ?? { webhookId, succeededAt: null, failedAt: null, failures: 0, failingSince: null }
+    byWebhook.set(webhookId, results)
+    if (status === 'delivered') Object.assign(results, { succeededAt: now, failures: 0, failingSince: null })
+    else {
+      results.failedAt = now
+      results.failingSince ??= now
+      if (status === 'failed') results.failures++
+    }
+  }
+  const rows = [...byWebhook.values()].sort((one, other) => (one.webhookId < other.webhookId ? -1 : 1))
+  await run(COUNT, [
+    valueArray(rows.map(({ webhookId }) => webhookId)),
+    valueArray(rows.map(({ succeededAt }) => succeededAt)),
+    valueArray(rows.map(({ failedAt }) => failedAt)),
+    valueArray(rows.map(({ succeededAt }) => succeededAt !== null)),
+    valueArray(rows.map(({ failures }) => failures)),
+    valueArray(rows.map(({ failingSince }) => failingSince)),
+  ])
+}
+
+/** Manual retries and replays. */
+function repeats(lane: MailLane, dueIndex: DueIndex): Pick<WebhookDeliveries, 'retry' | 'replay'> {
+  return {
+    retry: (id, now) =>
+      lane.perform(async ({ statements, add }) => {
+        const { query, run } = statements
+        const [found] = await query<{
+          webhookId: string
+          organizationId: string
+          createdAt: number
+          worker: string | null
+          attempts: number
+        }>(FIND, [id])
+        if (found === undefined) throw new Error(`there is no webhook delivery ${id}`)
+        if (found.attempts >= FIXED_LIMITS.webhookAttempts) return 'limit'
+        if (found.worker !== null) return 'under_way'
+        const { webhookId, organizationId, createdAt } = found
+        const [last] = await query<{ number: number; at: number }>(LAST_ATTEMPT, [id])
+        const counts = [last?.number ?? 0, last?.at ?? null]
+        await run(RETRY, [id, organizationId, slotOf(webhookId), webhookId, now, ...counts, createdAt])
+        await run(PENDING, [id])
+        add.afterCommit(() => dueIndex.offer(webhookId, now))
+        return 'queued'
+      }),
+    replay: (webhookId, { from, before, type, afterEvent }, limit, now) =>
+      lane.perform(async ({ statements, add }) => {
+        const { query } = statements
+        const [webhook] = await readWebhooks(statements, [webhookId])
+        if (webhook === undefined) throw new Error(`there is no webhook ${webhookId}`)
+        const { organizationId } = webhook
+        const [start] = afterEvent === null ? [] : await query<{ at: number; place: number }>(EVENT_PLACE, [afterEvent])
+        const { at, place } = start ?? { at: from, place: 0 }
+        const found = await query<Pick<Event, 'id' | 'type' | 'mode' | 'domainId' | 'createdAt'>>(EVENTS_OF_RANGE, [
+          organizationId,
+          at,
+          place,
+          before,
+          type,
+          limit + 1,
+        ])
+        const events = found.slice(0, limit)
+        const known = await query<{ eventId: string; count: number; open: number }>(QUEUED_OF, [
+          textArray(events.map(({ id }) => id)),
+          webhookId,
+        ])
+        const queuedOf = new Map(known.map((row) => [row.eventId, row]))
+        const rows = events.flatMap((event): Replayed[] => {
+          const { count, open } = queuedOf.get(event.id) ?? { count: 0, open: 0 }
+          if (!concerns(webhook, event) || open > 0 || count >= FIXED_LIMITS.replaysOfEvent) return []
+          return [{ id: webhookDeliveryId(event.id, webhookId, now), organizationId, webhookId, event, now }]
+        })
+        await addReplayed(statements, rows)
+        await queueReplayed(statements, rows)
+        add.afterCommit(() => dueIndex.offer(webhookId, now))
+        return { queued: rows.length, more: found.length > limit ? (events.at(-1)?.id ?? null) : null }
+      }),
+  }
+}
