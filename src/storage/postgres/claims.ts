@@ -24,7 +24,7 @@ export interface Leased {
 }
 
 /** Rows per call of endFutureWaits. */
-const SLICE = 5000
+const SLICE = 2000
 
 /** A queue's statements, shared by all queues: from a plan to leases and back. */
 export interface Queue {

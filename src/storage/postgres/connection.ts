@@ -106,8 +106,9 @@ class OneConnection implements Connection {
     this.#reserved = await withinDeadline(this.#sql.reserve(), CONNECT_MS)
   }
 
-  query<Row>(text: string, values: readonly unknown[] = [], deadlineMs = DEADLINE_MS): Promise<Row[]> {
-    return this.#ask<Row[]>(text, values, deadlineMs)
+  async query<Row>(text: string, values: readonly unknown[] = [], deadlineMs = DEADLINE_MS): Promise<Row[]> {
+    // The driver's array has further properties.
+    return [...(await this.#ask<Row[]>(text, values, deadlineMs))]
   }
 
   async run(text: string, values: readonly unknown[] = []): Promise<number> {

@@ -57,8 +57,8 @@ const EVENT_PLACE = 'select created_at::float8 as at, place::float8 as place fro
 const EVENTS_OF_RANGE = `select id, type, mode, domain_id as "domainId", created_at::float8 as "createdAt" from events
   where organization_id = $1 and (created_at, place) > ($2, $3) and created_at < $4
     and ($5::text is null or type = $5) order by created_at, place limit $6`
-// Of each event, what is still pending there and how often it was queued.
-const QUEUED_OF = `select d.event_id as "eventId", count(*)::int as count, count(q.id)::int as open
+// Of each event, its deliveries to the webhook and how many of them are pending.
+const QUEUED_OF = `select d.event_id as "eventId", string_agg(d.id, ' ') as ids, count(q.id)::int as open
   from webhook_deliveries d left join webhook_queue q on q.id = d.id
   where d.event_id = any($1::text[]) and d.webhook_id = $2 group by 1`
 
@@ -78,30 +78,22 @@ interface Replayed {
   event: Pick<Event, 'id' | 'type'>
   now: number
 }
-const addReplayed = insertInto<Replayed>(
-  'webhook_deliveries',
-  {
-    id: ['text', ({ id }) => id],
-    organization_id: ['text', ({ organizationId }) => organizationId],
-    webhook_id: ['text', ({ webhookId }) => webhookId],
-    event_id: ['text', ({ event }) => event.id],
-    type: ['text', ({ event }) => event.type],
-    created_at: ['bigint', ({ now }) => now],
-  },
-  'on conflict do nothing',
-)
-const queueReplayed = insertInto<Replayed>(
-  'webhook_queue',
-  {
-    id: ['text', ({ id }) => id],
-    organization_id: ['text', ({ organizationId }) => organizationId],
-    slot: ['smallint', ({ webhookId }) => slotOf(webhookId)],
-    key: ['text', ({ webhookId }) => webhookId],
-    due_at: ['bigint', ({ now }) => now],
-    accepted_at: ['bigint', ({ now }) => now],
-  },
-  'on conflict do nothing',
-)
+const addReplayed = insertInto<Replayed>('webhook_deliveries', {
+  id: ['text', ({ id }) => id],
+  organization_id: ['text', ({ organizationId }) => organizationId],
+  webhook_id: ['text', ({ webhookId }) => webhookId],
+  event_id: ['text', ({ event }) => event.id],
+  type: ['text', ({ event }) => event.type],
+  created_at: ['bigint', ({ now }) => now],
+})
+const queueReplayed = insertInto<Replayed>('webhook_queue', {
+  id: ['text', ({ id }) => id],
+  organization_id: ['text', ({ organizationId }) => organizationId],
+  slot: ['smallint', ({ webhookId }) => slotOf(webhookId)],
+  key: ['text', ({ webhookId }) => webhookId],
+  due_at: ['bigint', ({ now }) => now],
+  accepted_at: ['bigint', ({ now }) => now],
+})
 
 export function postgresWebhookDeliveries(
   reads: Reads,
@@ -304,15 +296,17 @@ function repeats(lane: MailLane, dueIndex: DueIndex): Pick<WebhookDeliveries, 'r
           limit + 1,
         ])
         const events = found.slice(0, limit)
-        const known = await query<{ eventId: string; count: number; open: number }>(QUEUED_OF, [
+        const known = await query<{ eventId: string; ids: string; open: number }>(QUEUED_OF, [
           textArray(events.map(({ id }) => id)),
           webhookId,
         ])
         const queuedOf = new Map(known.map((row) => [row.eventId, row]))
         const rows = events.flatMap((event): Replayed[] => {
-          const { count, open } = queuedOf.get(event.id) ?? { count: 0, open: 0 }
-          if (!concerns(webhook, event) || open > 0 || count >= FIXED_LIMITS.replaysOfEvent) return []
-          return [{ id: webhookDeliveryId(event.id, webhookId, now), organizationId, webhookId, event, now }]
+          const { ids, open } = queuedOf.get(event.id) ?? { ids: '', open: 0 }
+          const id = webhookDeliveryId(event.id, webhookId, now)
+          const before = ids.split(' ')
+          const isRefused = open > 0 || before.length >= FIXED_LIMITS.replaysOfEvent || before.includes(id)
+          return isRefused || !concerns(webhook, event) ? [] : [{ id, organizationId, webhookId, event, now }]
         })
         await addReplayed(statements, rows)
         await queueReplayed(statements, rows)
