@@ -61,11 +61,12 @@ export function createQueue(
   // Keys and times since when they can have something; what was claimed before that is passed over.
   const asked = `unnest($1::smallint[], $2::text[], $3::bigint[], $4::bigint[], $5::int[])
     with ordinality as asked (slot, key, since, until, most, number)`
+  // PostgreSQL goes from key to key in their order and stops at $6. Keys that share a quota bring too many rows.
   const candidates = `select asked.number::int as number, found.id from ${asked} cross join lateral (
-      select id, due_at from ${table} q where q.slot = asked.slot and q.key = asked.key and q.due_at >= asked.since
+      select id from ${table} q where q.slot = asked.slot and q.key = asked.key and q.due_at >= asked.since
         and q.due_at <= asked.until and q.worker is null
       order by q.due_at limit asked.most) found
-    order by asked.number, found.due_at, found.id`
+    limit $6`
   const nextTimes = `select asked.key, (select min(due_at) from ${table} q where q.slot = asked.slot
       and q.key = asked.key and q.due_at >= asked.since and q.worker is null)::float8 as at
     from ${asked} order by asked.number`
@@ -96,7 +97,7 @@ export function createQueue(
   const claim: Queue['claim'] = async ({ statements, add }, { now, limit, worker, plan }) => {
     const whole = createAllocation(limit)
     const columns = columnsOf(plan, now, ({ quotas }) => Math.max(0, whole.capacityFor(quotas)))
-    const found = await statements.query<{ number: number; id: string }>(candidates, columns)
+    const found = await statements.query<{ number: number; id: string }>(candidates, [...columns, 2 * limit])
     const chosen = choose(plan, limit, found)
     const [rows, times] = await Promise.all([
       leaseAll(statements, chosen.ids, worker, now),

@@ -89,7 +89,7 @@ export async function openPostgresStore(options: {
 }): Promise<PostgresStore> {
   const { url, dataDir, now, plans = () => UNLIMITED_PLAN, onUpgrade } = options
   const address = parseDatabaseUrl(url)
-  const open = (name: string) => connect({ address, name: `postrider ${name}` })
+  const open = (name: string, settings = {}) => connect({ address, name: `postrider ${name}`, settings })
   const first = await open('start')
   let encryption: Encryption
   let settingsLane: number
@@ -128,7 +128,7 @@ export async function openPostgresStore(options: {
   }
   const fanOut = createFanOut(mirrors.webhook, due.webhookDeliveries)
   const lane = createMailLane({
-    connect: connectTo('mail'),
+    connect: () => open('mail', INDEXES_ONLY),
     ...mailLane,
     settled: writer.settled,
     accompany,
@@ -195,6 +195,16 @@ async function addMailLane(connection: Connection): Promise<{ laneId: number; pl
   const [row] = await connection.query<{ seat: number | null; highest: number | null }>(SEAT)
   if (row === undefined || row.seat === null) throw new Error('every seat of a writing lane is taken')
   return { laneId: await addLane(connection, row.seat), places: createPlaces(Date.now, row.seat, row.highest ?? 0) }
+}
+
+/** Statements of the mail lane go through indexes, with plans that are made once. Otherwise a plan made while a table
+ *  was empty stays. */
+const INDEXES_ONLY = {
+  plan_cache_mode: 'force_generic_plan',
+  enable_seqscan: 'off',
+  enable_hashjoin: 'off',
+  enable_mergejoin: 'off',
+  jit: 'off',
 }
 
 /** After two attempts that ended with their process, a delivery waits 5 s, 20 s, 45 s, so that a message that crashes
