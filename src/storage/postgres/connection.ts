@@ -1,11 +1,12 @@
 import { type ReservedSQL, SQL } from 'bun'
 import { isRecord } from '../../os/records.ts'
 import type { DatabaseAddress } from './address.ts'
+import { decodeTexts, encodeTexts } from './texts.ts'
 
 /** One connection to the server that accepts writes. Not a pool: a writing lane must be able to end its connection
  *  and to ask a new one what became of the statement. */
 export interface Connection {
-  /** Runs one statement → its rows. `values` belong to $1, $2, … in `text`.
+  /** Runs one statement → its rows. `values` belong to $1, $2, … in `text`; texts may contain any character.
    *
    *  Rejects with Refused if PostgreSQL refused the statement, which then changed nothing. Rejects with NoAnswer if
    *  the connection broke or `deadlineMs` passed: the statement may have been committed, and the connection is closed. */
@@ -108,7 +109,9 @@ class OneConnection implements Connection {
 
   async query<Row>(text: string, values: readonly unknown[] = [], deadlineMs = DEADLINE_MS): Promise<Row[]> {
     // The driver's array has further properties.
-    return [...(await this.#ask<Row[]>(text, values, deadlineMs))]
+    const rows = [...(await this.#ask<Row[]>(text, values, deadlineMs))]
+    decodeTexts(rows as object[])
+    return rows
   }
 
   async run(text: string, values: readonly unknown[] = []): Promise<number> {
@@ -120,7 +123,7 @@ class OneConnection implements Connection {
     if (this.#reserved === null) throw new NoAnswer('the connection is closed')
     try {
       // A query of Bun.SQL starts only with execute() or await.
-      return await withinDeadline<Answer>(this.#reserved.unsafe(text, [...values]).execute(), deadlineMs)
+      return await withinDeadline<Answer>(this.#reserved.unsafe(text, encodeTexts(values)).execute(), deadlineMs)
     } catch (error) {
       const known = errorOf(error)
       if (known instanceof NoAnswer) this.close()

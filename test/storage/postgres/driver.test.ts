@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readdirSync } from 'node:fs'
 import { parseDatabaseUrl } from '../../../src/storage/postgres/address.ts'
+import { textArray } from '../../../src/storage/postgres/arrays.ts'
 import { type Connection, connect, NoAnswer, Refused } from '../../../src/storage/postgres/connection.ts'
 import { describeWithPostgres, startPostgres, type TestPostgres } from '../../support/postgres.ts'
 
@@ -55,10 +56,18 @@ describeWithPostgres('the driver', () => {
     expect(row?.bytes.equals(bytes)).toBe(true)
   })
 
-  test('a NUL in a text is refused, and the connection continues', async () => {
-    const error = await connection.query('select $1::text', ['a\0b']).catch((reason) => reason)
+  test('a text with a NUL returns unchanged, also through an array', async () => {
+    const texts = ['a\0b', '\0', '\u0001', '\u00010', '\u00011\0\u0001', '\\u0000']
+    for (const text of texts) {
+      expect(await connection.query('select $1::text t', [text])).toEqual([{ t: text }])
+      expect(await connection.query('select unnest($1::text[]) t', [textArray([text])])).toEqual([{ t: text }])
+    }
+  })
+
+  test('a refused value leaves the connection as it was', async () => {
+    const error = await connection.query('select $1::text::int', ['x']).catch((reason) => reason)
     expect(error).toBeInstanceOf(Refused)
-    expect(error.code).toBe('22021')
+    expect(error.code).toBe('22P02')
     expect(await connection.query('select 1 n')).toEqual([{ n: 1 }])
   })
 
