@@ -1,14 +1,20 @@
 import type { InboundMessage } from '../../model/inbound-message.ts'
 import type { LimitReached } from '../../model/limits.ts'
 import { inboundStoredBytes } from '../../model/stored-bytes.ts'
-import { suppressionKey } from '../../model/suppression.ts'
+import {
+  addressesOf,
+  type InboundAddress,
+  type InboundRow,
+  packNotForwarded,
+  requestedAddresses,
+  toInboundMessage,
+} from '../inbound-rows.ts'
 import { toPage } from '../page.ts'
 import type { AcceptedInbound, Inbound, InboundFilter } from '../store.ts'
 import type { AddMessageInside } from './add-message.ts'
 import type { ContentParts } from './content-parts.ts'
 import type { Connection } from './driver.ts'
 import type { QueueInboundInside } from './inbound-queue.ts'
-import { INBOUND_COLUMNS, type InboundRow, toInboundMessage } from './inbound-row.ts'
 import type { LargeContents } from './large-contents.ts'
 import { type Condition, when } from './page.ts'
 import type { Reading } from './reading.ts'
@@ -18,13 +24,18 @@ import { numbersOf } from './times.ts'
 import type { Usage } from './usage.ts'
 import type { Writer } from './writer.ts'
 
+export const INBOUND_COLUMNS = `m.id, m.organization_id as organizationId, m.domain_id as domainId,
+  nullif(m.route_id, '') as routeId, m.action, m.received_at as receivedAt, m.return_path as returnPath, m.sender as "from",
+  m.recipients, m.subject, m.message_id_header as messageIdHeader, m.size_bytes as sizeBytes, m.sender_ip as senderIp,
+  m.helo, m.tls, m.spf, m.dkim, m.dmarc, m.arc, m.parse_error as parseError, m.forwarded_as as forwardedAs,
+  m.not_forwarded as notForwarded`
 const ADD_RAW = 'insert into inbound_raws (parsed, raw) values (?, ?)'
 const ADD = `insert into inbound_messages (id, organization_id, domain_id, route_id, action, received_at, return_path,
     sender, recipients, subject, message_id_header, size_bytes, sender_ip, helo, tls, spf, dkim, dmarc, arc,
     parse_error, forwarded_as, not_forwarded, raw_number)
   values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 const ADD_ADDRESS = `insert into inbound_addresses (organization_id, field, address, message_number)
-  values (?, ?, ?, ?) on conflict do nothing`
+  values (?, ?, ?, ?)`
 const GET = `select ${INBOUND_COLUMNS} from inbound_messages m where m.id = ?`
 const RAW = `select r.number, r.raw as first from inbound_messages m join inbound_raws r on r.number = m.raw_number
   where m.id = ?`
@@ -105,7 +116,7 @@ export function sqliteInbound(
       const end = page.after === null ? undefined : (number.get(page.after) ?? numberNear.get(page.after) ?? 0)
       const known = { low: 0, high: end ?? (newest.get() ?? 0) + 1 }
       const { low, high } = numbersOf(filter, known, (from) => timeFrom.get(filter.organizationId, from))
-      const addresses = addressesOf(filter)
+      const addresses = requestedAddresses(filter)
       const conditions = joined(conditionsOf(filter, addresses))
       const step = sliced<InboundRow, number>(db, walkOf(filter, addresses), INBOUND_COLUMNS, conditions, low)
       return toPage(await walkSlices(step, high, page.limit + 1), page, toInboundMessage)
@@ -149,15 +160,14 @@ function addInboundInside(
       message.verdicts.arc,
       message.parseError,
       message.forwardedAs,
-      message.notForwarded.length === 0 ? null : JSON.stringify(message.notForwarded),
+      packNotForwarded(message),
       rawNumber,
     )
     const { organizationId, sizeBytes } = message
     storedBytes.change('inbound', lastInsertRowid, organizationId, inboundStoredBytes(sizeBytes))
-    const addAddressOf = (field: 'from' | 'to', address: string) =>
-      addAddress.run(message.organizationId, field, suppressionKey(address), lastInsertRowid)
-    if (message.from !== '') addAddressOf('from', message.from)
-    for (const address of message.to) addAddressOf('to', address)
+    for (const { field, address } of addressesOf(message)) {
+      addAddress.run(organizationId, field, address, lastInsertRowid)
+    }
     return lastInsertRowid
   }
 }
@@ -189,7 +199,7 @@ function openCount({ deliveries }: NonNullable<AcceptedInbound['taken'][number][
   return deliveries.filter(({ nextAttemptAt }) => nextAttemptAt !== null).length
 }
 
-function conditionsOf(filter: InboundFilter, addresses: AddressOf[]): Condition[] {
+function conditionsOf(filter: InboundFilter, addresses: InboundAddress[]): Condition[] {
   return [
     { sql: 'm.organization_id = ?', values: [filter.organizationId] },
     ...when(filter.routeId, 'm.route_id = ?'),
@@ -207,7 +217,7 @@ function conditionsOf(filter: InboundFilter, addresses: AddressOf[]): Condition[
 
 /** Uses the narrowest index: one address, one route, one status, one domain, or the organization. By itself SQLite
  *  would use the organization, whose index also has the order of the page. */
-function walkOf(filter: InboundFilter, [narrowest]: AddressOf[]): Walk {
+function walkOf(filter: InboundFilter, [narrowest]: InboundAddress[]): Walk {
   const { organizationId, routeId, status, domainId } = filter
   if (narrowest !== undefined) {
     return {
@@ -229,18 +239,4 @@ function walkOf(filter: InboundFilter, [narrowest]: AddressOf[]): Walk {
   if (status !== null) return by('by_status', 'm.organization_id = ? and m.delivery_status = ?', organizationId, status)
   if (domainId !== null) return by('of_domain', 'm.domain_id = ?', domainId)
   return by('of_organization', 'm.organization_id = ?', organizationId)
-}
-
-interface AddressOf {
-  field: 'from' | 'to'
-  address: string
-}
-
-/** The requested addresses, the rarer one first: an address receives mail from many, but seldom sends. */
-function addressesOf({ from, to }: InboundFilter): AddressOf[] {
-  const asked = { from, to }
-  return (['from', 'to'] as const).flatMap((field) => {
-    const address = asked[field]
-    return address === null ? [] : [{ field, address: suppressionKey(address) }]
-  })
 }
