@@ -1,4 +1,5 @@
-import type { Page, PageRequest, RecordsRequest } from './store.ts'
+import { firstId, type IdPrefix } from '../os/ids.ts'
+import type { Page, PageRequest, RecordsRequest, TimeRange } from './store.ts'
 
 /** Rows of a query for one more than the page contains → the page. */
 export function toPage<Row, T>(rows: Row[], page: PageRequest, toRecord: (row: Row) => T): Page<T> {
@@ -13,4 +14,20 @@ export function idBefore(page: PageRequest): string {
 /** Parameters of a query that ends in `id < ? and created_at >= ? and created_at < ? order by id desc limit ?`. */
 export function rangeOf(page: RecordsRequest): [string, number, number, number] {
   return [idBefore(page), page.createdAfter ?? 0, page.createdBefore ?? Number.MAX_SAFE_INTEGER, page.limit + 1]
+}
+
+/** Maximum time between a record's own time and its ID or its commit, which limits how exactly a time is found in the
+ *  order of records. (A clock set back by more hides what was written meanwhile from lists by time only.) */
+export const SLACK_MS = 60_000
+
+/** IDs that records of a time range, before the page's cursor, can have: from `low` to before `high`. */
+export function idsOf(
+  prefix: IdPrefix,
+  { createdAfter, createdBefore }: TimeRange,
+  page: PageRequest,
+): { low: string; high: string } {
+  const low = createdAfter === null ? '' : firstId(prefix, createdAfter - SLACK_MS)
+  const end = createdBefore === null ? '~' : firstId(prefix, createdBefore + SLACK_MS)
+  const [high = end] = [idBefore(page), end].sort()
+  return { low, high }
 }

@@ -3,7 +3,9 @@ import type { Encryption } from '../encryption.ts'
 import { rangeOf, toPage } from '../page.ts'
 import type { InboundRoutes } from '../store.ts'
 import { textArray } from './arrays.ts'
+import type { Group, MailLane } from './group.ts'
 import type { RememberInside } from './idempotency.ts'
+import { END_INBOUND } from './inbound-row.ts'
 import { createMirror, type Mirror } from './mirror.ts'
 import type { Reads } from './reads.ts'
 import type { Queries } from './transactions.ts'
@@ -15,7 +17,8 @@ const COLUMNS = `id, organization_id as "organizationId", name, match_type as "m
 const CREATE = `insert into inbound_routes (id, organization_id, name, match_type, match_value, action, config,
     authentication, enabled, priority, secret, created_at)
   values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`
-const READ = `select ${COLUMNS}, secret from inbound_routes where $1::text[] is null or id = any($1::text[])`
+const READ = `select ${COLUMNS}, secret from inbound_routes
+  where not removing and ($1::text[] is null or id = any($1::text[]))`
 const GET = `select ${COLUMNS} from inbound_routes where id = $1`
 const LIST = `select ${COLUMNS} from inbound_routes
   where organization_id = $1 and id < $2 and created_at >= $3 and created_at < $4 order by id desc limit $5`
@@ -23,7 +26,14 @@ const UPDATE = `update inbound_routes set name = $2, match_type = $3, match_valu
     authentication = $7, enabled = $8, priority = $9
   where id = $1`
 const COUNT = 'select count(*)::int as count from inbound_routes where organization_id = $1'
+// No new delivery waits for it from then on, since it is gone from memory.
+const DISABLE = 'update inbound_routes set enabled = false, removing = true where id = $1'
+const SOME_OPEN = `select id from inbound_deliveries where route_id = $1 and status = 'pending' limit $2`
+const UNQUEUE = 'delete from inbound_queue where id = any($1::text[])'
 const REMOVE = 'delete from inbound_routes where id = $1'
+
+/** Open deliveries of a removed route that end in one transaction. */
+const FAIL_MAX = 500
 
 /** A route, and the secret that signs its posts. */
 export interface MirroredRoute {
@@ -46,8 +56,9 @@ export function inboundRouteMirror(encryption: Encryption): Mirror<MirroredRoute
 export function postgresInboundRoutes(
   reads: Reads,
   writer: Writer,
-  { encryption, remember, usage }: { encryption: Encryption; remember: RememberInside; usage: Usage },
+  inside: { encryption: Encryption; remember: RememberInside; usage: Usage; lane: MailLane },
 ): InboundRoutes {
+  const { encryption, remember, usage, lane } = inside
   const count = async (queries: Queries, organizationId: string) =>
     (await queries.query<{ count: number }>(COUNT, [organizationId]))[0]?.count ?? 0
   const find = async (queries: Queries, id: string) => {
@@ -83,11 +94,25 @@ export function postgresInboundRoutes(
         await statements.run(UPDATE, [id, ...fieldsOf({ ...present, ...fields })])
         return find(statements, id)
       }),
-    remove: (id) =>
-      change(id, async ({ run }) => {
-        await run(REMOVE, [id])
-      }),
+    // A route may have a day's mail waiting: it is disabled first and deleted after the last of its deliveries.
+    remove: async (id) => {
+      await change(id, ({ run }) => run(DISABLE, [id]))
+      while (await lane.perform((group) => failSome(group, id)));
+      await change(id, ({ run }) => run(REMOVE, [id]))
+    },
   }
+}
+
+/** Ends some open deliveries of a route; true while there may be more. */
+async function failSome({ statements }: Group, routeId: string): Promise<boolean> {
+  const open = await statements.query<{ id: string }>(SOME_OPEN, [routeId, FAIL_MAX])
+  if (open.length === 0) return false
+  const ids = textArray(open.map(({ id }) => id))
+  await Promise.all([
+    statements.run(UNQUEUE, [ids]),
+    statements.run(END_INBOUND, [ids, textArray(open.map(() => 'failed'))]),
+  ])
+  return open.length === FAIL_MAX
 }
 
 /** Encryption place of its secret. */

@@ -20,6 +20,9 @@ import { postgresEventWriting } from './events.ts'
 import { createFanOut } from './fan-out.ts'
 import { postgresForwardTargets } from './forward-targets.ts'
 import { postgresIdempotency, rememberInside } from './idempotency.ts'
+import { postgresInbound } from './inbound.ts'
+import { postgresInboundDeliveries } from './inbound-deliveries.ts'
+import { createInboundQueue } from './inbound-queue.ts'
 import { postgresInboundRoutes } from './inbound-routes.ts'
 import { createMailLane } from './mail-lane.ts'
 import { postgresMessages } from './messages.ts'
@@ -54,6 +57,8 @@ export type PostgresStore = Pick<
   | 'forwardTargets'
   | 'webhooks'
   | 'inboundRoutes'
+  | 'inbound'
+  | 'inboundDeliveries'
   | 'mtaSts'
   | 'tlsSessions'
   | 'idempotency'
@@ -121,10 +126,15 @@ export async function openPostgresStore(options: {
   const writer = createWriter(transactions, { reads, mirrors, accompany })
   const usage = createUsage(mirrors.organization, plans)
   const remember = rememberInside
-  const due = { deliveries: createDueIndex(), webhookDeliveries: createDueIndex() }
+  const due = {
+    deliveries: createDueIndex(),
+    webhookDeliveries: createDueIndex(),
+    inboundDeliveries: createDueIndex(),
+  }
   const queues = {
     deliveries: createQueue(DELIVERY_QUEUE, due.deliveries),
     webhookDeliveries: createQueue({ table: 'webhook_queue', slotOf }, due.webhookDeliveries),
+    inboundDeliveries: createQueue({ table: 'inbound_queue', slotOf }, due.inboundDeliveries),
   }
   const fanOut = createFanOut(mirrors.webhook, due.webhookDeliveries)
   const lane = createMailLane({
@@ -141,7 +151,8 @@ export async function openPostgresStore(options: {
     }),
   })
   const large = createLargeContents(largeContents)
-  await Promise.all([queues.deliveries.load(reads), queues.webhookDeliveries.load(reads), fanOut.load(reads)])
+  const inboundQueue = createInboundQueue(mirrors.inboundRoute, due.inboundDeliveries)
+  await Promise.all([...Object.values(queues), fanOut].map((each) => each.load(reads)))
   await large.removeLeft()
   return {
     snapshot: postgresSnapshot(mirrors),
@@ -168,7 +179,14 @@ export async function openPostgresStore(options: {
     templates: postgresTemplates(reads, writer, { remember, usage }),
     forwardTargets: postgresForwardTargets(reads, writer, usage),
     webhooks: postgresWebhooks(reads, writer, { encryption, remember, usage }),
-    inboundRoutes: postgresInboundRoutes(reads, writer, { encryption, remember, usage }),
+    inboundRoutes: postgresInboundRoutes(reads, writer, { encryption, remember, usage, lane }),
+    inbound: postgresInbound(reads, lane, { large, usage, queue: inboundQueue }),
+    inboundDeliveries: postgresInboundDeliveries(reads, lane, {
+      claims: queues.inboundDeliveries,
+      queue: inboundQueue,
+      routes: mirrors.inboundRoute,
+      dueIndex: due.inboundDeliveries,
+    }),
     mtaSts: postgresMtaSts(reads, writer),
     tlsSessions: postgresTlsSessions(reads, writer),
     idempotency: postgresIdempotency(reads, writer),

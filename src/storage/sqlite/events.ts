@@ -1,10 +1,10 @@
 import type { Event } from '../../model/event.ts'
-import { toPage } from '../page.ts'
+import { SLACK_MS, toPage } from '../page.ts'
 import type { EventFilter, Events, Followed } from '../store.ts'
 import type { Connection } from './driver.ts'
 import { asksForKind, type EventKinds } from './event-kinds.ts'
 import type { AppendInside } from './fan-out.ts'
-import { type Condition, type Numbers, nextTurn, SLACK_MS, when } from './page.ts'
+import { type Condition, type Numbers, nextTurn, when } from './page.ts'
 import type { Usage } from './usage.ts'
 import type { Writer } from './writer.ts'
 

@@ -14,10 +14,6 @@ export function nextTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve))
 }
 
-/** Maximum time between a record's own time and its commit, which limits how exactly a time is found in the order of
- *  commits. (A clock set back by more hides what was written meanwhile from lists by time only.) */
-export const SLACK_MS = 60_000
-
 /** Numbers of records, from `low` to before `high`. */
 export interface Numbers {
   low: number

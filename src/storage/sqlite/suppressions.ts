@@ -1,10 +1,9 @@
 import type { Suppression } from '../../model/suppression.ts'
-import { firstId } from '../../os/ids.ts'
-import { idBefore, toPage } from '../page.ts'
+import { idsOf, toPage } from '../page.ts'
 import type { Suppressions } from '../store.ts'
 import type { Connection } from './driver.ts'
 import type { RememberInside } from './idempotency.ts'
-import { SLACK_MS, when } from './page.ts'
+import { when } from './page.ts'
 import type { Reading } from './reading.ts'
 import { joined, sliced, type Walk, walkSlices } from './slices.ts'
 import type { Usage } from './usage.ts'
@@ -94,9 +93,7 @@ export function sqliteSuppressions(
         ...when(filter.createdAfter, 'created_at >= ?'),
         ...when(filter.createdBefore, 'created_at < ?'),
       ]
-      const low = filter.createdAfter === null ? '' : firstId('sup', filter.createdAfter - SLACK_MS)
-      const end = filter.createdBefore === null ? '~' : firstId('sup', filter.createdBefore + SLACK_MS)
-      const [high = end] = [idBefore(page), end].sort()
+      const { low, high } = idsOf('sup', filter, page)
       const step = sliced<Suppression, string>(db, walkOf(filter), COLUMNS, joined(conditions), low)
       const rows = await walkSlices(step, high, page.limit + 1)
       return toPage(rows, page, (row) => row)

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { SLACK_MS } from './page.ts'
+import { SLACK_MS } from '../page.ts'
 import { numbersOf } from './times.ts'
 
 const HOUR = 3_600_000

@@ -1,5 +1,6 @@
+import { SLACK_MS } from '../page.ts'
 import type { TimeRange } from '../store.ts'
-import { type Numbers, SLACK_MS } from './page.ts'
+import type { Numbers } from './page.ts'
 
 /** Record numbers increase with time, to within SLACK_MS: a binary search finds which of the `known` numbers belong
  *  to a range of time, so that no index of times is needed. `timeFrom` returns the time of the first record from a

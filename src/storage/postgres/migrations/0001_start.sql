@@ -296,7 +296,8 @@ create table inbound_routes (
   enabled boolean not null,
   priority int not null,
   secret bytea not null, -- encrypted
-  created_at bigint not null
+  created_at bigint not null,
+  removing boolean not null default false
 );
 create index inbound_routes_of_organization on inbound_routes (organization_id, id);
 
