@@ -3,7 +3,7 @@ import { type DueIndex, type DueTime, mayStart, refill } from '../due-index.ts'
 import type { ClaimQueue, ClaimRequest, HeldClaim, PlannedKey } from '../store.ts'
 import { numberArray, textArray, valueArray } from './arrays.ts'
 import type { Group, MailLane } from './group.ts'
-import type { Queries, Statements } from './transactions.ts'
+import type { Queries } from './transactions.ts'
 
 /** One of the three queue tables, which have the same columns. */
 export interface QueueTable {
@@ -31,6 +31,8 @@ export interface Queue {
   /** Leases rows by the plan, inside a change → them in the order of the plan. The keys are back on the due index once
    *  it is committed. */
   claim(group: Group, request: ClaimRequest): Promise<Leased[]>
+  /** Leases these rows to a worker, inside a change → those that nobody has, in the order of `ids`. */
+  lease(group: Group, ids: readonly string[], worker: string, now: number): Promise<Leased[]>
   /** The methods that are the same for all queues. `mayClaim`: keys that may start anything. */
   methods(
     lane: MailLane,
@@ -77,6 +79,8 @@ export function createQueue(
       due_at = $4::bigint
     from unnest($1::text[], $2::text[], $3::int[]) as given (id, worker, attempts)
     where q.id = given.id and q.worker = given.worker and q.attempts = given.attempts returning q.key`
+  const note = `insert into workers (queue, worker) values ('${table}', $1) on conflict do nothing`
+  const forget = `delete from workers where queue = '${table}' and worker = $1`
   const end = `update ${table} q set worker = null, due_at = $2::bigint + ${pauseMs}
     where q.worker = $1 and not q.id = any($3::text[]) returning q.key, q.due_at::float8 as at`
   const isFuture = `q.worker is null and not ${isDated} and coalesce(q.attempted_at, q.accepted_at) > $2::bigint`
@@ -100,7 +104,7 @@ export function createQueue(
     const found = await statements.query<{ number: number; id: string }>(candidates, [...columns, 2 * limit])
     const chosen = choose(plan, limit, found)
     const [rows, times] = await Promise.all([
-      leaseAll(statements, chosen.ids, worker, now),
+      leaseAll({ statements, add }, chosen.ids, worker, now),
       statements.query<{ key: string; at: number | null }>(nextTimes, columns),
     ])
     const next = new Map(times.map(({ key, at }) => [key, at]))
@@ -120,15 +124,22 @@ export function createQueue(
     })
     return rows
   }
-  const leaseAll = async (statements: Statements, ids: readonly string[], worker: string, now: number) => {
+  /** Workers that are in the table of workers. */
+  const noted = new Set<string>()
+  const leaseAll: Queue['lease'] = async ({ statements, add }, ids, worker, now) => {
     if (ids.length === 0) return []
-    const rows = await statements.query<Leased>(lease, [textArray(ids), worker, now])
+    const [rows] = await Promise.all([
+      statements.query<Leased>(lease, [textArray(ids), worker, now]),
+      noted.has(worker) ? 0 : statements.run(note, [worker]),
+    ])
+    add.afterCommit(() => noted.add(worker))
     const byId = new Map(rows.map((row) => [row.id, row]))
     return ids.flatMap((id) => byId.get(id) ?? [])
   }
 
   return {
     claim,
+    lease: leaseAll,
     load: async ({ query }) => {
       const times = await query<{ key: string; at: number | null }>(dueTimes)
       refill(
@@ -163,7 +174,12 @@ export function createQueue(
         endLeases: (worker, underWay, now) =>
           lane.perform(async ({ statements, add }) => {
             const rows = await statements.query<DueTime>(end, [worker, now, textArray([...underWay])])
+            if (underWay.size === 0) {
+              noted.delete(worker)
+              await statements.run(forget, [worker])
+            }
             add.afterCommit(() => {
+              if (underWay.size === 0) noted.delete(worker)
               for (const { key, at } of rows) dueIndex.offer(key, at)
             })
             return rows.length

@@ -29,9 +29,6 @@ const CONTENTS = `select c.owner_id as id, c.content from messages m
   where m.id ${OF_DELIVERIES} and m.size_bytes <= coalesce($2::bigint, m.size_bytes)`
 const EXPIRED = `select id from delivery_queue where expires_at <= $1 and worker is null and due_at <= $1
   order by expires_at limit $2`
-const LEASE_EXPIRED = `update delivery_queue q set worker = $2, attempts = q.attempts + 1, attempted_at = $3::bigint
-  from unnest($1::text[]) as expired (id) where q.id = expired.id and q.worker is null
-  returning q.id, q.key, q.attempts`
 
 export function postgresDeliveries(
   reads: Reads,
@@ -55,10 +52,7 @@ export function postgresDeliveries(
         const { query } = group.statements
         const expired = await query<{ id: string }>(EXPIRED, [now, limit])
         const ids = expired.map(({ id }) => id)
-        const rows = await query<Leased>(LEASE_EXPIRED, [textArray(ids), worker, now])
-        const byId = new Map(rows.map((row) => [row.id, row]))
-        const inOrder = ids.flatMap((id) => byId.get(id) ?? [])
-        return claimed(group, inOrder, { worker, contentBytes: -1 })
+        return claimed(group, await queue.lease(group, ids, worker, now), { worker, contentBytes: -1 })
       })
     },
     content: (messageId) => readContent(reads, messageId, 'content'),

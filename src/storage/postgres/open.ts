@@ -41,6 +41,7 @@ import { createTransactions } from './transactions.ts'
 import { createUsage } from './usage.ts'
 import { postgresWebhookDeliveries } from './webhook-deliveries.ts'
 import { postgresWebhooks } from './webhooks.ts'
+import { postgresWorkers } from './workers.ts'
 import { createWriter, type Writer } from './writer.ts'
 
 /** The roles that PostgreSQL stores so far. */
@@ -59,6 +60,7 @@ export type PostgresStore = Pick<
   | 'inboundRoutes'
   | 'inbound'
   | 'inboundDeliveries'
+  | 'workers'
   | 'mtaSts'
   | 'tlsSessions'
   | 'idempotency'
@@ -187,6 +189,7 @@ export async function openPostgresStore(options: {
       routes: mirrors.inboundRoute,
       dueIndex: due.inboundDeliveries,
     }),
+    workers: postgresWorkers(reads),
     mtaSts: postgresMtaSts(reads, writer),
     tlsSessions: postgresTlsSessions(reads, writer),
     idempotency: postgresIdempotency(reads, writer),

@@ -503,6 +503,13 @@ create table inbound_queue (
   autovacuum_vacuum_cost_delay = 0);
 create index inbound_queue_due on inbound_queue (slot, key, due_at) where due_at is not null;
 
+-- Workers that may hold rows of a queue. An index on the queues' column would have to change with each lease.
+create table workers (
+  queue text not null,
+  worker text not null,
+  primary key (queue, worker)
+);
+
 -- `place` is the order in which followers see events (places.ts); IDs are made before the event is written.
 create table events (
   id text collate "C" primary key,
