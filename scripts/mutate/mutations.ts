@@ -11,7 +11,7 @@ export interface Mutation {
 }
 
 /** TypeScript source → all its mutations: operators, constants, conditions, removed calls, dropped awaits and swapped
- *  arguments. Types are left alone. */
+ *  arguments, except where the order is without meaning. Types are left alone. */
 export function mutationsOf(file: string, source: string): Mutation[] {
   const { program } = parse(source, {
     sourceType: 'module',
@@ -82,6 +82,7 @@ function changesOf(node: Node, source: string): [Place, string][] {
       const [first, second] = node.arguments as Node[]
       if (first === undefined || second === undefined || textOf(first) === textOf(second)) return []
       if ([first, second].some(({ type }) => /Function|Spread/.test(type))) return []
+      if (/^Math\.(?:min|max)$/.test(textOf(node.callee as Node))) return []
       const between = source.slice(first.end, second.start)
       return [[{ start: first.start, end: second.end }, `${textOf(second)}${between}${textOf(first)}`]]
     }

@@ -1,5 +1,6 @@
 import type { ApiKey } from '../model/api-key.ts'
 import { type Plan, UNLIMITED } from '../model/organization.ts'
+import { setNewest } from '../os/set-newest.ts'
 import type { Snapshot } from '../storage/store.ts'
 
 /** Result of counting a request, and the values of the `RateLimit-*` headers. */
@@ -60,7 +61,7 @@ export function createRateLimit(options: {
   /** ID of a rotated key and of its successor → ID of the newest successor known, whose window it shares. Adds the
    *  rotated key's own count to that window. */
   const moveToSuccessor = (id: string, rotatedTo: string): string => {
-    successors.set(id, rotatedTo)
+    setNewest(successors, id, rotatedTo, MAX_SUCCESSORS)
     let successor = rotatedTo
     let next = successors.get(successor)
     for (let hops = 0; hops < MAX_CHAIN && next !== undefined; hops++) {
@@ -79,7 +80,6 @@ export function createRateLimit(options: {
   const sweep = (now: number) => {
     sweepAt = now + WINDOW_MS
     for (const [id, window] of windows) if (window.endsAt <= now) windows.delete(id)
-    if (successors.size > MAX_SUCCESSORS) successors.clear()
   }
 
   const limitOf = (key: ApiKey): number => {

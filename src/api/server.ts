@@ -7,6 +7,7 @@ import type { MintId } from '../os/ids.ts'
 import type { Log } from '../os/log.ts'
 import { ampleMemory, type Memory } from '../os/memory.ts'
 import type { Random } from '../os/random.ts'
+import { within } from '../os/within.ts'
 import type { Store } from '../storage/store.ts'
 import { createHeavyWork, type HeavyWork } from '../submission/heavy-work.ts'
 import { createIdempotencyKeys, type IdempotencyKeys } from '../submission/idempotency.ts'
@@ -136,12 +137,10 @@ export function createApi(options: ApiOptions): Api {
     async stop(withinMs) {
       const idle = flow.drain()
       const closed = sockets.close()
-      const sleep = new AbortController()
       // A client that does not read keeps its stream open, so waiting for `closed` alone could take all of `withinMs`.
       const hadStreams = options.streams?.close() ?? false
-      const left = hadStreams ? Promise.race([closed, clock.sleep(STREAM_END_MS, sleep.signal)]) : closed
-      await Promise.race([Promise.all([idle, left]), clock.sleep(withinMs, sleep.signal)])
-      sleep.abort()
+      const left = hadStreams ? within(clock, STREAM_END_MS, closed) : closed
+      await within(clock, withinMs, Promise.all([idle, left]))
       await sockets.cut()
       await flushUses()
     },

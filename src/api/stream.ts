@@ -1,6 +1,7 @@
 import type { Follower } from '../event-stream/event-stream.ts'
 import type { Event } from '../model/event.ts'
 import type { Clock } from '../os/clock.ts'
+import { within } from '../os/within.ts'
 
 /** Follower → an event stream in the format of server-sent events (HTML Living Standard §9.2), and a function that ends
  *  it. The stream also ends when the client disconnects, `isKeyValid` resolves with false, or the store cannot be read.
@@ -46,10 +47,7 @@ export function openStream(options: {
   const nextEvents = async () => {
     coming ??= follower.next()
     coming.catch(() => {}) // prevents an unhandled rejection: a later call awaits `coming` again
-    const sleep = new AbortController()
-    const silence = clock.sleep(HEARTBEAT_MS, sleep.signal).then(() => null)
-    const events = await Promise.race([coming, silence])
-    sleep.abort()
+    const events = await within(clock, HEARTBEAT_MS, coming)
     if (events !== null) coming = null
     return events
   }

@@ -6,6 +6,7 @@ import type { Log } from '../os/log.ts'
 import type { MailLog } from '../os/mail-log.ts'
 import { ampleMemory, type Memory } from '../os/memory.ts'
 import { systemRandom } from '../os/random.ts'
+import { within } from '../os/within.ts'
 import { type ConnectionCount, createConnectionCount } from './connections.ts'
 import type { ListenerContext } from './context.ts'
 import { Conversation } from './conversation.ts'
@@ -147,11 +148,9 @@ export function createSmtpListener<R>(
       stopping = true
       server.server.close()
       for (const socket of server._pendingSockets.values()) socket.destroy()
-      const waited = new AbortController()
       const empty = new Promise<void>((resolve) => (onEmpty = resolve))
       for (const conversation of conversations.keys()) conversation.endWhenIdle()
-      if (conversations.size > 0) await Promise.race([empty, clock.sleep(graceMs, waited.signal)])
-      waited.abort()
+      if (conversations.size > 0) await within(clock, graceMs, empty)
       deadlines.stop()
       for (const conversation of conversations.keys()) conversation.cut()
     },

@@ -1,6 +1,7 @@
 import { type MtaSts, readMtaSts } from '../mail/mta-sts.ts'
 import type { Get } from '../net/https/requests.ts'
 import type { Clock } from '../os/clock.ts'
+import { within } from '../os/within.ts'
 
 /** Why an announced policy cannot be fetched, in the terms of RFC 8460 §4.3.2.2; `detail` is for people. */
 export interface PolicyFailure {
@@ -49,13 +50,7 @@ export function createFetchPolicy(options: { get: Get; clock: Clock; port?: numb
 
   return async (domain) => {
     if (waiting.length >= MAX_WAITING) return fetchError('too many policies are being fetched')
-    const end = new AbortController()
-    const late = clock.sleep(TIMEOUT_MS, end.signal).then(() => fetchError('timeout'))
-    try {
-      return await Promise.race([inTurn(domain), late])
-    } finally {
-      end.abort()
-    }
+    return (await within(clock, TIMEOUT_MS, inTurn(domain))) ?? fetchError('timeout')
   }
 }
 

@@ -2,6 +2,7 @@ import { request } from 'node:http'
 import type { AcceptedMessage, ApiError, Attempt, MessagesAttemptsAnswer } from '../../client/types.ts'
 import { systemClock } from '../../os/clock.ts'
 import type { Log } from '../../os/log.ts'
+import { within } from '../../os/within.ts'
 import { VERSION } from '../../version.ts'
 import { EXIT } from '../failure.ts'
 import { type Colors, print, printJson } from '../print.ts'
@@ -83,21 +84,13 @@ async function runStages(
   reached({ name: 'accepted', ok: isAccepted, detail: acceptedWords(sent, id), ms: systemClock.now() - sentAt })
   if (!isAccepted) return
 
-  const arrived = await within(mail)
-  await within(delivered)
+  const arrived = await within(systemClock, STAGE_LIMIT_MS, mail)
+  await within(systemClock, STAGE_LIMIT_MS, delivered)
   const attempt = await lastAttempt(tryOut, id)
   for (const stage of deliveryStages(attempt, RECIPIENT.split('@')[1] ?? '')) reached(stage)
   for (const stage of mailStages(arrived, { mailServer: tryOut.mailServer, sentAt, colors })) reached(stage)
-  const call = await within(delivered, 0)
+  const call = await within(systemClock, 0, delivered)
   reached(webhookStage(call, { messageId: id, url: tryOut.webhook.url, sentAt, colors }))
-}
-
-/** The promise's value, or null after the time limit. */
-async function within<T>(promise: Promise<T>, limitMs = STAGE_LIMIT_MS): Promise<T | null> {
-  const pause = new AbortController()
-  const value = await Promise.race([promise, systemClock.sleep(limitMs, pause.signal).then(() => null)])
-  pause.abort()
-  return value
 }
 
 async function lastAttempt(tryOut: TryOut, id: string): Promise<Attempt | undefined> {

@@ -19,14 +19,9 @@ export function restrictToReading(paths: readonly string[]): number {
   const version = landlockVersion()
   if (version === 0) return 0
   const { call, errno } = kernel()
-  const files = FILE_RIGHTS[Math.min(version, FILE_RIGHTS.length - 1)]!
-  const attributes = Buffer.alloc(24) // struct landlock_ruleset_attr {handled_access_fs, handled_access_net, scoped}
-  attributes.writeBigUInt64LE(BigInt(files), 0)
-  if (version >= 4) attributes.writeBigUInt64LE(BIND_TCP | CONNECT_TCP, 8)
-  if (version >= 6) attributes.writeBigUInt64LE(ABSTRACT_SOCKETS | SIGNALS, 16)
-  const ruleset = pinned(attributes)
-  const size = version >= 6 ? 24 : version >= 4 ? 16 : 8
-  const fd = call(LANDLOCK.createRuleset, ruleset.address, size, 0)
+  const rights = restrictedRights(version)
+  const ruleset = pinned(rights)
+  const fd = call(LANDLOCK.createRuleset, ruleset.address, rights.byteLength, 0)
   if (fd < 0) throw new Error(`landlock_create_ruleset failed with errno ${errno()}`)
   try {
     for (const path of paths) allowReading(fd, path)
@@ -37,6 +32,16 @@ export function restrictToReading(paths: readonly string[]): number {
     closeSync(fd)
   }
   return version
+}
+
+/** All rights that a version of at least 1 can restrict, as struct landlock_ruleset_attr {handled_access_fs,
+ *  handled_access_net, scoped}; earlier versions have fewer of its fields. */
+export function restrictedRights(version: number): Buffer {
+  const files = FILE_RIGHTS[version] ?? ALL_FILE_RIGHTS
+  const fields = [BigInt(files)]
+  if (version >= 4) fields.push(BIND_TCP | CONNECT_TCP)
+  if (version >= 6) fields.push(ABSTRACT_SOCKETS | SIGNALS)
+  return Buffer.from(BigUint64Array.from(fields).buffer)
 }
 
 /** A missing path is skipped: nothing can be read from it. */
@@ -64,7 +69,8 @@ const EXECUTE = 1
 const READ_FILE = 4
 const READ_DIR = 8
 /** Rights by version: 1 has 13 rights on files, 2 adds refer, 3 truncate, 5 ioctl on devices. */
-const FILE_RIGHTS = [0, 0x1fff, 0x3fff, 0x7fff, 0x7fff, 0xffff]
+const FILE_RIGHTS = [0, 0x1fff, 0x3fff, 0x7fff, 0x7fff]
+const ALL_FILE_RIGHTS = 0xffff
 const BIND_TCP = 1n
 const CONNECT_TCP = 2n
 const ABSTRACT_SOCKETS = 1n

@@ -4,6 +4,7 @@ import { type ClockChanges, watchClockChanges } from '../../os/clock-changes.ts'
 import { createFreedBlockers, type FreedBlockers } from '../../os/freed-blockers.ts'
 import { createLoop, type Loop } from '../../os/loop.ts'
 import { createQueueRecovery, type QueueRecovery } from '../../os/queue-recovery.ts'
+import { within } from '../../os/within.ts'
 import type { ClaimedDelivery } from '../../storage/store.ts'
 import { Deliverer, type DelivererDeps } from '../deliver.ts'
 import { type Admission, createAdmission, GIVEN_UP, type Grant } from './admission.ts'
@@ -109,10 +110,8 @@ class Scheduler {
   async stop(graceMs: number): Promise<void> {
     this.#isStopping = true
     this.#deliverer.leave()
-    const grace = new AbortController()
     await this.loop.stop()
-    await Promise.race([this.#slots.drained(), this.#deps.clock.sleep(graceMs, grace.signal)])
-    grace.abort()
+    await within(this.#deps.clock, graceMs, this.#slots.drained())
     this.#deliverer.giveUp()
   }
 
