@@ -4,7 +4,8 @@ import { commandPage } from '../../src/cli/manual/command-page.ts'
 import { configPage } from '../../src/cli/manual/config-page.ts'
 import { SHELLS, type Shell } from '../../src/cli/manual/print.ts'
 import { title } from '../../src/cli/manual/roff.ts'
-import { treeOf } from '../../src/cli/manual/tree.ts'
+import { allOf, treeOf } from '../../src/cli/manual/tree.ts'
+import { createProgram } from '../../src/cli/program.ts'
 import * as reference from '../../src/manual/reference.ts'
 
 /** Sources of man pages, reference pages and completion scripts, of a small program with every kind of command, option and operand.
@@ -87,4 +88,23 @@ test('the reference of the config has the same facts', () => {
   const sections = blocks.filter((block) => block.startsWith('## '))
   expect(sections.slice(0, 2)).toEqual(['## Top level', expect.stringMatching(/^## \\\[\w+\\\]$/)])
   expect(new Set(sections).size).toBe(sections.length)
+})
+
+test('commands have the operands, options and defaults that they had', () => {
+  // Scripts of operators rely on them. A deliberate change renews the snapshot with `bun test -u`.
+  const lines = allOf(treeOf(createProgram(() => {}))).flatMap(({ path, operands, options }) => [
+    ['postrider', path, ...operands].join(' '),
+    ...options.map(({ flags, isRequired, value, fallback, environment }) =>
+      [
+        `  ${flags}`,
+        isRequired ? 'required' : '',
+        (value?.choices ?? []).join(' or '),
+        fallback && `default ${fallback}`,
+        environment,
+      ]
+        .filter(Boolean)
+        .join('; '),
+    ),
+  ])
+  expect(lines.join('\n')).toMatchSnapshot()
 })

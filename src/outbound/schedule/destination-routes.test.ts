@@ -55,6 +55,21 @@ test('an answer with a TTL shorter than its way back is valid for the claim that
   expect(routes.routeFor('a.example', 999_999)).toBeNull()
 })
 
+test.each<[string, Lookup<MxRecord>, number]>([
+  ['records', GOOGLE, 300_000],
+  ['records with a short TTL', { ...GOOGLE, ttlSeconds: 1 }, 60_000],
+  ['records with a long TTL', { ...GOOGLE, ttlSeconds: 86_400 }, 3_600_000],
+  ['no domain', { kind: 'nxdomain' }, 60_000],
+  ['a failed lookup', { kind: 'temporary', reason: 'SERVFAIL' }, 5_000],
+])('the route of %s is known for its time, and then for two more looks', async (_, lookup, lifeMs) => {
+  const { routes, answer } = open()
+  routes.ask('a.example', 'a', true)
+  await answer('a.example', lookup)
+  for (let look = 0; look < 5; look++) expect(routes.routeFor('a.example', lifeMs - 1)).not.toBeNull()
+  const isKnown = Array.from({ length: 3 }, () => routes.routeFor('a.example', lifeMs) !== null)
+  expect(isKnown).toEqual([true, true, false])
+})
+
 // threat: hanging-destinations-of-one-tenant
 test('silent domains of one organization leave half of the lookups to the others', async () => {
   const { state, routes, answer } = open()

@@ -191,7 +191,7 @@ async function sendContent(session: Session, mail: WireMail, timeouts: Timeouts,
     if (fault !== null) return earlyEnd(session, fault)
   }
   onCommit()
-  dialogue.say(sent === 0 ? bytes : bytes.subarray(sent), shown)
+  dialogue.say(bytes.subarray(sent), shown)
   dialogue.deadlineMs = Number.POSITIVE_INFINITY
 
   const reply = await dialogue.reply(timeouts.finalDotMs)
