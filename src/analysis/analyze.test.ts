@@ -351,6 +351,84 @@ describe('findings of a mail', () => {
   })
 })
 
+/** `make(n)` has the finding from `least` on, not below. */
+const FROM: [code: Code, least: number, make: (n: number) => Partial<AnalysisInput>][] = [
+  ['subject_long', 79, (n) => ({ subject: `A${'a'.repeat(n - 1)}` })],
+  ['subject_emoji', 3, (n) => ({ subject: `Your tea ${'🫖 '.repeat(n)}x` })],
+  ['subject_capitals', 8, (n) => ({ subject: 'T'.repeat(n) })],
+  ['from_name_capitals', 8, (n) => ({ from: { ...GOOD.from, name: 'T'.repeat(n) } })],
+  ['content_capitals', 100, (n) => ({ html: page(`<p>${'T'.repeat(n)}</p>`), text: null })],
+  ['content_spam_phrases', 3, (n) => body(['risk free', 'no catch', 'get paid'].slice(0, n).join(', '))],
+  ['content_hidden_text', 201, (n) => body(`<div style="display:none">${'x'.repeat(n)}</div>`)],
+  ['unsubscribe_missing', 2, (n) => body(['coupon', 'discount'].slice(0, n).join(', '))],
+  ['unsubscribe_missing', 10, (n) => body(`coupon ${'<a href="https://shop.example.org/">Order</a> '.repeat(n)}`)],
+  ['links_many', 61, (n) => body('<a href="https://shop.example.org/">Order</a> '.repeat(n))],
+  ['size_clipped', 102 * 1024 + 1, (n) => ({ html: page('').padEnd(n) })],
+  ['size_near_clip', 94_004, (n) => ({ html: page('').padEnd(n) })],
+  ['size_large', 10 * 1_048_576 + 1, (n) => ({ sizeBytes: n })],
+  ['image_heavy', 111, (n) => body(`<img src="cid:logo" alt="" width="1000" height="${n}">`)],
+]
+/** The same up to `most`. */
+const UP_TO: [code: Code, most: number, make: (n: number) => Partial<AnalysisInput>][] = [
+  ['subject_short', 3, (n) => ({ subject: '茶'.repeat(n) })],
+  ['image_only', 19, (n) => ({ html: page(`${'x'.repeat(n)}${IMAGE}`), text: null })],
+  ['image_tracking_pixel', 2, (n) => body(`<img src="https://t.example.org/p" alt="" width="${n}" height="${n}">`)],
+]
+
+describe('a threshold', () => {
+  test.each(FROM)('%s is found from %d on', (code, least, make) => {
+    expect([least - 1, least].map((n) => codesOf(make(n)).includes(code))).toEqual([false, true])
+  })
+  test.each(UP_TO)('%s is found up to %d', (code, most, make) => {
+    expect([most, most + 1].map((n) => codesOf(make(n)).includes(code))).toEqual([true, false])
+  })
+})
+
+test('the details, links and counts of every case are those that they were', () => {
+  // A deliberate change renews the snapshot with `bun test -u`.
+  const lines = CASES.flatMap(([what, change]) => {
+    const { issues, links, stats, score, verdict } = analyze({ ...GOOD, ...change })
+    const details = issues.map(({ code, message, field }) => {
+      const { what: kind, advice } = FINDING_KINDS[code]
+      return `  ${code} ${field}${message.slice(kind.length, -advice.length - 2).slice(0, 200)}`
+    })
+    const shown = links
+      .slice(0, 3)
+      .map(({ url, text, problems }) => `  ${url} "${text}" ${problems.join(' ')}`.trimEnd())
+    return [`${what}: ${score} ${verdict} ${Object.values(stats).join(' ')}`, ...details, ...shown]
+  })
+  expect(lines.join('\n')).toMatchSnapshot()
+})
+
+test('several findings of a kind are counted, and the first ones shown', () => {
+  const detail = (code: Code, change: Partial<AnalysisInput>) => {
+    const { what: kind, advice } = FINDING_KINDS[code]
+    const message = analyze({ ...GOOD, ...change }).issues.find((issue) => issue.code === code)?.message ?? ''
+    return message.slice(kind.length, -advice.length - 2)
+  }
+  const files = (count: number) => ({
+    attachments: Array.from({ length: count }, (_, n) => ({ ...GOOD.attachments[0]!, filename: `${n}.zip` })),
+  })
+  const images = (count: number) => body(`<img src="/${'a'.repeat(120)}.png" alt="" width="9">`.repeat(count))
+  const links = (count: number) => body('<a href="http://shop.example.org/1">Order</a> '.repeat(count))
+  expect([2, 3, 4].map((count) => detail('attachment_archive', files(count)))).toEqual([
+    ': 0.zip, 1.zip',
+    ': 0.zip, 1.zip, 2.zip',
+    ': 0.zip, 1.zip, 2.zip and 1 more',
+  ])
+  expect([1, 3].map((count) => detail('image_relative', images(count)))).toEqual([
+    `: /${'a'.repeat(99)}`,
+    `: /${'a'.repeat(99)} and 2 more`,
+  ])
+  expect([1, 3].map((count) => detail('link_insecure', links(count)))).toEqual([
+    ': http://shop.example.org/1',
+    ': http://shop.example.org/1 and 2 more',
+  ])
+  const spam = 'risk free, no catch, get paid, get rich, casino, viagra'
+  expect(detail('content_spam_phrases', body(spam)).split(', ')).toHaveLength(5)
+  expect(detail('subject_spam_phrase', { subject: `Tea: ${spam}` }).split(', ')).toHaveLength(3)
+})
+
 test('a column layout from an email builder gets client advice only', () => {
   const html = `<!doctype html>
 <html lang="en" xmlns="http://www.w3.org/1999/xhtml" xmlns:v="urn:schemas-microsoft-com:vml">

@@ -136,7 +136,7 @@ function blockText(token: Token, indent: string): string {
 }
 
 function itemText(item: Tokens.ListItem, list: Tokens.List, at: number, indent: string): string {
-  const mark = list.ordered ? `${Number(list.start || 1) + at}. ` : '- '
+  const mark = list.ordered ? `${Number(list.start) + at}. ` : '- '
   const inner = `${indent}${' '.repeat(mark.length)}`
   const blocks = item.tokens.map((token) => blockText(token, inner)).filter((block) => block !== '')
   return `${indent}${mark}${blocks.join('\n').slice(inner.length)}`
