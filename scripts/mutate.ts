@@ -44,7 +44,12 @@ const { values: options } = parseArgs({
 })
 
 const copy = mkdtempSync(join(tmpdir(), 'postrider-mutate-'))
-process.on('exit', () => rmSync(copy, { recursive: true, force: true }))
+/** Process group of the run under way. */
+let running: number | null = null
+process.on('exit', () => {
+  if (running !== null) endGroup(running)
+  rmSync(copy, { recursive: true, force: true })
+})
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(1))
 for (const name of readdirSync(ROOT)) {
   if (SHARED.includes(name)) symlinkSync(join(ROOT, name), join(copy, name))
@@ -147,7 +152,9 @@ async function failureOf(args: string[], what: string, limitMs = 120_000): Promi
     killSignal: 'SIGKILL',
     detached: true,
   })
+  running = child.pid
   await child.exited
+  running = null
   endGroup(child.pid)
   if (child.exitCode === 0) return null
   if (child.signalCode === 'SIGKILL') return `no end: ${what}`
