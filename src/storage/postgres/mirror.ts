@@ -46,8 +46,10 @@ export function createMirror<Row extends { id: string }>(
         if (next.length === 0) byValue.delete(value)
         else byValue.set(value, next)
       }
+      const putRow = (row: Row) => change(row, (present) => [...present, row].sort((a, b) => (a.id < b.id ? -1 : 1)))
+      for (const row of rows.values()) putRow(row)
       indexes.push({
-        put: (row) => change(row, (present) => [...present, row].sort((a, b) => (a.id < b.id ? -1 : 1))),
+        put: putRow,
         remove: (row) => change(row, (present) => present.filter(({ id }) => id !== row.id)),
       })
       return (value) => byValue.get(value) ?? []
