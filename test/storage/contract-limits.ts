@@ -161,8 +161,6 @@ export function limitPromises(holds: Holds): void {
       await found(store, records)
       const scheduled = { status: 'scheduled' as const, scheduledAt: START + 60_000 }
       const one = records.accepted(scheduled)
-      for (const delivery of one.deliveries)
-        Object.assign(delivery, { status: 'scheduled', nextAttemptAt: START + 60_000 })
       await store.messages.accept([one], SPACE)
       await accept(store, records, scheduled)
       expect(await accept(store, records, scheduled)).toMatchObject({ kind: 'limit', name: 'scheduled_messages' })

@@ -20,7 +20,7 @@ export interface Records {
   domain(change?: Partial<Domain>): Domain
   dkimKey(change?: Partial<DkimKeyRecord>): DkimKeyRecord
   apiKey(change?: Partial<ApiKey>): ApiKey
-  /** A message with a delivery for each of `to`, all due at once. */
+  /** A message with a delivery for each of `to`, all due at once, or at `scheduledAt` if it is scheduled. */
   accepted(change?: Partial<Message> & { deliveries?: Partial<NewDelivery>[] }): AcceptedMessage
   event(change?: Partial<Event> & { type?: EventType }): Event
   suppression(change?: Partial<Suppression>): Suppression
@@ -136,6 +136,7 @@ function outboundRecords({ mint, bytes }: Source): Pick<Records, 'accepted' | 's
   return {
     accepted: ({ deliveries = [{}], ...change } = {}) => {
       const id = mint('msg')
+      const isScheduled = change.status === 'scheduled'
       const parts = deliveries.map((part, position): NewDelivery => {
         const email = part.email ?? `r${position}@dest.example`
         return {
@@ -144,8 +145,8 @@ function outboundRecords({ mint, bytes }: Source): Pick<Records, 'accepted' | 's
           email,
           type: 'to',
           destination: email.slice(email.indexOf('@') + 1),
-          status: 'queued',
-          nextAttemptAt: START,
+          status: isScheduled ? 'scheduled' : 'queued',
+          nextAttemptAt: (isScheduled && change.scheduledAt) || START,
           attempts: 0,
           lastAttemptAt: null,
           deliveredAt: null,
