@@ -64,6 +64,9 @@ export const FIXED_LIMITS = {
   forwardsOfMessageId: 100,
 } as const
 
+/** Counts of past days are kept for a month, for questions about them. */
+export const USAGE_KEPT_MS = 31 * 86_400_000
+
 /** The limit that a change would exceed. Nothing was written. */
 export interface LimitReached {
   kind: 'limit'

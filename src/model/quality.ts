@@ -1,3 +1,5 @@
+import { keptDelivered, sentOf } from './stats.ts'
+
 /** Counts of a domain's live mail over a window that ends now. */
 export interface QualityFigures {
   /** Recipients with a final result: delivered or bounced. */
@@ -6,6 +8,23 @@ export interface QualityFigures {
   /** Delivered recipients, without those that bounced later. */
   delivered: number
   complained: number
+}
+
+/** Outcomes of a domain's live mail, by recipient. */
+export interface OutcomeCounts {
+  delivered: number
+  /** Hard and soft, including late ones. */
+  bounced: number
+  hardBounced: number
+  /** Had counted as delivered before. */
+  lateBounced: number
+  complained: number
+}
+
+/** Outcomes in a window → its figures. */
+export function qualityFigures(counts: OutcomeCounts): QualityFigures {
+  const { bounced, hardBounced, complained } = counts
+  return { sent: sentOf(counts, bounced), hardBounced, delivered: keptDelivered(counts), complained }
 }
 
 /** Rates are fractions of 1. */

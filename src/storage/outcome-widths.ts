@@ -8,6 +8,12 @@ export const FINE_WINDOW_MS = 2 * 3_600_000
 /** config: quality.window_hours is at most 744. */
 export const LONGEST_WINDOW_MS = 744 * 3_600_000
 
+/** How long the outcomes of each width are kept. */
+export const OUTCOMES_KEPT_MS = [
+  [OUTCOME_WIDTHS_MS[0], FINE_WINDOW_MS],
+  [OUTCOME_WIDTHS_MS[1], LONGEST_WINDOW_MS],
+] as const
+
 /** Window in ms → the bucket width of its outcomes. */
 export function widthFor(windowMs: number): number {
   return windowMs <= FINE_WINDOW_MS ? OUTCOME_WIDTHS_MS[0] : OUTCOME_WIDTHS_MS[1]

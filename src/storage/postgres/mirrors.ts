@@ -1,6 +1,7 @@
 import type { BlockedLink } from '../../model/blocked-link.ts'
 import type { Domain } from '../../model/domain.ts'
 import type { Organization } from '../../model/organization.ts'
+import type { QualityAlert } from '../../model/quality.ts'
 import type { Encryption } from '../encryption.ts'
 import { apiKeyMirror, type MirroredKey } from './api-keys.ts'
 import { blockedLinkMirror } from './blocked-links.ts'
@@ -8,6 +9,7 @@ import { domainMirror } from './domains.ts'
 import { inboundRouteMirror, type MirroredRoute } from './inbound-routes.ts'
 import type { Mirror } from './mirror.ts'
 import { organizationMirror } from './organizations.ts'
+import { qualityAlertMirror } from './quality.ts'
 import type { Reads } from './reads.ts'
 import { type MirroredWebhook, webhookMirror } from './webhooks.ts'
 
@@ -19,6 +21,7 @@ export interface Mirrors {
   blockedLink: Mirror<BlockedLink>
   webhook: Mirror<MirroredWebhook>
   inboundRoute: Mirror<MirroredRoute>
+  qualityAlert: Mirror<QualityAlert>
 }
 
 export function createMirrors(encryption: Encryption): Mirrors {
@@ -29,6 +32,7 @@ export function createMirrors(encryption: Encryption): Mirrors {
     blockedLink: blockedLinkMirror(),
     webhook: webhookMirror(encryption),
     inboundRoute: inboundRouteMirror(encryption),
+    qualityAlert: qualityAlertMirror(),
   }
 }
 
@@ -41,5 +45,6 @@ export async function loadMirrors(mirrors: Mirrors, reads: Reads): Promise<void>
     mirrors.blockedLink.load(reads),
     mirrors.webhook.load(reads),
     mirrors.inboundRoute.load(reads),
+    mirrors.qualityAlert.load(reads),
   ])
 }

@@ -31,14 +31,18 @@ import { createMirrors, loadMirrors } from './mirrors.ts'
 import { postgresMtaSts } from './mta-sts.ts'
 import { postgresOrganizations } from './organizations.ts'
 import { createPlaces, type Places } from './places.ts'
+import { postgresQuality } from './quality.ts'
 import { createReads } from './reads.ts'
 import { postgresSessions } from './sessions.ts'
 import { postgresSnapshot } from './snapshot.ts'
+import { postgresStats } from './stats.ts'
+import { createStorageCount } from './stored-bytes.ts'
 import { postgresSuppressions } from './suppressions.ts'
 import { postgresTemplates } from './templates.ts'
 import { postgresTlsSessions } from './tls-sessions.ts'
 import { createTransactions } from './transactions.ts'
 import { createUsage } from './usage.ts'
+import { postgresUsage } from './usage-counts.ts'
 import { postgresWebhookDeliveries } from './webhook-deliveries.ts'
 import { postgresWebhooks } from './webhooks.ts'
 import { postgresWorkers } from './workers.ts'
@@ -65,10 +69,15 @@ export type PostgresStore = Pick<
   | 'tlsSessions'
   | 'idempotency'
   | 'auditLog'
+  | 'snapshot'
+  | 'stats'
+  | 'quality'
+  | 'usage'
   | 'secret'
+  | 'maintain'
+  | 'checkWritable'
   | 'close'
 > & {
-  snapshot: ReturnType<typeof postgresSnapshot>
   messages: ReturnType<typeof postgresMessages>
   webhookDeliveries: ReturnType<typeof postgresWebhookDeliveries>
   events: ReturnType<typeof postgresEventWriting>
@@ -155,6 +164,7 @@ export async function openPostgresStore(options: {
   const large = createLargeContents(largeContents)
   const inboundQueue = createInboundQueue(mirrors.inboundRoute, due.inboundDeliveries)
   await Promise.all([...Object.values(queues), fanOut].map((each) => each.load(reads)))
+  const storageCount = createStorageCount(connectTo('count'), writer, { organizations: mirrors.organization, usage })
   await large.removeLeft()
   return {
     snapshot: postgresSnapshot(mirrors),
@@ -194,7 +204,14 @@ export async function openPostgresStore(options: {
     tlsSessions: postgresTlsSessions(reads, writer),
     idempotency: postgresIdempotency(reads, writer),
     auditLog: postgresAuditLog(reads, writer, recorder),
+    stats: postgresStats(reads),
+    quality: postgresQuality(reads, writer, lane),
+    usage: postgresUsage(reads, writer, { usage, count: storageCount }),
     secret: secrets(writer, encryption),
+    // PostgreSQL gives back the space of removed rows by itself.
+    maintain: async () => false,
+    // Every group writes to `nodes`.
+    checkWritable: () => lane.perform(async () => {}),
     close: async () => {
       await lane.close()
       await largeContents.close()

@@ -3,7 +3,7 @@ import type { Domain } from '../../model/domain.ts'
 import type { Snapshot } from '../store.ts'
 import type { Mirrors } from './mirrors.ts'
 
-/** Mirrors → the part of the Snapshot that they hold. */
+/** Mirrors → the Snapshot. */
 export function postgresSnapshot({
   organization,
   apiKey,
@@ -11,11 +11,13 @@ export function postgresSnapshot({
   blockedLink,
   webhook,
   inboundRoute,
-}: Mirrors): Omit<Snapshot, 'firingAlerts'> {
+  qualityAlert,
+}: Mirrors): Snapshot {
   const bySecret = apiKey.index(({ secretHash }) => secretHash)
   const byName = domain.index(({ name }) => name)
   const byReturnPathHost = domain.index(({ returnPathHost }) => returnPathHost)
   const routesOf = inboundRoute.index(({ route }) => route.organizationId)
+  const alertsOf = qualityAlert.index(({ domainId }) => domainId)
   return {
     apiKeyBySecret: (secretHash) => bySecret(Buffer.from(secretHash).toString('hex'))[0]?.key ?? null,
     organization: organization.get,
@@ -25,6 +27,7 @@ export function postgresSnapshot({
       routesOf(organizationId)
         .map(({ route }) => route)
         .filter(({ enabled }) => enabled),
+    firingAlerts: (domainId) => [...alertsOf(domainId)],
     ownerOfWebhook: (id) => webhook.get(id)?.organizationId ?? null,
     ownerOfRoute: (id) => inboundRoute.get(id)?.route.organizationId ?? null,
     isLinkBlocked: (url) => [...blockedLink.all()].some((link) => isBlockedBy(url, link)),

@@ -4,6 +4,7 @@ import { templateStoredBytes } from '../../model/stored-bytes.ts'
 import type { Template, TemplateContent, TemplateVersion } from '../../model/template.ts'
 import { rangeOf, toPage } from '../page.ts'
 import type { ListedTemplate, TemplateRef, Templates } from '../store.ts'
+import { STORED_BYTES_OF_TEMPLATE } from '../stored-bytes.ts'
 import type { RememberInside } from './idempotency.ts'
 import type { Reads } from './reads.ts'
 import type { Queries, Statements } from './transactions.ts'
@@ -33,8 +34,7 @@ const VERSION = `select version, created_at::float8 as "createdAt", subject, var
 const VERSIONS = `select version, created_at::float8 as "createdAt", subject, variables from template_versions
   where template_id = $1 and version < $2 order by version desc limit $3`
 const COUNT = 'select count(*)::int as count from templates where organization_id = $1'
-const BYTES = `coalesce(octet_length(subject), 0) + coalesce(octet_length(html), 0) + coalesce(octet_length(text), 0)`
-const OLD_BYTES = `select coalesce(sum(${BYTES}), 0)::float8 as bytes from template_versions
+const OLD_BYTES = `select coalesce(sum(${STORED_BYTES_OF_TEMPLATE}), 0)::float8 as bytes from template_versions
   where template_id = $1 and version <= $2`
 const REMOVE_OLD = 'delete from template_versions where template_id = $1 and version <= $2'
 const REMOVE = 'delete from templates where id = $1'

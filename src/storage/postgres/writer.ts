@@ -1,11 +1,19 @@
 import { StoreUnavailable } from '../errors.ts'
 import { textArray } from './arrays.ts'
+import type { Group, MailLane } from './group.ts'
 import type { Mirror } from './mirror.ts'
 import type { Reads } from './reads.ts'
 import type { Statements, Transactions } from './transactions.ts'
 
 /** Tables of settings that every node has in memory. */
-export type SettingsKind = 'apiKey' | 'blockedLink' | 'domain' | 'inboundRoute' | 'organization' | 'webhook'
+export type SettingsKind =
+  | 'apiKey'
+  | 'blockedLink'
+  | 'domain'
+  | 'inboundRoute'
+  | 'organization'
+  | 'qualityAlert'
+  | 'webhook'
 
 /** The statements of a change of settings. */
 export interface SettingsStatements extends Statements {
@@ -21,6 +29,11 @@ export interface Writer {
    *  in memory. If they cannot be read, it rejects with an uncertain StoreUnavailable, and the next change reads them
    *  too. */
   writeSettings<T>(change: (statements: SettingsStatements) => Promise<T>): Promise<T>
+  /** The same for a change with events, in a group of the lane. */
+  writeSettingsIn<T>(
+    lane: Pick<MailLane, 'perform'>,
+    change: (group: Group & { statements: SettingsStatements }) => Promise<T>,
+  ): Promise<T>
   /** Resolves when every change of settings that was begun before is decided, and this node has it in memory. */
   settled(): Promise<void>
 }
@@ -84,14 +97,26 @@ export function createWriter(
       changed.clear()
       await statements.query(LOCK)
       const value = await accompanied(statements)
-      if (changed.size > 0) await statements.run(NEXT)
-      for (const [kind, ids] of changed) await statements.run(NOTE, [kind, textArray([...ids])])
+      await noteAll(statements, changed)
+      return value
+    })
+    if (changed.size > 0) await refresh(changed)
+    return result
+  }
+  const writeSettingsIn: Writer['writeSettingsIn'] = async (lane, change) => {
+    const changed: Changed = new Map()
+    const result = await lane.perform(async ({ statements, add }) => {
+      changed.clear()
+      await statements.query(LOCK)
+      const value = await change({ statements: noting(statements, changed), add })
+      await noteAll(statements, changed)
       return value
     })
     if (changed.size > 0) await refresh(changed)
     return result
   }
   return {
+    writeSettingsIn,
     write: (change) => transactions.write(accompany(change)),
     writeSettings: (change) => noted(writeSettings(change)),
     settled: async () => {
@@ -101,6 +126,12 @@ export function createWriter(
 }
 
 type Changed = Map<SettingsKind, Set<string>>
+
+/** Writes which records a change of settings concerns. */
+async function noteAll({ run }: Statements, changed: Changed): Promise<void> {
+  if (changed.size > 0) await run(NEXT)
+  for (const [kind, ids] of changed) await run(NOTE, [kind, textArray([...ids])])
+}
 
 function noting(statements: Statements, changed: Changed): SettingsStatements {
   return {

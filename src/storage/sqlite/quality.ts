@@ -1,6 +1,5 @@
-import type { QualityAlert } from '../../model/quality.ts'
-import { keptDelivered, sentOf } from '../../model/stats.ts'
-import { FINE_WINDOW_MS, LONGEST_WINDOW_MS, OUTCOME_WIDTHS_MS, widthFor } from '../outcome-widths.ts'
+import { type OutcomeCounts, type QualityAlert, qualityFigures } from '../../model/quality.ts'
+import { OUTCOMES_KEPT_MS, widthFor } from '../outcome-widths.ts'
 import type { Quality } from '../store.ts'
 import { type Connection, one } from './driver.ts'
 import type { AppendInside } from './fan-out.ts'
@@ -37,7 +36,7 @@ export function sqliteQuality(
 ): Quality & { drop(): void; firingAlerts(domainId: string): QualityAlert[] } {
   const countedDomains = db.prepare<unknown[], string>(COUNTED_DOMAINS).pluck()
   const latest = db.prepare<unknown[], number>(LATEST).pluck()
-  const figures = db.prepare<unknown[], OutcomeRow>(FIGURES)
+  const figures = db.prepare<unknown[], OutcomeCounts>(FIGURES)
   const prune = db.prepare(PRUNE)
   const firing = db.prepare<unknown[], QualityAlert>(FIRING)
   const alerts = db.prepare<unknown[], QualityAlert>(ALERTS)
@@ -62,9 +61,7 @@ export function sqliteQuality(
     },
     figures: async (domainId, windowMs, now) => {
       const width = widthFor(windowMs)
-      const row = one(figures, width, domainId, now - windowMs - width)
-      const { bounced, hardBounced, complained } = row
-      return { sent: sentOf(row, bounced), hardBounced, delivered: keptDelivered(row), complained }
+      return qualityFigures(one(figures, width, domainId, now - windowMs - width))
     },
     firing: async () => firing.all(),
     firingAlerts: (domainId) => {
@@ -92,7 +89,7 @@ export function sqliteQuality(
     pruneOutcomes: (now, limit) =>
       writer.write(() => {
         let left = limit
-        for (const [width, keptMs] of KEPT_MS) {
+        for (const [width, keptMs] of OUTCOMES_KEPT_MS) {
           for (const id of domainsIn(width)) {
             if (left > 0) left -= prune.run(width, id, now - keptMs - width, left).changes
           }
@@ -100,17 +97,4 @@ export function sqliteQuality(
         return limit - left
       }),
   }
-}
-
-const KEPT_MS = [
-  [OUTCOME_WIDTHS_MS[0], FINE_WINDOW_MS],
-  [OUTCOME_WIDTHS_MS[1], LONGEST_WINDOW_MS],
-] as const
-
-interface OutcomeRow {
-  delivered: number
-  bounced: number
-  hardBounced: number
-  lateBounced: number
-  complained: number
 }

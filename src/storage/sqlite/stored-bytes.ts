@@ -1,15 +1,13 @@
 import type { LimitReached } from '../../model/limits.ts'
 import { type Plan, UNLIMITED } from '../../model/organization.ts'
-import { INBOUND_BYTES, RECIPIENT_BYTES } from '../../model/stored-bytes.ts'
+import { RECIPIENT_BYTES } from '../../model/stored-bytes.ts'
+import { STORED_BYTES_OF_INBOUND, STORED_BYTES_OF_TEMPLATE } from '../stored-bytes.ts'
 import type { Connection } from './driver.ts'
 import type { ForeignChanges } from './foreign.ts'
 import type { Usage } from './usage.ts'
 
 /** Size of messages from before migration 0003. */
 export const STORED_BYTES_OF_MESSAGE = `coalesce(stored_bytes, size_bytes + ${RECIPIENT_BYTES})`
-/** The parsed form of a mail is stored beside the raw one. */
-const STORED_BYTES_OF_INBOUND = `2 * size_bytes + ${INBOUND_BYTES}`
-const STORED_BYTES_OF_TEMPLATE = `coalesce(octet_length(subject), 0) + coalesce(octet_length(html), 0) + coalesce(octet_length(text), 0)`
 
 /** Where bytes are stored. `answers`: responses stored for idempotency. */
 type Source = 'messages' | 'inbound' | 'templates' | 'answers'

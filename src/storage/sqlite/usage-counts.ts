@@ -1,12 +1,9 @@
-import { dayOf, monthOf } from '../../model/limits.ts'
+import { dayOf, monthOf, USAGE_KEPT_MS } from '../../model/limits.ts'
 import type { UsageCounts } from '../store.ts'
 import type { Reading } from './reading.ts'
 import type { StoredBytes } from './stored-bytes.ts'
 import type { Usage } from './usage.ts'
 import type { Writer } from './writer.ts'
-
-/** Counts of past days are kept for a month, for questions about them. */
-const KEPT_MS = 31 * 86_400_000
 
 export function sqliteUsage(writer: Writer, reading: Reading, usage: Usage, storedBytes: StoredBytes): UsageCounts {
   return {
@@ -29,7 +26,7 @@ export function sqliteUsage(writer: Writer, reading: Reading, usage: Usage, stor
     countSome: () => writer.write(storedBytes.countSome),
     prune: (now, limit) =>
       writer.write(() => {
-        const before = dayOf(now - KEPT_MS)
+        const before = dayOf(now - USAGE_KEPT_MS)
         const forwards = usage.prune('forwards', before, limit)
         return forwards + usage.prune('confirmation_mails', before, limit - forwards)
       }),

@@ -329,7 +329,8 @@ create table messages (
   track_clicks boolean not null,
   stored_bytes bigint not null -- what it counts in usage
 );
-create index messages_of_organization on messages (organization_id, id);
+-- With what a recount of the stored bytes adds up.
+create index messages_of_organization on messages (organization_id, id) include (stored_bytes);
 
 create table message_tags (
   organization_id text not null,
@@ -596,7 +597,7 @@ create table inbound_messages (
   content_id text collate "C" not null, -- in contents: the first message of the mail
   delivery_status text -- of its newest delivery; null = none
 );
-create index inbound_messages_of_organization on inbound_messages (organization_id, id);
+create index inbound_messages_of_organization on inbound_messages (organization_id, id) include (size_bytes);
 create index inbound_messages_of_domain on inbound_messages (domain_id, id);
 create index inbound_messages_of_route on inbound_messages (route_id, id);
 create index inbound_messages_by_status on inbound_messages (organization_id, delivery_status, id)
@@ -693,12 +694,6 @@ create table quality_alerts (
 );
 create unique index quality_alerts_firing on quality_alerts (domain_id, metric) where state = 'firing';
 create index quality_alerts_of_domain on quality_alerts (domain_id, id);
-
-create table heartbeat (
-  one int primary key check (one = 1),
-  beats bigint not null
-);
-insert into heartbeat (one, beats) values (1, 0);
 
 -- The backup that this database was restored from, if any.
 create table restored (
