@@ -87,6 +87,7 @@ export function postgresBackend(): Backend {
       'inbound routes',
       'inbound',
       'inbound deliveries',
+      'held after a restore',
       'limits',
     ],
     isMissing: (promise) => NEEDS_MORE.has(promise),
@@ -124,6 +125,7 @@ const NEEDS_MORE = new Set([
   'a forwarded mail is an outbound message that counts like any other',
   'a mail that cannot be written completely leaves nothing of it',
   'a claim signs with the keys that are active when it is made',
+  'discarded mail is final and is not tried',
   'a domain stays while it has deliveries to try',
   'an alert is raised once with its event, and ends once with another',
 ])

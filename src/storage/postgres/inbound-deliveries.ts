@@ -64,15 +64,15 @@ export function postgresInboundDeliveries(
     perform: async ({ statements, add }, records) => {
       const keys = await posts.held(statements, records)
       const held = records.filter((_, at) => keys[at] !== null)
-      const ended = held.filter(({ nextAttemptAt }) => nextAttemptAt === null)
+      const ended = Map.groupBy(
+        held.filter(({ nextAttemptAt }) => nextAttemptAt === null),
+        ({ status }) => status,
+      )
       await Promise.all([
         posts.record(statements, held),
-        ended.length === 0
-          ? 0
-          : statements.run(END_INBOUND, [
-              textArray(ended.map(({ deliveryId }) => deliveryId)),
-              textArray(ended.map(({ status }) => status)),
-            ]),
+        ...[...ended].map(([status, ofIt]) =>
+          statements.run(END_INBOUND, [textArray(ofIt.map(({ deliveryId }) => deliveryId)), status]),
+        ),
       ])
       return records.map(({ nextAttemptAt }, at) => {
         const key = keys[at] ?? null

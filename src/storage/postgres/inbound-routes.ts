@@ -108,10 +108,7 @@ async function failSome({ statements }: Group, routeId: string): Promise<boolean
   const open = await statements.query<{ id: string }>(SOME_OPEN, [routeId, FAIL_MAX])
   if (open.length === 0) return false
   const ids = textArray(open.map(({ id }) => id))
-  await Promise.all([
-    statements.run(UNQUEUE, [ids]),
-    statements.run(END_INBOUND, [ids, textArray(open.map(() => 'failed'))]),
-  ])
+  await Promise.all([statements.run(UNQUEUE, [ids]), statements.run(END_INBOUND, [ids, 'failed'])])
   return open.length === FAIL_MAX
 }
 

@@ -8,6 +8,5 @@ export const INBOUND_COLUMNS = `m.id, m.organization_id as "organizationId", m.d
 /** Sets the status of deliveries that are final, and of their messages: an open delivery is the message's newest,
  *  since another one is refused beside it. */
 export const END_INBOUND = `with ended as (
-    update inbound_deliveries d set status = given.status from unnest($1::text[], $2::text[]) as given (id, status)
-    where d.id = given.id returning d.message_id, d.status)
-  update inbound_messages m set delivery_status = ended.status from ended where m.id = ended.message_id`
+    update inbound_deliveries set status = $2 where id = any($1::text[]) returning message_id)
+  update inbound_messages m set delivery_status = $2 from ended where m.id = ended.message_id`

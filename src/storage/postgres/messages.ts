@@ -1,11 +1,10 @@
 import type { Attempt, Delivery } from '../../model/delivery.ts'
-import { isFinal } from '../../model/message.ts'
 import type { DueIndex } from '../due-index.ts'
 import type { Messages } from '../store.ts'
 import { type Acceptance, acceptKind, contentsOf } from './accept.ts'
-import { textArray } from './arrays.ts'
+import { cancelAll, WAITING_COLUMNS, type WaitingDelivery } from './cancel.ts'
 import { type LargeContents, readContent } from './contents.ts'
-import type { Group, MailLane } from './group.ts'
+import type { MailLane } from './group.ts'
 import {
   DELIVERY_COLUMNS,
   DELIVERY_STATE,
@@ -24,28 +23,13 @@ const ATTEMPTS = `select d.email, o.attempt from deliveries d join delivery_outc
   where d.message_id = $1 and o.attempt is not null order by (o.attempt::json ->> 'startedAt')::float8, d.position, o.seq`
 const VOLUMES = `select period as month, sum(used)::float8 as accepted from usage
   where organization_id = $1 and name = 'volume' group by 1 order by 1 desc`
-const LOCK = `select id, message_id as "messageId", organization_id as "organizationId", key, attempts, worker, status, seq,
-    is_only_recipient as "isOnlyRecipient"
-  from delivery_queue where message_id = $1 for update`
-const UNQUEUE = 'delete from delivery_queue where id = any($1::text[])'
-const RESCHEDULE = `update delivery_queue set due_at = case when due_at is not null then $2::bigint end,
-    held_due_at = case when held_due_at is not null then $2::bigint end, expires_at = $3::bigint
+const LOCK = `select ${WAITING_COLUMNS} from delivery_queue where message_id = $1 for update`
+// It is not on hold any more: its author has decided.
+const RESCHEDULE = `update delivery_queue set due_at = $2::bigint, held_due_at = null, expires_at = $3::bigint
   where message_id = $1`
 // The time limit of a message counts from its due time.
 const SET_SCHEDULED_AT = `update messages set expires_at = expires_at + $2::bigint - scheduled_at, scheduled_at = $2::bigint
   where id = $1 returning expires_at::float8 as "expiresAt"`
-
-/** A row of LOCK. */
-interface Waiting {
-  id: string
-  organizationId: string
-  key: string
-  attempts: number
-  worker: string | null
-  status: Delivery['status']
-  seq: number
-  isOnlyRecipient: boolean
-}
 
 export function postgresMessages(
   reads: Reads,
@@ -88,19 +72,19 @@ export function postgresMessages(
     cancel: (id) =>
       lane.perform(async (group) => {
         const { query } = group.statements
-        const waiting = await query<Waiting>(LOCK, [id])
+        const waiting = await query<WaitingDelivery>(LOCK, [id])
         const deliveries = await query<Delivery>(DELIVERIES, [id])
         const hasLeft =
           waiting.some(({ worker }) => worker !== null) ||
           deliveries.some(({ status }) => status === 'delivered' || status === 'bounced')
         if (waiting.length === 0 || hasLeft) return 'invalid_state'
-        await cancelAll(group, id, waiting, deliveries)
+        await cancelAll(group, waiting, deliveries)
         return 'cancelled'
       }),
     reschedule: (id, at, now) =>
       lane.perform(async ({ statements, add }) => {
         const { query, run } = statements
-        const waiting = await query<Waiting>(LOCK, [id])
+        const waiting = await query<WaitingDelivery>(LOCK, [id])
         const isScheduled = waiting.every(
           ({ status, worker, attempts }) => status === 'scheduled' && worker === null && attempts === 0,
         )
@@ -114,22 +98,4 @@ export function postgresMessages(
         return 'rescheduled'
       }),
   }
-}
-
-/** Ends the waiting deliveries of a message as cancelled. */
-async function cancelAll(
-  { statements, add }: Group,
-  messageId: string,
-  waiting: readonly Waiting[],
-  deliveries: readonly Delivery[],
-): Promise<void> {
-  const states = new Map(deliveries.map((delivery) => [delivery.id, delivery]))
-  for (const { id, organizationId, seq, isOnlyRecipient } of waiting) {
-    const state = states.get(id)
-    if (state === undefined || isFinal(state.status)) continue
-    const deliveryId = id
-    add.outcome({ ...state, deliveryId, seq: seq + 1, organizationId, status: 'cancelled', attempt: null })
-    add.mark({ message: { id: messageId, organizationId }, status: 'cancelled', isOnlyRecipient })
-  }
-  await statements.run(UNQUEUE, [textArray(waiting.map(({ id }) => id))])
 }

@@ -19,6 +19,7 @@ import { postgresDomains } from './domains.ts'
 import { postgresEventWriting } from './events.ts'
 import { createFanOut } from './fan-out.ts'
 import { postgresForwardTargets } from './forward-targets.ts'
+import { postgresHeld } from './held.ts'
 import { postgresIdempotency, rememberInside } from './idempotency.ts'
 import { postgresInbound } from './inbound.ts'
 import { postgresInboundDeliveries } from './inbound-deliveries.ts'
@@ -32,6 +33,7 @@ import { postgresMtaSts } from './mta-sts.ts'
 import { postgresOrganizations } from './organizations.ts'
 import { createPlaces, type Places } from './places.ts'
 import { postgresQuality } from './quality.ts'
+import { postgresQueues } from './queues.ts'
 import { createReads } from './reads.ts'
 import { postgresSessions } from './sessions.ts'
 import { postgresSnapshot } from './snapshot.ts'
@@ -65,6 +67,8 @@ export type PostgresStore = Pick<
   | 'inbound'
   | 'inboundDeliveries'
   | 'workers'
+  | 'queues'
+  | 'held'
   | 'mtaSts'
   | 'tlsSessions'
   | 'idempotency'
@@ -122,7 +126,7 @@ export async function openPostgresStore(options: {
     first.close()
   }
 
-  const reads = createReads(() => open('reads'))
+  const reads = createReads(() => open('reads', INDEXES_ONLY))
   const mirrors = createMirrors(encryption)
   await loadMirrors(mirrors, reads).catch((error) => {
     reads.close()
@@ -200,6 +204,8 @@ export async function openPostgresStore(options: {
       dueIndex: due.inboundDeliveries,
     }),
     workers: postgresWorkers(reads),
+    queues: postgresQueues(reads),
+    held: postgresHeld(reads, lane, { writer, dueIndexes: due, fanOut }),
     mtaSts: postgresMtaSts(reads, writer),
     tlsSessions: postgresTlsSessions(reads, writer),
     idempotency: postgresIdempotency(reads, writer),
@@ -231,11 +237,11 @@ async function addLane(connection: Connection, seat: number | null): Promise<num
 /** Adds a lane that writes events. */
 async function addMailLane(connection: Connection): Promise<{ laneId: number; places: Places }> {
   const [row] = await connection.query<{ seat: number | null; highest: number | null }>(SEAT)
-  if (row === undefined || row.seat === null) throw new Error('every seat of a writing lane is taken')
+  if (row === undefined || row.seat === null) throw new Error('no seat is free for a writing lane')
   return { laneId: await addLane(connection, row.seat), places: createPlaces(Date.now, row.seat, row.highest ?? 0) }
 }
 
-/** Statements of the mail lane go through indexes, with plans that are made once. Otherwise a plan made while a table
+/** Reads and the statements of the mail lane go through indexes, with plans that are made once. Otherwise a plan made while a table
  *  was empty stays. */
 const INDEXES_ONLY = {
   plan_cache_mode: 'force_generic_plan',

@@ -466,6 +466,7 @@ create table delivery_queue (
 ) with (fillfactor = 60, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000,
   autovacuum_vacuum_cost_delay = 0);
 create index delivery_queue_due on delivery_queue (slot, key, due_at) where due_at is not null;
+create index delivery_queue_held on delivery_queue (held_due_at, id) where due_at is null;
 create index delivery_queue_of_message on delivery_queue (message_id);
 create index delivery_queue_open on delivery_queue (organization_id, status, message_id);
 create index delivery_queue_expiring on delivery_queue (expires_at) where expires_at is not null;
@@ -486,6 +487,7 @@ create table webhook_queue (
 ) with (fillfactor = 60, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000,
   autovacuum_vacuum_cost_delay = 0);
 create index webhook_queue_due on webhook_queue (slot, key, due_at) where due_at is not null;
+create index webhook_queue_held on webhook_queue (held_due_at, id) where due_at is null;
 
 create table inbound_queue (
   id text collate "C" primary key, -- of the inbound delivery
@@ -503,6 +505,7 @@ create table inbound_queue (
 ) with (fillfactor = 60, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000,
   autovacuum_vacuum_cost_delay = 0);
 create index inbound_queue_due on inbound_queue (slot, key, due_at) where due_at is not null;
+create index inbound_queue_held on inbound_queue (held_due_at, id) where due_at is null;
 
 -- Workers that may hold rows of a queue. An index on the queues' column would have to change with each lease.
 create table workers (
