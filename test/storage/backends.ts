@@ -68,6 +68,7 @@ export function postgresBackend(): Backend {
     sections: [
       'writing',
       'messages',
+      'list of messages',
       'claims',
       'deliveries',
       'engagement',

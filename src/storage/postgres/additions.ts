@@ -6,6 +6,7 @@ import { suppressionKey } from '../../model/suppression.ts'
 import type { DueIndex } from '../due-index.ts'
 import type { MailCounts } from '../mail-counts.ts'
 import { createSenderAddress, packRecipients } from '../message-rows.ts'
+import { marksOf } from '../search-tokens.ts'
 import { slotOfQueue } from '../slots.ts'
 import type { AcceptedMessage, NewDelivery, Remember } from '../store.ts'
 import { type NewContent, storeContents } from './contents.ts'
@@ -17,38 +18,40 @@ import { insertInto } from './insert.ts'
 import type { Collected } from './mail-lane.ts'
 import { addEngagement, addMarks, addOutcomeRows, type Engaged, type Mark, type OutcomeRow } from './outcomes.ts'
 import type { Places } from './places.ts'
+import type { SearchRanges } from './search-ranges.ts'
+import { foldedSubject, searchVector } from './search-words.ts'
 import { suppressInside } from './suppressions.ts'
 import type { Statements } from './transactions.ts'
 import { type Counted, keyOf, type Usage } from './usage.ts'
 
-const addMessages = insertInto<AcceptedMessage['message'] & { senderAddress: string; storedBytes: number }>(
-  'messages',
-  {
-    id: ['text', ({ id }) => id],
-    organization_id: ['text', ({ organizationId }) => organizationId],
-    domain_id: ['text', ({ domainId }) => domainId],
-    key_id: ['text', ({ keyId }) => keyId],
-    mode: ['text', ({ mode }) => mode],
-    source: ['text', ({ source }) => source],
-    sender: ['text', ({ from }) => from],
-    sender_address: ['text', ({ senderAddress }) => senderAddress],
-    recipients: ['text', packRecipients],
-    subject: ['text', ({ subject }) => subject],
-    tags: ['text', ({ tags }) => JSON.stringify(tags)],
-    metadata: ['text', ({ metadata }) => JSON.stringify(metadata)],
-    template_id: ['text', ({ templateId }) => templateId],
-    size_bytes: ['bigint', ({ sizeBytes }) => sizeBytes],
-    message_id_header: ['text', ({ messageIdHeader }) => messageIdHeader],
-    created_at: ['bigint', ({ createdAt }) => createdAt],
-    scheduled_at: ['bigint', ({ scheduledAt }) => scheduledAt],
-    expires_at: ['bigint', ({ expiresAt }) => expiresAt],
-    require_tls: ['boolean', ({ requireTls }) => requireTls],
-    unsubscribe: ['boolean', ({ unsubscribe }) => unsubscribe],
-    track_opens: ['boolean', ({ trackOpens }) => trackOpens],
-    track_clicks: ['boolean', ({ trackClicks }) => trackClicks],
-    stored_bytes: ['bigint', ({ storedBytes }) => storedBytes],
-  },
-)
+type NewMessage = AcceptedMessage['message'] & { senderAddress: string; storedBytes: number; words: string }
+const addMessages = insertInto<NewMessage>('messages', {
+  id: ['text', ({ id }) => id],
+  organization_id: ['text', ({ organizationId }) => organizationId],
+  domain_id: ['text', ({ domainId }) => domainId],
+  key_id: ['text', ({ keyId }) => keyId],
+  mode: ['text', ({ mode }) => mode],
+  source: ['text', ({ source }) => source],
+  sender: ['text', ({ from }) => from],
+  sender_address: ['text', ({ senderAddress }) => senderAddress],
+  recipients: ['text', packRecipients],
+  subject: ['text', ({ subject }) => subject],
+  tags: ['text', ({ tags }) => JSON.stringify(tags)],
+  metadata: ['text', ({ metadata }) => JSON.stringify(metadata)],
+  template_id: ['text', ({ templateId }) => templateId],
+  size_bytes: ['bigint', ({ sizeBytes }) => sizeBytes],
+  message_id_header: ['text', ({ messageIdHeader }) => messageIdHeader],
+  created_at: ['bigint', ({ createdAt }) => createdAt],
+  scheduled_at: ['bigint', ({ scheduledAt }) => scheduledAt],
+  expires_at: ['bigint', ({ expiresAt }) => expiresAt],
+  require_tls: ['boolean', ({ requireTls }) => requireTls],
+  unsubscribe: ['boolean', ({ unsubscribe }) => unsubscribe],
+  track_opens: ['boolean', ({ trackOpens }) => trackOpens],
+  track_clicks: ['boolean', ({ trackClicks }) => trackClicks],
+  stored_bytes: ['bigint', ({ storedBytes }) => storedBytes],
+  folded_subject: ['text', ({ subject }) => foldedSubject(subject)],
+  words: ['tsvector', ({ words }) => words],
+})
 const addTags = insertInto<{ organizationId: string; tag: string; messageId: string }>('message_tags', {
   organization_id: ['text', ({ organizationId }) => organizationId],
   tag: ['text', ({ tag }) => tag],
@@ -115,13 +118,15 @@ export function createCollector(inside: {
   fanOut: FanOut
   usage: Usage
   dueIndex: DueIndex
+  searchRanges: SearchRanges
 }): (statements: Statements) => Collected {
   const { places, counts, usage } = inside
   const senderAddressOf = createSenderAddress()
   return (statements) => {
     counts.drop()
     const fanOut = inside.fanOut.begin()
-    const messages: Parameters<typeof addMessages>[1][number][] = []
+    const searchRanges = inside.searchRanges.begin()
+    const messages: NewMessage[] = []
     const contents: NewContent[] = []
     const tags: Parameters<typeof addTags>[1][number][] = []
     const deliveries: DeliveryOf[] = []
@@ -164,7 +169,8 @@ export function createCollector(inside: {
         const { message, content, deliveries: parts } = accepted
         const { id, organizationId, sizeBytes, subject } = message
         const storedBytes = messageStoredBytes(sizeBytes, parts.length, JSON.stringify(message.metadata), subject)
-        messages.push({ ...message, senderAddress: senderAddressOf(message.from), storedBytes })
+        const row = { ...message, senderAddress: senderAddressOf(message.from), storedBytes }
+        messages.push({ ...row, words: wordsOf(searchRanges.codeFor(organizationId, id), row, parts) })
         contents.push({ ownerId: id, kind: 'content', bytes: content })
         use(organizationId, 'stored_bytes', storedBytes)
         for (const tag of new Set(message.tags)) tags.push({ organizationId, tag, messageId: id })
@@ -190,6 +196,7 @@ export function createCollector(inside: {
       const { stats, outcomes: counted } = counts.take()
       await Promise.all([
         addMessages(statements, messages),
+        searchRanges.write(statements),
         storeContents(statements, contents),
         addTags(statements, tags),
         addDeliveries(statements, deliveries),
@@ -214,10 +221,16 @@ export function createCollector(inside: {
         if (nextAttemptAt !== null) inside.dueIndex.offer(queue, nextAttemptAt)
       }
       for (const work of following) work()
+      searchRanges.committed()
       fanOut.committed()
     }
     return { add, write, committed }
   }
+}
+
+function wordsOf(code: string, row: Omit<NewMessage, 'words'>, deliveries: readonly NewDelivery[]): string {
+  const texts = { subject: row.subject, sender: row.from, emails: deliveries.map(({ email }) => email) }
+  return searchVector(code, texts, marksOf({ ...row, metadata: JSON.stringify(row.metadata) }))
 }
 
 /** The state of a delivery that was accepted with an attempt. */

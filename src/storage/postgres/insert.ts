@@ -4,7 +4,7 @@ import type { Statements } from './transactions.ts'
 /** Columns of a table: type, and the value of a row. */
 export type Columns<Row> = Readonly<Record<string, readonly [type: ColumnType, value: (row: Row) => Value]>>
 
-type ColumnType = 'text' | 'bigint' | 'int' | 'smallint' | 'boolean' | 'bytea' | 'float8'
+type ColumnType = 'text' | 'bigint' | 'int' | 'smallint' | 'boolean' | 'bytea' | 'float8' | 'tsvector'
 
 /** Writes rows with one statement, whatever their number → how many were written. None writes nothing. */
 export type Insert<Row> = (statements: Statements, rows: readonly Row[]) => Promise<number>

@@ -29,6 +29,14 @@ export function toMessage({ recipients, tags, metadata, statuses, ...row }: Mess
   }
 }
 
+/** Status of `messages m`, as model/message.ts messageStatus computes it. */
+export const MESSAGE_STATUS = `(select case
+      when count(*) = 0 then 'suppressed' when min(status) = max(status) then min(status)
+      when bool_or(status = 'deferred') then 'deferred' when bool_or(status = 'queued') then 'queued'
+      when bool_or(status = 'scheduled') then 'scheduled' else 'partial' end
+    from (select coalesce(o.status, d.status) as status from deliveries d ${lastOutcome('status')}
+      where d.message_id = m.id) s)`
+
 /** The state of a delivery: of the outcome `o` if there is one, else as accepted. */
 const state = (column: string) => `case when o.delivery_id is null then d.${column} else o.${column} end`
 

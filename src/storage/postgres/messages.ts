@@ -34,8 +34,8 @@ const SET_SCHEDULED_AT = `update messages set expires_at = expires_at + $2::bigi
 export function postgresMessages(
   reads: Reads,
   lane: MailLane,
-  inside: { large: LargeContents; usage: Usage; dueIndex: DueIndex },
-): Omit<Messages, 'list'> {
+  inside: { large: LargeContents; usage: Usage; dueIndex: DueIndex; list: Messages['list'] },
+): Messages {
   const { usage, dueIndex } = inside
   const accept = acceptKind(usage)
   /** The refusal that a call would get now; contents are not written for nothing. */
@@ -63,6 +63,7 @@ export function postgresMessages(
       const [row] = await reads.query<MessageRow>(GET, [id])
       return row === undefined ? null : toMessage(row)
     },
+    list: inside.list,
     content: (id) => readContent(reads, id, 'content'),
     deliveries: (id) => reads.query<DeliveryRow>(DELIVERIES, [id]),
     attempts: async (id) => {

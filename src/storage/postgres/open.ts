@@ -26,6 +26,7 @@ import { postgresInboundDeliveries } from './inbound-deliveries.ts'
 import { createInboundQueue } from './inbound-queue.ts'
 import { postgresInboundRoutes } from './inbound-routes.ts'
 import { createMailLane } from './mail-lane.ts'
+import { postgresMessageList } from './message-list.ts'
 import { postgresMessages } from './messages.ts'
 import { migrate } from './migrate.ts'
 import { createMirrors, loadMirrors } from './mirrors.ts'
@@ -35,6 +36,8 @@ import { createPlaces, type Places } from './places.ts'
 import { postgresQuality } from './quality.ts'
 import { postgresQueues } from './queues.ts'
 import { createReads } from './reads.ts'
+import { mergeSearchIndex } from './search-index.ts'
+import { createSearchRanges } from './search-ranges.ts'
 import { postgresSessions } from './sessions.ts'
 import { postgresSnapshot } from './snapshot.ts'
 import { postgresStats } from './stats.ts'
@@ -163,6 +166,7 @@ export async function openPostgresStore(options: {
       fanOut,
       usage,
       dueIndex: due.deliveries,
+      searchRanges: createSearchRanges(),
     }),
   })
   const large = createLargeContents(largeContents)
@@ -177,7 +181,12 @@ export async function openPostgresStore(options: {
     blockedLinks: postgresBlockedLinks(reads, writer, mirrors.blockedLink),
     apiKeys: postgresApiKeys(reads, writer, { remember, usage }),
     sessions: postgresSessions(reads, writer),
-    messages: postgresMessages(reads, lane, { large, usage, dueIndex: due.deliveries }),
+    messages: postgresMessages(reads, lane, {
+      large,
+      usage,
+      dueIndex: due.deliveries,
+      list: postgresMessageList(reads),
+    }),
     deliveries: postgresDeliveries(reads, lane, {
       queue: queues.deliveries,
       domains: mirrors.domain,
@@ -214,8 +223,11 @@ export async function openPostgresStore(options: {
     quality: postgresQuality(reads, writer, lane),
     usage: postgresUsage(reads, writer, { usage, count: storageCount }),
     secret: secrets(writer, encryption),
-    // PostgreSQL gives back the space of removed rows by itself.
-    maintain: async () => false,
+    maintain: async (what) => {
+      // PostgreSQL gives back the space of removed rows by itself.
+      if (what === 'recent') await mergeSearchIndex(reads)
+      return false
+    },
     // Every group writes to `nodes`.
     checkWritable: () => lane.perform(async () => {}),
     close: async () => {

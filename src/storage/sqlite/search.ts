@@ -1,6 +1,6 @@
+import { type Markable, marksOf, WORD } from '../search-tokens.ts'
 import { StoreUnavailable } from '../store.ts'
 import { type Connection, one } from './driver.ts'
-import { type Markable, marksOf } from './search-tokens.ts'
 import type { Writer } from './writer.ts'
 
 const STATE = 'select indexed_number from message_search_state'
@@ -29,11 +29,6 @@ const SET_STATE = 'update message_search_state set indexed_number = ?'
 export const RANGE = 16_384
 /** Base 36, all of the same length, so that a code with its word never equals another code with its word. */
 const CODE_LENGTH = 5
-/** What the tokenizer treats as a word (sqlite.org/fts5.html#unicode61_tokenizer). Words on which both differ are
- *  found in all ranges. The listed characters are letters here and separators there: with a code as a prefix they
- *  would be the code alone, which is a prefix of every word. Tests change it. */
-export const WORD = /(?![\u19b0-\u19c0\u19c8\u19c9\u1cf2\u1cf3])[\p{L}\p{N}\p{Co}][\p{L}\p{N}\p{Co}\p{M}]*/gu
-
 /** Messages indexed at once: a few milliseconds of the writing thread. */
 const BATCH = 100
 /** Messages indexed before a search; newer ones are searched without the index. Tests change it. */
