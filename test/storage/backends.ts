@@ -76,6 +76,7 @@ export function postgresBackend(): Backend {
       'webhook deliveries',
       'stats',
       'quality',
+      'retention',
       'domains and organizations',
       'api keys',
       'sessions',
@@ -129,6 +130,15 @@ const NEEDS_MORE = new Set([
   'discarded mail is final and is not tried',
   'a domain stays while it has deliveries to try',
   'an alert is raised once with its event, and ends once with another',
+  'old final messages are removed with all their records, and younger ones stay',
+  'open or recently due messages stay, however old, and are removed once they are final',
+  'another organization keeps its own messages',
+  'events are removed by their own age, with their webhook deliveries',
+  'counters, volumes and suppressions stay',
+  'a step ends when its time is up, and the next one continues there',
+  'old mail behind more than a step of kept mail is found',
+  'the recipient of removed mail is found by its delivery for as long as asked',
+  'a cursor whose message was removed continues with older ones',
 ])
 
 export const backends: Backend[] = [sqliteInFolder, sqliteInMemory]

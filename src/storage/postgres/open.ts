@@ -36,6 +36,7 @@ import { createPlaces, type Places } from './places.ts'
 import { postgresQuality } from './quality.ts'
 import { postgresQueues } from './queues.ts'
 import { createReads } from './reads.ts'
+import { postgresRetention } from './retention.ts'
 import { mergeSearchIndex } from './search-index.ts'
 import { createSearchRanges } from './search-ranges.ts'
 import { postgresSessions } from './sessions.ts'
@@ -80,6 +81,7 @@ export type PostgresStore = Pick<
   | 'stats'
   | 'quality'
   | 'usage'
+  | 'retention'
   | 'secret'
   | 'maintain'
   | 'checkWritable'
@@ -221,6 +223,7 @@ export async function openPostgresStore(options: {
     auditLog: postgresAuditLog(reads, writer, recorder),
     stats: postgresStats(reads),
     quality: postgresQuality(reads, writer, lane),
+    retention: postgresRetention(reads, writer),
     usage: postgresUsage(reads, writer, { usage, count: storageCount }),
     secret: secrets(writer, encryption),
     maintain: async (what) => {

@@ -1,0 +1,104 @@
+/** Statements that fill an empty database with mail of 20 organizations, of which `org_0` has half. All of it is over
+ *  except the newest twentieth, which is queued, and as much that `org_0` has scheduled. `messages`: their number. */
+export function mailOf(messages: number): string[] {
+  const id = (prefix: string, n = 'n') => `'${prefix}_' || lpad((${n})::text, 12, '0')`
+  const organization = `'org_' || case when n % 2 = 0 then 0 else n % 20 end`
+  const waiting = messages / 20
+  const series = (to: number) => `generate_series(1, ${Math.floor(to)}) n`
+  const at = (n = 'n') => `(${FIRST} + ${n} * 1000)::bigint`
+  return [
+    `insert into organizations select 'org_' || n, 'Organization ' || n, 'pro', 0 from generate_series(0, 19) n`,
+    `insert into domains (id, organization_id, name, status, created_at, return_path_host, track_opens, track_clicks,
+        track_unsubscribe, findings)
+      select 'dom_' || n, 'org_' || n % 20, n || '.example', 'verified', 0, 'bounce.' || n || '.example', true, true,
+        true, '[]' from generate_series(0, 99) n`,
+    `insert into webhooks (id, organization_id, url, events, format, status, created_at, updated_at, secret, mode)
+      select 'whk_' || n, 'org_' || n, 'https://hooks.example', '[]', 'enveloped', 'paused', 0, 0, '', 'live'
+      from generate_series(0, 19) n`,
+    `insert into messages (id, organization_id, domain_id, key_id, mode, source, sender, sender_address, recipients,
+        subject, tags, metadata, size_bytes, message_id_header, created_at, scheduled_at, require_tls, unsubscribe,
+        track_opens, track_clicks, stored_bytes)
+      select ${id('msg')}, ${organization}, 'dom_' || n % 100, 'key_' || n % 100, 'live', 'api',
+        'Ann <ann@a.example>', 'ann@a.example', '[["Bob <bob@dest.example>"],null,null,null]', 'Message ' || n,
+        '["tag' || n % 7 || '"]', '{}', 1000, '<' || n || '@a.example>', ${at()},
+        case when n > ${messages} - ${waiting} and n % 2 = 0 then ${at('10 * n')} end, false, true, true, true, 3072
+      from ${series(messages)}`,
+    `insert into message_tags select ${organization}, 'tag' || n % 7, ${id('msg')} from ${series(messages)}`,
+    `insert into message_marks select ${organization}, 'bounced', ${id('msg')} from ${series(messages)} where n % 20 < 2`,
+    `insert into contents select ${id('msg')}, 'content', convert_to(repeat(md5(n::text), 30), 'utf8')
+      from ${series(messages)}`,
+    `insert into deliveries (id, organization_id, message_id, position, email, address, type, queue, status, attempts)
+      select ${id('dlv')}, ${organization}, ${id('msg')}, 0, 'r' || n % 5000 || '@dest.example',
+        'r' || n % 5000 || '@dest.example', 'to', 'dest.example', 'queued', 0 from ${series(messages)}`,
+    `insert into delivery_outcomes (delivery_id, seq, organization_id, status, attempts, last_attempt_at, delivered_at,
+        smtp_response, soft_bounce_reported, attempt)
+      select ${id('dlv')}, 1, ${organization}, case when n % 20 < 2 then 'bounced' else 'delivered' end, 1, ${at()},
+        ${at()}, '250 ok', false, '{"startedAt":' || ${at()} || '}' from ${series(messages - waiting)}`,
+    `insert into engagement (delivery_id, organization_id, opens) select ${id('dlv')}, ${organization}, 1
+      from ${series(messages)} where n % 3 = 0`,
+    `insert into reports (delivery_id, digest, organization_id, kind, received_at)
+      select ${id('dlv')}, sha256(n::text::bytea), ${organization}, 'failed', ${at()}
+      from ${series(messages)} where n % 50 = 0`,
+    `insert into unsubscribables select ${id('dlv', 'n + 1000000000')}, ${organization}, 'dom_0', 'msg', 'Ann', 'r@dest.example', ${at()}
+      from ${series(messages)}`,
+    `insert into delivery_queue (id, organization_id, message_id, slot, key, due_at, attempts, accepted_at, status,
+        is_only_recipient)
+      select ${id('dlv')}, ${organization}, ${id('msg')}, n % 256, 'dest.example',
+        case when n % 2 = 0 then ${at('10 * n')} else ${at()} end, 0, ${at()},
+        case when n % 2 = 0 then 'scheduled' else 'queued' end, true
+      from ${series(messages)} where n > ${messages} - ${waiting}`,
+    `insert into events select ${id('evt')}, n::bigint * 8192, ${organization}, 'dom_' || n % 100, ${id('msg', 'n / 2')},
+        case when n % 20 = 0 then 'message.bounced' else 'message.delivered' end, 'live', ${at('n / 2')},
+        '{"id":"' || n || '"}' from ${series(2 * messages)}`,
+    `insert into webhook_deliveries (id, organization_id, webhook_id, event_id, type, created_at)
+      select ${id('whd')}, ${organization}, 'whk_' || case when n % 2 = 0 then 0 else n % 20 end, ${id('evt')},
+        'message.delivered', ${at('n / 2')} from ${series(2 * messages)}`,
+    `insert into webhook_attempts (delivery_id, number, at, duration_ms, status_code)
+      select ${id('whd')}, 1, ${at('n / 2')}, 20, 200 from ${series(2 * messages - waiting)}`,
+    `insert into webhook_queue (id, organization_id, slot, key, due_at, accepted_at)
+      select ${id('whd')}, ${organization}, n % 256, 'whk_' || n % 20, ${at('n / 2')}, ${at('n / 2')}
+      from ${series(2 * messages)} where n > ${2 * messages - waiting}`,
+    `insert into inbound_messages (id, organization_id, domain_id, route_id, action, received_at, return_path, sender,
+        recipients, subject, message_id_header, size_bytes, sender_ip, helo, spf, dkim, dmarc, arc, content_id,
+        delivery_status)
+      select ${id('inb')}, ${organization}, 'dom_' || n % 100, 'rte_' || n % 20, 'webhook', ${at()}, 'b@out.example',
+        'b@out.example', '["in@a.example"]', 'Hello', '<one@out.example>', 1000, '192.0.2.9', 'mx', 'pass', 'pass',
+        'pass', 'none', ${id('inb')}, case when n > ${messages - waiting} then 'pending' else 'delivered' end
+      from ${series(messages)}`,
+    `insert into contents select ${id('inb')}, kind, convert_to(repeat(md5(n::text), 30), 'utf8')
+      from ${series(messages)}, (values ('raw'), ('parsed')) kinds (kind)`,
+    `insert into inbound_addresses select ${organization}, field, 'b@out.example', ${id('inb')}
+      from ${series(messages)}, (values ('from'), ('to')) fields (field)`,
+    `insert into inbound_deliveries (id, message_id, route_id, status, created_at)
+      select ${id('ind')}, ${id('inb')}, 'rte_' || n % 20,
+        case when n > ${messages - waiting} then 'pending' else 'delivered' end, ${at()} from ${series(messages)}`,
+    `insert into inbound_attempts (delivery_id, number, at, duration_ms, status_code)
+      select ${id('ind')}, 1, ${at()}, 20, 200 from ${series(messages - waiting)}`,
+    `insert into inbound_queue (id, organization_id, slot, key, due_at, accepted_at)
+      select ${id('ind')}, ${organization}, n % 256, 'rte_' || n % 20, ${at()}, ${at()}
+      from ${series(messages)} where n > ${messages - waiting}`,
+    `insert into suppressions select ${id('sup')}, ${organization}, '', 'r' || n || '@dest.example', 'hard_bounce', null,
+        ${at()}, null, 'live' from ${series(messages / 4)}`,
+    `insert into idempotency select ${organization}, sha256(n::text::bytea), sha256(n::text::bytea), 202,
+        convert_to(repeat('x', 200), 'utf8'), ${at()} from ${series(messages)}`,
+    `insert into usage select 'org_' || o, name, to_char(date '2026-01-01' + day, 'YYYY-MM-DD'), lane, 5
+      from generate_series(0, 19) o, generate_series(0, ${Math.floor(messages / 200)}) day, generate_series(1, 4) lane,
+        (values ('forwards'), ('confirmation_mails')) names (name)`,
+    `insert into usage select 'org_' || o, name, '', lane, 5 from generate_series(0, 19) o, generate_series(1, 4) lane,
+        (values ('stored_bytes'), ('suppressions')) names (name)`,
+    `insert into stats select day, hour, 'org_' || o, tag, 'live', 'dom_' || o + 20 * d, lane,
+        1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
+      from generate_series(20000, ${Math.floor(20000 + messages / 2000)}) day, generate_series(0, 24) hour, generate_series(0, 19) o,
+        (values (''), ('tag1')) tags (tag), generate_series(0, 2) d, generate_series(1, 2) lane`,
+    `insert into quality_counts select width, 'dom_' || d, start * width, lane, 1, 1, 1, 0, 0
+      from (values (5000), (900000)) widths (width), generate_series(0, 99) d, generate_series(1, 2) lane,
+        generate_series(1, ${Math.floor(messages / 400)}) start`,
+    `insert into quality_alerts select ${id('alr')}, 'org_0', 'dom_' || n % 100, 'a.example',
+        case when n % 2 = 0 then 'bounce_rate' else 'complaint_rate' end, 0.1, 0.05, 24, 100, 10,
+        'resolved', ${at()}, ${at()} from ${series(messages / 10)}`,
+    'vacuum analyze',
+  ]
+}
+
+/** When the first message was accepted (ms UTC). */
+export const FIRST = Date.UTC(2026, 0, 1)
