@@ -121,12 +121,12 @@ export function postgresBackend(): Backend {
 /** Promises that concern messages, events or inbound mail, which it does not store yet. */
 const NEEDS_MORE = new Set([
   'a claim signs with the newest secret of a webhook',
-  'a removed webhook removes its deliveries, also those under way',
-  'a webhook with many deliveries is removed with all of them, and gets no new ones meanwhile',
   'a route with a long backlog is removed whole, with other writes in between',
   'a forwarded mail is an outbound message that counts like any other',
   'a mail that cannot be written completely leaves nothing of it',
   'a claim signs with the keys that are active when it is made',
+  'a removed webhook removes its deliveries, also those under way',
+  'a webhook with many deliveries is removed with all of them, and gets no new ones meanwhile',
   'discarded mail is final and is not tried',
   'a domain stays while it has deliveries to try',
   'an alert is raised once with its event, and ends once with another',

@@ -29,8 +29,8 @@ const SLICE = 2000
 /** A queue's statements, shared by all queues: from a plan to leases and back. */
 export interface Queue {
   /** Leases rows by the plan, inside a change → them in the order of the plan. The keys are back on the due index once
-   *  it is committed. */
-  claim(group: Group, request: ClaimRequest): Promise<Leased[]>
+   *  it is committed. `mayClaim`: keys that may still start anything. */
+  claim(group: Group, request: ClaimRequest, mayClaim?: (key: string) => boolean): Promise<Leased[]>
   /** Leases these rows to a worker, inside a change → those that nobody has, in the order of `ids`. */
   lease(group: Group, ids: readonly string[], worker: string, now: number): Promise<Leased[]>
   /** The methods that are the same for all queues. `mayClaim`: keys that may start anything. */
@@ -98,7 +98,11 @@ export function createQueue(
     numberArray(plan.map(most)),
   ]
 
-  const claim: Queue['claim'] = async ({ statements, add }, { now, limit, worker, plan }) => {
+  const claim: Queue['claim'] = async ({ statements, add }, request, mayClaim = () => true) => {
+    const { now, limit, worker } = request
+    const plan = request.plan.filter(({ key }) => mayClaim(key))
+    const refused = request.plan.filter((planned) => !plan.includes(planned))
+    add.afterCommit(() => dueIndex.putBack(refused))
     const whole = createAllocation(limit)
     const columns = columnsOf(plan, now, ({ quotas }) => Math.max(0, whole.capacityFor(quotas)))
     const found = await statements.query<{ number: number; id: string }>(candidates, [...columns, 2 * limit])

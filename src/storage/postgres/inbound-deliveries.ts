@@ -48,17 +48,6 @@ export function postgresInboundDeliveries(
     if (found === null || !found.route.enabled || found.route.action.type !== 'webhook') return null
     return { id: routeId, ...found.route.action.config, secret: found.secret }
   }
-  const isActive = (routeId: string) => targetOf(routeId) !== null
-  const readClaimed = async ({ query }: Queries, rows: readonly Leased[], worker: string) => {
-    const ids = textArray(rows.map(({ id }) => id))
-    const messages = await query<InboundRow & { deliveryId: string }>(MESSAGES, [ids])
-    const messageOf = new Map(messages.map(({ deliveryId, ...row }) => [deliveryId, toInboundMessage(row)]))
-    return rows.map(({ id, key, attempts }): ClaimedInboundDelivery => {
-      const [message, route] = [messageOf.get(id), targetOf(key)]
-      if (message === undefined || route === null) throw new Error(`${id} waits and has no message or no route`)
-      return { id, message, route, attempt: attempts, worker }
-    })
-  }
   const record: Kind<InboundRecord, 'recorded' | 'lease_lost'> = {
     rank: 3,
     perform: async ({ statements, add }, records) => {
@@ -84,17 +73,15 @@ export function postgresInboundDeliveries(
   }
 
   return {
-    ...claims.methods(lane, reads, isActive),
+    ...claims.methods(lane, reads, (routeId) => targetOf(routeId) !== null),
     claimDue: (request) =>
       request.plan.length === 0
         ? Promise.resolve([])
         : lane.perform(async (group) => {
-            const { active = [], waiting = [] } = Object.groupBy(request.plan, ({ key }) =>
-              isActive(key) ? 'active' : 'waiting',
-            )
-            const rows = await claims.claim(group, { ...request, plan: active })
-            group.add.afterCommit(() => dueIndex.putBack(waiting)) // disabled since the plan was made
-            return rows.length === 0 ? [] : readClaimed(group.statements, rows, request.worker)
+            // As they are now: others were disabled since the plan was made.
+            const targets = new Map(request.plan.map(({ key }) => [key, targetOf(key)]))
+            const rows = await claims.claim(group, request, (key) => targets.get(key) !== null)
+            return readClaimed(group.statements, rows, request.worker, targets)
           }),
     record: (each) => lane.write(record, each),
     ofMessage: async (inboundMessageId) => {
@@ -128,4 +115,21 @@ export function postgresInboundDeliveries(
         return 'queued'
       }),
   }
+}
+
+async function readClaimed(
+  { query }: Queries,
+  rows: readonly Leased[],
+  worker: string,
+  targets: ReadonlyMap<string, ClaimedInboundDelivery['route'] | null>,
+): Promise<ClaimedInboundDelivery[]> {
+  if (rows.length === 0) return []
+  const ids = textArray(rows.map(({ id }) => id))
+  const messages = await query<InboundRow & { deliveryId: string }>(MESSAGES, [ids])
+  const messageOf = new Map(messages.map(({ deliveryId, ...row }) => [deliveryId, toInboundMessage(row)]))
+  return rows.map(({ id, key, attempts }) => {
+    const [message, route] = [messageOf.get(id), targets.get(key) ?? null]
+    if (message === undefined || route === null) throw new Error(`${id} waits and has no message or no route`)
+    return { id, message, route, attempt: attempts, worker }
+  })
 }

@@ -3,7 +3,7 @@ import type { Encryption } from '../encryption.ts'
 import { rangeOf, toPage } from '../page.ts'
 import type { InboundRoutes } from '../store.ts'
 import { textArray } from './arrays.ts'
-import type { Group, MailLane } from './group.ts'
+import type { MailLane } from './group.ts'
 import type { RememberInside } from './idempotency.ts'
 import { END_INBOUND } from './inbound-row.ts'
 import { createMirror, type Mirror } from './mirror.ts'
@@ -28,7 +28,9 @@ const UPDATE = `update inbound_routes set name = $2, match_type = $3, match_valu
 const COUNT = 'select count(*)::int as count from inbound_routes where organization_id = $1'
 // No new delivery waits for it from then on, since it is gone from memory.
 const DISABLE = 'update inbound_routes set enabled = false, removing = true where id = $1'
-const SOME_OPEN = `select id from inbound_deliveries where route_id = $1 and status = 'pending' limit $2`
+// Step by step in the order of the index, past what earlier steps have ended.
+const NEXT_OPEN = `select id from inbound_deliveries
+  where route_id = $1 and status = 'pending' and id > $2 order by id limit $3`
 const UNQUEUE = 'delete from inbound_queue where id = any($1::text[])'
 const REMOVE = 'delete from inbound_routes where id = $1'
 
@@ -97,19 +99,22 @@ export function postgresInboundRoutes(
     // A route may have a day's mail waiting: it is disabled first and deleted after the last of its deliveries.
     remove: async (id) => {
       await change(id, ({ run }) => run(DISABLE, [id]))
-      while (await lane.perform((group) => failSome(group, id)));
+      for (let last: string | null = ''; last !== null; ) last = await failSome(lane, id, last)
       await change(id, ({ run }) => run(REMOVE, [id]))
     },
   }
 }
 
-/** Ends some open deliveries of a route; true while there may be more. */
-async function failSome({ statements }: Group, routeId: string): Promise<boolean> {
-  const open = await statements.query<{ id: string }>(SOME_OPEN, [routeId, FAIL_MAX])
-  if (open.length === 0) return false
-  const ids = textArray(open.map(({ id }) => id))
-  await Promise.all([statements.run(UNQUEUE, [ids]), statements.run(END_INBOUND, [ids, 'failed'])])
-  return open.length === FAIL_MAX
+/** Ends the next open deliveries of a route → the last of them; null if there are no more. */
+function failSome(lane: MailLane, routeId: string, after: string): Promise<string | null> {
+  return lane.perform(async ({ statements }) => {
+    const open = await statements.query<{ id: string }>(NEXT_OPEN, [routeId, after, FAIL_MAX])
+    const ids = textArray(open.map(({ id }) => id))
+    if (open.length > 0) {
+      await Promise.all([statements.run(UNQUEUE, [ids]), statements.run(END_INBOUND, [ids, 'failed'])])
+    }
+    return open.length < FAIL_MAX ? null : (open.at(-1)?.id ?? null)
+  })
 }
 
 /** Encryption place of its secret. */

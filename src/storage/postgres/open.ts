@@ -205,7 +205,7 @@ export async function openPostgresStore(options: {
     suppressions: postgresSuppressions(reads, writer, { remember, usage }),
     templates: postgresTemplates(reads, writer, { remember, usage }),
     forwardTargets: postgresForwardTargets(reads, writer, usage),
-    webhooks: postgresWebhooks(reads, writer, { encryption, remember, usage }),
+    webhooks: postgresWebhooks(reads, writer, { encryption, remember, usage, lane }),
     inboundRoutes: postgresInboundRoutes(reads, writer, { encryption, remember, usage, lane }),
     inbound: postgresInbound(reads, lane, { large, usage, queue: inboundQueue }),
     inboundDeliveries: postgresInboundDeliveries(reads, lane, {

@@ -1,6 +1,5 @@
 import type { Event } from '../../model/event.ts'
 import { FIXED_LIMITS } from '../../model/limits.ts'
-import type { PostAttempt } from '../../model/post-attempt.ts'
 import { concerns, type Webhook } from '../../model/webhook.ts'
 import type { DueIndex } from '../due-index.ts'
 import { webhookDeliveryId } from '../fan-out-targets.ts'
@@ -13,6 +12,7 @@ import type { FanOut } from './fan-out.ts'
 import type { Kind, MailLane } from './group.ts'
 import { insertInto } from './insert.ts'
 import type { Mirror } from './mirror.ts'
+import { createPostQueue } from './post-queue.ts'
 import type { Reads } from './reads.ts'
 import type { Queries, Statements } from './transactions.ts'
 import { type MirroredWebhook, WEBHOOK_COLUMNS } from './webhooks.ts'
@@ -24,13 +24,6 @@ type Answer = Awaited<ReturnType<WebhookDeliveries['record']>>
 const DETAILS = `select d.id, d.event_id as "eventId", d.type, e.body, e.organization_id as "organizationId",
     e.message_id as "messageId"
   from webhook_deliveries d join events e on e.id = d.event_id where d.id = any($1::text[])`
-const HELD = `select q.id, q.key as "webhookId" from unnest($1::text[], $2::text[], $3::int[]) as claimed (id, worker, attempts)
-  join webhook_queue q on q.id = claimed.id and q.worker = claimed.worker and q.attempts = claimed.attempts
-  order by q.id for update of q`
-const UNQUEUE = 'delete from webhook_queue where id = any($1::text[])'
-const WAIT = `update webhook_queue q set worker = null, recorded = q.recorded + 1, due_at = later.due_at,
-    recorded_at = later.recorded_at
-  from unnest($1::text[], $2::bigint[], $3::bigint[]) as later (id, due_at, recorded_at) where q.id = later.id`
 const FAILED = 'update webhook_deliveries set failed = true where id = any($1::text[])'
 // In order of their IDs, so that two groups do not wait for each other.
 const COUNT = `update webhooks w set
@@ -62,15 +55,7 @@ const QUEUED_OF = `select d.event_id as "eventId", string_agg(d.id, ' ') as ids,
   from webhook_deliveries d left join webhook_queue q on q.id = d.id
   where d.event_id = any($1::text[]) and d.webhook_id = $2 group by 1`
 
-const addAttempts = insertInto<PostAttempt & { deliveryId: string }>('webhook_attempts', {
-  delivery_id: ['text', ({ deliveryId }) => deliveryId],
-  number: ['int', ({ number }) => number],
-  at: ['bigint', ({ at }) => at],
-  duration_ms: ['bigint', ({ durationMs }) => durationMs],
-  status_code: ['int', ({ statusCode }) => statusCode],
-  error: ['text', ({ error }) => error],
-  response_excerpt: ['text', ({ responseExcerpt }) => responseExcerpt],
-})
+const posts = createPostQueue('webhook_queue', 'webhook_attempts')
 interface Replayed {
   id: string
   organizationId: string
@@ -107,21 +92,25 @@ export function postgresWebhookDeliveries(
   },
 ): Omit<WebhookDeliveries, 'get' | 'list' | 'ofMessage'> {
   const { writer, queue, webhooks, dueIndex, fanOut } = inside
-  const isActive = (webhookId: string) => webhooks.get(webhookId)?.status === 'active'
+  const targetOf = (webhookId: string) => {
+    const webhook = webhooks.get(webhookId)
+    return webhook?.status === 'active' ? webhook : null
+  }
   const record: Kind<PostRecord, Answer> = {
     rank: 3,
     perform: ({ statements, add }, records) =>
       recordPosts(statements, records, (key, at) => add.afterCommit(() => dueIndex.offer(key, at))),
   }
   return {
-    ...queue.methods(lane, reads, isActive),
+    ...queue.methods(lane, reads, (webhookId) => targetOf(webhookId) !== null),
     claimDue: (request) =>
       request.plan.length === 0
         ? Promise.resolve([])
         : lane.perform(async (group) => {
-            const plan = request.plan.filter(({ key }) => isActive(key)) // others were paused since the plan was made
-            const rows = await queue.claim(group, { ...request, plan })
-            return readClaimed(group.statements, rows, request.worker, webhooks)
+            // As they are now: others were paused since the plan was made.
+            const targets = new Map(request.plan.map(({ key }) => [key, targetOf(key)]))
+            const rows = await queue.claim(group, request, (key) => targets.get(key) !== null)
+            return readClaimed(group.statements, rows, request.worker, targets)
           }),
     fanOutSome: () => fanOut.some(lane),
     record: (post) => {
@@ -152,7 +141,7 @@ async function readClaimed(
   { query }: Queries,
   rows: readonly Leased[],
   worker: string,
-  webhooks: Mirror<MirroredWebhook>,
+  targets: ReadonlyMap<string, MirroredWebhook | null>,
 ): Promise<ClaimedWebhookDelivery[]> {
   if (rows.length === 0) return []
   const details = await query<
@@ -161,7 +150,7 @@ async function readClaimed(
   const byId = new Map(details.map((detail) => [detail.id, detail]))
   return rows.map(({ id, key, attempts }) => {
     const detail = byId.get(id)
-    const webhook = webhooks.get(key)
+    const webhook = targets.get(key) ?? null
     if (detail === undefined || webhook === null) throw new Error(`${id} waits and has no event or no webhook`)
     const { url, format, secrets } = webhook
     return { ...detail, webhookId: key, url, format, secrets, attempt: attempts, worker }
@@ -174,37 +163,17 @@ async function recordPosts(
   records: readonly PostRecord[],
   offer: (key: string, at: number) => void,
 ): Promise<Answer[]> {
-  const rows = await statements.query<{ id: string; webhookId: string }>(HELD, [
-    textArray(records.map(({ deliveryId }) => deliveryId)),
-    textArray(records.map(({ worker }) => worker)),
-    valueArray(records.map(({ attempt }) => attempt.number)),
-  ])
-  const held = new Map(rows.map(({ id, webhookId }) => [id, webhookId]))
-  const recorded: (PostRecord & { webhookId: string })[] = []
-  const webhookOf = records.map((record) => {
-    const webhookId = held.get(record.deliveryId)
-    if (webhookId === undefined) return null
-    held.delete(record.deliveryId) // a second record of the same claim finds it recorded
-    recorded.push({ ...record, webhookId })
-    if (record.nextAttemptAt !== null) offer(webhookId, record.nextAttemptAt)
-    return webhookId
+  const webhookOf = await posts.held(statements, records)
+  const recorded = records.flatMap((record, at) => {
+    const webhookId = webhookOf[at] ?? null
+    return webhookId === null ? [] : [{ ...record, webhookId }]
   })
   if (recorded.length === 0) return records.map(() => ({ kind: 'lease_lost' }))
-  const idsOf = (of: readonly PostRecord[]) => textArray(of.map(({ deliveryId }) => deliveryId))
-  const later = recorded.filter(({ nextAttemptAt }) => nextAttemptAt !== null)
+  for (const { webhookId, nextAttemptAt } of recorded) if (nextAttemptAt !== null) offer(webhookId, nextAttemptAt)
   const failed = recorded.filter(({ status }) => status === 'failed')
-  const [, , , , , webhooks] = await Promise.all([
-    statements.run(UNQUEUE, [idsOf(recorded.filter(({ nextAttemptAt }) => nextAttemptAt === null))]),
-    statements.run(WAIT, [
-      idsOf(later),
-      valueArray(later.map(({ nextAttemptAt }) => nextAttemptAt)),
-      valueArray(later.map(({ attempt }) => attempt.at)),
-    ]),
-    failed.length === 0 ? 0 : statements.run(FAILED, [idsOf(failed)]),
-    addAttempts(
-      statements,
-      recorded.map(({ deliveryId, attempt }) => ({ ...attempt, deliveryId })),
-    ),
+  const [, , , webhooks] = await Promise.all([
+    posts.record(statements, recorded),
+    failed.length === 0 ? 0 : statements.run(FAILED, [textArray(failed.map(({ deliveryId }) => deliveryId))]),
     countResults(statements, recorded),
     readWebhooks(statements, [...new Set(recorded.map(({ webhookId }) => webhookId))]),
   ])

@@ -4,6 +4,7 @@ import { rangeOf, toPage } from '../page.ts'
 import type { Webhooks } from '../store.ts'
 import { placeOf, type SecretsRow, toSecrets, toWebhook, type WebhookRow } from '../webhook-rows.ts'
 import { textArray } from './arrays.ts'
+import type { MailLane } from './group.ts'
 import type { RememberInside } from './idempotency.ts'
 import { createMirror, type Mirror } from './mirror.ts'
 import type { Reads } from './reads.ts'
@@ -20,7 +21,8 @@ const SECRETS = `secret, previous_secret as "previous", previous_expires_at::flo
 const CREATE = `insert into webhooks (id, organization_id, url, events, format, status, description, disabled_reason,
     created_at, updated_at, secret, mode, domain_id)
   values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`
-const READ = `select ${WEBHOOK_COLUMNS}, ${SECRETS} from webhooks where $1::text[] is null or id = any($1::text[])`
+const READ = `select ${WEBHOOK_COLUMNS}, ${SECRETS} from webhooks
+  where not removing and ($1::text[] is null or id = any($1::text[]))`
 const GET = `select ${WEBHOOK_COLUMNS} from webhooks where id = $1`
 const LIST = `select ${WEBHOOK_COLUMNS} from webhooks
   where organization_id = $1 and id < $2 and created_at >= $3 and created_at < $4 order by id desc limit $5`
@@ -30,7 +32,18 @@ const GET_SECRETS = `select ${SECRETS} from webhooks where id = $1`
 const ROTATE = `update webhooks set previous_secret = secret, previous_expires_at = $2, secret = $3, updated_at = $4
   where id = $1`
 const COUNT = 'select count(*)::int as count from webhooks where organization_id = $1'
+// It gets no further delivery from then on, since it is gone from memory.
+const PAUSE = `update webhooks set status = 'paused', removing = true where id = $1`
+// Step by step in the order of the index, past what earlier steps have deleted.
+const NEXT_OF = `select id, created_at::float8 as at from webhook_deliveries
+  where webhook_id = $1 and (created_at, id) > ($2::bigint, $3) order by created_at, id limit $4`
+const REMOVE_DELIVERIES = `with queued as (delete from webhook_queue where id = any($1::text[])),
+    attempts as (delete from webhook_attempts where delivery_id = any($1::text[]))
+  delete from webhook_deliveries where id = any($1::text[])`
 const REMOVE = 'delete from webhooks where id = $1'
+
+/** Deliveries of a removed webhook that are deleted in one transaction: some ten milliseconds. */
+const REMOVE_MAX = 1000
 
 /** A webhook with what is needed to post to it. */
 export type MirroredWebhook = Webhook & { secrets: WebhookSecrets }
@@ -48,8 +61,9 @@ export function webhookMirror(encryption: Encryption): Mirror<MirroredWebhook> {
 export function postgresWebhooks(
   reads: Reads,
   writer: Writer,
-  { encryption, remember, usage }: { encryption: Encryption; remember: RememberInside; usage: Usage },
+  inside: { encryption: Encryption; remember: RememberInside; usage: Usage; lane: MailLane },
 ): Webhooks {
+  const { encryption, remember, usage, lane } = inside
   const count = async (queries: Queries, organizationId: string) =>
     (await queries.query<{ count: number }>(COUNT, [organizationId]))[0]?.count ?? 0
   const find = async (queries: Queries, id: string) => {
@@ -97,9 +111,26 @@ export function postgresWebhooks(
         await statements.run(ROTATE, [id, previousExpiresAt, encryption.encrypt(secret, placeOf(id)), now])
         await remember(statements, record)
       }),
-    remove: (id) =>
-      change(id, async ({ run }) => {
-        await run(REMOVE, [id])
-      }),
+    // There may be a month of deliveries: the webhook is paused first and deleted after the last of them.
+    remove: async (id) => {
+      await change(id, ({ run }) => run(PAUSE, [id]))
+      for (let last: Removed | null = { at: -1, id: '' }; last !== null; ) last = await removeSome(lane, id, last)
+      await change(id, ({ run }) => run(REMOVE, [id]))
+    },
   }
+}
+
+/** Place of a delivery in the order of a webhook's deliveries. */
+interface Removed {
+  at: number
+  id: string
+}
+
+/** Deletes the next deliveries of a webhook → the last of them; null if there are no more. */
+function removeSome(lane: MailLane, webhookId: string, { at, id }: Removed): Promise<Removed | null> {
+  return lane.perform(async ({ statements }) => {
+    const next = await statements.query<Removed>(NEXT_OF, [webhookId, at, id, REMOVE_MAX])
+    if (next.length > 0) await statements.run(REMOVE_DELIVERIES, [textArray(next.map((row) => row.id))])
+    return next.length < REMOVE_MAX ? null : (next.at(-1) ?? null)
+  })
 }

@@ -280,7 +280,8 @@ create table webhooks (
   previous_secret bytea,
   previous_expires_at bigint,
   mode text not null,
-  domain_id text -- null = events of every domain of the organization
+  domain_id text, -- null = events of every domain of the organization
+  removing boolean not null default false
 );
 create index webhooks_of_organization on webhooks (organization_id, id);
 
@@ -637,7 +638,7 @@ create table inbound_deliveries (
   created_at bigint not null
 );
 create index inbound_deliveries_of_message on inbound_deliveries (message_id, number);
-create index inbound_deliveries_open on inbound_deliveries (route_id) where status = 'pending';
+create index inbound_deliveries_open on inbound_deliveries (route_id, id) where status = 'pending';
 
 create table inbound_attempts (
   delivery_id text collate "C" not null,
