@@ -104,10 +104,8 @@ export function deliveryPromises(holds: Holds): void {
     expect(await store.deliveries.record({ ...record, deliveryId: 'dlv_none' })).toBe('lease_lost')
     expect((await store.events.list(ALL_EVENTS, { limit: 9, after: null })).records).toEqual([])
     expect(await store.suppressions.find(ORGANIZATION, 'bob@dest.example')).toEqual([])
-    expect(await Promise.all([store.deliveries.record(record), store.deliveries.record(record)])).toEqual([
-      'recorded',
-      'lease_lost',
-    ])
+    const together = [{ ...record, worker: 'w2' }, record, record].map((each) => store.deliveries.record(each))
+    expect(await Promise.all(together)).toEqual(['lease_lost', 'recorded', 'lease_lost'])
     expect(await store.deliveries.record(record)).toBe('lease_lost')
     expect((await store.events.list(ALL_EVENTS, { limit: 9, after: null })).records).toHaveLength(1)
     expect(await store.messages.attempts(message.id)).toHaveLength(1)

@@ -95,8 +95,12 @@ export function inboundDeliveryPromises(holds: Holds): void {
     await store.inboundDeliveries.endLeases(WORKER, new Set(), START)
     const [taken] = await claim(store)
     expect(await settle(store, claimed!, 'failed')).toBe('lease_lost')
-    const answers = await Promise.all([settle(store, taken!, 'failed'), settle(store, taken!, 'delivered')])
-    expect(answers).toEqual(['recorded', 'lease_lost'])
+    const together = [settle(store, { ...taken!, worker: 'w2' }, 'delivered'), settle(store, taken!, 'failed')]
+    expect(await Promise.all([...together, settle(store, taken!, 'delivered')])).toEqual([
+      'lease_lost',
+      'recorded',
+      'lease_lost',
+    ])
     expect(await store.inboundDeliveries.ofMessage(message.id)).toMatchObject([
       { status: 'failed', attempts: [{ number: 2 }] },
     ])

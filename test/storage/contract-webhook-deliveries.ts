@@ -170,8 +170,8 @@ export function webhookDeliveryPromises(holds: Holds): void {
     await store.webhookDeliveries.endLeases(WORKER, new Set(), START)
     const [taken] = await claim(store)
     expect(await settle(store, claimed!, 'failed')).toEqual(lost)
-    const answers = await Promise.all([settle(store, taken!, 'failed'), settle(store, taken!, 'failed')])
-    expect(answers.map(({ kind }) => kind)).toEqual(['recorded', 'lease_lost'])
+    const together = [{ ...taken!, worker: 'w2' }, taken!, taken!].map((each) => settle(store, each, 'failed'))
+    expect((await Promise.all(together)).map(({ kind }) => kind)).toEqual(['lease_lost', 'recorded', 'lease_lost'])
     expect((await store.webhooks.get(hook.id))!).toMatchObject({ consecutiveFailures: 1, status: 'active' })
   })
 

@@ -23,6 +23,9 @@ export interface Leased {
   attempts: number
 }
 
+/** Identity of a claim as text. */
+export const claimKey = ({ id, attempt, worker }: HeldClaim) => `${id} ${attempt} ${worker}`
+
 /** Rows per call of endFutureWaits. */
 const SLICE = 2000
 

@@ -1,6 +1,7 @@
 import type { PostAttempt } from '../../model/post-attempt.ts'
+import type { HeldClaim } from '../store.ts'
 import { textArray, valueArray } from './arrays.ts'
-import type { QueueTable } from './claims.ts'
+import { claimKey, type QueueTable } from './claims.ts'
 import { insertInto } from './insert.ts'
 import type { Queries, Statements } from './transactions.ts'
 
@@ -25,7 +26,7 @@ export function createPostQueue(
   queue: Extract<QueueTable['table'], 'webhook_queue' | 'inbound_queue'>,
   attempts: 'webhook_attempts' | 'inbound_attempts',
 ): PostQueue {
-  const held = `select q.id, q.worker, q.attempts, q.key
+  const held = `select q.id, q.worker, q.attempts as attempt, q.key
     from unnest($1::text[], $2::text[], $3::int[]) as claimed (id, worker, attempts)
     join ${queue} q on q.id = claimed.id and q.worker = claimed.worker and q.attempts = claimed.attempts
     order by q.id for update of q`
@@ -43,20 +44,19 @@ export function createPostQueue(
     response_excerpt: ['text', ({ attempt }) => attempt.responseExcerpt],
   })
   const idsOf = (results: readonly PostResult[]) => textArray(results.map(({ deliveryId }) => deliveryId))
-  const nameOf = (...claim: [id: string, worker: string, attempt: number]) => claim.join(' ')
 
   return {
     held: async ({ query }, results) => {
-      const rows = await query<{ id: string; worker: string; attempts: number; key: string }>(held, [
+      const rows = await query<HeldClaim & { key: string }>(held, [
         idsOf(results),
         textArray(results.map(({ worker }) => worker)),
         valueArray(results.map(({ attempt }) => attempt.number)),
       ])
-      const keys = new Map(rows.map((row) => [nameOf(row.id, row.worker, row.attempts), row.key]))
+      const keys = new Map(rows.map((row) => [claimKey(row), row.key]))
       return results.map(({ deliveryId, worker, attempt }) => {
-        const name = nameOf(deliveryId, worker, attempt.number)
-        const key = keys.get(name) ?? null
-        keys.delete(name)
+        const claim = claimKey({ id: deliveryId, worker, attempt: attempt.number })
+        const key = keys.get(claim) ?? null
+        keys.delete(claim) // a second result of the same claim finds it recorded
         return key
       })
     },

@@ -1,10 +1,11 @@
 import { isFinal } from '../../model/message.ts'
 import { tlsOf } from '../message-rows.ts'
-import type { DeliveryRecord } from '../store.ts'
+import type { DeliveryRecord, HeldClaim } from '../store.ts'
 import { numberArray, textArray, valueArray } from './arrays.ts'
+import { claimKey } from './claims.ts'
 import type { Group, Kind } from './group.ts'
 
-const HELD = `select q.id, q.message_id as "messageId", q.organization_id as "organizationId", q.key, q.seq,
+const HELD = `select q.id, q.worker, q.attempts as attempt, q.message_id as "messageId", q.organization_id as "organizationId", q.key, q.seq,
     q.attempted_at::float8 as "attemptedAt", q.is_only_recipient as "isOnlyRecipient",
     coalesce((select soft_bounce_reported from delivery_outcomes o where o.delivery_id = q.id and o.seq = q.seq), false)
       as "isSoftBounceReported"
@@ -18,8 +19,7 @@ const WAIT = `update delivery_queue q set worker = null, recorded = q.recorded +
   where q.id = later.id`
 
 /** A row of HELD. */
-interface HeldRow {
-  id: string
+interface HeldRow extends HeldClaim {
   messageId: string
   organizationId: string
   key: string
@@ -42,14 +42,16 @@ export function recordKind(offer: (key: string, at: number) => void): Kind<Deliv
             textArray(records.map(({ worker }) => worker)),
             valueArray(records.map(({ attempt }) => attempt.number)),
           ])
-        ).map((row) => [row.id, row]),
+        ).map((row) => [claimKey(row), row]),
       )
       const done: string[] = []
       const later: { record: DeliveryRecord; dueAt: number }[] = []
       const results = records.map((record) => {
-        const row = held.get(record.deliveryId)
+        const { deliveryId: id, worker, attempt } = record
+        const claim = claimKey({ id, worker, attempt: attempt.number })
+        const row = held.get(claim)
         if (row === undefined) return 'lease_lost'
-        held.delete(record.deliveryId) // a second record of the same claim finds it recorded
+        held.delete(claim) // a second record of the same claim finds it recorded
         const { nextAttemptAt } = record
         if (nextAttemptAt === null) done.push(row.id)
         else {
