@@ -90,6 +90,25 @@ test('the reference of the config has the same facts', () => {
   expect(new Set(sections).size).toBe(sections.length)
 })
 
+test('numbers have the ranges that they had', () => {
+  const commands = (command: Command): Command[] => [command, ...command.commands.flatMap(commands)]
+  const rangeOf = ({ parseArg }: Option) => {
+    try {
+      parseArg?.('x', undefined)
+    } catch (error) {
+      return (error as Error).message
+    }
+    return null
+  }
+  const lines = commands(createProgram(() => {})).flatMap((command) =>
+    command.options.flatMap((option) => {
+      const range = rangeOf(option)
+      return range === null ? [] : [`${command.parent?.name()} ${command.name()} ${option.flags}: ${range}`]
+    }),
+  )
+  expect(lines.join('\n')).toMatchSnapshot()
+})
+
 test('commands have the operands, options and defaults that they had', () => {
   // Scripts of operators rely on them. A deliberate change renews the snapshot with `bun test -u`.
   const lines = allOf(treeOf(createProgram(() => {}))).flatMap(({ path, operands, options }) => [

@@ -111,6 +111,56 @@ describe('a valid answer', () => {
   })
 })
 
+describe('the limits of an answer', () => {
+  const L = ANSWER_LIMITS
+  const END = 'Content-Length: 0\r\n\r\n'
+  /** A head of that many bytes, in lines of at most 8,000. */
+  const headOf = (status: string, size: number, end: string) => {
+    let text = `HTTP/1.1 ${status}\r\n`
+    for (let left = size - text.length - end.length; left > 0; left = size - text.length - end.length) {
+      const line = left > 8_100 ? 8_000 : left
+      text += `X: ${'a'.repeat(line - 5)}\r\n`
+    }
+    return text + end
+  }
+  const chunked = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n'
+  const trailers = (lines: string) => `${chunked}0\r\n${lines}\r\n`
+
+  test.each<[keyof typeof ANSWER_LIMITS, (most: number) => string]>([
+    ['interimAnswers', (most) => `${'HTTP/1.1 100 x\r\n\r\n'.repeat(most)}HTTP/1.1 200 OK\r\n${END}`],
+    ['headBytes', (most) => headOf('200 OK', most, END)],
+    ['allHeadBytes', (most) => headOf('100 x', 16_000, '\r\n').repeat(2) + headOf('200 OK', most - 32_000, END)],
+    ['headerLines', (most) => `HTTP/1.1 200 OK\r\n${'X: y\r\n'.repeat(most - 1)}${END}`],
+    ['headerLines', (most) => trailers('X: y\r\n'.repeat(most))],
+    ['lineBytes', (most) => `HTTP/1.1 200 OK\r\nX: ${'a'.repeat(most - 5)}\r\n${END}`],
+    ['lineBytes', (most) => trailers(`X: ${'a'.repeat(most - 5)}\r\n`)],
+    [
+      'headBytes',
+      (most) => trailers(`X: ${'a'.repeat(most / 2 - 5)}\r\n`.repeat(2).replace('a', 'a'.repeat((most % 2) + 1))),
+    ],
+    ['chunkLineBytes', (most) => `${chunked}1;${'a'.repeat(most - 4)}\r\nx\r\n0\r\n\r\n`],
+    ['chunks', (most) => `${chunked}${'1\r\nx\r\n'.repeat(most - 1)}0\r\n\r\n`],
+  ])('are exact: %s', (name, make) => {
+    const { most, phrase } = L[name]
+    expect(readText(make(most), { keepBytes: 100_000 }).kind).toBe('answer')
+    expect(readText(make(most + 1), { keepBytes: 100_000 })).toEqual({ kind: 'fault', error: phrase })
+  })
+
+  test('are exact: reads', () => {
+    const pieces = (count: number) => [
+      ...Array.from({ length: count - 1 }, () => bytes('')),
+      bytes(`HTTP/1.1 200 OK\r\n${END}`),
+    ]
+    expect(read(pieces(L.reads.most)).kind).toBe('answer')
+    expect(read(pieces(L.reads.most + 1))).toEqual({ kind: 'fault', error: L.reads.phrase })
+  })
+
+  test('count the head of each interim answer anew, and its lines', () => {
+    const interim = `HTTP/1.1 103 x\r\n${'X: y\r\n'.repeat(100)}\r\n`
+    expect(readText(`${interim}${interim}HTTP/1.1 200 OK\r\n${END}`).kind).toBe('answer')
+  })
+})
+
 describe('an invalid answer', () => {
   test.each([
     'SMTP',
