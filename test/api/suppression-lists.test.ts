@@ -135,3 +135,18 @@ test('CSV is accepted for imports only, in UTF-8 and with the permission', async
   expect([broken.status, broken.body.error.message]).toEqual([400, 'The body is not valid UTF-8.'])
   expect((await ask('POST', PATH, { body: 'email\n', headers, key: own.keys.read })).status).toBe(403)
 })
+
+test('a dry run with a test key counts by the suppressions of test keys only', async () => {
+  const api = await start()
+  const { ask, own, addKey } = api
+  const key = await addKey(own, { mode: 'test', permissions: ['manage'] })
+  const rows = [{ email: 'a@x.example' }, { email: 'b@x.example', domain_id: own.domain.id }]
+  const dryRun = async (suppressions: object[]) =>
+    (await ask('POST', PATH, { key, body: { suppressions, dry_run: true } })).body
+  expect((await ask('POST', PATH, { body: { suppressions: rows } })).body.added).toBe(2)
+  expect(await dryRun(rows)).toMatchObject({ added: 2, already_there: 0 })
+  expect((await ask('POST', PATH, { key, body: { suppressions: rows } })).body.added).toBe(2)
+  expect(await dryRun(rows)).toMatchObject({ added: 0, already_there: 2 })
+  const elsewhere = [{ email: 'b@x.example' }, { email: 'a@x.example', domain_id: own.domain.id }]
+  expect(await dryRun([...elsewhere, ...elsewhere])).toMatchObject({ added: 2, already_there: 2 })
+})
