@@ -36,7 +36,7 @@ function stable(text: string, folder: string): string {
     .replace(/\b(svc_live_|svc_test_|whsec_)[\w+/=-]+/g, (_, prefix) => `${prefix}VALUE`)
     .replace(/\b([a-z]+)_[0-9A-Za-z]{20,}/g, (found, prefix) => `${prefix}_`.padEnd(found.length, 'x'))
     .replace(/\b(\d{4}-\d\d-\d\d[T ])?\d\d:\d\d:\d\d(\.\d+Z)?/g, (found) => 'TIME'.padEnd(found.length, '.'))
-    .replace(/\b(pr\d{4})\w{6}([re])\b/g, '$1xxxxxx$2')
+    .replace(/\bpr\d{4}\w{6}([re])\b/g, 'prYYMMxxxxxx$1')
     .replace(/\bp=[A-Za-z0-9+/=]{40,}/g, 'p=KEY')
     .replace(/verify=[0-9a-f]{32}/g, 'verify=TOKEN')
     .replace(/#token=\w+/g, '#token=TOKEN')
@@ -133,4 +133,43 @@ test(
     expect(text()).toMatchSnapshot()
   },
   LIMIT_MS,
+)
+
+test(
+  'JSON, of every command that has it',
+  async () => {
+    const { place, run, text } = open()
+    await run('org', 'create', 'Shop', '--plan', 'pro', '--json')
+    await run('org', 'set-plan', 'Shop', 'free', '--json')
+    await run('org', 'list', '--json')
+    await run('domain', 'add', 'shop.example', '--json')
+    await run('domain', 'list', '--json')
+    await run('domain', 'show', 'shop.example', '--json')
+    await run('dns', 'show', 'shop.example', '--json')
+    const key = idIn(await run('key', 'create', '--domain', 'shop.example', '--permission', 'send', '--json'), 'key')
+    await run('key', 'list', '--json')
+    await run('key', 'revoke', key, '--json')
+    const webhook = idIn(await run('webhook', 'create', '--url', 'https://shop.example/hooks', '--json'), 'whk')
+    await run('webhook', 'list', '--json')
+    await run('webhook', 'show', webhook, '--json')
+    await run('webhook', 'pause', webhook, '--json')
+    await run('webhook', 'deliveries', webhook, '--json')
+    await run('webhook', 'rotate-secret', webhook, '--json')
+    await run('webhook', 'delete', webhook, '--json')
+    const file = join(place.folder, 'suppressed.csv')
+    writeFileSync(file, 'email,reason\nann@customer.example,hard_bounce\n')
+    await run('import', 'suppressions', file, '--json')
+    await run('suppression', 'list', '--json')
+    await run('suppression', 'remove', 'ann@customer.example', '--json')
+    await run('link', 'block', 'evil.example', '--reason', 'phishing', '--json')
+    await run('link', 'list', '--json')
+    await run('link', 'unblock', 'evil.example', '--json')
+    await run('message', 'list', '--json')
+    await run('event', 'list', '--json')
+    await run('status', '--json')
+    await run('audit', '--json')
+    await run('login-link', '--json')
+    expect(text()).toMatchSnapshot()
+  },
+  2 * LIMIT_MS,
 )
