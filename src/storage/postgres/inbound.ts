@@ -8,39 +8,44 @@ import type { InboundQueue } from './inbound-queue.ts'
 import { INBOUND_COLUMNS } from './inbound-row.ts'
 import type { Reads } from './reads.ts'
 import type { Usage } from './usage.ts'
-import { type Listed, sliceText, walkSlices } from './walk.ts'
+import { type Listed, sliceOf, walkSteps } from './walk.ts'
 
 const GET = `select ${INBOUND_COLUMNS} from inbound_messages m where m.id = $1`
 const CONTENT = `select c.content from inbound_messages m
   join contents c on c.owner_id = m.content_id and c.kind = $2 where m.id = $1`
 
-const hasAddress = (field: 'from' | 'to', parameter: string) => `(${parameter}::text is null or exists (
-  select from inbound_addresses o where o.organization_id = $1 and o.field = '${field}' and o.address = ${parameter}
-    and o.message_id = m.id))`
+const hasAddress = (field: 'from' | 'to') => `(:${field}::text is null or exists (
+  select 1 from inbound_addresses o where o.organization_id = m.organization_id and o.field = '${field}'
+    and o.address = :${field} and o.message_id = m.id))`
 const LISTED: Listed = {
+  table: 'inbound_messages',
   columns: INBOUND_COLUMNS,
-  filter: `m.organization_id = $1 and ${hasAddress('from', '$2')} and ${hasAddress('to', '$3')}
-    and ($4::text is null or m.route_id = $4) and ($5::text is null or m.domain_id = $5)
-    and ($6::text is null or m.delivery_status = $6) and m.received_at >= $7::bigint and m.received_at < $8::bigint`,
-  parameters: 8,
+  conditions: `m.organization_id = :organizationId and ${hasAddress('from')} and ${hasAddress('to')}
+    and (:routeId::text is null or m.route_id = :routeId) and (:domainId::text is null or m.domain_id = :domainId)
+    and (:status::text is null or m.delivery_status = :status)
+    and (:createdAfter::bigint is null or m.received_at >= :createdAfter)
+    and (:createdBefore::bigint is null or m.received_at < :createdBefore)`,
 }
-const byAddress = (field: 'from' | 'to', parameter: string) =>
-  sliceText(
-    {
-      from: `inbound_addresses a join inbound_messages m on m.id = a.message_id
-        where a.organization_id = $1 and a.field = '${field}' and a.address = ${parameter}`,
-      key: 'a.message_id',
-    },
+const byAddress = (field: 'from' | 'to') =>
+  sliceOf<InboundRow>(
     LISTED,
+    `select message_id as id from inbound_addresses
+      where organization_id = :organizationId and field = '${field}' and address = :${field}
+        and message_id >= :low and message_id < :high
+      order by message_id desc limit :size`,
   )
-const by = (condition: string) => sliceText({ from: `inbound_messages m where ${condition}`, key: 'm.id' }, LISTED)
-const LISTS = {
-  from: byAddress('from', '$2'),
-  to: byAddress('to', '$3'),
-  route: by('m.route_id = $4'),
-  status: by('m.organization_id = $1 and m.delivery_status = $6'),
-  domain: by('m.domain_id = $5'),
-  organization: by('m.organization_id = $1'),
+const by = (condition: string) =>
+  sliceOf<InboundRow>(
+    LISTED,
+    `select id from inbound_messages where ${condition} and id >= :low and id < :high order by id desc limit :size`,
+  )
+const SLICES = {
+  from: byAddress('from'),
+  to: byAddress('to'),
+  route: by('route_id = :routeId'),
+  status: by('organization_id = :organizationId and delivery_status = :status'),
+  domain: by('domain_id = :domainId'),
+  organization: by('organization_id = :organizationId'),
 }
 
 export function postgresInbound(
@@ -66,15 +71,17 @@ export function postgresInbound(
       return row === undefined ? null : toInboundMessage(row)
     },
     list: async (filter, page) => {
-      const { organizationId, routeId, domainId, status, createdAfter, createdBefore } = filter
-      const addresses = new Map(requestedAddresses(filter).map(({ field, address }) => [field, address]))
-      const asked = [addresses.get('from') ?? null, addresses.get('to') ?? null, routeId, domainId, status]
-      const range = [createdAfter ?? 0, createdBefore ?? Number.MAX_SAFE_INTEGER]
-      const rows = await walkSlices<InboundRow>(reads, LISTS[narrowest(filter)], [organizationId, ...asked, ...range], {
-        ...idsOf('inb', filter, page),
-        limit: page.limit + 1,
-      })
-      return toPage(rows, page, toInboundMessage)
+      const addresses = requestedAddresses(filter).map(({ field, address }) => [field, address])
+      const ids = idsOf('inb', filter, page)
+      const asked = { ...filter, ...Object.fromEntries(addresses), ...ids }
+      const step = walkSteps(reads, SLICES[narrowest(filter)], asked, () => performance.now())
+      const found: InboundRow[] = []
+      for (let high: string | null = ids.high; high !== null && found.length <= page.limit; ) {
+        const { rows, end }: Awaited<ReturnType<typeof step>> = await step(high, page.limit + 1 - found.length)
+        found.push(...rows)
+        high = end
+      }
+      return toPage(found, page, toInboundMessage)
     },
     raw: (id) => contentOf(id, 'raw'),
     parsed: (id) => contentOf(id, 'parsed'),
@@ -82,7 +89,7 @@ export function postgresInbound(
 }
 
 /** The index that finds the fewest: one address, one route, one status, one domain, or the organization. */
-function narrowest(filter: InboundFilter): keyof typeof LISTS {
+function narrowest(filter: InboundFilter): keyof typeof SLICES {
   const [address] = requestedAddresses(filter)
   if (address !== undefined) return address.field
   if (filter.routeId !== null) return 'route'

@@ -9,20 +9,14 @@ import { named } from './named.ts'
 import type { Reads } from './reads.ts'
 import { codesOf } from './search-ranges.ts'
 import { searchQuery } from './search-words.ts'
+import { nextSize, readSlice, type Step, sliceOf, walkSteps } from './walk.ts'
 
 /** Time per page. Then the page ends, even if it is not full, and says where to continue. */
 const ENOUGH_MS = 200
-/** Messages that the first statement of a list examines. */
-const FIRST_SLICE = 256
-/** Messages that one statement examines at most. */
-const SLICE_MAX = 16_384
 /** Ranges of the search index that one statement reads at most. */
 const RANGES_MAX = 64
 /** Messages with the words that one statement examines at most. */
 const FOUND_MAX = 100_000
-/** A slice that took less is followed by a larger one, a slice that took more by a smaller one. */
-const QUICK_MS = 15
-const SLOW_MS = 50
 const ID_LENGTH = 30
 /** Messages of which several indexes are compared. */
 const COMPARED = 1000
@@ -71,18 +65,8 @@ const CONDITIONS = `m.organization_id = :organizationId
     select 1 from message_tags t where t.organization_id = m.organization_id and t.tag = :tag and t.message_id = m.id))
   and (:status::text is null or ${MESSAGE_STATUS} = :status)`
 
-/** Rows of a slice, at least one: it says what was examined. */
-type SliceRow = { examined: number; lowest: string | null } & (MessageRow | { id: null })
-
-const sliceOf = (walk: string) =>
-  named<SliceRow>(`with walked as materialized (${walk})
-    select slice.examined, slice.lowest, found.*
-    from (select count(*)::int as examined, min(id) as lowest from walked) slice
-    left join lateral (
-      select ${MESSAGE_COLUMNS} from (select distinct id from walked order by id desc) w
-        cross join lateral (select * from messages where id = w.id offset 0) m
-      where ${CONDITIONS} order by w.id desc limit :limit) found on true
-    order by found.id desc`)
+const messagesOf = (walk: string) =>
+  sliceOf<MessageRow>({ table: 'messages', columns: MESSAGE_COLUMNS, conditions: CONDITIONS }, walk)
 
 /** The newest ranges of the search index that have messages of the walk. */
 const rangesOf = (walk: string) =>
@@ -91,9 +75,9 @@ const rangesOf = (walk: string) =>
     where organization_id = :organizationId and prefix < (select max(id) || '~' from newest)
     order by prefix desc limit :ranges`)
 
-const SLICES = each(sliceOf)
+const SLICES = each(messagesOf)
 const RANGES = each(rangesOf)
-const SEARCHED = sliceOf(FOUND)
+const SEARCHED = messagesOf(FOUND)
 const count = (walk: Walk) => `(select count(*) from (${WALKS[walk]}) walked)::int as "${walk}"`
 const COUNTS = named<Record<Walk, number>>(`select ${(['to', 'tag', 'open', 'marked'] as const).map(count).join(', ')}`)
 
@@ -119,7 +103,7 @@ export function postgresMessageList(reads: Reads, nowMs: () => number = () => pe
     if (searchText === null) return { records: [], hasMore: false }
     const { walk, isShort } = await narrowest(reads, filter, asked)
     const along = { reads, asked, walk, nowMs }
-    const walking = walkSteps(along)
+    const walking = walkSteps(reads, SLICES[walk], asked, nowMs)
     const searching = tokens.length === 0 && filter.text === null ? null : searchSteps(along, filter, tokens)
     const until = nowMs() + ENOUGH_MS
     const records: Message[] = []
@@ -177,9 +161,6 @@ async function narrowest(reads: Reads, filter: MessageFilter, asked: Asked): Pro
 
 const OPEN: ReadonlySet<string> = new Set(DELIVERY_STATUSES.filter((status) => !isFinal(status)))
 
-/** Reads matches below the ID `high`, up to `limit` → where it ended; null if there is nothing more. */
-type Step = (high: string, limit: number) => Promise<{ rows: MessageRow[]; end: string | null }>
-
 interface Along {
   reads: Reads
   asked: Asked
@@ -187,19 +168,12 @@ interface Along {
   nowMs: () => number
 }
 
-/** Steps that examine every message of the walk. */
-function walkSteps({ reads, asked, walk, nowMs }: Along): Step {
-  let size = FIRST_SLICE
-  return async (high, limit) => {
-    const beganAt = nowMs()
-    const { rows, last, isWhole } = readSlice(await SLICES[walk](reads, { ...asked, high, size, limit }), size, limit)
-    size = nextSize(size, nowMs() - beganAt, SLICE_MAX)
-    return { rows, end: isWhole ? null : last }
-  }
-}
-
 /** Steps through the ranges of the search index, without those that are newer than the next message of the walk. */
-function searchSteps({ reads, asked, walk, nowMs }: Along, filter: MessageFilter, tokens: readonly string[]): Step {
+function searchSteps(
+  { reads, asked, walk, nowMs }: Along,
+  filter: MessageFilter,
+  tokens: readonly string[],
+): Step<MessageRow> {
   const { organizationId } = filter
   let most = 1
   return async (high, limit) => {
@@ -215,22 +189,4 @@ function searchSteps({ reads, asked, walk, nowMs }: Along, filter: MessageFilter
     most = nextSize(most, nowMs() - beganAt, RANGES_MAX)
     return { rows, end: isWhole ? (isLast ? null : low) : last }
   }
-}
-
-/** Rows of a slice → messages and the ID of the last one that was examined; `isWhole` if that was the whole walk. */
-function readSlice(slice: SliceRow[], size: number, limit: number) {
-  const rows = slice.flatMap(({ examined: _, lowest: __, ...row }) => (row.id === null ? [] : [row as MessageRow]))
-  const { examined, lowest } = slice[0] ?? { examined: 0, lowest: null }
-  const isFull = rows.length === limit
-  return {
-    rows,
-    last: isFull ? (rows.at(-1)?.id ?? null) : lowest,
-    isWhole: !isFull && examined < size,
-  }
-}
-
-/** Size of the next slice: few statements, and none that takes long. */
-function nextSize(size: number, tookMs: number, most: number): number {
-  if (tookMs > SLOW_MS) return Math.ceil(size / 4)
-  return tookMs < QUICK_MS ? Math.min(most, size * 4) : size
 }

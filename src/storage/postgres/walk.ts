@@ -1,60 +1,70 @@
+import { type NamedQuery, named } from './named.ts'
 import type { Queries } from './transactions.ts'
 
-/** Rows that the first statement of a list examines, and at most each further one: some milliseconds. */
-const FIRST_SLICE = 128
-const SLICE = 4096
+/** Records that the first statement of a list examines. */
+const FIRST_SLICE = 256
+/** Records that one statement examines at most. */
+const SLICE_MAX = 16_384
+/** A slice that took less is followed by a larger one, a slice that took more by a smaller one. */
+const QUICK_MS = 15
+const SLOW_MS = 50
 
-/** An index that a list reads from its newest end, with a condition that the index answers. */
-export interface Walk {
-  /** Tables and condition: what follows `from`. The listed records are `m`. */
-  from: string
-  /** Column with the record's ID that descends along the walk. */
-  key: string
-}
+/** Rows of a slice, at least one: it says what was examined. */
+export type SliceRow<Row> = { examined: number; lowest: string | null } & (Row | { id: null })
 
-/** What a list selects along a walk. Its parameters are those of the filter, then the four of a slice. */
+/** What a list selects: columns of a table, which is `m`, and the conditions that its walks leave open. */
 export interface Listed {
+  table: string
   columns: string
-  /** Conditions of the filter that the walk leaves open. */
-  filter: string
-  /** Number of the filter's parameters. All of them occur in `filter`. */
-  parameters: number
+  conditions: string
 }
 
-/** Statement for one slice of a walk. It returns the slice's end in each row, and one row without a record if nothing
- *  matches. */
-export function sliceText({ from, key }: Walk, { columns, filter, parameters }: Listed): string {
-  const [high, low, size, limit] = [1, 2, 3, 4].map((at) => `$${parameters + at}`)
-  return `with slice as materialized (
-      select m.* from ${from} and ${key} < ${high} and ${key} >= ${low} order by ${key} desc limit ${size}::int),
-    ends as (select min(id) as "sliceEnd", count(*)::int as "sliceSize" from slice)
-  select e.*, f.* from ends e left join lateral (
-    select ${columns} from slice m where ${filter} order by m.id desc limit ${limit}::int) f on true
-  order by f.id desc`
+/** A walk selects the `id` of records, newest first: those from `:low` to before `:high`, at most `:size`, some perhaps
+ *  several times → a statement that reads at most `:limit` of them that meet the conditions. */
+export function sliceOf<Row>({ table, columns, conditions }: Listed, walk: string): NamedQuery<SliceRow<Row>> {
+  return named(`with walked as materialized (${walk})
+    select slice.examined, slice.lowest, found.*
+    from (select count(*)::int as examined, min(id) as lowest from walked) slice
+    left join lateral (
+      select ${columns} from (select distinct id from walked order by id desc) w
+        cross join lateral (select * from ${table} where id = w.id offset 0) m
+      where ${conditions} order by w.id desc limit :limit) found on true
+    order by found.id desc`)
 }
 
-/** Reads records along a walk, newest first, slice by slice, so that reads of others run in between → at most `limit`
- *  of those with IDs from `low` to before `high`. */
-export async function walkSlices<Row extends { id: string }>(
-  { query }: Queries,
-  text: string,
-  values: readonly unknown[],
-  { low, high, limit }: { low: string; high: string; limit: number },
-): Promise<Row[]> {
-  const found: Row[] = []
-  let end = high
-  for (let size = Math.max(FIRST_SLICE, limit); ; size = Math.min(4 * size, SLICE)) {
-    const rows = await query<SliceRow>(text, [...values, end, low, size, limit - found.length])
-    for (const { sliceEnd: _, sliceSize: __, ...row } of rows) if (row.id !== null) found.push(row as unknown as Row)
-    const [first] = rows
-    if (first === undefined || first.sliceEnd === null || first.sliceSize < size || found.length >= limit) return found
-    end = first.sliceEnd
+/** Rows of a slice → records and the ID of the last one that was examined; `isWhole` if that was the whole walk. */
+export function readSlice<Row extends { id: string }>(slice: readonly SliceRow<Row>[], size: number, limit: number) {
+  const rows = slice.flatMap(({ examined: _, lowest: __, ...row }) => (row.id === null ? [] : [row as unknown as Row]))
+  const { examined, lowest } = slice[0] ?? { examined: 0, lowest: null }
+  const isFull = rows.length === limit
+  return {
+    rows,
+    last: isFull ? (rows.at(-1)?.id ?? null) : lowest,
+    isWhole: !isFull && examined < size,
   }
 }
 
-interface SliceRow {
-  sliceEnd: string | null
-  sliceSize: number
-  /** Of the record; null = the slice has none. */
-  id: string | null
+/** Size of the next slice: few statements, and none that takes long. */
+export function nextSize(size: number, tookMs: number, most: number): number {
+  if (tookMs > SLOW_MS) return Math.ceil(size / 4)
+  return tookMs < QUICK_MS ? Math.min(most, size * 4) : size
+}
+
+/** Reads matches below the ID `high`, up to `limit` → where it ended; null if there is nothing more. */
+export type Step<Row> = (high: string, limit: number) => Promise<{ rows: Row[]; end: string | null }>
+
+/** Steps that examine every record of a walk. `asked`: the values of its parameters. */
+export function walkSteps<Row extends { id: string }>(
+  reads: Queries,
+  statement: NamedQuery<SliceRow<Row>>,
+  asked: Readonly<Record<string, unknown>>,
+  nowMs: () => number,
+): Step<Row> {
+  let size = FIRST_SLICE
+  return async (high, limit) => {
+    const beganAt = nowMs()
+    const { rows, last, isWhole } = readSlice(await statement(reads, { ...asked, high, size, limit }), size, limit)
+    size = nextSize(size, nowMs() - beganAt, SLICE_MAX)
+    return { rows, end: isWhole ? null : last }
+  }
 }

@@ -4,7 +4,7 @@ export interface Held {
    *  after the backup, and deletes TLS sessions that were not reported yet, since their report may have been sent. */
   noteRestored(restored: Restored): Promise<void>
   /** Puts everything in the queues on hold, including deliveries in progress. For a store without a running server,
-   *  since it visits everything that waits. */
+   *  since it visits everything that waits. May use many transactions: after an interruption, it is called again. */
   hold(): Promise<void>
   /** Null if this store was never restored. */
   restored(): Promise<Restored | null>
