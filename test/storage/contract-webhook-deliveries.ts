@@ -204,7 +204,7 @@ export function webhookDeliveryPromises(holds: Holds): void {
     await store.events.append([
       records.event(),
       records.event({ type: 'message.bounced', createdAt: START + 5 }),
-      records.event(),
+      records.event({ createdAt: START + 6 }),
     ])
     const [claimed] = await claim(store, { limit: 1 })
     await settle(store, claimed!, 'failed')
@@ -217,8 +217,12 @@ export function webhookDeliveryPromises(holds: Holds): void {
     expect(await only({ status: 'failed' })).toEqual([ids[2]!])
     expect(await only({ status: 'pending' })).toEqual([ids[0]!, ids[1]!])
     expect(await only({ type: 'message.bounced' })).toEqual([ids[1]!])
-    expect(await only({ createdAfter: START + 5 })).toEqual([ids[1]!])
-    expect(await only({ createdBefore: START + 5 })).toEqual([ids[0]!, ids[2]!])
+    expect(await only({ status: 'pending', type: 'message.bounced' })).toEqual([ids[1]!])
+    expect(await only({ status: 'delivered' })).toEqual([])
+    expect(await only({ createdAfter: START + 5 })).toEqual([ids[0]!, ids[1]!])
+    expect(await only({ createdAfter: START + 5, createdBefore: START + 6 })).toEqual([ids[1]!])
+    expect(await only({ createdBefore: START + 5 })).toEqual([ids[2]!])
+    expect(await only({ createdBefore: START + 6, status: 'pending' })).toEqual([ids[1]!])
     expect(await only({ webhookId: 'whk_none' })).toEqual([])
   })
 

@@ -11,6 +11,7 @@ import { slotOfQueue } from '../slots.ts'
 import type { AcceptedMessage, NewDelivery, Remember } from '../store.ts'
 import { type NewContent, storeContents } from './contents.ts'
 import { addOutcomes, addStats } from './counters.ts'
+import type { EventKinds } from './event-kinds.ts'
 import type { FanOut } from './fan-out.ts'
 import type { Additions } from './group.ts'
 import { rememberAll } from './idempotency.ts'
@@ -99,7 +100,8 @@ const queueDeliveries = insertInto<DeliveryOf>('delivery_queue', {
   expires_at: ['bigint', ({ message }) => message.expiresAt],
   is_only_recipient: ['boolean', ({ isOnlyRecipient }) => isOnlyRecipient],
 })
-const addEvents = insertInto<Event & { place: number }>('events', {
+type NewEvent = Event & { place: number; kind: number }
+const addEvents = insertInto<NewEvent>('events', {
   id: ['text', ({ id }) => id],
   place: ['bigint', ({ place }) => place],
   organization_id: ['text', ({ organizationId }) => organizationId],
@@ -108,6 +110,7 @@ const addEvents = insertInto<Event & { place: number }>('events', {
   type: ['text', ({ type }) => type],
   mode: ['text', ({ mode }) => mode],
   created_at: ['bigint', ({ createdAt }) => createdAt],
+  kind: ['bigint', ({ kind }) => kind],
   body: ['text', ({ body }) => body],
 })
 
@@ -119,6 +122,7 @@ export function createCollector(inside: {
   usage: Usage
   dueIndex: DueIndex
   searchRanges: SearchRanges
+  eventKinds: EventKinds
 }): (statements: Statements) => Collected {
   const { places, counts, usage } = inside
   const senderAddressOf = createSenderAddress()
@@ -126,6 +130,7 @@ export function createCollector(inside: {
     counts.drop()
     const fanOut = inside.fanOut.begin()
     const searchRanges = inside.searchRanges.begin()
+    const eventKinds = inside.eventKinds.begin()
     const messages: NewMessage[] = []
     const contents: NewContent[] = []
     const tags: Parameters<typeof addTags>[1][number][] = []
@@ -133,7 +138,7 @@ export function createCollector(inside: {
     const outcomes: OutcomeRow[] = []
     const engaged: Engaged[] = []
     const marks: Mark[] = []
-    const events: (Event & { place: number })[] = []
+    const events: NewEvent[] = []
     const suppressions: AcceptedMessage['suppressions'] = []
     const records: Remember[] = []
     const sums = new Map<string, Counted & { by: number }>()
@@ -146,7 +151,7 @@ export function createCollector(inside: {
       else sum.by += by
     }
     const append: Additions['append'] = (event, { onlyWebhook, ...context } = {}) => {
-      const placed = { ...event, place: places.next() }
+      const placed = { ...event, place: places.next(), kind: eventKinds.kindOf(event) }
       events.push(placed)
       if (onlyWebhook === undefined) counts.event(event, context)
       fanOut.deliver(placed, onlyWebhook)
@@ -208,6 +213,7 @@ export function createCollector(inside: {
         addEngagement(statements, engaged),
         addMarks(statements, marks),
         addEvents(statements, events),
+        eventKinds.write(statements),
         fanOut.write(statements),
         suppressInside(statements, suppressions),
         rememberAll(statements, records),
@@ -222,6 +228,7 @@ export function createCollector(inside: {
       }
       for (const work of following) work()
       searchRanges.committed()
+      eventKinds.committed()
       fanOut.committed()
     }
     return { add, write, committed }

@@ -9,10 +9,8 @@ import { named } from './named.ts'
 import type { Reads } from './reads.ts'
 import { codesOf } from './search-ranges.ts'
 import { searchQuery } from './search-words.ts'
-import { nextSize, readSlice, type Step, sliceOf, walkSteps } from './walk.ts'
+import { ENOUGH_MS, nextSize, readSlice, type Step, sliceOf, walkSteps } from './walk.ts'
 
-/** Time per page. Then the page ends, even if it is not full, and says where to continue. */
-const ENOUGH_MS = 200
 /** Ranges of the search index that one statement reads at most. */
 const RANGES_MAX = 64
 /** Messages with the words that one statement examines at most. */

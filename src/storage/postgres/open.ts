@@ -16,6 +16,8 @@ import { type Connection, connect } from './connection.ts'
 import { createLargeContents } from './contents.ts'
 import { postgresDeliveries } from './deliveries.ts'
 import { postgresDomains } from './domains.ts'
+import { createEventKinds } from './event-kinds.ts'
+import { postgresEventReading } from './event-list.ts'
 import { postgresEventWriting } from './events.ts'
 import { createFanOut } from './fan-out.ts'
 import { postgresForwardTargets } from './forward-targets.ts'
@@ -50,6 +52,7 @@ import { createTransactions } from './transactions.ts'
 import { createUsage } from './usage.ts'
 import { postgresUsage } from './usage-counts.ts'
 import { postgresWebhookDeliveries } from './webhook-deliveries.ts'
+import { postgresWebhookDeliveryReading } from './webhook-delivery-list.ts'
 import { postgresWebhooks } from './webhooks.ts'
 import { postgresWorkers } from './workers.ts'
 import { createWriter, type Writer } from './writer.ts'
@@ -58,6 +61,9 @@ import { createWriter, type Writer } from './writer.ts'
 export type PostgresStore = Pick<
   Store,
   | 'deliveries'
+  | 'messages'
+  | 'events'
+  | 'webhookDeliveries'
   | 'organizations'
   | 'domains'
   | 'blockedLinks'
@@ -86,11 +92,7 @@ export type PostgresStore = Pick<
   | 'maintain'
   | 'checkWritable'
   | 'close'
-> & {
-  messages: ReturnType<typeof postgresMessages>
-  webhookDeliveries: ReturnType<typeof postgresWebhookDeliveries>
-  events: ReturnType<typeof postgresEventWriting>
-}
+> & {}
 
 const LANE = 'insert into nodes (seat) values ($1) returning id'
 const END = 'update nodes set ended_at = clock_timestamp() where id = any($1::int[])'
@@ -169,6 +171,7 @@ export async function openPostgresStore(options: {
       usage,
       dueIndex: due.deliveries,
       searchRanges: createSearchRanges(),
+      eventKinds: createEventKinds(),
     }),
   })
   const large = createLargeContents(largeContents)
@@ -194,14 +197,17 @@ export async function openPostgresStore(options: {
       domains: mirrors.domain,
       offer: due.deliveries.offer,
     }),
-    events: postgresEventWriting(lane, usage),
-    webhookDeliveries: postgresWebhookDeliveries(reads, lane, {
-      writer,
-      queue: queues.webhookDeliveries,
-      webhooks: mirrors.webhook,
-      dueIndex: due.webhookDeliveries,
-      fanOut,
-    }),
+    events: { ...postgresEventWriting(lane, usage), ...postgresEventReading(reads, lane) },
+    webhookDeliveries: {
+      ...postgresWebhookDeliveries(reads, lane, {
+        writer,
+        queue: queues.webhookDeliveries,
+        webhooks: mirrors.webhook,
+        dueIndex: due.webhookDeliveries,
+        fanOut,
+      }),
+      ...postgresWebhookDeliveryReading(reads),
+    },
     suppressions: postgresSuppressions(reads, writer, { remember, usage }),
     templates: postgresTemplates(reads, writer, { remember, usage }),
     forwardTargets: postgresForwardTargets(reads, writer, usage),

@@ -1,8 +1,10 @@
 import { type NamedQuery, named } from './named.ts'
 import type { Queries } from './transactions.ts'
 
+/** Time per page of a list. Then the page ends, even if it is not full, and says where to continue. */
+export const ENOUGH_MS = 200
 /** Records that the first statement of a list examines. */
-const FIRST_SLICE = 256
+export const FIRST_SLICE = 256
 /** Records that one statement examines at most. */
 const SLICE_MAX = 16_384
 /** A slice that took less is followed by a larger one, a slice that took more by a smaller one. */
@@ -45,7 +47,7 @@ export function readSlice<Row extends { id: string }>(slice: readonly SliceRow<R
 }
 
 /** Size of the next slice: few statements, and none that takes long. */
-export function nextSize(size: number, tookMs: number, most: number): number {
+export function nextSize(size: number, tookMs: number, most = SLICE_MAX): number {
   if (tookMs > SLOW_MS) return Math.ceil(size / 4)
   return tookMs < QUICK_MS ? Math.min(most, size * 4) : size
 }
@@ -64,7 +66,7 @@ export function walkSteps<Row extends { id: string }>(
   return async (high, limit) => {
     const beganAt = nowMs()
     const { rows, last, isWhole } = readSlice(await statement(reads, { ...asked, high, size, limit }), size, limit)
-    size = nextSize(size, nowMs() - beganAt, SLICE_MAX)
+    size = nextSize(size, nowMs() - beganAt)
     return { rows, end: isWhole ? null : last }
   }
 }

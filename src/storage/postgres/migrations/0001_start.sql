@@ -537,13 +537,23 @@ create table events (
   type text not null,
   mode text not null,
   created_at bigint not null,
+  kind bigint not null, -- in event_kinds
   body text not null
 );
 create index events_of_organization on events (organization_id, place);
 create index events_of_message on events (message_id, place) where message_id is not null;
-create index events_seldom on events (organization_id, type, place)
-  where type not in ('message.delivered', 'message.opened', 'message.clicked');
+create index events_of_kind on events (kind, place);
 create index events_by_time on events (organization_id, created_at, place);
+
+-- What occurs among the events of an organization (event-kinds.ts).
+create table event_kinds (
+  organization_id text not null,
+  kind bigint not null,
+  type text not null,
+  mode text not null,
+  domain_id text,
+  primary key (organization_id, kind)
+);
 
 create table webhook_deliveries (
   id text collate "C" primary key,
