@@ -82,6 +82,18 @@ export function inboundPromises(holds: Holds): void {
     expect((await store.inbound.get(mail.taken[0]!.message.id))!.forwardedAs).toBe(forward.message.id)
   })
 
+  holds('a large mail reads as it was accepted, and so does its forward', async (store, records) => {
+    const { mail, forward } = await forwarded(store, records)
+    const bytes = (size: number) => new Uint8Array(size).map((_, at) => at % 251)
+    Object.assign(mail, { raw: bytes(3_000_000), parsed: bytes(300_000) })
+    forward.content = bytes(2_000_000)
+    expect(await store.inbound.accept(mail)).toBe('accepted')
+    const { id } = mail.taken[0]!.message
+    expect(Buffer.compare((await store.inbound.raw(id))!, mail.raw)).toBe(0)
+    expect(Buffer.compare((await store.inbound.parsed(id))!, mail.parsed)).toBe(0)
+    expect(Buffer.compare((await store.messages.content(forward.message.id))!, forward.content)).toBe(0)
+  })
+
   holds('a mail that cannot be written completely leaves nothing of it', async (store, records) => {
     const { mail, forward, hook } = await forwarded(store, records)
     const twice = records.acceptedInbound([hook]).taken[0]!

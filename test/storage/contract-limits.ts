@@ -1,6 +1,6 @@
 import { expect } from 'bun:test'
 import type { Plan } from '../../src/model/organization.ts'
-import { templateStoredBytes } from '../../src/model/stored-bytes.ts'
+import { inboundStoredBytes, templateStoredBytes } from '../../src/model/stored-bytes.ts'
 import type { Template } from '../../src/model/template.ts'
 import type { Store } from '../../src/storage/store.ts'
 import type { Holds } from './contract.ts'
@@ -169,6 +169,56 @@ export function limitPromises(holds: Holds): void {
       expect((await used(store)).scheduledMessages).toBe(1)
     },
     { scheduledMessages: 2 },
+  )
+
+  // threat: inbound-storage-full
+  holds(
+    'inbound mail is refused at the storage limit of an organization, and accepted for another one',
+    async (store, records) => {
+      await found(store, records)
+      const route = records.inboundRoute()
+      const other = records.inboundRoute({ organizationId: 'org_b' })
+      for (const each of [route, other]) await store.inboundRoutes.create(each, 'secret')
+      const burst = Array.from({ length: 5 }, () => store.inbound.accept(records.acceptedInbound([route])))
+      const elsewhere = await store.inbound.accept(records.acceptedInbound([other]))
+      // The last one that starts within the limit may exceed it; otherwise one large mail would be refused forever.
+      const full = { kind: 'limit', name: 'stored_bytes', limit: 5000, used: 3 * inboundStoredBytes(100) } as const
+      expect(await Promise.all(burst)).toEqual(['accepted', 'accepted', 'accepted', full, full])
+      expect(elsewhere).toBe('accepted')
+      expect([await store.usage.isStorageFull(ORGANIZATION), await store.usage.isStorageFull('org_b')]).toEqual([
+        true,
+        false,
+      ])
+      expect(await store.inbound.accept(records.acceptedInbound([other, route]))).toEqual(full)
+      const large = { ...records.acceptedInbound([route]), raw: new Uint8Array(300_000) }
+      expect(await store.inbound.accept(large)).toEqual(full)
+    },
+    { storedBytes: 5000 },
+  )
+
+  holds(
+    'forwards count against the day and the month, and end at exactly the limit',
+    async (store, records) => {
+      await found(store, records)
+      const route = records.inboundRoute({ action: { type: 'forward', config: { to: ['a@x.example'] } } })
+      await store.inboundRoutes.create(route, 'secret')
+      const forward = (deliveries: object[], receivedAt = START) => {
+        const mail = records.acceptedInbound([route], { receivedAt })
+        mail.taken[0]!.forward = records.accepted({ deliveries })
+        return store.inbound.accept(mail)
+      }
+      expect(await forward([{}, {}])).toBe('accepted')
+      const results = await Promise.all(Array.from({ length: 50 }, () => forward([{}])))
+      expect(results.filter(isDone)).toHaveLength(3)
+      expect(results.at(-1)).toEqual({ kind: 'limit', name: 'forwards_per_day', limit: 5, used: 5 })
+      expect((await used(store)).forwards).toBe(5)
+      expect(await store.messages.volume(ORGANIZATION, '2026-11')).toBe(5)
+      const tomorrow = START + 86_400_000
+      const over = { kind: 'limit', name: 'messages_per_month', limit: 7, used: 5 } as const
+      expect(await forward([{}, {}, {}], tomorrow)).toEqual(over)
+      expect(await forward([{}, {}], tomorrow)).toBe('accepted')
+    },
+    { forwardsPerDay: 5, messagesPerMonth: 7 },
   )
 
   holds(
