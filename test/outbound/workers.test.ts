@@ -12,6 +12,7 @@ import { CONTENT_NICE } from '../../src/os/thread-priority.ts'
 import type { AttemptJob, AttemptResult, WorkerSettings } from '../../src/outbound/job.ts'
 import { type Note, readJournals } from '../../src/outbound/journal/delivered-journal.ts'
 import { createWorkers, type LostJob } from '../../src/outbound/workers.ts'
+import { createFakeClock } from '../support/fake-clock.ts'
 import { niceValues } from '../support/nice-values.ts'
 import { type RawMx, startRawMx } from '../support/remote-mx.ts'
 
@@ -287,6 +288,37 @@ test('an error outside any job ends the thread and only the thread', async () =>
   workers.submit([job(2)])
   await until(() => results.length === 1)
   expect(results[0]).toMatchObject({ deliveryId: 'dlv_2', outcome: { kind: 'delivered' } })
+})
+
+/** Threads of which the first two die at their start, so that the third one waits for the clock. */
+async function restingThreads() {
+  const { mx, zone } = await remote()
+  const broken = URL.createObjectURL(new Blob(['throw new Error("no")'], { type: 'application/javascript' }))
+  const clock = createFakeClock(0)
+  let starts = 0
+  const spawn = () => (++starts <= 2 ? new Worker(broken) : realThread())
+  const made = threads({ mx, zone, count: 1, clock, spawn })
+  made.workers.ready.catch(() => {})
+  await clock.untilSleeping()
+  made.workers.submit([job(1), job(2)])
+  return { ...made, clock }
+}
+
+test('jobs that arrive while no thread may start wait for the next one', async () => {
+  const { workers, results, lost, until, clock } = await restingThreads()
+  expect(workers.state()).toEqual({ runners: 0, waiting: 2, underWay: 0 })
+  expect(workers.underWay()).toBe(2)
+  await clock.advance(2_000)
+  await until(() => results.length === 2)
+  expect(results.map(({ deliveryId }) => deliveryId).sort()).toEqual(['dlv_1', 'dlv_2'])
+  expect([workers.underWay(), lost]).toEqual([0, []])
+})
+
+test('jobs that still wait for a thread at a stop are reported as not tried', async () => {
+  const { workers, results, lost } = await restingThreads()
+  await workers.stop(1_000)
+  expect(lost).toEqual([1, 2].map((number) => ({ deliveryId: `dlv_${number}`, result: 'not_tried' })))
+  expect([workers.underWay(), results]).toEqual([0, []])
 })
 
 test('reports threads that cannot start at all', async () => {

@@ -37,6 +37,17 @@ test('the wait counts from the end of the attempt, the age from the first', () =
   expect(nextAttempt({ ...base, firstAttemptAt: 0, now: MAX_AGE_SECONDS * 1000 - 59_999 })).toBeNull()
 })
 
+test('the attempts themselves show a least age, whatever the clock says', () => {
+  const after = (attempt: number) => nextAttempt({ ...base, attempt, firstAttemptAt: null })
+  const waits = (attempt: number) =>
+    Array.from({ length: attempt }, (_, n) => RETRY_SCHEDULE_SECONDS[n] ?? RETRY_SCHEDULE_SECONDS.at(-1)!)
+  const sum = (attempt: number) => waits(attempt).reduce((total, seconds) => total + seconds, 0)
+  let last = 1
+  while (sum(last + 1) * 0.9 <= MAX_AGE_SECONDS) last++
+  expect(last).toBeGreaterThan(RETRY_SCHEDULE_SECONDS.length)
+  expect([after(last) === null, after(last + 1)]).toEqual([false, null])
+})
+
 test('no attempt starts after the message has expired', () => {
   expect(nextAttempt({ ...base, expiresAt: 60_000 })).toBe(60_000)
   expect(nextAttempt({ ...base, expiresAt: 59_999 })).toBeNull()
