@@ -38,15 +38,17 @@ const statementOf = (found: string, order: Order) =>
 
 const ofOrganization = (order: Order) =>
   statementOf(
-    `select e.place from bounds b cross join events e
-      where e.organization_id = :organizationId and ${IN_TIME} order by e.place ${order} limit :limit`,
+    `select e.place from bounds b cross join lateral (
+      select e.place from events e where e.organization_id = :organizationId and ${IN_TIME}
+      order by e.place ${order} limit :limit) e`,
     order,
   )
 const ofMessage = (order: Order) =>
   statementOf(
-    `select e.place from bounds b cross join events e
+    `select e.place from bounds b cross join lateral (
+      select e.place from events e
       where e.message_id = :messageId and e.organization_id = :organizationId and ${IN_TIME} and ${MATCHES}
-      order by e.place ${order} limit :limit`,
+      order by e.place ${order} limit :limit) e`,
     order,
   )
 // The newest or oldest of each kind, of which an organization has few.

@@ -8,11 +8,11 @@ import { MESSAGE_COLUMNS, MESSAGE_STATUS, type MessageRow, toMessage } from './m
 import { named } from './named.ts'
 import type { Reads } from './reads.ts'
 import { codesOf } from './search-ranges.ts'
-import { searchQuery } from './search-words.ts'
+import { type SearchTerms, searchQuery } from './search-words.ts'
 import { ENOUGH_MS, nextSize, readSlice, type Step, sliceOf, walkSteps } from './walk.ts'
 
 /** Ranges of the search index that one statement reads at most. */
-const RANGES_MAX = 64
+const RANGES_MAX = 128
 /** Messages with the words that one statement examines at most. */
 const FOUND_MAX = 100_000
 const ID_LENGTH = 30
@@ -96,13 +96,12 @@ function each<T>(toStatement: (walk: string) => T): Record<Walk, T> {
 export function postgresMessageList(reads: Reads, nowMs: () => number = () => performance.now()): Messages['list'] {
   return async (filter, page) => {
     const asked = valuesOf(filter, page)
-    const tokens = marksAsked(filter)
-    const searchText = searchQuery([''], filter.text, tokens)
-    if (searchText === null) return { records: [], hasMore: false }
+    const terms = { text: filter.text, to: asked.to, tokens: marksAsked(filter) }
+    if (searchQuery([''], terms) === null) return { records: [], hasMore: false }
     const { walk, isShort } = await narrowest(reads, filter, asked)
     const along = { reads, asked, walk, nowMs }
     const walking = walkSteps(reads, SLICES[walk], asked, nowMs)
-    const searching = tokens.length === 0 && filter.text === null ? null : searchSteps(along, filter, tokens)
+    const searching = terms.tokens.length === 0 && filter.text === null ? null : searchSteps(along, terms)
     const until = nowMs() + ENOUGH_MS
     const records: Message[] = []
     for (let high = asked.high, step = filter.text === null || searching === null ? walking : searching; ; ) {
@@ -167,12 +166,8 @@ interface Along {
 }
 
 /** Steps through the ranges of the search index, without those that are newer than the next message of the walk. */
-function searchSteps(
-  { reads, asked, walk, nowMs }: Along,
-  filter: MessageFilter,
-  tokens: readonly string[],
-): Step<MessageRow> {
-  const { organizationId } = filter
+function searchSteps({ reads, asked, walk, nowMs }: Along, terms: SearchTerms): Step<MessageRow> {
+  const { organizationId } = asked
   let most = 1
   return async (high, limit) => {
     const beganAt = nowMs()
@@ -181,7 +176,7 @@ function searchSteps(
     if (low === undefined) return { rows: [], end: null }
     const isLast = ranges.length < most || low === asked.low
     const codes = new Set(ranges.flatMap(({ prefix }) => codesOf({ organizationId, prefix })))
-    const words = searchQuery([...codes], filter.text, tokens)
+    const words = searchQuery([...codes], terms)
     const slice = await SEARCHED(reads, { ...asked, low, high, size: FOUND_MAX, limit, words })
     const { rows, last, isWhole } = readSlice(slice, FOUND_MAX, limit)
     most = nextSize(most, nowMs() - beganAt, RANGES_MAX)

@@ -4,7 +4,7 @@ import type { Statements } from './transactions.ts'
 
 /** Messages of an organization per range and node. A search reads whole ranges: of the smallest ones, a common word
  *  in a few milliseconds; of larger ones it would read more than a page needs. */
-export const RANGE = 4096
+const RANGE = 2048
 /** Lengths of a range's prefix: `msg_` and the first characters of the time. They are 12 days, 9 hours, 17 minutes, 33 seconds and
  *  one second. */
 const LENGTHS = [8, 9, 10, 11, 12] as const

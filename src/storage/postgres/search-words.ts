@@ -25,25 +25,28 @@ export function searchVector(
   ].join(' ')
 }
 
-/** Words as typed (null = none) and search tokens → what finds them in the ranges of these codes; null if the words
- *  find nothing. Text between spaces is a phrase; the last word may be a prefix. */
-export function searchQuery(codes: readonly string[], text: string | null, tokens: readonly string[]): string | null {
+/** What a search asks for: words as typed, the address of a recipient (null = none), and search tokens. */
+export interface SearchTerms {
+  text: string | null
+  to: string | null
+  tokens: readonly string[]
+}
+
+/** Terms → what finds them in the ranges of these codes; null if the words find nothing. Text between spaces is a
+ *  phrase, and so is an address; the last word may be a prefix. Addresses with the same words are found too. */
+export function searchQuery(codes: readonly string[], { text, to, tokens }: SearchTerms): string | null {
   const phrases = text === null ? [] : phrasesIn(text)
-  if (text !== null && phrases.length === 0) return null
-  const last = phrases.at(-1)?.join(' ')
-  const others = new Map(phrases.slice(0, -1).map((words) => [words.join(' '), words]))
+  const last = phrases.pop()
+  if (text !== null && last === undefined) return null
+  if (to !== null) phrases.push(...phrasesIn(to))
+  const whole = new Map(phrases.map((words) => [words.join(' '), words]))
   const inRange = (code: string) => {
-    const exact = [...others.values()].map((words) => `(${words.map((word) => `'${code}${word}'`).join(' <-> ')})`)
-    const begun =
-      last === undefined
-        ? []
-        : [
-            `(${last
-              .split(' ')
-              .map((word) => `'${code}${word}'`)
-              .join(' <-> ')}:*)`,
-          ]
-    return [...tokens.map((token) => `'${code}=${token}'`), ...exact, ...begun].join(' & ')
+    const phrase = (words: readonly string[]) => words.map((word) => `'${code}${word}'`).join(' <-> ')
+    return [
+      ...tokens.map((token) => `'${code}=${token}'`),
+      ...[...whole.values()].map((words) => `(${phrase(words)})`),
+      ...(last === undefined ? [] : [`(${phrase(last)}:*)`]),
+    ].join(' & ')
   }
   return codes.map((code) => `(${inRange(code)})`).join(' | ')
 }
