@@ -1,4 +1,5 @@
 import { DELIVERY_STATUSES, isFinal } from '../../model/message.ts'
+import { firstId } from '../../os/ids.ts'
 import type { Retention } from '../store.ts'
 import { STORED_BYTES_OF_INBOUND } from '../stored-bytes.ts'
 import { numberArray, textArray } from './arrays.ts'
@@ -10,17 +11,18 @@ import type { Writer } from './writer.ts'
 const LOOKS = 100
 /** After this many young records in a row no older one follows: commits follow the clock with few exceptions. */
 const YOUNG_MAX = 100
-/** Stored bytes removed in one step: FIGURE. */
+/** Stored bytes removed in one step: 2 ms per megabyte. */
 const STEP_BYTES = 8 * 1024 * 1024
 /** Webhook deliveries removed in one step: an event has hundreds, each with its attempts. */
 const WEBHOOK_DELIVERIES_MAX = 1000
-const MARKS = textArray([...DELIVERY_STATUSES.filter(isFinal), 'partial'])
 
-// In order of acceptance, so that the oldest come first; open messages are skipped once per pass.
+// In order of acceptance, so that the oldest come first; open messages are skipped once per pass. Pairs are compared,
+// because for an order by the ID alone the planner may walk along the mail of all organizations.
 const MESSAGES = `select m.id, tags, stored_bytes::float8 as bytes, created_at >= $3 as "isYoung",
     greatest(created_at, scheduled_at) < $3 and queued.id is null as "isOver"
   from messages m left join lateral (select id from delivery_queue where message_id = m.id limit 1) queued on true
-  where m.organization_id = $1 and m.id > $2 order by m.id limit ${LOOKS}`
+  where (m.organization_id, m.id) > ($1, $2) and (m.organization_id, m.id) < ($1, '~')
+  order by m.organization_id, m.id limit ${LOOKS}`
 // Engagement and late reports lock a delivery too: what they add is removed with it, or they find it gone.
 const LOCK_DELIVERIES = 'select id from deliveries where message_id = any($1::text[]) for update'
 const KEEP_UNSUBSCRIBABLE = `insert into unsubscribables (delivery_id, organization_id, domain_id, message_id, sender,
@@ -41,8 +43,11 @@ const REMOVE_DELIVERIES = [
 ]
 const UNTAG = `delete from message_tags t using unnest($2::text[], $3::text[]) as given (tag, message_id)
   where t.organization_id = $1 and t.tag = given.tag and t.message_id = given.message_id`
+const MARKS = [...DELIVERY_STATUSES.filter((status) => isFinal(status) && status !== 'delivered'), 'partial'].map(
+  (mark) => `'${mark}'`,
+)
 const UNMARK = `delete from message_marks
-  where organization_id = $1 and mark = any($2::text[]) and message_id = any($3::text[])`
+  where organization_id = $1 and mark in (${MARKS}) and message_id = any($2::text[])`
 const REMOVE_CONTENTS = `delete from contents where owner_id = any($1::text[]) and kind = 'content'`
 const counting = (removed: string) => `with gone as (${removed})
   insert into usage as present (organization_id, name, period, lane_id, used)
@@ -51,6 +56,10 @@ const counting = (removed: string) => `with gone as (${removed})
 const REMOVE_MESSAGES = counting(
   'delete from messages where id = any($1::text[]) returning organization_id, stored_bytes as bytes',
 )
+// Ranges of the search that end before the oldest message and before the present.
+const REMOVE_RANGES = `delete from search_ranges using (
+    select least($2, (select min(id) from messages where organization_id = $1)) as id) oldest
+  where organization_id = $1 and prefix < oldest.id and prefix < left(oldest.id, length(prefix))`
 
 const EVENTS = `select id, place::float8 as place, created_at::float8 as "createdAt" from events
   where organization_id = $1 and created_at < $2 and (created_at, place) > ($3, $4)
@@ -66,7 +75,8 @@ const REMOVE_EVENTS = 'delete from events where id = any($1::text[])'
 
 const INBOUND = `select id, content_id as "contentId", (${STORED_BYTES_OF_INBOUND})::float8 as bytes,
     received_at >= $3 as "isYoung", received_at < $3 and delivery_status is distinct from 'pending' as "isOver"
-  from inbound_messages where organization_id = $1 and id > $2 order by id limit ${LOOKS}`
+  from inbound_messages where (organization_id, id) > ($1, $2) and (organization_id, id) < ($1, '~')
+  order by organization_id, id limit ${LOOKS}`
 const INBOUND_DELIVERIES = 'select id from inbound_deliveries where message_id = any($1::text[])'
 const REMOVE_INBOUND_DELIVERIES = [
   'delete from inbound_attempts where delivery_id = any($1::text[])',
@@ -162,7 +172,7 @@ function createStep<Row extends Expiring>(
 
 const messages: Walk<Expiring & { id: string; tags: string }> = {
   read: ({ query }, { organizationId, before }, after) => query(MESSAGES, [organizationId, after?.id ?? '', before]),
-  remove: async ({ query, run, laneId }, rows, { organizationId, unsubscribableSince }) => {
+  remove: async ({ query, run, laneId }, rows, { organizationId, before, unsubscribableSince }) => {
     const ids = idsOf(rows)
     const deliveries = idsOf(await query<{ id: string }>(LOCK_DELIVERIES, [ids]))
     const tagged = rows.flatMap(({ id, tags }) => {
@@ -173,9 +183,10 @@ const messages: Walk<Expiring & { id: string; tags: string }> = {
       run(KEEP_UNSUBSCRIBABLE, [ids, unsubscribableSince]),
       ...REMOVE_DELIVERIES.map((text) => run(text, [deliveries])),
       run(UNTAG, [organizationId, textArray(tagged.map(({ tag }) => tag)), idsOf(tagged)]),
-      run(UNMARK, [organizationId, MARKS, ids]),
+      run(UNMARK, [organizationId, ids]),
       run(REMOVE_CONTENTS, [ids]),
       run(REMOVE_MESSAGES, [ids, laneId]),
+      run(REMOVE_RANGES, [organizationId, firstId('msg', before)]),
     ])
     return true
   },

@@ -37,7 +37,7 @@ describeWithPostgres('retention in PostgreSQL', () => {
   beforeEach(async () => {
     dataDir = mkdtempSync(join(tmpdir(), 'postrider-store-'))
     database = `retention${++databases}`
-    store = (await openPostgresStore({ url: await postgres.createDatabase(database), dataDir, now: START })) as Store
+    store = await openPostgresStore({ url: await postgres.createDatabase(database), dataDir, now: START })
     records = createRecords()
     await found(store, records)
   })
@@ -101,6 +101,7 @@ describeWithPostgres('retention in PostgreSQL', () => {
       'message_tags',
       'messages',
       'reports',
+      'search_ranges',
       'webhook_attempts',
       'webhook_deliveries',
       'webhook_queue',
@@ -110,6 +111,7 @@ describeWithPostgres('retention in PostgreSQL', () => {
       'configuration_changes',
       'dkim_keys',
       'domains',
+      'event_kinds',
       'inbound_routes',
       'migrations',
       'nodes',
