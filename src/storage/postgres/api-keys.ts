@@ -4,7 +4,7 @@ import { rangeOf, toPage } from '../page.ts'
 import type { ApiKeys } from '../store.ts'
 import { textArray } from './arrays.ts'
 import type { RememberInside } from './idempotency.ts'
-import { createMirror, type Mirror } from './mirror.ts'
+import { createMirror, type Mirror, readerOf } from './mirror.ts'
 import type { Reads } from './reads.ts'
 import type { Queries } from './transactions.ts'
 import type { Usage } from './usage.ts'
@@ -16,8 +16,7 @@ const COLUMNS = `id, organization_id as "organizationId", domain_id as "domainId
 const CREATE = `insert into api_keys (id, organization_id, domain_id, name, mode, permissions, prefix, secret_hash,
     created_at, last_used_at, expires_at, revoked_at, rotated_to, allowed_networks)
   values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`
-const READ = `select ${COLUMNS}, encode(secret_hash, 'hex') as "secretHash" from api_keys
-  where $1::text[] is null or id = any($1::text[])`
+const ALL = `select ${COLUMNS}, encode(secret_hash, 'hex') as "secretHash" from api_keys`
 const GET = `select ${COLUMNS} from api_keys where id = $1`
 const LIST = `select ${COLUMNS} from api_keys
   where organization_id = $1 and id < $2 and created_at >= $3 and created_at < $4 order by id desc limit $5`
@@ -43,11 +42,12 @@ export interface MirroredKey {
   secretHash: string
 }
 
-export const apiKeyMirror = (): Mirror<MirroredKey> =>
-  createMirror(async (queries, ids) => {
-    const rows = await queries.query<Row & { secretHash: string }>(READ, [ids === null ? null : textArray(ids)])
-    return rows.map(({ secretHash, ...row }) => ({ id: row.id, key: toApiKey(row), secretHash }))
-  })
+export function apiKeyMirror(): Mirror<MirroredKey> {
+  const read = readerOf<Row & { secretHash: string }>(ALL)
+  return createMirror(async (queries, ids) =>
+    (await read(queries, ids)).map(({ secretHash, ...row }) => ({ id: row.id, key: toApiKey(row), secretHash })),
+  )
+}
 
 export function postgresApiKeys(
   reads: Reads,

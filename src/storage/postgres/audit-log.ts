@@ -21,7 +21,8 @@ const LIST = `select ${COLUMNS} from audit_log
     and ($4::text is null or action = $4) and ($5::text is null or resource_id = $5)
     and ($6::bigint is null or at >= $6) and ($7::bigint is null or at < $7)
   order by number desc limit $8`
-const PRUNE = 'delete from audit_log where number in (select number from audit_log where at < $1 limit $2)'
+const PRUNE = `delete from audit_log where number = any(array(
+  select number from audit_log where at < $1 order by at limit $2))`
 
 /** Adds audit entries to the changes of an audited action. */
 export interface AuditRecorder {

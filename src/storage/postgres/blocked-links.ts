@@ -9,12 +9,12 @@ const COLUMNS = 'id, kind, value, reason, created_at::float8 as "createdAt"'
 const ADD = 'insert into blocked_links (id, kind, value, reason, created_at) values ($1, $2, $3, $4, $5)'
 const KNOWN =
   'select exists (select 1 from blocked_links where value = $1) as known, count(*)::int as count from blocked_links'
-const READ = `select ${COLUMNS} from blocked_links where $1::text[] is null or id = any($1::text[])`
+const ALL = `select ${COLUMNS} from blocked_links`
 const LIST = `select ${COLUMNS} from blocked_links
   where id < $1 and created_at >= $2 and created_at < $3 order by id desc limit $4`
 const REMOVE = 'delete from blocked_links where id = $1'
 
-export const blockedLinkMirror = (): Mirror<BlockedLink> => createMirror(readerOf<BlockedLink>(READ))
+export const blockedLinkMirror = (): Mirror<BlockedLink> => createMirror(readerOf<BlockedLink>(ALL))
 
 export function postgresBlockedLinks(reads: Reads, writer: Writer, mirror: Mirror<BlockedLink>): BlockedLinks {
   return {

@@ -8,7 +8,7 @@ import type { AuditRecorder } from './audit-log.ts'
 import { clashes } from './domain-clashes.ts'
 import { freeName, recordOwnership } from './domain-ownership.ts'
 import type { RememberInside } from './idempotency.ts'
-import { createMirror, type Mirror } from './mirror.ts'
+import { createMirror, type Mirror, readerOf } from './mirror.ts'
 import type { Reads } from './reads.ts'
 import type { Queries, Statements } from './transactions.ts'
 import type { SettingsStatements, Writer } from './writer.ts'
@@ -23,7 +23,8 @@ const CREATE = `insert into domains (id, organization_id, name, status, created_
     reason, next_check_at)
   values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)`
 const COUNT = 'select count(*)::int as count from domains where organization_id = $1'
-const READ = `select ${COLUMNS} from domains where $1::text[] is null or id = any($1::text[])`
+const ALL = `select ${COLUMNS} from domains`
+const GET = `${ALL} where id = $1`
 // Of several claims the verified one, else the oldest.
 const FIND_BY_NAME = `select ${COLUMNS} from domains where name = $1 order by status = 'verified' desc, id limit 1`
 const CLAIMS_OF_NAME = `select ${COLUMNS} from domains where name = $1 order by id limit $2`
@@ -49,9 +50,8 @@ const REMOVE = 'delete from domains where id = $1'
 /** Domains in memory, with the indexes of the snapshot. */
 export function domainMirror(encryption: Encryption): Mirror<Domain> {
   const toDomains = domainsOf(encryption)
-  return createMirror(async (queries, ids) =>
-    toDomains(queries, await queries.query<Row>(READ, [ids === null ? null : textArray(ids)])),
-  )
+  const read = readerOf<Row>(ALL)
+  return createMirror(async (queries, ids) => toDomains(queries, await read(queries, ids)))
 }
 
 export function postgresDomains(
@@ -102,7 +102,7 @@ export function postgresDomains(
     count: (organizationId) => count(reads, organizationId),
     setTracking: (id, { opens, clicks, unsubscribe, host }) =>
       change(id, async (statements) => {
-        const [domain] = await find(statements, READ, [textArray([id])])
+        const [domain] = await find(statements, GET, [id])
         if (domain === undefined) return 'changed'
         const isNew = host !== null && host !== domain.tracking.host
         const isTaken = isNew && (await clashes(statements, { ...domain, tracking: { host } }, 'verified'))
@@ -139,7 +139,7 @@ export function postgresDomains(
       }),
     remove: (id, now) =>
       change<'removed' | 'in_use'>(id, async (statements) => {
-        const [domain] = await find(statements, READ, [textArray([id])])
+        const [domain] = await find(statements, GET, [id])
         if (domain === undefined) return 'removed'
         const keys = await statements.query<{ id: string }>(KEYS, [id])
         await statements.run(REVOKE_KEYS, [id, now])

@@ -19,8 +19,8 @@ const SET = `insert into forward_targets as present (organization_id, address, s
   values ($1, $2, $3, $4)
   on conflict (organization_id, address) do update set status = excluded.status, changed_at = excluded.changed_at
     where present.status <> excluded.status`
-const PRUNE = `delete from forward_targets where (organization_id, address) in (
-  select organization_id, address from forward_targets where status = 'pending' and asked_at < $1 limit $2)`
+const PRUNE = `delete from forward_targets where status = 'pending' and asked_at < $1 and ctid = any(array(
+  select ctid from forward_targets where status = 'pending' and asked_at < $1 order by asked_at limit $2))`
 
 export function postgresForwardTargets(reads: Reads, writer: Writer, usage: Usage): ForwardTargets {
   const find = async (queries: Queries, organizationId: string, email: string) => {

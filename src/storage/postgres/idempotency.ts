@@ -22,7 +22,7 @@ const REMEMBER = `with given as materialized (select * from unnest($1::text[], $
   on conflict (organization_id, name, period, lane_id) do update set used = present.used + excluded.used`
 const PRUNE = `with gone as (
     delete from idempotency where created_at < $1
-      and ctid = any(array(select ctid from idempotency where created_at < $1 limit $2))
+      and ctid = any(array(select ctid from idempotency where created_at < $1 order by created_at limit $2))
     returning organization_id, octet_length(body) as bytes),
   counted as (
     insert into usage as present (organization_id, name, period, lane_id, used)

@@ -6,7 +6,7 @@ import { textArray } from './arrays.ts'
 import type { MailLane } from './group.ts'
 import type { RememberInside } from './idempotency.ts'
 import { END_INBOUND } from './inbound-row.ts'
-import { createMirror, type Mirror } from './mirror.ts'
+import { createMirror, type Mirror, readerOf } from './mirror.ts'
 import type { Reads } from './reads.ts'
 import type { Queries } from './transactions.ts'
 import type { Usage } from './usage.ts'
@@ -17,8 +17,7 @@ const COLUMNS = `id, organization_id as "organizationId", name, match_type as "m
 const CREATE = `insert into inbound_routes (id, organization_id, name, match_type, match_value, action, config,
     authentication, enabled, priority, secret, created_at)
   values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`
-const READ = `select ${COLUMNS}, secret from inbound_routes
-  where not removing and ($1::text[] is null or id = any($1::text[]))`
+const ALL = `select ${COLUMNS}, secret from inbound_routes where not removing`
 const GET = `select ${COLUMNS} from inbound_routes where id = $1`
 const LIST = `select ${COLUMNS} from inbound_routes
   where organization_id = $1 and id < $2 and created_at >= $3 and created_at < $4 order by id desc limit $5`
@@ -45,8 +44,9 @@ export interface MirroredRoute {
 }
 
 export function inboundRouteMirror(encryption: Encryption): Mirror<MirroredRoute> {
+  const read = readerOf<Row & { secret: Uint8Array }>(ALL)
   return createMirror(async (queries, ids) => {
-    const rows = await queries.query<Row & { secret: Uint8Array }>(READ, [ids === null ? null : textArray(ids)])
+    const rows = await read(queries, ids)
     return rows.map(({ secret, ...row }) => ({
       id: row.id,
       route: toRoute(row),

@@ -65,7 +65,8 @@ export function createMirror<Row extends { id: string }>(
   }
 }
 
-/** Statement whose only parameter is an array of IDs or null → a reader of its rows. */
-export function readerOf<Row>(text: string): (queries: Queries, ids: readonly string[] | null) => Promise<Row[]> {
-  return (queries, ids) => queries.query<Row>(text, [ids === null ? null : textArray(ids)])
+/** Statement that returns all rows of a mirror → what reads them, or those with some IDs. */
+export function readerOf<Row>(all: string): (queries: Queries, ids: readonly string[] | null) => Promise<Row[]> {
+  const some = `select * from (${all}) records where id = any($1::text[])`
+  return ({ query }, ids) => (ids === null ? query<Row>(all) : query<Row>(some, [textArray(ids)]))
 }

@@ -57,49 +57,13 @@ import { postgresWebhooks } from './webhooks.ts'
 import { postgresWorkers } from './workers.ts'
 import { createWriter, type Writer } from './writer.ts'
 
-/** The roles that PostgreSQL stores so far. */
-export type PostgresStore = Pick<
-  Store,
-  | 'deliveries'
-  | 'messages'
-  | 'events'
-  | 'webhookDeliveries'
-  | 'organizations'
-  | 'domains'
-  | 'blockedLinks'
-  | 'apiKeys'
-  | 'sessions'
-  | 'suppressions'
-  | 'templates'
-  | 'forwardTargets'
-  | 'webhooks'
-  | 'inboundRoutes'
-  | 'inbound'
-  | 'inboundDeliveries'
-  | 'workers'
-  | 'queues'
-  | 'held'
-  | 'mtaSts'
-  | 'tlsSessions'
-  | 'idempotency'
-  | 'auditLog'
-  | 'snapshot'
-  | 'stats'
-  | 'quality'
-  | 'usage'
-  | 'retention'
-  | 'secret'
-  | 'maintain'
-  | 'checkWritable'
-  | 'close'
-> & {}
-
 const LANE = 'insert into nodes (seat) values ($1) returning id'
 const END = 'update nodes set ended_at = clock_timestamp() where id = any($1::int[])'
 /** The first seat that no live lane has, and the highest place that any lane reached. */
 const SEAT = `select (select min(free) from generate_series(0, 127) free
       where not exists (select 1 from nodes where seat = free and ended_at is null))::int as seat,
-    greatest((select max(written_to) from nodes), (select max(place) from events))::float8 as highest`
+    greatest((select max(written_to) from nodes), (select max(newest.place) from organizations o cross join lateral (
+      select place from events where organization_id = o.id collate "default" order by place desc limit 1) newest))::float8 as highest`
 const PROOF = 'select proof from seal'
 const KEEP_PROOF = 'insert into seal (one, proof) values (1, $1)'
 
@@ -113,7 +77,7 @@ export async function openPostgresStore(options: {
   now: number
   plans?: (name: string) => Plan
   onUpgrade?: (steps: readonly string[]) => void
-}): Promise<PostgresStore> {
+}): Promise<Store> {
   const { url, dataDir, now, plans = () => UNLIMITED_PLAN, onUpgrade } = options
   const address = parseDatabaseUrl(url)
   const open = (name: string, settings = {}) => connect({ address, name: `postrider ${name}`, settings })

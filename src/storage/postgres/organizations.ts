@@ -8,7 +8,7 @@ import type { Writer } from './writer.ts'
 const COLUMNS = 'id, name, plan, created_at::float8 as "createdAt"'
 const CREATE = `insert into organizations (id, name, plan, created_at) values ($1, $2, $3, $4)
   on conflict (name) do nothing`
-const READ = `select ${COLUMNS} from organizations where $1::text[] is null or id = any($1::text[])`
+const ALL = `select ${COLUMNS} from organizations`
 const FIND = `select ${COLUMNS} from organizations where id = $1 or name = $1`
 const LIST = `select ${COLUMNS} from organizations order by id`
 const PAGE = `select ${COLUMNS} from organizations
@@ -17,7 +17,7 @@ const SET_PLAN = 'update organizations set plan = $2 where id = $1'
 const RENAME = `update organizations set name = $2
   where id = $1 and not exists (select 1 from organizations where name = $2 and id <> $1)`
 
-export const organizationMirror = (): Mirror<Organization> => createMirror(readerOf<Organization>(READ))
+export const organizationMirror = (): Mirror<Organization> => createMirror(readerOf<Organization>(ALL))
 
 export function postgresOrganizations(reads: Reads, writer: Writer, mirror: Mirror<Organization>): Organizations {
   return {

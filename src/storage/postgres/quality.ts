@@ -23,11 +23,10 @@ const FIGURES = `select coalesce(sum(delivered), 0)::float8 as delivered, coales
   from quality_counts where width_ms = $1 and domain_id = $2 and start > $3`
 const PRUNE = `${COUNTED_DOMAINS} delete from quality_counts where ctid = any(array(
   select old.ctid from counted cross join lateral (
-    select ctid from quality_counts where width_ms = $1 and domain_id = id and start < $2 limit $3) old
+    select ctid from quality_counts where width_ms = $1 and domain_id = id and start < $2 order by start limit $3) old
   limit $3))`
-const READ = `select ${COLUMNS} from quality_alerts
-  where state = 'firing' and ($1::text[] is null or id = any($1::text[]))`
-const FIRING = `select ${COLUMNS} from quality_alerts where state = 'firing' order by domain_id, metric`
+const ACTIVE = `select ${COLUMNS} from quality_alerts where state = 'firing'`
+const FIRING = `${ACTIVE} order by domain_id, metric`
 const ALERTS = `select ${COLUMNS} from quality_alerts where domain_id = $1 order by id desc limit $2`
 const RAISE = `insert into quality_alerts (id, organization_id, domain_id, domain, metric, value, threshold, window_hours,
     sent, affected, state, triggered_at)
@@ -37,7 +36,7 @@ const RESOLVE = `update quality_alerts set state = 'resolved', value = $2, thres
   where id = $1 and state = 'firing'`
 
 /** Active alerts: read for every message if alerts stop mail. */
-export const qualityAlertMirror = (): Mirror<QualityAlert> => createMirror(readerOf<QualityAlert>(READ))
+export const qualityAlertMirror = (): Mirror<QualityAlert> => createMirror(readerOf<QualityAlert>(ACTIVE))
 
 export function postgresQuality(reads: Reads, writer: Writer, lane: MailLane): Quality {
   return {

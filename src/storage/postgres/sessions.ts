@@ -23,10 +23,10 @@ const PASSWORD = 'select hash from operator_password'
 const SET_PASSWORD = `insert into operator_password (one, hash, set_at) values (1, $1, $2)
   on conflict (one) do update set hash = excluded.hash, set_at = excluded.set_at`
 const REMOVE_PASSWORD = 'delete from operator_password'
-const PRUNE_LINKS = `delete from login_links where token_hash in
-  (select token_hash from login_links where expires_at < $1 order by expires_at limit $2)`
-const PRUNE_SESSIONS =
-  'delete from sessions where id in (select id from sessions where ends_at < $1 order by ends_at limit $2)'
+const PRUNE_LINKS = `delete from login_links where token_hash = any(array(
+  select token_hash from login_links where expires_at < $1 order by expires_at limit $2))`
+const PRUNE_SESSIONS = `delete from sessions where id = any(array(
+  select id from sessions where ends_at < $1 order by ends_at limit $2))`
 
 /** Without a cache: a session that ended on one node has ended on all of them. */
 export function postgresSessions(reads: Reads, writer: Writer): Sessions {

@@ -8,7 +8,7 @@ import type { Counted, Usage } from './usage.ts'
 import type { Writer } from './writer.ts'
 
 const PRUNE = `delete from usage where ctid = any(array(select ctid from usage
-  where name in ('forwards', 'confirmation_mails') and period < $1 and period <> '' limit $2))`
+  where name = $1 and period < $2 and period <> '' order by period limit $3))`
 
 export function postgresUsage(
   reads: Reads,
@@ -52,6 +52,11 @@ export function postgresUsage(
     },
     beginCount: async () => count.begin(),
     countSome: () => count.step(),
-    prune: (now, limit) => writer.write(({ run }) => run(PRUNE, [dayOf(now - USAGE_KEPT_MS), limit])),
+    prune: (now, limit) =>
+      writer.write(async ({ run }) => {
+        const before = dayOf(now - USAGE_KEPT_MS)
+        const forwards = await run(PRUNE, ['forwards', before, limit])
+        return forwards + (await run(PRUNE, ['confirmation_mails', before, limit - forwards]))
+      }),
   }
 }

@@ -6,7 +6,7 @@ import { placeOf, type SecretsRow, toSecrets, toWebhook, type WebhookRow } from 
 import { textArray } from './arrays.ts'
 import type { MailLane } from './group.ts'
 import type { RememberInside } from './idempotency.ts'
-import { createMirror, type Mirror } from './mirror.ts'
+import { createMirror, type Mirror, readerOf } from './mirror.ts'
 import type { Reads } from './reads.ts'
 import type { Queries } from './transactions.ts'
 import type { Usage } from './usage.ts'
@@ -21,8 +21,7 @@ const SECRETS = `secret, previous_secret as "previous", previous_expires_at::flo
 const CREATE = `insert into webhooks (id, organization_id, url, events, format, status, description, disabled_reason,
     created_at, updated_at, secret, mode, domain_id)
   values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`
-const READ = `select ${WEBHOOK_COLUMNS}, ${SECRETS} from webhooks
-  where not removing and ($1::text[] is null or id = any($1::text[]))`
+const ALL = `select ${WEBHOOK_COLUMNS}, ${SECRETS} from webhooks where not removing`
 const GET = `select ${WEBHOOK_COLUMNS} from webhooks where id = $1`
 const LIST = `select ${WEBHOOK_COLUMNS} from webhooks
   where organization_id = $1 and id < $2 and created_at >= $3 and created_at < $4 order by id desc limit $5`
@@ -49,8 +48,9 @@ const REMOVE_MAX = 1000
 export type MirroredWebhook = Webhook & { secrets: WebhookSecrets }
 
 export function webhookMirror(encryption: Encryption): Mirror<MirroredWebhook> {
+  const read = readerOf<WebhookRow & SecretsRow>(ALL)
   return createMirror(async (queries, ids) => {
-    const rows = await queries.query<WebhookRow & SecretsRow>(READ, [ids === null ? null : textArray(ids)])
+    const rows = await read(queries, ids)
     return rows.map(({ secret, previous, expiresAt, ...row }) => ({
       ...toWebhook(row),
       secrets: toSecrets(row.id, { secret, previous, expiresAt }, encryption),
