@@ -101,11 +101,11 @@ export function postgresBackend(): Backend {
       const open = () => openPostgresStore({ url, dataDir, now: OPENED_AT, plans: () => plan })
       let store = await open()
       return {
-        store: store as Store,
+        store,
         reopen: async () => {
           await store.close()
           store = await open()
-          return store as Store
+          return store
         },
         remove: async () => {
           await store.close()

@@ -1,9 +1,11 @@
 /** Statements that fill an empty database with mail of 20 organizations, of which `org_0` has half. All of it is over
- *  except the newest twentieth, which is queued, and as much that `org_0` has scheduled. `messages`: their number. */
+ *  except the newest fifth, which `org_0` has scheduled and the others have queued. `messages`: their number. The
+ *  webhooks `whk_0` to `whk_19` and routes `rte_0` to `rte_19`, of the organizations with these numbers, are created by
+ *  the store, which encrypts their secrets. */
 export function mailOf(messages: number): string[] {
   const id = (prefix: string, n = 'n') => `'${prefix}_' || lpad((${n})::text, 12, '0')`
   const organization = `'org_' || case when n % 2 = 0 then 0 else n % 20 end`
-  const waiting = messages / 20
+  const waiting = messages / 5
   const series = (to: number) => `generate_series(1, ${Math.floor(to)}) n`
   const at = (n = 'n') => `(${FIRST} + ${n} * 1000)::bigint`
   return [
@@ -12,19 +14,16 @@ export function mailOf(messages: number): string[] {
         track_unsubscribe, findings)
       select 'dom_' || n, 'org_' || n % 20, n || '.example', 'verified', 0, 'bounce.' || n || '.example', true, true,
         true, '[]' from generate_series(0, 99) n`,
-    `insert into webhooks (id, organization_id, url, events, format, status, created_at, updated_at, secret, mode)
-      select 'whk_' || n, 'org_' || n, 'https://hooks.example', '[]', 'enveloped', 'paused', 0, 0, '', 'live'
-      from generate_series(0, 19) n`,
     `insert into messages (id, organization_id, domain_id, key_id, mode, source, sender, sender_address, recipients,
         subject, tags, metadata, size_bytes, message_id_header, created_at, scheduled_at, require_tls, unsubscribe,
-        track_opens, track_clicks, stored_bytes)
+        track_opens, track_clicks, stored_bytes, words)
       select ${id('msg')}, ${organization}, 'dom_' || n % 100, 'key_' || n % 100, 'live', 'api',
         'Ann <ann@a.example>', 'ann@a.example', '[["Bob <bob@dest.example>"],null,null,null]', 'Message ' || n,
         '["tag' || n % 7 || '"]', '{}', 1000, '<' || n || '@a.example>', ${at()},
-        case when n > ${messages} - ${waiting} and n % 2 = 0 then ${at('10 * n')} end, false, true, true, true, 3072
+        case when n > ${messages} - ${waiting} and n % 2 = 0 then ${at('10 * n')} end, false, true, true, true, 3072, array_to_tsvector(array['message', n::text])
       from ${series(messages)}`,
     `insert into message_tags select ${organization}, 'tag' || n % 7, ${id('msg')} from ${series(messages)}`,
-    `insert into message_marks select ${organization}, 'bounced', ${id('msg')} from ${series(messages)} where n % 20 < 2`,
+    `insert into message_marks select ${organization}, 'bounced', ${id('msg')} from ${series(messages)}`,
     `insert into contents select ${id('msg')}, 'content', convert_to(repeat(md5(n::text), 30), 'utf8')
       from ${series(messages)}`,
     `insert into deliveries (id, organization_id, message_id, position, email, address, type, queue, status, attempts)
@@ -47,9 +46,11 @@ export function mailOf(messages: number): string[] {
         case when n % 2 = 0 then ${at('10 * n')} else ${at()} end, 0, ${at()},
         case when n % 2 = 0 then 'scheduled' else 'queued' end, true
       from ${series(messages)} where n > ${messages} - ${waiting}`,
-    `insert into events select ${id('evt')}, n::bigint * 8192, ${organization}, 'dom_' || n % 100, ${id('msg', 'n / 2')},
-        case when n % 20 = 0 then 'message.bounced' else 'message.delivered' end, 'live', ${at('n / 2')},
+    `insert into events (id, place, organization_id, domain_id, message_id, type, mode, created_at, kind, body)
+      select ${id('evt')}, n::bigint * 8192, ${organization}, 'dom_' || n % 100, ${id('msg', 'n / 2')},
+        case when n % 20 = 0 then 'message.bounced' else 'message.delivered' end, 'live', ${at('n / 2')}, n % 100,
         '{"id":"' || n || '"}' from ${series(2 * messages)}`,
+    `insert into event_kinds select distinct organization_id, kind, type, mode, domain_id from events`,
     `insert into webhook_deliveries (id, organization_id, webhook_id, event_id, type, created_at)
       select ${id('whd')}, ${organization}, 'whk_' || case when n % 2 = 0 then 0 else n % 20 end, ${id('evt')},
         'message.delivered', ${at('n / 2')} from ${series(2 * messages)}`,
@@ -96,6 +97,11 @@ export function mailOf(messages: number): string[] {
     `insert into quality_alerts select ${id('alr')}, 'org_0', 'dom_' || n % 100, 'a.example',
         case when n % 2 = 0 then 'bounce_rate' else 'complaint_rate' end, 0.1, 0.05, 24, 100, 10,
         'resolved', ${at()}, ${at()} from ${series(messages / 10)}`,
+    `insert into audit_log (id, organization_id, at, actor_type, actor_id, actor_name, action, fields, outcome, request_id)
+      select ${id('aud')}, ${organization}, ${at()}, 'key', 'key_' || n % 20, 'Key', 'create', '[]', 'done', 'req'
+      from ${series(messages)}`,
+    `insert into forward_targets (organization_id, address, status, changed_at, asked_at)
+      select ${organization}, 'a' || n || '@dest.example', 'pending', 0, ${at()} from ${series(messages)}`,
     'vacuum analyze',
   ]
 }

@@ -42,8 +42,14 @@ export function describeWithPostgres(what: string, tests: () => void): void {
   describe.skipIf(isMissing)(what, tests)
 }
 
-/** Starts a server. `isDurable`: with fsync. Throws without the programs. */
-export async function startPostgres({ isDurable = false } = {}): Promise<TestPostgres> {
+/** Starts a server. `isDurable`: with fsync. `onLog` gets what it logs. Throws without the programs. */
+export async function startPostgres({
+  isDurable = false,
+  onLog,
+}: {
+  isDurable?: boolean
+  onLog?: (text: string) => void
+} = {}): Promise<TestPostgres> {
   const programs = postgresPrograms()
   if (programs === null) throw new Error('PostgreSQL is not installed (Debian package postgresql)')
   const folder = mkdtempSync(join(existsSync(MEMORY) ? MEMORY : tmpdir(), 'postrider-pg-'))
@@ -88,6 +94,7 @@ export async function startPostgres({ isDurable = false } = {}): Promise<TestPos
     await new Promise<void>((resolve, reject) => {
       let log = ''
       started.stderr.setEncoding('utf8').on('data', (text: string) => {
+        onLog?.(text)
         log = (log + text).slice(-10_000)
         if (log.includes('database system is ready to accept connections')) resolve()
       })

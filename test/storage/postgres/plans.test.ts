@@ -1,0 +1,201 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { openPostgresStore } from '../../../src/storage/postgres/open.ts'
+import type { Store } from '../../../src/storage/store.ts'
+import { describeWithPostgres, startPostgres, type TestPostgres } from '../../support/postgres.ts'
+import { FIRST, mailOf } from '../../support/postgres-mail.ts'
+import { createRecords } from '../new-records.ts'
+
+/** Calls whose statements are examined, on a database with MESSAGES messages, half of them of this organization. */
+const ORGANIZATION = 'org_0'
+const CALLS: Record<string, (store: Store) => Promise<unknown>> = {
+  'stats.hours': ({ stats }) => stats.hours(COUNTS, HOURS),
+  'stats.hours of a domain': ({ stats }) => stats.hours({ ...COUNTS, domainId: 'dom_0' }, HOURS),
+  'stats.days': ({ stats }) => stats.days(COUNTS, [{ from: 20_000 * DAY, before: 20_090 * DAY }]),
+  'quality.domainsWithOutcomes': ({ quality }) => quality.domainsWithOutcomes(2 * HOUR, 0),
+  'quality.figures': ({ quality }) => quality.figures('dom_1', 2 * HOUR, 0),
+  'quality.alerts': ({ quality }) => quality.alerts('dom_1', 20),
+  'quality.firing': ({ quality }) => quality.firing(),
+  'quality.raise': ({ quality }) => quality.raise(ALERT, { ...EVENT, id: 'evt_raised' }),
+  'quality.resolve': ({ quality }) => quality.resolve(ALERT, { ...EVENT, id: 'evt_resolved' }),
+  'quality.pruneOutcomes': ({ quality }) => quality.pruneOutcomes(FIRST, 100),
+  'usage.of': ({ usage }) => usage.of(ORGANIZATION, FIRST),
+  'usage.isStorageFull': ({ usage }) => usage.isStorageFull(ORGANIZATION),
+  'usage.forwardsReached': ({ usage }) => usage.forwardsReached(ORGANIZATION, 5, FIRST),
+  'usage.prune': ({ usage }) => usage.prune(FIRST + 62 * DAY, 100),
+  'usage.countSome': async ({ usage }) => {
+    await usage.beginCount()
+    while (await usage.countSome());
+  },
+  'retention.remove': async ({ retention }) => {
+    const request = {
+      organizationId: 'org_1',
+      before: FIRST + 4_000_000,
+      unsubscribableSince: 0,
+      timeIsUp: () => false,
+    }
+    while (await retention.remove(request));
+  },
+  'retention.pruneUnsubscribables': ({ retention }) => retention.pruneUnsubscribables(FIRST + 4_000_000, 100),
+  'auditLog.prune': ({ auditLog }) => auditLog.prune(FIRST + 4_000_000, 100),
+  'forwardTargets.prune': ({ forwardTargets }) => forwardTargets.prune(FIRST + 4_000_000, 100),
+  'idempotency.find': ({ idempotency }) => idempotency.find(ORGANIZATION, new Uint8Array(32), 0),
+  'idempotency.prune': ({ idempotency }) => idempotency.prune(FIRST + 4_000_000, 20),
+  checkWritable: (store) => store.checkWritable(),
+  'maintain removed': (store) => store.maintain('removed', () => true),
+}
+
+/** Statements that may read more than MOST_ROWS rows, with the reason for each. */
+const MAY_READ_MORE = [
+  /count\(distinct message_id\)/, // the scheduled messages of an organization
+  /as error$/, // a recount
+]
+
+const MESSAGES = 20_000
+/** Rows of a table that may be read in sequence. */
+const FEW_ROWS = 1_000
+/** Rows that a statement may read in one place. */
+const MOST_ROWS = 1_500
+
+const HOUR = 3_600_000
+const DAY = 24 * HOUR
+const COUNTS = { organizationId: ORGANIZATION, domainId: null, tag: null, mode: 'live' as const }
+const HOURS = Array.from({ length: 48 }, (_, at) => 20_000 * DAY + at * HOUR)
+const ALERT = {
+  id: 'alr_new',
+  organizationId: ORGANIZATION,
+  domainId: 'dom_0',
+  domain: '0.example',
+  metric: 'bounce_rate' as const,
+  value: 0.1,
+  threshold: 0.05,
+  windowHours: 24,
+  sent: 100,
+  affected: 10,
+  state: 'firing' as const,
+  triggeredAt: FIRST,
+  resolvedAt: null,
+}
+const EVENT = {
+  type: 'quality.alert' as const,
+  organizationId: ORGANIZATION,
+  domainId: 'dom_0',
+  messageId: null,
+  mode: 'live' as const,
+  createdAt: FIRST,
+  body: '{}',
+}
+
+describeWithPostgres('statements for PostgreSQL', () => {
+  let postgres: TestPostgres
+  let dataDir: string
+  let log = ''
+  const plans: { statement: string; plan: PlanNode }[] = []
+  const sizes = new Map<string, number>()
+
+  beforeAll(async () => {
+    postgres = await startPostgres({
+      onLog: (text) => {
+        log += text
+      },
+    })
+    dataDir = mkdtempSync(join(tmpdir(), 'postrider-store-'))
+    const url = await postgres.createDatabase('mail')
+    const open = () => openPostgresStore({ url, dataDir, now: FIRST })
+    const empty = await open()
+    for (const statement of mailOf(MESSAGES)) postgres.psql(statement, 'mail')
+    const records = createRecords()
+    for (let n = 0; n < 20; n++) {
+      const organizationId = `org_${n}`
+      await empty.webhooks.create(records.webhook({ id: `whk_${n}`, organizationId }), 'whsec_a')
+      await empty.inboundRoutes.create(records.inboundRoute({ id: `rte_${n}`, organizationId }), 'whsec_a')
+    }
+    await empty.close()
+    const counts = postgres.psql(`select relname, reltuples from pg_class where relkind = 'r'`, 'mail')
+    for (const line of counts.split('\n')) {
+      const [table = '', rows] = line.split('|')
+      sizes.set(table, Number(rows))
+    }
+    for (const setting of EXPLAINED) postgres.psql(`alter database mail set ${setting}`)
+    log = ''
+    const store = await open()
+    for (const call of Object.values(CALLS)) await call(store)
+    await store.close()
+    postgres.psql(`select 'the last statement'`, 'mail')
+    await untilLogged(() => log, 'the last statement')
+    plans.push(...plansIn(log))
+  }, 60_000)
+  afterAll(async () => {
+    await postgres.stop()
+    rmSync(dataDir, { recursive: true })
+  })
+
+  test('no statement reads a large table in sequence', () => {
+    const scans = plans.filter(({ plan }) => nodesOf(plan).some((node) => isSequential(node, sizes)))
+    expect(scans.map(({ statement }) => statement)).toEqual([])
+  })
+
+  test('no statement reads many rows', () => {
+    const walks = plans.filter(({ statement, plan }) => mostRows(plan) > MOST_ROWS && !mayReadMore(statement))
+    expect(walks.map(({ statement, plan }) => [statement, mostRows(plan)])).toEqual([])
+  })
+
+  test('every exception is needed', () => {
+    for (const exception of MAY_READ_MORE) {
+      const matching = plans.filter(({ statement }) => exception.test(statement))
+      expect([exception, matching.some(({ plan }) => mostRows(plan) > MOST_ROWS)]).toEqual([exception, true])
+    }
+  })
+})
+
+/** Every session logs the plans of its statements, as of statements that are prepared for any values. */
+const EXPLAINED = [
+  'session_preload_libraries = auto_explain',
+  'auto_explain.log_min_duration = 0',
+  'auto_explain.log_analyze = on',
+  'auto_explain.log_timing = off',
+  'auto_explain.log_format = json',
+  'auto_explain.log_nested_statements = on',
+  'plan_cache_mode = force_generic_plan',
+]
+
+/** A node of a plan, as EXPLAIN writes it. */
+interface PlanNode {
+  'Node Type': string
+  'Relation Name'?: string
+  'Actual Rows': number
+  'Actual Loops': number
+  'Rows Removed by Filter'?: number
+  'Rows Removed by Join Filter'?: number
+  Plans?: PlanNode[]
+}
+
+/** The server's log → the statements with their plans. */
+function plansIn(log: string): { statement: string; plan: PlanNode }[] {
+  return [...log.matchAll(/plan:\n((?:\t.*\n)+)/g)].map(([, text = '']) => {
+    const { 'Query Text': statement, Plan: plan } = JSON.parse(text.replaceAll(/^\t/gm, ''))
+    return { statement, plan }
+  })
+}
+
+async function untilLogged(log: () => string, text: string): Promise<void> {
+  while (!log().includes(text)) await new Promise((resolve) => setTimeout(resolve, 10))
+}
+
+function nodesOf(node: PlanNode): PlanNode[] {
+  return [node, ...(node.Plans ?? []).flatMap(nodesOf)]
+}
+
+function isSequential({ 'Node Type': type, 'Relation Name': table }: PlanNode, sizes: Map<string, number>): boolean {
+  return type === 'Seq Scan' && (sizes.get(table ?? '') ?? 0) > FEW_ROWS
+}
+
+/** The most rows that a node returned or dropped. */
+function mostRows(plan: PlanNode): number {
+  const dropped = (node: PlanNode) => (node['Rows Removed by Filter'] ?? 0) + (node['Rows Removed by Join Filter'] ?? 0)
+  return Math.max(...nodesOf(plan).map((node) => (node['Actual Rows'] + dropped(node)) * node['Actual Loops']))
+}
+
+const mayReadMore = (statement: string) => MAY_READ_MORE.some((each) => each.test(statement))
