@@ -1,0 +1,123 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { openPostgresStore } from '../../../src/storage/postgres/open.ts'
+import type { Store } from '../../../src/storage/store.ts'
+import { ANY } from '../../support/claim.ts'
+import { describeWithPostgres, startPostgres, type TestPostgres } from '../../support/postgres.ts'
+import { createRecords, found, type Records, START } from '../records.ts'
+
+/** More rows than one statement visits. */
+const ROWS = 12_000
+
+describeWithPostgres('queues in PostgreSQL', () => {
+  let postgres: TestPostgres
+  let dataDir: string
+  let databases = 0
+  let store: Store
+  let records: Records
+  beforeAll(async () => {
+    postgres = await startPostgres()
+    dataDir = mkdtempSync(join(tmpdir(), 'postrider-store-'))
+  })
+  afterAll(async () => {
+    await postgres.stop()
+    rmSync(dataDir, { recursive: true })
+  })
+  beforeEach(async () => {
+    const url = await postgres.createDatabase(`queues${++databases}`)
+    const open = async () => (await openPostgresStore({ url, dataDir, now: START })) as Store
+    store = await open()
+    reopen = async () => {
+      await store.close()
+      store = await open()
+    }
+    records = createRecords()
+    await found(store, records)
+  })
+  let reopen: () => Promise<void>
+  const sql = (statement: string) => postgres.psql(statement, `queues${databases}`)
+
+  /** One delivery due each ms; a worker has the first three. */
+  const fill = () =>
+    sql(`insert into webhook_deliveries (id, organization_id, webhook_id, event_id, type, created_at)
+        select 'whd_' || n, 'org_a', 'whk_' || n % 7, 'evt_' || n, 'message.delivered', 0 from generate_series(1, ${ROWS}) n;
+      insert into webhook_queue (id, organization_id, slot, key, due_at, accepted_at, worker)
+        select 'whd_' || n, 'org_a', 1, 'whk_' || n % 7, ${START} + n, 0, case when n <= 3 then 'w' end
+        from generate_series(1, ${ROWS}) n`)
+
+  test('a queue of any length is counted', async () => {
+    fill()
+    expect((await store.queues.waiting(START + 100)).webhookDeliveries).toEqual({
+      due: 97,
+      later: ROWS - 97,
+      oldestDueAt: START + 4,
+    })
+    await store.close()
+  })
+
+  test('a queue of any length is put on hold, released by their time and discarded', async () => {
+    fill()
+    await store.held.hold()
+    const heldNow = async () => (await store.held.count()).webhookDeliveries
+    expect(await heldNow()).toBe(ROWS)
+    expect(await store.webhookDeliveries.nextDueAt(ANY)).toBeNull()
+    const half = START + ROWS / 2
+    expect(await store.held.release('webhookDeliveries', { dueAfter: half, now: half + 2 })).toBe(ROWS / 2)
+    expect(sql('select min(due_at), count(*) from webhook_queue where due_at is not null')).toBe(
+      `${half + 2}|${ROWS / 2}`,
+    )
+    await store.held.hold()
+    expect(await store.held.release('webhookDeliveries', { dueAfter: half + 2, now: half })).toBe(ROWS / 2 - 2)
+    expect(await store.held.discard('webhookDeliveries')).toBe(ROWS / 2 + 2)
+    expect(await heldNow()).toBe(0)
+    expect(sql('select count(*) from webhook_deliveries where failed')).toBe(String(ROWS / 2 + 2))
+    expect(sql('select count(*), max(worker) from webhook_queue')).toBe(`${ROWS / 2 - 2}|`)
+    await store.close()
+  })
+
+  const refuseRemoval = (table: string) =>
+    sql(`create function refuse() returns trigger language plpgsql as 'begin raise exception ''not now''; end';
+      create trigger refuse before delete on ${table} execute function refuse()`)
+  const allowRemoval = () => sql('drop function refuse cascade')
+
+  test('a route whose removal was interrupted takes no delivery, and can be removed again', async () => {
+    const route = records.inboundRoute()
+    await store.inboundRoutes.create(route, 'secret')
+    const before = records.acceptedInbound([route])
+    await store.inbound.accept(before)
+    refuseRemoval('inbound_routes')
+    expect(await store.inboundRoutes.remove(route.id).catch(String)).toContain('not now')
+    expect(await store.inboundRoutes.get(route.id)).toEqual({ ...route, enabled: false })
+    await reopen()
+    const late = records.acceptedInbound([route])
+    await store.inbound.accept(late)
+    for (const { taken } of [before, late]) {
+      const [delivery] = await store.inboundDeliveries.ofMessage(taken[0]!.message.id)
+      expect(delivery).toMatchObject({ status: 'failed', nextAttemptAt: null })
+    }
+    allowRemoval()
+    await store.inboundRoutes.remove(route.id)
+    expect(await store.inboundRoutes.get(route.id)).toBeNull()
+    await store.close()
+  })
+
+  test('a webhook whose removal was interrupted gets no delivery, and can be removed again', async () => {
+    const hook = records.webhook()
+    await store.webhooks.create(hook, 'whsec_a')
+    await store.events.append([records.event()])
+    refuseRemoval('webhooks')
+    expect(await store.webhooks.remove(hook.id).catch(String)).toContain('not now')
+    expect(await store.webhooks.get(hook.id)).toEqual({ ...hook, status: 'paused' })
+    await reopen()
+    await store.webhooks.update(hook.id, { status: 'active' }, START)
+    await store.events.append([records.event()])
+    await store.events.append([records.event()], hook.id)
+    expect(sql('select count(*) from webhook_deliveries')).toBe('0')
+    allowRemoval()
+    await store.webhooks.remove(hook.id)
+    expect(await store.webhooks.get(hook.id)).toBeNull()
+    await store.close()
+  })
+})
