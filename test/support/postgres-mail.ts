@@ -1,3 +1,5 @@
+import { slotOf, slotOfQueue } from '../../src/storage/slots.ts'
+
 /** Statements that fill an empty database with mail of 20 organizations, of which `org_0` has half. All of it is over
  *  except the newest fifth, which `org_0` has scheduled and the others have queued. `messages`: their number. The
  *  webhooks `whk_0` to `whk_19` and routes `rte_0` to `rte_19`, of the organizations with these numbers, are created by
@@ -6,6 +8,8 @@ export function mailOf(messages: number): string[] {
   const id = (prefix: string, n = 'n') => `'${prefix}_' || lpad((${n})::text, 12, '0')`
   const organization = `'org_' || case when n % 2 = 0 then 0 else n % 20 end`
   const waiting = messages / 5
+  const slot = (prefix: string) =>
+    `(array[${Array.from({ length: 20 }, (_, n) => slotOf(`${prefix}_${n}`)).join()}])[n % 20 + 1]`
   const series = (to: number) => `generate_series(1, ${Math.floor(to)}) n`
   const at = (n = 'n') => `(${FIRST} + ${n} * 1000)::bigint`
   return [
@@ -42,7 +46,7 @@ export function mailOf(messages: number): string[] {
       from ${series(messages)}`,
     `insert into delivery_queue (id, organization_id, message_id, slot, key, due_at, attempts, accepted_at, status,
         is_only_recipient)
-      select ${id('dlv')}, ${organization}, ${id('msg')}, n % 256, 'dest.example',
+      select ${id('dlv')}, ${organization}, ${id('msg')}, ${slotOfQueue('dest.example')}, 'dest.example',
         case when n % 2 = 0 then ${at('10 * n')} else ${at()} end, 0, ${at()},
         case when n % 2 = 0 then 'scheduled' else 'queued' end, true
       from ${series(messages)} where n > ${messages} - ${waiting}`,
@@ -57,7 +61,7 @@ export function mailOf(messages: number): string[] {
     `insert into webhook_attempts (delivery_id, number, at, duration_ms, status_code)
       select ${id('whd')}, 1, ${at('n / 2')}, 20, 200 from ${series(2 * messages - waiting)}`,
     `insert into webhook_queue (id, organization_id, slot, key, due_at, accepted_at)
-      select ${id('whd')}, ${organization}, n % 256, 'whk_' || n % 20, ${at('n / 2')}, ${at('n / 2')}
+      select ${id('whd')}, ${organization}, ${slot('whk')}, 'whk_' || n % 20, ${at('n / 2')}, ${at('n / 2')}
       from ${series(2 * messages)} where n > ${2 * messages - waiting}`,
     `insert into inbound_messages (id, organization_id, domain_id, route_id, action, received_at, return_path, sender,
         recipients, subject, message_id_header, size_bytes, sender_ip, helo, spf, dkim, dmarc, arc, content_id,
@@ -76,7 +80,7 @@ export function mailOf(messages: number): string[] {
     `insert into inbound_attempts (delivery_id, number, at, duration_ms, status_code)
       select ${id('ind')}, 1, ${at()}, 20, 200 from ${series(messages - waiting)}`,
     `insert into inbound_queue (id, organization_id, slot, key, due_at, accepted_at)
-      select ${id('ind')}, ${organization}, n % 256, 'rte_' || n % 20, ${at()}, ${at()}
+      select ${id('ind')}, ${organization}, ${slot('rte')}, 'rte_' || n % 20, ${at()}, ${at()}
       from ${series(messages)} where n > ${messages - waiting}`,
     `insert into suppressions select ${id('sup')}, ${organization}, '', 'r' || n || '@dest.example', 'hard_bounce', null,
         ${at()}, null, 'live' from ${series(messages / 4)}`,
@@ -108,3 +112,6 @@ export function mailOf(messages: number): string[] {
 
 /** When the first message was accepted (ms UTC). */
 export const FIRST = Date.UTC(2026, 0, 1)
+
+/** ID of the n-th record of a kind. */
+export const idOf = (prefix: string, n: number) => `${prefix}_${String(n).padStart(12, '0')}`

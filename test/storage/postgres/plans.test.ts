@@ -3,10 +3,16 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openPostgresStore } from '../../../src/storage/postgres/open.ts'
-import type { Store } from '../../../src/storage/store.ts'
+import type { InboundFilter, Store } from '../../../src/storage/store.ts'
+import { claimDue } from '../../support/claim.ts'
 import { describeWithPostgres, startPostgres, type TestPostgres } from '../../support/postgres.ts'
-import { FIRST, mailOf } from '../../support/postgres-mail.ts'
+import { FIRST, idOf, mailOf } from '../../support/postgres-mail.ts'
 import { createRecords } from '../new-records.ts'
+
+const MESSAGES = 20_000
+/** When everything is due. */
+const LATE = FIRST + 10 * MESSAGES * 1000
+const QUEUES = ['deliveries', 'webhookDeliveries', 'inboundDeliveries'] as const
 
 /** Calls whose statements are examined, on a database with MESSAGES messages, half of them of this organization. */
 const ORGANIZATION = 'org_0'
@@ -43,17 +49,95 @@ const CALLS: Record<string, (store: Store) => Promise<unknown>> = {
   'forwardTargets.prune': ({ forwardTargets }) => forwardTargets.prune(FIRST + 4_000_000, 100),
   'idempotency.find': ({ idempotency }) => idempotency.find(ORGANIZATION, new Uint8Array(32), 0),
   'idempotency.prune': ({ idempotency }) => idempotency.prune(FIRST + 4_000_000, 20),
+  ...inboundCalls(),
+  'queues.waiting': ({ queues }) => queues.waiting(LATE),
+  'workers.ended': ({ workers }) => workers.ended('another'),
+  'inboundRoutes.remove': ({ inboundRoutes }) => inboundRoutes.remove('rte_3'),
+  'webhooks.remove': ({ webhooks }) => webhooks.remove('whk_3'),
+  'held.hold': ({ held }) => held.hold(),
+  'held.count': ({ held }) => held.count(),
+  'held.isHeld': ({ held }) => held.isHeld(idOf('msg', MESSAGES)),
+  'held.release': async ({ held }) => {
+    for (const queue of QUEUES) await held.release(queue, { dueAfter: FIRST + (MESSAGES - 100) * 1000, now: FIRST })
+  },
+  'held.discard': async ({ held }) => {
+    for (const queue of QUEUES) await held.discard(queue)
+  },
   checkWritable: (store) => store.checkWritable(),
   'maintain removed': (store) => store.maintain('removed', () => true),
 }
+
+/** Calls about inbound mail. */
+function inboundCalls(): typeof CALLS {
+  const all = {
+    organizationId: ORGANIZATION,
+    routeId: null,
+    domainId: null,
+    from: null,
+    to: null,
+    status: null,
+    createdAfter: null,
+    createdBefore: null,
+  }
+  const list =
+    (filter: Partial<InboundFilter>) =>
+    ({ inbound }: Store) =>
+      inbound.list({ ...all, ...filter }, { limit: 20, after: idOf('inb', MESSAGES - 500) })
+  const newest = idOf('inb', MESSAGES)
+  const request = { now: LATE, limit: 20, worker: 'worker', freeFor: () => 5 }
+  return {
+    'inbound.get': ({ inbound }) => inbound.get(newest),
+    'inbound.raw': ({ inbound }) => inbound.raw(newest),
+    'inbound.list': list({}),
+    'inbound.list of a route': list({ routeId: 'rte_2', domainId: 'dom_2' }),
+    'inbound.list by status': list({ status: 'delivered' }),
+    'inbound.list of a domain': list({ domainId: 'dom_2' }),
+    'inbound.list of a sender': list({ from: 'B@out.example' }),
+    'inbound.list of a recipient': list({ to: 'B@out.example' }),
+    'inbound.accept': async ({ inbound }) => {
+      const records = createRecords()
+      const routes = [2, 4].map((n) => records.inboundRoute({ id: `rte_${n}`, organizationId: ORGANIZATION }))
+      await Promise.all(Array.from({ length: 30 }, () => inbound.accept(records.acceptedInbound(routes))))
+    },
+    'inboundDeliveries.ofMessage': ({ inboundDeliveries }) => inboundDeliveries.ofMessage(newest),
+    'inboundDeliveries.redeliver': ({ inboundDeliveries }) =>
+      inboundDeliveries.redeliver(idOf('inb', MESSAGES / 2), 'whd_again', LATE),
+    'inboundDeliveries.claimDue': async ({ inboundDeliveries }) => {
+      const claims = await claimDue(inboundDeliveries, request)
+      if (claims.length < 20) throw new Error(`${claims.length} of 20 claims`)
+      await Promise.all(
+        claims.slice(0, 10).map(({ id, worker, attempt: number }, at) =>
+          inboundDeliveries.record({
+            deliveryId: id,
+            worker,
+            attempt: { number, at: LATE, durationMs: 1, statusCode: 200, error: null, responseExcerpt: null },
+            status: at < 5 ? 'delivered' : 'pending',
+            nextAttemptAt: at < 5 ? null : LATE + 60_000,
+            now: LATE,
+          }),
+        ),
+      )
+      await inboundDeliveries.release(claims.slice(10, 15), LATE)
+      await inboundDeliveries.endLeases('worker', new Set(), LATE)
+      await inboundDeliveries.endFutureWaits(LATE)
+    },
+  }
+}
+
+/** Statements that may read a large table in sequence, with the reason for each. */
+const MAY_SCAN = [/where q\.worker = \$1/] // what a worker held that has ended: an index would cost every lease
 
 /** Statements that may read more than MOST_ROWS rows, with the reason for each. */
 const MAY_READ_MORE = [
   /count\(distinct message_id\)/, // the scheduled messages of an organization
   /as error$/, // a recount
+  /where q\.worker = \$1/, // what a worker held that has ended
+  /limit 2000\)/, // waits that begin in the future, in steps
+  /limit 10000\) slice$/, // waiting deliveries, in steps
+  /^with next as .* limit 5000/, // everything that is put on hold after a restore, in steps
+  /^select count\(\*\)::int as count from \w+_queue where due_at is null/, // what is on hold
 ]
 
-const MESSAGES = 20_000
 /** Rows of a table that may be read in sequence. */
 const FEW_ROWS = 1_000
 /** Rows that a statement may read in one place. */
@@ -134,7 +218,9 @@ describeWithPostgres('statements for PostgreSQL', () => {
 
   test('no statement reads a large table in sequence', () => {
     const scans = plans.filter(({ plan }) => nodesOf(plan).some((node) => isSequential(node, sizes)))
-    expect(scans.map(({ statement }) => statement)).toEqual([])
+    const isAllowed = (statement: string) => MAY_SCAN.some((each) => each.test(statement))
+    expect(scans.map(({ statement }) => statement).filter((statement) => !isAllowed(statement))).toEqual([])
+    expect(scans.map(({ statement }) => statement).filter(isAllowed)).toHaveLength(MAY_SCAN.length)
   })
 
   test('no statement reads many rows', () => {
