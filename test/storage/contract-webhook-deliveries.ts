@@ -77,7 +77,7 @@ export function webhookDeliveryPromises(holds: Holds): void {
       createdAt: START,
     }
     expect(await store.webhookDeliveries.get(claimed!.id)).toEqual(record as never)
-    const failed = postAttempt({ statusCode: 500, error: 'status 500', responseExcerpt: 'oops 🎉' })
+    const failed = postAttempt({ statusCode: 500, error: 'status 500', responseExcerpt: 'oops\0 🎉' })
     await settle(store, claimed!, 'pending', { attempt: failed, nextAttemptAt: START + 5000 })
     const waiting = { ...record, attempts: [failed], nextAttemptAt: START + 5000 }
     expect(await store.webhookDeliveries.get(claimed!.id)).toEqual(waiting as never)

@@ -2,11 +2,11 @@ import { setNewest } from '../../os/set-newest.ts'
 import { insertInto } from './insert.ts'
 import type { Statements } from './transactions.ts'
 
-/** Messages of an organization per range and node. A search reads whole ranges: of the smallest ones, a common word
- *  in a few milliseconds; of larger ones it would read more than a page needs. */
+/** Messages of an organization that one node adds to a range. A search reads a range whole, a common word of a full
+ *  one in five milliseconds; a rare word costs ten microseconds a range. */
 const RANGE = 2048
-/** Lengths of a range's prefix: `msg_` and the first characters of the time. They are 12 days, 9 hours, 17 minutes, 33 seconds and
- *  one second. */
+/** Characters of an ID that a range has in common: `msg_` and the beginning of its time, which are 12 days, 9 hours, 17
+ *  minutes, 34 seconds and one second. */
 const LENGTHS = [8, 9, 10, 11, 12] as const
 /** Organizations whose ranges are remembered. */
 const ORGANIZATIONS = 10_000
@@ -20,15 +20,15 @@ const addRanges = insertInto<SearchRange>(
   'on conflict do nothing',
 )
 
-/** Part of the full text: messages of an organization whose IDs begin with the prefix. A message is in one range.
- *  Every message between two ranges next to each other, in the order of their prefixes, is in the earlier one or in one
- *  whose prefix begins that of the earlier one. */
+/** A part of the search index: messages of an organization whose IDs begin with the prefix, but not all of these, since
+ *  a range that is full continues in longer prefixes. Every message that is newer than the begin of a range, and older
+ *  than that of the next one by prefix, is in this range or in one whose prefix its prefix begins with. */
 export interface SearchRange {
   organizationId: string
   prefix: string
 }
 
-/** The range of each new message: the longest time that has not too many of them yet. */
+/** Chooses the range of each new message: the longest time that is not full. */
 export interface SearchRanges {
   /** A group begins. */
   begin(): {
@@ -42,21 +42,19 @@ export interface SearchRanges {
 }
 
 export function createSearchRanges(): SearchRanges {
-  /** Of each organization the ranges that were used last, by length. */
+  /** Of each organization the last range of each length. */
   const used = new Map<string, UsedRange[]>()
   const rangeOf = (organizationId: string, id: string): UsedRange => {
     const ranges = used.get(organizationId) ?? []
     setNewest(used, organizationId, ranges, ORGANIZATIONS)
     for (const [level, length] of LENGTHS.entries()) {
       const prefix = id.slice(0, length)
-      let range = ranges[level]
-      if (range?.prefix !== prefix) {
-        range = { organizationId, prefix, code: rangeCode(organizationId, prefix), messages: 0, isWritten: false }
-        ranges[level] = range
-      }
-      if (range.messages < RANGE || level === LENGTHS.length - 1) return range
+      const known = ranges[level]
+      const range = known?.prefix === prefix ? known : newRange(organizationId, prefix)
+      ranges[level] = range
+      if (range.messages < RANGE) return range
     }
-    throw new Error('a range has no length')
+    return ranges.at(-1) ?? newRange(organizationId, id)
   }
   return {
     begin: () => {
@@ -78,24 +76,25 @@ export function createSearchRanges(): SearchRanges {
   }
 }
 
-interface UsedRange extends SearchRange {
-  code: string
-  messages: number
-  isWritten: boolean
-}
-
-const byKey = (one: SearchRange, other: SearchRange) =>
-  one.organizationId < other.organizationId ||
-  (one.organizationId === other.organizationId && one.prefix < other.prefix)
-    ? -1
-    : 1
-
 /** The codes of a range and of those whose prefixes begin its own. */
 export function codesOf({ organizationId, prefix }: SearchRange): string[] {
   return LENGTHS.filter((length) => length <= prefix.length).map((length) =>
     rangeCode(organizationId, prefix.slice(0, length)),
   )
 }
+
+interface UsedRange extends SearchRange {
+  code: string
+  messages: number
+  isWritten: boolean
+}
+
+function newRange(organizationId: string, prefix: string): UsedRange {
+  return { organizationId, prefix, code: rangeCode(organizationId, prefix), messages: 0, isWritten: false }
+}
+
+const keyOf = ({ organizationId, prefix }: SearchRange) => `${organizationId} ${prefix}`
+const byKey = (one: SearchRange, other: SearchRange) => (keyOf(one) < keyOf(other) ? -1 : 1)
 
 /** Five letters and digits. Two ranges may have the same code, so a match must be verified. CRC-32, because it is the
  *  same in every version of the runtime. */

@@ -1,9 +1,11 @@
+import type { PostAttempt } from '../../model/post-attempt.ts'
 import type { WebhookDelivery } from '../../model/webhook.ts'
 import { toPage } from '../page.ts'
 import { slotOf } from '../slots.ts'
 import type { WebhookDeliveries, WebhookDeliveryFilter } from '../store.ts'
 import { named } from './named.ts'
 import type { Reads } from './reads.ts'
+import { decodeText } from './texts.ts'
 import { ENOUGH_MS, FIRST_SLICE, nextSize } from './walk.ts'
 
 /** Up to this many pending deliveries are sorted. More of them are at the newest end of the list. */
@@ -107,5 +109,14 @@ export function postgresWebhookDeliveryReading(
 }
 
 function toRecord({ attempts, ...row }: Row): WebhookDelivery {
-  return { ...row, attempts: attempts === null ? [] : JSON.parse(attempts) }
+  const all: PostAttempt[] = attempts === null ? [] : JSON.parse(attempts)
+  const decoded = (text: string | null) => (text === null ? null : decodeText(text))
+  return {
+    ...row,
+    attempts: all.map((each) => ({
+      ...each,
+      error: decoded(each.error),
+      responseExcerpt: decoded(each.responseExcerpt),
+    })),
+  }
 }
