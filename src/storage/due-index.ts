@@ -34,6 +34,8 @@ export interface DueIndex {
   /** Keys behind the blocker may be able to start. */
   freed(blocker: string): void
   clear(): void
+  /** Drops the keys for which `isKept` is false. */
+  keep(isKept: (key: string) => boolean): void
 }
 
 /** Whether something of this key, due since `at`, may start. */
@@ -82,6 +84,7 @@ export function createDueIndex(): DueIndex {
     setBehind: (key, at, blocker) => index.setBehind(key, at, blocker),
     freed: (blocker) => index.freed(blocker),
     clear: () => index.clear(),
+    keep: (isKept) => index.keep(isKept),
   }
 }
 
@@ -180,6 +183,10 @@ class Index implements DueIndex {
     this.#queues.clear()
     this.#unnamed.clear()
     this.#heap = []
+  }
+
+  keep(isKept: (key: string) => boolean): void {
+    for (const key of [...this.#times.keys()]) if (!isKept(key)) this.set(key, null)
   }
 
   // ── the heap ──

@@ -2,7 +2,7 @@ import { crc32 } from 'node:zlib'
 import { destinationOf } from '../model/delivery.ts'
 
 /** Every key of a queue belongs to one of so many slots, and a slot to one node. */
-const SLOTS = 256
+export const SLOTS = 256
 
 /** Webhook or route ID → its slot, the same in every version. */
 export const slotOf = (key: string): number => crc32(key) % SLOTS

@@ -114,6 +114,9 @@ const addEvents = insertInto<NewEvent>('events', {
   body: ['text', ({ body }) => body],
 })
 
+/** A later lane begins behind this place. */
+const REACHED = 'update lanes set written_to = $2::bigint where id = $1::int'
+
 /** → What collects the additions of one group after the other. */
 export function createCollector(inside: {
   places: Places
@@ -214,6 +217,7 @@ export function createCollector(inside: {
         addMarks(statements, marks),
         addEvents(statements, events),
         eventKinds.write(statements),
+        events.length === 0 ? 0 : statements.run(REACHED, [statements.laneId, events.at(-1)?.place]),
         fanOut.write(statements),
         suppressInside(statements, suppressions),
         rememberAll(statements, records),

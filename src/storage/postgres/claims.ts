@@ -1,5 +1,5 @@
 import { createAllocation } from '../allocation.ts'
-import { type DueIndex, type DueTime, mayStart, refill } from '../due-index.ts'
+import { type DueIndex, type DueTime, mayStart } from '../due-index.ts'
 import type { ClaimQueue, ClaimRequest, HeldClaim, PlannedKey } from '../store.ts'
 import { numberArray, textArray, valueArray } from './arrays.ts'
 import type { Group, MailLane } from './group.ts'
@@ -36,24 +36,42 @@ export interface Queue {
   claim(group: Group, request: ClaimRequest, mayClaim?: (key: string) => boolean): Promise<Leased[]>
   /** Leases these rows to a worker, inside a change → those that nobody has, in the order of `ids`. */
   lease(group: Group, ids: readonly string[], worker: string, now: number): Promise<Leased[]>
-  /** The methods that are the same for all queues. `mayClaim`: keys that may start anything. */
+  /** The methods that are the same for all queues. `isActive`: keys that may start anything. */
   methods(
     lane: MailLane,
     queries: Queries,
-    mayClaim?: (key: string) => boolean,
+    isActive?: (key: string) => boolean,
   ): Pick<
     ClaimQueue<unknown>,
     'nextDueAt' | 'planClaims' | 'putBack' | 'freed' | 'release' | 'endLeases' | 'endFutureWaits'
   >
-  /** Reads which keys wait, into the due index. */
-  load(queries: Queries): Promise<void>
+  /** Puts the keys of these slots that wait on the due index. */
+  load(queries: Queries, slots: ReadonlySet<number>): Promise<void>
+  /** Drops the keys of slots that this node does not own. */
+  dropForeign(): void
+  /** Claims that ended. */
+  finished(ids: Iterable<string>): void
+  /** True if no claim of this node in the slot is under way, as far as it knows. */
+  isIdle(slot: number): boolean
+}
+
+/** What a queue has to know of the nodes. */
+export interface Share {
+  nodeId: number
+  /** True if this node may claim keys of the slot now. */
+  mayClaim(slot: number): boolean
+  /** True if the slot is this node's: it has the due times of its keys. */
+  owns(slot: number): boolean
 }
 
 /** A queue's table and due index → Queue. */
 export function createQueue(
   { table, slotOf, isDated = 'false', pauseMs = '0' }: QueueTable,
   dueIndex: DueIndex,
+  share: Share,
 ): Queue {
+  /** Slots of the claims under way. */
+  const underWay = new Map<string, number>()
   // Goes from key to key along the due index: its cost is the number of keys, not of rows.
   const dueTimes = `with recursive waiting (slot, key, at) as (
       (select slot, key, due_at from ${table} where due_at is not null order by slot, key, due_at limit 1)
@@ -61,13 +79,14 @@ export function createQueue(
       select next.* from waiting w cross join lateral (
         select slot, key, due_at from ${table} where due_at is not null and (slot, key) > (w.slot, w.key)
         order by slot, key, due_at limit 1) next)
-    select w.key, (select min(due_at) from ${table} q where q.slot = w.slot and q.key = w.key and due_at is not null
+    select w.slot, w.key, (select min(due_at) from ${table} q where q.slot = w.slot and q.key = w.key and due_at is not null
       and worker is null)::float8 as at from waiting w`
   // Keys and times since when they can have something; what was claimed before that is passed over.
   const asked = `unnest($1::smallint[], $2::text[], $3::bigint[], $4::bigint[], $5::int[])
     with ordinality as asked (slot, key, since, until, most, number)`
   // PostgreSQL goes from key to key in their order and stops at $6. Keys that share a quota bring too many rows.
-  const candidates = `select asked.number::int as number, found.id from ${asked} cross join lateral (
+  const candidates = `select asked.number::int as number, found.id from ${asked}
+    join slots o on o.slot = asked.slot and o.node_id = $7 cross join lateral (
       select id from ${table} q where q.slot = asked.slot and q.key = asked.key and q.due_at >= asked.since
         and q.due_at <= asked.until and q.worker is null
       order by q.due_at limit asked.most) found
@@ -82,10 +101,10 @@ export function createQueue(
       due_at = $4::bigint
     from unnest($1::text[], $2::text[], $3::int[]) as given (id, worker, attempts)
     where q.id = given.id and q.worker = given.worker and q.attempts = given.attempts returning q.key`
-  const note = `insert into workers (queue, worker) values ('${table}', $1) on conflict do nothing`
+  const note = `insert into workers (queue, worker, node_id) values ('${table}', $1, $2) on conflict do nothing`
   const forget = `delete from workers where queue = '${table}' and worker = $1`
   const end = `update ${table} q set worker = null, due_at = $2::bigint + ${pauseMs}
-    where q.worker = $1 and not q.id = any($3::text[]) returning q.key, q.due_at::float8 as at`
+    where q.worker = $1 and not q.id = any($3::text[]) returning q.id, q.key, q.due_at::float8 as at`
   const isFuture = `q.worker is null and not ${isDated} and coalesce(q.attempted_at, q.accepted_at) > $2::bigint`
   const future = `with slice as materialized (select * from ${table} where id > $1 order by id limit ${SLICE})
     select (select max(id) from slice) as last, (select count(*) from slice)::int as size,
@@ -93,6 +112,9 @@ export function createQueue(
   const makeDue = `update ${table} q set due_at = $2::bigint
     from unnest($1::text[]) as wrong (id) where q.id = wrong.id and ${isFuture} returning q.key`
 
+  const finished = (ids: Iterable<string>) => {
+    for (const id of ids) underWay.delete(id)
+  }
   const columnsOf = (plan: readonly PlannedKey[], now: number, most: (planned: PlannedKey) => number) => [
     numberArray(plan.map(({ key }) => slotOf(key))),
     textArray(plan.map(({ key }) => key)),
@@ -108,7 +130,11 @@ export function createQueue(
     add.afterCommit(() => dueIndex.putBack(refused))
     const whole = createAllocation(limit)
     const columns = columnsOf(plan, now, ({ quotas }) => Math.max(0, whole.capacityFor(quotas)))
-    const found = await statements.query<{ number: number; id: string }>(candidates, [...columns, 2 * limit])
+    const found = await statements.query<{ number: number; id: string }>(candidates, [
+      ...columns,
+      2 * limit,
+      share.nodeId,
+    ])
     const chosen = choose(plan, limit, found)
     const [rows, times] = await Promise.all([
       leaseAll({ statements, add }, chosen.ids, worker, now),
@@ -137,9 +163,12 @@ export function createQueue(
     if (ids.length === 0) return []
     const [rows] = await Promise.all([
       statements.query<Leased>(lease, [textArray(ids), worker, now]),
-      noted.has(worker) ? 0 : statements.run(note, [worker]),
+      noted.has(worker) ? 0 : statements.run(note, [worker, share.nodeId]),
     ])
-    add.afterCommit(() => noted.add(worker))
+    add.afterCommit(() => {
+      noted.add(worker)
+      for (const { id, key } of rows) underWay.set(id, slotOf(key))
+    })
     const byId = new Map(rows.map((row) => [row.id, row]))
     return ids.flatMap((id) => byId.get(id) ?? [])
   }
@@ -147,15 +176,16 @@ export function createQueue(
   return {
     claim,
     lease: leaseAll,
-    load: async ({ query }) => {
-      const times = await query<{ key: string; at: number | null }>(dueTimes)
-      refill(
-        dueIndex,
-        times.filter((each): each is DueTime => each.at !== null),
-      )
+    load: async ({ query }, slots) => {
+      const times = await query<{ slot: number; key: string; at: number | null }>(dueTimes)
+      for (const { slot, key, at } of times) if (at !== null && slots.has(slot)) dueIndex.offer(key, at)
     },
-    methods: (lane, queries, mayClaim = () => true) => {
+    dropForeign: () => dueIndex.keep((key) => share.owns(slotOf(key))),
+    finished,
+    isIdle: (slot) => !underWay.values().some((each) => each === slot),
+    methods: (lane, queries, isActive = () => true) => {
       let looked = ''
+      const mayClaim = (key: string) => share.mayClaim(slotOf(key)) && isActive(key)
       return {
         nextDueAt: async (look, now) =>
           dueIndex.nextAt(
@@ -175,18 +205,20 @@ export function createQueue(
               dueAt,
             ])
             add.afterCommit(() => {
+              finished(claims.map(({ id }) => id))
               for (const { key } of rows) dueIndex.offer(key, dueAt)
             })
           }),
-        endLeases: (worker, underWay, now) =>
+        endLeases: (worker, present, now) =>
           lane.perform(async ({ statements, add }) => {
-            const rows = await statements.query<DueTime>(end, [worker, now, textArray([...underWay])])
-            if (underWay.size === 0) {
+            const rows = await statements.query<DueTime & { id: string }>(end, [worker, now, textArray([...present])])
+            if (present.size === 0) {
               noted.delete(worker)
               await statements.run(forget, [worker])
             }
             add.afterCommit(() => {
-              if (underWay.size === 0) noted.delete(worker)
+              if (present.size === 0) noted.delete(worker)
+              finished(rows.map(({ id }) => id))
               for (const { key, at } of rows) dueIndex.offer(key, at)
             })
             return rows.length

@@ -63,8 +63,9 @@ const SETTINGS = {
 /** Connects to the first host that accepts writes. Rejects with NoAnswer, which names each host and its error. */
 export async function connect(options: ConnectionOptions): Promise<Connection> {
   const errors: string[] = []
-  for (const { host, port } of options.address.hosts) {
-    const connection = new OneConnection(options, host, port)
+  for (const each of options.address.hosts) {
+    const { host } = each
+    const connection = new OneConnection(options, each)
     try {
       await connection.open()
       const [row] = await connection.query<{ standby: boolean }>('select pg_is_in_recovery() as standby')
@@ -78,27 +79,33 @@ export async function connect(options: ConnectionOptions): Promise<Connection> {
   throw new NoAnswer(`no server accepts writes (${errors.join('; ')})`)
 }
 
+/** Options and one of the hosts → those of the driver. */
+export function driverOptions(
+  { address, ca, name, settings }: ConnectionOptions,
+  { host, port }: DatabaseAddress['hosts'][number],
+): Bun.SQL.PostgresOrMySQLOptions {
+  const { user, password, database, tls } = address
+  return {
+    adapter: 'postgres',
+    ...(host.startsWith('/') ? { path: `${host}/.s.PGSQL.${port}` } : { hostname: host, port }),
+    username: user,
+    password,
+    database,
+    tls: tls === 'none' ? false : { rejectUnauthorized: tls === 'verify', ...(ca === undefined ? {} : { ca }) },
+    idleTimeout: 0,
+    maxLifetime: 0,
+    connectionTimeout: CONNECT_MS / 1000,
+    connection: { application_name: name, ...SETTINGS, ...settings },
+  }
+}
+
 class OneConnection implements Connection {
   readonly #sql: SQL
   #reserved: ReservedSQL | null = null
   #isClosed = false
 
-  constructor({ address, ca, name, settings }: ConnectionOptions, host: string, port: number) {
-    const { user, password, database, tls } = address
-    this.#sql = new SQL({
-      adapter: 'postgres',
-      ...(host.startsWith('/') ? { path: `${host}/.s.PGSQL.${port}` } : { hostname: host, port }),
-      username: user,
-      password,
-      database,
-      tls: tls === 'none' ? false : { rejectUnauthorized: tls === 'verify', ...(ca === undefined ? {} : { ca }) },
-      max: 1,
-      idleTimeout: 0,
-      maxLifetime: 0,
-      connectionTimeout: CONNECT_MS / 1000,
-      onclose: () => this.close(),
-      connection: { application_name: name, ...SETTINGS, ...settings },
-    })
+  constructor(options: ConnectionOptions, host: DatabaseAddress['hosts'][number]) {
+    this.#sql = new SQL({ ...driverOptions(options, host), max: 1, onclose: () => this.close() })
   }
 
   /** Reserves the connection, because otherwise Bun.SQL connects again by itself when the session ends, and the rest of

@@ -22,7 +22,7 @@ const TAKE_OVER = 'delete from coming_contents where owner_id = any($1::text[])'
 const GIVE_UP = `with given_up as (delete from coming_contents where owner_id = any($1::text[]) returning owner_id)
   delete from contents where owner_id in (select owner_id from given_up)`
 const GIVE_UP_OF_ENDED = `with given_up as (
-    delete from coming_contents c using nodes n where n.id = c.lane_id and n.ended_at is not null returning owner_id)
+    delete from coming_contents c using lanes l where l.id = c.lane_id and l.ended_at is not null returning owner_id)
   delete from contents where owner_id in (select owner_id from given_up)`
 
 /** Statement for a power of two of contents, so that there are few texts; missing ones are null. */

@@ -36,7 +36,7 @@ export function postgresDeliveries(
   inside: { queue: Queue; domains: Mirror<Domain>; offer: (key: string, at: number) => void },
 ): Deliveries {
   const { queue, domains } = inside
-  const record = recordKind(inside.offer)
+  const record = recordKind(inside.offer, queue.finished)
   const claimed = (group: Group, rows: readonly Leased[], request: { worker: string; contentBytes?: number }) =>
     readClaimed(group.statements, rows, request, domains)
 

@@ -51,6 +51,7 @@ export function postgresInboundDeliveries(
   const record: Kind<InboundRecord, 'recorded' | 'lease_lost'> = {
     rank: 3,
     perform: async ({ statements, add }, records) => {
+      add.afterCommit(() => claims.finished(records.map(({ deliveryId }) => deliveryId)))
       const keys = await posts.held(statements, records)
       const held = records.filter((_, at) => keys[at] !== null)
       const ended = Map.groupBy(

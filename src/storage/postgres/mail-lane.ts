@@ -12,12 +12,14 @@ const GROUP_MAX = 256
 export function createMailLane(
   options: Pick<WriteLaneOptions<unknown, unknown>, 'connect' | 'laneId' | 'patienceMs'> & {
     places: Places
+    /** Place up to which no node writes further events. */
+    passed: () => number
     settled: () => Promise<void>
     accompany: Accompany
     collect: (statements: Statements) => Collected
   },
 ): MailLane {
-  const { places, settled, accompany, collect, ...rest } = options
+  const { places, passed, settled, accompany, collect, ...rest } = options
   /** What follows the commit of the last group. */
   let follow: () => void = () => {}
   const writer = transactionWriter<Change, unknown>(async (statements, changes) => {
@@ -66,7 +68,7 @@ export function createMailLane(
       }
       return write({ kind: ALONE, change })
     },
-    passed: places.passed,
+    passed,
     close: () => lane.close(),
   }
 }

@@ -1,4 +1,5 @@
 import { type Plan, UNLIMITED_PLAN } from '../../model/organization.ts'
+import { tableOf } from '../../os/records.ts'
 import { createDueIndex } from '../due-index.ts'
 import type { Encryption } from '../encryption.ts'
 import { firstEncryption, knownEncryption, proofOf } from '../encryption-key.ts'
@@ -8,10 +9,10 @@ import type { Store } from '../store.ts'
 import { createCollector } from './additions.ts'
 import { parseDatabaseUrl } from './address.ts'
 import { postgresApiKeys } from './api-keys.ts'
-import { numberArray } from './arrays.ts'
 import { createAuditRecorder, postgresAuditLog } from './audit-log.ts'
 import { postgresBlockedLinks } from './blocked-links.ts'
-import { createQueue, type QueueTable } from './claims.ts'
+import { createQueue, type QueueTable, type Share } from './claims.ts'
+import { createCluster } from './cluster.ts'
 import { type Connection, connect } from './connection.ts'
 import { createLargeContents } from './contents.ts'
 import { postgresDeliveries } from './deliveries.ts'
@@ -33,15 +34,17 @@ import { postgresMessages } from './messages.ts'
 import { migrate } from './migrate.ts'
 import { createMirrors, loadMirrors } from './mirrors.ts'
 import { postgresMtaSts } from './mta-sts.ts'
+import { endNode, type Registered, registerNode } from './nodes.ts'
 import { postgresOrganizations } from './organizations.ts'
-import { createPlaces, type Places } from './places.ts'
 import { postgresQuality } from './quality.ts'
 import { postgresQueues } from './queues.ts'
 import { createReads } from './reads.ts'
 import { postgresRetention } from './retention.ts'
+import { routedIndex } from './routed-index.ts'
 import { mergeSearchIndex } from './search-index.ts'
 import { createSearchRanges } from './search-ranges.ts'
 import { postgresSessions } from './sessions.ts'
+import { createSlotOwner } from './slot-owner.ts'
 import { postgresSnapshot } from './snapshot.ts'
 import { postgresStats } from './stats.ts'
 import { createStorageCount } from './stored-bytes.ts'
@@ -51,19 +54,13 @@ import { postgresTlsSessions } from './tls-sessions.ts'
 import { createTransactions } from './transactions.ts'
 import { createUsage } from './usage.ts'
 import { postgresUsage } from './usage-counts.ts'
+import { createWakeUps } from './wake-ups.ts'
 import { postgresWebhookDeliveries } from './webhook-deliveries.ts'
 import { postgresWebhookDeliveryReading } from './webhook-delivery-list.ts'
 import { postgresWebhooks } from './webhooks.ts'
 import { postgresWorkers } from './workers.ts'
 import { createWriter, type Writer } from './writer.ts'
 
-const LANE = 'insert into nodes (seat) values ($1) returning id'
-const END = 'update nodes set ended_at = clock_timestamp() where id = any($1::int[])'
-/** The first seat that no live lane has, and the highest place that any lane reached. */
-const SEAT = `select (select min(free) from generate_series(0, 127) free
-      where not exists (select 1 from nodes where seat = free and ended_at is null))::int as seat,
-    greatest((select max(written_to) from nodes), (select max(newest.place) from organizations o cross join lateral (
-      select place from events where organization_id = o.id collate "default" order by place desc limit 1) newest))::float8 as highest`
 const PROOF = 'select proof from seal'
 const KEEP_PROOF = 'insert into seal (one, proof) values (1, $1)'
 
@@ -77,26 +74,31 @@ export async function openPostgresStore(options: {
   now: number
   plans?: (name: string) => Plan
   onUpgrade?: (steps: readonly string[]) => void
+  node?: NodeOptions
 }): Promise<Store> {
   const { url, dataDir, now, plans = () => UNLIMITED_PLAN, onUpgrade } = options
+  const { name = '', version = '', takeoverMs = TAKEOVER_MS, isCommand = false, onEnded, onWork } = options.node ?? {}
   const address = parseDatabaseUrl(url)
   const open = (name: string, settings = {}) => connect({ address, name: `postrider ${name}`, settings })
   const first = await open('start')
   let encryption: Encryption
-  let settingsLane: number
-  let largeLane: number
-  let mailLane: { laneId: number; places: Places }
+  let registered: Registered
   try {
     const steps = await migrate(first, now)
     if (steps.length > 0) onUpgrade?.(steps)
     encryption = await openEncryption(dataDir, first)
-    settingsLane = await addLane(first, null)
-    largeLane = await addLane(first, null)
-    mailLane = await addMailLane(first)
+    registered = await registerNode(first, {
+      dataDir: isCommand ? null : dataDir,
+      key: crypto.randomUUID(),
+      name,
+      version,
+      now: Date.now,
+    })
   } finally {
     first.close()
   }
 
+  const { node, settingsLane, contentsLane, mailLane } = registered
   const reads = createReads(() => open('reads', INDEXES_ONLY))
   const mirrors = createMirrors(encryption)
   await loadMirrors(mirrors, reads).catch((error) => {
@@ -106,26 +108,81 @@ export async function openPostgresStore(options: {
   const connectTo = (name: string) => () => open(name)
   const unplaced = { writtenTo: () => 0 }
   const transactions = createTransactions({ connect: connectTo('settings'), laneId: settingsLane, ...unplaced })
-  const largeContents = createTransactions({ connect: connectTo('contents'), laneId: largeLane, ...unplaced })
+  const largeContents = createTransactions({ connect: connectTo('contents'), laneId: contentsLane, ...unplaced })
   const recorder = createAuditRecorder()
   const { accompany } = recorder
-  const writer = createWriter(transactions, { reads, mirrors, accompany })
+  const announce = async (reached: number) => {
+    wakeUps.changed(reached)
+    await cluster.settled(reached)
+  }
+  const settingsVersion = node.configurationVersion
+  const writer = createWriter(transactions, { reads, mirrors, accompany, version: settingsVersion, announce })
   const usage = createUsage(mirrors.organization, plans)
   const remember = rememberInside
-  const due = {
-    deliveries: createDueIndex(),
-    webhookDeliveries: createDueIndex(),
-    inboundDeliveries: createDueIndex(),
+  const steadyNow = () => performance.now()
+  const share: Share = {
+    nodeId: node.id,
+    owns: (slot) => slots.owns(slot),
+    mayClaim: (slot) => slots.owns(slot) && cluster.isSafe(),
   }
-  const queues = {
-    deliveries: createQueue(DELIVERY_QUEUE, due.deliveries),
-    webhookDeliveries: createQueue({ table: 'webhook_queue', slotOf }, due.webhookDeliveries),
-    inboundDeliveries: createQueue({ table: 'inbound_queue', slotOf }, due.inboundDeliveries),
+  const routed = (queue: keyof typeof QUEUES) => {
+    const index = createDueIndex()
+    const elsewhere = (key: string, at: number) => wakeUps.offer(queue, key, at)
+    return routedIndex(index, { slotOf: QUEUES[queue].slotOf, owns: share.owns, elsewhere })
   }
+  const due = tableOf(QUEUE_NAMES, routed)
+  const queues = tableOf(QUEUE_NAMES, (queue) => createQueue(QUEUES[queue], due[queue], share))
+  const allQueues = Object.values(queues)
+  const slots = createSlotOwner(reads, node.id, {
+    isIdle: (slot) => allQueues.every((queue) => queue.isIdle(slot)),
+    nowMs: steadyNow,
+  })
+  const loadSlots = async (loaded: Iterable<number>) => {
+    const wanted = new Set(loaded)
+    if (wanted.size === 0) return
+    await Promise.all(allQueues.map((queue) => queue.load(reads, wanted)))
+    for (const queue of QUEUE_NAMES) onWork?.(queue)
+  }
+  const wakeUps = createWakeUps(
+    { address, name: 'postrider wake-ups' },
+    {
+      offered: (queue, key, at) => {
+        if (!isQueueName(queue) || !slots.owns(QUEUES[queue].slotOf(key))) return
+        due[queue].offer(key, at)
+        onWork?.(queue)
+      },
+      changed: (reached) => {
+        if (reached > writer.version()) writer.catchUp().catch(() => {}) // the next beat tries again
+      },
+      missed: () => {
+        loadSlots(slots.all()).catch(() => {}) // the next look tries again
+      },
+    },
+  )
+  const cluster = createCluster({
+    connect: () => open('beats'),
+    queries: reads,
+    node,
+    places: mailLane.places,
+    takeoverMs,
+    nowMs: steadyNow,
+    configurationVersion: writer.version,
+    events: {
+      changed: () => writer.catchUp(),
+      beat: async (liveNodes) => {
+        await wakeUps.check()
+        const { taken, hasGiven } = await slots.balance(liveNodes)
+        if (hasGiven) for (const queue of allQueues) queue.dropForeign()
+        await loadSlots(taken)
+      },
+      ended: () => onEnded?.(),
+    },
+  })
   const fanOut = createFanOut(mirrors.webhook, due.webhookDeliveries)
   const lane = createMailLane({
     connect: () => open('mail', INDEXES_ONLY),
     ...mailLane,
+    passed: () => cluster.passed(),
     settled: writer.settled,
     accompany,
     collect: createCollector({
@@ -140,9 +197,10 @@ export async function openPostgresStore(options: {
   })
   const large = createLargeContents(largeContents)
   const inboundQueue = createInboundQueue(mirrors.inboundRoute, due.inboundDeliveries)
-  await Promise.all([...Object.values(queues), fanOut].map((each) => each.load(reads)))
+  await fanOut.load(reads)
   const storageCount = createStorageCount(connectTo('count'), writer, { organizations: mirrors.organization, usage })
   await large.removeLeft()
+  await cluster.start()
   return {
     snapshot: postgresSnapshot(mirrors),
     organizations: postgresOrganizations(reads, writer, mirrors.organization),
@@ -184,7 +242,7 @@ export async function openPostgresStore(options: {
       routes: mirrors.inboundRoute,
       dueIndex: due.inboundDeliveries,
     }),
-    workers: postgresWorkers(reads),
+    workers: postgresWorkers(reads, node.id),
     queues: postgresQueues(reads),
     held: postgresHeld(reads, lane, { writer, dueIndexes: due, fanOut }),
     mtaSts: postgresMtaSts(reads, writer),
@@ -207,23 +265,13 @@ export async function openPostgresStore(options: {
       await lane.close()
       await largeContents.close()
       await transactions.close()
-      await reads.query(END, [numberArray([settingsLane, largeLane, mailLane.laneId])]).catch(() => {})
+      await cluster.close()
+      await wakeUps.close()
+      await slots.leave().catch(() => {}) // others take them after this node was ended
+      await endNode(reads, node.key).catch(() => {})
       reads.close()
     },
   }
-}
-
-async function addLane(connection: Connection, seat: number | null): Promise<number> {
-  const [row] = await connection.query<{ id: number }>(LANE, [seat])
-  if (row === undefined) throw new Error('the lane has no row')
-  return row.id
-}
-
-/** Adds a lane that writes events. */
-async function addMailLane(connection: Connection): Promise<{ laneId: number; places: Places }> {
-  const [row] = await connection.query<{ seat: number | null; highest: number | null }>(SEAT)
-  if (row === undefined || row.seat === null) throw new Error('no seat is free for a writing lane')
-  return { laneId: await addLane(connection, row.seat), places: createPlaces(Date.now, row.seat, row.highest ?? 0) }
 }
 
 /** Reads and the statements of the mail lane walk indexes in their order, with plans that are made once. Otherwise a
@@ -237,14 +285,39 @@ const INDEXES_ONLY = {
   jit: 'off',
 }
 
-/** After two attempts that ended with their process, a delivery waits 5 s, 20 s, 45 s, so that a message that crashes
- *  the process lets the server run in between. */
-const DELIVERY_QUEUE: QueueTable = {
-  table: 'delivery_queue',
-  slotOf: slotOfQueue,
-  isDated: `q.status = 'scheduled'`,
-  pauseMs: '5000 * greatest(0, q.attempts - q.recorded - 2) * greatest(0, q.attempts - q.recorded - 2)',
+/** How others know this node, and what happens to it. */
+export interface NodeOptions {
+  name?: string
+  version?: string
+  /** True for a command beside the server: it handles no mail. */
+  isCommand?: boolean
+  /** Others end this node when they have not seen it for so long. */
+  takeoverMs?: number
+  /** Another node ended this one: the process must stop. */
+  onEnded?: () => void
+  /** A queue has something due that another node wrote. */
+  onWork?: (queue: QueueName) => void
 }
+
+const TAKEOVER_MS = 10_000
+
+const QUEUE_NAMES = ['deliveries', 'webhookDeliveries', 'inboundDeliveries'] as const
+export type QueueName = (typeof QUEUE_NAMES)[number]
+
+const QUEUES: Record<QueueName, QueueTable> = {
+  deliveries: {
+    table: 'delivery_queue',
+    slotOf: slotOfQueue,
+    isDated: `q.status = 'scheduled'`,
+    // After two attempts that ended with their process, a delivery waits 5 s, 20 s, 45 s, so that a message that
+    // crashes the process lets the server run in between.
+    pauseMs: '5000 * greatest(0, q.attempts - q.recorded - 2) * greatest(0, q.attempts - q.recorded - 2)',
+  },
+  webhookDeliveries: { table: 'webhook_queue', slotOf },
+  inboundDeliveries: { table: 'inbound_queue', slotOf },
+}
+
+const isQueueName = (name: string): name is QueueName => Object.hasOwn(QUEUES, name)
 
 /** The key is created at the first start of the installation; a second node brings a copy of it. */
 async function openEncryption(dataDir: string, connection: Connection): Promise<Encryption> {

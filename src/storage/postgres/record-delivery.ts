@@ -29,8 +29,11 @@ interface HeldRow extends HeldClaim {
   isSoftBounceReported: boolean
 }
 
-/** How the results of claims are written. `offer`: a key has something due again. */
-export function recordKind(offer: (key: string, at: number) => void): Kind<DeliveryRecord, 'recorded' | 'lease_lost'> {
+/** How the results of claims are written. `offer`: a key has something due again. `finished`: claims that ended. */
+export function recordKind(
+  offer: (key: string, at: number) => void,
+  finished: (ids: string[]) => void,
+): Kind<DeliveryRecord, 'recorded' | 'lease_lost'> {
   return {
     rank: 2,
     perform: async (group, records) => {
@@ -44,6 +47,7 @@ export function recordKind(offer: (key: string, at: number) => void): Kind<Deliv
           ])
         ).map((row) => [claimKey(row), row]),
       )
+      add.afterCommit(() => finished(records.map(({ deliveryId }) => deliveryId)))
       const done: string[] = []
       const later: { record: DeliveryRecord; dueAt: number }[] = []
       const results = records.map((record) => {

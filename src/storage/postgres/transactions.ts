@@ -8,7 +8,7 @@ export interface Queries {
 
 /** The statements of a transaction. */
 export interface Statements extends Pick<Connection, 'query' | 'run'> {
-  /** The lane that writes (nodes.id): part of the key of counters. */
+  /** The lane that writes (lanes.id): part of the key of counters. */
   laneId: number
 }
 
@@ -84,7 +84,7 @@ export function transactionWriter<Change, Result>(perform: Perform<Change, Resul
   }
 }
 
-const RAISE = `update nodes set group_no = $2::bigint, written_to = $3::bigint, seen_at = clock_timestamp()
+const RAISE = `update lanes set group_no = $2::bigint, written_to = $3::bigint
   where id = $1::int and group_no = $2::bigint - 1 and ended_at is null`
 
 /** False if the lane was ended. */

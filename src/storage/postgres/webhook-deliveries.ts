@@ -98,8 +98,10 @@ export function postgresWebhookDeliveries(
   }
   const record: Kind<PostRecord, Answer> = {
     rank: 3,
-    perform: ({ statements, add }, records) =>
-      recordPosts(statements, records, (key, at) => add.afterCommit(() => dueIndex.offer(key, at))),
+    perform: ({ statements, add }, records) => {
+      add.afterCommit(() => queue.finished(records.map(({ deliveryId }) => deliveryId)))
+      return recordPosts(statements, records, (key, at) => add.afterCommit(() => dueIndex.offer(key, at)))
+    },
   }
   return {
     ...queue.methods(lane, reads, (webhookId) => targetOf(webhookId) !== null),
@@ -115,7 +117,7 @@ export function postgresWebhookDeliveries(
     fanOutSome: () => fanOut.some(lane),
     record: (post) => {
       if (post.pauseReason === null) return lane.write(record, post)
-      return pausing(writer, post, post.pauseReason, dueIndex)
+      return pausing(writer, post, post.pauseReason, dueIndex).finally(() => queue.finished([post.deliveryId]))
     },
     ...repeats(lane, dueIndex),
   }

@@ -1,11 +1,13 @@
 import type { Workers } from '../store.ts'
 import type { Reads } from './reads.ts'
 
-const OTHERS = 'select distinct worker from workers where worker <> $1'
+// A node has one worker at a time.
+const ENDED = `select distinct w.worker from workers w join nodes n on n.id = w.node_id
+  where w.worker <> $1 and (n.ended_at is not null or n.id = $2)`
 
-/** Workers of one node: every other one has ended. */
-export function postgresWorkers(reads: Reads): Workers {
+/** Workers of nodes that were ended, and earlier ones of this node. */
+export function postgresWorkers(reads: Reads, nodeId: number): Workers {
   return {
-    ended: async (self) => (await reads.query<{ worker: string }>(OTHERS, [self])).map(({ worker }) => worker),
+    ended: async (self) => (await reads.query<{ worker: string }>(ENDED, [self, nodeId])).map(({ worker }) => worker),
   }
 }

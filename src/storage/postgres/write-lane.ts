@@ -3,7 +3,7 @@ import { type Connection, NoAnswer, Refused } from './connection.ts'
 import { COLLISION, storeError } from './refusals.ts'
 
 /** Writes changes of one kind over one connection. Changes that wait share one statement, one round trip and one
- *  commit (group commit). Every group raises the lane's number in `nodes`, only if the lane was not ended: so the
+ *  commit (group commit). Every group raises the lane's number in `lanes`, only if the lane was not ended: so the
  *  lane finds out whether a group without an answer was committed, and a lane that another node ended cannot write. */
 export interface WriteLane<Change, Result> {
   /** Writes the change in the next group → its result, once that is committed. Rejects with
@@ -26,9 +26,9 @@ export interface GroupWriter<Change, Result> {
   recover(): readonly Result[]
 }
 
-/** The next number of a lane, which its transaction writes to `nodes` if the lane was not ended. */
+/** The next number of a lane, which its transaction writes to `lanes` if the lane was not ended. */
 export interface Fence {
-  /** Row of the lane in `nodes`. */
+  /** Row of the lane in `lanes`. */
   laneId: number
   number: number
   /** No event of this lane will have an ID at or before this time (ms UTC). */
@@ -46,7 +46,7 @@ export class LaneEnded extends Error {
 export interface WriteLaneOptions<Change, Result> {
   /** Connects to the server that accepts writes. */
   connect: () => Promise<Connection>
-  /** Row of the lane in `nodes`. */
+  /** Row of the lane in `lanes`. */
   laneId: number
   writer: GroupWriter<Change, Result>
   /** No event of this lane will have an ID at or before this time (ms UTC). */
@@ -67,7 +67,7 @@ const RECONNECT_MS = [50, 100, 250, 500, 1_000]
 const COLLISIONS = 3
 
 /** Waits for a statement that still runs in the old session. */
-const STATE = 'select group_no, ended_at is not null as ended from nodes where id = $1::int for update'
+const STATE = 'select group_no, ended_at is not null as ended from lanes where id = $1::int for update'
 
 /** Returns a lane that continues from the group number in its row. */
 export function createWriteLane<Change, Result>(options: WriteLaneOptions<Change, Result>): WriteLane<Change, Result> {

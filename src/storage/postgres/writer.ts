@@ -25,7 +25,7 @@ export interface SettingsStatements extends Statements {
 export interface Writer {
   /** Runs a change in a transaction → its result, once it is durable. Rejects as Transactions.write. */
   write<T>(change: (statements: Statements) => Promise<T>): Promise<T>
-  /** The same for settings, one change after the other over all nodes. Resolves once this node has the changed records
+  /** The same for settings, one change after the other over all nodes. Resolves once every node has the changed records
    *  in memory. If they cannot be read, it rejects with an uncertain StoreUnavailable, and the next change reads them
    *  too. */
   writeSettings<T>(change: (statements: SettingsStatements) => Promise<T>): Promise<T>
@@ -36,15 +36,21 @@ export interface Writer {
   ): Promise<T>
   /** Resolves when every change of settings that was begun before is decided, and this node has it in memory. */
   settled(): Promise<void>
+  /** Version of the settings that this node has in memory. */
+  version(): number
+  /** Reads what other nodes changed since then. */
+  catchUp(): Promise<void>
 }
 
 /** Adds writes to a change. */
 export type Accompany = <T>(change: (statements: Statements) => Promise<T>) => (statements: Statements) => Promise<T>
 
 const LOCK = 'select version from configuration for update'
-const NEXT = 'update configuration set version = version + 1'
+const NEXT = 'update configuration set version = version + 1 returning version::float8 as version'
 const NOTE = `insert into configuration_changes (version, kind, record_id)
   select configuration.version, $1::text, id from configuration, unnest($2::text[]) id`
+const SINCE = `select version::float8 as version, kind, record_id as "recordId" from configuration_changes
+  where version > $1 order by version`
 
 /** Transactions and mirrors → Writer. */
 export function createWriter(
@@ -53,9 +59,14 @@ export function createWriter(
     reads: Reads
     mirrors: Readonly<Record<SettingsKind, Pick<Mirror<never>, 'refresh'>>>
     accompany: Accompany
+    /** Version of the settings that the mirrors contain. */
+    version: number
+    /** Tells the other nodes that the settings reached a version, and resolves when they have it. */
+    announce: (version: number) => Promise<void>
   },
 ): Writer {
-  const { reads, mirrors, accompany } = options
+  const { reads, mirrors, accompany, announce } = options
+  let applied = options.version
   /** Records whose changes are committed and not read yet. */
   const unread: Changed = new Map()
   /** One refresh after the other, so that none brings back what a later change replaced. */
@@ -80,6 +91,24 @@ export function createWriter(
     })
   }
 
+  const catchUp = async () => {
+    const rows = await reads.query<{ version: number; kind: SettingsKind; recordId: string }>(SINCE, [applied])
+    const changed: Changed = new Map()
+    for (const { kind, recordId } of rows) note(changed, kind, [recordId])
+    if (rows.length > 0) await refresh(changed)
+    applied = Math.max(applied, ...rows.map(({ version }) => version))
+  }
+
+  /** After the commit of a change that brought the settings to `version`; null = it changed none. */
+  const follow = async (changed: Changed, version: number | null) => {
+    if (version === null) return
+    if (version === applied + 1) {
+      await refresh(changed)
+      applied = Math.max(applied, version)
+    } else await catchUp()
+    await announce(version)
+  }
+
   const underWay = new Set<Promise<unknown>>()
   const noted = async <T>(write: Promise<T>): Promise<T> => {
     underWay.add(write)
@@ -93,27 +122,25 @@ export function createWriter(
     const changed: Changed = new Map()
     // Here, in the context of the caller, not in the transaction.
     const accompanied = accompany((statements) => change(noting(statements, changed)))
-    const result = await transactions.write(async (statements) => {
+    const { value, version } = await transactions.write(async (statements) => {
       changed.clear()
       await statements.query(LOCK)
       const value = await accompanied(statements)
-      await noteAll(statements, changed)
-      return value
+      return { value, version: await noteAll(statements, changed) }
     })
-    if (changed.size > 0) await refresh(changed)
-    return result
+    await follow(changed, version)
+    return value
   }
   const writeSettingsIn: Writer['writeSettingsIn'] = async (lane, change) => {
     const changed: Changed = new Map()
-    const result = await lane.perform(async ({ statements, add }) => {
+    const { value, version } = await lane.perform(async ({ statements, add }) => {
       changed.clear()
       await statements.query(LOCK)
       const value = await change({ statements: noting(statements, changed), add })
-      await noteAll(statements, changed)
-      return value
+      return { value, version: await noteAll(statements, changed) }
     })
-    if (changed.size > 0) await refresh(changed)
-    return result
+    await follow(changed, version)
+    return value
   }
   return {
     writeSettingsIn,
@@ -122,15 +149,19 @@ export function createWriter(
     settled: async () => {
       await Promise.allSettled(underWay)
     },
+    version: () => applied,
+    catchUp,
   }
 }
 
 type Changed = Map<SettingsKind, Set<string>>
 
-/** Writes which records a change of settings concerns. */
-async function noteAll({ run }: Statements, changed: Changed): Promise<void> {
-  if (changed.size > 0) await run(NEXT)
+/** Writes which records a change of settings concerns → the version that they reach; null if there are none. */
+async function noteAll({ query, run }: Statements, changed: Changed): Promise<number | null> {
+  if (changed.size === 0) return null
+  const [next] = await query<{ version: number }>(NEXT)
   for (const [kind, ids] of changed) await run(NOTE, [kind, textArray([...ids])])
+  return next?.version ?? null
 }
 
 function noting(statements: Statements, changed: Changed): SettingsStatements {

@@ -47,7 +47,9 @@ describeWithPostgres('opening a store in PostgreSQL', () => {
 
   test('two first starts at once create one schema', async () => {
     const [url, dataDir] = [await postgres.createDatabase('twice'), folder()]
-    const stores = await Promise.all([1, 2].map((now) => openPostgresStore({ url, dataDir, now })))
+    const stores = await Promise.all(
+      [false, true].map((isCommand) => openPostgresStore({ url, dataDir, now: 1, node: { isCommand } })),
+    )
     await stores[0]!.organizations.create({ id: 'org_1', name: 'Shop', plan: 'pro', createdAt: 1 })
     expect(await stores[1]!.organizations.find('Shop')).toMatchObject({ id: 'org_1' })
     for (const store of stores) await store.close()

@@ -17,10 +17,10 @@ describeWithPostgres('transactions', () => {
   afterAll(() => postgres.stop())
   beforeEach(async () => {
     url = await postgres.createDatabase(`transactions${++databases}`)
-    sql(`create table nodes (id int generated always as identity primary key, group_no bigint not null default 0,
-      written_to bigint not null default 0, seen_at timestamptz, ended_at timestamptz)`)
+    sql(`create table lanes (id int generated always as identity primary key, group_no bigint not null default 0,
+      written_to bigint not null default 0, ended_at timestamptz)`)
     sql('create table notes (word text primary key)')
-    laneId = Number(sql('insert into nodes default values returning id'))
+    laneId = Number(sql('insert into lanes default values returning id'))
     transactions = open()
   })
   afterEach(() => transactions.close())
@@ -121,7 +121,7 @@ describeWithPostgres('transactions', () => {
 
   test('a lane that another node ended writes nothing', async () => {
     await add('one')
-    sql('update nodes set ended_at = now()')
+    sql('update lanes set ended_at = now()')
     await expect(add('two')).rejects.toBeInstanceOf(LaneEnded)
     expect(words()).toEqual(['one'])
   })

@@ -4,6 +4,7 @@ import { parseDatabaseUrl } from '../../../src/storage/postgres/address.ts'
 import { connect } from '../../../src/storage/postgres/connection.ts'
 import { migrate } from '../../../src/storage/postgres/migrate.ts'
 import { createMirrors, loadMirrors } from '../../../src/storage/postgres/mirrors.ts'
+import { registerNode } from '../../../src/storage/postgres/nodes.ts'
 import { postgresOrganizations } from '../../../src/storage/postgres/organizations.ts'
 import { createReads, type Reads } from '../../../src/storage/postgres/reads.ts'
 import { createTransactions } from '../../../src/storage/postgres/transactions.ts'
@@ -25,7 +26,13 @@ describeWithPostgres('changes of settings', () => {
     expect(await migrate(first, 0)).toEqual([])
     const state = { isBroken: false }
     const open = async () => {
-      const [lane] = await first.query<{ id: number }>('insert into nodes default values returning id')
+      const { node, settingsLane } = await registerNode(first, {
+        dataDir: null,
+        key: crypto.randomUUID(),
+        name: '',
+        version: '',
+        now: Date.now,
+      })
       const shared = createReads(() => connect({ address, name: 'reads' }))
       const reads: Reads = {
         close: shared.close,
@@ -36,10 +43,16 @@ describeWithPostgres('changes of settings', () => {
       await loadMirrors(mirrors, reads)
       const transactions = createTransactions({
         connect: () => connect({ address, name: 'settings' }),
-        laneId: lane!.id,
+        laneId: settingsLane,
         writtenTo: () => 0,
       })
-      const writer = createWriter(transactions, { reads, mirrors, accompany: (change) => change })
+      const writer = createWriter(transactions, {
+        reads,
+        mirrors,
+        accompany: (change) => change,
+        version: node.configurationVersion,
+        announce: async () => {},
+      })
       return {
         organizations: postgresOrganizations(reads, writer, mirrors.organization),
         close: async () => {

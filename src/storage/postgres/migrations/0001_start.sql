@@ -1,15 +1,41 @@
 -- Times are ms UTC. IDs sort by their bytes, whatever the collation of the database.
 
--- Writing lanes of every node (write-lane.ts). Fill factor: each group updates its row in place.
+-- Processes that serve this installation. One that was not seen for a while is ended by another one, and never
+-- continues (beats.ts).
 create table nodes (
   id int generated always as identity primary key,
+  key text not null unique, -- in node.json of its data directory
+  name text not null,
+  version text not null,
+  -- False for commands that only read and change: they get no slots.
+  handles_mail boolean not null,
+  seen_at timestamptz not null default clock_timestamp(),
+  ended_at timestamptz,
+  -- No event that it writes later has this place or a lower one.
+  passed bigint not null,
+  -- The changes of settings up to here are in its memory.
+  configuration_version bigint not null
+) with (fillfactor = 50);
+create index nodes_live on nodes (id) where ended_at is null;
+
+-- Connections that write (write-lane.ts). Fill factor: each group updates its row in place.
+create table lanes (
+  id int generated always as identity primary key,
+  node_id int not null references nodes (id),
   seat int, -- of a live lane that writes events (places.ts)
   group_no bigint not null default 0,
   written_to bigint not null default 0,
-  seen_at timestamptz not null default clock_timestamp(),
   ended_at timestamptz
 ) with (fillfactor = 50);
-create unique index nodes_by_seat on nodes (seat) where ended_at is null;
+create unique index lanes_by_seat on lanes (seat) where ended_at is null;
+create index lanes_of_node on lanes (node_id) where ended_at is null;
+
+-- Which node handles the keys of a slot (slot-owner.ts).
+create table slots (
+  slot smallint primary key,
+  node_id int
+);
+insert into slots (slot) select generate_series(0, 255);
 
 -- Counts the changes of settings. A change locks the row first, so that changes of settings are serial.
 create table configuration (
@@ -373,7 +399,7 @@ alter table contents alter column content set storage external;
 -- Large contents are written before their owner. Until then they stand here.
 create table coming_contents (
   owner_id text collate "C" primary key,
-  lane_id int not null -- in nodes
+  lane_id int not null -- in lanes
 );
 
 -- A delivery as it was accepted. Its state is that of its last outcome; while it waits, also that of its queue.
@@ -524,6 +550,7 @@ create index inbound_queue_held on inbound_queue (held_due_at, id) where due_at 
 create table workers (
   queue text not null,
   worker text not null,
+  node_id int not null references nodes (id),
   primary key (queue, worker)
 );
 

@@ -1,0 +1,137 @@
+import { StoreUnavailable } from '../errors.ts'
+import { type Connection, NoAnswer } from './connection.ts'
+import type { Node } from './nodes.ts'
+import type { Places } from './places.ts'
+import type { Queries } from './transactions.ts'
+
+/** Interval of beats. */
+const BEAT_MS = 250
+/** A node that had no beat for this part of the takeover time claims nothing more: others may end it soon. */
+const SAFE_PART = 0.8
+
+const BEAT = `update nodes set seen_at = clock_timestamp(), passed = $2::bigint, configuration_version = $3::bigint
+  where id = $1 and ended_at is null
+  returning (select version from configuration)::float8 as version,
+    (select min(passed) from nodes o where o.id <> $1 and o.ended_at is null)::float8 as passed,
+    (select max(passed) from nodes o where o.id <> $1)::float8 as highest,
+    (select string_agg(id::text, ' ' order by id) from nodes o where o.ended_at is null
+      and o.handles_mail and (o.id = $1 or o.seen_at > clock_timestamp() - $4::float8 * interval '1 millisecond')) as live,
+    exists (select 1 from nodes o where o.id <> $1 and o.ended_at is null
+      and o.seen_at <= clock_timestamp() - $4::float8 * interval '1 millisecond') as "hasSilent"`
+// The node and its lanes at once.
+const END_SILENT = `with silent as (
+    update nodes set ended_at = clock_timestamp() where ended_at is null and id <> $1
+      and seen_at <= clock_timestamp() - $2::float8 * interval '1 millisecond' returning id)
+  update lanes set ended_at = clock_timestamp() where ended_at is null and node_id in (select id from silent)`
+const BEHIND = `select count(*)::int as count from nodes
+  where id <> $1 and ended_at is null and configuration_version < $2`
+
+interface Beat {
+  version: number
+  passed: number | null
+  highest: number | null
+  /** IDs, separated by spaces; null = none handles mail. */
+  live: string | null
+  hasSilent: boolean
+}
+
+/** What a node knows of the others. */
+export interface Cluster {
+  /** Sends beats until it is closed. Resolves after the first one; rejects with its error. */
+  start(): Promise<void>
+  /** True while no other node may take this one for dead. */
+  isSafe(): boolean
+  /** Place up to which no node writes further events. */
+  passed(): number
+  /** Resolves when every other live node has the settings up to this version in memory. A node that does not get there
+   *  is ended after the takeover time. */
+  settled(version: number): Promise<void>
+  close(): Promise<void>
+}
+
+export interface ClusterEvents {
+  /** The settings have changed. */
+  changed(): Promise<void>
+  /** After each beat, with the live nodes that handle mail. */
+  beat(liveNodes: readonly number[]): Promise<void>
+  /** Another node ended this one: it must stop. */
+  ended(): void
+}
+
+/** Connections, node and its mail lane's places → Cluster. `takeoverMs`: a node that had no beat for so long is ended
+ *  by the others. `nowMs` is a steady clock. `configurationVersion`: what this node has in memory. */
+export function createCluster(options: {
+  connect: () => Promise<Connection>
+  queries: Queries
+  node: Node
+  places: Places
+  takeoverMs: number
+  nowMs: () => number
+  configurationVersion: () => number
+  events: ClusterEvents
+}): Cluster {
+  const { connect, queries, node, places, takeoverMs, nowMs, configurationVersion, events } = options
+  let connection: Connection | null = null
+  let othersPassed: number | null = null
+  let beatAt = nowMs()
+  let timer: ReturnType<typeof setTimeout> | undefined
+  let isClosed = false
+  let beating: Promise<void> = Promise.resolve()
+
+  const learn = async ({ version, passed, highest, live, hasSilent }: Beat) => {
+    othersPassed = passed
+    if (highest !== null) places.saw(highest)
+    // Not over this connection: it may wait for a transaction of the silent node.
+    if (hasSilent) await queries.query(END_SILENT, [node.id, takeoverMs])
+    if (version > configurationVersion()) await events.changed()
+    await events.beat(live?.split(' ').map(Number) ?? [])
+  }
+  const beat = async () => {
+    const sentAt = nowMs()
+    connection ??= await connect()
+    const values = [node.id, places.passed(), configurationVersion(), takeoverMs]
+    const [answer] = await connection.query<Beat>(BEAT, values, takeoverMs).catch((error) => {
+      if (error instanceof NoAnswer) connection = null
+      throw error
+    })
+    if (answer === undefined) {
+      isClosed = true
+      events.ended()
+      return
+    }
+    beatAt = sentAt
+    await learn(answer)
+  }
+  const loop = () => {
+    timer = setTimeout(() => {
+      // The next beat tries again.
+      beating = beat()
+        .catch(() => {})
+        .then(loop)
+    }, BEAT_MS)
+    if (isClosed) clearTimeout(timer)
+  }
+
+  return {
+    start: async () => {
+      await beat()
+      loop()
+    },
+    isSafe: () => nowMs() - beatAt < SAFE_PART * takeoverMs,
+    passed: () => (othersPassed === null ? places.passed() : Math.min(places.passed(), othersPassed)),
+    settled: async (version) => {
+      for (const until = nowMs() + 2 * takeoverMs; nowMs() < until; ) {
+        const [row] = await queries.query<{ count: number }>(BEHIND, [node.id, version])
+        if ((row?.count ?? 0) === 0) return
+        await new Promise((resolve) => setTimeout(resolve, 10))
+      }
+      throw new StoreUnavailable('another node does not respond', { isUncertain: true })
+    },
+    close: async () => {
+      isClosed = true
+      clearTimeout(timer)
+      await beating
+      connection?.close()
+    },
+  }
+}

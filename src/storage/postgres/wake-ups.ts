@@ -1,0 +1,130 @@
+import { SQL } from 'bun'
+import { isRecord } from '../../os/records.ts'
+import { type ConnectionOptions, driverOptions } from './connection.ts'
+
+/** Wake-ups between nodes, sent after a commit. They may be lost: every node also looks by itself from time to time. */
+export interface WakeUps {
+  /** Keys of a queue have something due; the time is ms UTC. Calls are collected. */
+  offer(queue: string, key: string, at: number): void
+  /** The settings reached this version. */
+  changed(version: number): void
+  /** Connects, also again after the connection broke or the server became a standby. */
+  check(): Promise<void>
+  close(): Promise<void>
+}
+
+export interface WakeUpListener {
+  offered(queue: string, key: string, at: number): void
+  changed(version: number): void
+  /** Wake-ups may have been missed. */
+  missed(): void
+}
+
+const CHANNEL = 'postrider'
+/** PostgreSQL refuses payloads of 8,000 bytes. */
+const PAYLOAD_MAX = 7_900
+const ASK_AGAIN = '*'
+const NOTIFY = 'select pg_notify($1, $2)'
+
+/** Listens and notifies over connections of its own, with `options` as for other connections. Connects with `check`. */
+export function createWakeUps(options: ConnectionOptions, listener: WakeUpListener): WakeUps {
+  let line: SQL | null = null
+  let waiting = new Map<string, [queue: string, key: string, at: number]>()
+  let version: number | null = null
+  let sending: Promise<void> | null = null
+  let isClosed = false
+
+  /** Opens a line to the first host that accepts writes; null if there is none. */
+  const open = async (): Promise<SQL | null> => {
+    for (const host of options.address.hosts) {
+      // Not reserved: a lost wake-up is harmless, and the driver subscribes again.
+      const sql = new SQL({ ...driverOptions(options, host), max: 2 })
+      try {
+        if (!(await isPrimary(sql))) throw new Error(`${host.host} is a standby`)
+        await sql.listen(
+          CHANNEL,
+          (payload: string) => receive(payload, listener),
+          () => listener.missed(),
+        )
+        return sql
+      } catch {
+        end(sql)
+      }
+    }
+    return null
+  }
+  const send = async () => {
+    while (line !== null && (waiting.size > 0 || version !== null)) {
+      const payload = JSON.stringify({ offers: [...waiting.values()], version })
+      waiting = new Map()
+      version = null
+      const isShort = Buffer.byteLength(payload) <= PAYLOAD_MAX
+      await line.unsafe(NOTIFY, [CHANNEL, isShort ? payload : ASK_AGAIN]).catch(() => {}) // the others look by themselves
+    }
+    sending = null
+  }
+  const begin = () => {
+    sending ??= Promise.resolve().then(send)
+  }
+  return {
+    offer: (queue, key, at) => {
+      const id = `${queue} ${key}`
+      const known = waiting.get(id)
+      if (known === undefined || at < known[2]) waiting.set(id, [queue, key, at])
+      begin()
+    },
+    changed: (to) => {
+      version = Math.max(version ?? 0, to)
+      begin()
+    },
+    check: async () => {
+      if (line !== null && (await isPrimary(line).catch(() => false))) return
+      if (line !== null) end(line)
+      line = null
+      const opened = await open()
+      if (isClosed && opened !== null) end(opened)
+      else line = opened
+      if (line !== null) begin()
+    },
+    close: async () => {
+      isClosed = true
+      await sending
+      if (line !== null) end(line)
+      line = null
+    },
+  }
+}
+
+async function isPrimary(sql: SQL): Promise<boolean> {
+  const [row] = await sql.unsafe<{ standby: boolean }[]>('select pg_is_in_recovery() as standby')
+  return row?.standby === false
+}
+
+function end(sql: SQL): void {
+  sql.close({ timeout: 0 }).catch(() => {})
+}
+
+/** Passes a payload on; one that is not ours asks to look again. */
+function receive(payload: string, listener: WakeUpListener): void {
+  const content = parsed(payload)
+  if (content === null) {
+    listener.missed()
+    return
+  }
+  for (const [queue, key, at] of content.offers) listener.offered(queue, key, at)
+  if (content.version !== null) listener.changed(content.version)
+}
+
+interface Payload {
+  offers: [queue: string, key: string, at: number][]
+  version: number | null
+}
+
+function parsed(payload: string): Payload | null {
+  try {
+    const content: unknown = JSON.parse(payload)
+    return isRecord(content) && Array.isArray(content.offers) ? (content as unknown as Payload) : null
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,193 @@
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'bun:test'
+import { copyFileSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { openPostgresStore } from '../../../src/storage/postgres/open.ts'
+import type { Store } from '../../../src/storage/store.ts'
+import { describeWithPostgres, startPostgres, type TestPostgres } from '../../support/postgres.ts'
+import { accept, claim, createRecords, found, ORGANIZATION, type Records, recordOf, START } from '../records.ts'
+
+/** Long enough for a busy machine to send a beat, short enough to wait for. */
+const TAKEOVER_MS = 2_500
+const PATIENCE_MS = 25_000
+
+describeWithPostgres('two nodes on one database', () => {
+  let postgres: TestPostgres
+  let databases = 0
+  let url: string
+  let folders: string[]
+  let stores: Store[]
+  let records: Records
+  beforeAll(async () => {
+    postgres = await startPostgres()
+  })
+  afterAll(() => postgres.stop())
+  beforeEach(async () => {
+    url = await postgres.createDatabase(`nodes${++databases}`)
+    folders = []
+    stores = []
+    records = createRecords()
+  })
+  afterEach(async () => {
+    for (const store of stores) await store.close()
+    for (const folder of folders) rmSync(folder, { recursive: true })
+  })
+
+  const sql = (statement: string) => postgres.psql(statement, `nodes${databases}`)
+  /** A data directory; every node has the key of the first. */
+  const folder = () => {
+    const made = mkdtempSync(join(tmpdir(), 'postrider-node-'))
+    if (folders[0] !== undefined) copyFileSync(join(folders[0], 'seal.key'), join(made, 'seal.key'))
+    folders.push(made)
+    return made
+  }
+  const open = async (onEnded?: () => void): Promise<Store> => {
+    const node = { name: `n${stores.length}`, takeoverMs: TAKEOVER_MS, ...(onEnded === undefined ? {} : { onEnded }) }
+    const store = (await openPostgresStore({ url, dataDir: folder(), now: START, node })) as Store
+    stores.push(store)
+    return store
+  }
+  /** Repeats `step` until it returns true. */
+  const until = async (step: () => boolean | Promise<boolean>) => {
+    for (const end = performance.now() + PATIENCE_MS; !(await step()); await Bun.sleep(20)) {
+      if (performance.now() > end) throw new Error('waited too long')
+    }
+  }
+  const untilQuery = (statement: string, result: string) => until(() => sql(statement) === result)
+  /** Both nodes own slots, and every slot has an owner. */
+  const shared = () => untilQuery('select count(node_id) = 256 and count(distinct node_id) = 2 from slots', 't')
+  const acceptTo = async (store: Store, destinations: number) => {
+    const ids = []
+    for (let n = 0; n < destinations; n++) {
+      const { message } = await accept(store, records.accepted({ deliveries: [{ email: `a@d${n}.example` }] }))
+      ids.push(message.id)
+    }
+    return ids.sort()
+  }
+  const claimAll = async (store: Store) => (await claim(store)).map(({ message }) => message.id)
+
+  test('mail accepted by one node is claimed by the node that handles its destination, once', async () => {
+    const one = await open()
+    await found(one, records)
+    const two = await open()
+    await shared()
+    const ids = await acceptTo(one, 40)
+    const claimed: [string[], string[]] = [[], []]
+    await until(async () => {
+      claimed[0].push(...(await claimAll(one)))
+      claimed[1].push(...(await claimAll(two)))
+      return claimed.flat().length >= ids.length
+    })
+    expect(claimed.flat().sort()).toEqual(ids)
+    expect(claimed[0].length).toBeGreaterThan(5)
+    expect(claimed[1].length).toBeGreaterThan(5)
+    expect([await claimAll(one), await claimAll(two)]).toEqual([[], []])
+  }, 60_000)
+
+  test('a revoked key is unknown to the other node when the answer comes', async () => {
+    const one = await open()
+    await found(one, records)
+    const [key, hash] = [records.apiKey(), records.hash()]
+    await one.apiKeys.create(key, hash)
+    const two = await open()
+    expect(two.snapshot.apiKeyBySecret(hash)?.id).toBe(key.id)
+    const other = [records.apiKey(), records.hash()] as const
+    await one.apiKeys.create(...other)
+    expect(two.snapshot.apiKeyBySecret(other[1])?.id).toBe(other[0].id)
+    await one.apiKeys.revoke(key.id, START)
+    expect(two.snapshot.apiKeyBySecret(hash)?.revokedAt).toBe(START)
+  }, 60_000)
+
+  test('two requests for the last of the volume have one winner', async () => {
+    const one = await open()
+    await found(one, records)
+    const two = await open()
+    const volume = { organizationId: ORGANIZATION, month: '2026-11', count: 1, limit: 10 }
+    const answers = await Promise.all(
+      Array.from({ length: 30 }, (_, n) => (n % 2 === 0 ? one : two).messages.accept([records.accepted()], volume)),
+    )
+    expect(answers.filter(({ kind }) => kind === 'accepted')).toHaveLength(10)
+    expect(await two.messages.volume(ORGANIZATION, '2026-11')).toBe(10)
+  }, 60_000)
+
+  test('a node that closes leaves its work to the other at once', async () => {
+    const one = await open()
+    await found(one, records)
+    const two = await open()
+    await shared()
+    await one.close()
+    stores.shift()
+    const ids = await acceptTo(two, 20)
+    const claimed: string[] = []
+    await until(async () => claimed.push(...(await claimAll(two))) >= ids.length)
+    expect(claimed.sort()).toEqual(ids)
+    expect(sql('select count(*) from lanes where ended_at is null and node_id = 1')).toBe('0')
+  }, 60_000)
+
+  test('what a killed node had claimed is claimed again after the takeover time', async () => {
+    const one = await open()
+    await found(one, records)
+    const child = startChild()
+    await shared()
+    const ids = await acceptTo(one, 40)
+    const mine: string[] = []
+    await until(async () => mine.push(...(await claimAll(one))) + child.lines.length >= ids.length + 1)
+    const theirs = child.lines.slice(1)
+    expect(theirs.length).toBeGreaterThan(5)
+    child.kill('SIGKILL')
+    const killedAt = performance.now()
+    const again: string[] = []
+    await until(async () => {
+      for (const worker of await one.workers.ended('w1')) await one.deliveries.endLeases(worker, new Set(), START)
+      return again.push(...(await claimAll(one))) >= theirs.length
+    })
+    expect(again.sort()).toEqual(theirs.sort())
+    expect(performance.now() - killedAt).toBeGreaterThan(0.8 * TAKEOVER_MS)
+    expect(sql('select count(distinct node_id) from slots')).toBe('1')
+  }, 60_000)
+
+  test('a node that stood still is ended, writes nothing when it continues, and stops', async () => {
+    const one = await open()
+    await found(one, records)
+    const child = startChild()
+    await shared()
+    child.kill('SIGSTOP')
+    await untilQuery('select count(*) from nodes where ended_at is null', '1')
+    await untilQuery('select count(distinct node_id) from slots where node_id is not null', '1')
+    const ids = await acceptTo(one, 20)
+    const claimed: string[] = []
+    await until(async () => claimed.push(...(await claimAll(one))) >= ids.length)
+    child.kill('SIGCONT')
+    expect(await child.exited).toBe(4)
+    expect(claimed.sort()).toEqual(ids)
+    expect(child.lines).toEqual(['ready'])
+  }, 60_000)
+
+  test('a record of a node that was ended is not written', async () => {
+    const one = await open()
+    await found(one, records)
+    await acceptTo(one, 1)
+    const [claimed] = await claim(one)
+    sql('update nodes set ended_at = now(); update lanes set ended_at = now()')
+    await expect(one.deliveries.record(recordOf(claimed!))).rejects.toThrow('another node ended this one')
+    expect(sql('select count(*) from delivery_outcomes')).toBe('0')
+  }, 60_000)
+
+  /** Starts a node as a process of its own. */
+  function startChild() {
+    const script = join(import.meta.dir, 'node-process.ts')
+    const child = Bun.spawn([process.execPath, script, url, folder(), String(START), String(TAKEOVER_MS)], {
+      stdout: 'pipe',
+    })
+    const lines: string[] = []
+    void (async () => {
+      let rest = ''
+      for await (const chunk of child.stdout.pipeThrough(new TextDecoderStream())) {
+        const parts = `${rest}${chunk}`.split('\n')
+        rest = parts.pop() ?? ''
+        lines.push(...parts)
+      }
+    })()
+    return { lines, kill: (signal: NodeJS.Signals) => child.kill(signal), exited: child.exited }
+  }
+})
