@@ -54,6 +54,8 @@ export interface MailLane {
   perform<Result>(work: (group: Group) => Promise<Result>): Promise<Result>
   /** Highest place up to which no further event will be written. */
   passed(): number
+  /** Resolves when every change that was begun before is decided; null if there is none. */
+  settled(): Promise<void> | null
   /** Writes what waits, then closes the connection. */
   close(): Promise<void>
 }

@@ -8,13 +8,13 @@ import type { Accompany } from './writer.ts'
 const GROUP_MAX = 256
 
 /** A lane's options → its MailLane. `collect` returns empty Additions and what writes them; `settled` resolves when
- *  changes of settings that were begun earlier are decided: the group follows them. */
+ *  changes of settings that were begun earlier are decided, null = there are none: a change follows them. */
 export function createMailLane(
   options: Pick<WriteLaneOptions<unknown, unknown>, 'connect' | 'laneId' | 'patienceMs'> & {
     places: Places
     /** Place up to which no node writes further events. */
     passed: () => number
-    settled: () => Promise<void>
+    settled: () => Promise<void> | null
     accompany: Accompany
     collect: (statements: Statements) => Collected
   },
@@ -40,7 +40,6 @@ export function createMailLane(
     ...rest,
     writer: {
       write: async (...args) => {
-        await settled()
         places.begin()
         const results = await writer.write(...args).finally(places.end)
         if (results !== null) follow()
@@ -51,11 +50,21 @@ export function createMailLane(
         return writer.recover()
       },
     },
+    after: settled,
     writtenTo: places.passed,
     gatherMs: 0,
     most: GROUP_MAX,
   })
-  const write = async <Result>(change: Change) => (await lane.write(change)) as Result
+  const underWay = new Set<Promise<unknown>>()
+  const write = async <Result>(change: Change) => {
+    const written = lane.write(change)
+    underWay.add(written)
+    try {
+      return (await written) as Result
+    } finally {
+      underWay.delete(written)
+    }
+  }
   return {
     write: (kind, change) => write({ kind: kind as Kind<unknown, unknown>, change }),
     perform: (work) => {
@@ -69,6 +78,7 @@ export function createMailLane(
       return write({ kind: ALONE, change })
     },
     passed,
+    settled: () => (underWay.size === 0 ? null : Promise.allSettled(underWay).then(() => {})),
     close: () => lane.close(),
   }
 }

@@ -116,7 +116,14 @@ export async function openPostgresStore(options: {
     await cluster.settled(reached)
   }
   const settingsVersion = node.configurationVersion
-  const writer = createWriter(transactions, { reads, mirrors, accompany, version: settingsVersion, announce })
+  const writer = createWriter(transactions, {
+    reads,
+    mirrors,
+    accompany,
+    version: settingsVersion,
+    mailSettled: () => lane.settled(),
+    announce,
+  })
   const usage = createUsage(mirrors.organization, plans)
   const remember = rememberInside
   const steadyNow = () => performance.now()

@@ -57,6 +57,8 @@ export interface WriteLaneOptions<Change, Result> {
   most: number
   /** How long a caller waits, ms. */
   patienceMs?: number
+  /** What a change follows; null = nothing. */
+  after?: (change: Change) => Promise<void> | null
 }
 
 /** As long as the SQLite store waits for another process. */
@@ -77,6 +79,8 @@ export function createWriteLane<Change, Result>(options: WriteLaneOptions<Change
 
 interface Pending<Change, Result> {
   change: Change
+  /** What it still waits for; never rejects. */
+  after: Promise<void> | null
   resolve: (result: Result) => void
   reject: (error: unknown) => void
   /** True once a statement with the change was sent. */
@@ -104,7 +108,11 @@ class Lane<Change, Result> {
 
   write(change: Change): Promise<Result> {
     const { promise, resolve, reject } = Promise.withResolvers<Result>()
-    const pending: Pending<Change, Result> = { change, isSent: false, isAnswered: false, resolve, reject }
+    const after = this.#options.after?.(change) ?? null
+    const pending: Pending<Change, Result> = { change, after, isSent: false, isAnswered: false, resolve, reject }
+    after?.then(() => {
+      pending.after = null
+    })
     const timer = setTimeout(() => this.#giveUp(pending), this.#options.patienceMs ?? PATIENCE_MS)
     this.#queue.push(pending)
     this.#running ??= this.#run()
@@ -130,11 +138,18 @@ class Lane<Change, Result> {
     const { gatherMs, most } = this.#options
     await sleep(gatherMs)
     while (this.#queue.length > 0) {
-      const group = this.#queue.splice(0, most)
+      await this.#queue[0]?.after
+      const group = this.#takeGroup(most)
       await this.#settle(group)
       if (this.#queue.length < most) await sleep(gatherMs)
     }
     this.#running = null
+  }
+
+  /** The first changes that wait for nothing. */
+  #takeGroup(most: number): Pending<Change, Result>[] {
+    const end = this.#queue.findIndex(({ after }, at) => at === most || after !== null)
+    return this.#queue.splice(0, end === -1 ? most : end)
   }
 
   /** Every change of the group gets its answer. Never rejects. */

@@ -34,8 +34,9 @@ export interface Writer {
     lane: Pick<MailLane, 'perform'>,
     change: (group: Group & { statements: SettingsStatements }) => Promise<T>,
   ): Promise<T>
-  /** Resolves when every change of settings that was begun before is decided, and this node has it in memory. */
-  settled(): Promise<void>
+  /** Resolves when every change of settings that was begun before is decided, and this node has it in memory; null if
+   *  there is none. */
+  settled(): Promise<void> | null
   /** Version of the settings that this node has in memory. */
   version(): number
   /** Reads what other nodes changed since then. */
@@ -61,11 +62,13 @@ export function createWriter(
     accompany: Accompany
     /** Version of the settings that the mirrors contain. */
     version: number
+    /** Resolves when changes of mail that were begun before are decided, null = there are none: a change follows them. */
+    mailSettled: () => Promise<void> | null
     /** Tells the other nodes that the settings reached a version, and resolves when they have it. */
     announce: (version: number) => Promise<void>
   },
 ): Writer {
-  const { reads, mirrors, accompany, announce } = options
+  const { reads, mirrors, accompany, mailSettled, announce } = options
   let applied = options.version
   /** Records whose changes are committed and not read yet. */
   const unread: Changed = new Map()
@@ -122,6 +125,7 @@ export function createWriter(
     const changed: Changed = new Map()
     // Here, in the context of the caller, not in the transaction.
     const accompanied = accompany((statements) => change(noting(statements, changed)))
+    await mailSettled()
     const { value, version } = await transactions.write(async (statements) => {
       changed.clear()
       await statements.query(LOCK)
@@ -146,9 +150,7 @@ export function createWriter(
     writeSettingsIn,
     write: (change) => transactions.write(accompany(change)),
     writeSettings: (change) => noted(writeSettings(change)),
-    settled: async () => {
-      await Promise.allSettled(underWay)
-    },
+    settled: () => (underWay.size === 0 ? null : Promise.allSettled(underWay).then(() => {})),
     version: () => applied,
     catchUp,
   }

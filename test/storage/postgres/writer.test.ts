@@ -51,6 +51,7 @@ describeWithPostgres('changes of settings', () => {
         mirrors,
         accompany: (change) => change,
         version: node.configurationVersion,
+        mailSettled: () => null,
         announce: async () => {},
       })
       return {
