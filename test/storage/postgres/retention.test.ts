@@ -119,7 +119,6 @@ describeWithPostgres('retention in PostgreSQL', () => {
       'organizations',
       'quality_counts',
       'seal',
-      'search_ranges',
       'slots',
       'stats',
       'usage',
