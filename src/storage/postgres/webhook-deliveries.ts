@@ -119,7 +119,7 @@ export function postgresWebhookDeliveries(
       if (post.pauseReason === null) return lane.write(record, post)
       return pausing(writer, post, post.pauseReason, dueIndex).finally(() => queue.finished([post.deliveryId]))
     },
-    ...repeats(lane, dueIndex),
+    ...repeats(lane, webhooks, dueIndex),
   }
 }
 
@@ -227,7 +227,11 @@ async function countResults(
 }
 
 /** Manual retries and replays. */
-function repeats(lane: MailLane, dueIndex: DueIndex): Pick<WebhookDeliveries, 'retry' | 'replay'> {
+function repeats(
+  lane: MailLane,
+  webhooks: Mirror<MirroredWebhook>,
+  dueIndex: DueIndex,
+): Pick<WebhookDeliveries, 'retry' | 'replay'> {
   return {
     retry: (id, now) =>
       lane.perform(async ({ statements, add }) => {
@@ -253,8 +257,8 @@ function repeats(lane: MailLane, dueIndex: DueIndex): Pick<WebhookDeliveries, 'r
     replay: (webhookId, { from, before, type, afterEvent }, limit, now) =>
       lane.perform(async ({ statements, add }) => {
         const { query } = statements
-        const [webhook] = await readWebhooks(statements, [webhookId])
-        if (webhook === undefined) throw new Error(`there is no webhook ${webhookId}`)
+        const webhook = webhooks.get(webhookId) // none if it is being removed
+        if (webhook === null) throw new Error(`there is no webhook ${webhookId}`)
         const { organizationId } = webhook
         const [start] = afterEvent === null ? [] : await query<{ at: number; place: number }>(EVENT_PLACE, [afterEvent])
         const { at, place } = start ?? { at: from, place: 0 }

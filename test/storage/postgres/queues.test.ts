@@ -114,6 +114,8 @@ describeWithPostgres('queues in PostgreSQL', () => {
     await store.webhooks.update(hook.id, { status: 'active' }, START)
     await store.events.append([records.event()])
     await store.events.append([records.event()], hook.id)
+    const range = { from: START - 1, before: START + 1_000_000, type: null, afterEvent: null }
+    expect(await store.webhookDeliveries.replay(hook.id, range, 9, START).catch(String)).toContain('no webhook')
     expect(sql('select count(*) from webhook_deliveries')).toBe('0')
     allowRemoval()
     await store.webhooks.remove(hook.id)
