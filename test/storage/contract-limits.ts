@@ -196,6 +196,32 @@ export function limitPromises(holds: Holds): void {
     { storedBytes: 5000 },
   )
 
+  holds('stored bytes return to zero when everything is removed', async (store, records) => {
+    await found(store, records)
+    for (let n = 0; n < 5; n++) {
+      await accept(store, records, { status: 'delivered', deliveries: [{ status: 'delivered', nextAttemptAt: null }] })
+    }
+    const route = records.inboundRoute({ action: { type: 'store', config: {} } })
+    await store.inboundRoutes.create(route, 'secret')
+    await store.inbound.accept(records.acceptedInbound([route]))
+    const made = template(1)
+    await store.templates.create(made)
+    const content = { subject: 'x', html: '<p>y</p>', text: null, variables: [] }
+    await store.templates.update(made.id, 1, { content }, START)
+    const remember = records.remember({ body: new Uint8Array(1000) })
+    await store.messages.accept([], SPACE, remember)
+    const before = (await used(store)).storedBytes
+    await store.messages.accept([], SPACE, { ...remember, body: new Uint8Array(10) })
+    expect((await used(store)).storedBytes).toBe(before - 990)
+    expect(before).toBeGreaterThan(10_000)
+
+    await store.templates.remove(made.id)
+    await store.idempotency.prune(START + 1_000_000, 100)
+    const until = { before: START + 10_000_000, unsubscribableSince: 0, timeIsUp: () => false }
+    while (await store.retention.remove({ organizationId: ORGANIZATION, ...until }));
+    expect((await used(store)).storedBytes).toBe(0)
+  })
+
   holds(
     'forwards count against the day and the month, and end at exactly the limit',
     async (store, records) => {

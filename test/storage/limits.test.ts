@@ -77,37 +77,6 @@ test('a webhook gets at most ten deliveries of one event, and a hundred attempts
   expect(queued).toBe(10)
 })
 
-test('stored bytes return to zero when everything is removed', async () => {
-  await open({})
-  for (let n = 0; n < 5; n++) await accept({ status: 'delivered' })
-  const route = records.inboundRoute({ action: { type: 'store', config: {} } })
-  await store.inboundRoutes.create(route, 'secret')
-  await store.inbound.accept(records.acceptedInbound([route]))
-  const made = template()
-  await store.templates.create(made)
-  await store.templates.update(
-    made.id,
-    1,
-    { content: { subject: 'x', html: '<p>y</p>', text: null, variables: [] } },
-    START,
-  )
-  const remember = records.remember({ body: new Uint8Array(1000) })
-  await store.messages.accept([], SPACE, remember)
-  await store.messages.accept([], SPACE, { ...remember, body: new Uint8Array(10) })
-  expect((await used()).storedBytes).toBeGreaterThan(10_000)
-
-  await store.templates.remove(made.id)
-  await store.idempotency.prune(START + 1_000_000, 100)
-  const request = {
-    organizationId: ORGANIZATION,
-    before: START + 10_000_000,
-    unsubscribableSince: 0,
-    timeIsUp: () => false,
-  }
-  while (await store.retention.remove(request));
-  expect((await used()).storedBytes).toBe(0)
-})
-
 test('a full count gives the same result, whatever is written and removed meanwhile', async () => {
   await open({})
   const many = async (count: number) => {

@@ -2,6 +2,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'bun:te
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { parseDatabaseUrl } from '../../../src/storage/postgres/address.ts'
+import { connect } from '../../../src/storage/postgres/connection.ts'
 import { openPostgresStore } from '../../../src/storage/postgres/open.ts'
 import type { Store } from '../../../src/storage/store.ts'
 import { claimDue } from '../../support/claim.ts'
@@ -134,12 +136,29 @@ describeWithPostgres('retention in PostgreSQL', () => {
     sql(`insert into webhook_deliveries (id, organization_id, webhook_id, event_id, type, created_at)
       select 'whd_' || n, '${ORGANIZATION}', 'whk_' || n, '${event.id}', 'message.delivered', 0
       from generate_series(1, 1500) n`)
-    const left = () => [sql('select count(*) from webhook_deliveries'), sql('select count(*) from events')]
+    sql(`insert into fan_outs select organization_id, place, id, 'digest' from events`)
+    const left = () => ['webhook_deliveries', 'events', 'fan_outs'].map((table) => sql(`select count(*) from ${table}`))
     await step() // messages: there are none
     await step()
-    expect(left()).toEqual(['500', '1'])
+    expect(left()).toEqual(['500', '1', '1'])
     await step()
-    expect(left()).toEqual(['0', '0'])
+    expect(left()).toEqual(['0', '0', '0'])
+  })
+
+  test('an opening that is being recorded is removed with its message', async () => {
+    const { deliveries } = await accept(store, records.accepted(OVER))
+    const id = deliveries[0]!.id
+    const other = await connect({ address: parseDatabaseUrl(postgres.url(database)), name: 'opening' })
+    await other.query('begin')
+    await other.query('select id from deliveries where id = $1 for no key update', [id])
+    await other.query('insert into engagement (delivery_id, organization_id, opens) values ($1, $2, 1)', [id, 'org_a'])
+    const removing = step()
+    const waiting = `select count(*) from pg_stat_activity where wait_event_type = 'Lock'`
+    while (sql(waiting) === '0') await new Promise(setImmediate)
+    await other.query('commit')
+    other.close()
+    await removing
+    expect([sql('select count(*) from messages'), sql('select count(*) from engagement')]).toEqual(['0', '0'])
   })
 
   test('a step ends when it has removed some megabytes', async () => {
