@@ -85,6 +85,20 @@ export function inboundDeliveryPromises(holds: Holds): void {
     )
   }
 
+  holds('a route that is disabled between plan and claim is due again when it is enabled', async (store, records) => {
+    const [disabled, other] = [await routed(store, records), await add(store, records)]
+    for (const route of [disabled, other]) await take(store, records, route)
+    const request = { now: START, limit: 9, worker: WORKER }
+    const plan = await store.inboundDeliveries.planClaims({ ...request, look: ANY })
+    await store.inboundRoutes.update(disabled.id, { enabled: false })
+    const claims = await store.inboundDeliveries.claimDue({ ...request, plan })
+    expect(claims.map(({ route }) => route.id)).toEqual([other.id])
+    expect(await store.inboundDeliveries.nextDueAt(ANY)).toBeNull()
+    await store.inboundRoutes.update(disabled.id, { enabled: true })
+    expect(await store.inboundDeliveries.nextDueAt(ANY)).toBe(START)
+    expect(await claim(store)).toMatchObject([{ route: { id: disabled.id } }])
+  })
+
   holds('an outcome is recorded once, for the attempt and the worker that hold the lease', async (store, records) => {
     const route = await routed(store, records)
     const { message } = await take(store, records, route)

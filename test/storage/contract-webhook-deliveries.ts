@@ -126,6 +126,20 @@ export function webhookDeliveryPromises(holds: Holds): void {
     expect(await claim(store)).toHaveLength(1)
   })
 
+  holds('a webhook that is paused between plan and claim is due again when it is resumed', async (store, records) => {
+    const [paused, other] = [await hooked(store, records), await add(store, records)]
+    await store.events.append([records.event()])
+    const request = { now: START, limit: 9, worker: WORKER }
+    const plan = await store.webhookDeliveries.planClaims({ ...request, look: ANY })
+    await store.webhooks.update(paused.id, { status: 'paused' }, START)
+    const claims = await store.webhookDeliveries.claimDue({ ...request, plan })
+    expect(claims.map(({ webhookId }) => webhookId)).toEqual([other.id])
+    expect(await store.webhookDeliveries.nextDueAt(ANY)).toBeNull()
+    await store.webhooks.update(paused.id, { status: 'active' }, START)
+    expect(await store.webhookDeliveries.nextDueAt(ANY)).toBe(START)
+    expect(await claim(store)).toMatchObject([{ webhookId: paused.id }])
+  })
+
   holds('a webhook counts its failures in a row and since when', async (store, records) => {
     const hook = await hooked(store, records)
     await store.events.append(Array.from({ length: 4 }, () => records.event()))

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openPostgresStore } from '../../../src/storage/postgres/open.ts'
 import type { Store } from '../../../src/storage/store.ts'
-import { ANY } from '../../support/claim.ts'
+import { ANY, claimDue } from '../../support/claim.ts'
 import { describeWithPostgres, startPostgres, type TestPostgres } from '../../support/postgres.ts'
 import { createRecords, found, type Records, START } from '../records.ts'
 
@@ -74,6 +74,25 @@ describeWithPostgres('queues in PostgreSQL', () => {
     expect(await heldNow()).toBe(0)
     expect(sql('select count(*) from webhook_deliveries where failed')).toBe(String(ROWS / 2 + 2))
     expect(sql('select count(*), max(worker) from webhook_queue')).toBe(`${ROWS / 2 - 2}|`)
+    await store.close()
+  })
+
+  test('a burst of mails, and of the results of their posts, shares transactions', async () => {
+    const route = records.inboundRoute()
+    await store.inboundRoutes.create(route, 'secret')
+    const groups = () => Number(sql('select sum(group_no) from nodes'))
+    const before = groups()
+    await Promise.all(Array.from({ length: 200 }, () => store.inbound.accept(records.acceptedInbound([route]))))
+    expect(groups() - before).toBeLessThan(10)
+    const request = { now: START, limit: 200, worker: 'w' }
+    const claims = await claimDue(store.inboundDeliveries, request)
+    const attempt = { number: 1, at: START, durationMs: 1, statusCode: 200, error: null, responseExcerpt: null }
+    const result = { worker: 'w', attempt, status: 'delivered' as const, nextAttemptAt: null, now: START }
+    const results = await Promise.all(
+      claims.map(({ id }) => store.inboundDeliveries.record({ ...result, deliveryId: id })),
+    )
+    expect(results).toEqual(Array(200).fill('recorded'))
+    expect(groups() - before).toBeLessThan(20)
     await store.close()
   })
 
