@@ -80,7 +80,7 @@ describeWithPostgres('queues in PostgreSQL', () => {
   test('a burst of mails, and of the results of their posts, shares transactions', async () => {
     const route = records.inboundRoute()
     await store.inboundRoutes.create(route, 'secret')
-    const groups = () => Number(sql('select sum(group_no) from nodes'))
+    const groups = () => Number(sql('select sum(group_no) from lanes'))
     const before = groups()
     await Promise.all(Array.from({ length: 200 }, () => store.inbound.accept(records.acceptedInbound([route]))))
     expect(groups() - before).toBeLessThan(10)
