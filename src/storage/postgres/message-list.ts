@@ -8,7 +8,7 @@ import { MESSAGE_COLUMNS, MESSAGE_STATUS, type MessageRow, toMessage } from './m
 import { named } from './named.ts'
 import type { Reads } from './reads.ts'
 import { codesOf } from './search-ranges.ts'
-import { type SearchTerms, searchQuery } from './search-words.ts'
+import { type RangeQuery, searchQuery } from './search-words.ts'
 import { ENOUGH_MS, nextSize, readSlice, type Step, sliceOf, walkSteps } from './walk.ts'
 
 /** Ranges of the search index that one statement reads at most. */
@@ -39,12 +39,14 @@ const WALKS = {
 }
 type Walk = keyof typeof WALKS
 
-/** Messages with the words in ranges of the search index. Nothing but that index can find them, whatever PostgreSQL
- *  estimates. */
-const FOUND = `select id from (with found as materialized (
-      select id, organization_id from messages where words @@ :words::tsquery)
-    select id from found where organization_id = :organizationId and id >= :low and id < :high) f
-  order by id desc limit :size`
+/** Messages with the words in ranges of the search index. Each part is read by itself, since PostgreSQL uses that index
+ *  only where it plans to read everything that is found. */
+const foundBy = (query: string) => `(with found as materialized (
+  select id, organization_id from messages where words @@ ${query}) select id, organization_id from found)`
+const FOUND = `select id from ${foundBy(`(
+    select string_agg(range.query, ' | ')::tsquery from unnest(:wholes::text[], :queries::text[]) range (whole, query)
+    where range.whole is null or exists ${foundBy('range.whole::tsquery')})`)} found
+  where organization_id = :organizationId and id >= :low and id < :high order by id desc limit :size`
 
 const CONDITIONS = `m.organization_id = :organizationId
   and (:from::text is null or m.sender_address = :from)
@@ -97,11 +99,12 @@ export function postgresMessageList(reads: Reads, nowMs: () => number = () => pe
   return async (filter, page) => {
     const asked = valuesOf(filter, page)
     const terms = { text: filter.text, to: asked.to, tokens: marksAsked(filter) }
-    if (searchQuery([''], terms) === null) return { records: [], hasMore: false }
+    const query = searchQuery(terms)
+    if (query === null) return { records: [], hasMore: false }
     const { walk, isShort } = await narrowest(reads, filter, asked)
     const along = { reads, asked, walk, nowMs }
     const walking = walkSteps(reads, SLICES[walk], asked, nowMs)
-    const searching = terms.tokens.length === 0 && filter.text === null ? null : searchSteps(along, terms)
+    const searching = terms.tokens.length === 0 && filter.text === null ? null : searchSteps(along, query)
     const until = nowMs() + ENOUGH_MS
     const records: Message[] = []
     for (let high = asked.high, step = filter.text === null || searching === null ? walking : searching; ; ) {
@@ -166,7 +169,7 @@ interface Along {
 }
 
 /** Steps through the ranges of the search index, without those that are newer than the next message of the walk. */
-function searchSteps({ reads, asked, walk, nowMs }: Along, terms: SearchTerms): Step<MessageRow> {
+function searchSteps({ reads, asked, walk, nowMs }: Along, queryOf: (code: string) => RangeQuery): Step<MessageRow> {
   const { organizationId } = asked
   let most = 1
   return async (high, limit) => {
@@ -176,8 +179,10 @@ function searchSteps({ reads, asked, walk, nowMs }: Along, terms: SearchTerms): 
     if (low === undefined) return { rows: [], end: null }
     const isLast = ranges.length < most || low === asked.low
     const codes = new Set(ranges.flatMap(({ prefix }) => codesOf({ organizationId, prefix })))
-    const words = searchQuery([...codes], terms)
-    const slice = await SEARCHED(reads, { ...asked, low, high, size: FOUND_MAX, limit, words })
+    const all = [...codes].map(queryOf)
+    const wholes = textArray(all.map(({ whole }) => whole))
+    const queries = textArray(all.map((query) => `(${query.all})`))
+    const slice = await SEARCHED(reads, { ...asked, low, high, size: FOUND_MAX, limit, wholes, queries })
     const { rows, last, isWhole } = readSlice(slice, FOUND_MAX, limit)
     most = nextSize(most, nowMs() - beganAt, RANGES_MAX)
     return { rows, end: isWhole ? (isLast ? null : low) : last }

@@ -32,23 +32,29 @@ export interface SearchTerms {
   tokens: readonly string[]
 }
 
-/** Terms → what finds them in the ranges of these codes; null if the words find nothing. Text between spaces is a
- *  phrase, and so is an address; the last word may be a prefix. Addresses with the same words are found too. */
-export function searchQuery(codes: readonly string[], { text, to, tokens }: SearchTerms): string | null {
+/** What finds terms in one range: `whole` without the prefix, which is expensive to look for; null if nothing else
+ *  remains. */
+export interface RangeQuery {
+  all: string
+  whole: string | null
+}
+
+/** Terms → what finds them in the range of a code, as texts of tsqueries; null if no code has any. Text between spaces
+ *  is a phrase, and so is an address; the last word may be a prefix. Addresses with the same words are found too. */
+export function searchQuery({ text, to, tokens }: SearchTerms): ((code: string) => RangeQuery) | null {
   const phrases = text === null ? [] : phrasesIn(text)
   const last = phrases.pop()
   if (text !== null && last === undefined) return null
   if (to !== null) phrases.push(...phrasesIn(to))
-  const whole = new Map(phrases.map((words) => [words.join(' '), words]))
-  const inRange = (code: string) => {
-    const phrase = (words: readonly string[]) => words.map((word) => `'${code}${word}'`).join(' <-> ')
-    return [
-      ...tokens.map((token) => `'${code}=${token}'`),
-      ...[...whole.values()].map((words) => `(${phrase(words)})`),
-      ...(last === undefined ? [] : [`(${phrase(last)}:*)`]),
-    ].join(' & ')
+  const exact = new Map(phrases.map((words) => [words.join(' '), words]))
+  return (code) => {
+    const phrase = (words: readonly string[]) => `(${words.map((word) => `'${code}${word}'`).join(' <-> ')})`
+    const others = [...tokens.map((token) => `'${code}=${token}'`), ...[...exact.values()].map(phrase)]
+    if (last === undefined) return { all: others.join(' & '), whole: null }
+    const whole = last.length > 1 ? [...others, phrase(last.slice(0, -1))] : others
+    const all = [...others, `${phrase(last).slice(0, -1)}:*)`].join(' & ')
+    return { all, whole: whole.length > 0 ? whole.join(' & ') : null }
   }
-  return codes.map((code) => `(${inRange(code)})`).join(' | ')
 }
 
 const phrasesIn = (text: string) =>
