@@ -12,10 +12,6 @@ export interface Backend {
   name: string
   /** An empty store, where every organization has the plan. */
   open(plan: Plan): Promise<OpenedBackend>
-  /** Sections of the contract that it keeps; by default all. */
-  sections?: readonly string[]
-  /** Promises of these sections that it does not keep yet. */
-  isMissing?(promise: string): boolean
   /** Called after the last test. */
   stop?(): Promise<void>
 }
@@ -65,35 +61,6 @@ export function postgresBackend(): Backend {
   let databases = 0
   return {
     name: 'postgresql',
-    sections: [
-      'writing',
-      'messages',
-      'list of messages',
-      'events',
-      'claims',
-      'deliveries',
-      'engagement',
-      'reports',
-      'webhook deliveries',
-      'stats',
-      'quality',
-      'retention',
-      'domains and organizations',
-      'api keys',
-      'sessions',
-      'audit log',
-      'blocked links',
-      'MTA-STS policies',
-      'suppressions',
-      'templates',
-      'webhooks',
-      'inbound routes',
-      'inbound',
-      'inbound deliveries',
-      'held after a restore',
-      'limits',
-    ],
-    isMissing: (promise) => NEEDS_MORE.has(promise),
     open: async (plan) => {
       server ??= startPostgres()
       const url = await (await server).createDatabase(`store${++databases}`)
@@ -118,8 +85,5 @@ export function postgresBackend(): Backend {
     },
   }
 }
-
-/** Promises that it does not keep yet. */
-const NEEDS_MORE = new Set(['a domain stays while it has deliveries to try'])
 
 export const backends: Backend[] = [sqliteInFolder, sqliteInMemory]

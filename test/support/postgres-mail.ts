@@ -2,8 +2,8 @@ import { slotOf, slotOfQueue } from '../../src/storage/slots.ts'
 
 /** Statements that fill an empty database with mail of 20 organizations, of which `org_0` has half. All of it is over
  *  except the newest fifth, which `org_0` has scheduled and the others have queued. `messages`: their number. The
- *  webhooks `whk_0` to `whk_19` and routes `rte_0` to `rte_19`, of the organizations with these numbers, are created by
- *  the store, which encrypts their secrets. */
+ *  domain `dom_100` of `org_0` has none. The webhooks `whk_0` to `whk_19` and routes `rte_0` to `rte_19`, of the
+ *  organizations with these numbers, are created by the store, which encrypts their secrets. */
 export function mailOf(messages: number): string[] {
   const id = (prefix: string, n = 'n') => `'${prefix}_' || lpad((${n})::text, 12, '0')`
   const organization = `'org_' || case when n % 2 = 0 then 0 else n % 20 end`
@@ -17,7 +17,7 @@ export function mailOf(messages: number): string[] {
     `insert into domains (id, organization_id, name, status, created_at, return_path_host, track_opens, track_clicks,
         track_unsubscribe, findings)
       select 'dom_' || n, 'org_' || n % 20, n || '.example', 'verified', 0, 'bounce.' || n || '.example', true, true,
-        true, '[]' from generate_series(0, 99) n`,
+        true, '[]' from generate_series(0, 100) n`,
     `insert into messages (id, organization_id, domain_id, key_id, mode, source, sender, sender_address, recipients,
         subject, tags, metadata, size_bytes, message_id_header, created_at, scheduled_at, require_tls, unsubscribe,
         track_opens, track_clicks, stored_bytes, words)

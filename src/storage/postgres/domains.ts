@@ -43,6 +43,9 @@ const SET_DKIM_STATE = 'update dkim_keys set state = $3 where domain_id = $1 and
 const REMOVE_DKIM_KEY = 'delete from dkim_keys where domain_id = $1 and selector = $2'
 const SET_TRACKING = `update domains set track_opens = $2, track_clicks = $3, track_unsubscribe = $4,
   tracking_host = $5 where id = $1`
+// Reads the waiting mail of the organization: by itself the planner would read all messages.
+const WAITING = `select from delivery_queue q where organization_id = $1
+  and (select domain_id from messages where id = q.message_id) = $2 limit 1`
 const KEYS = 'select id from api_keys where domain_id = $1 and revoked_at is null'
 const REVOKE_KEYS = 'update api_keys set revoked_at = $2 where domain_id = $1 and revoked_at is null'
 const REMOVE = 'delete from domains where id = $1'
@@ -141,6 +144,7 @@ export function postgresDomains(
       change<'removed' | 'in_use'>(id, async (statements) => {
         const [domain] = await find(statements, GET, [id])
         if (domain === undefined) return 'removed'
+        if ((await statements.query(WAITING, [domain.organizationId, id])).length > 0) return 'in_use'
         const keys = await statements.query<{ id: string }>(KEYS, [id])
         await statements.run(REVOKE_KEYS, [id, now])
         statements.changed('apiKey', ...keys.map((key) => key.id))

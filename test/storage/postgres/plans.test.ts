@@ -47,6 +47,7 @@ const CALLS: Record<string, (store: Store) => Promise<unknown>> = {
   'retention.pruneUnsubscribables': ({ retention }) => retention.pruneUnsubscribables(FIRST + 4_000_000, 100),
   'auditLog.prune': ({ auditLog }) => auditLog.prune(FIRST + 4_000_000, 100),
   'forwardTargets.prune': ({ forwardTargets }) => forwardTargets.prune(FIRST + 4_000_000, 100),
+  'domains.remove': ({ domains }) => domains.remove('dom_100', FIRST),
   'idempotency.find': ({ idempotency }) => idempotency.find(ORGANIZATION, new Uint8Array(32), 0),
   'idempotency.prune': ({ idempotency }) => idempotency.prune(FIRST + 4_000_000, 20),
   ...inboundCalls(),
@@ -131,6 +132,7 @@ const MAY_SCAN = [/where q\.worker = \$1/] // what a worker held that has ended:
 const MAY_READ_MORE = [
   /count\(distinct message_id\)/, // the scheduled messages of an organization
   /as error$/, // a recount
+  /from delivery_queue .* from messages where id = q\.message_id/s, // the waiting mail of an organization
   /where q\.worker = \$1/, // what a worker held that has ended
   /limit 2000\)/, // waits that begin in the future, in steps
   /limit 10000\) slice$/, // waiting deliveries, in steps
