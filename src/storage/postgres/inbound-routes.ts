@@ -4,6 +4,7 @@ import { rangeOf, toPage } from '../page.ts'
 import type { InboundRoutes } from '../store.ts'
 import { textArray } from './arrays.ts'
 import type { MailLane } from './group.ts'
+import { groupsSettled } from './groups-under-way.ts'
 import type { RememberInside } from './idempotency.ts'
 import { END_INBOUND } from './inbound-row.ts'
 import { createMirror, type Mirror, readerOf } from './mirror.ts'
@@ -99,6 +100,7 @@ export function postgresInboundRoutes(
     // A route may have a day's mail waiting: it is disabled first and deleted after the last of its deliveries.
     remove: async (id) => {
       await change(id, ({ run }) => run(DISABLE, [id]))
+      await groupsSettled(reads)
       for (let last: string | null = ''; last !== null; ) last = await failSome(lane, id, last)
       await change(id, ({ run }) => run(REMOVE, [id]))
     },

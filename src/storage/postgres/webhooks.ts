@@ -5,6 +5,7 @@ import type { Webhooks } from '../store.ts'
 import { placeOf, type SecretsRow, toSecrets, toWebhook, type WebhookRow } from '../webhook-rows.ts'
 import { textArray } from './arrays.ts'
 import type { MailLane } from './group.ts'
+import { groupsSettled } from './groups-under-way.ts'
 import type { RememberInside } from './idempotency.ts'
 import { createMirror, type Mirror, readerOf } from './mirror.ts'
 import type { Reads } from './reads.ts'
@@ -114,6 +115,7 @@ export function postgresWebhooks(
     // There may be a month of deliveries: the webhook is paused first and deleted after the last of them.
     remove: async (id) => {
       await change(id, ({ run }) => run(PAUSE, [id]))
+      await groupsSettled(reads)
       for (let last: Removed | null = { at: -1, id: '' }; last !== null; ) last = await removeSome(lane, id, last)
       await change(id, ({ run }) => run(REMOVE, [id]))
     },

@@ -2,7 +2,10 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'bun:te
 import { copyFileSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { parseDatabaseUrl } from '../../../src/storage/postgres/address.ts'
+import { connect } from '../../../src/storage/postgres/connection.ts'
 import { openPostgresStore } from '../../../src/storage/postgres/open.ts'
+import { slotOf } from '../../../src/storage/slots.ts'
 import type { Store } from '../../../src/storage/store.ts'
 import { describeWithPostgres, startPostgres, type TestPostgres } from '../../support/postgres.ts'
 import { accept, claim, createRecords, found, ORGANIZATION, type Records, recordOf, START } from '../records.ts'
@@ -161,6 +164,43 @@ describeWithPostgres('two nodes on one database', () => {
     expect(await child.exited).toBe(4)
     expect(claimed.sort()).toEqual(ids)
     expect(child.lines).toEqual(['ready'])
+  }, 60_000)
+
+  test('a removed route or webhook has no delivery that the other node was about to write', async () => {
+    const one = await open()
+    await found(one, records)
+    const [route, hook] = [records.inboundRoute(), records.webhook()]
+    await one.inboundRoutes.create(route, 'secret')
+    await one.webhooks.create(hook, 'whsec_a')
+    await open()
+    const group = await connect({ address: parseDatabaseUrl(url), name: 'a group of the other node' })
+    await group.query('begin')
+    await group.run(`update lanes set group_no = group_no where seat = (select max(seat) from lanes)`)
+    const row = (key: string) => ['whd_late', ORGANIZATION, slotOf(key), key, START]
+    const queue = '(id, organization_id, slot, key, due_at, accepted_at) values ($1, $2, $3, $4, $5, $5)'
+    await group.run(`insert into inbound_queue ${queue}`, row(route.id))
+    await group.run(
+      `insert into inbound_deliveries (id, message_id, route_id, status, created_at)
+        values ('whd_late', 'inb_late', $1, 'pending', 0)`,
+      [route.id],
+    )
+    await group.run(`insert into webhook_queue ${queue}`, row(hook.id))
+    await group.run(
+      `insert into webhook_deliveries (id, organization_id, webhook_id, event_id, type, created_at)
+        values ('whd_late', $1, $2, 'evt_late', 'message.delivered', 0)`,
+      [ORGANIZATION, hook.id],
+    )
+    const removed = Promise.all([one.inboundRoutes.remove(route.id), one.webhooks.remove(hook.id)])
+    await untilQuery(
+      `select count(*) from pg_stat_activity where wait_event_type = 'Lock' and query ~ 'for share'`,
+      '2',
+    )
+    await group.query('commit')
+    group.close()
+    await removed
+    expect(sql('select status from inbound_deliveries')).toBe('failed')
+    expect(sql('select count(*) from webhook_deliveries')).toBe('0')
+    expect(sql('select (select count(*) from inbound_queue) + (select count(*) from webhook_queue)')).toBe('0')
   }, 60_000)
 
   test('a record of a node that was ended is not written', async () => {
