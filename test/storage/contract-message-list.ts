@@ -204,6 +204,17 @@ export function messageListPromises(holds: Holds): void {
     }
   })
 
+  holds('accents, other scripts and symbols are found, and letters of no word find nothing', async (store, records) => {
+    await found(store, records)
+    const subjects = ['Cafe\u0301 noir', 'Дом 2', '東京 タワー', 'x²', 'नमस्ते', 'red \u19b0 \u1cf2']
+    const all = subjects.map((subject) => records.accepted({ subject }))
+    await accept(store, ...all)
+    for (const [at, text] of ['café', 'дом', '東京', 'x²', 'नमस्ते', 'RED \u1cf2\u19c9', '\u19b0red'].entries()) {
+      expect([text, await idsOf(store, { text })]).toEqual([text, [all[Math.min(at, 5)]!.message.id]])
+    }
+    expect(await idsOf(store, { text: '\u19b0' })).toEqual([])
+  })
+
   holds('a phrase is found as it was written, and across the pages of a list', async (store, records) => {
     await found(store, records)
     const subjects = ['red-green blue', 'green-red blue', 'red blue green', 'red-green']

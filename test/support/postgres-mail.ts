@@ -1,3 +1,5 @@
+import { codesOf } from '../../src/storage/postgres/search-ranges.ts'
+import { marksOf } from '../../src/storage/search-tokens.ts'
 import { slotOf, slotOfQueue } from '../../src/storage/slots.ts'
 
 /** Statements that fill an empty database with mail of 20 organizations, of which `org_0` has half. All of it is over
@@ -5,13 +7,29 @@ import { slotOf, slotOfQueue } from '../../src/storage/slots.ts'
  *  domain `dom_100` of `org_0` has none. The webhooks `whk_0` to `whk_19` and routes `rte_0` to `rte_19`, of the
  *  organizations with these numbers, are created by the store, which encrypts their secrets. */
 export function mailOf(messages: number): string[] {
-  const id = (prefix: string, n = 'n') => `'${prefix}_' || lpad((${n})::text, 12, '0')`
+  const id = (prefix: string, n = 'n') => `'${prefix}_' || lpad((${n})::text, 8, '0') || '0000'`
   const organization = `'org_' || case when n % 2 = 0 then 0 else n % 20 end`
   const waiting = messages / 5
   const slot = (prefix: string) =>
     `(array[${Array.from({ length: 20 }, (_, n) => slotOf(`${prefix}_${n}`)).join()}])[n % 20 + 1]`
   const series = (to: number) => `generate_series(1, ${Math.floor(to)}) n`
   const at = (n = 'n') => `(${FIRST} + ${n} * 1000)::bigint`
+  // A range of the search index for each organization and 1,000 messages.
+  const ranges = Math.floor(messages / 1000) + 1
+  const codes = Array.from({ length: 20 * ranges }, (_, at) => {
+    const prefix = idOf('msg', 1000 * (at % ranges)).slice(0, 9)
+    return codesOf({ organizationId: `org_${Math.floor(at / ranges)}`, prefix }).at(-1)
+  })
+  const code = `(array['${codes.join("','")}'])[case when n % 2 = 0 then 0 else n % 20 end * ${ranges} + n / 1000 + 1]`
+  const tokens = marksOf({
+    senderAddress: 'ann@a.example',
+    templateId: null,
+    domainId: '',
+    mode: 'live',
+    metadata: '{}',
+  })
+  const lexemes = [`'message'`, 'n::text', ...tokens.map((token) => `'=${token}'`)]
+  const words = `array_to_tsvector(array[${lexemes.map((lexeme) => `${code} || ${lexeme}`).join()}])`
   return [
     `insert into organizations select 'org_' || n, 'Organization ' || n, 'pro', 0 from generate_series(0, 19) n`,
     `insert into domains (id, organization_id, name, status, created_at, return_path_host, track_opens, track_clicks,
@@ -24,8 +42,9 @@ export function mailOf(messages: number): string[] {
       select ${id('msg')}, ${organization}, 'dom_' || n % 100, 'key_' || n % 100, 'live', 'api',
         'Ann <ann@a.example>', 'ann@a.example', '[["Bob <bob@dest.example>"],null,null,null]', 'Message ' || n,
         '["tag' || n % 7 || '"]', '{}', 1000, '<' || n || '@a.example>', ${at()},
-        case when n > ${messages} - ${waiting} and n % 2 = 0 then ${at('10 * n')} end, false, true, true, true, 3072, array_to_tsvector(array['message', n::text])
+        case when n > ${messages} - ${waiting} and n % 2 = 0 then ${at('10 * n')} end, false, true, true, true, 3072, ${words}
       from ${series(messages)}`,
+    `insert into search_ranges select distinct organization_id, left(id, 9) from messages`,
     `insert into message_tags select ${organization}, 'tag' || n % 7, ${id('msg')} from ${series(messages)}`,
     `insert into message_marks select ${organization}, 'bounced', ${id('msg')} from ${series(messages)}`,
     `insert into contents select ${id('msg')}, 'content', convert_to(repeat(md5(n::text), 30), 'utf8')
@@ -42,7 +61,7 @@ export function mailOf(messages: number): string[] {
     `insert into reports (delivery_id, digest, organization_id, kind, received_at)
       select ${id('dlv')}, sha256(n::text::bytea), ${organization}, 'failed', ${at()}
       from ${series(messages)} where n % 50 = 0`,
-    `insert into unsubscribables select ${id('dlv', 'n + 1000000000')}, ${organization}, 'dom_0', 'msg', 'Ann', 'r@dest.example', ${at()}
+    `insert into unsubscribables select ${id('dlv', 'n + 10000000')}, ${organization}, 'dom_0', 'msg', 'Ann', 'r@dest.example', ${at()}
       from ${series(messages)}`,
     `insert into delivery_queue (id, organization_id, message_id, slot, key, due_at, attempts, accepted_at, status,
         is_only_recipient)
@@ -114,4 +133,4 @@ export function mailOf(messages: number): string[] {
 export const FIRST = Date.UTC(2026, 0, 1)
 
 /** ID of the n-th record of a kind. */
-export const idOf = (prefix: string, n: number) => `${prefix}_${String(n).padStart(12, '0')}`
+export const idOf = (prefix: string, n: number) => `${prefix}_${String(n).padStart(8, '0')}0000`

@@ -11,7 +11,8 @@ const GET = `select ${COLUMNS} from events e where e.id = $1`
 const PLACE = 'select place::float8 as place from events where id = $1'
 // For a cursor whose record retention has removed: continues with everything older than the time in its ID.
 const PLACE_NEAR = 'select place::float8 + 1 as place from events where id < $1 order by id desc limit 1'
-const NEWEST = `select id, place::float8 as place from events where organization_id = $1 order by place desc limit 1`
+const NEWEST = `select e.id, e.place::float8 as place from events e where e.organization_id = $1
+  order by e.place desc limit 1`
 
 /** Places of the events that the time range leaves, from `low` to before `high`. */
 const BOUNDS = `select

@@ -3,11 +3,17 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openPostgresStore } from '../../../src/storage/postgres/open.ts'
-import type { InboundFilter, Store } from '../../../src/storage/store.ts'
+import type {
+  EventFilter,
+  InboundFilter,
+  MessageFilter,
+  Store,
+  WebhookDeliveryFilter,
+} from '../../../src/storage/store.ts'
 import { claimDue } from '../../support/claim.ts'
 import { describeWithPostgres, startPostgres, type TestPostgres } from '../../support/postgres.ts'
 import { FIRST, idOf, mailOf } from '../../support/postgres-mail.ts'
-import { createRecords } from '../new-records.ts'
+import { ALL_EVENTS, ALL_MESSAGES, createRecords } from '../records.ts'
 
 const MESSAGES = 20_000
 /** When everything is due. */
@@ -17,6 +23,7 @@ const QUEUES = ['deliveries', 'webhookDeliveries', 'inboundDeliveries'] as const
 /** Calls whose statements are examined, on a database with MESSAGES messages, half of them of this organization. */
 const ORGANIZATION = 'org_0'
 const CALLS: Record<string, (store: Store) => Promise<unknown>> = {
+  ...listCalls(),
   'stats.hours': ({ stats }) => stats.hours(COUNTS, HOURS),
   'stats.hours of a domain': ({ stats }) => stats.hours({ ...COUNTS, domainId: 'dom_0' }, HOURS),
   'stats.days': ({ stats }) => stats.days(COUNTS, [{ from: 20_000 * DAY, before: 20_090 * DAY }]),
@@ -130,6 +137,7 @@ const MAY_SCAN = [/where q\.worker = \$1/] // what a worker held that has ended:
 
 /** Statements that may read more than MOST_ROWS rows, with the reason for each. */
 const MAY_READ_MORE = [
+  /messages where words @@/, // ranges of the search index, each of which has a limited number of messages
   /count\(distinct message_id\)/, // the scheduled messages of an organization
   /as error$/, // a recount
   /from delivery_queue .* from messages where id = q\.message_id/s, // the waiting mail of an organization
@@ -172,6 +180,84 @@ const EVENT = {
   mode: 'live' as const,
   createdAt: FIRST,
   body: '{}',
+}
+
+/** Lists, each of which reads few slices. */
+function listCalls(): typeof CALLS {
+  const page = { limit: 20, after: null }
+  const calls: typeof CALLS = { 'maintain recent': (store) => store.maintain('recent', () => true) }
+  const late = { createdAfter: FIRST + (MESSAGES - 500) * 1000 }
+  const older = idOf('msg', MESSAGES / 2)
+  const messages: [Partial<MessageFilter>, after?: string][] = [
+    [{}],
+    [{}, older],
+    [{ status: 'delivered' }, older],
+    [{ status: 'bounced' }, older],
+    [{ status: 'scheduled' }],
+    [{ to: 'r4@dest.example' }],
+    [{ tag: 'tag3' }],
+    [{ tag: 'tag3', status: 'bounced' }, older],
+    [{ from: 'nobody@a.example' }],
+    [{ from: 'ann@a.example', tag: 'tag3' }],
+    [{ templateId: 'tpl_none', status: 'scheduled' }],
+    [{ metadata: [{ key: 'a', value: 'b' }] }],
+    [{ subject: 'sage 19' }],
+    [{ subject: 'none', ...late }],
+    [{ text: 'message' }],
+    [{ text: 'mess', status: 'delivered' }, older],
+    [{ text: `message ${MESSAGES / 2}` }],
+    [{ text: 'none' }],
+    [{ text: 'message', to: 'r4@dest.example' }],
+  ]
+  for (const [filter, after = null] of messages) {
+    calls[`messages.list ${JSON.stringify(filter)}`] = (store) =>
+      store.messages.list({ ...ALL_MESSAGES, organizationId: ORGANIZATION, ...filter }, { limit: 20, after })
+  }
+  const events: Partial<EventFilter>[] = [
+    {},
+    { type: 'message.bounced' },
+    { type: 'message.clicked' },
+    { mode: 'live' },
+    { domainId: 'dom_2' },
+    { reach: 'dom_2', type: 'message.delivered' },
+    { messageId: older },
+    late,
+    { ...late, type: 'message.bounced' },
+  ]
+  for (const each of events) {
+    const filter = { ...ALL_EVENTS, organizationId: ORGANIZATION, ...each }
+    calls[`events ${JSON.stringify(each)}`] = async (store) => {
+      await store.events.list(filter, { limit: 20, after: idOf('evt', MESSAGES) })
+      await store.events.feed(filter, idOf('evt', MESSAGES), 20)
+      await store.events.follow(filter, 0, 20)
+    }
+  }
+  calls['events one by one'] = async (store) => {
+    await store.events.get(idOf('evt', MESSAGES))
+    await store.events.newest(ORGANIZATION)
+    await store.events.list(
+      { ...ALL_EVENTS, organizationId: ORGANIZATION },
+      { ...page, after: `${idOf('evt', MESSAGES)}x` },
+    )
+  }
+  const posts: Partial<WebhookDeliveryFilter>[] = [
+    {},
+    { status: 'pending' },
+    { status: 'failed' },
+    { status: 'delivered', createdBefore: late.createdAfter - 4_000_000 },
+    { type: 'message.bounced', ...late },
+  ]
+  const all = { webhookId: 'whk_0', status: null, type: null, createdAfter: null, createdBefore: null }
+  for (const filter of posts) {
+    calls[`webhookDeliveries.list ${JSON.stringify(filter)}`] = (store) =>
+      store.webhookDeliveries.list({ ...all, ...filter }, page)
+  }
+  calls['webhookDeliveries one by one'] = async (store) => {
+    await store.webhookDeliveries.get(idOf('whd', MESSAGES))
+    await store.webhookDeliveries.ofMessage(ORGANIZATION, older, 20)
+    await store.webhookDeliveries.list(all, { limit: 20, after: idOf('whd', MESSAGES) })
+  }
+  return calls
 }
 
 describeWithPostgres('statements for PostgreSQL', () => {
