@@ -64,10 +64,10 @@ export function mailOf(messages: number): string[] {
     `insert into unsubscribables select ${id('dlv', 'n + 10000000')}, ${organization}, 'dom_0', 'msg', 'Ann', 'r@dest.example', ${at()}
       from ${series(messages)}`,
     `insert into delivery_queue (id, organization_id, message_id, slot, key, due_at, attempts, accepted_at, status,
-        is_only_recipient)
+        expires_at, is_only_recipient)
       select ${id('dlv')}, ${organization}, ${id('msg')}, ${slotOfQueue('dest.example')}, 'dest.example',
         case when n % 2 = 0 then ${at('10 * n')} else ${at()} end, 0, ${at()},
-        case when n % 2 = 0 then 'scheduled' else 'queued' end, true
+        case when n % 2 = 0 then 'scheduled' else 'queued' end, case when n % 10 = 0 then ${at('11 * n')} end, true
       from ${series(messages)} where n > ${messages} - ${waiting}`,
     `insert into events (id, place, organization_id, domain_id, message_id, type, mode, created_at, kind, body)
       select ${id('evt')}, n::bigint * 8192, ${organization}, 'dom_' || n % 100, ${id('msg', 'n / 2')},

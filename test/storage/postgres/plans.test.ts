@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { type Plan, UNLIMITED_PLAN } from '../../../src/model/organization.ts'
 import { openPostgresStore } from '../../../src/storage/postgres/open.ts'
 import type {
   EventFilter,
@@ -13,9 +14,28 @@ import type {
 import { claimDue } from '../../support/claim.ts'
 import { describeWithPostgres, startPostgres, type TestPostgres } from '../../support/postgres.ts'
 import { FIRST, idOf, mailOf } from '../../support/postgres-mail.ts'
-import { ALL_EVENTS, ALL_MESSAGES, createRecords } from '../records.ts'
+import {
+  ALL_EVENTS,
+  ALL_MESSAGES,
+  BOUNCED,
+  createRecords,
+  DEFERRED,
+  lateBounce,
+  postAttempt,
+  recordOf,
+} from '../records.ts'
 
 const MESSAGES = 20_000
+/** Everything is limited, and nothing reaches its limit. */
+const LIMITED: Plan = {
+  ...UNLIMITED_PLAN,
+  messagesPerMonth: 1e9,
+  storedBytes: 1e15,
+  scheduledMessages: 1e9,
+  testMessagesPerMonth: 1e9,
+  forwardsPerDay: 1e9,
+  suppressions: 1e9,
+}
 /** When everything is due. */
 const LATE = FIRST + 10 * MESSAGES * 1000
 const QUEUES = ['deliveries', 'webhookDeliveries', 'inboundDeliveries'] as const
@@ -57,6 +77,7 @@ const CALLS: Record<string, (store: Store) => Promise<unknown>> = {
   'domains.remove': ({ domains }) => domains.remove('dom_100', FIRST),
   'idempotency.find': ({ idempotency }) => idempotency.find(ORGANIZATION, new Uint8Array(32), 0),
   'idempotency.prune': ({ idempotency }) => idempotency.prune(FIRST + 4_000_000, 20),
+  ...outboundCalls(),
   ...inboundCalls(),
   'queues.waiting': ({ queues }) => queues.waiting(LATE),
   'workers.ended': ({ workers }) => workers.ended('another'),
@@ -73,6 +94,83 @@ const CALLS: Record<string, (store: Store) => Promise<unknown>> = {
   },
   checkWritable: (store) => store.checkWritable(),
   'maintain removed': (store) => store.maintain('removed', () => true),
+}
+
+/** Calls about outbound mail. */
+function outboundCalls(): typeof CALLS {
+  const records = createRecords()
+  const volume = { organizationId: ORGANIZATION, month: '2026-11', count: 1, limit: 1_000_000 }
+  const accepted = (change: Parameters<typeof records.accepted>[0] = {}) =>
+    records.accepted({ organizationId: ORGANIZATION, domainId: 'dom_0', tags: ['tag1'], ...change })
+  const scheduled = accepted({ status: 'scheduled', scheduledAt: LATE })
+  const request = { now: LATE, limit: 20, worker: 'worker', freeFor: () => 20 }
+  const over = idOf('msg', MESSAGES / 2)
+  const bounced = idOf('dlv', MESSAGES / 2)
+  const event = () => records.event({ organizationId: ORGANIZATION, domainId: 'dom_0', messageId: over })
+  const opened = { deliveryId: bounced, kind: 'opened' as const, machine: false, suppression: null, now: LATE }
+  return {
+    'messages.accept': ({ messages }) =>
+      Promise.all(
+        [scheduled, ...Array.from({ length: 30 }, () => accepted())].map((each) =>
+          messages.accept([each], volume, records.remember({ organizationId: ORGANIZATION })),
+        ),
+      ),
+    'messages.get': ({ messages }) => messages.get(over),
+    'messages.content': ({ messages }) => messages.content(over),
+    'messages.deliveries': ({ messages }) => messages.deliveries(over),
+    'messages.attempts': ({ messages }) => messages.attempts(over),
+    'messages.volume': ({ messages }) => messages.volume(ORGANIZATION, '2026-11'),
+    'messages.volumes': ({ messages }) => messages.volumes(ORGANIZATION),
+    'messages.reschedule': ({ messages }) => messages.reschedule(scheduled.message.id, LATE + 1, LATE - 1),
+    'messages.cancel': ({ messages }) => messages.cancel(scheduled.message.id, LATE - 1),
+    'deliveries.get': ({ deliveries }) => deliveries.get(bounced),
+    'deliveries.content': ({ deliveries }) => deliveries.content(over),
+    'deliveries.reports': ({ deliveries }) => deliveries.reports(over),
+    'deliveries.recordLate': ({ deliveries }) =>
+      deliveries.recordLate(lateBounce(bounced, records.report(), 'bounced', { events: [event()] })),
+    'deliveries.recordEngagement': ({ deliveries }) => deliveries.recordEngagement({ ...opened, event: event() }),
+    'deliveries.unsubscribable': ({ deliveries }) => deliveries.unsubscribable(idOf('dlv', 1_000_000_000 + MESSAGES)),
+    'deliveries.claimExpired': ({ deliveries }) => deliveries.claimExpired({ now: LATE, limit: 20, worker: 'worker' }),
+    'deliveries.claimDue': async ({ deliveries }) => {
+      const claims = await claimDue(deliveries, request)
+      if (claims.length < 20) throw new Error(`${claims.length} of 20 claims`)
+      await Promise.all(
+        claims.slice(0, 10).map((each, at) => {
+          const record = recordOf(each, at < 5 ? DEFERRED : BOUNCED, { events: [event()], now: LATE })
+          return deliveries.record({ ...record, suppression: records.suppression({ email: `${at}@dest.example` }) })
+        }),
+      )
+      const held = claims
+        .slice(10, 15)
+        .map(({ delivery: { id, attempts }, worker }) => ({ id, attempt: attempts, worker }))
+      await deliveries.release(held, LATE)
+      await deliveries.endLeases('worker', new Set(), LATE)
+      await deliveries.endFutureWaits(LATE)
+    },
+    'events.append': ({ events }) => events.append([event(), event()]),
+    'events.appendSample': ({ events }) => events.appendSample(event(), 'whk_0', '2026-11'),
+    'webhookDeliveries.claimDue': async ({ webhookDeliveries }) => {
+      const claims = await claimDue(webhookDeliveries, request)
+      if (claims.length < 20) throw new Error(`${claims.length} of 20 claims`)
+      await Promise.all(
+        claims.map(({ id, worker }, at) =>
+          webhookDeliveries.record({
+            deliveryId: id,
+            worker,
+            attempt: postAttempt(),
+            status: at < 5 ? 'delivered' : 'pending',
+            nextAttemptAt: at < 5 ? null : LATE + 60_000,
+            pauseReason: null,
+            now: LATE,
+          }),
+        ),
+      )
+    },
+    'webhookDeliveries.get': ({ webhookDeliveries }) => webhookDeliveries.get(idOf('whd', MESSAGES)),
+    'webhookDeliveries.retry': ({ webhookDeliveries }) => webhookDeliveries.retry(idOf('whd', MESSAGES), LATE),
+    'webhookDeliveries.replay': ({ webhookDeliveries }) =>
+      webhookDeliveries.replay('whk_0', { from: FIRST, before: LATE, type: null, afterEvent: null }, 100, LATE),
+  }
 }
 
 /** Calls about inbound mail. */
@@ -275,7 +373,7 @@ describeWithPostgres('statements for PostgreSQL', () => {
     })
     dataDir = mkdtempSync(join(tmpdir(), 'postrider-store-'))
     const url = await postgres.createDatabase('mail')
-    const open = () => openPostgresStore({ url, dataDir, now: FIRST })
+    const open = () => openPostgresStore({ url, dataDir, now: FIRST, plans: () => LIMITED })
     const empty = await open()
     for (const statement of mailOf(MESSAGES)) postgres.psql(statement, 'mail')
     const records = createRecords()
@@ -308,7 +406,7 @@ describeWithPostgres('statements for PostgreSQL', () => {
     const scans = plans.filter(({ plan }) => nodesOf(plan).some((node) => isSequential(node, sizes)))
     const isAllowed = (statement: string) => MAY_SCAN.some((each) => each.test(statement))
     expect(scans.map(({ statement }) => statement).filter((statement) => !isAllowed(statement))).toEqual([])
-    expect(scans.map(({ statement }) => statement).filter(isAllowed)).toHaveLength(MAY_SCAN.length)
+    for (const exception of MAY_SCAN) expect(scans.some(({ statement }) => exception.test(statement))).toBe(true)
   })
 
   test('no statement reads many rows', () => {
