@@ -130,7 +130,9 @@ function faultOf(file: string, { specifier, values }: Import): string | null {
   const to = moduleOf(target)
   const wanted = `${from} may not use ${target}`
 
-  if (target === OPEN_STORE && !['server', 'cli'].includes(from) && !(from === 'storage' && isTypeOnly)) {
+  // Files of storage use only types of it, but for the one that chooses a backend.
+  const isOfStorage = from === 'storage' && (isTypeOnly || file === OPEN_STORE[0])
+  if (OPEN_STORE.includes(target) && !['server', 'cli'].includes(from) && !isOfStorage) {
     return `${wanted}: only server and cli open the store`
   }
   if (from === to || (MACHINE.includes(from) && MACHINE.includes(to))) return null
@@ -149,7 +151,7 @@ function faultOf(file: string, { specifier, values }: Import): string | null {
   return null
 }
 
-const OPEN_STORE = 'storage/sqlite/open.ts'
+const OPEN_STORE = ['storage/open.ts', 'storage/sqlite/open.ts', 'storage/postgres/open.ts']
 const DRIVER = 'storage/sqlite/driver.ts'
 const STORE = 'storage/store.ts'
 /** The only run-time export of store.ts: the error that every method may throw. */

@@ -3,7 +3,7 @@ import { type Config, loadConfigFile, planNamed, type Setting } from '../config/
 import { systemClock } from '../os/clock.ts'
 import { createLog } from '../os/log.ts'
 import { systemRandom } from '../os/random.ts'
-import { openStore } from '../storage/sqlite/open.ts'
+import { openStore } from '../storage/open.ts'
 import type { Store } from '../storage/store.ts'
 import { CommandFailure, configFailure, toFailure, usageFault } from './failure.ts'
 import { localUser } from './local-user.ts'
@@ -49,9 +49,16 @@ export async function withStore<T>(
 ): Promise<T> {
   const user = localUser()
   becomeOwnerOf(config.dataDir)
-  const { dataDir, storage } = config
+  const { dataDir, database, storage } = config
   const plans = planNamed(config) // limits apply to the operator's commands too
-  const opening = openStore({ dataDir, now: systemClock.now(), minFreeBytes: storage.minFreeBytes, plans })
+  const opening = openStore({
+    dataDir,
+    databaseUrl: database.url,
+    now: systemClock.now(),
+    minFreeBytes: storage.minFreeBytes,
+    plans,
+    node: { isCommand: true },
+  })
   const store = await opening.catch((thrown: unknown) => {
     const failure = toFailure(thrown)
     throw failure === null ? thrown : new CommandFailure(`data_dir ${dataDir}: ${failure.message}`, failure.code)
@@ -64,6 +71,12 @@ export async function withStore<T>(
     operator.close()
     await store.close()
   }
+}
+
+/** Throws CommandFailure if the config names a PostgreSQL database: `command` works on the data directory. */
+export function requireSqlite({ database }: Config, command: string): void {
+  if (database.url === '') return
+  throw usageFault(`${command} supports SQLite only. For PostgreSQL, use the tools of the database.`)
 }
 
 /** Switches root to the owner of the data directory for the rest of the process: a file owned by root there would keep

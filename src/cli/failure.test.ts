@@ -12,7 +12,7 @@ const faults = [
 ]
 
 test('exit codes are those of the man page', () => {
-  expect(EXIT).toEqual({ done: 0, failed: 1, usage: 2, inUse: 3, interrupted: 130 })
+  expect(EXIT).toEqual({ done: 0, failed: 1, usage: 2, inUse: 3, replaced: 4, interrupted: 130 })
 })
 
 test.each<[string, unknown, string, number]>([

@@ -6,7 +6,7 @@ import { StoreMismatch } from '../storage/errors.ts'
 import { StoreDamaged, StoreUnavailable } from '../storage/store.ts'
 
 /** Exit codes of commands; the man page lists them. 130 means Ctrl-C (128 + SIGINT). */
-export const EXIT = { done: 0, failed: 1, usage: 2, inUse: 3, interrupted: 130 } as const
+export const EXIT = { done: 0, failed: 1, usage: 2, inUse: 3, replaced: 4, interrupted: 130 } as const
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT]
 
 /** A command that failed: the message for standard error and the exit code. All commands throw it if the config is

@@ -25,7 +25,14 @@ export async function serve({ config: file, behindProxy }: { config: string; beh
   const log = createLog({ clock: systemClock, ...config.log })
   const ended = Promise.withResolvers<number>()
 
-  const opening = startServer(config, { log, settings })
+  const opening = startServer(config, {
+    log,
+    settings,
+    onReplaced: () => {
+      flushLog()
+      process.exit(EXIT.replaced)
+    },
+  })
   // A signal during the start takes effect when the start is complete: a server cannot stop before.
   onSignals({
     terminate: async () => {

@@ -131,6 +131,13 @@ export const smarthost = {
   fromText: asItIs,
 }
 
+/** '' means none. */
+export const databaseUrl = {
+  expected: 'postgres://user:password@host:port/database (percent-encoded), or "" for SQLite',
+  schema: z.string().regex(/^(postgres(ql)?:\/\/[^\s]{1,2000})?$/),
+  fromText: asItIs,
+}
+
 /** SHA-256 with or without colons; normalized to 64 hexadecimal digits. */
 export const fingerprints = {
   expected: 'a list of SHA-256 fingerprints, 64 hexadecimal digits each, with or without colons',

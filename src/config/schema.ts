@@ -202,6 +202,25 @@ and /readyz reports it; queued mail is still processed. 0 disables the check.`,
       fallback: 200_000_000,
     }),
   }),
+  database: section('Database. Experimental, not for production: several nodes on one PostgreSQL.', {
+    url: key(kinds.databaseUrl, {
+      about: `PostgreSQL 15 or newer, instead of the SQLite file in data_dir: postgres://user:password@host:port/database. Separate
+several hosts with commas; Postrider uses the one that accepts writes. Percent-encode user and password. Empty: SQLite.`,
+      fallback: '',
+      isSecret: true,
+    }),
+  }),
+  cluster: section('This node among others on the same PostgreSQL.', {
+    name: key(kinds.text, {
+      about: 'Name of this node in lists and logs. Empty: the hostname.',
+      fallback: '',
+    }),
+    takeover_seconds: key(kinds.whole(3, 600), {
+      about: 'Time without a sign of life after which the other nodes end a node and continue its work.',
+      unit: 'seconds',
+      fallback: 10,
+    }),
+  }),
   http: section('API, dashboard, and tracking and unsubscribe links.', {
     listen: key(kinds.listen, {
       about: 'Address for plain HTTP, or "off". Use it on this machine or behind a TLS proxy.',

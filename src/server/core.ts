@@ -25,6 +25,8 @@ export interface StartOptions {
   settings?: () => readonly Setting[]
   clock?: WallClock
   random?: Random
+  /** Another node ended this one: the process must end at once. */
+  onReplaced?: () => void
   /** Overrides how long a job may occupy its thread. */
   computeMs?: number
 }
@@ -86,6 +88,7 @@ export async function openCore(config: Config, options: StartOptions, rollback: 
     log,
     mailLog,
     rollback,
+    onReplaced: options.onReplaced ?? (() => {}),
   })
   const { store, lookups } = resources
   const https = openHttps(config, { lookups, userAgent: USER_AGENT, log, onEvent: metrics.pools.onEvent })

@@ -14,8 +14,9 @@ import type { Notifier } from '../os/notifier.ts'
 import type { Random } from '../os/random.ts'
 import { journalFolder } from '../outbound/journal/delivered-journal.ts'
 import { recordDelivered } from '../outbound/journal/record-delivered.ts'
-import { openStore } from '../storage/sqlite/open.ts'
+import { openStore } from '../storage/open.ts'
 import type { Store } from '../storage/store.ts'
+import { VERSION } from '../version.ts'
 import type { Rollback } from './rollback.ts'
 
 /** The open store, the secrets kept in it, and DNS resolvers: what every other part of the server uses. */
@@ -50,13 +51,22 @@ export interface ResourcesDeps {
   mailLog: MailLog
   /** Receives the steps that close the resources, also if opening fails. */
   rollback: Rollback
+  /** Another node ended this one: the process must end at once. */
+  onReplaced: () => void
 }
 
 /** Opens the store, recovers what a stop or crash left unfinished, and creates secrets and resolvers. Rejects with the
  *  store's error. */
 export async function openResources(config: Config, deps: ResourcesDeps): Promise<Resources> {
-  const { notifier, clock, random, mintId, metrics, publicUrl, log, mailLog, rollback } = deps
-  const { store, eventStream } = await openStoreWithEvents(config, { notifier, clock, metrics, log, rollback })
+  const { notifier, clock, random, mintId, metrics, publicUrl, log, mailLog, rollback, onReplaced } = deps
+  const { store, eventStream } = await openStoreWithEvents(config, {
+    notifier,
+    clock,
+    metrics,
+    log,
+    rollback,
+    onReplaced,
+  })
   const workerId = randomUUID()
   await recordDelivered(journalFolder(config.dataDir), {
     deliveries: store.deliveries,
@@ -105,11 +115,13 @@ async function openStoreWithEvents(
     metrics,
     log,
     rollback,
-  }: Pick<ResourcesDeps, 'notifier' | 'clock' | 'metrics' | 'log' | 'rollback'>,
+    onReplaced,
+  }: Pick<ResourcesDeps, 'notifier' | 'clock' | 'metrics' | 'log' | 'rollback' | 'onReplaced'>,
 ): Promise<{ store: Store; eventStream: EventStream }> {
   const steps: string[] = []
   const store = await openStore({
     dataDir: config.dataDir,
+    databaseUrl: config.database.url,
     now: clock.now(),
     commitListener: {
       ...metrics,
@@ -121,6 +133,16 @@ async function openStoreWithEvents(
     plans: planNamed(config),
     onUpgrade: (taken) => steps.push(...taken),
     onTorn: (bytes) => log.warn('incomplete transaction at the end of the database log discarded', { bytes }),
+    node: {
+      name: config.cluster.name || config.hostname,
+      version: VERSION,
+      takeoverMs: config.cluster.takeoverSeconds * 1000,
+      onEnded: () => {
+        log.error('another node ended this one', { name: config.cluster.name || config.hostname })
+        onReplaced()
+      },
+      onWork: (queue) => notifier.notify(WORK[queue]),
+    },
   })
   rollback.push(() => store.close())
   const { on } = notifier
@@ -158,6 +180,13 @@ async function endLeasesOfEndedWorkers(store: Store, workerId: string, now: numb
   }
 }
 const NOTHING: ReadonlySet<string> = new Set()
+
+/** Notifications for the schedulers when another node wrote something that is due here. */
+const WORK = {
+  deliveries: 'deliveries',
+  webhookDeliveries: 'webhook deliveries',
+  inboundDeliveries: 'inbound deliveries',
+} as const
 
 /** How often to look for events of other processes, such as a test message sent from the command line. */
 const EVENT_POLL_MS = 1_000

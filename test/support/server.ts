@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startZone, type Zone } from '../../src/cli/try/zone-server.ts'
@@ -344,6 +344,7 @@ async function listens(address: string): Promise<string[]> {
 
 /** Rows with an unreleased lease. The server has closed the file, so it may be opened. */
 function leases(dataDir: string): string[] {
+  if (!existsSync(join(dataDir, 'postrider.db'))) return [] // it uses PostgreSQL
   const db = connect(join(dataDir, 'postrider.db'), { busyTimeoutMs: 0, readonly: true })
   const held = ['deliveries', 'webhook_deliveries'].flatMap((table) => {
     const count = db.prepare(`select count(*) from ${table} where worker is not null`).pluck().get() as number

@@ -1,6 +1,6 @@
 import type { Attempt, Delivery } from '../../model/delivery.ts'
 import { iso } from '../../model/event.ts'
-import type { Message } from '../../model/message.ts'
+import { type Message, messageStatus } from '../../model/message.ts'
 import type { Report } from '../../model/report.ts'
 import { pathParameter } from '../../net/path-parameter.ts'
 import type { Store } from '../../storage/store.ts'
@@ -20,7 +20,8 @@ export function messageRecord(message: Message, deliveries: readonly Delivery[])
   return {
     id: message.id,
     mode: message.mode,
-    status: message.status,
+    // Of these deliveries: an attempt may have ended since the message was read.
+    status: messageStatus(deliveries.map(({ status }) => status)),
     from: message.from,
     to: message.to,
     cc: message.cc,

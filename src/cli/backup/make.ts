@@ -9,7 +9,7 @@ import { errorCode, messageOf } from '../../os/thrown.ts'
 import { type Copied, copyDatabase } from '../../storage/sqlite/copy.ts'
 import { describeDatabase } from '../../storage/sqlite/inspect.ts'
 import { VERSION } from '../../version.ts'
-import { requireConfig } from '../cli-context.ts'
+import { requireConfig, requireSqlite } from '../cli-context.ts'
 import { CommandFailure } from '../failure.ts'
 import { print, printError } from '../print.ts'
 import { hashOf, writeArchive } from './archive.ts'
@@ -33,6 +33,7 @@ export async function backup(
   options: { config: string; key: boolean; keep?: number; json?: true },
 ): Promise<void> {
   const config = requireConfig(options.config)
+  requireSqlite(config, 'backup')
   const madeAt = systemClock.now()
   const target = targetOf(to, { madeAt, dataDir: config.dataDir, keep: options.keep })
   lowerPriority()

@@ -5,7 +5,7 @@ import { readConfig } from '../../config/load.ts'
 import { systemClock } from '../../os/clock.ts'
 import { LOCK_FILE, lockDataDir } from '../../storage/sqlite/lock.ts'
 import { openStore } from '../../storage/sqlite/open.ts'
-import { requireConfig } from '../cli-context.ts'
+import { requireConfig, requireSqlite } from '../cli-context.ts'
 import { CommandFailure, configFailure, EXIT, usageFault } from '../failure.ts'
 import { makeFolder, writeNew } from '../init-files.ts'
 import { asOwnerOf, type Owner, ownerOf, requireSafePath } from '../owner-rights.ts'
@@ -121,7 +121,11 @@ interface Place extends RestoredPlace {
  *  is the backup's config, to be installed if there is none and it names the same folder. */
 async function placeFor(archive: Archive, options: Options, ask: Prompt | null): Promise<RestoredPlace> {
   const to = options.to === undefined ? null : resolve(options.to)
-  if (existsSync(options.config)) return { dataDir: to ?? requireConfig(options.config).dataDir, newConfig: null }
+  if (existsSync(options.config)) {
+    const config = requireConfig(options.config)
+    requireSqlite(config, 'restore')
+    return { dataDir: to ?? config.dataDir, newConfig: null }
+  }
   const text = archive.small.find(({ name }) => name === CONFIG_FILE)?.bytes.toString()
   if (to !== null) {
     if (text === undefined) return { dataDir: to, newConfig: null }

@@ -2,7 +2,8 @@ import { queueOf } from '../../model/delivery.ts'
 import type { Event } from '../../model/event.ts'
 import { isFinal } from '../../model/message.ts'
 import { messageStoredBytes } from '../../model/stored-bytes.ts'
-import { suppressionKey } from '../../model/suppression.ts'
+import { type SuppressionReason, suppressionKey } from '../../model/suppression.ts'
+import type { CommitListener } from '../commit-listener.ts'
 import type { DueIndex } from '../due-index.ts'
 import type { MailCounts } from '../mail-counts.ts'
 import { createSenderAddress, packRecipients } from '../message-rows.ts'
@@ -21,7 +22,7 @@ import { addEngagement, addMarks, addOutcomeRows, type Engaged, type Mark, type 
 import type { Places } from './places.ts'
 import type { SearchRanges } from './search-ranges.ts'
 import { foldedSubject, searchVector } from './search-words.ts'
-import { suppressInside } from './suppressions.ts'
+import { suppressAll } from './suppressions.ts'
 import type { Statements } from './transactions.ts'
 import { type Counted, keyOf, type Usage } from './usage.ts'
 
@@ -114,6 +115,17 @@ const addEvents = insertInto<NewEvent>('events', {
   body: ['text', ({ body }) => body],
 })
 
+/** Reports a commit to the listener. */
+function report(
+  listener: CommitListener | undefined,
+  { ms, suppressed, events }: { ms: number; suppressed: readonly SuppressionReason[]; events: readonly Event[] },
+): void {
+  if (listener === undefined) return
+  listener.committed(ms)
+  for (const reason of suppressed) listener.suppressed(reason)
+  if (events.length > 0) listener.happened?.(new Set(events.map(({ organizationId }) => organizationId)))
+}
+
 /** A later lane begins behind this place. */
 const REACHED = 'update lanes set written_to = $2::bigint where id = $1::int'
 
@@ -126,6 +138,7 @@ export function createCollector(inside: {
   dueIndex: DueIndex
   searchRanges: SearchRanges
   eventKinds: EventKinds
+  commitListener: CommitListener | undefined
 }): (statements: Statements) => Collected {
   const { places, counts, usage } = inside
   const senderAddressOf = createSenderAddress()
@@ -146,6 +159,8 @@ export function createCollector(inside: {
     const records: Remember[] = []
     const sums = new Map<string, Counted & { by: number }>()
     const following: (() => void)[] = []
+    let suppressed: readonly SuppressionReason[] = []
+    const beganAt = performance.now()
 
     const use: Additions['use'] = (organizationId, counter, by, period = '') => {
       const key = keyOf({ organizationId, counter, period })
@@ -219,7 +234,9 @@ export function createCollector(inside: {
         eventKinds.write(statements),
         events.length === 0 ? 0 : statements.run(REACHED, [statements.laneId, events.at(-1)?.place]),
         fanOut.write(statements),
-        suppressInside(statements, suppressions),
+        suppressAll(statements, suppressions).then((reasons) => {
+          suppressed = reasons
+        }),
         rememberAll(statements, records),
         addStats(statements, stats),
         addOutcomes(statements, counted),
@@ -231,6 +248,7 @@ export function createCollector(inside: {
         if (nextAttemptAt !== null) inside.dueIndex.offer(queue, nextAttemptAt)
       }
       for (const work of following) work()
+      report(inside.commitListener, { ms: performance.now() - beganAt, suppressed, events })
       searchRanges.committed()
       eventKinds.committed()
       fanOut.committed()

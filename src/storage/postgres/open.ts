@@ -1,5 +1,6 @@
 import { type Plan, UNLIMITED_PLAN } from '../../model/organization.ts'
 import { tableOf } from '../../os/records.ts'
+import type { CommitListener } from '../commit-listener.ts'
 import { createDueIndex } from '../due-index.ts'
 import type { Encryption } from '../encryption.ts'
 import { firstEncryption, knownEncryption, proofOf } from '../encryption-key.ts'
@@ -74,9 +75,10 @@ export async function openPostgresStore(options: {
   now: number
   plans?: (name: string) => Plan
   onUpgrade?: (steps: readonly string[]) => void
+  commitListener?: CommitListener
   node?: NodeOptions
 }): Promise<Store> {
-  const { url, dataDir, now, plans = () => UNLIMITED_PLAN, onUpgrade } = options
+  const { url, dataDir, now, plans = () => UNLIMITED_PLAN, onUpgrade, commitListener } = options
   const { name = '', version = '', takeoverMs = TAKEOVER_MS, isCommand = false, onEnded, onWork } = options.node ?? {}
   const address = parseDatabaseUrl(url)
   const open = (name: string, settings = {}) => connect({ address, name: `postrider ${name}`, settings })
@@ -200,6 +202,7 @@ export async function openPostgresStore(options: {
       dueIndex: due.deliveries,
       searchRanges: createSearchRanges(),
       eventKinds: createEventKinds(),
+      commitListener,
     }),
   })
   const large = createLargeContents(largeContents)

@@ -1,4 +1,4 @@
-import type { Suppression } from '../../model/suppression.ts'
+import type { Suppression, SuppressionReason } from '../../model/suppression.ts'
 import { idBefore, toPage } from '../page.ts'
 import type { Suppressions } from '../store.ts'
 import { numberArray, textArray } from './arrays.ts'
@@ -15,12 +15,12 @@ const ADD = `with added as (
     insert into suppressions (id, organization_id, domain_id, email, reason, message_id, created_at, evidence, mode)
     select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bigint[],
       $8::text[], $9::text[])
-    on conflict (organization_id, email, domain_id, mode) do nothing returning organization_id),
+    on conflict (organization_id, email, domain_id, mode) do nothing returning organization_id, reason),
   counted as (
     insert into usage as present (organization_id, name, period, lane_id, used)
     select organization_id, 'suppressions', '', $10::int, count(*) from added group by 1
     on conflict (organization_id, name, period, lane_id) do update set used = present.used + excluded.used)
-  select from added`
+  select reason from added`
 // One lookup of the index for each.
 const PRESENT = `select ${COLUMNS} from suppressions
   where (organization_id, email, domain_id, mode) in (
@@ -37,6 +37,16 @@ const REMOVE = 'delete from suppressions where id = any($1::text[])'
 export function suppressInside(statements: Statements, suppressions: readonly Suppression[]): Promise<number> {
   const { run, laneId } = statements
   return suppressions.length === 0 ? Promise.resolve(0) : run(ADD, [...columnsOf(suppressions), laneId])
+}
+
+/** The same → the reasons of the new ones. */
+export async function suppressAll(
+  { query, laneId }: Statements,
+  suppressions: readonly Suppression[],
+): Promise<SuppressionReason[]> {
+  if (suppressions.length === 0) return []
+  const rows = await query<{ reason: SuppressionReason }>(ADD, [...columnsOf(suppressions), laneId])
+  return rows.map(({ reason }) => reason)
 }
 
 export function postgresSuppressions(

@@ -1,15 +1,7 @@
 import type { SuppressionReason } from '../../model/suppression.ts'
+import type { CommitListener } from '../commit-listener.ts'
 import type { AppendInside } from './fan-out.ts'
 import type { SuppressInside } from './suppressions.ts'
-
-/** Called after a commit is durable. No method may throw. */
-export interface CommitListener {
-  /** Duration of one transaction of the writer, in ms. */
-  committed(ms: number): void
-  suppressed(reason: SuppressionReason): void
-  /** These organizations have new events. */
-  happened?(organizationIds: ReadonlySet<string>): void
-}
 
 /** Collects what a transaction writes and reports it after the commit. */
 export function createCommitReports(commitListener: CommitListener | undefined) {

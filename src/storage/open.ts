@@ -1,0 +1,30 @@
+import type { Plan } from '../model/organization.ts'
+import type { CommitListener } from './commit-listener.ts'
+import { type NodeOptions, openPostgresStore } from './postgres/open.ts'
+import { openStore as openSqliteStore } from './sqlite/open.ts'
+import type { Store } from './store.ts'
+
+export interface OpenOptions {
+  dataDir: string
+  /** URL of a PostgreSQL database; '' = the SQLite file in the data directory. */
+  databaseUrl: string
+  now: number
+  plans: (name: string) => Plan
+  /** Of the disk of the data directory; new mail is refused below it. SQLite only. */
+  minFreeBytes: number
+  commitListener?: CommitListener
+  onUpgrade?: (steps: readonly string[]) => void
+  /** In the process that serves: the size of an unfinished change at the end of SQLite's log. */
+  onTorn?: (bytes: number) => void
+  /** PostgreSQL only. */
+  node?: NodeOptions
+}
+
+/** Opens the store of the config: SQLite, or PostgreSQL if there is a URL. Rejects as openPostgresStore and the openStore
+ *  of SQLite. */
+export function openStore({ databaseUrl, minFreeBytes, onTorn, node, ...options }: OpenOptions): Promise<Store> {
+  if (databaseUrl === '') {
+    return openSqliteStore({ ...options, minFreeBytes, ...(onTorn === undefined ? {} : { onTorn }) })
+  }
+  return openPostgresStore({ ...options, url: databaseUrl, ...(node === undefined ? {} : { node }) })
+}
