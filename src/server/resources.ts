@@ -123,6 +123,7 @@ async function openStoreWithEvents(
     dataDir: config.dataDir,
     databaseUrl: config.database.url,
     now: clock.now(),
+    clock: clock.now,
     commitListener: {
       ...metrics,
       happened: (organizationIds) => {

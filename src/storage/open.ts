@@ -9,6 +9,8 @@ export interface OpenOptions {
   /** URL of a PostgreSQL database; '' = the SQLite file in the data directory. */
   databaseUrl: string
   now: number
+  /** Clock in ms UTC; the system's by default. PostgreSQL only. */
+  clock?: () => number
   plans: (name: string) => Plan
   /** Of the disk of the data directory; new mail is refused below it. SQLite only. */
   minFreeBytes: number
@@ -22,9 +24,10 @@ export interface OpenOptions {
 
 /** Opens the store of the config: SQLite, or PostgreSQL if there is a URL. Rejects as openPostgresStore and the openStore
  *  of SQLite. */
-export function openStore({ databaseUrl, minFreeBytes, onTorn, node, ...options }: OpenOptions): Promise<Store> {
+export function openStore({ databaseUrl, minFreeBytes, onTorn, clock, node, ...options }: OpenOptions): Promise<Store> {
   if (databaseUrl === '') {
     return openSqliteStore({ ...options, minFreeBytes, ...(onTorn === undefined ? {} : { onTorn }) })
   }
-  return openPostgresStore({ ...options, url: databaseUrl, ...(node === undefined ? {} : { node }) })
+  const given = { ...(clock === undefined ? {} : { clock }), ...(node === undefined ? {} : { node }) }
+  return openPostgresStore({ ...options, url: databaseUrl, ...given })
 }

@@ -49,6 +49,8 @@ export interface Queue {
   load(queries: Queries, slots: ReadonlySet<number>): Promise<void>
   /** Drops the keys of slots that this node does not own. */
   dropForeign(): void
+  /** As ClaimQueue.endLeases. */
+  endLeases(lane: MailLane, worker: string, underWay: ReadonlySet<string>, now: number): Promise<number>
   /** Claims that ended. */
   finished(ids: Iterable<string>): void
   /** True if no claim of this node in the slot is under way, as far as it knows. */
@@ -112,6 +114,20 @@ export function createQueue(
   const makeDue = `update ${table} q set due_at = $2::bigint
     from unnest($1::text[]) as wrong (id) where q.id = wrong.id and ${isFuture} returning q.key`
 
+  const endLeases: Queue['endLeases'] = (lane, worker, present, now) =>
+    lane.perform(async ({ statements, add }) => {
+      const rows = await statements.query<DueTime & { id: string }>(end, [worker, now, textArray([...present])])
+      if (present.size === 0) {
+        noted.delete(worker)
+        await statements.run(forget, [worker])
+      }
+      add.afterCommit(() => {
+        if (present.size === 0) noted.delete(worker)
+        finished(rows.map(({ id }) => id))
+        for (const { key, at } of rows) dueIndex.offer(key, at)
+      })
+      return rows.length
+    })
   const finished = (ids: Iterable<string>) => {
     for (const id of ids) underWay.delete(id)
   }
@@ -182,6 +198,7 @@ export function createQueue(
     },
     dropForeign: () => dueIndex.keep((key) => share.owns(slotOf(key))),
     finished,
+    endLeases,
     isIdle: (slot) => !underWay.values().some((each) => each === slot),
     methods: (lane, queries, isActive = () => true) => {
       let looked = ''
@@ -209,20 +226,7 @@ export function createQueue(
               for (const { key } of rows) dueIndex.offer(key, dueAt)
             })
           }),
-        endLeases: (worker, present, now) =>
-          lane.perform(async ({ statements, add }) => {
-            const rows = await statements.query<DueTime & { id: string }>(end, [worker, now, textArray([...present])])
-            if (present.size === 0) {
-              noted.delete(worker)
-              await statements.run(forget, [worker])
-            }
-            add.afterCommit(() => {
-              if (present.size === 0) noted.delete(worker)
-              finished(rows.map(({ id }) => id))
-              for (const { key, at } of rows) dueIndex.offer(key, at)
-            })
-            return rows.length
-          }),
+        endLeases: (worker, present, now) => endLeases(lane, worker, present, now),
         endFutureWaits: async (now) => {
           const [row] = await queries.query<{ last: string | null; size: number; wrong: string | null }>(future, [
             looked,

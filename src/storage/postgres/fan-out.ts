@@ -11,10 +11,11 @@ import type { Queries, Statements } from './transactions.ts'
 import type { MirroredWebhook } from './webhooks.ts'
 
 const PENDING = 'select distinct organization_id as id from fan_outs'
+// Locked, since several nodes may continue with the events of a node that ended.
 const NEXT_OF = `select f.place::float8 as place, f.targets_digest as digest, f.next, e.id, e.type,
     e.created_at::float8 as "createdAt", e.mode, e.domain_id as "domainId"
   from fan_outs f join events e on e.id = f.event_id
-  where f.organization_id = $1 order by f.place limit $2`
+  where f.organization_id = $1 order by f.place limit $2 for update of f`
 const TARGETS = 'select targets from fan_out_targets where organization_id = $1 and digest = $2'
 const MOVE = 'update fan_outs set next = $2 where organization_id = $1 and place = any($3::bigint[])'
 const DONE = 'delete from fan_outs where organization_id = $1 and place = any($2::bigint[])'

@@ -73,12 +73,14 @@ export async function openPostgresStore(options: {
   url: string
   dataDir: string
   now: number
+  /** Clock in ms UTC; the system's by default. */
+  clock?: () => number
   plans?: (name: string) => Plan
   onUpgrade?: (steps: readonly string[]) => void
   commitListener?: CommitListener
   node?: NodeOptions
 }): Promise<Store> {
-  const { url, dataDir, now, plans = () => UNLIMITED_PLAN, onUpgrade, commitListener } = options
+  const { url, dataDir, now, clock = Date.now, plans = () => UNLIMITED_PLAN, onUpgrade, commitListener } = options
   const { name = '', version = '', takeoverMs = TAKEOVER_MS, isCommand = false, onEnded, onWork } = options.node ?? {}
   const address = parseDatabaseUrl(url)
   const open = (name: string, settings = {}) => connect({ address, name: `postrider ${name}`, settings })
@@ -94,7 +96,7 @@ export async function openPostgresStore(options: {
       key: crypto.randomUUID(),
       name,
       version,
-      now: Date.now,
+      now: clock,
     })
   } finally {
     first.close()
@@ -168,6 +170,15 @@ export async function openPostgresStore(options: {
       },
     },
   )
+  /** What nodes that ended were working on is due again. */
+  const continueEnded = async () => {
+    for (const worker of await workers.endedNodes()) {
+      for (const queue of allQueues) await queue.endLeases(lane, worker, NONE, clock())
+    }
+    await fanOut.load(reads)
+  }
+  let known: readonly number[] = []
+  let lookAt = steadyNow() + LOOK_MS
   const cluster = createCluster({
     connect: () => open('beats'),
     queries: reads,
@@ -180,13 +191,21 @@ export async function openPostgresStore(options: {
       changed: () => writer.catchUp(),
       beat: async (liveNodes) => {
         await wakeUps.check()
+        if (isCommand) return
         const { taken, hasGiven } = await slots.balance(liveNodes)
         if (hasGiven) for (const queue of allQueues) queue.dropForeign()
         await loadSlots(taken)
+        const hasEnded = known.some((id) => !liveNodes.includes(id))
+        known = liveNodes
+        if (steadyNow() < lookAt && !hasEnded) return
+        lookAt = steadyNow() + (liveNodes.length > 1 ? LOOK_MS : LOOK_ALONE_MS)
+        await continueEnded()
+        await loadSlots(slots.all())
       },
       ended: () => onEnded?.(),
     },
   })
+  const workers = postgresWorkers(reads, node.id)
   const fanOut = createFanOut(mirrors.webhook, due.webhookDeliveries)
   const lane = createMailLane({
     connect: () => open('mail', INDEXES_ONLY),
@@ -252,7 +271,7 @@ export async function openPostgresStore(options: {
       routes: mirrors.inboundRoute,
       dueIndex: due.inboundDeliveries,
     }),
-    workers: postgresWorkers(reads, node.id),
+    workers,
     queues: postgresQueues(reads),
     held: postgresHeld(reads, lane, { writer, dueIndexes: due, fanOut }),
     mtaSts: postgresMtaSts(reads, writer),
@@ -269,7 +288,7 @@ export async function openPostgresStore(options: {
       if (what === 'recent') await mergeSearchIndex(reads)
       return false
     },
-    // Every group writes to `nodes`.
+    // Every group writes to `lanes`.
     checkWritable: () => lane.perform(async () => {}),
     close: async () => {
       await lane.close()
@@ -310,6 +329,11 @@ export interface NodeOptions {
 }
 
 const TAKEOVER_MS = 10_000
+/** How often a node looks for work of ended nodes, and for due times whose notification was lost; alone it wrote all of
+ *  them itself. */
+const LOOK_MS = 5_000
+const LOOK_ALONE_MS = 60_000
+const NONE: ReadonlySet<string> = new Set()
 
 const QUEUE_NAMES = ['deliveries', 'webhookDeliveries', 'inboundDeliveries'] as const
 export type QueueName = (typeof QUEUE_NAMES)[number]

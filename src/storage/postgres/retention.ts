@@ -63,7 +63,7 @@ const REMOVE_RANGES = `delete from search_ranges using (
 
 const EVENTS = `select id, place::float8 as place, created_at::float8 as "createdAt" from events
   where organization_id = $1 and created_at < $2 and (created_at, place) > ($3, $4)
-  order by created_at, place limit ${LOOKS}`
+  order by events.created_at, events.place limit ${LOOKS}`
 const WEBHOOK_DELIVERIES = `select id from webhook_deliveries where event_id = any($1::text[]) limit ${WEBHOOK_DELIVERIES_MAX}`
 const REMOVE_WEBHOOK_DELIVERIES = [
   'delete from webhook_attempts where delivery_id = any($1::text[])',

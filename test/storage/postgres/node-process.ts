@@ -8,6 +8,7 @@ const store = await openPostgresStore({
   url,
   dataDir,
   now: Number(now),
+  clock: () => Number(now),
   node: { name: 'child', takeoverMs: Number(takeoverMs), onEnded: () => process.exit(4) },
 })
 console.log('ready')
