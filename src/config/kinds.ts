@@ -133,7 +133,7 @@ export const smarthost = {
 
 /** '' means none. */
 export const databaseUrl = {
-  expected: 'postgres://user:password@host:port/database (percent-encoded), or "" for SQLite',
+  expected: 'postgres://, then user:password@host/database (percent-encoded), or "" for SQLite',
   schema: z.string().regex(/^(postgres(ql)?:\/\/[^\s]{1,2000})?$/),
   fromText: asItIs,
 }

@@ -204,8 +204,8 @@ and /readyz reports it; queued mail is still processed. 0 disables the check.`,
   }),
   database: section('Database. Experimental, not for production: several nodes on one PostgreSQL.', {
     url: key(kinds.databaseUrl, {
-      about: `PostgreSQL 15 or newer, instead of the SQLite file in data_dir: postgres://user:password@host:port/database. Separate
-several hosts with commas; Postrider uses the one that accepts writes. Percent-encode user and password. Empty: SQLite.`,
+      about: `PostgreSQL 15 or newer, instead of the SQLite file in data_dir. Format: postgres://, then user:password@host/database.
+Separate several hosts with commas; Postrider uses the one that accepts writes. Percent-encode user and password. Empty: SQLite.`,
       fallback: '',
       isSecret: true,
     }),

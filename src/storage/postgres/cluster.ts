@@ -86,7 +86,7 @@ export function createCluster(options: {
     if (version > configurationVersion()) await events.changed()
     await events.beat(live?.split(' ').map(Number) ?? [])
   }
-  const beat = async () => {
+  const beat = async (): Promise<Beat | null> => {
     const sentAt = nowMs()
     connection ??= await connect()
     const values = [node.id, places.passed(), configurationVersion(), takeoverMs]
@@ -97,16 +97,26 @@ export function createCluster(options: {
     if (answer === undefined) {
       isClosed = true
       events.ended()
-      return
+      return null
     }
     beatAt = sentAt
-    await learn(answer)
+    return answer
+  }
+  /** Beats do not wait for what follows from them: it reads queues, and waits for transactions of silent nodes. */
+  let learning: Promise<void> | null = null
+  const learnAside = (answer: Beat | null) => {
+    if (answer === null || learning !== null) return
+    learning = learn(answer)
+      .catch(() => {})
+      .then(() => {
+        learning = null
+      })
   }
   const loop = () => {
     timer = setTimeout(() => {
       // The next beat tries again.
       beating = beat()
-        .catch(() => {})
+        .then(learnAside, () => {})
         .then(loop)
     }, BEAT_MS)
     if (isClosed) clearTimeout(timer)
@@ -114,7 +124,8 @@ export function createCluster(options: {
 
   return {
     start: async () => {
-      await beat()
+      const answer = await beat()
+      if (answer !== null) await learn(answer)
       loop()
     },
     isSafe: () => nowMs() - beatAt < SAFE_PART * takeoverMs,
@@ -131,6 +142,7 @@ export function createCluster(options: {
       isClosed = true
       clearTimeout(timer)
       await beating
+      await learning
       connection?.close()
     },
   }

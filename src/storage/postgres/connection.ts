@@ -147,7 +147,7 @@ class OneConnection implements Connection {
 }
 
 /** Rejects with NoAnswer if `answer` does not come in time. */
-async function withinDeadline<T>(answer: Promise<T>, deadlineMs: number): Promise<T> {
+export async function withinDeadline<T>(answer: Promise<T>, deadlineMs: number): Promise<T> {
   const deadline = Promise.withResolvers<never>()
   const timer = setTimeout(() => deadline.reject(new NoAnswer(`no response within ${deadlineMs} ms`)), deadlineMs)
   try {

@@ -1,6 +1,6 @@
 import { SQL } from 'bun'
 import { isRecord } from '../../os/records.ts'
-import { type ConnectionOptions, driverOptions } from './connection.ts'
+import { type ConnectionOptions, driverOptions, withinDeadline } from './connection.ts'
 
 /** Wake-ups between nodes, sent after a commit. They may be lost: every node also looks by itself from time to time. */
 export interface WakeUps {
@@ -24,6 +24,9 @@ const CHANNEL = 'postrider'
 /** PostgreSQL refuses payloads of 8,000 bytes. */
 const PAYLOAD_MAX = 7_900
 const ASK_AGAIN = '*'
+const IS_STANDBY = 'select pg_is_in_recovery() as standby'
+/** Longest wait for that answer. */
+const CHECK_MS = 3_000
 const NOTIFY = 'select pg_notify($1, $2)'
 
 /** Listens and notifies over connections of its own, with `options` as for other connections. Connects with `check`. */
@@ -96,7 +99,7 @@ export function createWakeUps(options: ConnectionOptions, listener: WakeUpListen
 }
 
 async function isPrimary(sql: SQL): Promise<boolean> {
-  const [row] = await sql.unsafe<{ standby: boolean }[]>('select pg_is_in_recovery() as standby')
+  const [row] = await withinDeadline(sql.unsafe<{ standby: boolean }[]>(IS_STANDBY).execute(), CHECK_MS)
   return row?.standby === false
 }
 
