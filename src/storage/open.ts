@@ -1,6 +1,7 @@
 import type { Plan } from '../model/organization.ts'
 import type { CommitListener } from './commit-listener.ts'
-import { type NodeOptions, openPostgresStore } from './postgres/open.ts'
+import type { NodeOptions } from './postgres/distribution.ts'
+import { openPostgresStore } from './postgres/open.ts'
 import { openStore as openSqliteStore } from './sqlite/open.ts'
 import type { Store } from './store.ts'
 

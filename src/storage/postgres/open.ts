@@ -1,22 +1,18 @@
 import { type Plan, UNLIMITED_PLAN } from '../../model/organization.ts'
-import { tableOf } from '../../os/records.ts'
 import type { CommitListener } from '../commit-listener.ts'
-import { createDueIndex } from '../due-index.ts'
 import type { Encryption } from '../encryption.ts'
 import { firstEncryption, knownEncryption, proofOf } from '../encryption-key.ts'
 import { createMailCounts } from '../mail-counts.ts'
-import { slotOf, slotOfQueue } from '../slots.ts'
 import type { Store } from '../store.ts'
 import { createCollector } from './additions.ts'
 import { parseDatabaseUrl } from './address.ts'
 import { postgresApiKeys } from './api-keys.ts'
 import { createAuditRecorder, postgresAuditLog } from './audit-log.ts'
 import { postgresBlockedLinks } from './blocked-links.ts'
-import { createQueue, type QueueTable, type Share } from './claims.ts'
-import { createCluster } from './cluster.ts'
 import { type Connection, connect } from './connection.ts'
 import { createLargeContents } from './contents.ts'
 import { postgresDeliveries } from './deliveries.ts'
+import { createDistribution, type NodeOptions } from './distribution.ts'
 import { postgresDomains } from './domains.ts'
 import { createEventKinds } from './event-kinds.ts'
 import { postgresEventReading } from './event-list.ts'
@@ -41,11 +37,9 @@ import { postgresQuality } from './quality.ts'
 import { postgresQueues } from './queues.ts'
 import { createReads } from './reads.ts'
 import { postgresRetention } from './retention.ts'
-import { routedIndex } from './routed-index.ts'
 import { mergeSearchIndex } from './search-index.ts'
 import { createSearchRanges } from './search-ranges.ts'
 import { postgresSessions } from './sessions.ts'
-import { createSlotOwner } from './slot-owner.ts'
 import { postgresSnapshot } from './snapshot.ts'
 import { postgresStats } from './stats.ts'
 import { createStorageCount } from './stored-bytes.ts'
@@ -55,7 +49,6 @@ import { postgresTlsSessions } from './tls-sessions.ts'
 import { createTransactions } from './transactions.ts'
 import { createUsage } from './usage.ts'
 import { postgresUsage } from './usage-counts.ts'
-import { createWakeUps } from './wake-ups.ts'
 import { postgresWebhookDeliveries } from './webhook-deliveries.ts'
 import { postgresWebhookDeliveryReading } from './webhook-delivery-list.ts'
 import { postgresWebhooks } from './webhooks.ts'
@@ -81,7 +74,7 @@ export async function openPostgresStore(options: {
   node?: NodeOptions
 }): Promise<Store> {
   const { url, dataDir, now, clock = Date.now, plans = () => UNLIMITED_PLAN, onUpgrade, commitListener } = options
-  const { name = '', version = '', takeoverMs = TAKEOVER_MS, isCommand = false, onEnded, onWork } = options.node ?? {}
+  const { name = '', version = '', isCommand = false } = options.node ?? {}
   const address = parseDatabaseUrl(url)
   const open = (name: string, settings = {}) => connect({ address, name: `postrider ${name}`, settings })
   const first = await open('start')
@@ -115,102 +108,36 @@ export async function openPostgresStore(options: {
   const largeContents = createTransactions({ connect: connectTo('contents'), laneId: contentsLane, ...unplaced })
   const recorder = createAuditRecorder()
   const { accompany } = recorder
-  const announce = async (reached: number) => {
-    wakeUps.changed(reached)
-    await cluster.settled(reached)
-  }
-  const settingsVersion = node.configurationVersion
   const writer = createWriter(transactions, {
     reads,
     mirrors,
     accompany,
-    version: settingsVersion,
+    version: node.configurationVersion,
     mailSettled: () => lane.settled(),
-    announce,
+    announce: (version) => distribution.announce(version),
   })
   const usage = createUsage(mirrors.organization, plans)
   const remember = rememberInside
-  const steadyNow = () => performance.now()
-  const share: Share = {
-    nodeId: node.id,
-    owns: (slot) => slots.owns(slot),
-    mayClaim: (slot) => slots.owns(slot) && cluster.isSafe(),
-  }
-  const routed = (queue: keyof typeof QUEUES) => {
-    const index = createDueIndex()
-    const elsewhere = (key: string, at: number) => wakeUps.offer(queue, key, at)
-    return routedIndex(index, { slotOf: QUEUES[queue].slotOf, owns: share.owns, elsewhere })
-  }
-  const due = tableOf(QUEUE_NAMES, routed)
-  const queues = tableOf(QUEUE_NAMES, (queue) => createQueue(QUEUES[queue], due[queue], share))
-  const allQueues = Object.values(queues)
-  const slots = createSlotOwner(reads, node.id, {
-    isIdle: (slot) => allQueues.every((queue) => queue.isIdle(slot)),
-    nowMs: steadyNow,
-  })
-  const loadSlots = async (loaded: Iterable<number>) => {
-    const wanted = new Set(loaded)
-    if (wanted.size === 0) return
-    await Promise.all(allQueues.map((queue) => queue.load(reads, wanted)))
-    for (const queue of QUEUE_NAMES) onWork?.(queue)
-  }
-  const wakeUps = createWakeUps(
-    { address, name: 'postrider wake-ups' },
-    {
-      offered: (queue, key, at) => {
-        if (!isQueueName(queue) || !slots.owns(QUEUES[queue].slotOf(key))) return
-        due[queue].offer(key, at)
-        onWork?.(queue)
-      },
-      changed: (reached) => {
-        if (reached > writer.version()) writer.catchUp().catch(() => {}) // the next beat tries again
-      },
-      missed: () => {
-        loadSlots(slots.all()).catch(() => {}) // the next look tries again
-      },
-    },
-  )
-  /** What nodes that ended were working on is due again. */
-  const continueEnded = async () => {
-    for (const worker of await workers.endedNodes()) {
-      for (const queue of allQueues) await queue.endLeases(lane, worker, NONE, clock())
-    }
-    await fanOut.load(reads)
-  }
-  let known: readonly number[] = []
-  let lookAt = steadyNow() + LOOK_MS
-  const cluster = createCluster({
-    connect: () => open('beats'),
-    queries: reads,
+  const workers = postgresWorkers(reads, node.id)
+  const distribution = createDistribution({
+    address,
+    connect: connectTo('beats'),
+    reads,
     node,
     places: mailLane.places,
-    takeoverMs,
-    nowMs: steadyNow,
-    configurationVersion: writer.version,
-    events: {
-      changed: () => writer.catchUp(),
-      beat: async (liveNodes) => {
-        await wakeUps.check()
-        if (isCommand) return
-        const { taken, hasGiven } = await slots.balance(liveNodes)
-        if (hasGiven) for (const queue of allQueues) queue.dropForeign()
-        await loadSlots(taken)
-        const hasEnded = known.some((id) => !liveNodes.includes(id))
-        known = liveNodes
-        if (steadyNow() < lookAt && !hasEnded) return
-        lookAt = steadyNow() + (liveNodes.length > 1 ? LOOK_MS : LOOK_ALONE_MS)
-        await continueEnded()
-        await loadSlots(slots.all())
-      },
-      ended: () => onEnded?.(),
-    },
+    options: options.node ?? {},
+    clock,
+    settings: () => writer,
+    lane: () => lane,
+    fanOut: () => fanOut,
+    workers,
   })
-  const workers = postgresWorkers(reads, node.id)
+  const { due, queues } = distribution
   const fanOut = createFanOut(mirrors.webhook, due.webhookDeliveries)
   const lane = createMailLane({
     connect: () => open('mail', INDEXES_ONLY),
     ...mailLane,
-    passed: () => cluster.passed(),
+    passed: distribution.passed,
     settled: writer.settled,
     accompany,
     collect: createCollector({
@@ -229,7 +156,7 @@ export async function openPostgresStore(options: {
   await fanOut.load(reads)
   const storageCount = createStorageCount(connectTo('count'), writer, { organizations: mirrors.organization, usage })
   await large.removeLeft()
-  await cluster.start()
+  await distribution.start()
   return {
     snapshot: postgresSnapshot(mirrors),
     organizations: postgresOrganizations(reads, writer, mirrors.organization),
@@ -294,9 +221,7 @@ export async function openPostgresStore(options: {
       await lane.close()
       await largeContents.close()
       await transactions.close()
-      await cluster.close()
-      await wakeUps.close()
-      await slots.leave().catch(() => {}) // others take them after this node was ended
+      await distribution.close()
       await endNode(reads, node.key).catch(() => {})
       reads.close()
     },
@@ -313,45 +238,6 @@ const INDEXES_ONLY = {
   enable_mergejoin: 'off',
   jit: 'off',
 }
-
-/** How others know this node, and what happens to it. */
-export interface NodeOptions {
-  name?: string
-  version?: string
-  /** True for a command beside the server: it handles no mail. */
-  isCommand?: boolean
-  /** Others end this node when they have not seen it for so long. */
-  takeoverMs?: number
-  /** Another node ended this one: the process must stop. */
-  onEnded?: () => void
-  /** A queue has something due that another node wrote. */
-  onWork?: (queue: QueueName) => void
-}
-
-const TAKEOVER_MS = 10_000
-/** How often a node looks for work of ended nodes, and for due times whose notification was lost; alone it wrote all of
- *  them itself. */
-const LOOK_MS = 5_000
-const LOOK_ALONE_MS = 60_000
-const NONE: ReadonlySet<string> = new Set()
-
-const QUEUE_NAMES = ['deliveries', 'webhookDeliveries', 'inboundDeliveries'] as const
-export type QueueName = (typeof QUEUE_NAMES)[number]
-
-const QUEUES: Record<QueueName, QueueTable> = {
-  deliveries: {
-    table: 'delivery_queue',
-    slotOf: slotOfQueue,
-    isDated: `q.status = 'scheduled'`,
-    // After two attempts that ended with their process, a delivery waits 5 s, 20 s, 45 s, so that a message that
-    // crashes the process lets the server run in between.
-    pauseMs: '5000 * greatest(0, q.attempts - q.recorded - 2) * greatest(0, q.attempts - q.recorded - 2)',
-  },
-  webhookDeliveries: { table: 'webhook_queue', slotOf },
-  inboundDeliveries: { table: 'inbound_queue', slotOf },
-}
-
-const isQueueName = (name: string): name is QueueName => Object.hasOwn(QUEUES, name)
 
 /** The key is created at the first start of the installation; a second node brings a copy of it. */
 async function openEncryption(dataDir: string, connection: Connection): Promise<Encryption> {

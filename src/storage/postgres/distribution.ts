@@ -1,0 +1,183 @@
+import { tableOf } from '../../os/records.ts'
+import { createDueIndex, type DueIndex } from '../due-index.ts'
+import { slotOf, slotOfQueue } from '../slots.ts'
+import type { DatabaseAddress } from './address.ts'
+import { createQueue, type Queue, type QueueTable, type Share } from './claims.ts'
+import { createCluster } from './cluster.ts'
+import type { Connection } from './connection.ts'
+import type { FanOut } from './fan-out.ts'
+import type { MailLane } from './group.ts'
+import type { Node } from './nodes.ts'
+import type { Places } from './places.ts'
+import type { Reads } from './reads.ts'
+import { routedIndex } from './routed-index.ts'
+import { createSlotOwner } from './slot-owner.ts'
+import { createWakeUps } from './wake-ups.ts'
+import type { postgresWorkers } from './workers.ts'
+import type { Writer } from './writer.ts'
+
+/** How others know this node, and what happens to it. */
+export interface NodeOptions {
+  name?: string
+  version?: string
+  /** True for a command beside the server: it handles no mail. */
+  isCommand?: boolean
+  /** Others end this node when they have not seen it for so long. */
+  takeoverMs?: number
+  /** Another node ended this one: the process must stop. */
+  onEnded?: () => void
+  /** A queue has something due that another node wrote. */
+  onWork?: (queue: QueueName) => void
+}
+
+const TAKEOVER_MS = 10_000
+/** How often a node looks for work of ended nodes, and for due times whose notification was lost; alone it wrote all of
+ *  them itself. */
+const LOOK_MS = 5_000
+const LOOK_ALONE_MS = 60_000
+const NONE: ReadonlySet<string> = new Set()
+
+const QUEUE_NAMES = ['deliveries', 'webhookDeliveries', 'inboundDeliveries'] as const
+export type QueueName = (typeof QUEUE_NAMES)[number]
+
+const QUEUES: Record<QueueName, QueueTable> = {
+  deliveries: {
+    table: 'delivery_queue',
+    slotOf: slotOfQueue,
+    isDated: `q.status = 'scheduled'`,
+    // After two attempts that ended with their process, a delivery waits 5 s, 20 s, 45 s, so that a message that
+    // crashes the process lets the server run in between.
+    pauseMs: '5000 * greatest(0, q.attempts - q.recorded - 2) * greatest(0, q.attempts - q.recorded - 2)',
+  },
+  webhookDeliveries: { table: 'webhook_queue', slotOf },
+  inboundDeliveries: { table: 'inbound_queue', slotOf },
+}
+
+const isQueueName = (name: string): name is QueueName => Object.hasOwn(QUEUES, name)
+
+/** How the nodes divide the work in the queues. */
+export interface Distribution {
+  due: Record<QueueName, DueIndex>
+  queues: Record<QueueName, Queue>
+  /** Tells the other nodes that the settings reached a version, and resolves when they have it. */
+  announce(version: number): Promise<void>
+  /** Place up to which no node writes further events. */
+  passed(): number
+  /** Takes the slots that are this node's, and reads what waits in them. */
+  start(): Promise<void>
+  /** Gives the slots away. */
+  close(): Promise<void>
+}
+
+/** Joins beats, slots, wake-ups and queues of a node. `settings`, `lane` and `fanOut` are used once it has started. */
+export function createDistribution(parts: {
+  address: DatabaseAddress
+  /** Opens the connection of the beats. */
+  connect: () => Promise<Connection>
+  reads: Reads
+  node: Node
+  places: Places
+  options: NodeOptions
+  /** Clock in ms UTC. */
+  clock: () => number
+  settings: () => Pick<Writer, 'version' | 'catchUp'>
+  lane: () => MailLane
+  fanOut: () => Pick<FanOut, 'load'>
+  workers: ReturnType<typeof postgresWorkers>
+}): Distribution {
+  const { address, connect, reads, node, places, options, clock, settings, lane, fanOut, workers } = parts
+  const { takeoverMs = TAKEOVER_MS, isCommand = false, onEnded, onWork } = options
+  const steadyNow = () => performance.now()
+  const share: Share = {
+    nodeId: node.id,
+    owns: (slot) => slots.owns(slot),
+    mayClaim: (slot) => slots.owns(slot) && cluster.isSafe(),
+  }
+  const routed = (queue: keyof typeof QUEUES) => {
+    const index = createDueIndex()
+    const elsewhere = (key: string, at: number) => wakeUps.offer(queue, key, at)
+    return routedIndex(index, { slotOf: QUEUES[queue].slotOf, owns: share.owns, elsewhere })
+  }
+  const due = tableOf(QUEUE_NAMES, routed)
+  const queues = tableOf(QUEUE_NAMES, (queue) => createQueue(QUEUES[queue], due[queue], share))
+  const allQueues = Object.values(queues)
+  const slots = createSlotOwner(reads, node.id, {
+    isIdle: (slot) => allQueues.every((queue) => queue.isIdle(slot)),
+    nowMs: steadyNow,
+  })
+  const loadSlots = async (loaded: Iterable<number>) => {
+    const wanted = new Set(loaded)
+    if (wanted.size === 0) return
+    await Promise.all(allQueues.map((queue) => queue.load(reads, wanted)))
+    for (const queue of QUEUE_NAMES) onWork?.(queue)
+  }
+  const wakeUps = createWakeUps(
+    { address, name: 'postrider wake-ups' },
+    {
+      offered: (queue, key, at) => {
+        if (!isQueueName(queue) || !slots.owns(QUEUES[queue].slotOf(key))) return
+        due[queue].offer(key, at)
+        onWork?.(queue)
+      },
+      changed: (reached) => {
+        if (reached > settings().version())
+          settings()
+            .catchUp()
+            .catch(() => {}) // the next beat tries again
+      },
+      missed: () => {
+        loadSlots(slots.all()).catch(() => {}) // the next look tries again
+      },
+    },
+  )
+  /** What nodes that ended were working on is due again. */
+  const continueEnded = async () => {
+    for (const worker of await workers.endedNodes()) {
+      for (const queue of allQueues) await queue.endLeases(lane(), worker, NONE, clock())
+    }
+    await fanOut().load(reads)
+  }
+  let known: readonly number[] = []
+  let lookAt = steadyNow() + LOOK_MS
+  const cluster = createCluster({
+    connect,
+    queries: reads,
+    node,
+    places: places,
+    takeoverMs,
+    nowMs: steadyNow,
+    configurationVersion: () => settings().version(),
+    events: {
+      changed: () => settings().catchUp(),
+      beat: async (liveNodes) => {
+        await wakeUps.check()
+        if (isCommand) return
+        const { taken, hasGiven } = await slots.balance(liveNodes)
+        if (hasGiven) for (const queue of allQueues) queue.dropForeign()
+        await loadSlots(taken)
+        const hasEnded = known.some((id) => !liveNodes.includes(id))
+        known = liveNodes
+        if (steadyNow() < lookAt && !hasEnded) return
+        lookAt = steadyNow() + (liveNodes.length > 1 ? LOOK_MS : LOOK_ALONE_MS)
+        await continueEnded()
+        await loadSlots(slots.all())
+      },
+      ended: () => onEnded?.(),
+    },
+  })
+  return {
+    due,
+    queues,
+    announce: async (version) => {
+      wakeUps.changed(version)
+      await cluster.settled(version)
+    },
+    passed: cluster.passed,
+    start: cluster.start,
+    close: async () => {
+      await cluster.close()
+      await wakeUps.close()
+      await slots.leave().catch(() => {}) // others take them after this node was ended
+    },
+  }
+}
