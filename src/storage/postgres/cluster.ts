@@ -6,6 +6,8 @@ import type { Queries } from './transactions.ts'
 
 /** Interval of beats. */
 const BEAT_MS = 250
+/** Beats further apart were interrupted. */
+const GAP_MS = 2_000
 /** A node that had no beat for this part of the takeover time claims nothing more: others may end it soon. */
 const SAFE_PART = 0.8
 
@@ -74,6 +76,8 @@ export function createCluster(options: {
   let connection: Connection | null = null
   let othersPassed: number | null = null
   let beatAt = nowMs()
+  /** Begin of the present row of beats without a gap. */
+  let beatingSince = nowMs()
   let timer: ReturnType<typeof setTimeout> | undefined
   let isClosed = false
   let beating: Promise<void> = Promise.resolve()
@@ -82,7 +86,8 @@ export function createCluster(options: {
     othersPassed = passed
     if (highest !== null) places.saw(highest)
     // Not over this connection: it may wait for a transaction of the silent node.
-    if (hasSilent) await queries.query(END_SILENT, [node.id, takeoverMs])
+    // After an outage of the database, every node seems silent to the first that comes back.
+    if (hasSilent && nowMs() - beatingSince >= takeoverMs) await queries.query(END_SILENT, [node.id, takeoverMs])
     if (version > configurationVersion()) await events.changed()
     await events.beat(live?.split(' ').map(Number) ?? [])
   }
@@ -99,6 +104,7 @@ export function createCluster(options: {
       events.ended()
       return null
     }
+    if (nowMs() - beatAt > GAP_MS) beatingSince = nowMs()
     beatAt = sentAt
     return answer
   }

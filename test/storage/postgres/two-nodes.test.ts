@@ -200,6 +200,20 @@ describeWithPostgres('two nodes on one database', () => {
     expect(sql('select (select count(*) from inbound_queue) + (select count(*) from webhook_queue)')).toBe('0')
   }, 60_000)
 
+  test('both nodes continue after the database was away for longer than the takeover time', async () => {
+    const one = await open()
+    await found(one, records)
+    const two = await open()
+    await shared()
+    await postgres.halt('fast')
+    await Bun.sleep(1.5 * TAKEOVER_MS)
+    await postgres.resume()
+    await until(async () => (await accept(one, records.accepted()).catch(() => null)) !== null)
+    await until(async () => (await accept(two, records.accepted()).catch(() => null)) !== null)
+    await Bun.sleep(1.5 * TAKEOVER_MS)
+    expect(sql('select count(*) from nodes where ended_at is null')).toBe('2')
+  }, 60_000)
+
   test('a record of a node that was ended is not written', async () => {
     const one = await open()
     await found(one, records)
