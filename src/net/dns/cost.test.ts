@@ -1,109 +1,136 @@
 import { expect, test } from 'bun:test'
-import { DNS_COST_LIMITS, isCheap } from './cost.ts'
+import dgram from 'node:dgram'
+import { once } from 'node:events'
+import net from 'node:net'
+import packet from 'dns-packet'
+import { systemClock } from '../../os/clock.ts'
+import { systemRandom } from '../../os/random.ts'
+import { createDnsCache } from './cache.ts'
+import { isCheap } from './cost.ts'
+import { frameMessage } from './frame.ts'
+import { createResolver } from './resolver.ts'
 
-const LABELS = 96
-/** Ends in the name of the question, by a pointer. */
-const NAME = [0xc0, 12]
-/** The pieces of a record besides those of its data: its own name, which is the root, and the record. */
-const OWN = 2
-const OF_NAME = LABELS + 2
+const LONG_NAME: Buffer = Buffer.from([...Array.from({ length: 126 }, () => [1, 97]).flat(), 0])
+const QUESTION = Buffer.from([1, 97, 4, 116, 101, 115, 116, 0, 0, 0, 0, 1])
+const NAME_AT = 12 + QUESTION.length + 12
 
-const record = (type: number, data: readonly number[]) => [
-  0,
-  0,
-  type,
-  0,
-  1,
-  0,
-  0,
-  0,
-  60,
-  data.length >> 8,
-  data.length & 255,
-  ...data,
-]
-
-/** A response with a question of LABELS labels and records at the root. */
-function response(type: number, data: readonly number[], records: number, questions = 1): Buffer {
-  const header = [0, 0, 0x81, 0x80, 0, questions, records >> 8, records & 255, 0, 0, 0, 0]
-  const question = [...Array.from({ length: LABELS }, () => [1, 97]).flat(), 0, 0, type, 0, 1]
-  const all = Array.from({ length: records }, () => record(type, data)).flat()
-  return Buffer.from([...header, ...question, ...all])
-}
-
-/** The largest number of such records that is cheap. */
-function mostCheap(type: number, data: readonly number[]): number {
-  let [cheap, costly] = [0, DNS_COST_LIMITS.records + 1]
-  while (costly - cheap > 1) {
-    const middle = (cheap + costly) >> 1
-    if (isCheap(response(type, data, middle))) cheap = middle
-    else costly = middle
+/** A message of records of one type up to 64 KiB. Its names are those of the query, or `names`; data by `data`. */
+function messageOf(
+  type: number,
+  count: number,
+  data: (at: number, offset: number) => Uint8Array,
+  owner = [0xc0, 12],
+): Buffer {
+  const question = Buffer.from(QUESTION)
+  question.writeUInt16BE(type, 8)
+  const pieces: Uint8Array[] = [Buffer.from([0, 1, 0x81, 0x80, 0, 1, 0, 0, 0, 0, 0, 0]), question]
+  let bytes = 12 + question.length
+  let records = 0
+  for (; records < count; records++) {
+    const name = Buffer.from(records === 0 ? [0xc0, 12] : owner)
+    const rdata = data(records, bytes + name.length + 10)
+    const fixed = Buffer.from([0, type, 0, 1, 0, 0, 0, 60, rdata.length >> 8, rdata.length & 255])
+    if (bytes + name.length + 10 + rdata.length > 65_535) break
+    pieces.push(name, fixed, rdata)
+    bytes += name.length + 10 + rdata.length
   }
-  return cheap
+  const message = Buffer.concat(pieces)
+  message.writeUInt16BE(records, 6)
+  return message
 }
 
-const zeros = (count: number) => Array.from({ length: count }, () => 0)
+const pointer = (to: number): Buffer => Buffer.from([0xc0 | (to >> 8), to & 255])
+const toLong = (at: number): Buffer => (at === 0 ? LONG_NAME : pointer(NAME_AT))
 
-test.each([
-  ['A', 1, zeros(4), 1],
-  ['AAAA', 28, zeros(16), 1],
-  ['DS', 43, zeros(36), 1],
-  ['DNSKEY', 48, zeros(68), 1],
-  ['TLSA', 52, zeros(35), 1],
-  ['NS', 2, NAME, OF_NAME],
-  ['CNAME', 5, NAME, OF_NAME],
-  ['PTR', 12, NAME, OF_NAME],
-  ['DNAME', 39, NAME, OF_NAME],
-  ['MX', 15, [0, 1, ...NAME], OF_NAME],
-  ['RRSIG', 46, [...zeros(18), ...NAME], OF_NAME],
-  ['SOA', 6, [...NAME, ...NAME, ...zeros(20)], 2 * OF_NAME],
-  ['SOA with a name of its own', 6, [1, 97, 0, ...NAME, ...zeros(20)], 2 + OF_NAME],
-  ['TXT', 16, Array.from({ length: 40 }, () => [1, 97]).flat(), 40],
-  ['TXT with empty strings', 16, zeros(40), 40],
-  ['NSEC', 47, zeros(10), 256 + 80],
-])('%s counts its names after decompression', (_, type, data, pieces) => {
-  const limit = Math.floor((DNS_COST_LIMITS.pieces - LABELS - 1) / (OWN + pieces))
-  expect(mostCheap(type, data)).toBe(Math.min(limit, DNS_COST_LIMITS.records))
+// threat: dns-answer-cost
+test.each<[string, Buffer]>([
+  ['names of 126 labels in owners and data', messageOf(2, 4_200, toLong, [0xc0, NAME_AT])],
+  ['aliases of 126 labels', messageOf(5, 4_200, toLong)],
+  [
+    'exchanges of 126 labels',
+    messageOf(15, 4_200, (at) => Buffer.concat([Buffer.from([0, 1]), at === 0 ? LONG_NAME : pointer(NAME_AT + 2)])),
+  ],
+  [
+    'a chain of pointers alone',
+    messageOf(12, 4_200, (at, offset) => (at === 0 ? Buffer.from([0]) : pointer(Math.min(offset - 14, 0x3f_ff)))),
+  ],
+  [
+    'a TXT record of 32,000 strings',
+    messageOf(16, 1, () => Buffer.from([1, 97].concat(...Array.from({ length: 30_000 }, () => [1, 97])))),
+  ],
+  ['a TXT record of 65,000 empty strings', messageOf(16, 1, () => Buffer.alloc(65_000))],
+  ['four thousand addresses', messageOf(1, 4_200, () => Buffer.from([192, 0, 2, 1]))],
+  ['bit maps of 60,000 bytes', messageOf(47, 1, () => Buffer.concat([Buffer.from([0]), Buffer.alloc(60_000, 0xff)]))],
+])('an answer of %s is not parsed', (_, message) => {
+  expect(isCheap(message)).toBe(false)
 })
 
-test('a message may have exactly the limit of pieces', () => {
-  const strings = DNS_COST_LIMITS.pieces - LABELS - 1 - OWN
-  expect(isCheap(response(16, zeros(strings), 1))).toBe(true)
-  expect(isCheap(response(16, zeros(strings + 1), 1))).toBe(false)
+// threat: dns-answer-cost
+test('such an answer over TCP is a DNS failure, without 150 ms of work', async () => {
+  const hostile = messageOf(2, 4_200, toLong, [0xc0, NAME_AT])
+  const answered = (id: Buffer, message: Buffer) => Buffer.concat([id, message.subarray(2)])
+  const tcp = net.createServer((socket) => {
+    socket.on('error', () => {})
+    socket.once('data', (query: Buffer) => socket.write(frameMessage(answered(query.subarray(2, 4), hostile))))
+  })
+  await once(tcp.listen(0, '127.0.0.1'), 'listening')
+  const { port } = tcp.address() as net.AddressInfo
+  const udp = dgram.createSocket('udp4')
+  udp.on('message', (query, { port: to }) => {
+    const truncated = Buffer.concat([
+      Buffer.from([0, 0, 0x83, 0x80, 0, 1, 0, 0, 0, 0, 0, 0]),
+      hostile.subarray(12, NAME_AT - 12),
+    ])
+    udp.send(answered(query.subarray(0, 2), truncated), to, '127.0.0.1')
+  })
+  await new Promise<void>((resolve) => udp.bind(port, '127.0.0.1', resolve))
+  const resolver = createResolver({ servers: [`127.0.0.1:${port}`], clock: systemClock, random: systemRandom })
+  expect(await resolver.ns('a.test')).toEqual({ kind: 'temporary', reason: 'response too large' })
+  resolver.close()
+  udp.close()
+  tcp.close()
 })
 
-test('records of all sections count, and more than four questions are too many', () => {
-  const message = response(1, zeros(4), DNS_COST_LIMITS.records)
-  expect(isCheap(message)).toBe(true)
-  for (const at of [8, 10]) {
-    const more = Buffer.from(message)
-    more.writeUInt16BE(1, at)
-    expect(isCheap(more)).toBe(false)
-  }
-  expect([4, 5].map((questions) => isCheap(response(1, zeros(4), 0, questions)))).toEqual([true, false])
+test('large valid answers are parsed', () => {
+  const question = { name: 'a.test', type: 'TXT' as const }
+  const answer = (answers: unknown[], type = 'TXT') =>
+    packet.encode({
+      type: 'response',
+      id: 1,
+      questions: [{ ...question, type: type as 'TXT' }],
+      answers: answers as never,
+    })
+  const name = 'a.test'
+  const texts = Array.from({ length: 60 }, (_, at) => ({
+    name,
+    type: 'TXT',
+    data: [`${at}`.repeat(100), 'x'.repeat(255)],
+  }))
+  expect(isCheap(answer(texts))).toBe(true)
+  expect(isCheap(answer([{ name, type: 'TXT', data: Array.from({ length: 250 }, () => 'x'.repeat(255)) }]))).toBe(true)
+  const exchanges = Array.from({ length: 100 }, (_, at) => ({
+    name,
+    type: 'MX',
+    data: { preference: 1, exchange: `mx${at}.a.b.c.test` },
+  }))
+  expect(isCheap(answer(exchanges, 'MX'))).toBe(true)
+  const addresses = Array.from({ length: 900 }, () => ({ name, type: 'A', data: '192.0.2.1' }))
+  expect(isCheap(answer(addresses, 'A'))).toBe(true)
 })
 
-const pointer = (to: number) => [0xc0 | (to >> 8), to & 255]
-
-/** A record of an unknown type with a chain of pointers, each to the one before, and a CNAME that begins with the last. */
-function chained(pointers: number): Buffer {
-  const root = 12 + 11
-  const places = Array.from({ length: pointers }, (_, n) => root + 1 + 2 * n)
-  const chain = [0, ...places.flatMap((at) => pointer(Math.max(root, at - 2)))]
-  const header = [0, 0, 0x81, 0x80, 0, 0, 0, 2, 0, 0, 0, 0]
-  return Buffer.from([...header, ...record(99, chain), ...record(5, pointer(places.at(-1)!))])
-}
-
-test('a chain of more pointers than a name has labels is costly', () => {
-  expect([255, 256, 300].map((pointers) => isCheap(chained(pointers)))).toEqual([true, false, false])
-})
-
-test('a pointer to itself ends the name', () => {
-  const records = Array.from({ length: 900 }, () => record(5, pointer(12 + 11))).flat()
-  expect(isCheap(Buffer.from([0, 0, 0x81, 0x80, 0, 0, 900 >> 8, 900 & 255, 0, 0, 0, 0, ...records]))).toBe(true)
-})
-
-test('a truncated message is cheap: the decoder refuses it', () => {
-  const message = response(5, NAME, 3)
-  for (let length = 0; length < message.length; length++) expect(isCheap(message.subarray(0, length))).toBe(true)
+// threat: dns-cache-memory
+test('ten thousand large answers stay within the byte limit of the cache', () => {
+  const cache = createDnsCache<string>({
+    clock: { now: () => 0, sleep: async () => {} },
+    maxEntries: 10_000,
+    maxBytes: 1_000_000,
+    bytesOf: (value) => value.length,
+  })
+  for (let at = 0; at < 10_000; at++) cache.set(`${at}`, 'x'.repeat(9_000), 86_400)
+  const held = Array.from({ length: 10_000 }, (_, at) => cache.get(`${at}`)).filter((each) => each !== null)
+  expect(held.length).toBeGreaterThan(90)
+  expect(held.length * 9_000).toBeLessThan(1_000_000)
+  cache.set('whole', 'x'.repeat(500_000), 86_400)
+  expect(cache.get('whole')).toBeNull()
+  expect(cache.get('9999')).not.toBeNull()
 })
