@@ -1,72 +1,123 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  chownSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
+import { asOwnerOf, removeWithForeign } from '../owner-rights.ts'
 import { isEmpty, stagingParentFor, swapIn } from './swap.ts'
 
-let parent: string
+let folder: string
 let dataDir: string
+let made: string
 beforeEach(() => {
-  parent = mkdtempSync(join(tmpdir(), 'postrider-swap-'))
-  dataDir = join(parent, 'data')
+  folder = mkdtempSync(join(tmpdir(), 'postrider-swap-'))
+  chmodSync(folder, 0o755)
+  dataDir = join(folder, 'data')
+  made = join(folder, '.postrider-restore-1/data')
+  mkdirSync(made, { recursive: true })
+  fill(made, 'new')
 })
-afterEach(() => rmSync(parent, { recursive: true }))
+afterEach(() => rmSync(folder, { recursive: true }))
 
-/** Creates a folder with a database of this text, and further files. */
-function made(folder: string, text: string, ...names: string[]): string {
-  mkdirSync(folder, { recursive: true })
-  for (const name of ['postrider.db', ...names]) writeFileSync(join(folder, name), text)
-  return folder
+const NAMES = ['postrider.db', 'seal.key']
+const fill = (into: string, text: string) => {
+  for (const name of NAMES) writeFileSync(join(into, name), text)
 }
-const textIn = (folder: string) => readFileSync(join(folder, 'postrider.db'), 'utf8')
+const textsIn = (of: string) => NAMES.map((name) => readFileSync(join(of, name), 'utf8'))
+const beside = { stagingParent: '', stamp: '20261121T120000Z' }
 
-test('a folder is empty if it does not exist or has only lost+found and staging folders', () => {
+test('puts the new directory where there is nothing or an empty folder', () => {
   expect(isEmpty(dataDir)).toBe(true)
-  mkdirSync(join(dataDir, 'lost+found'), { recursive: true })
-  mkdirSync(join(dataDir, '.postrider-restore-1'))
-  expect(isEmpty(dataDir)).toBe(true)
-  writeFileSync(join(dataDir, 'a'), '')
-  expect(isEmpty(dataDir)).toBe(false)
+  expect(swapIn(made, dataDir, { ...beside, stagingParent: folder })).toBeNull()
+  expect(textsIn(dataDir)).toEqual(['new', 'new'])
+
+  const another = join(folder, 'another')
+  mkdirSync(another)
+  mkdirSync(made)
+  fill(made, 'newer')
+  expect(swapIn(made, another, { ...beside, stagingParent: folder })).toBeNull()
+  expect(textsIn(another)).toEqual(['newer', 'newer'])
 })
 
-test('the replacement is built beside the data directory', () => {
-  expect(stagingParentFor(dataDir)).toBe(parent)
+test('keeps the replaced directory beside it, each time under another name', () => {
   mkdirSync(dataDir)
-  expect(stagingParentFor(dataDir)).toBe(parent)
-  // A mount point.
+  fill(dataDir, 'old')
+  expect(isEmpty(dataDir)).toBe(false)
+  const kept = swapIn(made, dataDir, { ...beside, stagingParent: folder })!
+  expect(kept).toBe(`${dataDir}.before-restore-20261121T120000Z`)
+  expect([textsIn(dataDir), textsIn(kept)]).toEqual([
+    ['new', 'new'],
+    ['old', 'old'],
+  ])
+  mkdirSync(made, { recursive: true })
+  fill(made, 'newer')
+  const again = swapIn(made, dataDir, { ...beside, stagingParent: folder })!
+  expect(again).toBe(`${kept}-2`)
+  expect([textsIn(dataDir), textsIn(again)]).toEqual([
+    ['newer', 'newer'],
+    ['new', 'new'],
+  ])
+})
+
+test('swaps the files inside a data directory that is a mount point', () => {
+  mkdirSync(join(dataDir, 'lost+found'), { recursive: true })
+  fill(dataDir, 'old')
+  const inside = join(dataDir, '.postrider-restore-1/data')
+  mkdirSync(inside, { recursive: true })
+  fill(inside, 'new')
+  const kept = swapIn(inside, dataDir, { ...beside, stagingParent: dataDir })!
+  expect(dirname(kept)).toBe(dataDir)
+  expect([textsIn(dataDir), textsIn(kept)]).toEqual([
+    ['new', 'new'],
+    ['old', 'old'],
+  ])
+  expect(readdirSync(dataDir)).toContain('lost+found')
+  expect(readdirSync(inside)).toEqual([])
+})
+
+test('stages beside the data directory, or inside it when it is a mount point', () => {
+  mkdirSync(dataDir)
+  expect(stagingParentFor(dataDir)).toBe(folder)
+  expect(stagingParentFor(join(folder, 'not/there'))).toBe(join(folder, 'not'))
   expect(stagingParentFor('/proc')).toBe('/proc')
 })
 
-test.each([false, true])('a data directory without data is replaced (it exists: %p)', (exists) => {
-  if (exists) mkdirSync(dataDir)
-  const old = swapIn(made(join(parent, '.new'), 'new'), dataDir, { stagingParent: parent, stamp: '1' })
-  expect([old, textIn(dataDir), readdirSync(parent)]).toEqual([null, 'new', ['data']])
-})
-
-test('old data is kept beside the data directory, also that of an earlier restore', () => {
-  made(dataDir, 'first', 'encryption.key')
-  const swap = (text: string) =>
-    swapIn(made(join(parent, '.new'), text), dataDir, { stagingParent: parent, stamp: '2026' })
-  const kept = ['', '-2', '-3'].map((end) => `${dataDir}.before-restore-2026${end}`)
-  expect([swap('second'), swap('third'), swap('fourth')]).toEqual(kept)
-  expect([...kept, dataDir].map(textIn)).toEqual(['first', 'second', 'third', 'fourth'])
-  expect(readdirSync(kept[0]!).sort()).toEqual(['encryption.key', 'postrider.db'])
-  expect(readdirSync(parent)).toHaveLength(4)
-})
-
-test('in a mount point old data is moved into a folder inside, which only its owner reads', () => {
-  made(dataDir, 'old', 'encryption.key')
-  const how = { stagingParent: dataDir, stamp: '2026' }
-  const old = swapIn(made(join(dataDir, '.postrider-new'), 'new', 'a.pem'), dataDir, how)
-  expect(old).toBe(join(dataDir, 'before-restore-2026'))
-  expect([textIn(old!), textIn(dataDir), statSync(old!).mode & 0o777]).toEqual(['old', 'new', 0o700])
-  expect(readdirSync(old!).sort()).toEqual(['encryption.key', 'postrider.db'])
-  expect(readdirSync(dataDir).sort()).toEqual(['.postrider-new', 'a.pem', 'before-restore-2026', 'postrider.db'])
-})
-
-test('in an empty mount point nothing is kept', () => {
+const isRoot = process.getuid?.() === 0
+// threat: restore-as-root
+test.skipIf(!isRoot)('gives the files to the owner as root, and follows no link of theirs', async () => {
+  const foreign = join(folder, 'foreign')
+  writeFileSync(foreign, 'of root', { mode: 0o600 })
   mkdirSync(dataDir)
-  const how = { stagingParent: dataDir, stamp: '2026' }
-  expect(swapIn(made(join(dataDir, '.postrider-new'), 'new'), dataDir, how)).toBeNull()
-  expect(readdirSync(dataDir).sort()).toEqual(['.postrider-new', 'postrider.db'])
+  fill(dataDir, 'old')
+  symlinkSync(foreign, join(dataDir, 'link'))
+  symlinkSync(folder, join(dataDir, 'folder'))
+  for (const path of [dataDir, ...NAMES.map((name) => join(dataDir, name))]) chownSync(path, 65534, 65534)
+  const kept = await asOwnerOf(dataDir, async () => {
+    const inside = join(dataDir, '.postrider-restore-1/data')
+    mkdirSync(join(inside, 'tls'), { recursive: true })
+    fill(inside, 'new')
+    expect(() => readFileSync(join(dataDir, 'link'))).toThrow('EACCES')
+    return swapIn(inside, dataDir, { stagingParent: dataDir, stamp: beside.stamp })!
+  })
+  expect(lstatSync(join(kept, 'link')).isSymbolicLink()).toBe(true)
+  const uids = [foreign, folder, kept, join(dataDir, NAMES[0]!), join(dataDir, 'tls')].map((path) => statSync(path).uid)
+  expect(uids).toEqual([0, 0, 65534, 65534, 65534])
+
+  const leftover = join(folder, 'leftover')
+  mkdirSync(join(leftover, 'data'), { recursive: true })
+  symlinkSync(folder, join(leftover, 'data/up'))
+  chownSync(join(leftover, 'data'), 65534, 65534)
+  removeWithForeign(leftover)
+  expect([readdirSync(folder).includes('leftover'), readFileSync(foreign, 'utf8')]).toEqual([false, 'of root'])
 })

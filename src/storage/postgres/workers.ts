@@ -4,7 +4,8 @@ import type { Reads } from './reads.ts'
 const OF_ENDED_NODES = `select distinct w.worker from workers w join nodes n on n.id = w.node_id
   where n.ended_at is not null`
 // A node has one worker at a time.
-const ENDED = `${OF_ENDED_NODES} or (n.id = $2 and w.worker <> $1)`
+const ENDED = `select distinct w.worker from workers w join nodes n on n.id = w.node_id
+  where w.worker <> $1 and (n.ended_at is not null or n.id = $2)`
 
 /** Workers of nodes that were ended, and earlier ones of this node. */
 export function postgresWorkers(reads: Reads, nodeId: number): Workers & { endedNodes(): Promise<string[]> } {
