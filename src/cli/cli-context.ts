@@ -76,7 +76,7 @@ export async function withStore<T>(
 /** Throws CommandFailure if the config names a PostgreSQL database: `command` works on the data directory. */
 export function requireSqlite({ database }: Config, command: string): void {
   if (database.url === '') return
-  throw usageFault(`${command} supports SQLite only. For PostgreSQL, use the tools of the database.`)
+  throw usageFault(`${command} supports SQLite only, and database.url names a PostgreSQL database.`)
 }
 
 /** Switches root to the owner of the data directory for the rest of the process: a file owned by root there would keep

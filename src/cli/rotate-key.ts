@@ -7,7 +7,7 @@ import { print, printJson } from './print.ts'
 /** Re-encrypts all secrets of the data directory with a new key and prints their number. Throws CommandFailure (exit
  *  code 3) if a server runs: it would continue with the old key. */
 export async function rotateEncryptionKey(options: { config: string; json?: true }): Promise<void> {
-  requireSqlite(requireConfig(options.config), 'rotate-key')
+  requireSqlite(requireConfig(options.config), 'seal rotate')
   await withCliContext(options.config, async ({ config, operator }) => {
     const lock = lockDataDir(config.dataDir)
     if (lock === null) throw new CommandFailure(`a server is running on ${config.dataDir}. Stop it first.`, EXIT.inUse)

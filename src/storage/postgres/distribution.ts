@@ -31,10 +31,8 @@ export interface NodeOptions {
 }
 
 const TAKEOVER_MS = 10_000
-/** How often a node looks for work of ended nodes, and for due times whose notification was lost; alone it wrote all of
- *  them itself. */
-const LOOK_MS = 5_000
-const LOOK_ALONE_MS = 60_000
+/** How often a node looks for work of ended nodes, and for due times whose notification was lost. */
+const LOOK_MS = 30_000
 const NONE: ReadonlySet<string> = new Set()
 
 const QUEUE_NAMES = ['deliveries', 'webhookDeliveries', 'inboundDeliveries'] as const
@@ -143,7 +141,7 @@ export function createDistribution(parts: {
     connect,
     queries: reads,
     node,
-    places: places,
+    places,
     takeoverMs,
     nowMs: steadyNow,
     configurationVersion: () => settings().version(),
@@ -158,7 +156,7 @@ export function createDistribution(parts: {
         const hasEnded = known.some((id) => !liveNodes.includes(id))
         known = liveNodes
         if (steadyNow() < lookAt && !hasEnded) return
-        lookAt = steadyNow() + (liveNodes.length > 1 ? LOOK_MS : LOOK_ALONE_MS)
+        lookAt = steadyNow() + LOOK_MS
         await continueEnded()
         await loadSlots(slots.all())
       },

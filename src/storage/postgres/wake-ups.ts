@@ -126,7 +126,8 @@ interface Payload {
 function parsed(payload: string): Payload | null {
   try {
     const content: unknown = JSON.parse(payload)
-    return isRecord(content) && Array.isArray(content.offers) ? (content as unknown as Payload) : null
+    const isOurs = isRecord(content) && Array.isArray(content.offers) && content.offers.every(Array.isArray)
+    return isOurs ? (content as unknown as Payload) : null
   } catch {
     return null
   }
