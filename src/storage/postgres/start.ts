@@ -1,0 +1,72 @@
+import type { Encryption } from '../encryption.ts'
+import { firstEncryption, knownEncryption, proofOf } from '../encryption-key.ts'
+import type { Connection } from './connection.ts'
+import type { NodeOptions } from './distribution.ts'
+import { migrate } from './migrate.ts'
+import { type Registered, registerNode } from './nodes.ts'
+
+const PROOF = 'select proof from seal'
+const KEEP_PROOF = 'insert into seal (one, proof) values (1, $1)'
+
+/** Opens a connection with that name and further session settings. */
+export type Open = (name: string, settings?: Readonly<Record<string, string>>) => Promise<Connection>
+
+/** Creates or upgrades the tables, checks the encryption key of the data directory, and registers this process as a
+ *  node. `now`: ms UTC. `onUpgrade` gets the schema steps of an upgrade. Throws as openPostgresStore. */
+export async function startNode(
+  open: Open,
+  options: {
+    dataDir: string
+    now: number
+    /** Clock in ms UTC. */
+    clock: () => number
+    onUpgrade: ((steps: readonly string[]) => void) | undefined
+    node: NodeOptions
+  },
+): Promise<Registered & { encryption: Encryption }> {
+  const { dataDir, now, clock, onUpgrade, node } = options
+  const { name = '', version = '', isCommand = false } = node
+  const connection = await open('start')
+  try {
+    const steps = await migrate(connection, now)
+    if (steps.length > 0) onUpgrade?.(steps)
+    const encryption = await openEncryption(dataDir, connection)
+    const registered = await registerNode(connection, {
+      dataDir: isCommand ? null : dataDir,
+      key: crypto.randomUUID(),
+      name,
+      version,
+      now: clock,
+    })
+    return { ...registered, encryption }
+  } finally {
+    connection.close()
+  }
+}
+
+/** The key is created at the first start of the installation; a second node brings a copy of it. */
+async function openEncryption(dataDir: string, connection: Connection): Promise<Encryption> {
+  const known = await proofIn(connection)
+  return knownEncryption(dataDir, known ?? (await keepProof(dataDir, connection)))
+}
+
+async function proofIn(connection: Connection): Promise<Uint8Array | null> {
+  const [row] = await connection.query<{ proof: Uint8Array }>(PROOF)
+  return row?.proof ?? null
+}
+
+/** Of two nodes that start, the first creates the key. */
+async function keepProof(dataDir: string, connection: Connection): Promise<Uint8Array> {
+  await connection.query('begin')
+  try {
+    await connection.query('lock table seal')
+    const known = await proofIn(connection)
+    const proof = known ?? proofOf(firstEncryption(dataDir))
+    if (known === null) await connection.run(KEEP_PROOF, [proof])
+    await connection.query('commit')
+    return proof
+  } catch (error) {
+    await connection.query('rollback')
+    throw error
+  }
+}
