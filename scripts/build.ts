@@ -20,6 +20,16 @@ const ROOT = join(import.meta.dir, '..')
 const DIST = join(ROOT, 'dist')
 const TARGETS = ['x64', 'arm64', 'x64-musl', 'arm64-musl'] as const
 
+/** Modules that contain nothing but a large table. */
+const TABLES = [
+  ...['big5-added', 'cp936', 'cp949', 'cp950', 'eucjp', 'shiftjis'].map(
+    (name) => `iconv-lite/encodings/tables/${name}.json`,
+  ),
+  'iconv-lite/encodings/sbcs-data-generated.js',
+  'encoding-japanese/src/utf8-to-jis-table.js',
+  'encoding-japanese/src/utf8-to-jisx0212-table.js',
+  'libmime/lib/mimetypes.js',
+]
 const { values } = parseArgs({ options: { target: { type: 'string' } } })
 const wanted = values.target === 'all' ? TARGETS : values.target === undefined ? [null] : [values.target]
 
@@ -50,11 +60,17 @@ async function build(outfile: string, target: string | null): Promise<void> {
       root: join(ROOT, 'src'),
       // Code shared by main program and workers is in the program once, and code loaded later is in separate chunks.
       splitting: true,
-      plugins: [readingPackFrom('dashboard', dashboard), readingPackFrom('manual', manual)],
+      plugins: [
+        readingPackFrom('dashboard', dashboard),
+        readingPackFrom('manual', manual),
+        tablesAsFiles(folder),
+        oneSuffixList(),
+      ],
       // A trace in an operator's report names functions. Source maps would add file positions, and 6 MB.
       minify: { whitespace: true, syntax: true, identifiers: false },
       sourcemap: 'none',
       bytecode: true,
+      loader: { '.table': 'file' },
       format: 'esm',
       define: {
         'process.env.NODE_ENV': '"production"',
@@ -90,6 +106,38 @@ function readingPackFrom(module: 'dashboard' | 'manual', file: string): Bun.BunP
     name: module,
     setup: (build) => {
       build.onLoad({ filter: new RegExp(`src/${module}/packed\\.ts$`) }, () => ({ contents, loader: 'js' }))
+    },
+  }
+}
+
+/** Embeds tables as JSON files that are read on first use: as code they take four times the space. */
+function tablesAsFiles(folder: string): Bun.BunPlugin {
+  const files = TABLES.map((module) => {
+    const file = join(folder, `${module.replaceAll('/', '-')}.table`)
+    writeFileSync(file, JSON.stringify(require(module)))
+    return [join(ROOT, 'node_modules', module), file] as const
+  })
+  const fileOf = new Map(files)
+  return {
+    name: 'tables as files',
+    setup: (build) => {
+      build.onLoad({ filter: /node_modules\/(?:iconv-lite|encoding-japanese|libmime)\// }, ({ path }) => {
+        const file = fileOf.get(path)
+        if (file === undefined) return undefined
+        const contents = `const { readFileSync } = require('node:fs')
+          module.exports = JSON.parse(readFileSync(require(${JSON.stringify(file)}), 'utf8'))`
+        return { contents, loader: 'js' }
+      })
+    },
+  }
+}
+
+/** mailauth requires another format of the same list of public suffixes, which would be in the program twice. */
+function oneSuffixList(): Bun.BunPlugin {
+  return {
+    name: 'one list of public suffixes',
+    setup: (build) => {
+      build.onResolve({ filter: /^tldts$/ }, () => ({ path: join(ROOT, 'node_modules/tldts/dist/es6/index.js') }))
     },
   }
 }

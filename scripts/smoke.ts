@@ -3,6 +3,7 @@
 import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { createTransport } from 'nodemailer'
 import pkg from '../package.json' with { type: 'json' }
 import { verifySignature } from '../src/webhooks/sign.ts'
 
@@ -28,6 +29,7 @@ try {
     documentsAreThere,
   )
   await checkRunning('listen posts the signed events of a mail', program, eventsArePosted)
+  await checkRunning('the program contains the tables of character sets', program, charsetsAreRead)
   await checkServer('a server restarts itself with its runtime settings in the same process', program)
   writeFileSync(join(folder, 'bunfig.toml'), 'preload = ["./stray.ts"]\n')
   writeFileSync(join(folder, 'stray.ts'), 'process.exit(99)\n')
@@ -109,9 +111,29 @@ async function eventsArePosted({ base_url: api, live_key: key }: Tried, program:
   }
 }
 
+/** Inbound mail in character sets that need a table is decoded. */
+async function charsetsAreRead({ base_url: api, live_key: key, smtp_inbound: address }: Tried): Promise<void> {
+  const [host, port] = address.split(':')
+  const mail = createTransport({ host, port: Number(port), tls: { rejectUnauthorized: false } })
+  const headers = { authorization: `Bearer ${key}` }
+  for (const [charset, base64, text] of [
+    ['gb18030', 'xOO6ww==', '你好'],
+    ['iso-2022-jp', 'GyRCRnxLXBsoQg==', '日本'],
+    ['koi8-r', '8NLJ18XU', 'Привет'],
+  ]) {
+    const type = `Content-Type: text/plain; charset=${charset}\r\nContent-Transfer-Encoding: base64`
+    const raw = `From: ann@customer.example\r\nSubject: x\r\n${type}\r\n\r\n${base64}\r\n`
+    await mail.sendMail({ envelope: { from: 'ann@customer.example', to: ['hello@postrider.example'] }, raw })
+    const { data } = await (await fetch(`${api}/v1/inbound-messages?limit=1`, { headers })).json()
+    const { text_body: read } = await (await fetch(`${api}/v1/inbound-messages/${data[0].id}`, { headers })).json()
+    if (read !== text) throw new Error(`text in ${charset} is read as ${read}`)
+  }
+}
+
 /** The output of a try-out. */
 interface Tried {
   base_url: string
+  smtp_inbound: string
   live_key: string
 }
 
