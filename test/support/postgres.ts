@@ -23,7 +23,8 @@ export interface TestPostgres {
   stop(): Promise<void>
 }
 
-const PROGRAMS = '/usr/lib/postgresql'
+/** Holds a folder for each version, as Debian's packages have it. */
+const PROGRAMS = process.env.POSTGRES_PROGRAMS ?? '/usr/lib/postgresql'
 /** Removed without a trace, and faster than a disk. */
 const MEMORY = '/dev/shm'
 

@@ -3,7 +3,8 @@ import { VERSION } from '../../version.ts'
 import type { Colors } from '../print.ts'
 import { COMMAND } from '../service-unit.ts'
 import type { ArrivedMail } from './mail-server.ts'
-import { DOMAIN, RECIPIENT, type TryOut } from './open.ts'
+import { RECIPIENT, type TryOut } from './open.ts'
+import { DOMAIN } from './peers.ts'
 import type { ArrivedCall, ArrivedInbound } from './webhook-receiver.ts'
 
 /** Formats the output of `postrider try`. */

@@ -9,7 +9,7 @@ import { type Colors, print, printJson } from '../print.ts'
 import { exampleMessage, seconds } from './format.ts'
 import type { ArrivedMail } from './mail-server.ts'
 import { openTryOut, RECIPIENT, type TryOut, type TryPorts } from './open.ts'
-import { deliveryStages, mailStages, STAGE_LIMIT_MS, type Stage, webhookStage } from './stages.ts'
+import { deliveryStages, formatStage, mailStages, STAGE_LIMIT_MS, type Stage, webhookStage } from './stages.ts'
 import type { ArrivedCall } from './webhook-receiver.ts'
 
 /** `postrider try --once`: sends one message over HTTP with the live key and prints each stage. A stage that fails or
@@ -28,7 +28,7 @@ export async function runOnce(options: {
   const stages: Stage[] = []
   const reached = (stage: Stage) => {
     stages.push(stage)
-    if (!json) print(line(stage, colors))
+    if (!json) print(formatStage(stage, colors))
   }
   if (!json) print(`${colors.bold(`Postrider ${VERSION}`)}, one message end to end. Nothing leaves this machine.\n`)
 
@@ -123,11 +123,6 @@ function ask<Body>(
 function acceptedWords(sent: { status: number; body: Partial<ApiError> }, id: string): string {
   if (sent.status === 202) return `202, ${id} stored on disk`
   return `expected 202, got ${sent.status}: ${sent.body.error?.message ?? 'no reason given'}`
-}
-
-function line({ name, ok, detail, ms }: Stage, colors: Colors): string {
-  const mark = ok ? colors.good('✓') : colors.bad('✗')
-  return `  ${mark} ${name.padEnd(11)} ${detail}${ms === null ? '' : colors.dim(`  ${seconds(ms)}`)}`
 }
 
 const plainIf = (json: boolean, colors: Colors): Colors =>

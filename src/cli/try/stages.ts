@@ -68,3 +68,9 @@ export function webhookStage(
   const detail = `${call.type} ${of}for ${call.data.to}, ${formatSignatures(call, colors)}`
   return { name: 'webhook', ok: isOurs && isSigned, detail, ms: call.at - sentAt }
 }
+
+/** Stage → one line of the terminal, with a mark for its result. */
+export function formatStage({ name, ok, detail, ms }: Stage, colors: Colors): string {
+  const mark = ok ? colors.good('✓') : colors.bad('✗')
+  return `  ${mark} ${name.padEnd(11)} ${detail}${ms === null ? '' : colors.dim(`  ${seconds(ms)}`)}`
+}
