@@ -53,7 +53,7 @@ export async function withStore<T>(
   const plans = planNamed(config) // limits apply to the operator's commands too
   const opening = openStore({
     dataDir,
-    databaseUrl: database.url,
+    database,
     now: systemClock.now(),
     minFreeBytes: storage.minFreeBytes,
     plans,

@@ -489,6 +489,17 @@ describe('a smarthost', () => {
   })
 })
 
+test('a URL of the database can be in a file, and is hidden where settings are listed', () => {
+  const url = 'postgres://mail:secret@db1,db2/postrider'
+  writeFileSync(join(folder, 'database-url'), `${url}\n`, { mode: 0o600 })
+  const text = `${HOST}[database]\nurl_file = ${JSON.stringify(join(folder, 'database-url'))}`
+  const read = readConfig({ text, file: join(folder, 'c.toml'), env: {} })
+  if (!read.config) throw new Error('the config has faults')
+  expect(read.config.database).toEqual({ url, caFile: null })
+  expect(read.settings().find(({ key }) => key === 'database.url')?.value).toBe('(secret)')
+  expect(configOf(text, { POSTRIDER_DATABASE_URL: 'postgres://other' }).database.url).toBe('postgres://other')
+})
+
 describe('files', () => {
   // threat: operator-mistakes
   test('a config that is missing, a folder, or not UTF-8 is a fault', () => {

@@ -71,6 +71,7 @@ export function checkConfigFiles(config: Config, file: string): ConfigFault[] {
     'tls.acme_ca_file': config.tls.acmeCaFile,
     'smtp.certificate_file': config.smtp.certificateFile,
     'smtp.key_file': config.smtp.keyFile,
+    'database.ca_file': config.database.caFile,
     'webhooks.ca_file': config.webhooks.caFile,
   }
   return Object.entries(named).flatMap(([key, path]) => {

@@ -209,6 +209,11 @@ Separate several hosts with commas; Postrider uses the one that accepts writes. 
       fallback: '',
       isSecret: true,
     }),
+    ca_file: key(kinds.file, {
+      about:
+        'PEM CA certificates that the server certificate of PostgreSQL must come from. Empty: the well-known ones.',
+      fallback: '',
+    }),
   }),
   cluster: section('This node among others on the same PostgreSQL.', {
     name: key(kinds.text, {

@@ -121,7 +121,7 @@ async function openStoreWithEvents(
   const steps: string[] = []
   const store = await openStore({
     dataDir: config.dataDir,
-    databaseUrl: config.database.url,
+    database: config.database,
     now: clock.now(),
     clock: clock.now,
     commitListener: {

@@ -7,8 +7,9 @@ import type { Store } from './store.ts'
 
 export interface OpenOptions {
   dataDir: string
-  /** URL of a PostgreSQL database; '' = the SQLite file in the data directory. */
-  databaseUrl: string
+  /** URL of a PostgreSQL database, '' = the SQLite file in the data directory; and a PEM file with its CA certificates,
+   *  null = the built-in ones. */
+  database: { url: string; caFile: string | null }
   now: number
   /** Clock in ms UTC; the system's by default. PostgreSQL only. */
   clock?: () => number
@@ -25,10 +26,10 @@ export interface OpenOptions {
 
 /** Opens the store of the config: SQLite, or PostgreSQL if there is a URL. Rejects as openPostgresStore and the openStore
  *  of SQLite. */
-export function openStore({ databaseUrl, minFreeBytes, onTorn, clock, node, ...options }: OpenOptions): Promise<Store> {
-  if (databaseUrl === '') {
+export function openStore({ database, minFreeBytes, onTorn, clock, node, ...options }: OpenOptions): Promise<Store> {
+  if (database.url === '') {
     return openSqliteStore({ ...options, minFreeBytes, ...(onTorn === undefined ? {} : { onTorn }) })
   }
   const given = { ...(clock === undefined ? {} : { clock }), ...(node === undefined ? {} : { node }) }
-  return openPostgresStore({ ...options, url: databaseUrl, ...given })
+  return openPostgresStore({ ...options, ...database, ...given })
 }

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs'
+
 /** Where a database is: all servers of the URL, of which one accepts writes. */
 export interface DatabaseAddress {
   hosts: readonly { host: string; port: number }[]
@@ -6,6 +8,8 @@ export interface DatabaseAddress {
   database: string
   /** `verify` checks the certificate and the name; `encrypt` checks neither. */
   tls: 'verify' | 'encrypt' | 'none'
+  /** PEM roots for `verify`, instead of the built-in ones. */
+  ca?: string
 }
 
 const PORT = 5432
@@ -14,6 +18,13 @@ const MODES: Readonly<Record<string, DatabaseAddress['tls']>> = {
   'verify-full': 'verify',
   require: 'encrypt',
   disable: 'none',
+}
+
+/** URL, and the PEM file of the CA certificates (null = the built-in ones) → address. Throws as parseDatabaseUrl, and
+ *  system errors if the file cannot be read. */
+export function databaseAddress({ url, caFile }: { url: string; caFile: string | null }): DatabaseAddress {
+  const address = parseDatabaseUrl(url)
+  return caFile === null ? address : { ...address, ca: readFileSync(caFile, 'utf8') }
 }
 
 /** `postgres://user:password@host1:5432,host2/database?sslmode=verify-full` → its parts (PostgreSQL manual 34.1.1.2).

@@ -37,8 +37,6 @@ export class NoAnswer extends Error {
 
 export interface ConnectionOptions {
   address: DatabaseAddress
-  /** PEM roots for `verify`, instead of the built-in ones. */
-  ca?: string
   /** Appears in pg_stat_activity. */
   name: string
   /** Further session settings. */
@@ -81,10 +79,10 @@ export async function connect(options: ConnectionOptions): Promise<Connection> {
 
 /** Options and one of the hosts → those of the driver. */
 export function driverOptions(
-  { address, ca, name, settings }: ConnectionOptions,
+  { address, name, settings }: ConnectionOptions,
   { host, port }: DatabaseAddress['hosts'][number],
 ): Bun.SQL.PostgresOrMySQLOptions {
-  const { user, password, database, tls } = address
+  const { user, password, database, tls, ca } = address
   return {
     adapter: 'postgres',
     ...(host.startsWith('/') ? { path: `${host}/.s.PGSQL.${port}` } : { hostname: host, port }),

@@ -2,7 +2,7 @@ import { type Plan, UNLIMITED_PLAN } from '../../model/organization.ts'
 import type { CommitListener } from '../commit-listener.ts'
 import type { Encryption } from '../encryption.ts'
 import type { Store } from '../store.ts'
-import { parseDatabaseUrl } from './address.ts'
+import { databaseAddress } from './address.ts'
 import { postgresApiKeys } from './api-keys.ts'
 import { postgresAuditLog } from './audit-log.ts'
 import { postgresBlockedLinks } from './blocked-links.ts'
@@ -48,6 +48,8 @@ import type { Writer } from './writer.ts'
  *  accepts writes. */
 export async function openPostgresStore(options: {
   url: string
+  /** PEM file of the CA certificates of the servers, instead of the built-in ones. */
+  caFile?: string | null
   dataDir: string
   now: number
   /** Clock in ms UTC; the system's by default. */
@@ -58,8 +60,8 @@ export async function openPostgresStore(options: {
   node?: NodeOptions
 }): Promise<Store> {
   const { url, dataDir, now, clock = Date.now, plans = () => UNLIMITED_PLAN, onUpgrade, commitListener } = options
-  const { node = {} } = options
-  const address = parseDatabaseUrl(url)
+  const { caFile = null, node = {} } = options
+  const address = databaseAddress({ url, caFile })
   const open: Open = (name, settings = {}) => connect({ address, name: `postrider ${name}`, settings })
   const { encryption, ...registered } = await startNode(open, { dataDir, now, clock, onUpgrade, node })
   const parts = await openParts({ address, open, encryption, registered, clock, plans, commitListener, node })
