@@ -54,7 +54,7 @@ describe('layers', () => {
       'outbound/delivery-loop.ts',
       "import type { Store } from '../storage/store.ts'\nimport { createLoop } from '../os/loop.ts'",
     ],
-    ['webhooks/loop.ts', "import { type Store, StoreUnavailable } from '../storage/store.ts'"],
+    ['webhooks/loop.ts', "import { AlreadyRemembered, type Store, StoreUnavailable } from '../storage/store.ts'"],
     ['api/routes/messages.ts', "import { accept } from '../../submission/accept.ts'"],
     ['server/resources.ts', "import { open } from '../storage/sqlite/open.ts'\nimport { api } from '../api/server.ts'"],
     ['threads.ts', "new Worker(new URL('./outbound/worker.ts', import.meta.url).href)"],

@@ -145,8 +145,8 @@ function faultOf(file: string, { specifier, values }: Import): string | null {
   if (from === 'model')
     return mayModelUse(target, isTypeOnly) ? null : `${wanted}: model uses types of mail and os/ids.ts`
   if (from === 'storage' && to === 'config') return `${wanted}: storage uses model, mail, os and net`
-  if (to === 'storage' && !(target === STORE && values.every((name) => name === STORE_VALUE))) {
-    return `${wanted}: of storage only the types of ${STORE}, and ${STORE_VALUE}`
+  if (to === 'storage' && !(target === STORE && values.every((name) => STORE_VALUES.includes(name)))) {
+    return `${wanted}: of storage only the types of ${STORE}, and ${STORE_VALUES.join(', ')}`
   }
   return null
 }
@@ -154,8 +154,8 @@ function faultOf(file: string, { specifier, values }: Import): string | null {
 const OPEN_STORE = ['storage/open.ts', 'storage/sqlite/open.ts', 'storage/postgres/open.ts']
 const DRIVER = 'storage/sqlite/driver.ts'
 const STORE = 'storage/store.ts'
-/** The only run-time export of store.ts: the error that every method may throw. */
-const STORE_VALUE = 'StoreUnavailable'
+/** Run-time exports of store.ts: the errors that callers expect. */
+const STORE_VALUES = ['StoreUnavailable', 'AlreadyRemembered']
 
 const mayModelUse = (target: string, isTypeOnly: boolean) =>
   target === 'os/ids.ts' || (moduleOf(target) === 'mail' && isTypeOnly)

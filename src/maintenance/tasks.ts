@@ -1,5 +1,6 @@
 import type { OwnMtaSts } from '../domains/mta-sts.ts'
 import { AUDIT_KEPT_MS } from '../model/audit-entry.ts'
+import { IDEMPOTENCY_KEPT_MS } from '../model/idempotency.ts'
 import type { Plan } from '../model/organization.ts'
 import type { Resolver } from '../net/dns/resolver.ts'
 import type { Clock } from '../os/clock.ts'
@@ -73,7 +74,7 @@ export function maintenanceTasks(deps: {
       erases: true,
       everyMs: MINUTE_MS,
       // The stored response of a batch has a hundred kilobytes.
-      run: async (now) => (await store.idempotency.prune(now - IDEMPOTENCY_MS, 20)) === 20,
+      run: async (now) => (await store.idempotency.prune(now - IDEMPOTENCY_KEPT_MS, 20)) === 20,
     },
     {
       name: 'mta-sts policies',
@@ -148,5 +149,3 @@ const QUALITY_MS = 15_000
 const MINUTE_MS = 60_000
 /** A confirmation link is valid for 7 days; a later request sends a new one. */
 const UNANSWERED_MS = 30 * 24 * 60 * MINUTE_MS
-/** Lifetime of an Idempotency-Key: 24 h. */
-const IDEMPOTENCY_MS = 24 * 60 * MINUTE_MS

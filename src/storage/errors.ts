@@ -12,6 +12,14 @@ export class StoreUnavailable extends Error {
   }
 }
 
+/** Another request with the same idempotency key has made its change. */
+export class AlreadyRemembered extends Error {
+  constructor() {
+    super('another request with the same idempotency key was first')
+    this.name = 'AlreadyRemembered'
+  }
+}
+
 /** The files of the store are damaged, so mail could be missing. The message says what to do. */
 export class StoreDamaged extends Error {
   constructor(message: string, options?: ErrorOptions) {

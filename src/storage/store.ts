@@ -27,7 +27,7 @@ import type { WebhookDeliveries } from './roles/webhook-deliveries.ts'
 import type { Webhooks } from './roles/webhooks.ts'
 import type { Workers } from './roles/workers.ts'
 
-export { StoreDamaged, StoreUnavailable } from './errors.ts'
+export { AlreadyRemembered, StoreDamaged, StoreUnavailable } from './errors.ts'
 export type * from './roles/api-keys.ts'
 export type * from './roles/audit-log.ts'
 export type * from './roles/blocked-links.ts'

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto'
+import { IDEMPOTENCY_KEPT_MS } from '../model/idempotency.ts'
 import type { Mode } from '../model/message.ts'
 import { invalid, Refusal } from '../model/refusal.ts'
 import type { Clock } from '../os/clock.ts'
-import type { IdempotencyRecords, Remember } from '../storage/store.ts'
+import { AlreadyRemembered, type IdempotencyRecords, type Remember } from '../storage/store.ts'
 import { idempotencyKeyFault } from './checks.ts'
 
 /** A request with an idempotency key, from API or SMTP. */
@@ -36,7 +37,8 @@ export interface Parts {
 export interface IdempotencyKeys {
   /** Runs `work` once for all requests with the same key. For the others `replay` builds the answer from the stored
    *  record. The record must be written in the transaction of the work; work that writes nothing stores no record, and
-   *  the next waiting request runs it. Throws `validation_error` for an invalid key, `conflict` with `details.reason`
+   *  the next waiting request runs it. Of requests on several nodes, too, one makes its change: where the work of the
+   *  others fails because of it, they get its answer. Throws `validation_error` for an invalid key, `conflict` with `details.reason`
    *  `idempotency_key_reused` for a different request, and `request_in_progress` after waiting 20 s. */
   run<T>(
     request: IdempotencyRequest,
@@ -73,13 +75,23 @@ export function createIdempotencyKeys({
       const mine = takeTurn(requestHash)
       inFlight.set(slot, mine)
       try {
-        const known = await records.find(organizationId, keyHash, now - KEPT_MS)
-        if (known === null) {
-          const head = { organizationId, keyHash, requestHash, createdAt: now }
-          return { answer: await work(head, partsOf(head, request)), replayed: false }
+        const find = () => records.find(organizationId, keyHash, now - IDEMPOTENCY_KEPT_MS)
+        const head = { organizationId, keyHash, requestHash, createdAt: now }
+        for (;;) {
+          const known = await find()
+          if (known !== null && !requestHash.equals(known.requestHash)) throw reused(request)
+          if (known !== null) return { answer: replay(known), replayed: true }
+          try {
+            return { answer: await work(head, partsOf(head, request)), replayed: false }
+          } catch (error) {
+            // The same request on another node may have been first. Then its record is the answer, or its parts are
+            // where this one continues.
+            const isLost = error instanceof AlreadyRemembered
+            if (isLost && clock.now() >= until) throw inProgress(request)
+            const isAnswered = error instanceof Refusal && (await find()) !== null
+            if (!isLost && !isAnswered) throw error
+          }
         }
-        if (!requestHash.equals(known.requestHash)) throw reused(request)
-        return { answer: replay(known), replayed: true }
       } finally {
         inFlight.delete(slot)
         mine.end()
@@ -92,7 +104,7 @@ export function createIdempotencyKeys({
     const keyHashOf = (part: number) => createHash('sha256').update(head.keyHash).update(`part ${part}`).digest()
     return {
       known: async (part) => {
-        const record = await records.find(organizationId, keyHashOf(part), now - KEPT_MS)
+        const record = await records.find(organizationId, keyHashOf(part), now - IDEMPOTENCY_KEPT_MS)
         if (record !== null && !requestHash.equals(record.requestHash)) throw reused(request)
         return record?.body ?? null
       },
@@ -121,7 +133,6 @@ interface InFlight {
 
 /** Status of a part's record, after 206 Partial Content (RFC 9110 §15.3.7). Never sent to a client. */
 const PART = 206
-const KEPT_MS = 24 * 3_600_000 // 24 hours, as the manual states
 const WAIT_MS = 20_000 // 20 s, as the manual states
 
 function requireKey({ idempotencyKey, header }: IdempotencyRequest): void {

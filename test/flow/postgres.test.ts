@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
 import { describeWithPostgres, startPostgres, type TestPostgres } from '../support/postgres.ts'
 import { type RawMx, type RemoteMx, startRawMx, startRemoteMx } from '../support/remote-mx.ts'
-import { startTestServer, type TestServer, until } from '../support/server.ts'
+import { MAIL, startTestServer, type TestServer, until } from '../support/server.ts'
 
 describeWithPostgres('a server on PostgreSQL', () => {
   let postgres: TestPostgres
@@ -49,6 +49,41 @@ describeWithPostgres('a server on PostgreSQL', () => {
     await server.ended(first.body.id)
     const { data } = await server.read('/v1/messages')
     expect(data).toHaveLength(1)
+  }, 60_000)
+
+  test('of a request that arrives at two nodes at once, each gets the same answer', async () => {
+    await open(await startRemoteMx())
+    const other = await server.addNode()
+    const twice = (method: string, path: string, bodyOf: (n: number) => unknown) =>
+      Promise.all(
+        Array.from({ length: 12 }, async (_, n) => {
+          const headers = { 'idempotency-key': `${path} ${n}` }
+          const both = await Promise.all([server.ask, other.ask].map((ask) => ask(method, path, bodyOf(n), headers)))
+          expect(both.map(({ status }) => status).filter((status) => status > 299)).toEqual([])
+          expect(both[0]?.text).toBe(both[1]?.text ?? '')
+          return both.filter(({ headers }) => headers.get('idempotent-replayed') === 'true').length
+        }),
+      )
+    const mail = (n: number) => ({ ...MAIL, subject: `twice ${n}`, to: 'ann@one.remote.example' })
+    const once = Array.from({ length: 12 }, () => 1)
+    expect(await twice('POST', '/v1/messages/send', mail)).toEqual(once)
+    expect(
+      await twice('POST', '/v1/templates', (n) => ({ name: 't', alias: `t${n}`, subject: 's', text: 't' })),
+    ).toEqual(once)
+    const count = async (path: string) => (await server.read(path)).data.length
+    expect([await count('/v1/messages?limit=100'), await count('/v1/templates?limit=100')]).toEqual([12, 12])
+    const batch = { messages: Array.from({ length: 500 }, (_, n) => mail(n)) }
+    const headers = { 'idempotency-key': 'a batch' }
+    const both = await Promise.all(
+      [server.ask, other.ask].map((ask) => ask('POST', '/v1/messages/batch', batch, headers)),
+    )
+    expect(both.map(({ status }) => status)).toEqual([202, 202])
+    expect(both[0]?.text).toBe(both[1]?.text ?? '')
+    const ids = both[0]?.body.data.map(({ id }: { id: string }) => id)
+    expect(new Set(ids).size).toBe(500)
+    expect(await server.store().messages.volume(server.organizationId, '2026-11')).toBe(512)
+    const changed = await other.ask('POST', '/v1/messages/batch', { messages: [mail(0)] }, headers)
+    expect([changed.status, changed.body.error.details.reason]).toEqual([409, 'idempotency_key_reused'])
   }, 60_000)
 
   test('a deferred message is delivered after a restart', async () => {

@@ -1,6 +1,9 @@
 import { expect } from 'bun:test'
+import { IDEMPOTENCY_KEPT_MS } from '../../src/model/idempotency.ts'
+import { AlreadyRemembered } from '../../src/storage/store.ts'
 import { ANY, claimDue } from '../support/claim.ts'
 import type { Holds } from './contract.ts'
+import { template } from './contract-limits.ts'
 import { ALL_EVENTS, ALL_MESSAGES, accept, claim, found, ORGANIZATION, recordOf, START } from './records.ts'
 
 const VOLUME = { organizationId: ORGANIZATION, month: '2026-11', count: 1, limit: 10 }
@@ -160,8 +163,83 @@ export function writingPromises(holds: Holds): void {
     await found(store, records)
     const old = records.remember()
     await store.messages.accept([records.accepted()], VOLUME, old)
-    await store.messages.accept([records.accepted()], VOLUME, { ...old, status: 200, createdAt: START + 9 })
-    expect((await store.idempotency.find(ORGANIZATION, old.keyHash, START))!.status).toBe(200)
+    const fresh = { ...old, status: 200, createdAt: START + IDEMPOTENCY_KEPT_MS, requestHash: records.hash() }
+    await store.messages.accept([records.accepted()], VOLUME, fresh)
+    const kept = await store.idempotency.find(ORGANIZATION, old.keyHash, START)
+    expect([kept!.status, [...kept!.requestHash]]).toEqual([200, [...fresh.requestHash]])
+  })
+
+  holds('of two changes with one idempotency key the second is not made', async (store, records) => {
+    await found(store, records)
+    const used = records.remember()
+    await store.messages.accept([records.accepted()], VOLUME, used)
+    const late = { ...used, requestHash: records.hash(), createdAt: START + IDEMPOTENCY_KEPT_MS - 1 }
+    const second = records.accepted()
+    const letter = template(1)
+    const domain = records.domain()
+    const route = records.inboundRoute()
+    const hook = records.webhook()
+    const key = records.apiKey()
+    const suppression = records.suppression()
+    for (const change of [
+      () => store.messages.accept([second], VOLUME, late),
+      () => store.templates.create(letter, late),
+      () => store.domains.create(domain, -1, late),
+      () => store.inboundRoutes.create(route, 'secret', late),
+      () => store.webhooks.create(hook, 'whsec_a', late),
+      () => store.apiKeys.create(key, records.hash(), late),
+      () => store.suppressions.add(suppression, late),
+    ]) {
+      await expect(change()).rejects.toBeInstanceOf(AlreadyRemembered)
+    }
+    expect(await store.messages.get(second.message.id)).toBeNull()
+    expect(await store.templates.get(letter.id)).toBeNull()
+    expect(await store.domains.get(domain.id)).toBeNull()
+    expect(await store.inboundRoutes.get(route.id)).toBeNull()
+    expect(await store.webhooks.get(hook.id)).toBeNull()
+    expect(await store.apiKeys.get(key.id)).toBeNull()
+    expect(await store.suppressions.get(suppression.id)).toBeNull()
+    expect(await store.messages.volume(ORGANIZATION, '2026-11')).toBe(1)
+    const kept = await store.idempotency.find(ORGANIZATION, used.keyHash, 0)
+    expect([...kept!.requestHash]).toEqual([...used.requestHash])
+  })
+
+  holds('of many changes at once with one idempotency key one is made', async (store, records) => {
+    await found(store, records)
+    const answers = Array.from({ length: 3 }, () => records.remember())
+    const calls = answers.flatMap((answer) => Array.from({ length: 5 }, () => answer))
+    const volume = { ...VOLUME, limit: -1 }
+    const results = await Promise.allSettled(
+      calls.map((answer) => store.messages.accept([records.accepted()], volume, answer)),
+    )
+    const winners = calls.filter((_, at) => results[at]!.status === 'fulfilled')
+    expect(new Set(winners)).toEqual(new Set(answers))
+    expect(winners).toHaveLength(3)
+    expect(await store.messages.volume(ORGANIZATION, '2026-11')).toBe(3)
+  })
+
+  holds('a repeated request uses nothing of a limit', async (store, records) => {
+    await found(store, records)
+    const [used, other] = [records.remember(), records.remember()]
+    await store.messages.accept([records.accepted()], { ...VOLUME, limit: 2 }, used)
+    const calls = [used, used, other].map((answer) =>
+      store.messages.accept([records.accepted()], { ...VOLUME, limit: 2 }, answer),
+    )
+    const results = await Promise.allSettled(calls)
+    expect(results.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'fulfilled'])
+    expect(results[2]).toMatchObject({ value: { kind: 'accepted' } })
+  })
+
+  holds('an answer is replaced by that of the same request only', async (store, records) => {
+    await found(store, records)
+    const used = records.remember()
+    await store.messages.accept([], VOLUME, used)
+    await store.idempotency.replace({ ...used, status: 200, body: new Uint8Array([7]) })
+    await store.idempotency.replace({ ...used, status: 201, requestHash: records.hash() })
+    await store.idempotency.replace({ ...records.remember(), status: 201 })
+    const kept = await store.idempotency.find(ORGANIZATION, used.keyHash, 0)
+    expect([kept!.status, [...kept!.body]]).toEqual([200, [7]])
+    expect(await store.idempotency.prune(START + 1, 10)).toBe(1)
   })
 
   holds('every creation stores its answer', async (store, records) => {

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startZone, type Zone } from '../../src/cli/try/zone-server.ts'
@@ -53,6 +53,8 @@ export interface TestServer {
   eventsOf(messageId: string): Promise<Json[]>
   /** Advances the clock to the message's next attempt. */
   toNextAttempt(messageId: string): Promise<void>
+  /** Starts another node on the same PostgreSQL database, with a data directory of its own. `close` stops it. */
+  addNode(config?: ConfigValues): Promise<{ server: Server; ask: TestServer['ask'] }>
   /** Stops the server; time goes on while it does. */
   stop(): Promise<void>
   /** Starts it again on the same directory. */
@@ -99,23 +101,27 @@ export async function startTestServer(options: {
   const threads = watchThreads(options.preload)
   let server = await startServer(config, { log, clock, random, computeMs })
   let isOpen = true
+  const nodes: Server[] = []
   const made = await seed(server.store, zone, dkim)
   const keys = made.keys
   const document = await sharedDocument(server.listening.http!)
 
-  const ask: TestServer['ask'] = async (method, path, body, headers = {}) => {
-    const response = await fetch(`http://${server.listening.http}${path}`, {
-      method,
-      headers: { authorization: `Bearer ${keys.live}`, ...JSON_TYPE, connection: 'close', ...headers },
-      body: body === undefined ? null : typeof body === 'string' ? body : JSON.stringify(body),
-    })
-    const bytes = new Uint8Array(await response.arrayBuffer())
-    const text = Buffer.from(bytes).toString('utf8')
-    const isJson = response.headers.get('content-type')?.startsWith('application/json')
-    const fault = document.faultIn(method, path, { status: response.status, headers: response.headers, text })
-    if (fault !== null) throw new Error(`${method} ${path}: ${fault}`)
-    return { status: response.status, headers: response.headers, text, bytes, body: isJson ? JSON.parse(text) : null }
-  }
+  const askOf =
+    (asked: () => Server): TestServer['ask'] =>
+    async (method, path, body, headers = {}) => {
+      const response = await fetch(`http://${asked().listening.http}${path}`, {
+        method,
+        headers: { authorization: `Bearer ${keys.live}`, ...JSON_TYPE, connection: 'close', ...headers },
+        body: body === undefined ? null : typeof body === 'string' ? body : JSON.stringify(body),
+      })
+      const bytes = new Uint8Array(await response.arrayBuffer())
+      const text = Buffer.from(bytes).toString('utf8')
+      const isJson = response.headers.get('content-type')?.startsWith('application/json')
+      const fault = document.faultIn(method, path, { status: response.status, headers: response.headers, text })
+      if (fault !== null) throw new Error(`${method} ${path}: ${fault}`)
+      return { status: response.status, headers: response.headers, text, bytes, body: isJson ? JSON.parse(text) : null }
+    }
+  const ask = askOf(() => server)
   const read: TestServer['read'] = async (path) => {
     const { status, body, text } = await ask('GET', path)
     if (status > 299) throw new Error(`GET ${path}: ${status} ${text}`)
@@ -170,6 +176,19 @@ export async function startTestServer(options: {
       if (times.length === 0) throw new Error(`nothing waits: ${JSON.stringify(recipients)}`)
       await clock.advance(Math.max(0, Date.parse(times.sort()[0]) - clock.now()))
     },
+    addNode: async (values) => {
+      const ownFolder = join(folder, `node-${nodes.length}`)
+      mkdirSync(ownFolder)
+      copyFileSync(join(config.dataDir, 'seal.key'), join(ownFolder, 'seal.key'))
+      const own = { ...options.config, ...values, data_dir: ownFolder }
+      const node = await startServer(testConfig(folder, { remote, zone: zone.address, values: own }), {
+        log,
+        clock,
+        random,
+      })
+      nodes.push(node)
+      return { server: node, ask: askOf(() => node) }
+    },
     stop,
     reopen: async () => {
       server = await startServer(config, { log, clock, random })
@@ -177,6 +196,7 @@ export async function startTestServer(options: {
     },
     close: async () => {
       const address = server.listening.http!
+      for (const node of nodes) await whileTimePasses(clock, node.stop())
       await stop()
       const leaks = [
         ...(await threads.leaks()),

@@ -15,7 +15,7 @@ import { acceptedRecord } from './message-record.ts'
 import { createSendBody, toSubmission } from './messages-body.ts'
 
 export interface SendDeps {
-  store: Pick<Store, 'messages'>
+  store: Pick<Store, 'idempotency' | 'messages'>
   clock: WallClock
   submission: Submission
   /** Resolves when a recipient of the message becomes final, or after the timeout. */
@@ -141,8 +141,7 @@ export function sendOperations({ store, clock, submission, wait, waiting = creat
   async function rememberInstead(answer: ApiResponse, call: Call & { remember: MakeRemember }): Promise<void> {
     const record = call.remember(answer)
     if (record === undefined) return
-    const nothing = { organizationId: call.organizationId, month: '', count: 0, limit: 0 }
-    await store.messages.accept([], nothing, record)
+    await store.idempotency.replace(record)
   }
 
   return [send('/v1/messages/send'), send('/v1/send'), batch]

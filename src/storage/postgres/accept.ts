@@ -4,6 +4,7 @@ import type { AcceptedMessage, Messages, Remember } from '../store.ts'
 import { textArray } from './arrays.ts'
 import { type NewContent, takeOver } from './contents.ts'
 import type { Group, Kind } from './group.ts'
+import { readRemembered } from './idempotency.ts'
 import type { Queries } from './transactions.ts'
 import { type Counted, keyOf, type Usage } from './usage.ts'
 
@@ -17,7 +18,8 @@ export interface Acceptance {
   record: Remember | undefined
 }
 
-type Answer = Awaited<ReturnType<Messages['accept']>>
+/** `repeated`: another request with the same idempotency key was first. */
+type Answer = Awaited<ReturnType<Messages['accept']>> | { kind: 'repeated' }
 
 /** Number of messages of each organization that wait for their time. */
 export async function countScheduled(
@@ -40,9 +42,19 @@ export function acceptKind(usage: Usage): Kind<Acceptance, Answer> {
   return {
     rank: 1,
     perform: async (group, all) => {
-      const refusalOf = await readLimits(group, all, usage)
+      const isRemembered = await readRemembered(
+        group.statements,
+        all.flatMap(({ record }) => record ?? []),
+      )
+      const isRepeated = new Set(all.filter(({ record }) => record !== undefined && isRemembered(record)))
+      const refusalOf = await readLimits(
+        group,
+        all.filter((each) => !isRepeated.has(each)),
+        usage,
+      )
       const taken: NewContent[] = []
       const answers = all.map((acceptance) => {
+        if (isRepeated.has(acceptance)) return { kind: 'repeated' as const }
         const refusal = refusalOf(acceptance)
         if (refusal !== null) return refusal
         add(group, acceptance)
@@ -69,7 +81,7 @@ async function readLimits(
   { statements, add }: Group,
   all: readonly Acceptance[],
   usage: Usage,
-): Promise<(acceptance: Acceptance) => Exclude<Answer, { kind: 'accepted' }> | null> {
+): Promise<(acceptance: Acceptance) => Exclude<Answer, { kind: 'accepted' | 'repeated' }> | null> {
   const limited = all.filter((each) => isLimited(each, usage))
   if (limited.length === 0) return () => null
   const organizationIds = [...new Set(limited.map(({ volume }) => volume.organizationId))].sort()

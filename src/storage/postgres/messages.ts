@@ -1,6 +1,6 @@
 import type { Attempt, Delivery } from '../../model/delivery.ts'
 import type { DueIndex } from '../due-index.ts'
-import type { Messages } from '../store.ts'
+import { AlreadyRemembered, type Messages } from '../store.ts'
 import { type Acceptance, acceptKind, contentsOf } from './accept.ts'
 import { cancelAll, WAITING_COLUMNS, type WaitingDelivery } from './cancel.ts'
 import { type LargeContents, readContent } from './contents.ts'
@@ -49,13 +49,15 @@ export function postgresMessages(
     })
 
   return {
-    accept: (accepted, volume, record) => {
+    accept: async (accepted, volume, record) => {
       const acceptance = { accepted, volume, record }
-      return inside.large.ahead(
+      const answer = await inside.large.ahead(
         contentsOf(accepted),
         () => lane.write(accept, acceptance),
         () => refusalOf(acceptance),
       )
+      if (answer.kind === 'repeated') throw new AlreadyRemembered()
+      return answer
     },
     volume: (organizationId, month) => usage.used(reads, organizationId, 'volume', month),
     volumes: (organizationId) => reads.query(VOLUMES, [organizationId]),

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { StoreMismatch } from '../errors.ts'
 import type { Connection } from './connection.ts'
 import start from './migrations/0001_start.sql' with { type: 'text' }
+import collision from './migrations/0002_collision.sql' with { type: 'text' }
 
 export interface Migration {
   name: string
@@ -9,7 +10,10 @@ export interface Migration {
 }
 
 /** In order; never edited after a release. The number is the position in the list, from 1. */
-export const MIGRATIONS: readonly Migration[] = [{ name: '0001_start', sql: start }]
+export const MIGRATIONS: readonly Migration[] = [
+  { name: '0001_start', sql: start },
+  { name: '0002_collision', sql: collision },
+]
 
 const STEPS = `create table if not exists migrations (
   number int primary key, name text not null, checksum text not null, applied_at bigint not null)`

@@ -158,8 +158,10 @@ class Lane<Change, Result> {
       const results = await this.#commit(group)
       for (const [{ resolve }, result] of results) resolve(result)
     } catch (error) {
-      const isOfOne = !(storeError(error) instanceof StoreUnavailable || error instanceof LaneEnded)
-      if (group.length > 1 && isOfOne) for (const each of group) await this.#settle([each])
+      const isCollision = error instanceof Refused && COLLISION.has(error.code)
+      const isOfSome = isCollision || !(storeError(error) instanceof StoreUnavailable || error instanceof LaneEnded)
+      const half = Math.ceil(group.length / 2)
+      if (group.length > 1 && isOfSome) for (const at of [0, half]) await this.#settle(group.slice(at, at + half))
       else for (const { reject } of group) reject(storeError(error))
     }
   }

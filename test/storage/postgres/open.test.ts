@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { EncryptionKeyUnusable } from '../../../src/storage/encryption.ts'
 import { StoreMismatch } from '../../../src/storage/errors.ts'
+import { MIGRATIONS } from '../../../src/storage/postgres/migrate.ts'
 import { openPostgresStore } from '../../../src/storage/postgres/open.ts'
 import { describeWithPostgres, startPostgres, type TestPostgres } from '../../support/postgres.ts'
 
@@ -53,15 +54,15 @@ describeWithPostgres('opening a store in PostgreSQL', () => {
     await stores[0]!.organizations.create({ id: 'org_1', name: 'Shop', plan: 'pro', createdAt: 1 })
     expect(await stores[1]!.organizations.find('Shop')).toMatchObject({ id: 'org_1' })
     for (const store of stores) await store.close()
-    expect(postgres.psql('select count(*) from migrations', 'twice')).toBe('1')
+    expect(postgres.psql('select count(*) from migrations', 'twice')).toBe(String(MIGRATIONS.length))
   })
 
   test('a schema of a newer version, and one with another text, are refused without a change', async () => {
     const [url, dataDir] = [await postgres.createDatabase('newer'), folder()]
     await (await openPostgresStore({ url, dataDir, now: 1 })).close()
-    postgres.psql(`insert into migrations values (2, '0002_later', 'x', 1)`, 'newer')
+    postgres.psql(`insert into migrations select max(number) + 1, '9999_later', 'x', 1 from migrations`, 'newer')
     await expect(openPostgresStore({ url, dataDir, now: 2 })).rejects.toThrow('a newer Postrider wrote the database')
-    postgres.psql(`delete from migrations where number = 2; update migrations set checksum = 'x'`, 'newer')
+    postgres.psql(`delete from migrations where name = '9999_later'; update migrations set checksum = 'x'`, 'newer')
     await expect(openPostgresStore({ url, dataDir, now: 2 })).rejects.toBeInstanceOf(StoreMismatch)
   })
 

@@ -6,8 +6,9 @@ import { parseDatabaseUrl } from '../../../src/storage/postgres/address.ts'
 import { connect } from '../../../src/storage/postgres/connection.ts'
 import { openPostgresStore } from '../../../src/storage/postgres/open.ts'
 import { slotOf } from '../../../src/storage/slots.ts'
-import type { Store } from '../../../src/storage/store.ts'
+import { AlreadyRemembered, type Store } from '../../../src/storage/store.ts'
 import { describeWithPostgres, startPostgres, type TestPostgres } from '../../support/postgres.ts'
+import { template } from '../contract-limits.ts'
 import { accept, claim, createRecords, found, ORGANIZATION, type Records, recordOf, START } from '../records.ts'
 
 /** Long enough for a busy machine to send a beat, short enough to wait for. */
@@ -111,6 +112,36 @@ describeWithPostgres('two nodes on one database', () => {
     )
     expect(answers.filter(({ kind }) => kind === 'accepted')).toHaveLength(10)
     expect(await two.messages.volume(ORGANIZATION, '2026-11')).toBe(10)
+  }, 60_000)
+
+  test('of requests with one idempotency key at both nodes one is accepted', async () => {
+    const one = await open()
+    await found(one, records)
+    const two = await open()
+    const answers = Array.from({ length: 300 }, () => records.remember())
+    const volume = { organizationId: ORGANIZATION, month: '2026-11', count: 1, limit: 1_000 }
+    const won = await Promise.all(
+      answers.map(async (answer, n) => {
+        const results = await Promise.allSettled([
+          one.messages.accept([records.accepted()], volume, answer),
+          n % 3 === 0 ? two.templates.create(template(n), answer) : null,
+          two.messages.accept([records.accepted()], { ...volume, limit: n % 2 === 0 ? -1 : 1_000 }, answer),
+        ])
+        for (const result of results) {
+          if (result.status === 'rejected') expect(result.reason).toBeInstanceOf(AlreadyRemembered)
+        }
+        return results.filter((result) => result.status === 'fulfilled' && result.value !== null).length
+      }),
+    )
+    expect(won).toEqual(answers.map(() => 1))
+    const templates = Number(sql('select count(*) from templates'))
+    expect(sql('select count(*) from messages')).toBe(String(answers.length - templates))
+    expect(await two.messages.volume(ORGANIZATION, '2026-11')).toBe(answers.length - templates)
+    expect(sql('select count(*) from idempotency')).toBe(String(answers.length))
+    const counted = (await one.usage.of(ORGANIZATION, START)).storedBytes
+    await one.usage.beginCount()
+    while (await one.usage.countSome());
+    expect((await one.usage.of(ORGANIZATION, START)).storedBytes).toBe(counted)
   }, 60_000)
 
   test('a node that closes leaves its work to the other at once', async () => {
