@@ -20,7 +20,8 @@ export const OPEN_PATHS: Record<string, string> = {
   '/healthz': 'answers when the process is alive',
   '/livez': 'the same',
   '/readyz':
-    'answers when the server can take requests: all listeners are open, the engines run, the store is writable, and the server is not stopping',
+    'answers when the server can take requests: all listeners are open, the engines run, the store is writable, and the server neither stops nor hands over to other nodes',
+  '/health/ready': 'the same',
   '/openapi.json': 'the OpenAPI 3.1 document of all operations and webhooks',
   '/docs': 'the API reference to read and search, with a curl line for each operation',
   '/manual/': 'this manual',

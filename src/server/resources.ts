@@ -136,6 +136,7 @@ async function openStoreWithEvents(
     onTorn: (bytes) => log.warn('incomplete transaction at the end of the database log discarded', { bytes }),
     node: {
       name: config.cluster.name || config.hostname,
+      hostname: config.hostname,
       version: VERSION,
       takeoverMs: config.cluster.takeoverSeconds * 1000,
       onEnded: () => {

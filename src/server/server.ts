@@ -99,7 +99,7 @@ async function assemble(
   }
   engines.start()
   maintenance.start()
-  readiness.whyNot = engines.whyStuck
+  readiness.whyNot = () => engines.whyStuck() ?? store.nodes.whyNotReady()
 
   return {
     store,
@@ -283,7 +283,7 @@ function createServerNetworkLimits({ smtp: { inbound } }: Config, clock: WallClo
   )
 }
 
-/** Stops in this order: listeners first, then maintenance, engines and clients, and the store last. */
+/** Other nodes take over at once; then this stops in this order: listeners first, then maintenance, engines and clients, and the store last. */
 async function stopServer(parts: {
   core: Core
   certificates: Certificates | null
@@ -295,6 +295,7 @@ async function stopServer(parts: {
   const { core, certificates, web, listeners, maintenance } = parts
   const { metrics, engines, https, resources, clock } = core
   metrics.stop()
+  resources.store.nodes.leave().catch(() => {}) // without the database, others take over after its time
   const endsAt = clock.steady.now() + STOP_MS - WORKERS_MS
   await certificates?.stop()
   await web.plain.cut()

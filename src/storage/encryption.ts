@@ -3,6 +3,8 @@ import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:
 /** Encrypts and decrypts secrets on disk with AES-256-GCM (NIST SP 800-38D). A ciphertext is bound to its place, so
  *  that a person who can write to the database cannot move a secret to another record. */
 export interface Encryption {
+  /** Identifies the key that encrypts, without revealing it: 8 hexadecimal digits. */
+  keyName: string
   /** `place` is table and key of the row: `webhooks whk_…`. */
   encrypt(plain: string | Uint8Array, place: string): Uint8Array
   /** Throws EncryptionKeyUnusable if it was encrypted with another key, for another place, or was changed. */
@@ -25,6 +27,7 @@ export function createEncryption(keys: readonly [Uint8Array, ...Uint8Array[]]): 
   const named = keys.map((key) => ({ key, name: nameOf(key) }))
   const newest = { key: keys[0], name: nameOf(keys[0]) }
   return {
+    keyName: newest.name.toString('hex'),
     encrypt: (plain, place) => {
       const nonce = randomBytes(NONCE_BYTES)
       const cipher = createCipheriv('aes-256-gcm', newest.key, nonce).setAAD(Buffer.from(place))

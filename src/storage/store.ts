@@ -12,6 +12,7 @@ import type { InboundDeliveries } from './roles/inbound-deliveries.ts'
 import type { InboundRoutes } from './roles/inbound-routes.ts'
 import type { Messages } from './roles/messages.ts'
 import type { MtaStsPolicies } from './roles/mta-sts-policies.ts'
+import type { Nodes } from './roles/nodes.ts'
 import type { Organizations } from './roles/organizations.ts'
 import type { Quality } from './roles/quality.ts'
 import type { Queues } from './roles/queues.ts'
@@ -43,6 +44,7 @@ export type * from './roles/inbound-deliveries.ts'
 export type * from './roles/inbound-routes.ts'
 export type * from './roles/messages.ts'
 export type * from './roles/mta-sts-policies.ts'
+export type * from './roles/nodes.ts'
 export type * from './roles/organizations.ts'
 export type * from './roles/paging.ts'
 export type * from './roles/quality.ts'
@@ -92,6 +94,7 @@ export interface Store {
   inboundDeliveries: InboundDeliveries
   queues: Queues
   workers: Workers
+  nodes: Nodes
   held: Held
   stats: Stats
   quality: Quality

@@ -435,7 +435,7 @@ describe('every answer', () => {
 describe('health', () => {
   test('/healthz and /readyz need no key', async () => {
     const { ask } = await start()
-    for (const path of ['/healthz', '/readyz']) {
+    for (const path of ['/healthz', '/readyz', '/health/ready']) {
       const answer = await ask('GET', path, { key: null })
       expect([answer.status, answer.body]).toEqual([200, { status: 'ok' }])
     }

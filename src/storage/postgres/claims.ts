@@ -55,6 +55,8 @@ export interface Queue {
   finished(ids: Iterable<string>): void
   /** True if no claim of this node in the slot is under way, as far as it knows. */
   isIdle(slot: number): boolean
+  /** Claims of this node under way, as far as it knows. */
+  underWay(): number
 }
 
 /** What a queue has to know of the nodes. */
@@ -199,6 +201,7 @@ export function createQueue(
     dropForeign: () => dueIndex.keep((key) => share.owns(slotOf(key))),
     finished,
     endLeases,
+    underWay: () => underWay.size,
     isIdle: (slot) => !underWay.values().some((each) => each === slot),
     methods: (lane, queries, isActive = () => true) => {
       let looked = ''

@@ -11,13 +11,15 @@ const GAP_MS = 2_000
 /** A node that had no beat for this part of the takeover time claims nothing more: others may end it soon. */
 const SAFE_PART = 0.8
 
-const BEAT = `update nodes set seen_at = clock_timestamp(), passed = $2::bigint, configuration_version = $3::bigint
+const BEAT = `update nodes set seen_at = clock_timestamp(), passed = $2::bigint, configuration_version = $3::bigint,
+    under_way = $5
   where id = $1 and ended_at is null
   returning (select version from configuration)::float8 as version,
     (select min(passed) from nodes o where o.id <> $1 and o.ended_at is null)::float8 as passed,
     (select max(passed) from nodes o where o.id <> $1)::float8 as highest,
     (select string_agg(id::text, ' ' order by id) from nodes o where o.ended_at is null
       and o.handles_mail and (o.id = $1 or o.seen_at > clock_timestamp() - $4::float8 * interval '1 millisecond')) as live,
+    (select string_agg(id::text, ' ') from nodes o where o.ended_at is null and o.draining_at is not null) as draining,
     exists (select 1 from nodes o where o.id <> $1 and o.ended_at is null
       and o.seen_at <= clock_timestamp() - $4::float8 * interval '1 millisecond') as "hasSilent"`
 // The node and its lanes at once.
@@ -34,6 +36,8 @@ interface Beat {
   highest: number | null
   /** IDs, separated by spaces; null = none handles mail. */
   live: string | null
+  /** The same of the nodes that hand over. */
+  draining: string | null
   hasSilent: boolean
 }
 
@@ -43,6 +47,8 @@ export interface Cluster {
   start(): Promise<void>
   /** True while no other node may take this one for dead. */
   isSafe(): boolean
+  /** Time since the last beat, ms. */
+  silentMs(): number
   /** Place up to which no node writes further events. */
   passed(): number
   /** Resolves when every other live node has the settings up to this version in memory. A node that does not get there
@@ -54,8 +60,8 @@ export interface Cluster {
 export interface ClusterEvents {
   /** The settings have changed. */
   changed(): Promise<void>
-  /** After each beat, with the live nodes that handle mail. */
-  beat(liveNodes: readonly number[]): Promise<void>
+  /** After each beat, with the live nodes that handle mail, and those that hand over. */
+  beat(liveNodes: readonly number[], draining: ReadonlySet<number>): Promise<void>
   /** Another node ended this one: it must stop. */
   ended(): void
 }
@@ -70,9 +76,11 @@ export function createCluster(options: {
   takeoverMs: number
   nowMs: () => number
   configurationVersion: () => number
+  /** Attempts under way. */
+  underWay: () => number
   events: ClusterEvents
 }): Cluster {
-  const { connect, queries, node, places, takeoverMs, nowMs, configurationVersion, events } = options
+  const { connect, queries, node, places, takeoverMs, nowMs, configurationVersion, underWay, events } = options
   let connection: Connection | null = null
   let othersPassed: number | null = null
   let beatAt = nowMs()
@@ -82,19 +90,19 @@ export function createCluster(options: {
   let isClosed = false
   let beating: Promise<void> = Promise.resolve()
 
-  const learn = async ({ version, passed, highest, live, hasSilent }: Beat) => {
+  const learn = async ({ version, passed, highest, live, draining, hasSilent }: Beat) => {
     othersPassed = passed
     if (highest !== null) places.saw(highest)
     // Not over this connection: it may wait for a transaction of the silent node.
     // After an outage of the database, every node seems silent to the first that comes back.
     if (hasSilent && nowMs() - beatingSince >= takeoverMs) await queries.query(END_SILENT, [node.id, takeoverMs])
     if (version > configurationVersion()) await events.changed()
-    await events.beat(live?.split(' ').map(Number) ?? [])
+    await events.beat(idsIn(live), new Set(idsIn(draining)))
   }
   const beat = async (): Promise<Beat | null> => {
     const sentAt = nowMs()
     connection ??= await connect()
-    const values = [node.id, places.passed(), configurationVersion(), takeoverMs]
+    const values = [node.id, places.passed(), configurationVersion(), takeoverMs, underWay()]
     const [answer] = await connection.query<Beat>(BEAT, values, takeoverMs).catch((error) => {
       if (error instanceof NoAnswer) connection = null
       throw error
@@ -134,6 +142,7 @@ export function createCluster(options: {
       if (answer !== null) await learn(answer)
       loop()
     },
+    silentMs: () => nowMs() - beatAt,
     isSafe: () => nowMs() - beatAt < SAFE_PART * takeoverMs,
     passed: () => (othersPassed === null ? places.passed() : Math.min(places.passed(), othersPassed)),
     settled: async (version) => {
@@ -153,3 +162,5 @@ export function createCluster(options: {
     },
   }
 }
+
+const idsIn = (list: string | null): number[] => list?.split(' ').map(Number) ?? []

@@ -19,6 +19,8 @@ import type { Writer } from './writer.ts'
 /** How others know this node, and what happens to it. */
 export interface NodeOptions {
   name?: string
+  /** Public hostname of its machine. */
+  hostname?: string
   version?: string
   /** True for a command beside the server: it handles no mail. */
   isCommand?: boolean
@@ -33,6 +35,8 @@ export interface NodeOptions {
 const TAKEOVER_MS = 10_000
 /** How often a node looks for work of ended nodes, and for due times whose notification was lost. */
 const LOOK_MS = 30_000
+/** A node without contact to the database for so long sends clients to others. */
+const SILENT_MS = 2_000
 const NONE: ReadonlySet<string> = new Set()
 
 const QUEUE_NAMES = ['deliveries', 'webhookDeliveries', 'inboundDeliveries'] as const
@@ -61,6 +65,13 @@ export interface Distribution {
   announce(version: number): Promise<void>
   /** Place up to which no node writes further events. */
   passed(): number
+  /** How this node hands its work over. */
+  hand: {
+    /** Claims nothing more. */
+    over(): void
+    /** Why requests should go to another node; null if they need not. */
+    whyNotReady(): string | null
+  }
   /** Takes the slots that are this node's, and reads what waits in them. */
   start(): Promise<void>
   /** Gives the slots away. */
@@ -86,10 +97,11 @@ export function createDistribution(parts: {
   const { address, connect, reads, node, places, options, clock, settings, lane, fanOut, workers } = parts
   const { takeoverMs = TAKEOVER_MS, isCommand = false, onEnded, onWork } = options
   const steadyNow = () => performance.now()
+  let isDraining = false
   const share: Share = {
     nodeId: node.id,
     owns: (slot) => slots.owns(slot),
-    mayClaim: (slot) => slots.owns(slot) && cluster.isSafe(),
+    mayClaim: (slot) => !isDraining && slots.owns(slot) && cluster.isSafe(),
   }
   const routed = (queue: keyof typeof QUEUES) => {
     const index = createDueIndex()
@@ -145,12 +157,14 @@ export function createDistribution(parts: {
     takeoverMs,
     nowMs: steadyNow,
     configurationVersion: () => settings().version(),
+    underWay: () => allQueues.reduce((sum, queue) => sum + queue.underWay(), 0),
     events: {
       changed: () => settings().catchUp(),
-      beat: async (liveNodes) => {
+      beat: async (liveNodes, draining) => {
         await wakeUps.check()
         if (isCommand) return
-        const { taken, hasGiven } = await slots.balance(liveNodes)
+        isDraining ||= draining.has(node.id)
+        const { taken, hasGiven } = await slots.balance(liveNodes.filter((id) => !draining.has(id)))
         if (hasGiven) for (const queue of allQueues) queue.dropForeign()
         await loadSlots(taken)
         const hasEnded = known.some((id) => !liveNodes.includes(id))
@@ -171,6 +185,15 @@ export function createDistribution(parts: {
       await cluster.settled(version)
     },
     passed: cluster.passed,
+    hand: {
+      over: () => {
+        isDraining = true
+      },
+      whyNotReady: () => {
+        if (isDraining) return 'this node drains'
+        return cluster.silentMs() < SILENT_MS ? null : 'this node has no contact with the database'
+      },
+    },
     start: cluster.start,
     close: async () => {
       await cluster.close()

@@ -3,6 +3,7 @@ import { StoreMismatch } from '../errors.ts'
 import type { Connection } from './connection.ts'
 import start from './migrations/0001_start.sql' with { type: 'text' }
 import collision from './migrations/0002_collision.sql' with { type: 'text' }
+import nodes from './migrations/0010_nodes.sql' with { type: 'text' }
 
 export interface Migration {
   name: string
@@ -13,6 +14,7 @@ export interface Migration {
 export const MIGRATIONS: readonly Migration[] = [
   { name: '0001_start', sql: start },
   { name: '0002_collision', sql: collision },
+  { name: '0010_nodes', sql: nodes },
 ]
 
 const STEPS = `create table if not exists migrations (

@@ -8,8 +8,10 @@ import type { Queries } from './transactions.ts'
 
 // Serial with changes of settings, which wait for every node that was there before.
 const LOCK = 'select version::float8 as version from configuration for update'
-const REGISTER = `insert into nodes (key, name, version, handles_mail, passed, configuration_version)
-  values ($1, $2, $3, $4, coalesce((select max(passed) from nodes), 0), $5) returning id`
+const REGISTER = `insert into nodes (key, name, hostname, version, key_name, handles_mail, passed, configuration_version)
+  values ($1, $2, $3, $4, $5, $6, coalesce((select max(passed) from nodes), 0), $7) returning id`
+const REPLACE = `update nodes set is_forgotten = true
+  where name = $1 and handles_mail and not is_forgotten and ended_at is not null`
 const END = `with ended as (
     update nodes set ended_at = clock_timestamp() where key = $1 and ended_at is null returning id)
   update lanes set ended_at = clock_timestamp() where ended_at is null and node_id in (select id from ended)`
@@ -42,15 +44,24 @@ export interface Registered {
  *  one has ended, and its node is ended too. Without, it is a command beside it. `now`: ms UTC. */
 export async function registerNode(
   connection: Connection,
-  options: { dataDir: string | null; key: string; name: string; version: string; now: () => number },
+  options: {
+    dataDir: string | null
+    key: string
+    name: string
+    hostname: string
+    version: string
+    keyName: string
+    now: () => number
+  },
 ): Promise<Registered> {
-  const { dataDir, key, name, version, now } = options
+  const { dataDir, key, name, hostname, version, keyName, now } = options
   if (dataDir !== null) await replaceEarlier(connection, join(dataDir, 'node.json'), key)
   await connection.query('begin')
   try {
     const [configuration] = await connection.query<{ version: number }>(LOCK)
     const configurationVersion = configuration?.version ?? 0
-    const values = [key, name, version, dataDir !== null, configurationVersion]
+    const values = [key, name, hostname, version, keyName, dataDir !== null, configurationVersion]
+    if (dataDir !== null) await connection.run(REPLACE, [name])
     const { id } = await added(connection, REGISTER, values)
     const registered = {
       node: { id, key, configurationVersion },

@@ -22,6 +22,7 @@ import { postgresInboundRoutes } from './inbound-routes.ts'
 import { postgresMessageList } from './message-list.ts'
 import { postgresMessages } from './messages.ts'
 import { postgresMtaSts } from './mta-sts.ts'
+import { postgresNodes } from './node-list.ts'
 import { endNode } from './nodes.ts'
 import { postgresOrganizations } from './organizations.ts'
 import { openParts, type Parts } from './parts.ts'
@@ -67,7 +68,7 @@ export async function openPostgresStore(options: {
   const parts = await openParts({ address, open, encryption, registered, clock, plans, commitListener, node })
   const { reads, lane } = parts
   return {
-    ...rolesOf(parts, encryption),
+    ...rolesOf(parts, encryption, registered.node.id),
     maintain: async (what) => {
       // PostgreSQL gives back the space of removed rows by itself.
       if (what === 'recent') await mergeSearchIndex(reads)
@@ -83,7 +84,11 @@ export async function openPostgresStore(options: {
   }
 }
 
-function rolesOf(parts: Parts, encryption: Encryption): Omit<Store, 'maintain' | 'checkWritable' | 'close'> {
+function rolesOf(
+  parts: Parts,
+  encryption: Encryption,
+  nodeId: number,
+): Omit<Store, 'maintain' | 'checkWritable' | 'close'> {
   const { reads, lane, writer, mirrors, recorder, usage, large, fanOut, distribution, storageCount, workers } = parts
   const { due, queues } = distribution
   const remember = rememberInside
@@ -130,6 +135,7 @@ function rolesOf(parts: Parts, encryption: Encryption): Omit<Store, 'maintain' |
       dueIndex: due.inboundDeliveries,
     }),
     workers,
+    nodes: postgresNodes(reads, nodeId, distribution.hand),
     queues: postgresQueues(reads),
     held: postgresHeld(reads, lane, { writer, dueIndexes: due, fanOut }),
     mtaSts: postgresMtaSts(reads, writer),

@@ -25,7 +25,7 @@ export async function startNode(
   },
 ): Promise<Registered & { encryption: Encryption }> {
   const { dataDir, now, clock, onUpgrade, node } = options
-  const { name = '', version = '', isCommand = false } = node
+  const { name = '', hostname = '', version = '', isCommand = false } = node
   const connection = await open('start')
   try {
     const steps = await migrate(connection, now)
@@ -35,7 +35,9 @@ export async function startNode(
       dataDir: isCommand ? null : dataDir,
       key: crypto.randomUUID(),
       name,
+      hostname,
       version,
+      keyName: encryption.keyName,
       now: clock,
     })
     return { ...registered, encryption }

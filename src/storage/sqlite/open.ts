@@ -36,6 +36,7 @@ import { sqliteMessageList } from './message-list.ts'
 import { sqliteMessages } from './messages.ts'
 import { migrate } from './migrate.ts'
 import { sqliteMtaSts } from './mta-sts.ts'
+import { SQLITE_NODES } from './nodes.ts'
 import { organizationCache, sqliteOrganizations } from './organizations.ts'
 import { sqliteQuality } from './quality.ts'
 import { sqliteQueues } from './queues.ts'
@@ -207,6 +208,7 @@ export function storeOn(
     }),
     queues: sqliteQueues(db),
     workers: sqliteWorkers(db),
+    nodes: SQLITE_NODES,
     held: sqliteHeld(db, writer, due, fanOut),
     stats: sqliteStats(db),
     quality,

@@ -30,7 +30,9 @@ describeWithPostgres('changes of settings', () => {
         dataDir: null,
         key: crypto.randomUUID(),
         name: '',
+        hostname: '',
         version: '',
+        keyName: '',
         now: Date.now,
       })
       const shared = createReads(() => connect({ address, name: 'reads' }))

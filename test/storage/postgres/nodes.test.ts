@@ -1,0 +1,151 @@
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'bun:test'
+import { copyFileSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { openPostgresStore } from '../../../src/storage/postgres/open.ts'
+import type { Store } from '../../../src/storage/store.ts'
+import { describeWithPostgres, startPostgres, type TestPostgres } from '../../support/postgres.ts'
+import { accept, claim, createRecords, found, type Records, recordOf, START } from '../records.ts'
+
+/** Longer than any test: what these nodes hand over, they do not take over. */
+const TAKEOVER_MS = 300_000
+const PATIENCE_MS = 25_000
+
+describeWithPostgres('nodes of an installation', () => {
+  let postgres: TestPostgres
+  let databases = 0
+  let url: string
+  let folders: string[]
+  let stores: Set<Store>
+  let records: Records
+  beforeAll(async () => {
+    postgres = await startPostgres()
+  })
+  afterAll(() => postgres.stop())
+  beforeEach(async () => {
+    url = await postgres.createDatabase(`list${++databases}`)
+    folders = []
+    stores = new Set()
+    records = createRecords()
+  })
+  afterEach(async () => {
+    for (const store of stores) await store.close()
+    for (const folder of folders) rmSync(folder, { recursive: true })
+  })
+
+  const sql = (statement: string) => postgres.psql(statement, `list${databases}`)
+  const open = async (name: string, { isCommand = false } = {}): Promise<Store> => {
+    const dataDir = mkdtempSync(join(tmpdir(), 'postrider-node-'))
+    if (folders[0] !== undefined) copyFileSync(join(folders[0], 'seal.key'), join(dataDir, 'seal.key'))
+    folders.push(dataDir)
+    const node = { name, hostname: `${name}.example.com`, version: '1.2.3', takeoverMs: TAKEOVER_MS, isCommand }
+    const store = await openPostgresStore({ url, dataDir, now: START, clock: () => START, node })
+    stores.add(store)
+    return store
+  }
+  const close = async (store: Store) => {
+    stores.delete(store)
+    await store.close()
+  }
+  const until = async (step: () => boolean | Promise<boolean>) => {
+    for (const end = performance.now() + PATIENCE_MS; !(await step()); await Bun.sleep(20)) {
+      if (performance.now() > end) throw new Error('waited too long')
+    }
+  }
+  /** Number of nodes that own slots, if every slot has an owner. */
+  const owners = () => Number(sql('select count(distinct node_id) from slots having count(node_id) = 256') || 0)
+  const namesOf = async (store: Store) => (await store.nodes.list()).map(({ name, state }) => `${name} ${state}`)
+
+  test('are listed with their slots and attempts under way; commands are not', async () => {
+    const one = await open('one')
+    await found(one, records)
+    await open('two')
+    const command = await open('', { isCommand: true })
+    await until(() => owners() === 2)
+    for (let n = 0; n < 4; n++) {
+      await accept(one, records.accepted({ deliveries: [{ email: `a@d${n}.example` }] }))
+    }
+    const claimed: string[] = []
+    await until(async () => claimed.push(...(await claim(one)).map(({ message }) => message.id)) > 0)
+    await until(async () => (await command.nodes.list())[0]?.underWay === claimed.length)
+    const [first, second, ...others] = await command.nodes.list()
+    expect(others).toEqual([])
+    const recent = (ms: number) => Math.abs(ms - Date.now()) < 60_000
+    expect(first).toMatchObject({ name: 'one', hostname: 'one.example.com', version: '1.2.3', state: 'active' })
+    expect([first!.startedAt, first!.seenAt].map(recent)).toEqual([true, true])
+    expect(first!.endedAt).toBeNull()
+    expect(first!.slots + second!.slots).toBe(256)
+    expect(second).toMatchObject({ name: 'two', underWay: 0, keyName: first!.keyName })
+    expect(first!.keyName).toMatch(/^[0-9a-f]{8}$/)
+  }, 60_000)
+
+  test('a node that drains gives all its work to the other and is not ready', async () => {
+    const one = await open('one')
+    await found(one, records)
+    const two = await open('two')
+    await until(() => owners() === 2)
+    expect([one.nodes.whyNotReady(), two.nodes.whyNotReady()]).toEqual([null, null])
+    expect(await one.nodes.drain('three')).toBe('unknown')
+    expect(await one.nodes.drain('two')).toBe('draining')
+    expect(await one.nodes.drain('two')).toBe('unchanged')
+    await until(() => owners() === 1)
+    expect(two.nodes.whyNotReady()).toBe('this node drains')
+    expect(one.nodes.whyNotReady()).toBeNull()
+    const ids = []
+    for (let n = 0; n < 20; n++) {
+      const { message } = await accept(two, records.accepted({ deliveries: [{ email: `a@d${n}.example` }] }))
+      ids.push(message.id)
+    }
+    const claimed: string[] = []
+    await until(async () => claimed.push(...(await claim(one)).map(({ message }) => message.id)) >= ids.length)
+    expect(claimed.sort()).toEqual(ids.sort())
+    expect(await claim(two)).toEqual([])
+    const list = await one.nodes.list()
+    expect(list.map(({ name, state, slots }) => [name, state, slots])).toEqual([
+      ['one', 'active', 256],
+      ['two', 'draining', 0],
+    ])
+  }, 60_000)
+
+  test('an attempt under way of a node that leaves is recorded; what it had only claimed goes on elsewhere', async () => {
+    const one = await open('one')
+    await found(one, records)
+    for (let n = 0; n < 2; n++) {
+      await accept(one, records.accepted({ deliveries: [{ email: `a@d${n}.example` }] }))
+    }
+    const [finishes, remains] = await claim(one)
+    const two = await open('two')
+    await until(() => owners() === 2)
+    await one.nodes.leave()
+    expect(await claim(one)).toEqual([])
+    expect(await one.deliveries.record(recordOf(finishes!))).toBe('recorded')
+    await close(one)
+    const continued: string[] = []
+    await until(async () => continued.push(...(await claim(two)).map(({ message }) => message.id)) > 0)
+    expect(continued).toEqual([remains!.message.id])
+    expect(owners()).toBe(1)
+  }, 60_000)
+
+  test('an ended node stays on the list until it is forgotten or one of its name starts', async () => {
+    const one = await open('one')
+    await close(await open('two'))
+    expect(await namesOf(one)).toEqual(['one active', 'two ended'])
+    await close(await open('two'))
+    expect(await namesOf(one)).toEqual(['one active', 'two ended'])
+    const two = await open('two')
+    expect(await namesOf(one)).toEqual(['one active', 'two active'])
+    expect(await one.nodes.forget('two')).toBe('running')
+    await close(two)
+    expect(await one.nodes.forget('two')).toBe('forgotten')
+    expect(await one.nodes.forget('two')).toBe('unknown')
+    expect(await namesOf(one)).toEqual(['one active'])
+  }, 60_000)
+
+  test('a node without contact to the database is not ready, and is again with it', async () => {
+    const one = await open('one')
+    await postgres.halt('fast')
+    await until(() => one.nodes.whyNotReady() === 'this node has no contact with the database')
+    await postgres.resume()
+    await until(() => one.nodes.whyNotReady() === null)
+  }, 60_000)
+})
