@@ -1,5 +1,5 @@
 import { existsSync, statSync } from 'node:fs'
-import { type Config, loadConfigFile, planNamed, type Setting } from '../config/load.ts'
+import { type Config, loadConfigFile, objectPlaceOf, planNamed, type Setting } from '../config/load.ts'
 import { systemClock } from '../os/clock.ts'
 import { createLog } from '../os/log.ts'
 import { systemRandom } from '../os/random.ts'
@@ -54,6 +54,7 @@ export async function withStore<T>(
   const opening = openStore({
     dataDir,
     database,
+    objects: objectPlaceOf(config),
     now: systemClock.now(),
     minFreeBytes: storage.minFreeBytes,
     plans,

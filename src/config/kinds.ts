@@ -4,6 +4,7 @@ import { isIP } from 'node:net'
 import { z } from 'zod'
 import {
   formatEndpoint,
+  parseBucketUrl,
   parseCidr,
   parseHostName,
   parseIpPort,
@@ -135,6 +136,20 @@ export const smarthost = {
 export const databaseUrl = {
   expected: 'postgres://, then user:password@host/database (percent-encoded), or "" for SQLite',
   schema: z.string().regex(/^(postgres(ql)?:\/\/[^\s]{1,2000})?$/),
+  fromText: asItIs,
+}
+
+/** '' becomes null. */
+export const bucketUrl = {
+  expected: 's3://bucket or s3://bucket/prefix, or "" for none',
+  schema: written(parseBucketUrl),
+  fromText: asItIs,
+}
+
+/** '' is the default of the service. */
+export const endpointUrl = {
+  expected: 'http(s)://host[:port] without a path, or "" for Amazon S3',
+  schema: written((text) => (text === '' ? '' : parseOrigin(text))),
   fromText: asItIs,
 }
 

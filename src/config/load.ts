@@ -18,6 +18,12 @@ export type { ConfigResult } from './read.ts'
 export type { Config, ConfigValues, Plan } from './schema.ts'
 export type { Setting } from './settings.ts'
 
+/** Where large contents are kept: bucket and service; null = in the database. */
+export function objectPlaceOf({ storage }: Pick<Config, 'storage'>) {
+  const { contents, s3Endpoint: endpoint, s3Region: region, s3AccessKeyId, s3SecretAccessKey } = storage
+  return contents && { ...contents, endpoint, region, accessKeyId: s3AccessKeyId, secretAccessKey: s3SecretAccessKey }
+}
+
 /** Config → the plan of a name; the smallest one for a name that is no longer configured. */
 export function planNamed({ plans }: Pick<Config, 'plans'>): (name: string) => Plan {
   return (name) => (Object.hasOwn(plans, name) ? plans[name]! : plans.free!)

@@ -83,6 +83,14 @@ export function parseSmarthost(text: string): Smarthost | null | undefined {
   return { host, port, implicitTls, user: user || null, password: password || null }
 }
 
+/** `s3://bucket` or `s3://bucket/prefix` → its parts; '' becomes null. A prefix ends with a slash. */
+export function parseBucketUrl(text: string): { bucket: string; prefix: string } | null | undefined {
+  if (text === '') return null
+  const [, bucket, path = ''] = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/([\w./-]{0,200}))?$/.exec(text) ?? []
+  if (bucket === undefined) return undefined
+  return { bucket, prefix: path === '' || path.endsWith('/') ? path : `${path}/` }
+}
+
 /** RFC 1123 §2.1: letters, digits and inner hyphens, at most 63. */
 const LABEL = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/
 

@@ -57,6 +57,13 @@ export const rules: readonly Rule[] = [
       atMost('max_per_destination', delivery.maxPerDestination, 'max_in_flight', delivery.maxInFlight),
   },
   {
+    keys: ['storage.contents', 'storage.s3_access_key_id', 'storage.s3_secret_access_key'],
+    broken: ({ storage: { contents, s3AccessKeyId, s3SecretAccessKey } }) =>
+      contents === null || (s3AccessKeyId !== '' && s3SecretAccessKey !== '')
+        ? null
+        : 'expected storage.s3_access_key_id and storage.s3_secret_access_key, because storage.contents is set',
+  },
+  {
     keys: ['billing.self_service_plans'],
     broken: ({ billing: { selfServicePlans }, plans }) => {
       const unknown = selfServicePlans.find((name) => !Object.hasOwn(plans, name))

@@ -201,6 +201,22 @@ and /readyz reports it; queued mail is still processed. 0 disables the check.`,
       unit: 'bytes',
       fallback: 200_000_000,
     }),
+    contents: key(kinds.bucketUrl, {
+      about: `Bucket for message contents of 16 kB and more, at Amazon S3 or a compatible service: s3://bucket/prefix. Empty: the
+database. Contents that are stored already stay where they are, so keep the bucket as long as messages refer to it.`,
+      fallback: '',
+    }),
+    s3_endpoint: key(kinds.endpointUrl, {
+      about: 'URL of the service, such as https://s3.eu-central-1.example.com. Empty: Amazon S3.',
+      fallback: '',
+    }),
+    s3_region: key(kinds.text, { about: 'Region of the bucket, if the service has regions.', fallback: '' }),
+    s3_access_key_id: key(kinds.text, { about: 'Access key of the service.', fallback: '' }),
+    s3_secret_access_key: key(kinds.text, {
+      about: 'Its secret. It needs the rights to write, read, list and delete objects of the bucket.',
+      fallback: '',
+      isSecret: true,
+    }),
   }),
   database: section('Database. Experimental, not for production: several nodes on one PostgreSQL.', {
     url: key(kinds.databaseUrl, {

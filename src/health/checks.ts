@@ -18,7 +18,7 @@ import { checkReverseDns } from './reverse-dns.ts'
 import { checkDmarc, checkSpf } from './sender-policy.ts'
 import { checkSeparation } from './separation.ts'
 import { checkSmarthost } from './smarthost.ts'
-import { checkStore } from './store.ts'
+import { checkObjectStorage, checkStore } from './store.ts'
 
 /** Checks that need no store, in recommended reading order. */
 export function machineChecks(
@@ -52,7 +52,7 @@ const takesMail = ({ listeners }: Installation) => listeners.some(({ key }) => k
 
 /** Checks that need a store. */
 export function storeChecks(deps: {
-  store: Pick<Store, 'quality' | 'queues' | 'held' | 'checkWritable'>
+  store: Pick<Store, 'contents' | 'quality' | 'queues' | 'held' | 'checkWritable'>
   dataDir: string
   isServed: boolean
   now: () => number
@@ -61,6 +61,7 @@ export function storeChecks(deps: {
   const { store, dataDir, isServed, now } = deps
   return [
     { name: 'store', look: () => checkStore(store) },
+    { name: 'object_storage', look: () => checkObjectStorage(store) },
     { name: 'domains', look: () => checkDomains(deps.checkedDomains) },
     { name: 'deliveries', look: () => checkDelivered(store, now()) },
     { name: 'queue', look: () => checkQueue(store, { now: now(), isServed }) },

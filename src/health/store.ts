@@ -1,5 +1,5 @@
 import { type Store, StoreUnavailable } from '../storage/store.ts'
-import { fail, pass, type Verdict } from './check.ts'
+import { fail, pass, skip, type Verdict } from './check.ts'
 
 /** Checks that the store accepts changes. Its files were checked when it was opened. */
 export async function checkStore(store: Pick<Store, 'checkWritable'>): Promise<Verdict> {
@@ -14,5 +14,17 @@ export async function checkStore(store: Pick<Store, 'checkWritable'>): Promise<V
         ? 'Free space on the disk of data_dir.'
         : 'Another process may have locked it. Check the server log.',
     )
+  }
+}
+
+/** Checks that object storage keeps what is written, if large contents are there. */
+export async function checkObjectStorage({ contents }: Pick<Store, 'contents'>): Promise<Verdict> {
+  try {
+    return (await contents.checkObjects())
+      ? pass('writes, reads and deletes objects')
+      : skip('storage.contents is not set; contents are in the database')
+  } catch (error) {
+    const advice = 'Check storage.contents, its credentials and their rights, and whether the service is reachable.'
+    return fail(error instanceof Error ? error.message : String(error), advice)
   }
 }

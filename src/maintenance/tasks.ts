@@ -40,6 +40,7 @@ export function maintenanceTasks(deps: {
   isBusy: () => boolean
 }): Task[] {
   const { store, mintId, isBusy } = deps
+  let orphansAfter: string | null = null
   return [
     { name: 'key uses', everyMs: 10_000, run: () => deps.flushUses().then(() => false) },
     {
@@ -139,6 +140,17 @@ export function maintenanceTasks(deps: {
       everyMs: 60 * MINUTE_MS,
       run: async (now) => (await store.forwardTargets.prune(now - UNANSWERED_MS, 100)) === 100,
     },
+    {
+      name: 'orphans in object storage',
+      erases: true,
+      everyMs: 24 * 60 * MINUTE_MS,
+      firstMs: 60 * MINUTE_MS,
+      run: async (now) => {
+        // A change whose answer was lost may still be written.
+        orphansAfter = await store.contents.removeOrphans({ after: orphansAfter ?? '', before: now - DAY_MS })
+        return orphansAfter !== null
+      },
+    },
     { name: 'tls reports', everyMs: MINUTE_MS, run: (now) => deps.sendTlsReports(now).then(() => false) },
     createRetention(deps),
   ]
@@ -147,5 +159,6 @@ export function maintenanceTasks(deps: {
 /** Interval of the quality checks. */
 const QUALITY_MS = 15_000
 const MINUTE_MS = 60_000
+const DAY_MS = 24 * 60 * MINUTE_MS
 /** A confirmation link is valid for 7 days; a later request sends a new one. */
 const UNANSWERED_MS = 30 * 24 * 60 * MINUTE_MS

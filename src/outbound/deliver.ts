@@ -12,7 +12,7 @@ import type { MailLog } from '../os/mail-log.ts'
 import { ampleMemory, type Memory } from '../os/memory.ts'
 import type { Notify } from '../os/notifier.ts'
 import type { Random } from '../os/random.ts'
-import type { ClaimedDelivery, DeliveryRecord, Store } from '../storage/store.ts'
+import { type ClaimedDelivery, type DeliveryRecord, type Store, StoreUnavailable } from '../storage/store.ts'
 import type { AttemptJob, AttemptResult } from './job.ts'
 import { createLargeContents, type LargeContents } from './large-contents.ts'
 import { notAttempted } from './not-attempted.ts'
@@ -56,6 +56,14 @@ export interface DelivererDeps {
   memory?: Memory
 }
 
+/** The mail was not attempted, and is due again after this time. */
+interface NotNow {
+  waitMs: number
+}
+
+/** Wait after the store could not read a content. */
+const UNAVAILABLE_MS = 30_000
+
 /** Carries out claimed deliveries: attempt → outcome → next attempt → record. */
 export class Deliverer {
   /** Contents up to this size come with their claims. */
@@ -81,7 +89,7 @@ export class Deliverer {
     const waitMs = grant === GIVEN_UP ? 0 : this.#poisonous.waitMs(claim.message.organizationId)
     if (waitMs > 0) return this.#giveBack(claim, grant, clock.now() + waitMs)
     const ended = await this.#attemptOrExpire(claim, grant)
-    if (ended === null) return this.#giveBack(claim, grant, clock.now())
+    if ('waitMs' in ended) return this.#giveBack(claim, grant, clock.now() + ended.waitMs)
     const tried = await this.#poisonous.judge(claim.message, ended)
     const { outcome, attempt } = tried
     admission.ended(grant, { outcome, reached: attempt.mxHost !== null, startedAt })
@@ -99,8 +107,7 @@ export class Deliverer {
     this.#giveUp.abort()
   }
 
-  /** Returns null if the mail was not attempted. */
-  async #attemptOrExpire(claim: ClaimedDelivery, grant: Grant): Promise<Tried | null> {
+  async #attemptOrExpire(claim: ClaimedDelivery, grant: Grant): Promise<Tried | NotNow> {
     const { clock, settings, log } = this.#deps
     const { expiresAt } = claim.message
     const now = clock.now()
@@ -110,26 +117,27 @@ export class Deliverer {
     const refused = this.#poisonous.refusal(claim.message.id)
     if (refused !== null) return untried(claim, refused, now)
     return this.#attempt(claim, grant).catch((error) => {
+      const isUnavailable = error instanceof StoreUnavailable
       log.error('message content unreadable', { delivery_id: claim.delivery.id, error })
-      return untried(claim, internalFault(error), now)
+      return isUnavailable ? { waitMs: UNAVAILABLE_MS } : untried(claim, internalFault(error), now)
     })
   }
 
-  async #attempt(claim: ClaimedDelivery, grant: Grant): Promise<Tried | null> {
+  async #attempt(claim: ClaimedDelivery, grant: Grant): Promise<Tried | NotNow> {
     const held = await this.#contents.hold(claim, grant.route.destination, this.#leaving.signal)
-    if (held === null) return null
+    if (held === null) return { waitMs: 0 }
     try {
       // The content is transferred to a thread, so the simulation reads what it needs before.
       const reactions = claim.message.mode === 'test' ? await this.#reactionsTo(claim, held.content) : []
       const attempted = await this.#deps.attempt(this.#toJob(claim, held.content, grant))
-      return attempted === null ? null : { ...attempted, reactions }
+      return attempted === null ? { waitMs: 0 } : { ...attempted, reactions }
     } finally {
       held.leave()
     }
   }
 
-  /** Makes a claim due again at `dueAt` without counting it: there was no memory for a large mail, another job ended
-   *  the thread, or its organization must wait. */
+  /** Makes a claim due again at `dueAt` without counting it: there was no memory for a large mail, its content could not
+   *  be read at present, another job ended the thread, or its organization must wait. */
   async #giveBack({ delivery }: ClaimedDelivery, grant: Grant, dueAt: number): Promise<void> {
     const { store, admission, log, workerId: worker } = this.#deps
     const { id, attempts: attempt } = delivery

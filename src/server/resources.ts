@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { type Config, planNamed } from '../config/load.ts'
+import { type Config, objectPlaceOf, planNamed } from '../config/load.ts'
 import { createEventStream, type EventStream } from '../event-stream/event-stream.ts'
 import { createForwardLinks, type ForwardLinks } from '../mail/forward-link.ts'
 import { createRecipientParts, type RecipientPartsOf } from '../mail/recipient-parts.ts'
@@ -122,6 +122,7 @@ async function openStoreWithEvents(
   const store = await openStore({
     dataDir: config.dataDir,
     database: config.database,
+    objects: objectPlaceOf(config),
     now: clock.now(),
     clock: clock.now,
     commitListener: {

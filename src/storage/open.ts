@@ -1,5 +1,8 @@
 import type { Plan } from '../model/organization.ts'
 import type { CommitListener } from './commit-listener.ts'
+import { withObjects } from './objects/contents.ts'
+import type { ObjectPlace } from './objects/objects.ts'
+import { s3Objects } from './objects/s3.ts'
 import type { NodeOptions } from './postgres/distribution.ts'
 import { openPostgresStore } from './postgres/open.ts'
 import { openStore as openSqliteStore } from './sqlite/open.ts'
@@ -10,6 +13,8 @@ export interface OpenOptions {
   /** URL of a PostgreSQL database, '' = the SQLite file in the data directory; and a PEM file with its CA certificates,
    *  null = the built-in ones. */
   database: { url: string; caFile: string | null }
+  /** Where large contents are kept; null = in the database. */
+  objects: ObjectPlace | null
   now: number
   /** Clock in ms UTC; the system's by default. PostgreSQL only. */
   clock?: () => number
@@ -24,12 +29,18 @@ export interface OpenOptions {
   node?: NodeOptions
 }
 
-/** Opens the store of the config: SQLite, or PostgreSQL if there is a URL. Rejects as openPostgresStore and the openStore
- *  of SQLite. */
-export function openStore({ database, minFreeBytes, onTorn, clock, node, ...options }: OpenOptions): Promise<Store> {
+/** Opens the store of the config: SQLite, or PostgreSQL if there is a URL; with large contents in object storage, if it
+ *  has a place. Rejects as openPostgresStore and the openStore of SQLite. Object storage is not contacted yet. */
+export async function openStore({ objects, ...options }: OpenOptions): Promise<Store> {
+  const store = await openDatabase(options)
+  return objects === null ? store : withObjects(store, s3Objects(objects))
+}
+
+function openDatabase(options: Omit<OpenOptions, 'objects'>): Promise<Store> {
+  const { database, minFreeBytes, onTorn, clock, node, ...shared } = options
   if (database.url === '') {
-    return openSqliteStore({ ...options, minFreeBytes, ...(onTorn === undefined ? {} : { onTorn }) })
+    return openSqliteStore({ ...shared, minFreeBytes, ...(onTorn === undefined ? {} : { onTorn }) })
   }
   const given = { ...(clock === undefined ? {} : { clock }), ...(node === undefined ? {} : { node }) }
-  return openPostgresStore({ ...options, ...database, ...given })
+  return openPostgresStore({ ...shared, ...database, ...given })
 }

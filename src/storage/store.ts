@@ -1,6 +1,7 @@
 import type { ApiKeys } from './roles/api-keys.ts'
 import type { AuditLog } from './roles/audit-log.ts'
 import type { BlockedLinks } from './roles/blocked-links.ts'
+import type { Contents } from './roles/contents.ts'
 import type { Deliveries } from './roles/deliveries.ts'
 import type { Domains } from './roles/domains.ts'
 import type { Events } from './roles/events.ts'
@@ -33,6 +34,7 @@ export type * from './roles/api-keys.ts'
 export type * from './roles/audit-log.ts'
 export type * from './roles/blocked-links.ts'
 export type * from './roles/claims.ts'
+export type * from './roles/contents.ts'
 export type * from './roles/deliveries.ts'
 export type * from './roles/domains.ts'
 export type * from './roles/events.ts'
@@ -82,6 +84,7 @@ export interface Store {
   apiKeys: ApiKeys
   sessions: Sessions
   messages: Messages
+  contents: Contents
   deliveries: Deliveries
   events: Events
   suppressions: Suppressions

@@ -85,6 +85,7 @@ const CALLS: Record<string, unknown[][]> = {
   'recount of stored bytes': [['usage.beginCount']],
   'usage of past days': [['usage.prune', NOW, 100]],
   'unconfirmed forward targets': [['forwardTargets.prune', NOW - 30 * DAY, 100]],
+  'orphans in object storage': [['contents.removeOrphans', { after: '', before: NOW - DAY }]],
   'tls reports': [['sendTlsReports', NOW]],
   retention: [
     ['organizations.list'],
@@ -110,6 +111,7 @@ test('tasks that remove old records take the earlier of both clocks', () => {
     'audit log',
     'usage of past days',
     'unconfirmed forward targets',
+    'orphans in object storage',
     'retention',
   ])
 })
@@ -133,6 +135,7 @@ test('tasks run at their own intervals, and those that restarts must not delay r
     ['recount of stored bytes', 604_800],
     ['usage of past days', 3600],
     ['unconfirmed forward targets', 3600],
+    ['orphans in object storage', 86_400, 3600],
     ['tls reports', 60],
     ['retention', 600, 60],
   ])
@@ -173,4 +176,11 @@ test('a quality alert wakes the webhooks', async () => {
   }
   expect(await woken('raised')).toBe(true)
   expect(await woken('known')).toBe(false)
+})
+
+test('orphans are removed page by page', async () => {
+  const { run, calls } = tasks({ answers: { 'contents.removeOrphans': 'content/msg_9' } })
+  expect(await run('orphans in object storage')).toBe(true)
+  await run('orphans in object storage')
+  expect(calls.map(([, request]) => request)).toMatchObject([{ after: '' }, { after: 'content/msg_9' }])
 })

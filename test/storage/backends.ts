@@ -2,10 +2,13 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Plan } from '../../src/model/organization.ts'
+import { withObjects } from '../../src/storage/objects/contents.ts'
+import { s3Objects } from '../../src/storage/objects/s3.ts'
 import { openPostgresStore } from '../../src/storage/postgres/open.ts'
 import { openStore } from '../../src/storage/sqlite/open.ts'
 import type { Store } from '../../src/storage/store.ts'
 import { startPostgres, type TestPostgres } from '../support/postgres.ts'
+import { startS3, type TestS3 } from '../support/s3.ts'
 
 /** An implementation of Store; test/storage/contract.ts tests each. */
 export interface Backend {
@@ -53,6 +56,37 @@ const sqliteInMemory: Backend = {
     const store = await openStore({ dataDir: ':memory:', now: OPENED_AT, plans: () => plan })
     return { store, reopen: null, remove: () => store.close() }
   },
+}
+
+/** Every content, however short, is in object storage: a server for all tests of a file, and a prefix for each. */
+export function objectsBackend(): Backend {
+  let server: Promise<TestS3> | undefined
+  let prefixes = 0
+  return {
+    name: 'sqlite with object storage',
+    open: async (plan) => {
+      server ??= startS3()
+      const objects = s3Objects({ ...(await server).place, prefix: `${++prefixes}/` })
+      const dataDir = mkdtempSync(join(tmpdir(), 'postrider-store-'))
+      const open = async () => withObjects(await openStore({ dataDir, now: OPENED_AT, plans: () => plan }), objects, 1)
+      let store = await open()
+      return {
+        store,
+        reopen: async () => {
+          await store.close()
+          store = await open()
+          return store
+        },
+        remove: async () => {
+          await store.close()
+          rmSync(dataDir, { recursive: true })
+        },
+      }
+    },
+    stop: async () => {
+      await (await server)?.remove()
+    },
+  }
 }
 
 /** A server for all tests of a file, and a database for each. */

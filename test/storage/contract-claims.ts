@@ -3,7 +3,7 @@ import { destinationOf } from '../../src/model/delivery.ts'
 import type { NewDelivery } from '../../src/storage/store.ts'
 import { ANY, lookOf, NONE } from '../support/claim.ts'
 import type { Holds } from './contract.ts'
-import { accept, BOUNCED, claim, DEFERRED, found, recordOf, START, WORKER, YEARS_LATER } from './records.ts'
+import { accept, BOUNCED, claim, contentOf, DEFERRED, found, recordOf, START, WORKER, YEARS_LATER } from './records.ts'
 
 export function claimPromises(holds: Holds): void {
   holds(
@@ -44,7 +44,7 @@ export function claimPromises(holds: Holds): void {
         status: 'queued',
       },
     })
-    expect([...claimed!.content!]).toEqual([...accepted.content])
+    expect([...(await contentOf(store, claimed!))]).toEqual([...accepted.content])
     expect((await store.messages.deliveries(accepted.message.id))[0]).toEqual(claimed!.delivery)
   })
 

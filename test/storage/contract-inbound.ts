@@ -8,6 +8,7 @@ import {
   ALL_INBOUND,
   ALL_MESSAGES,
   claim,
+  contentOf,
   found,
   idsByPage,
   ORGANIZATION,
@@ -75,7 +76,7 @@ export function inboundPromises(holds: Holds): void {
     expect(await store.messages.get(forward.message.id)).toEqual(forward.message)
     const [claimed] = await claim(store)
     expect(claimed!.delivery.email).toBe('ann@out.example')
-    expect(forward.content).toEqual(new Uint8Array(claimed!.content!))
+    expect(forward.content).toEqual(new Uint8Array(await contentOf(store, claimed!)))
     expect((await store.events.list(ALL_EVENTS, { limit: 9, after: null })).records).toEqual(forward.events)
     expect(await store.messages.volume(ORGANIZATION, '2026-11')).toBe(1)
     expect((await store.usage.of(ORGANIZATION, START)).forwards).toBe(1)

@@ -45,6 +45,11 @@ export function claim(store: Store, change: ClaimChange<DeliveryClaimRequest> = 
   return claimDue(store.deliveries, { now: START, limit: 100, worker: WORKER, freeFor: () => 100, ...change })
 }
 
+/** Content of a claim, which may come with it. */
+export async function contentOf(store: Store, { content, message }: ClaimedDelivery): Promise<Uint8Array> {
+  return content ?? (await store.deliveries.content(message.id))!
+}
+
 export function attempt(change: Partial<Attempt> = {}): Attempt {
   return {
     number: 1,

@@ -1,6 +1,7 @@
 import { NO_RECIPIENT_PARTS } from '../../mail/recipient-parts.ts'
 import { messageOf } from '../../os/thrown.ts'
 import { createPreparer } from '../../outbound/prepare.ts'
+import { unpackReference } from '../../storage/objects/reference.ts'
 import type { Store } from '../../storage/store.ts'
 import { domainKeys } from '../../submission/signing.ts'
 import { CommandFailure } from '../failure.ts'
@@ -10,7 +11,7 @@ const MAILS = 5
 const ORGANIZATIONS = 20
 
 /** Composes and signs the newest messages of a store again and returns their number: at most 5 messages of each of 20
- *  organizations. Throws CommandFailure if composing one fails. */
+ *  organizations. Leaves out those whose content is in object storage. Throws CommandFailure if composing one fails. */
 export async function composeSample(store: Store): Promise<number> {
   const { prepareNow } = createPreparer()
   let composed = 0
@@ -18,7 +19,7 @@ export async function composeSample(store: Store): Promise<number> {
     const { records } = await store.messages.list({ ...ALL, organizationId }, { limit: MAILS, after: null })
     for (const message of records) {
       const content = await store.messages.content(message.id)
-      if (content === null) continue
+      if (content === null || unpackReference(content) !== null) continue
       const domain = await store.domains.get(message.domainId)
       const signingKeys = domain === null ? [] : domainKeys(domain)
       try {

@@ -2,6 +2,7 @@ import { type InboundRow, requestedAddresses, toInboundMessage } from '../inboun
 import { idsOf, toPage } from '../page.ts'
 import type { Inbound, InboundFilter } from '../store.ts'
 import { acceptInboundKind, inboundContents, inboundLimit, limitedCounters } from './accept-inbound.ts'
+import { textArray } from './arrays.ts'
 import type { ContentKind, LargeContents } from './contents.ts'
 import type { MailLane } from './group.ts'
 import type { InboundQueue } from './inbound-queue.ts'
@@ -11,6 +12,7 @@ import type { Usage } from './usage.ts'
 import { type Listed, sliceOf, walkSteps } from './walk.ts'
 
 const GET = `select ${INBOUND_COLUMNS} from inbound_messages m where m.id = $1`
+const EXISTING = 'select id from inbound_messages where id = any($1::text[])'
 const CONTENT = `select c.content from inbound_messages m
   join contents c on c.owner_id = m.content_id and c.kind = $2 where m.id = $1`
 
@@ -84,6 +86,8 @@ export function postgresInbound(
       return toPage(found, page, toInboundMessage)
     },
     raw: (id) => contentOf(id, 'raw'),
+    existing: async (ids) =>
+      new Set((await reads.query<{ id: string }>(EXISTING, [textArray(ids)])).map(({ id }) => id)),
     parsed: (id) => contentOf(id, 'parsed'),
   }
 }

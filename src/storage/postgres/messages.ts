@@ -2,6 +2,7 @@ import type { Attempt, Delivery } from '../../model/delivery.ts'
 import type { DueIndex } from '../due-index.ts'
 import { AlreadyRemembered, type Messages } from '../store.ts'
 import { type Acceptance, acceptKind, contentsOf } from './accept.ts'
+import { textArray } from './arrays.ts'
 import { cancelAll, WAITING_COLUMNS, type WaitingDelivery } from './cancel.ts'
 import { type LargeContents, readContent } from './contents.ts'
 import type { MailLane } from './group.ts'
@@ -17,6 +18,7 @@ import type { Reads } from './reads.ts'
 import type { Usage } from './usage.ts'
 
 const GET = `select ${MESSAGE_COLUMNS} from messages m where m.id = $1`
+const EXISTING = 'select id from messages where id = any($1::text[])'
 const DELIVERIES = `select ${DELIVERY_COLUMNS} from deliveries d ${DELIVERY_STATE}
   where d.message_id = $1 order by d.position`
 const ATTEMPTS = `select d.email, o.attempt from deliveries d join delivery_outcomes o on o.delivery_id = d.id
@@ -66,6 +68,8 @@ export function postgresMessages(
       return row === undefined ? null : toMessage(row)
     },
     list: inside.list,
+    existing: async (ids) =>
+      new Set((await reads.query<{ id: string }>(EXISTING, [textArray(ids)])).map(({ id }) => id)),
     content: (id) => readContent(reads, id, 'content'),
     deliveries: (id) => reads.query<DeliveryRow>(DELIVERIES, [id]),
     attempts: async (id) => {

@@ -1,6 +1,7 @@
 import { type Plan, UNLIMITED_PLAN } from '../../model/organization.ts'
 import type { CommitListener } from '../commit-listener.ts'
 import type { Encryption } from '../encryption.ts'
+import { contentsInside } from '../roles/contents.ts'
 import type { Store } from '../store.ts'
 import { databaseAddress } from './address.ts'
 import { postgresApiKeys } from './api-keys.ts'
@@ -106,6 +107,7 @@ function rolesOf(
       dueIndex: due.deliveries,
       list: postgresMessageList(reads),
     }),
+    contents: contentsInside,
     deliveries: postgresDeliveries(reads, lane, {
       queue: queues.deliveries,
       domains: mirrors.domain,

@@ -36,4 +36,6 @@ export interface Inbound {
   /** Null if retention has removed it. */
   raw(id: string): Promise<Uint8Array | null>
   parsed(id: string): Promise<Uint8Array | null>
+  /** Those of the IDs that an inbound message has, also of other organizations. */
+  existing(ids: readonly string[]): Promise<Set<string>>
 }

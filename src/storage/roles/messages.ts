@@ -72,6 +72,8 @@ export interface Messages {
   list(filter: MessageFilter, page: PageRequest): Promise<Page<Message>>
   /** Null if retention has removed it. */
   content(id: string): Promise<Uint8Array | null>
+  /** Those of the IDs that a message has, also of other organizations. */
+  existing(ids: readonly string[]): Promise<Set<string>>
   /** In the order of the recipients. */
   deliveries(id: string): Promise<Delivery[]>
   /** Of all recipients, oldest first. */

@@ -37,6 +37,7 @@ const ADD = `insert into inbound_messages (id, organization_id, domain_id, route
 const ADD_ADDRESS = `insert into inbound_addresses (organization_id, field, address, message_number)
   values (?, ?, ?, ?)`
 const GET = `select ${INBOUND_COLUMNS} from inbound_messages m where m.id = ?`
+const EXISTING = 'select id from inbound_messages where id in (select value from json_each(?))'
 const RAW = `select r.number, r.raw as first from inbound_messages m join inbound_raws r on r.number = m.raw_number
   where m.id = ?`
 const PARSED = `select r.number, r.parsed as first from inbound_messages m join inbound_raws r on r.number = m.raw_number
@@ -69,6 +70,7 @@ export function sqliteInbound(
 ): Inbound {
   const addRaw = db.prepare(ADD_RAW)
   const get = db.prepare<unknown[], InboundRow>(GET)
+  const existing = db.prepare<unknown[], string>(EXISTING).pluck()
   const rawOf = db.prepare<unknown[], ContentRow>(RAW)
   const parsedOf = db.prepare<unknown[], ContentRow>(PARSED)
   const number = db.prepare<unknown[], number>(NUMBER).pluck()
@@ -121,6 +123,7 @@ export function sqliteInbound(
       const step = sliced<InboundRow, number>(db, walkOf(filter, addresses), INBOUND_COLUMNS, conditions, low)
       return toPage(await walkSlices(step, high, page.limit + 1), page, toInboundMessage)
     },
+    existing: async (ids) => new Set(existing.all(JSON.stringify(ids))),
     raw: async (id) => wholeOf('raw', rawOf.get(id)),
     parsed: async (id) => {
       inside.reading.begin() // webhook deliveries of one turn read their mails together

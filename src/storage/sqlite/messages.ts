@@ -30,6 +30,7 @@ const ADD_VOLUME = `insert into volumes (organization_id, month, accepted) value
 const GET = `select ${MESSAGE_COLUMNS} from messages m where m.id = ?`
 const CONTENT = `select m.number, c.content as first from messages m join message_contents c on c.message_number = m.number
   where m.id = ?`
+const EXISTING = 'select id from messages where id in (select value from json_each(?))'
 const DELIVERIES = `select ${DELIVERY_COLUMNS} from messages m join deliveries d on d.message_number = m.number
   where m.id = ? order by d.position`
 const ATTEMPTS = `select d.email, a.number, a.started_at as startedAt, a.duration_ms as durationMs, a.outcome, a.facts
@@ -57,6 +58,7 @@ export function sqliteMessages(
     storedBytes: StoredBytes
   },
 ): Messages {
+  const existing = db.prepare<unknown[], string>(EXISTING).pluck()
   const volume = db.prepare<unknown[], number>(VOLUME).pluck()
   const volumes = db.prepare<unknown[], { month: string; accepted: number }>(VOLUMES)
   const addVolume = db.prepare(ADD_VOLUME)
@@ -114,6 +116,7 @@ export function sqliteMessages(
       return row === undefined ? null : toMessage(row)
     },
     list: (filter, page) => inside.list(filter, page),
+    existing: async (ids) => new Set(existing.all(JSON.stringify(ids))),
     content: async (id) => {
       const row = content.get(id)
       return row === undefined ? null : inside.parts.whole('content', row.number, row.first)

@@ -4,6 +4,7 @@ import { type Plan, UNLIMITED_PLAN } from '../../model/organization.ts'
 import type { CommitListener } from '../commit-listener.ts'
 import { createDueIndex } from '../due-index.ts'
 import type { Encryption } from '../encryption.ts'
+import { contentsInside } from '../roles/contents.ts'
 import type { Store } from '../store.ts'
 import { addMessageInside } from './add-message.ts'
 import { keyCache, sqliteApiKeys } from './api-keys.ts'
@@ -182,6 +183,7 @@ export function storeOn(
       usage,
       storedBytes,
     }),
+    contents: contentsInside,
     deliveries: sqliteDeliveries(db, writer, {
       domains,
       parts,
