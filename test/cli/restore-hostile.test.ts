@@ -74,7 +74,7 @@ function packed(all: Member[], after: Buffer = Buffer.alloc(0)): string {
 
 /** Error message of reading a backup up to the database. */
 async function readingOf(file: string): Promise<string> {
-  return openBackup(file).then(
+  return openBackup(file, at('none.toml')).then(
     () => 'accepted',
     (thrown: Error) => thrown.message,
   )

@@ -1,5 +1,5 @@
-import { createReadStream, type WriteStream } from 'node:fs'
-import { Readable } from 'node:stream'
+import { createReadStream } from 'node:fs'
+import { Readable, type Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { constants, createZstdCompress, createZstdDecompress } from 'node:zlib'
 import { errorCode, messageOf } from '../../os/thrown.ts'
@@ -32,7 +32,7 @@ export interface HashedFile {
 /** Writes manifest, small files and database to a stream, and calls `yieldDisk` every 4 MiB of the database. Rejects
  *  with the error of reading or writing. */
 export async function writeArchive(
-  to: WriteStream,
+  to: Writable,
   content: { manifest: Manifest; small: readonly SmallFile[]; database: string },
   yieldDisk: () => void,
 ): Promise<void> {

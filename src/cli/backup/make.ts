@@ -13,10 +13,11 @@ import { requireConfig, requireSqlite } from '../cli-context.ts'
 import { CommandFailure } from '../failure.ts'
 import { print, printError } from '../print.ts'
 import { hashOf, writeArchive } from './archive.ts'
+import { type Bucket, bucketPlaceOf, openBucket } from './bucket.ts'
 import { type SmallFile, smallFiles } from './contents.ts'
 import { DATABASE, FORMAT, type Manifest } from './manifest.ts'
 import { mb, openStagingDir, requireFreeSpace, type StagingDir, sync } from './staging-dir.ts'
-import { dropOld, type Target, targetOf } from './target.ts'
+import { dropOld, dropOldObjects, nameOf, type Target, targetOf } from './target.ts'
 import { createWritePacing } from './write-pacing.ts'
 
 /** Makes a backup, whether or not the server runs.
@@ -37,17 +38,19 @@ export async function backup(
   const madeAt = systemClock.now()
   const target = targetOf(to, { madeAt, dataDir: config.dataDir, keep: options.keep })
   lowerPriority()
+  const bucket = target.object === null ? null : openBucket(target.object.bucket, options.config)
   const staging = openStagingDir(target.stagingParent, 'backup')
   try {
     const database = join(staging.folder, DATABASE)
     const copied = await copy(config, database, target)
     const small = smallFiles({ config: options.config, dataDir: config.dataDir, withKey: options.key })
     const manifest = await manifestOf({ config, madeAt, small, database })
-    const bytes = await write(target, staging, { manifest, small, database })
-    const removed = options.keep === undefined ? [] : dropOld(to, options.keep)
-    noteBackup(config.dataDir, { madeAt, bytes, to: target.file ?? 'standard output' })
+    const bytes = await write(target, { staging, bucket }, { manifest, small, database })
+    const removed = options.keep === undefined ? [] : await removeOld(to, options.keep, bucket)
+    noteBackup(config.dataDir, { madeAt, bytes, to: nameOf(target) })
+    const isPrinted = target.file === null && target.object === null
     const record = {
-      file: target.file,
+      file: isPrinted ? null : nameOf(target),
       bytes,
       made_at: manifest.made_at,
       instance_id: manifest.instance_id,
@@ -60,7 +63,7 @@ export async function backup(
       took_ms: systemClock.now() - madeAt,
       removed,
     }
-    const printLine = target.file === null ? printError : print
+    const printLine = isPrinted ? printError : print
     printLine(options.json ? JSON.stringify(record) : summary(record))
   } finally {
     staging.remove()
@@ -107,12 +110,22 @@ async function manifestOf(of: {
   }
 }
 
+async function removeOld(to: string, keep: number, bucket: Bucket | null): Promise<string[]> {
+  const place = bucketPlaceOf(to)
+  return bucket === null || place === null ? dropOld(to, keep) : dropOldObjects(bucket, place.key, keep)
+}
+
 /** Writes the archive and returns its size in bytes. */
 async function write(
   target: Target,
-  staging: StagingDir,
+  { staging, bucket }: { staging: StagingDir; bucket: Bucket | null },
   content: Parameters<typeof writeArchive>[1],
 ): Promise<number> {
+  if (bucket !== null && target.object !== null) {
+    const upload = bucket.write(target.object.key)
+    await writeArchive(upload.to, content, () => {})
+    return upload.bytes()
+  }
   if (target.file === null) {
     const out = createWriteStream('', { fd: 1, autoClose: false })
     await writeArchive(out, content, () => {})

@@ -44,7 +44,7 @@ export async function restore(from: string, options: Options): Promise<void> {
   if (options.verify && (options.replace || options.sendQueued || options.discardQueued)) {
     throw usageFault('--verify changes nothing. Do not combine it with --replace, --send-queued or --discard-queued.')
   }
-  const archive = await openBackup(from)
+  const archive = await openBackup(from, options.config)
   const sealKey = options.sealKey === undefined ? null : readFileSync(options.sealKey)
   if (options.verify) return verify(archive, sealKey, options)
   const wanted = await placeFor(archive, options, terminalPrompt(!options.json))

@@ -2,7 +2,7 @@ import { afterAll, expect, test } from 'bun:test'
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { dropOld, stampOf, targetOf } from './target.ts'
+import { dropOld, nameOf, stampOf, targetOf } from './target.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'postrider-target-'))
 afterAll(() => rmSync(folder, { recursive: true }))
@@ -12,9 +12,13 @@ const how = { madeAt, dataDir: '/var/lib/postrider', keep: undefined }
 const keeping = { ...how, keep: 2 }
 
 test('a backup goes to a file, to a file with its time in a folder, or to standard output', () => {
-  expect(targetOf('-', how)).toEqual({ file: null, stagingParent: '/var/lib/postrider' })
-  expect(targetOf(join(folder, 'a.tar.zst'), how)).toEqual({ file: join(folder, 'a.tar.zst'), stagingParent: folder })
-  const inFolder = { file: join(folder, 'postrider-20261121T120005Z.tar.zst'), stagingParent: folder }
+  expect(targetOf('-', how)).toEqual({ file: null, object: null, stagingParent: '/var/lib/postrider' })
+  expect(targetOf(join(folder, 'a.tar.zst'), how)).toEqual({
+    file: join(folder, 'a.tar.zst'),
+    object: null,
+    stagingParent: folder,
+  })
+  const inFolder = { file: join(folder, 'postrider-20261121T120005Z.tar.zst'), object: null, stagingParent: folder }
   expect(targetOf(folder, how)).toEqual(inFolder)
   expect(targetOf(folder, keeping)).toEqual(inFolder)
   const missing = join(folder, 'missing')
@@ -22,8 +26,23 @@ test('a backup goes to a file, to a file with its time in a folder, or to standa
   expect(stampOf(madeAt)).toBe('20261121T120005Z')
 })
 
+test('a backup goes to object storage in the same way, and is copied in the data directory first', () => {
+  const objectOf = (to: string, given: Parameters<typeof targetOf>[1] = how) => {
+    const target = targetOf(to, given)
+    expect([target.file, target.stagingParent]).toEqual([null, '/var/lib/postrider'])
+    return [target.object, nameOf(target)]
+  }
+  const named = 'postrider-20261121T120005Z.tar.zst'
+  expect(objectOf('s3://mail')).toEqual([{ bucket: 'mail', key: named }, `s3://mail/${named}`])
+  expect(objectOf('s3://mail/')).toEqual(objectOf('s3://mail'))
+  expect(objectOf('s3://mail/nightly/', keeping)[0]).toEqual({ bucket: 'mail', key: `nightly/${named}` })
+  expect(objectOf('s3://mail/a.tar.zst')[0]).toEqual({ bucket: 'mail', key: 'a.tar.zst' })
+  for (const to of ['s3://', 's3://A', 's3://mail/a b', 's3://mail/?x'])
+    expect(() => targetOf(to, how)).toThrow('expected s3://bucket/name or s3://bucket/folder/')
+})
+
 test('only a folder can keep a number of backups', () => {
-  for (const to of ['-', join(folder, 'a.tar.zst')])
+  for (const to of ['-', join(folder, 'a.tar.zst'), 's3://mail/a.tar.zst'])
     expect(() => targetOf(to, keeping)).toThrow('--keep requires a folder as target')
 })
 

@@ -1,30 +1,56 @@
 import { readdirSync, rmSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { usageFault } from '../failure.ts'
+import { type Bucket, bucketPlaceOf } from './bucket.ts'
 
 /** Destination of a backup. */
 export interface Target {
-  /** Null = standard output. */
+  /** Null = not a file. */
   file: string | null
+  /** In object storage; null = a file or standard output. */
+  object: { bucket: string; key: string } | null
   /** Folder for the staging directory, on the same disk as the target. */
   stagingParent: string
 }
 
 const NAME = /^postrider-\d{8}T\d{6}Z\.tar\.zst$/
 
-/** Parses the target of a backup: a file, a folder, or `-` for standard output. In a folder, the time is the name of
- *  the file. Throws CommandFailure (exit code 2) for `keep` without a folder, and for a terminal. */
+/** Parses the target of a backup: a file, a folder, either of them at s3://bucket/, or `-` for standard output. In a
+ *  folder, the time is the name of the file. Throws CommandFailure (exit code 2) for `keep` without a folder, and for a terminal. */
 export function targetOf(to: string, how: { madeAt: number; dataDir: string; keep: number | undefined }): Target {
   if (to === '-') {
     if (how.keep !== undefined) throw usageFault('--keep requires a folder as target')
     if (process.stdout.isTTY) throw usageFault('cannot write a backup to a terminal. Redirect it to a file or a pipe.')
-    return { file: null, stagingParent: how.dataDir }
+    return { file: null, object: null, stagingParent: how.dataDir }
+  }
+  const place = bucketPlaceOf(to)
+  if (place !== null) {
+    const isFolder = isFolderKey(place.key)
+    if (!isFolder && how.keep !== undefined) throw usageFault('--keep requires a folder as target')
+    const key = isFolder ? place.key + nameAt(how.madeAt) : place.key
+    return { file: null, object: { bucket: place.bucket, key }, stagingParent: how.dataDir }
   }
   const isFolder = to.endsWith('/') || statSync(to, { throwIfNoEntry: false })?.isDirectory() === true
   if (!isFolder && how.keep !== undefined) throw usageFault('--keep requires a folder as target')
   const folder = resolve(isFolder ? to : dirname(to))
-  return { file: isFolder ? join(folder, nameAt(how.madeAt)) : resolve(to), stagingParent: folder }
+  const file = isFolder ? join(folder, nameAt(how.madeAt)) : resolve(to)
+  return { file, object: null, stagingParent: folder }
 }
+
+/** The name of the target, as it is printed. */
+export function nameOf({ file, object }: Target): string {
+  return object === null ? (file ?? 'standard output') : `s3://${object.bucket}/${object.key}`
+}
+
+/** The same as dropOld for a folder in object storage. */
+export async function dropOldObjects(bucket: Bucket, folder: string, keep: number): Promise<string[]> {
+  const keys = (await bucket.keysIn(folder)).filter((key) => NAME.test(key.slice(folder.length)))
+  const old = keys.toSorted().slice(0, -keep)
+  for (const key of old) await bucket.remove(key)
+  return old
+}
+
+const isFolderKey = (key: string) => key === '' || key.endsWith('/')
 
 /** Deletes all but the newest `keep` backups of a folder, by the time in their names; returns the deleted names.
  *  Ignores other files. Throws file system errors. */

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { createReadStream, createWriteStream, mkdirSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { systemClock } from '../../os/clock.ts'
 import { createMintId } from '../../os/ids.ts'
@@ -12,6 +13,7 @@ import type { Store } from '../../storage/store.ts'
 import { CommandFailure } from '../failure.ts'
 import { localUser } from '../local-user.ts'
 import { type Archive, openArchive, toBackupFailure } from './archive.ts'
+import { bucketPlaceOf, openBucket } from './bucket.ts'
 import { CONFIG_FILE, DATABASE } from './manifest.ts'
 import { composeSample } from './sample.ts'
 import { requireFreeSpace, sync } from './staging-dir.ts'
@@ -23,14 +25,20 @@ export interface Checked {
   composed: number
 }
 
-/** Opens a backup file, or standard input for `-`. Throws CommandFailure if it is not a backup or is damaged, and
- *  file system errors. */
-export async function openBackup(from: string): Promise<Archive> {
-  if (from !== '-') statSync(from) // throws with the name of a missing file
-  const bytes = from === '-' ? createReadStream('', { fd: 0 }) : createReadStream(from, { highWaterMark: 1024 * 1024 })
-  return openArchive(bytes).catch((thrown: unknown) => {
+/** Opens a backup file, also at s3://bucket/, or standard input for `-`. Throws CommandFailure if it is not a backup or
+ *  is damaged, and file system errors. `configFile` has the access to object storage. */
+export async function openBackup(from: string, configFile: string): Promise<Archive> {
+  return openArchive(await bytesOf(from, configFile)).catch((thrown: unknown) => {
     throw toBackupFailure(thrown)
   })
+}
+
+async function bytesOf(from: string, configFile: string): Promise<Readable> {
+  if (from === '-') return createReadStream('', { fd: 0 })
+  const place = bucketPlaceOf(from)
+  if (place !== null) return openBucket(place.bucket, configFile).read(place.key)
+  statSync(from) // throws with the name of a missing file
+  return createReadStream(from, { highWaterMark: 1024 * 1024 })
 }
 
 /** Unpacks a backup into an empty folder, migrates it to the current schema and checks everything: hashes, database

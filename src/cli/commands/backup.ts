@@ -5,7 +5,7 @@ import { whole, withRecords } from '../options.ts'
 export function addBackup(program: Command): void {
   withRecords(program.command('backup <to>'))
     .description(
-      'back up the database, keys and config to a file, a folder or standard output (-); safe while the server runs',
+      'back up the database, keys and config to a file, a folder, either at s3://bucket/, or standard output (-); safe while the server runs',
     )
     .option('--without-key', 'omit seal.key; a restore then requires --seal-key')
     .option('--keep <number>', 'with a folder: keep this many of the newest backups and delete the rest', (text) =>
@@ -17,7 +17,7 @@ export function addBackup(program: Command): void {
 
   const restore = withRecords(program.command('restore'))
     .enablePositionalOptions() // options after `release` belong to it
-    .argument('<from>', 'backup file, or - for standard input')
+    .argument('<from>', 'backup file, also at s3://bucket/, or - for standard input')
     .description('replace the data directory with a backup; queued mail stays on hold until you release it')
     .option('--verify', 'check the whole backup and change nothing')
     .option(

@@ -11,16 +11,21 @@ const PAGE = 1000
 /** A content is not longer (limits of a message). */
 const MAX_MEGABYTES = 25
 
-/** Place of a bucket → its objects, with keys below the prefix. Nothing is sent before the first call. */
-export function s3Objects(place: ObjectPlace, answerMs = ANSWER_MS): Objects {
-  const { bucket, prefix, endpoint, region, accessKeyId, secretAccessKey } = place
-  const client = new S3Client({
+/** Client of a bucket. Nothing is sent yet. */
+export function s3Client({ bucket, endpoint, region, accessKeyId, secretAccessKey }: Omit<ObjectPlace, 'prefix'>) {
+  return new S3Client({
     bucket,
     accessKeyId,
     secretAccessKey,
     ...(region === '' ? {} : { region }),
     ...(endpoint === '' ? {} : { endpoint }),
   })
+}
+
+/** Place of a bucket → its objects, with keys below the prefix. Nothing is sent before the first call. */
+export function s3Objects(place: ObjectPlace, answerMs = ANSWER_MS): Objects {
+  const { bucket, prefix } = place
+  const client = s3Client(place)
   const turn = createTurns(MAX_REQUESTS)
   const ask = <T>(megabytes: number, request: () => Promise<T>) =>
     turn(() => withinDeadline(request(), answerMs + megabytes * 1000)).catch((error) => {
