@@ -5,6 +5,8 @@ import { createLoop, type Loop } from '../os/loop.ts'
 /** Periodic work that no request waits for. */
 export interface Task {
   name: string
+  /** The task belongs to this node, or to the whole installation: then the leader runs it. */
+  of: 'node' | 'installation'
   everyMs: number
   /** Time of the first run after the start; `everyMs` by default. A rare task must also run on a server that
    *  restarts often. */
@@ -17,9 +19,10 @@ export interface Task {
 }
 
 /** Tasks → a loop that runs each when it is due, one after another. A task that fails is logged and retried at its
- *  next run, and stops no other. Missed runs are skipped. */
-export function createMaintenance(options: { clock: WallClock; tasks: Task[]; log: Log }): Loop {
-  const { clock, tasks, log } = options
+ *  next run, and stops no other. Missed runs are skipped. `leads`: true while this process runs the tasks of the
+ *  installation; until then they stay due. */
+export function createMaintenance(options: { clock: WallClock; tasks: Task[]; log: Log; leads: () => boolean }): Loop {
+  const { clock, tasks, log, leads } = options
   const { steady } = clock
   const dueAt = new Map(tasks.map((task) => [task, steady.now() + (task.firstMs ?? task.everyMs)]))
 
@@ -36,8 +39,9 @@ export function createMaintenance(options: { clock: WallClock; tasks: Task[]; lo
     clock: steady,
     idleMs: Math.min(...tasks.map((task) => task.everyMs)),
     tick: async () => {
-      for (const task of tasks) if (dueAt.get(task)! <= steady.now()) await turn(task)
-      return Math.min(...dueAt.values())
+      const isOurs = (task: Task) => task.of === 'node' || leads()
+      for (const task of tasks) if (dueAt.get(task)! <= steady.now() && isOurs(task)) await turn(task)
+      return Math.min(...tasks.filter(isOurs).map((task) => dueAt.get(task)!))
     },
     onError: (error) => log.error('maintenance run failed', { error }),
   })

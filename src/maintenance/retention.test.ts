@@ -63,7 +63,12 @@ function open({ steps = 1, recordMs = 0, commitMs = 0 } = {}) {
     clock: recordMs === 0 ? clock : { now: () => now },
   })
   // The first pass comes a minute after the start; here it follows the interval of all.
-  const loop = createMaintenance({ clock, log: silentLog, tasks: [{ ...task, firstMs: task.everyMs }] })
+  const loop = createMaintenance({
+    leads: () => true,
+    clock,
+    log: silentLog,
+    tasks: [{ ...task, firstMs: task.everyMs }],
+  })
   return { clock, organizations, calls, records, state, task, loop }
 }
 

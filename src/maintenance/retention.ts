@@ -57,6 +57,7 @@ export function createRetention(deps: {
 
   return {
     name: 'retention',
+    of: 'installation',
     erases: true,
     everyMs: PASS_EVERY_MS,
     firstMs: FIRST_PASS_MS,

@@ -13,7 +13,8 @@ import type { Task } from './loop.ts'
 import { watchQuality } from './quality.ts'
 import { createRetention } from './retention.ts'
 
-/** The table of periodic tasks: name, interval, and the work of one run. */
+/** The table of periodic tasks: name, whether each node runs it or the leader, interval, and the work of one run. What
+ *  the leader runs may run on another node too for a moment, so it is harmless twice. */
 export function maintenanceTasks(deps: {
   store: Store
   clock: Clock
@@ -27,8 +28,10 @@ export function maintenanceTasks(deps: {
   quality: Parameters<typeof watchQuality>[1]['settings']
   /** Starts refreshing MTA-STS policies before they expire. Not awaited, since other servers may be slow. */
   refreshPolicies: (now: number) => void
-  /** Stores the counted TLS sessions and starts sending reports of past days. */
-  sendTlsReports: (now: number) => Promise<void>
+  /** Stores the counted TLS sessions. */
+  flushTls: () => Promise<void>
+  /** Starts sending reports of TLS sessions of past days. Not awaited, since other servers may be slow. */
+  sendTlsReports: (now: number) => void
   /** Starts the health checks. Not awaited, since they contact other servers. */
   runHealthChecks: () => void
   /** Stores when keys were last used. */
@@ -42,9 +45,10 @@ export function maintenanceTasks(deps: {
   const { store, mintId, isBusy } = deps
   let orphansAfter: string | null = null
   return [
-    { name: 'key uses', everyMs: 10_000, run: () => deps.flushUses().then(() => false) },
+    { name: 'key uses', of: 'node', everyMs: 10_000, run: () => deps.flushUses().then(() => false) },
     {
       name: 'domains',
+      of: 'installation',
       everyMs: MINUTE_MS,
       run: async (now) => {
         // Other tasks wait meanwhile, so each run takes a few domains.
@@ -53,6 +57,7 @@ export function maintenanceTasks(deps: {
     },
     {
       name: 'quality',
+      of: 'installation',
       everyMs: QUALITY_MS,
       run: async (now) => {
         if (await watchQuality(now, { store, mintId, settings: deps.quality })) deps.notify('webhook deliveries')
@@ -61,17 +66,20 @@ export function maintenanceTasks(deps: {
     },
     {
       name: 'outcomes',
+      of: 'installation',
       everyMs: MINUTE_MS,
       run: async (now) => (await store.quality.pruneOutcomes(now, 200)) === 200,
     },
     {
       name: 'search index',
+      of: 'installation',
       everyMs: 1_000,
       // One batch per second while there is other work, otherwise everything.
       run: async () => (await store.maintain('recent', () => true)) && !isBusy(),
     },
     {
       name: 'idempotency keys',
+      of: 'installation',
       erases: true,
       everyMs: MINUTE_MS,
       // The stored response of a batch has a hundred kilobytes.
@@ -79,6 +87,7 @@ export function maintenanceTasks(deps: {
     },
     {
       name: 'mta-sts policies',
+      of: 'installation',
       everyMs: MINUTE_MS,
       run: async (now) => {
         deps.refreshPolicies(now)
@@ -87,6 +96,7 @@ export function maintenanceTasks(deps: {
     },
     {
       name: 'health',
+      of: 'node',
       everyMs: 60 * MINUTE_MS,
       firstMs: MINUTE_MS,
       run: async () => {
@@ -96,6 +106,7 @@ export function maintenanceTasks(deps: {
     },
     {
       name: 'certificate',
+      of: 'node',
       everyMs: MINUTE_MS,
       firstMs: 1_000,
       run: async () => {
@@ -105,23 +116,27 @@ export function maintenanceTasks(deps: {
     },
     {
       name: 'audit log',
+      of: 'installation',
       erases: true,
       everyMs: 60 * MINUTE_MS,
       run: async (now) => (await store.auditLog.prune(now - AUDIT_KEPT_MS, 100)) === 100,
     },
     {
       name: 'operator sessions',
+      of: 'installation',
       everyMs: 60 * MINUTE_MS,
       run: async (now) => (await store.sessions.prune(now, 100)) >= 100,
     },
     {
       name: 'stored bytes',
+      of: 'installation',
       everyMs: 1_000,
       // One step per second while there is other work, otherwise one after the other.
       run: async () => (await store.usage.countSome()) && !isBusy(),
     },
     {
       name: 'recount of stored bytes',
+      of: 'installation',
       everyMs: 7 * 24 * 60 * MINUTE_MS,
       run: async () => {
         await store.usage.beginCount()
@@ -130,18 +145,21 @@ export function maintenanceTasks(deps: {
     },
     {
       name: 'usage of past days',
+      of: 'installation',
       erases: true,
       everyMs: 60 * MINUTE_MS,
       run: async (now) => (await store.usage.prune(now, 100)) === 100,
     },
     {
       name: 'unconfirmed forward targets',
+      of: 'installation',
       erases: true,
       everyMs: 60 * MINUTE_MS,
       run: async (now) => (await store.forwardTargets.prune(now - UNANSWERED_MS, 100)) === 100,
     },
     {
       name: 'orphans in object storage',
+      of: 'installation',
       erases: true,
       everyMs: 24 * 60 * MINUTE_MS,
       firstMs: 60 * MINUTE_MS,
@@ -151,7 +169,16 @@ export function maintenanceTasks(deps: {
         return orphansAfter !== null
       },
     },
-    { name: 'tls reports', everyMs: MINUTE_MS, run: (now) => deps.sendTlsReports(now).then(() => false) },
+    { name: 'tls sessions', of: 'node', everyMs: MINUTE_MS, run: () => deps.flushTls().then(() => false) },
+    {
+      name: 'tls reports',
+      of: 'installation',
+      everyMs: MINUTE_MS,
+      run: async (now) => {
+        deps.sendTlsReports(now)
+        return false
+      },
+    },
     createRetention(deps),
   ]
 }

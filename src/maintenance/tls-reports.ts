@@ -12,7 +12,7 @@ const REPORT_AUTHOR = 'tls-reports'
 
 /** Sends TLS reports of past days to domains that request them (RFC 8460). */
 export interface TlsReports {
-  /** Reports to some domains; does nothing during another call. Never rejects. */
+  /** Reports to some domains; does nothing during another call, also of another node. Never rejects. */
   send(now: number): Promise<void>
 }
 
@@ -21,7 +21,7 @@ export interface TlsReports {
  *  that requests no reports. DNS failures are retried for two days. A report lost in transit is not sent again; one
  *  repeated after a crash has the same ID. */
 export function createTlsReports(deps: {
-  store: Pick<Store, 'tlsSessions' | 'mtaSts' | 'domains'>
+  store: Pick<Store, 'tlsSessions' | 'mtaSts' | 'domains' | 'leases'>
   resolver: Pick<Resolver, 'txt'>
   submit: Submission['submit']
   post: Post
@@ -86,6 +86,7 @@ export function createTlsReports(deps: {
       isSending = true
       try {
         for (let turn = 0; turn < DOMAINS_A_TURN; turn++) {
+          if (!(await store.leases.take(LEASE, LEASE_MS))) return
           // Not at midnight, when other servers report too.
           const due = await store.tlsSessions.next(after, now - AFTER_MS - DAY_MS + 1)
           after = due ?? START
@@ -95,6 +96,7 @@ export function createTlsReports(deps: {
       } catch (error) {
         log.error('TLS reports failed', { error })
       } finally {
+        await store.leases.release(LEASE).catch(() => {}) // it ends by itself
         isSending = false
       }
     },
@@ -102,6 +104,9 @@ export function createTlsReports(deps: {
 }
 
 const START = { domain: '', day: 0 }
+const LEASE = 'TLS reports'
+/** Longer than the reports to one domain take. */
+const LEASE_MS = 5 * 60_000
 const DAY_MS = 86_400_000
 const AFTER_MS = 60 * 60_000
 const PATIENCE_MS = 3 * DAY_MS

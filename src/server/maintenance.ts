@@ -69,6 +69,7 @@ export function openMaintenance(config: Config, deps: MaintenanceDeps): Loop {
   return createMaintenance({
     clock,
     log,
+    leads: store.leases.leads,
     tasks: maintenanceTasks({
       store,
       clock: clock.steady,
@@ -79,10 +80,8 @@ export function openMaintenance(config: Config, deps: MaintenanceDeps): Loop {
       hostname: config.hostname,
       mtaSts: publishedMtaSts(config),
       quality: config.quality,
-      sendTlsReports: async (now) => {
-        await delivery.flushTls()
-        void reports.send(now)
-      },
+      flushTls: delivery.flushTls,
+      sendTlsReports: reports.send,
       flushUses: api.auth.flushUses,
       refreshPolicies: delivery.refreshPolicies,
       runHealthChecks: () => {

@@ -11,6 +11,7 @@ import type { IdempotencyRecords } from './roles/idempotency.ts'
 import type { Inbound } from './roles/inbound.ts'
 import type { InboundDeliveries } from './roles/inbound-deliveries.ts'
 import type { InboundRoutes } from './roles/inbound-routes.ts'
+import type { Leases } from './roles/leases.ts'
 import type { Messages } from './roles/messages.ts'
 import type { MtaStsPolicies } from './roles/mta-sts-policies.ts'
 import type { Nodes } from './roles/nodes.ts'
@@ -44,6 +45,7 @@ export type * from './roles/idempotency.ts'
 export type * from './roles/inbound.ts'
 export type * from './roles/inbound-deliveries.ts'
 export type * from './roles/inbound-routes.ts'
+export type * from './roles/leases.ts'
 export type * from './roles/messages.ts'
 export type * from './roles/mta-sts-policies.ts'
 export type * from './roles/nodes.ts'
@@ -98,6 +100,7 @@ export interface Store {
   queues: Queues
   workers: Workers
   nodes: Nodes
+  leases: Leases
   held: Held
   stats: Stats
   quality: Quality

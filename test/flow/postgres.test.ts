@@ -1,7 +1,8 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
+import type { ConfigValues } from '../../src/config/load.ts'
 import { describeWithPostgres, startPostgres, type TestPostgres } from '../support/postgres.ts'
 import { type RawMx, type RemoteMx, startRawMx, startRemoteMx } from '../support/remote-mx.ts'
-import { MAIL, startTestServer, type TestServer, until } from '../support/server.ts'
+import { MAIL, startTestServer, type TestServer, until, untilInTime } from '../support/server.ts'
 
 describeWithPostgres('a server on PostgreSQL', () => {
   let postgres: TestPostgres
@@ -16,10 +17,10 @@ describeWithPostgres('a server on PostgreSQL', () => {
     await server.close()
     await remote.stop()
   })
-  const open = async (receivesMail: RawMx | RemoteMx) => {
+  const open = async (receivesMail: RawMx | RemoteMx, config: ConfigValues = {}) => {
     remote = receivesMail
     const url = await postgres.createDatabase(`server${++databases}`)
-    server = await startTestServer({ remote, config: { database: { url } } })
+    server = await startTestServer({ remote, config: { database: { url }, ...config } })
   }
 
   test('a message is accepted, delivered, published and listed', async () => {
@@ -84,6 +85,27 @@ describeWithPostgres('a server on PostgreSQL', () => {
     expect(await server.store().messages.volume(server.organizationId, '2026-11')).toBe(512)
     const changed = await other.ask('POST', '/v1/messages/batch', { messages: [mail(0)] }, headers)
     expect([changed.status, changed.body.error.details.reason]).toEqual([409, 'idempotency_key_reused'])
+  }, 60_000)
+
+  test('the node that leads reports TLS sessions, unless another one still does', async () => {
+    await open(await startRemoteMx(), { reports: { from: 'postmaster@sender.example' } })
+    server.zone.set('_smtp._tls.told.example', 'TXT', ['v=TLSRPTv1; rua=mailto:tls@inbox.remote.example'])
+    const other = await server.addNode()
+    const stores = [server.store(), other.server.store]
+    await until('a leader', () => stores.some(({ leases }) => leases.leads()))
+    const former = stores.find(({ leases }) => !leases.leads())!
+    expect(await former.leases.take('TLS reports', 600_000)).toBe(true)
+    const session = { policy: 'none', host: null, address: null, source: null, failure: null, sessions: 3 } as const
+    const day = server.clock.now() - (server.clock.now() % 86_400_000) - 86_400_000
+    await former.tlsSessions.add([{ ...session, domain: 'told.example', day }])
+    const isCounted = async () => (await former.tlsSessions.of('told.example', day)).length > 0
+    await server.clock.advance(180_000)
+    await Bun.sleep(200)
+    expect(await isCounted()).toBe(true)
+    await former.leases.release('TLS reports')
+    await untilInTime(server.clock, 'the report', async () => !(await isCounted()))
+    const { data } = await server.read('/v1/messages?tag=tls-report')
+    expect(data).toHaveLength(1)
   }, 60_000)
 
   test('a deferred message is delivered after a restart', async () => {

@@ -41,7 +41,8 @@ function tasks(options: { answers?: Record<string, unknown>; isBusy?: boolean } 
   const given = recording(
     {
       refreshPolicies: (_now: number) => {},
-      sendTlsReports: async (_now: number) => {},
+      flushTls: async () => {},
+      sendTlsReports: (_now: number) => {},
       runHealthChecks: () => {},
       flushUses: async () => {},
       renewCertificateIfDue: () => {},
@@ -86,6 +87,7 @@ const CALLS: Record<string, unknown[][]> = {
   'usage of past days': [['usage.prune', NOW, 100]],
   'unconfirmed forward targets': [['forwardTargets.prune', NOW - 30 * DAY, 100]],
   'orphans in object storage': [['contents.removeOrphans', { after: '', before: NOW - DAY }]],
+  'tls sessions': [['flushTls']],
   'tls reports': [['sendTlsReports', NOW]],
   retention: [
     ['organizations.list'],
@@ -116,6 +118,16 @@ test('tasks that remove old records take the earlier of both clocks', () => {
   ])
 })
 
+test('the leader runs every task but those that concern what a node has itself', () => {
+  const { made } = tasks()
+  expect(made.filter(({ of }) => of === 'node').map(({ name }) => name)).toEqual([
+    'key uses',
+    'health',
+    'certificate',
+    'tls sessions',
+  ])
+})
+
 test('tasks run at their own intervals, and those that restarts must not delay run soon after the start', () => {
   const { made } = tasks()
   const paces = made.map(({ name, everyMs, firstMs }) => [name, everyMs / 1000, ...(firstMs ? [firstMs / 1000] : [])])
@@ -136,6 +148,7 @@ test('tasks run at their own intervals, and those that restarts must not delay r
     ['usage of past days', 3600],
     ['unconfirmed forward targets', 3600],
     ['orphans in object storage', 86_400, 3600],
+    ['tls sessions', 60],
     ['tls reports', 60],
     ['retention', 600, 60],
   ])

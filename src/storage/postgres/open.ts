@@ -90,7 +90,8 @@ function rolesOf(
   encryption: Encryption,
   nodeId: number,
 ): Omit<Store, 'maintain' | 'checkWritable' | 'close'> {
-  const { reads, lane, writer, mirrors, recorder, usage, large, fanOut, distribution, storageCount, workers } = parts
+  const { reads, lane, writer, mirrors, recorder, usage, large, fanOut, distribution, storageCount, workers, leases } =
+    parts
   const { due, queues } = distribution
   const remember = rememberInside
   const inboundQueue = createInboundQueue(mirrors.inboundRoute, due.inboundDeliveries)
@@ -138,6 +139,7 @@ function rolesOf(
     }),
     workers,
     nodes: postgresNodes(reads, nodeId, distribution.hand),
+    leases,
     queues: postgresQueues(reads),
     held: postgresHeld(reads, lane, { writer, dueIndexes: due, fanOut }),
     mtaSts: postgresMtaSts(reads, writer),

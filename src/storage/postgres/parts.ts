@@ -10,6 +10,7 @@ import { createDistribution, type Distribution, type NodeOptions } from './distr
 import { createEventKinds } from './event-kinds.ts'
 import { createFanOut, type FanOut } from './fan-out.ts'
 import type { MailLane } from './group.ts'
+import { createLeases, type NodeLeases } from './leases.ts'
 import { createMailLane } from './mail-lane.ts'
 import { createMirrors, loadMirrors, type Mirrors } from './mirrors.ts'
 import type { Registered } from './nodes.ts'
@@ -37,6 +38,7 @@ export interface Parts {
   distribution: Distribution
   storageCount: StorageCount
   workers: ReturnType<typeof postgresWorkers>
+  leases: NodeLeases
   close(): Promise<void>
 }
 
@@ -124,6 +126,8 @@ export async function openParts(options: {
   const storageCount = createStorageCount(connectTo('count'), writer, { organizations: mirrors.organization, usage })
   await large.removeLeft()
   await distribution.start()
+  const leases = createLeases(reads, node.id, () => performance.now())
+  if (options.node.isCommand !== true) leases.start()
   return {
     reads,
     lane,
@@ -136,7 +140,9 @@ export async function openParts(options: {
     distribution,
     storageCount,
     workers,
+    leases,
     close: async () => {
+      await leases.close()
       await lane.close()
       await largeContents.close()
       await transactions.close()

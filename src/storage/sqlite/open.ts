@@ -211,6 +211,8 @@ export function storeOn(
     queues: sqliteQueues(db),
     workers: sqliteWorkers(db),
     nodes: SQLITE_NODES,
+    // The only server of its data directory.
+    leases: { leads: () => true, take: async () => true, release: async () => {} },
     held: sqliteHeld(db, writer, due, fanOut),
     stats: sqliteStats(db),
     quality,

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { copyFileSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -21,6 +21,7 @@ describeWithPostgres('two nodes on one database', () => {
   let url: string
   let folders: string[]
   let stores: Store[]
+  let children: Bun.Subprocess[]
   let records: Records
   beforeAll(async () => {
     postgres = await startPostgres()
@@ -30,9 +31,11 @@ describeWithPostgres('two nodes on one database', () => {
     url = await postgres.createDatabase(`nodes${++databases}`)
     folders = []
     stores = []
+    children = []
     records = createRecords()
   })
   afterEach(async () => {
+    for (const child of children) child.kill('SIGKILL')
     for (const store of stores) await store.close()
     for (const folder of folders) rmSync(folder, { recursive: true })
   })
@@ -45,8 +48,8 @@ describeWithPostgres('two nodes on one database', () => {
     folders.push(made)
     return made
   }
-  const open = async (onEnded?: () => void): Promise<Store> => {
-    const node = { name: `n${stores.length}`, takeoverMs: TAKEOVER_MS, ...(onEnded === undefined ? {} : { onEnded }) }
+  const open = async (takeoverMs = TAKEOVER_MS): Promise<Store> => {
+    const node = { name: `n${stores.length}`, takeoverMs }
     const store = await openPostgresStore({ url, dataDir: folder(), now: START, clock: () => START, node })
     stores.push(store)
     return store
@@ -142,6 +145,73 @@ describeWithPostgres('two nodes on one database', () => {
     await one.usage.beginCount()
     while (await one.usage.countSome());
     expect((await one.usage.of(ORGANIZATION, START)).storedBytes).toBe(counted)
+  }, 60_000)
+
+  describe('a leader', () => {
+    /** Its lease ends before its node is ended. */
+    const LONG_MS = 60_000
+    const leader = async () => {
+      const child = startChild('leads', LONG_MS)
+      await until(() => child.lines.includes('leads true'))
+      const other = await open(LONG_MS)
+      await Bun.sleep(1_500)
+      expect(other.leases.leads()).toBe(false)
+      expect(await other.leases.take('leader', 1_000)).toBe(false)
+      return { child, other }
+    }
+
+    test('that is killed is followed by another node when its lease ends', async () => {
+      const { child, other } = await leader()
+      child.kill('SIGKILL')
+      const killedAt = performance.now()
+      await until(() => other.leases.leads())
+      const tookMs = performance.now() - killedAt
+      expect(tookMs).toBeGreaterThan(7_000)
+      expect(tookMs).toBeLessThan(11_000)
+    }, 60_000)
+
+    test('that stood still knows at once that it leads no more', async () => {
+      const { child, other } = await leader()
+      child.kill('SIGSTOP')
+      await until(() => other.leases.leads())
+      const seen = child.lines.length
+      child.kill('SIGCONT')
+      await until(() => child.lines.length > seen)
+      await Bun.sleep(1_500)
+      expect(child.lines.slice(seen - 1)).toEqual(['leads true', 'leads false'])
+      expect(other.leases.leads()).toBe(true)
+    }, 60_000)
+
+    test('that is ended or closed is followed at once', async () => {
+      const one = await open()
+      await until(() => one.leases.leads())
+      const two = await open()
+      sql(`update nodes set ended_at = now() where id = 1`)
+      const endedAt = performance.now()
+      await until(() => two.leases.leads())
+      expect(performance.now() - endedAt).toBeLessThan(3_000)
+      expect(await one.leases.take('anything', 1_000)).toBe(false)
+      const three = await open()
+      await two.close()
+      stores.splice(1, 1)
+      await until(() => three.leases.leads())
+      expect(performance.now() - endedAt).toBeLessThan(8_000)
+    }, 60_000)
+  })
+
+  test('a lease belongs to one node until it releases it or its time is over', async () => {
+    const one = await open()
+    const two = await open()
+    const both = () => Promise.all([one, two].map(({ leases }) => leases.take('a report', 600_000)))
+    expect((await both()).sort()).toEqual([false, true])
+    const first = (await both())[0]
+    expect(await both()).toEqual([first, !first] as boolean[])
+    await (first ? two : one).leases.release('a report')
+    expect(await both()).toEqual([first, !first] as boolean[])
+    await (first ? one : two).leases.release('a report')
+    expect(await (first ? two : one).leases.take('a report', 1)).toBe(true)
+    await Bun.sleep(5)
+    expect(await (first ? one : two).leases.take('a report', 600_000)).toBe(true)
   }, 60_000)
 
   test('a node that closes leaves its work to the other at once', async () => {
@@ -256,11 +326,12 @@ describeWithPostgres('two nodes on one database', () => {
   }, 60_000)
 
   /** Starts a node as a process of its own. */
-  function startChild() {
+  function startChild(what: 'claims' | 'leads' = 'claims', takeoverMs = TAKEOVER_MS) {
     const script = join(import.meta.dir, 'node-process.ts')
-    const child = Bun.spawn([process.execPath, script, url, folder(), String(START), String(TAKEOVER_MS)], {
+    const child = Bun.spawn([process.execPath, script, url, folder(), String(START), String(takeoverMs), what], {
       stdout: 'pipe',
     })
+    children.push(child)
     const lines: string[] = []
     void (async () => {
       let rest = ''
