@@ -1,11 +1,13 @@
 import { existsSync, statSync } from 'node:fs'
+import { join } from 'node:path'
 import { type Config, loadConfigFile, objectPlaceOf, planNamed, type Setting } from '../config/load.ts'
 import { systemClock } from '../os/clock.ts'
 import { createLog } from '../os/log.ts'
 import { systemRandom } from '../os/random.ts'
 import { openStore } from '../storage/open.ts'
+import { DATABASE_FILE } from '../storage/sqlite/open.ts'
 import type { Store } from '../storage/store.ts'
-import { CommandFailure, configFailure, toFailure, usageFault } from './failure.ts'
+import { configFailure, storeFailure, usageFault } from './failure.ts'
 import { localUser } from './local-user.ts'
 import { createOperator, type Operator } from './operator.ts'
 
@@ -41,7 +43,7 @@ export async function withCliContext<T>(
   return withStore(requireConfig(file), work, how)
 }
 
-/** Like withCliContext, for a parsed config. If the store cannot be opened, the error names its folder. */
+/** Like withCliContext, for a parsed config. If the store cannot be opened, the error names its place. */
 export async function withStore<T>(
   config: Config,
   work: (context: CliContext) => Promise<T>,
@@ -61,8 +63,7 @@ export async function withStore<T>(
     node: { isCommand: true },
   })
   const store = await opening.catch((thrown: unknown) => {
-    const failure = toFailure(thrown)
-    throw failure === null ? thrown : new CommandFailure(`data_dir ${dataDir}: ${failure.message}`, failure.code)
+    throw storeFailure(thrown, dataDir)
   })
   const log = createLog({ clock: systemClock, ...config.log })
   const operator = createOperator({ config, store, clock: systemClock, random: systemRandom, log, user, ...how })
@@ -72,6 +73,11 @@ export async function withStore<T>(
     operator.close()
     await store.close()
   }
+}
+
+/** True if the config names a database that commands can open: PostgreSQL, or a file that exists. */
+export function hasDatabase({ dataDir, database }: Config): boolean {
+  return database.url !== '' || existsSync(join(dataDir, DATABASE_FILE))
 }
 
 /** Throws CommandFailure if the config names a PostgreSQL database: `command` works on the data directory. */

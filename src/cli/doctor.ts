@@ -8,6 +8,7 @@ import type { HeldPort, Server } from '../health/deps.ts'
 import { heldPorts } from '../health/held-ports.ts'
 import { systemClock } from '../os/clock.ts'
 import { systemRandom } from '../os/random.ts'
+import { DATABASE_FILE } from '../storage/sqlite/open.ts'
 import type { Store } from '../storage/store.ts'
 import { requireConfig, withStore } from './cli-context.ts'
 import { configFailure, EXIT, type ExitCode, toFailure, usageFault } from './failure.ts'
@@ -47,7 +48,7 @@ export function lookAtMachine(config: Config, domains: readonly string[], held =
 async function lookAt(config: Config, domains: readonly string[]): Promise<CheckResult[]> {
   // Before root becomes the owner of the data: only root can see which process listens on a port.
   const held = heldPorts('/proc')
-  const missing = whyNoStore(config.dataDir)
+  const missing = whyNoStore(config)
   if (missing !== null) return [...(await lookAtMachine(config, domains, held)).checks, { name: 'store', ...missing }]
   try {
     return await withStore(config, async ({ store }) => {
@@ -94,10 +95,11 @@ const noConfig = (file: string) =>
   warn(`${file} does not exist`, 'postrider init --domain example.com --hostname mail.example.com')
 
 /** The reason to skip the checks of the store; null if its database exists. */
-function whyNoStore(dataDir: string): Verdict | null {
+function whyNoStore({ dataDir, database }: Config): Verdict | null {
+  if (database.url !== '') return null
   try {
-    const database = statSync(join(dataDir, 'postrider.db'), { throwIfNoEntry: false })
-    return database === undefined ? skip('no database yet; create it with postrider init') : null
+    const file = statSync(join(dataDir, DATABASE_FILE), { throwIfNoEntry: false })
+    return file === undefined ? skip('no database yet; create it with postrider init') : null
   } catch {
     return skip(`only root and the owner of ${dataDir} can read it`)
   }

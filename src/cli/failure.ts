@@ -2,7 +2,7 @@ import type { ConfigFault } from '../config/fault.ts'
 import { formatFaults } from '../config/load.ts'
 import { Refusal } from '../model/refusal.ts'
 import { EncryptionKeyUnusable } from '../storage/encryption.ts'
-import { StoreMismatch } from '../storage/errors.ts'
+import { DatabaseUnusable, StoreMismatch } from '../storage/errors.ts'
 import { StoreDamaged, StoreUnavailable } from '../storage/store.ts'
 
 /** Exit codes of commands; the man page lists them. 130 means Ctrl-C (128 + SIGINT). */
@@ -36,12 +36,24 @@ export function toFailure(thrown: unknown): CommandFailure | null {
   if (thrown instanceof CommandFailure) return thrown
   if (thrown instanceof Refusal) return fromRefusal(thrown)
   if (thrown instanceof EncryptionKeyUnusable) return usageFault(thrown.message)
+  if (thrown instanceof DatabaseUnusable) {
+    return new CommandFailure(thrown.message, thrown.isWrongUrl ? EXIT.usage : EXIT.failed)
+  }
   const isStore = thrown instanceof StoreUnavailable || thrown instanceof StoreDamaged
   if (thrown instanceof StoreMismatch || isStore) return new CommandFailure(thrown.message)
   if (!(thrown instanceof Error)) return null
   const code = 'code' in thrown && typeof thrown.code === 'string' ? thrown.code : ''
   if (code.startsWith('SQLITE_')) return new CommandFailure(`database error: ${thrown.message} (${code})`)
   return SYSTEM_ERROR.test(code) ? new CommandFailure(thrown.message) : null
+}
+
+/** Error of opening the store → the failure to print, which names the database or the data directory. Returns a bug
+ *  unchanged. */
+export function storeFailure(thrown: unknown, dataDir: string): unknown {
+  const failure = toFailure(thrown)
+  if (failure === null) return thrown
+  const place = thrown instanceof DatabaseUnusable ? 'database.url' : `data_dir ${dataDir}`
+  return new CommandFailure(`${place}: ${failure.message}`, failure.code)
 }
 
 /** Codes of system errors, such as EACCES, ENOSPC and EADDRINUSE (errno(3)). */

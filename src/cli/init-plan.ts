@@ -17,6 +17,9 @@ export interface InitOptions {
   https?: true
   /** `-` reads a line of standard input. */
   smarthost?: string
+  /** URL of PostgreSQL; `-` reads a line of standard input. */
+  database?: string
+  databaseCa?: string
 }
 
 /** A config that `init` could write, parsed, with its files. */
@@ -43,21 +46,43 @@ export async function chooseHostname({ hostname }: InitOptions, domain: string, 
   return hostname ?? ((await ask?.(`Public hostname of this machine [${usual}]: `)) || usual)
 }
 
-/** Options → config and files to write. The URL of a smarthost contains a password, so it goes into a separate file;
- *  for `-` it is read from standard input. Throws CommandFailure (exit code 2) with all faults of the config. */
+/** Options → config and files to write. The URLs of a smarthost and a database contain a password, so they go into
+ *  separate files; `-` is read from standard input. Throws CommandFailure (exit code 2) with all faults of the config. */
 export function draftOf(options: InitOptions, hostname: string): Draft {
-  const smarthost = options.smarthost === '-' ? readFileSync(0, 'utf8').trim() : (options.smarthost ?? '')
-  const { config: path, contact, dataDir, https } = options
+  const { config: path, contact, dataDir, https, databaseCa } = options
+  if (options.smarthost === '-' && options.database === '-') {
+    throw usageFault('database: only one of --database and --smarthost can be read from standard input')
+  }
+  const smarthost = givenUrl(options.smarthost)
+  const database = givenUrl(options.database)
+  if (databaseCa !== undefined && database === '') throw usageFault('database-ca: needs --database')
   const settings = { hostname, dataDir: dataDir && resolve(dataDir), contact, https }
-  // Parsed with the smarthost inline, since its file does not exist yet.
-  const whole = smarthost === '' ? settings : { ...settings, smarthost: { url: smarthost } }
-  const read = readConfig({ text: initialConfig(whole), file: path, env: process.env })
+  const caFile = databaseCa && resolve(databaseCa)
+  const textWith = (of: (url: string, file: string) => { url: string } | { file: string }) =>
+    initialConfig({
+      ...settings,
+      ...(smarthost === '' ? {} : { smarthost: of(smarthost, SMARTHOST_FILE) }),
+      ...(database === '' ? {} : { database: { ...of(database, DATABASE_URL_FILE), caFile } }),
+    })
+  // Parsed with the secrets inline, since their files do not exist yet.
+  const read = readConfig({ text: textWith((url) => ({ url })), file: path, env: process.env })
   if (!read.config) throw configFailure(read.faults)
-  const text = initialConfig(smarthost === '' ? settings : { ...settings, smarthost: { file: SMARTHOST_FILE } })
-  const secret = { path: join(dirname(path), SMARTHOST_FILE), text: `${smarthost}\n`, mode: SECRET_MODE }
-  return { config: read.config, files: [...(smarthost === '' ? [] : [secret]), { path, text, mode: 0o640 }] }
+  const text = textWith((_, file) => ({ file }))
+  const secrets = [
+    { name: SMARTHOST_FILE, url: smarthost },
+    { name: DATABASE_URL_FILE, url: database },
+  ].flatMap(({ name, url }) =>
+    url === '' ? [] : [{ path: join(dirname(path), name), text: `${url}\n`, mode: SECRET_MODE }],
+  )
+  return { config: read.config, files: [...secrets, { path, text, mode: 0o640 }] }
+}
+
+/** An option → the URL; '' without it. */
+function givenUrl(option: string | undefined): string {
+  return option === '-' ? readFileSync(0, 'utf8').trim() : (option ?? '')
 }
 
 /** File mode for secrets: only the owner can read the file. */
 export const SECRET_MODE = 0o600
 const SMARTHOST_FILE = 'smarthost'
+const DATABASE_URL_FILE = 'database-url'

@@ -1,4 +1,4 @@
-import { resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import type { Domain } from '../client/types.ts'
 import type { DnsHosting } from '../domains/dns-host.ts'
 import type { CheckResult } from '../health/check.ts'
@@ -99,6 +99,6 @@ ${colors.bold('3. After the records are published')}
    ${COMMAND} dns check ${domain.name} --wait${named}
    ${COMMAND} send --from hello@${domain.name} --to you@… --subject Hello --text Hello --follow${named}
 
-${colors.bold('Dashboard, after the server has started')}: ${dashboardUrl}
+${config.database.url === '' ? '' : `${colors.bold('More machines')}: copy ${join(config.dataDir, 'seal.key')} to each, then: ${COMMAND} join --help\n\n`}${colors.bold('Dashboard, after the server has started')}: ${dashboardUrl}
    The link works once and expires after ${LINK_MINUTES} minutes. Get another: ${COMMAND} login-link${named}${hint === '' ? '' : `\n  ${hint}`}`
 }

@@ -6,8 +6,10 @@ export function initialConfig(settings: {
   https?: true | undefined
   /** The URL itself, or the name of a file that contains it. */
   smarthost?: { url: string } | { file: string } | undefined
+  /** The same of PostgreSQL. */
+  database?: (({ url: string } | { file: string }) & { caFile: string | undefined }) | undefined
 }): string {
-  const { hostname, dataDir, contact, https, smarthost } = settings
+  const { hostname, dataDir, contact, https, smarthost, database } = settings
   return `# Postrider configuration. Keys that are not set here use their default. For all keys and their descriptions, see
 # config.example.toml or run \`postrider config example\`. Run \`postrider config check\` after each change.
 
@@ -15,9 +17,9 @@ export function initialConfig(settings: {
 # must match.
 hostname = ${JSON.stringify(hostname)}
 
-# Folder of the database with messages, keys and events. Keep it private and back it up.
+${database === undefined ? '# Folder of the database with messages, keys and events. Keep it private and back it up.' : '# Folder of this node, with seal.key. Keep it private, and keep a copy of seal.key.'}
 ${dataDir === undefined ? '#data_dir = "/var/lib/postrider"' : `data_dir = ${JSON.stringify(dataDir)}`}
-
+${databaseLines(database)}
 ${https ? httpsLines(contact) : PLAIN_LINES}
 
 [delivery]
@@ -41,6 +43,16 @@ listen_redirect = "0.0.0.0:80"
 mode = "acme"
 acme_agree_terms = true
 ${contact === undefined ? '#acme_contact = ""' : `acme_contact = ${JSON.stringify(contact)}`}`
+
+function databaseLines(database: Parameters<typeof initialConfig>[0]['database']): string {
+  if (database === undefined) return ''
+  const { caFile } = database
+  return `
+[database]
+# PostgreSQL, which all nodes share.
+${'url' in database ? `url = ${JSON.stringify(database.url)}` : `url_file = ${JSON.stringify(database.file)}`}
+${caFile === undefined ? '' : `ca_file = ${JSON.stringify(caFile)}\n`}`
+}
 
 function smarthostLine(smarthost: Parameters<typeof initialConfig>[0]['smarthost']): string {
   if (smarthost === undefined) return '#smarthost = "smtp://user:password@smtp.example.com:587"'

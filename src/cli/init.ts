@@ -1,5 +1,4 @@
 import { existsSync } from 'node:fs'
-import { join } from 'node:path'
 import type { Found } from '../checkup/run.ts'
 import type { Domain } from '../client/types.ts'
 import { type Config, publicUrlAt } from '../config/load.ts'
@@ -7,7 +6,8 @@ import { hostOfZone } from '../domains/dns-host.ts'
 import type { CheckResult } from '../health/check.ts'
 import { heldPorts } from '../health/held-ports.ts'
 import type { Organization } from '../model/organization.ts'
-import { type CliContext, requireConfig, withStore } from './cli-context.ts'
+import type { DatabaseState } from '../storage/postgres/requirements.ts'
+import { type CliContext, hasDatabase, requireConfig, withStore } from './cli-context.ts'
 import { zoneText } from './dns.ts'
 import { lookAtMachine } from './doctor.ts'
 import { findings } from './findings.ts'
@@ -19,6 +19,7 @@ import { makeLoginLink } from './login-link.ts'
 import { newOrganization } from './org.ts'
 import { colorsFor, print } from './print.ts'
 import { type Prompt, terminalPrompt } from './prompt.ts'
+import { inspectShared, requireOwnKey, requireSameDatabase } from './shared-database.ts'
 
 interface Options extends InitOptions {
   org?: string
@@ -40,9 +41,12 @@ export async function init(options: Options): Promise<void> {
   const isNew = options.config !== '' && !existsSync(options.config)
   const hostname = isNew ? await chooseHostname(options, domain, ask) : ''
   const first: Draft = isNew ? draftOf(options, hostname) : { config: requireConfig(options.config), files: [] }
+  if (!isNew) requireSameDatabase(options.database, options.config, first.config)
+  const shared = await inspectShared(first.config)
+  requireOwnKey(shared, first.config)
   // Before root becomes the owner of the data: only root can see which process listens on a port.
   const held = heldPorts('/proc')
-  const known = isNew ? null : await knownDomain(domain, options.org, first.config)
+  const known = isNew ? null : await knownDomain(domain, options.org, { config: first.config, shared })
   if (known !== null) return printUnchanged(known, options)
 
   const runChecks = async (draft: Draft, only?: string): Promise<Found> => {
@@ -85,8 +89,12 @@ type Established = Pick<InitResult, 'organizationId' | 'domain' | 'apiKey' | 'da
 
 /** The domain's record if the organization already has the domain, otherwise null. Creates neither store nor
  *  organization, and ignores other organizations that have added the name. */
-async function knownDomain(name: string, org: string | undefined, config: Config): Promise<ExistingDomain | null> {
-  if (!existsSync(join(config.dataDir, 'postrider.db'))) return null
+async function knownDomain(
+  name: string,
+  org: string | undefined,
+  { config, shared }: { config: Config; shared: DatabaseState | null },
+): Promise<ExistingDomain | null> {
+  if (config.database.url === '' ? !hasDatabase(config) : !shared?.proof) return null
   return withStore(config, async ({ store, operator }) => {
     const owner = await presentOrganization(name, org, store)
     const existing = owner === null ? null : await store.domains.findOf(owner.id, name)

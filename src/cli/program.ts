@@ -13,6 +13,7 @@ import { addLoginLink } from './commands/login-link.ts'
 import { addMaintenance } from './commands/maintenance.ts'
 import { addManual } from './commands/manual.ts'
 import { addMessages } from './commands/message.ts'
+import { addNodes } from './commands/node.ts'
 import { addOrganizations } from './commands/org.ts'
 import { addSend } from './commands/send.ts'
 import { addService } from './commands/service.ts'
@@ -72,6 +73,7 @@ export function createProgram(end: (code: number) => void): Command {
   addDoctor(program, end)
   addLinks(program)
   addService(program, end)
+  addNodes(program)
   addConfig(program)
   addBackup(program)
   addMaintenance(program)

@@ -9,7 +9,7 @@ import { ListenFailure } from '../server/listeners.ts'
 import { DataDirInUse, type Server, startServer } from '../server/server.ts'
 import { VERSION } from '../version.ts'
 import { readConfigOf } from './cli-context.ts'
-import { CommandFailure, configFailure, EXIT, toFailure } from './failure.ts'
+import { CommandFailure, configFailure, EXIT, storeFailure } from './failure.ts'
 import { printJson } from './print.ts'
 import { removeServing, writeServing } from './serving.ts'
 
@@ -87,8 +87,7 @@ function startFailure(thrown: unknown, config: Config): unknown {
   if (thrown instanceof DataDirInUse) return new CommandFailure(thrown.message, EXIT.inUse)
   if (thrown instanceof ListenFailure) return new CommandFailure(thrown.message)
   if (thrown instanceof UnusableCertificate) return new CommandFailure(thrown.message, EXIT.usage)
-  const failure = toFailure(thrown)
-  return failure === null ? thrown : new CommandFailure(`data_dir ${config.dataDir}: ${failure.message}`, failure.code)
+  return storeFailure(thrown, config.dataDir)
 }
 
 /** SIGHUP: reloads the log level and the certificates. If the config has faults, it logs them and changes nothing. */

@@ -1,18 +1,18 @@
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
+import { nodeRecord } from '../api/routes/node-record.ts'
 import { systemClock } from '../os/clock.ts'
-import type { Waiting } from '../storage/store.ts'
+import type { NodeRecord, Waiting } from '../storage/store.ts'
 import { VERSION } from '../version.ts'
-import { requireConfig, withCliContext } from './cli-context.ts'
+import { hasDatabase, requireConfig, withCliContext } from './cli-context.ts'
 import { CommandFailure, EXIT, type ExitCode } from './failure.ts'
 import { print, printJson, table } from './print.ts'
 import { isServed, readServing } from './serving.ts'
 
-/** Prints whether a server runs, since when, its listeners and its queues. Returns 0 if it runs, otherwise 1. Throws
+/** Prints whether a server runs here, since when, its listeners, the queues and the nodes of the installation. Returns 0 if it runs, otherwise 1. Throws
  *  CommandFailure without a database. */
 export async function status(options: { config: string; json?: true }): Promise<ExitCode> {
-  const { dataDir } = requireConfig(options.config)
-  if (!existsSync(join(dataDir, 'postrider.db'))) {
+  const config = requireConfig(options.config)
+  const { dataDir, database } = config
+  if (!hasDatabase(config)) {
     throw new CommandFailure(`data_dir ${dataDir}: no database yet. Create it with: postrider init`)
   }
   return withCliContext(options.config, async ({ store }) => {
@@ -22,19 +22,36 @@ export async function status(options: { config: string; json?: true }): Promise<
     const waiting = await store.queues.waiting(now)
     const held = await store.held.count()
     const queues = QUEUES.map(([name, shown]) => [shown, record(waiting[name], held[name], now)] as const)
+    const nodes = await store.nodes.list()
     if (options.json) {
       const version = serving?.version ?? VERSION
       const { pid = null, started_at = null, listeners = null } = serving ?? {}
-      printJson({ running, version, pid, started_at, listeners, queues: Object.fromEntries(queues) })
+      printJson({
+        running,
+        version,
+        pid,
+        started_at,
+        listeners,
+        queues: Object.fromEntries(queues),
+        ...(database.url === '' ? {} : { nodes: nodes.map(nodeRecord) }),
+      })
     } else {
       const rows = queues.map(([name, { due, later, held, oldest_due_seconds: oldest }]) => {
         return [name, String(due), String(later), String(held), oldest === null ? '' : `${oldest} s`]
       })
-      print(`${headOf(running, serving)}\n\n${table(['queue', 'due', 'scheduled', 'held', 'oldest due'], rows)}`)
+      const queueTable = table(['queue', 'due', 'scheduled', 'held', 'oldest due'], rows)
+      print([headOf(running, serving), queueTable, nodeTable(nodes)].filter((part) => part !== '').join('\n\n'))
     }
     return running ? EXIT.done : EXIT.failed
   })
 }
+
+/** '' without nodes. */
+const nodeTable = (nodes: readonly NodeRecord[]) =>
+  table(
+    ['node', 'state', 'slots', 'in progress', 'version'],
+    nodes.map(({ name, state, slots, underWay, version }) => [name, state, String(slots), String(underWay), version]),
+  )
 
 const QUEUES = [
   ['deliveries', 'deliveries'],

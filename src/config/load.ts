@@ -29,6 +29,9 @@ export function planNamed({ plans }: Pick<Config, 'plans'>): (name: string) => P
   return (name) => (Object.hasOwn(plans, name) ? plans[name]! : plans.free!)
 }
 
+/** Config → the name of this node in lists and logs. */
+export const nodeName = ({ cluster, hostname }: Pick<Config, 'cluster' | 'hostname'>) => cluster.name || hostname
+
 /** The text of a config file and an environment → Config, or all faults by line. `file` is the name shown in
  *  faults; relative paths are relative to its folder. Reads only the files that secrets name. Never throws. */
 export function readConfig(options: {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { type Config, objectPlaceOf, planNamed } from '../config/load.ts'
+import { type Config, nodeName, objectPlaceOf, planNamed } from '../config/load.ts'
 import { createEventStream, type EventStream } from '../event-stream/event-stream.ts'
 import { createForwardLinks, type ForwardLinks } from '../mail/forward-link.ts'
 import { createRecipientParts, type RecipientPartsOf } from '../mail/recipient-parts.ts'
@@ -136,12 +136,12 @@ async function openStoreWithEvents(
     onUpgrade: (taken) => steps.push(...taken),
     onTorn: (bytes) => log.warn('incomplete transaction at the end of the database log discarded', { bytes }),
     node: {
-      name: config.cluster.name || config.hostname,
+      name: nodeName(config),
       hostname: config.hostname,
       version: VERSION,
       takeoverMs: config.cluster.takeoverSeconds * 1000,
       onEnded: () => {
-        log.error('another node ended this one', { name: config.cluster.name || config.hostname })
+        log.error('another node ended this one', { name: nodeName(config) })
         onReplaced()
       },
       onWork: (queue) => notifier.notify(WORK[queue]),

@@ -27,7 +27,11 @@ export function proofOf(encryption: Encryption): Uint8Array {
 /** Data directory and the proof in the database → the Encryption. Throws EncryptionKeyUnusable if the key is missing or
  *  wrong, and if others may read it. */
 export function knownEncryption(dataDir: string, proof: Uint8Array): Encryption {
-  const file = join(dataDir, ENCRYPTION_KEY_FILE)
+  return encryptionIn(join(dataDir, ENCRYPTION_KEY_FILE), proof)
+}
+
+/** The same for a key in any file. */
+export function encryptionIn(file: string, proof: Uint8Array): Encryption {
   const keys = readKeys(file)
   if (keys === null) {
     throw new EncryptionKeyUnusable(

@@ -28,6 +28,18 @@ export class StoreDamaged extends Error {
   }
 }
 
+/** The PostgreSQL database that the config names cannot be used: no server responds, it is too old, or rights are missing.
+ *  The message says what to do. */
+export class DatabaseUnusable extends Error {
+  /** True if the URL itself is wrong. */
+  readonly isWrongUrl: boolean
+  constructor(message: string, options: ErrorOptions & { isWrongUrl?: boolean } = {}) {
+    super(message, options)
+    this.name = 'DatabaseUnusable'
+    this.isWrongUrl = options.isWrongUrl ?? false
+  }
+}
+
 /** The store belongs to a newer Postrider, or its history is not ours. */
 export class StoreMismatch extends Error {
   constructor(message: string) {

@@ -8,7 +8,7 @@ export function addService(program: Command, end: (code: number) => void): void 
     .action(async (options) => (await import('../unit.ts')).printUnit(options))
 
   withRecords(program.command('status'))
-    .description('show whether the server runs, its listeners and its queues; exits with 0 only if it runs')
+    .description('show whether the server runs, its listeners, the queues and the nodes; exits with 0 only if it runs')
     .action(async (options) => end(await (await import('../status.ts')).status(options)))
 
   withConfig(program.command('healthcheck'))

@@ -1,7 +1,9 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { port, withConfig } from '../options.ts'
 
-/** `try`, `serve` and `init`. */
+const DATABASE = 'PostgreSQL, instead of SQLite: postgres://user:password@host/database; - reads it from standard input'
+
+/** `try`, `serve`, `init` and `join`. */
 export function addStart(program: Command, end: (code: number) => void): void {
   program
     .command('try')
@@ -35,12 +37,29 @@ export function addStart(program: Command, end: (code: number) => void): void {
       '--smarthost <url>',
       'relay for outgoing mail: smtp://user:password@host:587; - reads it from standard input',
     )
+    .option('--database <url>', DATABASE)
+    .option('--database-ca <file>', 'PEM file of the CA of the PostgreSQL servers')
     .option('--https', "serve HTTPS with a Let's Encrypt certificate (you agree to its terms); uses ports 80 and 443")
     .option('--skip-checks', 'skip the checks of the machine and DNS')
     .option('--dry-run', 'run the checks and show the planned files; change nothing')
     .option('--no-input', 'never prompt')
     .option('--json', 'print one JSON object')
     .action(async (options) => (await import('../init.ts')).init(options))
+
+  withConfig(program.command('join'))
+    .description('prepare this machine as a further node of an installation on PostgreSQL')
+    .option('--database <url>', DATABASE)
+    .option('--database-ca <file>', 'PEM file of the CA of the PostgreSQL servers')
+    .requiredOption('--seal-key <file>', 'copy of seal.key from the data directory of another node')
+    .option('--hostname <name>', 'public hostname of this machine')
+    .option('--data-dir <folder>', 'data directory (default: /var/lib/postrider)')
+    .option('--contact <address>', 'contact address for recipients of DMARC and TLS reports')
+    .option('--smarthost <url>', 'relay for outgoing mail; - reads it from standard input')
+    .option('--https', "serve HTTPS with a Let's Encrypt certificate (you agree to its terms); uses ports 80 and 443")
+    .option('--skip-checks', 'skip the checks of the machine')
+    .option('--dry-run', 'run the checks and show the planned files; change nothing')
+    .option('--json', 'print one JSON object')
+    .action(async (options) => (await import('../join.ts')).join(options))
 }
 
 /** The try-out forwards only to plain HTTP on this machine. */

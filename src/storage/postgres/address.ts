@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { DatabaseUnusable } from '../errors.ts'
 
 /** Where a database is: all servers of the URL, of which one accepts writes. */
 export interface DatabaseAddress {
@@ -30,20 +31,20 @@ export function databaseAddress({ url, caFile }: { url: string; caFile: string |
 /** `postgres://user:password@host1:5432,host2/database?sslmode=verify-full` → its parts (PostgreSQL manual 34.1.1.2).
  *
  *  A host that starts with `/` or `%2F` is the folder of a Unix socket. Without `sslmode`, certificates are verified
- *  unless all hosts are on this machine. Throws an Error that says what is wrong, without the password. */
+ *  unless all hosts are on this machine. Throws DatabaseUnusable, which says what is wrong without the password. */
 export function parseDatabaseUrl(url: string): DatabaseAddress {
   const scheme = SCHEMES.find((each) => url.startsWith(each))
-  if (scheme === undefined) throw new Error('the database URL must start with postgres://')
+  if (scheme === undefined) throw wrongUrl('the database URL must start with postgres://')
   const [address = '', query = ''] = splitOnce(url.slice(scheme.length), '?')
   const parameters = new URLSearchParams(query)
   const [authority = '', path = ''] = splitOnce(address, '/')
   const at = authority.lastIndexOf('@')
   const [user = '', password = ''] = splitOnce(authority.slice(0, Math.max(at, 0)), ':')
   const hosts = authority.slice(at + 1) || (parameters.get('host') ?? '')
-  if (hosts === '') throw new Error('the database URL contains no host')
+  if (hosts === '') throw wrongUrl('the database URL contains no host')
   const mode = parameters.get('sslmode')
   if (mode !== null && MODES[mode] === undefined) {
-    throw new Error(`sslmode ${mode} is not supported; use verify-full, require or disable`)
+    throw wrongUrl(`sslmode ${mode} is not supported; use verify-full, require or disable`)
   }
   const parsed = hosts.split(',').map(hostOf)
   const name = decoded(user) || 'postgres'
@@ -61,8 +62,8 @@ function hostOf(text: string): { host: string; port: number } {
   const end = text.lastIndexOf(':') > text.lastIndexOf(']') ? text.lastIndexOf(':') : text.length
   const host = decoded(text.slice(0, end)).replace('[', '').replace(']', '')
   const port = end === text.length ? PORT : Number(text.slice(end + 1))
-  if (host === '') throw new Error('the database URL contains an empty host')
-  if (!Number.isInteger(port) || port < 1 || port > 65_535) throw new Error(`the port of ${host} is not a number`)
+  if (host === '') throw wrongUrl('the database URL contains an empty host')
+  if (!Number.isInteger(port) || port < 1 || port > 65_535) throw wrongUrl(`the port of ${host} is not a number`)
   return { host, port }
 }
 
@@ -78,6 +79,8 @@ function decoded(text: string): string {
   try {
     return decodeURIComponent(text)
   } catch {
-    throw new Error('the database URL contains an invalid percent encoding')
+    throw wrongUrl('the database URL contains an invalid percent encoding')
   }
 }
+
+const wrongUrl = (message: string) => new DatabaseUnusable(message, { isWrongUrl: true })

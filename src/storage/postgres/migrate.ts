@@ -25,21 +25,16 @@ const STEPS = `create table if not exists migrations (
 const LOCK = 'select pg_advisory_xact_lock(7233185)'
 const DONE = 'select number, name, checksum from migrations order by number'
 const RECORD = 'insert into migrations (number, name, checksum, applied_at) values ($1, $2, $3, $4)'
-const ENCODING = 'select pg_encoding_to_char(encoding) as encoding from pg_database where datname = current_database()'
 
 /** Connection → its schema upgraded to this binary's, one transaction per step, each recorded with the checksum of its
  *  text. An interrupted step leaves nothing and runs again. Returns the names of the steps that upgraded a schema in
- *  use; none for a new one. Throws StoreMismatch, without changes, if the database is not UTF-8, if its schema is
- *  newer than this binary, or if a recorded step has another text here. */
+ *  use; none for a new one. Throws StoreMismatch, without changes, if the schema is newer than this
+ *  binary, or if a recorded step has another text here. */
 export async function migrate(
   connection: Connection,
   now: number,
   migrations: readonly Migration[] = MIGRATIONS,
 ): Promise<string[]> {
-  const [database] = await connection.query<{ encoding: string }>(ENCODING)
-  if (database?.encoding !== 'UTF8') {
-    throw new StoreMismatch(`the database has encoding ${database?.encoding} instead of UTF8`)
-  }
   const before = await inTransaction(connection, async () => {
     await connection.query(STEPS)
     return knownSteps(connection, migrations)

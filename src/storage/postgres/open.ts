@@ -46,8 +46,8 @@ import type { Writer } from './writer.ts'
 
 /** URL of a database, and the data directory with the encryption key → its store, created and upgraded where needed.
  *  `onUpgrade` gets the schema steps of an upgrade. `plans`: limits of the plan with that name; by default nothing is
- *  limited. Throws StoreMismatch for a newer schema, EncryptionKeyUnusable without its key, and NoAnswer if no server
- *  accepts writes. */
+ *  limited. Throws StoreMismatch for a newer schema, EncryptionKeyUnusable without its key, and DatabaseUnusable if
+ *  the database cannot be used. */
 export async function openPostgresStore(options: {
   url: string
   /** PEM file of the CA certificates of the servers, instead of the built-in ones. */
@@ -65,7 +65,7 @@ export async function openPostgresStore(options: {
   const { caFile = null, node = {} } = options
   const address = databaseAddress({ url, caFile })
   const open: Open = (name, settings = {}) => connect({ address, name: `postrider ${name}`, settings })
-  const { encryption, ...registered } = await startNode(open, { dataDir, now, clock, onUpgrade, node })
+  const { encryption, ...registered } = await startNode(address, { dataDir, now, clock, onUpgrade, node })
   const parts = await openParts({ address, open, encryption, registered, clock, plans, commitListener, node })
   const { reads, lane } = parts
   return {

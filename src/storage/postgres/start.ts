@@ -1,9 +1,12 @@
+import { mkdirSync } from 'node:fs'
 import type { Encryption } from '../encryption.ts'
 import { firstEncryption, knownEncryption, proofOf } from '../encryption-key.ts'
+import type { DatabaseAddress } from './address.ts'
 import type { Connection } from './connection.ts'
 import type { NodeOptions } from './distribution.ts'
 import { migrate } from './migrate.ts'
 import { type Registered, registerNode } from './nodes.ts'
+import { checkRequirements, connectOnce } from './requirements.ts'
 
 const PROOF = 'select proof from seal'
 const KEEP_PROOF = 'insert into seal (one, proof) values (1, $1)'
@@ -14,7 +17,7 @@ export type Open = (name: string, settings?: Readonly<Record<string, string>>) =
 /** Creates or upgrades the tables, checks the encryption key of the data directory, and registers this process as a
  *  node. `now`: ms UTC. `onUpgrade` gets the schema steps of an upgrade. Throws as openPostgresStore. */
 export async function startNode(
-  open: Open,
+  address: DatabaseAddress,
   options: {
     dataDir: string
     now: number
@@ -26,8 +29,10 @@ export async function startNode(
 ): Promise<Registered & { encryption: Encryption }> {
   const { dataDir, now, clock, onUpgrade, node } = options
   const { name = '', hostname = '', version = '', isCommand = false } = node
-  const connection = await open('start')
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+  const connection = await connectOnce(address)
   try {
+    await checkRequirements(connection)
     const steps = await migrate(connection, now)
     if (steps.length > 0) onUpgrade?.(steps)
     const encryption = await openEncryption(dataDir, connection)

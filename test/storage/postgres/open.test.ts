@@ -69,6 +69,6 @@ describeWithPostgres('opening a store in PostgreSQL', () => {
   test('a database with another encoding is refused', async () => {
     postgres.psql(`create database latin template template0 encoding 'LATIN1' lc_collate 'C' lc_ctype 'C'`)
     const opening = openPostgresStore({ url: postgres.url('latin'), dataDir: folder(), now: 1 })
-    await expect(opening).rejects.toThrow('the database has encoding LATIN1 instead of UTF8')
+    await expect(opening).rejects.toThrow('the database latin has encoding LATIN1 instead of UTF8')
   })
 })

@@ -1,0 +1,258 @@
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'bun:test'
+import { chmodSync, copyFileSync, existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { startZone, type Zone } from '../../src/cli/try/zone-server.ts'
+import { describeWithPostgres, startPostgres, type TestPostgres } from '../support/postgres.ts'
+import { type RemoteMx, startRemoteMx } from '../support/remote-mx.ts'
+import { until } from '../support/server.ts'
+import { LIMIT_MS, postrider, startWith, testFolder } from './command.ts'
+
+/** Nothing here waits for it. */
+const TAKEOVER_SECONDS = 600
+
+describeWithPostgres('several nodes', () => {
+  let postgres: TestPostgres
+  let databases = 0
+  let url: string
+  let places: ReturnType<typeof testFolder>[]
+  const undo: (() => unknown)[] = []
+  beforeAll(async () => {
+    postgres = await startPostgres()
+  })
+  afterAll(() => postgres.stop())
+  beforeEach(async () => {
+    url = await postgres.createDatabase(`cli${++databases}`)
+    places = [testFolder(), testFolder()]
+  })
+  afterEach(async () => {
+    for (const step of undo.splice(0).reverse()) await step()
+    for (const place of places) place.remove()
+  })
+
+  const at = (n: number) => places[n - 1]!
+  const sealKey = (n: number) => join(at(n).dataDir, 'seal.key')
+  const on = (n: number, ...args: string[]) => postrider(...args, '--config', at(n).file)
+  const init = (...more: string[]) => {
+    const place = ['--data-dir', at(1).dataDir, '--hostname', 'mx1.example.com', '--skip-checks']
+    return on(1, 'init', '--domain', 'example.com', ...place, ...more)
+  }
+  const joinSecond = (...more: string[]) => {
+    const place = ['--data-dir', at(2).dataDir, '--hostname', 'mx2.example.com', '--skip-checks']
+    return on(2, 'join', ...place, ...more)
+  }
+  const initAndJoin = async () => {
+    expect((await init('--database', url)).code).toBe(0)
+    expect((await joinSecond('--database', url, '--seal-key', sealKey(1))).code).toBe(0)
+  }
+  /** Starts the server of a node → its base URL, and what stops it. */
+  const serve = async (n: number, env: Record<string, string> = {}) => {
+    const server = await startWith(
+      {
+        POSTRIDER_HTTP_LISTEN: '127.0.0.1:0',
+        POSTRIDER_SMTP_INBOUND_LISTEN: 'off',
+        POSTRIDER_CLUSTER_TAKEOVER_SECONDS: String(TAKEOVER_SECONDS),
+        ...env,
+      },
+      'serve',
+      '--config',
+      at(n).file,
+    )
+    undo.push(async () => {
+      server.kill('SIGKILL')
+      await server.ended
+    })
+    const line = await server.line
+    if (line === '') throw new Error((await server.ended).stderr)
+    const base = `http://${JSON.parse(line).http}`
+    return { ...server, base, ready: async () => (await fetch(`${base}/health/ready`)).status }
+  }
+  const nodes = async () => JSON.parse((await on(1, 'node', 'list', '--json')).stdout).data
+  const owners = () => {
+    const sql = 'select count(distinct node_id) from slots having count(node_id) = 256'
+    return Number(postgres.psql(sql, `cli${databases}`) || 0)
+  }
+
+  test(
+    'init and join prepare two machines, and change nothing when they run again',
+    async () => {
+      const first = await init('--database', url)
+      expect([first.code, first.stderr]).toEqual([0, ''])
+      expect(first.stdout).toContain(`wrote ${join(at(1).folder, 'database-url')}`)
+      expect(first.stdout).toContain('join --help')
+      expect(readFileSync(join(at(1).folder, 'database-url'), 'utf8')).toBe(`${url}\n`)
+      expect(statSync(join(at(1).folder, 'database-url')).mode & 0o777).toBe(0o600)
+      expect(readFileSync(at(1).file, 'utf8')).toContain('[database]\n')
+      expect(readFileSync(at(1).file, 'utf8')).not.toContain(url)
+      expect((await init('--database', url)).stdout).toContain('Nothing was changed')
+
+      const dry = await joinSecond('--database', url, '--seal-key', sealKey(1), '--dry-run', '--json')
+      const writes = [sealKey(2), join(at(2).folder, 'database-url'), at(2).file]
+      expect(JSON.parse(dry.stdout)).toEqual({ changed: false, writes })
+      expect(existsSync(at(2).file)).toBe(false)
+      const joined = await joinSecond('--database', url, '--seal-key', sealKey(1))
+      expect([joined.code, joined.stderr]).toEqual([0, ''])
+      expect(joined.stdout).toContain('joins an installation without a running node')
+      expect(joined.stdout).toContain('a:mx2.example.com')
+      expect(statSync(sealKey(2)).mode & 0o777).toBe(0o600)
+      const again = await joinSecond('--database', url, '--seal-key', sealKey(1), '--json')
+      const about = { name: 'mx2.example.com', hostname: 'mx2.example.com', nodes: [] }
+      expect(JSON.parse(again.stdout)).toEqual({ changed: false, ...about })
+      expect(JSON.parse((await on(2, 'org', 'list', '--json')).stdout).data).toMatchObject([{ name: 'example.com' }])
+      expect((await on(1, 'node', 'list')).stdout).toBe('no node has started yet\n')
+    },
+    LIMIT_MS,
+  )
+
+  test(
+    'a node is drained and forgotten from another machine',
+    async () => {
+      await initAndJoin()
+      const [one, two] = [await serve(1), await serve(2)]
+      await until('both to own slots', () => owners() === 2)
+      expect(await nodes()).toMatchObject([
+        { name: 'mx1.example.com', hostname: 'mx1.example.com', state: 'active', in_progress: 0, ended_at: null },
+        { name: 'mx2.example.com', state: 'active' },
+      ])
+      expect((await on(1, 'status')).stdout).toContain('mx2.example.com')
+      expect([await one.ready(), await two.ready()]).toEqual([200, 200])
+
+      const drained = await on(1, 'node', 'drain', 'mx2.example.com')
+      expect(drained.stdout).toStartWith('mx2.example.com drains. It has handed everything over.')
+      expect([await one.ready(), await two.ready()]).toEqual([200, 503])
+      expect((await fetch(`${two.base}/healthz`)).status).toBe(200)
+      expect(owners()).toBe(1)
+      const again = await on(1, 'node', 'drain', 'mx2.example.com', '--json')
+      expect(JSON.parse(again.stdout)).toEqual({ name: 'mx2.example.com', changed: false, slots: 0, in_progress: 0 })
+      const running = await on(1, 'node', 'forget', 'mx2.example.com')
+      expect(running.code).toBe(1)
+      expect(running.stderr).toContain('has not ended')
+
+      two.kill('SIGTERM')
+      expect((await two.ended).code).toBe(0)
+      expect(await nodes()).toMatchObject([
+        { state: 'active', slots: 256 },
+        { state: 'ended', slots: 0 },
+      ])
+      const forget = () => on(1, 'node', 'forget', 'mx2.example.com')
+      expect((await forget()).stdout).toBe('mx2.example.com is off the list.\n')
+      expect((await forget()).stdout).toContain('Nothing was changed')
+      expect(await nodes()).toHaveLength(1)
+      const unknown = await on(1, 'node', 'drain', 'mx2.example.com')
+      expect(unknown.code).toBe(1)
+      expect(unknown.stderr).toContain('postrider node list')
+      const log = (await on(1, 'audit')).stdout
+      for (const action of ['nodes_drain', 'nodes_forget']) expect(log).toContain(action)
+    },
+    LIMIT_MS,
+  )
+
+  test(
+    'mail of a node that stops goes out once, from both, without waiting for the takeover time',
+    async () => {
+      await initAndJoin()
+      const remote: RemoteMx = await startRemoteMx()
+      undo.push(() => remote.stop())
+      const zone: Zone = await startZone([
+        { name: '*.remote.example', type: 'MX', data: { preference: 10, exchange: 'mx.hosts.example' } },
+        { name: 'mx.hosts.example', type: 'A', data: '127.0.0.1' },
+      ])
+      undo.push(() => zone.stop())
+      const env = {
+        POSTRIDER_DNS_SERVERS: zone.address,
+        POSTRIDER_DELIVERY_PORT: String(remote.port),
+        POSTRIDER_DELIVERY_ALLOW_PRIVATE_DESTINATIONS: 'true',
+        POSTRIDER_SENDING_REQUIRE_VERIFIED_DOMAIN: 'false',
+      }
+      const [one, two] = [await serve(1, env), await serve(2, env)]
+      await until('both to own slots', () => owners() === 2)
+      const key = JSON.parse(
+        (await on(1, 'key', 'create', '--domain', 'example.com', '--permission', 'send', '--json')).stdout,
+      ).key
+      const send = async (base: string, n: number) => {
+        const body = { from: 'a@example.com', to: `b@d${n}.remote.example`, subject: String(n), text: 'Hello' }
+        const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+        const answer = await fetch(`${base}/v1/messages/send`, { method: 'POST', headers, body: JSON.stringify(body) })
+        expect(answer.status).toBe(202)
+      }
+      await Promise.all(Array.from({ length: 30 }, (_, n) => send(n % 2 === 0 ? one.base : two.base, n)))
+      two.kill('SIGTERM')
+      for (let n = 30; n < 40; n++) await send(one.base, n)
+      const mails = await remote.received(40)
+      expect((await two.ended).code).toBe(0)
+      const recipients = mails.flatMap(({ rcptTo }) => rcptTo)
+      expect(new Set(recipients).size).toBe(40)
+      expect(remote.mails).toHaveLength(40)
+    },
+    LIMIT_MS,
+  )
+
+  test(
+    'a wrong key or database is refused with what to do',
+    async () => {
+      const usage = async (ended: ReturnType<typeof init>, ...parts: string[]) => refused(await ended, 2, parts)
+      const failed = async (ended: ReturnType<typeof init>, ...parts: string[]) => refused(await ended, 1, parts)
+      await failed(joinSecond('--database', url, '--seal-key', sealKey(1)), 'postrider init --database')
+      expect((await init('--database', url)).code).toBe(0)
+
+      const other = join(at(2).folder, 'other.key')
+      const join2 = (file: string, database = url) => joinSecond('--database', database, '--seal-key', file)
+      await usage(join2(other), 'does not exist')
+      writeFileSync(other, `${Buffer.alloc(32, 7).toString('base64')}\n`, { mode: 0o600 })
+      await usage(join2(other), 'encrypted with another key')
+      copyFileSync(sealKey(1), other)
+      chmodSync(other, 0o644)
+      await usage(join2(other), 'chmod 600')
+      await usage(on(2, 'join', '--database', url, '--seal-key', sealKey(1)), 'hostname: missing')
+      await usage(joinSecond('--seal-key', sealKey(1)), 'database: missing')
+      await usage(join2(sealKey(1), 'mysql://db/x'), 'database.url', 'postgres://')
+      await usage(join2(sealKey(1), `${url}?sslmode=maybe`), 'sslmode maybe is not supported')
+      expect([existsSync(at(2).file), existsSync(at(2).dataDir)]).toEqual([false, false])
+
+      const second = ['init', '--domain', 'example.org', '--hostname', 'mx2.example.com', '--data-dir', at(2).dataDir]
+      await usage(on(2, ...second, '--skip-checks', '--database', url), 'postrider join --database')
+      await usage(init('--database', `${url}2`), 'names another database')
+      const sqlite = [...second, '--skip-checks']
+      expect((await on(2, ...sqlite)).code).toBe(0)
+      await usage(on(2, ...sqlite, '--database', url), 'uses SQLite')
+      await usage(on(2, 'node', 'drain', 'x'), 'database.url')
+      expect((await on(2, 'node', 'list', '--json')).stdout).toBe('{"data":[]}\n')
+    },
+    2 * LIMIT_MS,
+  )
+
+  test(
+    'a database that cannot be used is refused with what to do',
+    async () => {
+      const fails = async (database: string, ...parts: string[]) => {
+        refused(await init('--database', database), 1, parts)
+        expect(existsSync(at(1).file)).toBe(false)
+      }
+      await fails('postgres://postgres@127.0.0.1:1/x', '127.0.0.1: Failed to connect', 'Check host and port')
+      await fails(`${url}_none`, 'does not exist', 'createdb')
+      await fails(`${url}?sslmode=require`, 'sslmode=disable')
+      postgres.psql(`create database latin template template0 encoding 'LATIN1' lc_collate 'C' lc_ctype 'C'`)
+      await fails(postgres.url('latin'), 'LATIN1', 'template0')
+      postgres.psql('create role guest login')
+      const asGuest = url.replace('postgres@', 'guest@')
+      await fails(asGuest, 'may not create tables', 'grant create, usage on schema public to guest')
+      await fails(url.replace('postgres@', 'nobody@'), 'role "nobody"', 'createuser')
+      const hba = join(postgres.psql('show data_directory'), 'pg_hba.conf')
+      writeFileSync(hba, `host all guest 127.0.0.1/32 scram-sha-256\n${readFileSync(hba, 'utf8')}`)
+      postgres.psql('select pg_reload_conf()')
+      await fails(asGuest.replace('guest@', 'guest:wrong@'), 'password authentication failed', 'Correct user')
+
+      expect((await init('--database', url)).code).toBe(0)
+      rmSync(at(1).file)
+      rmSync(join(at(1).folder, 'database-url'))
+      postgres.psql('create role other login; grant create on schema public to other', `cli${databases}`)
+      await fails(url.replace('postgres@', 'other@'), 'belong to postgres', 'grant postgres to other')
+    },
+    2 * LIMIT_MS,
+  )
+})
+
+function refused(ended: { code: number | null; stdout: string; stderr: string }, code: number, parts: string[]): void {
+  for (const part of parts) expect(ended.stderr).toContain(part)
+  expect([ended.code, ended.stdout]).toEqual([code, ''])
+  expect(ended.stderr.trim().split('\n')).toHaveLength(1)
+}
