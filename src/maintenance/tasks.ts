@@ -78,6 +78,12 @@ export function maintenanceTasks(deps: {
       run: async () => (await store.maintain('recent', () => true)) && !isBusy(),
     },
     {
+      name: 'ended nodes',
+      of: 'installation',
+      everyMs: 10_000,
+      run: async () => (await store.maintain('ended', () => true)) && !isBusy(),
+    },
+    {
       name: 'idempotency keys',
       of: 'installation',
       erases: true,

@@ -113,8 +113,9 @@ export interface Store {
   secret(name: string, fresh: Uint8Array): Promise<Uint8Array>
   /** A maintenance step of the backend, of some milliseconds; true while there is more of it. `recent` catches up with
    *  what was written (the full text of recent messages becomes searchable). `removed` gives back the space of what retention
-   *  removed, for quiet moments; it asks `timeIsUp` when it begins and after each piece of work. */
-  maintain(what: 'recent' | 'removed', timeIsUp: () => boolean): Promise<boolean>
+   *  removed, for quiet moments; it asks `timeIsUp` when it begins and after each piece of work. `ended` tidies up what
+   *  processes left that ended. */
+  maintain(what: 'recent' | 'removed' | 'ended', timeIsUp: () => boolean): Promise<boolean>
   /** Rejects with StoreUnavailable if the store cannot write at present. */
   checkWritable(): Promise<void>
   /** Finishes pending writes, then closes the files. */

@@ -76,6 +76,7 @@ const CALLS: Record<string, unknown[][]> = {
   quality: [['quality.firing'], ['quality.domainsWithOutcomes', 60 * MINUTE, NOW]],
   outcomes: [['quality.pruneOutcomes', NOW, 200]],
   'search index': [['maintain', 'recent', expect.any(Function)]],
+  'ended nodes': [['maintain', 'ended', expect.any(Function)]],
   'idempotency keys': [['idempotency.prune', NOW - DAY, 20]],
   'mta-sts policies': [['refreshPolicies', NOW]],
   health: [['runHealthChecks']],
@@ -137,6 +138,7 @@ test('tasks run at their own intervals, and those that restarts must not delay r
     ['quality', 15],
     ['outcomes', 60],
     ['search index', 1],
+    ['ended nodes', 10],
     ['idempotency keys', 60],
     ['mta-sts policies', 60],
     ['health', 3600, 60],
@@ -169,6 +171,7 @@ test.each([
 
 test.each([
   ['search index', 'maintain'],
+  ['ended nodes', 'maintain'],
   ['stored bytes', 'usage.countSome'],
 ])('%s: runs again at once when %s has more to do and the server is idle', async (name, method) => {
   const answers = { [method]: Promise.resolve(true) }

@@ -14,7 +14,8 @@ const ADD_STATS = `insert into stats as present
   on conflict (organization_id, day, hour, tag, mode, domain_id, lane_id) do update
     set ${COUNT_COLUMNS.map((column) => `${column} = present.${column} + excluded.${column}`).join(', ')}`
 
-const OUTCOMES = ['delivered', 'bounced', 'hard_bounced', 'late_bounced', 'complained']
+/** Columns of quality_counts. */
+export const OUTCOMES = ['delivered', 'bounced', 'hard_bounced', 'late_bounced', 'complained']
 const ADD_OUTCOMES = `insert into quality_counts as present
     (width_ms, domain_id, start, lane_id, ${OUTCOMES.join(', ')})
   select width_ms, domain_id, start, $4::int, ${OUTCOMES.map((column) => `sum(${column})`).join(', ')}

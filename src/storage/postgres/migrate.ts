@@ -3,6 +3,7 @@ import { StoreMismatch } from '../errors.ts'
 import type { Connection } from './connection.ts'
 import start from './migrations/0001_start.sql' with { type: 'text' }
 import collision from './migrations/0002_collision.sql' with { type: 'text' }
+import folding from './migrations/0002_folding.sql' with { type: 'text' }
 import leases from './migrations/0002_leases.sql' with { type: 'text' }
 import nodes from './migrations/0010_nodes.sql' with { type: 'text' }
 
@@ -16,6 +17,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0001_start', sql: start },
   { name: '0002_collision', sql: collision },
   { name: '0002_leases', sql: leases },
+  { name: '0002_folding', sql: folding },
   { name: '0010_nodes', sql: nodes },
 ]
 

@@ -11,6 +11,7 @@ import { connect } from './connection.ts'
 import { postgresDeliveries } from './deliveries.ts'
 import type { NodeOptions } from './distribution.ts'
 import { postgresDomains } from './domains.ts'
+import { tidyUp } from './ended-nodes.ts'
 import { postgresEventReading } from './event-list.ts'
 import { postgresEventWriting } from './events.ts'
 import { postgresForwardTargets } from './forward-targets.ts'
@@ -73,7 +74,9 @@ export async function openPostgresStore(options: {
     maintain: async (what) => {
       // PostgreSQL gives back the space of removed rows by itself.
       if (what === 'recent') await mergeSearchIndex(reads)
-      return false
+      if (what !== 'ended') return false
+      await parts.large.removeLeft()
+      return tidyUp(reads)
     },
     // Every group writes to `lanes`.
     checkWritable: () => lane.perform(async () => {}),

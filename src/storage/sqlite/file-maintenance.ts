@@ -17,6 +17,7 @@ export function sqliteFileMaintenance(writer: Writer, search: SearchIndex, space
     return isMore
   }
   return async (what, timeIsUp) => {
+    if (what === 'ended') return false
     if (what === 'recent') return search.step()
     if (await giveBack(timeIsUp)) return true
     space.truncateLog()

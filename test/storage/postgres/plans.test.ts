@@ -79,6 +79,7 @@ const CALLS: Record<string, (store: Store) => Promise<unknown>> = {
   'nodes.forget': ({ nodes }) => nodes.forget('other'),
   'domains.remove': ({ domains }) => domains.remove('dom_100', FIRST),
   'idempotency.find': ({ idempotency }) => idempotency.find(ORGANIZATION, new Uint8Array(32), 0),
+  'idempotency.replace': ({ idempotency }) => idempotency.replace(createRecords().remember()),
   'idempotency.prune': ({ idempotency }) => idempotency.prune(FIRST + 4_000_000, 20),
   ...outboundCalls(),
   ...inboundCalls(),
@@ -95,8 +96,11 @@ const CALLS: Record<string, (store: Store) => Promise<unknown>> = {
   'held.discard': async ({ held }) => {
     for (const queue of QUEUES) await held.discard(queue)
   },
+  'leases.take': ({ leases }) => leases.take('a report', 1_000),
+  'leases.release': ({ leases }) => leases.release('a report'),
   checkWritable: (store) => store.checkWritable(),
   'maintain removed': (store) => store.maintain('removed', () => true),
+  'maintain ended': (store) => store.maintain('ended', () => true),
 }
 
 /** Calls about outbound mail. */
