@@ -117,3 +117,18 @@ test.each([
 ])('%s is not a failure notice', (_, subject, text) => {
   expect(notice(subject, text)).toBeNull()
 })
+
+test('an address is at most 320 characters long', () => {
+  const host = `${`${'d'.repeat(62)}.`.repeat(4)}example`
+  const address = (length: number) => `${'a'.repeat(length - host.length - 1)}@${host}`
+  for (const [length, isFound] of [
+    [320, true],
+    [321, false],
+  ] as const) {
+    const found = notice('Delivery failed', `We tried <${address(length)}>.\nThe server said: 550 5.1.1 No such user\n`)
+    expect([
+      length,
+      found?.recipients.some(({ finalRecipient }) => finalRecipient === address(length)) ?? false,
+    ]).toEqual([length, isFound])
+  }
+})

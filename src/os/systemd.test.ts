@@ -45,6 +45,19 @@ describe('feedWatchdog', () => {
     }
   })
 
+  test('waits half of an interval, and of one that is longer than a timer can wait, as long as that', async () => {
+    // A timer over its limit would fire at once.
+    const long = [2 ** 32 * 1000, 2 ** 40 * 1000].map((usec) =>
+      feedWatchdog({ WATCHDOG_USEC: `${usec}` }, () => expect.unreachable()),
+    )
+    const startedAt = performance.now()
+    const { received, notify } = fed()
+    const stop = feedWatchdog({ WATCHDOG_USEC: '100000' }, notify)
+    await received
+    expect(performance.now() - startedAt).toBeWithin(45, 95)
+    for (const each of [stop, ...long]) each()
+  })
+
   test('reports nothing if systemd did not ask, or asked another process', async () => {
     const none = [{}, { WATCHDOG_USEC: '' }, { WATCHDOG_USEC: '0' }, { WATCHDOG_USEC: 'soon' }]
     const others = { WATCHDOG_USEC: '2000', WATCHDOG_PID: `${process.pid + 1}` }

@@ -66,6 +66,10 @@ test('the authority is asked by that id, and an invalid answer is none', async (
     retryAfterMs: 21_600_000,
   })
   expect(authority.askedFor).toEqual([certificateId(pem)!])
+  authority.window = { start: '2027-01-03T04:00:00Z', end: '2027-01-03T04:00:00Z' }
+  expect(await look()).toBeNull()
+  authority.window = { start: '2027-01-04T04:00:00Z', end: '2027-01-03T04:00:00Z' }
+  expect(await look()).toBeNull()
   authority.window = { start: '2027-01-03T04:00:00Z', end: 'never' }
   expect(await look()).toBeNull()
   await authority.stop()

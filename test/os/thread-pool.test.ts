@@ -12,6 +12,7 @@ import {
   type ThreadPoolOptions,
   threadRunner,
 } from '../../src/os/thread-pool.ts'
+import { createFakeClock } from '../support/fake-clock.ts'
 import type { TestJob } from './pool-worker.ts'
 
 const COMPUTE_MS = 300
@@ -185,6 +186,23 @@ test('no more threads start than there may be, and idle ones end', async () => {
   for (let i = 0; i < 200 && pool.state().runners > 0; i++) await systemClock.sleep(20)
   expect(pool.state().runners).toBe(0)
   expect(await pool.run({ kind: 'echo', value: 1 })).toBe(1)
+})
+
+test('a thread ends when it had no job for the idle time, and not before', async () => {
+  const clock = createFakeClock(0)
+  const pool = openPool({ clock: clock.steady, idleMs: 1_000 })
+  await pool.run({ kind: 'echo', value: 1 })
+  await clock.advance(999)
+  expect(pool.state().runners).toBe(1)
+  await pool.run({ kind: 'echo', value: 1 })
+  await clock.advance(1_000) // the look at 1,000 comes 1 ms after the job
+  expect(pool.state().runners).toBe(1)
+  await clock.advance(1_000)
+  expect(pool.state().runners).toBe(0)
+
+  await pool.run({ kind: 'echo', value: 1 })
+  await clock.advance(1_000)
+  expect(pool.state().runners).toBe(0)
 })
 
 test('a stopped pool answers no job', async () => {

@@ -126,3 +126,23 @@ test('test mail always has capacity', () => {
   const { startableAt } = open()
   expect(startableAt(SANDBOX, 0)).toBe(40)
 })
+
+test('while others accept much mail, ten starts in 100 ms at unproven destinations with backlog, and fresh mail starts', () => {
+  const { state, admission, startableAt, take } = open(1_000)
+  const delivered = { kind: 'delivered', reply: { code: 250, enhanced: '2.0.0', text: 'ok' } } as const
+  for (let mail = 0; mail < 20; mail++) {
+    const [grant] = take('good', 1)
+    admission.ended(grant!, { outcome: delivered, reached: true, startedAt: 0 })
+  }
+  state.now = 1_100
+  const backlog = 999
+  for (let destination = 0; destination < 2; destination++) {
+    expect(startableAt(`old${destination}`, backlog)).toBe(5)
+    take(`old${destination}`, 5, backlog)
+  }
+  expect(startableAt('old2', backlog)).toEqual({ name: 'pacing', until: 1_200 })
+  expect(startableAt('fresh', state.now)).toBe(5)
+  expect(startableAt('good', backlog)).toBeGreaterThan(5)
+  state.now = 1_200
+  expect(startableAt('old2', backlog)).toBe(5)
+})
