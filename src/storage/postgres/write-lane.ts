@@ -35,8 +35,8 @@ export interface Fence {
   writtenTo: number
 }
 
-/** Another node ended this one: its deliveries are no longer its own. The process must stop. */
-export class LaneEnded extends Error {
+/** Another node ended this one: its deliveries are no longer its own, and nothing was written. The process must stop. */
+export class LaneEnded extends StoreUnavailable {
   constructor(message: string) {
     super(message)
     this.name = 'LaneEnded'
@@ -159,7 +159,7 @@ class Lane<Change, Result> {
       for (const [{ resolve }, result] of results) resolve(result)
     } catch (error) {
       const isCollision = error instanceof Refused && COLLISION.has(error.code)
-      const isOfSome = isCollision || !(storeError(error) instanceof StoreUnavailable || error instanceof LaneEnded)
+      const isOfSome = isCollision || !(storeError(error) instanceof StoreUnavailable)
       const half = Math.ceil(group.length / 2)
       if (group.length > 1 && isOfSome) for (const at of [0, half]) await this.#settle(group.slice(at, at + half))
       else for (const { reject } of group) reject(storeError(error))
