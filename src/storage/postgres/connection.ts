@@ -45,6 +45,8 @@ export interface ConnectionOptions {
 
 /** Longest time to connect to one host. */
 const CONNECT_MS = 3_000
+/** Before the next host is tried beside a silent one. */
+const HEAD_START_MS = 250
 /** Our deadline lies after PostgreSQL's own, so that a slow statement is normally refused and not in doubt. */
 const DEADLINE_MS = 12_000
 /** A transaction that a lost node left open must not hold its locks for hours. */
@@ -58,24 +60,45 @@ const SETTINGS = {
   tcp_keepalives_count: '2',
 }
 
-/** Connects to the first host that accepts writes. Rejects with NoAnswer, which names each host and its error. */
+/** Connects to a host that accepts writes, the first ones first: the next is tried too when one fails or is silent. Rejects
+ *  with NoAnswer, which names each host and its error. */
 export async function connect(options: ConnectionOptions): Promise<Connection> {
-  const errors: string[] = []
-  for (const each of options.address.hosts) {
-    const { host } = each
-    const connection = new OneConnection(options, each)
-    try {
-      await connection.open()
-      const [row] = await connection.query<{ standby: boolean }>('select pg_is_in_recovery() as standby')
-      if (row?.standby === false) return connection
-      errors.push(`${host}: does not accept writes`)
-    } catch (error) {
-      errors.push(`${host}: ${error instanceof Error ? error.message : String(error)}`)
-    }
-    connection.close()
+  let isDecided = false
+  let turn: Promise<unknown> = Promise.resolve()
+  const attempts = options.address.hosts.map((host) => {
+    const attempt = turn.then(async () => {
+      if (isDecided) throw new Error('not tried')
+      const connection = await openWritable(options, host)
+      if (isDecided) connection.close()
+      isDecided = true
+      return connection
+    })
+    turn = Promise.race([turn.then(() => sleep(HEAD_START_MS)), new Promise((failed) => attempt.catch(failed))])
+    return attempt
+  })
+  try {
+    return await Promise.any(attempts)
+  } catch (error) {
+    const errors = error instanceof AggregateError ? error.errors : [error]
+    throw new NoAnswer(`no server accepts writes (${errors.map((each) => each.message).join('; ')})`)
   }
-  throw new NoAnswer(`no server accepts writes (${errors.join('; ')})`)
 }
+
+/** Rejects with an Error that names the host. */
+async function openWritable(options: ConnectionOptions, host: DatabaseAddress['hosts'][number]): Promise<Connection> {
+  const connection = new OneConnection(options, host)
+  try {
+    await connection.open()
+    const [row] = await connection.query<{ standby: boolean }>('select pg_is_in_recovery() as standby')
+    if (row?.standby === false) return connection
+    throw new Error('does not accept writes')
+  } catch (error) {
+    connection.close()
+    throw new Error(`${host.host}: ${error instanceof Error ? error.message : String(error)}`)
+  }
+}
+
+const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
 /** Options and one of the hosts → those of the driver. */
 export function driverOptions(

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { once } from 'node:events'
 import { readdirSync } from 'node:fs'
+import { type AddressInfo, createServer } from 'node:net'
 import { parseDatabaseUrl } from '../../../src/storage/postgres/address.ts'
 import { textArray } from '../../../src/storage/postgres/arrays.ts'
 import { type Connection, connect, NoAnswer, Refused } from '../../../src/storage/postgres/connection.ts'
@@ -19,6 +21,23 @@ describeWithPostgres('the driver', () => {
   afterAll(async () => {
     connection.close()
     await postgres.stop()
+  })
+
+  test('a host that is silent or closes the connection delays the next one by a fraction of a second', async () => {
+    for (const isSilent of [true, false]) {
+      const server = createServer((socket) => {
+        if (!isSilent) socket.destroy()
+      }).listen(0, '127.0.0.1')
+      await once(server, 'listening')
+      const { port } = server.address() as AddressInfo
+      const address = parseDatabaseUrl(postgres.url('postgres').replace('127.0.0.1', `127.0.0.1:${port},127.0.0.1`))
+      const beganAt = performance.now()
+      const second = await connect({ address, name: 'driver test' })
+      expect(performance.now() - beganAt).toBeLessThan(2_000)
+      expect(await second.query('select 1 as one')).toEqual([{ one: 1 }])
+      second.close()
+      server.close()
+    }
   })
 
   test('values return as they were sent', async () => {
