@@ -1,7 +1,9 @@
 /** Injects faults into the built program: what was answered with 202 or 250 must survive them.
  *
- *    bun scripts/faults.ts [--only kill,points,power,disk,io,corrupt,upgrade,lock,retries,files,hostile,stranger,tenant,idle,bodies,inbound,ceiling,soak]
+ *    bun scripts/faults.ts [--only kill,points,power,disk,io,corrupt,upgrade,lock,retries,files,hostile,stranger,tenant,idle,bodies,inbound,ceiling,soak,cluster]
  *                          [--rounds N] [--short] [--program FILE] [--plant]
+ *
+ *  `cluster` stands for all faults of two nodes on one PostgreSQL, such as `cluster.nodes`.
  *
  *  Prints one line for each fault with its figures and the violated promises. Without --short it takes long: 200
  *  kills, 20 power losses, 50 corruptions, a soak of two hours. A fault that the machine cannot inject is skipped
@@ -11,6 +13,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { cluster } from '../test/faults/cluster/index.ts'
 import { bodies } from '../test/faults/long/bodies.ts'
 import { ceiling } from '../test/faults/long/ceiling.ts'
 import { corrupt } from '../test/faults/long/corrupt.ts'
@@ -32,6 +35,7 @@ import { stranger } from '../test/faults/long/stranger.ts'
 import { tenant } from '../test/faults/long/tenant.ts'
 import { upgrade } from '../test/faults/long/upgrade.ts'
 import { PROGRAM } from '../test/faults/setup.ts'
+import { postgresPrograms } from '../test/support/postgres.ts'
 
 const FAULTS: Fault[] = [
   kill,
@@ -52,7 +56,11 @@ const FAULTS: Fault[] = [
   inbound,
   ceiling,
   soak,
+  ...cluster,
 ]
+
+/** Of the names. */
+const WIDTH = 16
 
 const { values: options } = parseArgs({
   options: {
@@ -64,22 +72,29 @@ const { values: options } = parseArgs({
   },
 })
 const wanted = options.only.split(',')
-const unknown = wanted.filter((name) => !FAULTS.some((fault) => fault.name === name))
+const isOf = (name: string, group: string) => name === group || name.startsWith(`${group}.`)
+const unknown = wanted.filter((group) => !FAULTS.some(({ name }) => isOf(name, group)))
 if (unknown.length > 0) {
   console.error(`faults: unknown fault ${unknown}`)
   process.exit(2)
 }
-const has: Record<Need, boolean> = { strace: hasStrace(), mount: canMount() }
-for (const fault of FAULTS.filter(({ name }) => wanted.includes(name))) await make(fault)
+const has: Record<Need, boolean> = {
+  strace: hasStrace(),
+  mount: canMount(),
+  postgres: postgresPrograms() !== null,
+  cc: Bun.which('cc') !== null,
+}
+for (const fault of FAULTS.filter(({ name }) => wanted.some((group) => isOf(name, group)))) await make(fault)
 
 async function make({ name, needs, rounds, run }: Fault): Promise<void> {
   const count = Number(options.rounds ?? (options.short ? rounds.short : rounds.long))
   if (count === 0) return
   const missing = needs.filter((need) => !has[need])
   if (missing.length > 0) {
-    const isFailure = process.env.REAL_PEERS === 'required' && missing.includes('strace')
+    const isFailure =
+      process.env.REAL_PEERS === 'required' && missing.some((need) => need === 'strace' || need === 'postgres')
     if (isFailure) process.exitCode = 1
-    console.log(`${name.padEnd(8)} ${isFailure ? 'BROKEN' : 'SKIPPED'}  requires ${missing.join(' and ')}`)
+    console.log(`${name.padEnd(WIDTH)} ${isFailure ? 'BROKEN' : 'SKIPPED'}  requires ${missing.join(' and ')}`)
     return
   }
   const scratch = mkdtempSync(join(tmpdir(), 'postrider-faults-'))
@@ -94,14 +109,14 @@ async function make({ name, needs, rounds, run }: Fault): Promise<void> {
       isPlanted: options.plant,
     })
     const seconds = ((performance.now() - beganAt) / 1000).toFixed(0)
-    console.log(`${name.padEnd(8)} ${broken.length === 0 ? 'ok    ' : 'BROKEN'}  ${figures} (${seconds} s)`)
-    for (const line of broken) console.log(`${' '.repeat(9)}✗ ${line}`)
+    console.log(`${name.padEnd(WIDTH)} ${broken.length === 0 ? 'ok    ' : 'BROKEN'}  ${figures} (${seconds} s)`)
+    for (const line of broken) console.log(`${' '.repeat(WIDTH + 1)}✗ ${line}`)
     if (broken.length > 0) process.exitCode = 1
   } catch (error) {
-    console.log(`${name.padEnd(8)} BROKEN  ${error instanceof Error ? error.stack : error}`)
+    console.log(`${name.padEnd(WIDTH)} BROKEN  ${error instanceof Error ? error.stack : error}`)
     process.exitCode = 1
   } finally {
-    for (const line of notes) console.log(`${' '.repeat(9)}${line}`)
+    for (const line of notes) console.log(`${' '.repeat(WIDTH + 1)}${line}`)
     rmSync(scratch, { recursive: true, force: true })
   }
 }

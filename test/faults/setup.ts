@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { closeSync, existsSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer, type Server } from 'node:net'
+import { createServer, type Server, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -185,8 +185,26 @@ export interface Sink {
   answer: string
 }
 
-/** A mail server that records its mails. It counts a mail before it says 250, as real servers do. */
-async function startSink(): Promise<Sink> {
+/** What happens at a sink. */
+export interface SinkTraffic {
+  /** A transaction began or ended: MAIL, and its last reply or the end of the connection. */
+  began(socket: Socket): void
+  ended(socket: Socket): void
+  /** A copy of the mail was counted. */
+  came(token: string, socket: Socket): void
+}
+
+/** A mail server that records its mails. It counts a mail before it says 250, as real servers do. `replyMs`: the time
+ *  between. */
+export async function startSink({
+  host = '127.0.0.1',
+  replyMs = 0,
+  traffic,
+}: {
+  host?: string
+  replyMs?: number
+  traffic?: SinkTraffic
+} = {}): Promise<Sink> {
   const mails = new Map<string, string[]>()
   const cameAt = new Map<string, number>()
   const sink = { mails, cameAt, cameBeforeAt: [] as number[], answer: '250 ok' }
@@ -194,8 +212,20 @@ async function startSink(): Promise<Sink> {
     let token = ''
     let mail: string | null = null
     let rest = ''
+    let isOpen = false
+    const inTransaction = (isNow: boolean) => {
+      if (isOpen === isNow) return
+      isOpen = isNow
+      if (isNow) traffic?.began(socket)
+      else traffic?.ended(socket)
+    }
+    const accept = () => {
+      inTransaction(false)
+      socket.write('250 2.0.0 taken\r\n')
+    }
     socket.setEncoding('latin1')
     socket.on('error', () => socket.destroy())
+    socket.on('close', () => inTransaction(false))
     socket.write('220 sink\r\n')
     socket.on('data', (chunk: string) => {
       rest += chunk
@@ -209,12 +239,15 @@ async function startSink(): Promise<Sink> {
           cameAt.set(token, performance.now())
           mails.set(token, [...(mails.get(token) ?? []), /^message-id: *(\S+)/im.exec(mail)?.[1] ?? ''])
           mail = null
-          socket.write('250 2.0.0 taken\r\n')
+          traffic?.came(token, socket)
+          if (replyMs === 0) accept()
+          else setTimeout(accept, replyMs)
         } else if (/^ehlo/i.test(line)) socket.write('250-sink\r\n250 PIPELINING\r\n')
         else if (/^data/i.test(line)) {
           mail = token === '' ? null : ''
           socket.write(token === '' ? '554 5.5.1 for nobody\r\n' : '354 go on\r\n')
         } else {
+          if (/^mail/i.test(line)) inTransaction(true)
           const recipient = /^rcpt to:<([^@]+)@/i.exec(line)?.[1]
           if (recipient !== undefined) token = sink.answer.startsWith('250') ? recipient : ''
           socket.write(`${recipient === undefined ? '250 ok' : sink.answer}\r\n`)
@@ -222,6 +255,6 @@ async function startSink(): Promise<Sink> {
       }
     })
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  await new Promise<void>((resolve) => server.listen(0, host, resolve))
   return Object.assign(sink, { server, port: (server.address() as { port: number }).port })
 }

@@ -5,7 +5,7 @@ import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
 import { freePort } from './free-port.ts'
 
-/** A PostgreSQL server of Debian's package, for one test file. Its data is in memory and goes with it. */
+/** A PostgreSQL server of Debian's package. Its data goes with it. */
 export interface TestPostgres {
   port: number
   /** URL of one of its databases, over TCP on loopback. */
@@ -16,8 +16,11 @@ export interface TestPostgres {
   psql(statement: string, database?: string): string
   /** `fast` ends sessions, `immediate` crashes. Returns when the server has ended. */
   halt(mode: 'fast' | 'immediate'): Promise<void>
+  isRunning(): boolean
   /** Starts a halted server again on the same data and port. */
   resume(): Promise<void>
+  /** Starts a halted server again on the same port, with a copy of the data of `primary`, which it follows. */
+  resumeAsStandby(primary: TestPostgres): Promise<void>
   /** Process IDs of the server's sessions of an application. */
   backendsOf(application: string): number[]
   stop(): Promise<void>
@@ -43,34 +46,67 @@ export function describeWithPostgres(what: string, tests: () => void): void {
   describe.skipIf(isMissing)(what, tests)
 }
 
-/** Starts a server. `isDurable`: with fsync. `onLog` gets what it logs. Throws without the programs. */
-export async function startPostgres({
-  isDurable = false,
-  onLog,
-}: {
+export interface PostgresOptions {
+  /** With fsync. */
   isDurable?: boolean
+  /** Gets what the server logs. */
   onLog?: (text: string) => void
-} = {}): Promise<TestPostgres> {
+  /** Where its folder is made: in memory by default. */
+  parent?: string
+  settings?: Readonly<Record<string, string>>
+}
+
+/** Starts a server with an empty cluster. Throws without the programs. */
+export async function startPostgres(options: PostgresOptions = {}): Promise<TestPostgres> {
+  const folder = makeFolder(options.parent)
+  const locale = ['-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync']
+  runProgram('initdb', ['-D', join(folder, 'data'), ...locale], folder)
+  return serve(folder, options)
+}
+
+/** Starts a standby that follows `primary`, with a copy of its data. */
+export async function startStandby(primary: TestPostgres, options: PostgresOptions = {}): Promise<TestPostgres> {
+  const folder = makeFolder(options.parent)
+  copyData(primary, folder)
+  return serve(folder, options)
+}
+
+function copyData(primary: TestPostgres, folder: string): void {
+  const how = ['-R', '-X', 'stream', '-c', 'fast', '--no-sync']
+  runProgram('pg_basebackup', ['-D', join(folder, 'data'), ...how, '-d', primary.url('postgres')], folder)
+}
+
+/** An empty folder of the user that the server runs as. */
+function makeFolder(parent = existsSync(MEMORY) ? MEMORY : tmpdir()): string {
+  const folder = mkdtempSync(join(parent, 'postrider-pg-'))
+  const { uid, gid } = ownerOfServer()
+  if (uid !== undefined && gid !== undefined) chownSync(folder, uid, gid)
+  return folder
+}
+
+function runProgram(name: string, args: string[], cwd: string): void {
+  const { status, stderr } = spawnSync(programFile(name), args, { ...ownerOfServer(), cwd, encoding: 'utf8' })
+  if (status !== 0) throw new Error(`${name}: ${stderr}`)
+}
+
+function programFile(name: string): string {
   const programs = postgresPrograms()
   if (programs === null) throw new Error('PostgreSQL is not installed (Debian package postgresql)')
-  const folder = mkdtempSync(join(existsSync(MEMORY) ? MEMORY : tmpdir(), 'postrider-pg-'))
-  const owner = ownerOfServer()
-  if (owner !== null) chownSync(folder, owner.uid, owner.gid)
-  const as = owner ?? {}
-  const data = join(folder, 'data')
-  const made = spawnSync(
-    join(programs, 'initdb'),
-    ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'],
-    { ...as, cwd: folder, encoding: 'utf8' },
-  )
-  if (made.status !== 0) throw new Error(`initdb: ${made.stderr}`)
+  return join(programs, name)
+}
+
+/** Starts the server of a folder that has its data. */
+async function serve(
+  folder: string,
+  { isDurable = false, onLog, settings: further = {} }: PostgresOptions,
+): Promise<TestPostgres> {
   const port = await freePort()
   let server: ChildProcess | null = null
 
   const url = (database: string) => `postgres://postgres@127.0.0.1:${port}/${database}`
   const psql = (statement: string, database = 'postgres') => {
     const { status, stdout, stderr } = spawnSync(
-      join(programs, 'psql'),
+      programFile('psql'),
       ['-X', '-q', '-A', '-t', '-v', 'ON_ERROR_STOP=1', '-d', url(database), '-c', statement],
       { encoding: 'utf8' },
     )
@@ -85,11 +121,12 @@ export async function startPostgres({
       max_connections: '100',
       fsync: isDurable ? 'on' : 'off',
       shared_buffers: '32MB',
+      ...further,
     }
     const started = spawn(
-      join(programs, 'postgres'),
-      ['-D', data, ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])],
-      { ...as, cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] },
+      programFile('postgres'),
+      ['-D', join(folder, 'data'), ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])],
+      { ...ownerOfServer(), cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] },
     )
     server = started
     await new Promise<void>((resolve, reject) => {
@@ -97,20 +134,22 @@ export async function startPostgres({
       started.stderr.setEncoding('utf8').on('data', (text: string) => {
         onLog?.(text)
         log = (log + text).slice(-10_000)
-        if (log.includes('database system is ready to accept connections')) resolve()
+        if (/database system is ready to accept (?:read-only )?connections/.test(log)) resolve()
       })
       started.once('exit', (code) => reject(new Error(`PostgreSQL ended with code ${code}: ${log}`)))
     })
   }
   const halt = async (mode: 'fast' | 'immediate') => {
     const running = server
-    if (running === null) return
+    if (running === null || !isRunning()) return
     server = null
     const ended = new Promise((resolve) => running.once('exit', resolve))
     running.kill(mode === 'fast' ? 'SIGINT' : 'SIGQUIT')
     await ended
   }
 
+  const isRunning = () => server !== null && server.exitCode === null && server.signalCode === null
+  process.once('exit', () => server?.kill('SIGQUIT'))
   await resume()
   return {
     port,
@@ -121,7 +160,13 @@ export async function startPostgres({
     },
     psql,
     halt,
+    isRunning,
     resume,
+    resumeAsStandby: async (primary) => {
+      rmSync(join(folder, 'data'), { recursive: true })
+      copyData(primary, folder)
+      await resume()
+    },
     backendsOf: (application) =>
       psql(`select pid from pg_stat_activity where application_name = '${application}'`)
         .split('\n')
@@ -134,9 +179,9 @@ export async function startPostgres({
   }
 }
 
-/** PostgreSQL refuses to run as root: then the user of its package; null = the current user. */
-function ownerOfServer(): { uid: number; gid: number } | null {
-  if (userInfo().uid !== 0) return null
+/** PostgreSQL refuses to run as root: then the user of its package; {} = the current user. */
+function ownerOfServer(): { uid?: number; gid?: number } {
+  if (userInfo().uid !== 0) return {}
   const line = readFileSync('/etc/passwd', 'utf8')
     .split('\n')
     .find((each) => each.startsWith('postgres:'))

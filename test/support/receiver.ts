@@ -3,6 +3,8 @@ import { systemClock } from '../../src/os/clock.ts'
 
 /** A request as it arrived over the wire. */
 export interface ReceivedRequest {
+  /** By performance.now(). */
+  at: number
   method: string
   /** Path and query. */
   path: string
@@ -92,6 +94,7 @@ async function kept(request: Request): Promise<ReceivedRequest> {
   const { pathname, search } = new URL(request.url)
   const bytes = new Uint8Array(await request.arrayBuffer())
   return {
+    at: performance.now(),
     method: request.method,
     path: pathname + search,
     headers: Object.fromEntries(request.headers),

@@ -9,7 +9,7 @@ export interface Fault {
   run(bench: Bench): Promise<Verdict>
 }
 
-export type Need = 'strace' | 'mount'
+export type Need = 'strace' | 'mount' | 'postgres' | 'cc'
 
 export interface Bench {
   rounds: number

@@ -1,0 +1,101 @@
+import { type Bench, type Fault, unless } from '../long/fault.ts'
+import { exitOf, until } from '../setup.ts'
+import { audit, type OnTheWire, onTheWireOf, untilSettled } from './books.ts'
+import { type Load, startLoad } from './load.ts'
+import { type ClusterNode, makeTestCluster, type TestCluster } from './setup.ts'
+
+/** A fault of the cluster under load. */
+export interface ClusterRound {
+  cluster: TestCluster
+  load: Load
+  bench: Bench
+  /** Notes what these nodes have under way: it may come twice. */
+  mayComeTwice(...nodes: readonly ClusterNode[]): void
+}
+
+const CLIENTS = 8
+const PAUSE_MS = 20
+const SETTLE_MS = 60_000
+
+/** Runs `run` on a cluster under load, then waits until everything has settled, and audits it. `run` returns further
+ *  figures and broken promises, and leaves both nodes running. */
+export function clusterFault(
+  options: Omit<Fault, 'run'> &
+    Omit<Parameters<typeof makeTestCluster>[0], 'program'> & {
+      run: (round: ClusterRound) => Promise<{ figures: string; broken: string[] }>
+    },
+): Fault {
+  const { name, needs, rounds, run, ...how } = options
+  return {
+    name,
+    needs: ['postgres', ...needs],
+    rounds,
+    run: async (bench) => {
+      const cluster = await makeTestCluster({ program: bench.program, ...how })
+      const wires: OnTheWire[] = []
+      const load = startLoad(cluster, { run: name, clients: CLIENTS, pauseMs: PAUSE_MS, gullible: bench.isPlanted })
+      try {
+        await untilBothWork(cluster, load)
+        const found = await run({
+          cluster,
+          load,
+          bench,
+          mayComeTwice: (...nodes) =>
+            wires.push(
+              onTheWireOf(
+                cluster,
+                nodes.map((node) => node.name),
+              ),
+            ),
+        })
+        await load.stop()
+        await untilSettled(cluster, load)
+        const codes = await Promise.all(
+          cluster.nodes.map(async (node) => {
+            node.process!.kill('SIGTERM')
+            return exitOf(node.process!)
+          }),
+        )
+        const audited = audit(cluster, load, wires)
+        const isStopped = codes.every((code) => code === 0)
+        const broken = [...found.broken, ...audited.broken, ...unless(isStopped, `SIGTERM ends with ${codes}`)]
+        if (broken.length > 0) for (const node of cluster.nodes) bench.note(`${node.name}: ${lastLines(node.log())}`)
+        return { figures: `${found.figures}; ${audited.figures}`, broken }
+      } finally {
+        await cluster.close()
+      }
+    },
+  }
+}
+
+/** Both nodes own destinations, and the load goes on. */
+export async function untilBothWork({ sql }: TestCluster, load: Load): Promise<void> {
+  const owners = `select count(distinct s.node_id), count(*) filter (where s.node_id is null) from slots s
+    join nodes n on n.id = s.node_id and n.ended_at is null`
+  const endsAt = performance.now() + SETTLE_MS
+  const areShared = () => {
+    try {
+      return sql(owners)[0]!.join() === '2,0'
+    } catch {
+      return false // PostgreSQL is starting
+    }
+  }
+  while (!areShared()) {
+    if (performance.now() > endsAt) throw new Error('the nodes do not share the slots')
+    await Bun.sleep(100)
+  }
+  await untilMore(load)
+}
+
+/** More messages are promised → after how many ms. */
+export async function untilMore({ promised }: Load, count = 20): Promise<number> {
+  const [before, beganAt] = [promised.size, performance.now()]
+  await until('further promises', () => promised.size >= before + count)
+  return performance.now() - beganAt
+}
+
+export function median(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN
+}
+
+const lastLines = (log: string) => log.trim().split('\n').slice(-5).join(' / ')
