@@ -1,6 +1,7 @@
 import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
 import type { Config } from '../config/load.ts'
+import { spfAllows } from '../domains/spf.ts'
 import type { CheckDeps, HeldPort } from '../health/deps.ts'
 import { SIGNED_NAME } from '../health/name-servers.ts'
 import { createResolver, systemServers } from '../net/dns/resolver.ts'
@@ -53,6 +54,7 @@ export function openCheckDeps(
   const deps: CheckDeps = {
     now: clock.now,
     resolver,
+    spfAllows: (record, host, sender) => spfAllows(record, host, sender, resolver),
     nameServers,
     isTrusted: createNetworks(dns.trustedResolvers),
     validates: async () => {

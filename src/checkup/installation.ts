@@ -9,7 +9,7 @@ export async function installationOf(
   server: Server | null,
   domains: readonly SendingDomain[],
 ): Promise<Installation> {
-  const { hostname, dataDir, storage, limits, http, tls, smtp, delivery, metrics } = config
+  const { hostname, dataDir, database, storage, limits, http, tls, smtp, delivery, metrics } = config
   const listeners = [
     { key: 'http.listen', at: http.listen },
     { key: 'http.listen_tls', at: http.listenTls },
@@ -26,6 +26,7 @@ export async function installationOf(
     memoryBytes: limits.memoryBytes,
     messageBytes: limits.messageBytes,
     listeners,
+    isShared: database.url !== '',
     sourceAddress: delivery.sourceAddress,
     smarthost: delivery.smarthost,
     domains,

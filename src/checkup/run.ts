@@ -1,7 +1,7 @@
 import type { Config } from '../config/load.ts'
 import { publishedMtaSts } from '../domains/mta-sts.ts'
 import { type CheckResult, runChecks } from '../health/check.ts'
-import { machineChecks, storeChecks } from '../health/checks.ts'
+import { machineChecks, sharedChecks, storeChecks } from '../health/checks.ts'
 import type { CheckDeps, HeldPort, Server } from '../health/deps.ts'
 import { createNetworkFacts } from '../health/network-facts.ts'
 import type { Domain } from '../model/domain.ts'
@@ -44,6 +44,7 @@ export async function runCheckup(config: Config, options: CheckupOptions): Promi
     const checks = await runChecks([
       ...machine.filter(({ name }) => held !== null || !OF_PORTS.has(name)),
       ...(store === null ? [] : ofStore(store, kept, config, options, deps)),
+      ...(store === null ? [] : sharedChecks(store, installation, deps)),
     ])
     const addresses = [...(await facts.publicAddresses(4)), ...(await facts.publicAddresses(6))]
     return { checks, addresses }

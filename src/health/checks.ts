@@ -1,9 +1,10 @@
-import type { Store } from '../storage/store.ts'
+import type { DatabaseFacts, Store } from '../storage/store.ts'
 import { checkBackup, checkHeld } from './backup.ts'
 import { checkBlocklists } from './blocklists.ts'
 import { checkCertificates } from './certificate.ts'
 import type { Check } from './check.ts'
 import { checkClock } from './clock.ts'
+import { databaseChecks } from './database.ts'
 import type { CheckDeps, Installation } from './deps.ts'
 import { checkDataDir, checkDisk } from './disk.ts'
 import { type CheckedDomain, checkDomains } from './domains.ts'
@@ -12,6 +13,7 @@ import { checkMemory, checkOpenFiles } from './limits.ts'
 import { checkDelivered, checkQueue } from './mail-flow.ts'
 import { checkNameServers } from './name-servers.ts'
 import { createNetworkFacts, type NetworkFacts } from './network-facts.ts'
+import { nodeChecks } from './nodes.ts'
 import { checkPort25 } from './port-25.ts'
 import { checkLowPorts, checkPorts } from './ports.ts'
 import { checkReverseDns } from './reverse-dns.ts'
@@ -67,5 +69,24 @@ export function storeChecks(deps: {
     { name: 'queue', look: () => checkQueue(store, { now: now(), isServed }) },
     { name: 'held', look: () => checkHeld(store.held) },
     { name: 'backup', look: () => checkBackup(dataDir, now()) },
+  ]
+}
+
+/** Checks of PostgreSQL and of the nodes that share it; none with SQLite. */
+export function sharedChecks({ nodes }: Pick<Store, 'nodes'>, installation: Installation, deps: CheckDeps): Check[] {
+  if (!installation.isShared) return []
+  let facts: Promise<DatabaseFacts> | undefined
+  const read = async () => {
+    const found = await nodes.database(deps.now)
+    if (found === null) throw new Error('the installation uses SQLite')
+    return found
+  }
+  const running = async () => (await nodes.list()).filter(({ state }) => state !== 'ended').length
+  return [
+    ...databaseChecks(() => {
+      facts ??= read()
+      return facts
+    }, running),
+    ...nodeChecks(nodes.list, installation, deps),
   ]
 }

@@ -12,6 +12,8 @@ export interface Installation {
   /** Largest accepted message. */
   messageBytes: number
   listeners: readonly Listener[]
+  /** True if it uses PostgreSQL, which several nodes share. */
+  isShared: boolean
   /** The fixed local address for outgoing mail. */
   sourceAddress: string | null
   /** Null: mail goes to each domain's MX. */
@@ -58,6 +60,12 @@ export interface CheckDeps {
   now: () => number
   /** Without a cache, with short timeouts. */
   resolver: Resolver
+  /** Whether the SPF record at a host passes mail of the sender; `unknown` if DNS gave no answer. */
+  spfAllows: (
+    record: string,
+    host: string,
+    sender: { hostname: string; addresses: string[] | null },
+  ) => Promise<'yes' | 'no' | 'unknown'>
   /** Name servers in use, `ip:port`. */
   nameServers: readonly string[]
   /** True if DNSSEC results of this name server are trusted. */

@@ -147,6 +147,42 @@ describeWithPostgres('several nodes', () => {
   )
 
   test(
+    'doctor checks PostgreSQL and the nodes',
+    async () => {
+      await initAndJoin()
+      await Promise.all([serve(1), serve(2)])
+      await until('both to own slots', () => owners() === 2)
+      const doctor = await startWith(
+        { POSTRIDER_HEALTH_LOOK_OUTSIDE: 'false', POSTRIDER_DELIVERY_SMARTHOST: 'smtp://127.0.0.1:1' },
+        ...['doctor', '--json', '--config', at(1).file],
+      )
+      const { stdout, stderr } = await doctor.ended
+      expect(stderr).toBe('')
+      const checks: { name: string; status: string; message: string }[] = JSON.parse(stdout).checks
+      const shared = checks.filter(({ name }) => name.startsWith('database') || name.startsWith('node'))
+      expect(shared.map(({ name, status }) => `${name} ${status}`)).toEqual([
+        'database pass',
+        'database_durability fail',
+        'database_standbys skip',
+        'database_connections pass',
+        'database_wal warn',
+        expect.stringMatching(/^database_latency (pass|warn)$/),
+        'database_clock pass',
+        'database_vacuum pass',
+        'database_transactions pass',
+        'database_replication_slots skip',
+        'nodes pass',
+        'node_names skip',
+      ])
+      const messageOf = (name: string) => shared.find((check) => check.name === name)?.message
+      expect(messageOf('nodes')).toBe('2 nodes run: mx1.example.com, mx2.example.com')
+      expect(messageOf('database_durability')).toContain('fsync off')
+      expect(checks.find(({ name }) => name === 'store')).toMatchObject({ status: 'pass' })
+    },
+    LIMIT_MS,
+  )
+
+  test(
     'mail of a node that stops goes out once, from both, without waiting for the takeover time',
     async () => {
       await initAndJoin()

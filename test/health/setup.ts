@@ -1,5 +1,6 @@
 import { createServer, type Server } from 'node:net'
 import { startZone, type Zone, type ZoneRecord } from '../../src/cli/try/zone-server.ts'
+import { spfAllows } from '../../src/domains/spf.ts'
 import { type Check, type CheckResult, runChecks } from '../../src/health/check.ts'
 import { machineChecks } from '../../src/health/checks.ts'
 import type { CheckDeps, Installation } from '../../src/health/deps.ts'
@@ -34,6 +35,7 @@ export const INSTALLATION: Installation = {
   memoryBytes: 0,
   messageBytes: 26_214_400,
   listeners: [],
+  isShared: false,
   sourceAddress: null,
   smarthost: null,
   domains: [{ name: 'sender.example', returnPathHost: 'bounces.sender.example' }],
@@ -69,6 +71,7 @@ export async function startTestMachine(more: ZoneRecord[] = []): Promise<TestMac
   const base: CheckDeps = {
     now: systemClock.now,
     resolver,
+    spfAllows: (record, host, sender) => spfAllows(record, host, sender, resolver),
     nameServers: [zone.address],
     isTrusted: () => true,
     validates: async () => true,

@@ -55,6 +55,7 @@ const EXIT_STATUS = [
   ['1', 'The command failed.'],
   ['2', 'Usage or config error.'],
   ['3', 'Another server uses the data directory.'],
+  ['4', 'Other nodes of the installation ended this one and continue its work. Start it again.'],
   ['130', 'Interrupted by Ctrl-C.'],
 ] as const
 

@@ -89,7 +89,8 @@ async function openWritable(options: ConnectionOptions, host: DatabaseAddress['h
   const connection = new OneConnection(options, host)
   try {
     await connection.open()
-    const [row] = await connection.query<{ standby: boolean }>('select pg_is_in_recovery() as standby')
+    const settings = { ...SETTINGS, ...options.settings }
+    const [row] = await connection.query<{ standby: boolean }>(firstStatement(settings))
     if (row?.standby === false) return connection
     throw new Error('does not accept writes')
   } catch (error) {
@@ -100,9 +101,15 @@ async function openWritable(options: ConnectionOptions, host: DatabaseAddress['h
 
 const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
+/** In one round trip. Not in the startup message: connection pools refuse settings there, or drop them. */
+function firstStatement(settings: Readonly<Record<string, string>>): string {
+  const set = Object.entries(settings).map(([name, value]) => `set_config('${name}', '${value}', false)`)
+  return `select pg_is_in_recovery() as standby, array[${set.join(', ')}]`
+}
+
 /** Options and one of the hosts → those of the driver. */
 export function driverOptions(
-  { address, name, settings }: ConnectionOptions,
+  { address, name }: ConnectionOptions,
   { host, port }: DatabaseAddress['hosts'][number],
 ): Bun.SQL.PostgresOrMySQLOptions {
   const { user, password, database, tls, ca } = address
@@ -116,7 +123,7 @@ export function driverOptions(
     idleTimeout: 0,
     maxLifetime: 0,
     connectionTimeout: CONNECT_MS / 1000,
-    connection: { application_name: name, ...SETTINGS, ...settings },
+    connection: { application_name: name },
   }
 }
 

@@ -1,6 +1,8 @@
 import type { NodeRecord, Nodes } from '../store.ts'
 import type { Distribution } from './distribution.ts'
+import { readFacts } from './facts.ts'
 import type { Reads } from './reads.ts'
+import type { Open } from './start.ts'
 
 const ms = (column: string) => `(extract(epoch from ${column}) * 1000)::float8`
 const LIST = `select id, name, hostname, version, key_name as "keyName", ${ms('started_at')} as "startedAt",
@@ -19,7 +21,11 @@ const FORGET = `update nodes set is_forgotten = true
 const LEAVE = 'update nodes set draining_at = clock_timestamp() where id = $1 and draining_at is null'
 
 /** The nodes in the table, and this one. */
-export function postgresNodes(reads: Reads, nodeId: number, { over, whyNotReady }: Distribution['hand']): Nodes {
+export function postgresNodes(
+  reads: Reads,
+  { nodeId, hand, open }: { nodeId: number; hand: Distribution['hand']; open: Open },
+): Nodes {
+  const { over, whyNotReady } = hand
   const running = async (name: string) => {
     const [row] = await reads.query<{ running: number; draining: number }>(RUNNING, [name])
     return row ?? { running: 0, draining: 0 }
@@ -43,6 +49,7 @@ export function postgresNodes(reads: Reads, nodeId: number, { over, whyNotReady 
       if ((await running(name)).running > 0) return 'running'
       return (await reads.query(FORGET, [name])).length > 0 ? 'forgotten' : 'unknown'
     },
+    database: (now) => readFacts(reads, open, now),
     leave: async () => {
       over()
       await reads.query(LEAVE, [nodeId])

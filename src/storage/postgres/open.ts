@@ -70,7 +70,7 @@ export async function openPostgresStore(options: {
   const parts = await openParts({ address, open, encryption, registered, clock, plans, commitListener, node })
   const { reads, lane } = parts
   return {
-    ...rolesOf(parts, encryption, registered.node.id),
+    ...rolesOf(parts, encryption, { nodeId: registered.node.id, open }),
     maintain: async (what) => {
       // PostgreSQL gives back the space of removed rows by itself.
       if (what === 'recent') await mergeSearchIndex(reads)
@@ -91,7 +91,7 @@ export async function openPostgresStore(options: {
 function rolesOf(
   parts: Parts,
   encryption: Encryption,
-  nodeId: number,
+  { nodeId, open }: { nodeId: number; open: Open },
 ): Omit<Store, 'maintain' | 'checkWritable' | 'close'> {
   const { reads, lane, writer, mirrors, recorder, usage, large, fanOut, distribution, storageCount, workers, leases } =
     parts
@@ -141,7 +141,7 @@ function rolesOf(
       dueIndex: due.inboundDeliveries,
     }),
     workers,
-    nodes: postgresNodes(reads, nodeId, distribution.hand),
+    nodes: postgresNodes(reads, { nodeId, hand: distribution.hand, open }),
     leases,
     queues: postgresQueues(reads),
     held: postgresHeld(reads, lane, { writer, dueIndexes: due, fanOut }),

@@ -1,17 +1,15 @@
 import { DatabaseUnusable } from '../errors.ts'
 import { type DatabaseAddress, databaseAddress } from './address.ts'
 import { type Connection, connect, NoAnswer } from './connection.ts'
+import { keepsSession } from './facts.ts'
 
 /** The oldest version that the tests run with. */
 const OLDEST_VERSION = 15
-/** As connections set it. */
-const STATEMENT_TIMEOUT = '10s'
 
 const STATE = `select current_setting('server_version_num')::int as version, current_user as user,
     current_database() as database, coalesce(current_schema(), '') as schema,
     (select pg_encoding_to_char(encoding) from pg_database where datname = current_database()) as encoding,
     coalesce(has_schema_privilege(current_schema(), 'create'), false) as "mayCreate",
-    current_setting('statement_timeout') as timeout,
     (select pg_get_userbyid(c.relowner) from pg_class c where c.oid = to_regclass('nodes')) as owner,
     (select pg_has_role(c.relowner, 'usage') from pg_class c where c.oid = to_regclass('nodes')) as "isOwner"`
 
@@ -22,7 +20,6 @@ interface State {
   schema: string
   encoding: string
   mayCreate: boolean
-  timeout: string
   /** Of the tables; null = there are none. */
   owner: string | null
   isOwner: boolean | null
@@ -36,14 +33,11 @@ export async function checkRequirements(connection: Connection): Promise<void> {
 }
 
 function faultOf(state: State): string | null {
-  const { version, user, database, schema, encoding, mayCreate, timeout, owner, isOwner } = state
+  const { version, user, database, schema, encoding, mayCreate, owner, isOwner } = state
   const major = Math.floor(version / 10_000)
   if (major < OLDEST_VERSION) return `PostgreSQL ${major} is too old. Use PostgreSQL ${OLDEST_VERSION} or newer.`
   if (encoding !== 'UTF8') {
     return `the database ${database} has encoding ${encoding} instead of UTF8. Create another one: create database postrider template template0 encoding 'UTF8'`
-  }
-  if (timeout !== STATEMENT_TIMEOUT) {
-    return 'a connection pool drops the settings of sessions. Connect to PostgreSQL directly, or through a pool in session mode that passes them on.'
   }
   if (owner !== null && isOwner !== true) {
     return `the tables in ${database} belong to ${owner}, and ${user} does not have its rights. Use the URL of ${owner}, or run: grant ${owner} to ${user}`
@@ -68,9 +62,15 @@ const NAMES = 'select name from nodes where handles_mail and ended_at is null or
 
 /** URL and CA file of a database → what is in it. Changes nothing. Throws DatabaseUnusable if it cannot be used. */
 export async function inspectDatabase(database: { url: string; caFile: string | null }): Promise<DatabaseState> {
-  const connection = await connectOnce(databaseAddress(database))
+  const address = databaseAddress(database)
+  const connection = await connectOnce(address)
   try {
     await checkRequirements(connection)
+    if (!(await keepsSession(() => connectOnce(address)))) {
+      throw new DatabaseUnusable(
+        'a connection pool gives sessions another server connection after each transaction. Set pool_mode = session, or connect to PostgreSQL directly.',
+      )
+    }
     const [tables] = await connection.query<{ found: boolean }>(HAS_TABLES)
     if (!tables?.found) return { proof: null, names: [] }
     const [seal] = await connection.query<{ proof: Uint8Array }>(PROOF)
@@ -99,7 +99,6 @@ const ADVICE: readonly [part: string, advice: string][] = [
   ['does not exist', 'Create the database: createdb --owner postrider --encoding UTF8 --template template0 postrider'],
   ['SSL', 'Turn TLS on in PostgreSQL, or add ?sslmode=disable to the URL on a private network.'],
   ['ertificate', 'Name the CA of the server in database.ca_file, or correct the host in the URL.'],
-  ['startup parameter', 'Connect to PostgreSQL directly, or through a pool in session mode that passes them on.'],
   ['too many', 'Raise max_connections in PostgreSQL: each node uses 13 connections.'],
   ['does not accept writes', 'Add the primary server to the URL, or promote one.'],
 ]

@@ -29,8 +29,43 @@ export interface Nodes {
   drain(name: string): Promise<'draining' | 'unchanged' | 'unknown'>
   /** Takes ended nodes of that name off the list. `running`: a node of that name has not ended, nothing changed. */
   forget(name: string): Promise<'forgotten' | 'running' | 'unknown'>
+  /** Facts about PostgreSQL; null with SQLite. `now`: ms UTC. */
+  database(now: () => number): Promise<DatabaseFacts | null>
   /** This process claims nothing more; other nodes take what waits. Resolves when the database says so to the others. */
   leave(): Promise<void>
   /** Why requests should go to another node; null if they need not. */
   whyNotReady(): string | null
+}
+
+/** Facts about the PostgreSQL server of an installation. */
+export interface DatabaseFacts {
+  /** `15.8`. */
+  version: string
+  encoding: string
+  user: string
+  /** True if `user` sees the activity of other users. */
+  seesAll: boolean
+  sizeBytes: number
+  fsync: boolean
+  fullPageWrites: boolean
+  /** `on`, `off`, `local`, `remote_write` or `remote_apply`. */
+  synchronousCommit: string
+  /** Setting synchronous_standby_names; '' = no standby has to confirm a commit. */
+  synchronousStandbys: string
+  standbys: readonly { name: string | null; isSynchronous: boolean | null; lagMs: number | null }[]
+  connections: number
+  maxConnections: number
+  maxWalBytes: number
+  autovacuum: boolean
+  /** Transactions since the oldest row that is not frozen; PostgreSQL stops at two billion. */
+  frozenAge: number
+  /** Age of the oldest open transaction, as far as `user` sees them; null = none. */
+  oldestTransactionMs: number | null
+  replicationSlots: readonly { name: string; isActive: boolean; keptBytes: number }[]
+  /** Shortest of some round trips. */
+  roundTripMs: number
+  /** How far the clock of this machine is ahead of that of the database; negative = behind. */
+  clockAheadMs: number
+  /** True if a session keeps its connection to the server between transactions. */
+  keepsSession: boolean
 }

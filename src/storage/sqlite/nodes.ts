@@ -5,6 +5,7 @@ export const SQLITE_NODES: Nodes = {
   list: async () => [],
   drain: async () => 'unknown',
   forget: async () => 'unknown',
+  database: async () => null,
   leave: async () => {},
   whyNotReady: () => null,
 }

@@ -141,6 +141,44 @@ describeWithPostgres('nodes of an installation', () => {
     expect(await namesOf(one)).toEqual(['one active'])
   }, 60_000)
 
+  test('the facts are those of the server, with the oldest transaction of any session', async () => {
+    const one = await open('one')
+    const read = async () => (await one.nodes.database(Date.now))!
+    const before = await read()
+    expect(before).toMatchObject({
+      encoding: 'UTF8',
+      user: 'postgres',
+      seesAll: true,
+      fsync: false,
+      fullPageWrites: true,
+      synchronousCommit: 'on',
+      synchronousStandbys: '',
+      standbys: [],
+      maxConnections: 100,
+      maxWalBytes: 1024 ** 3,
+      autovacuum: true,
+      replicationSlots: [],
+      keepsSession: true,
+    })
+    expect(before.version).toBe(sql('show server_version'))
+    expect(before.connections).toBeGreaterThan(5)
+    expect(before.sizeBytes).toBeGreaterThan(1e6)
+    expect(before.frozenAge).toBeGreaterThan(0)
+    expect(before.roundTripMs).toBeGreaterThan(0)
+    expect(Math.abs(before.clockAheadMs)).toBeLessThan(1_000)
+    expect((await one.nodes.database(() => Date.now() + 90_000))!.clockAheadMs).toBeGreaterThan(80_000)
+
+    const holding = new Bun.SQL(url, { max: 1 })
+    const held = await holding.reserve()
+    await held`begin`
+    await held`select 1`
+    const startedAt = performance.now()
+    await until(async () => ((await read()).oldestTransactionMs ?? 0) >= 300)
+    expect(performance.now() - startedAt).toBeGreaterThan(200)
+    held.release()
+    await holding.close({ timeout: 0 })
+  }, 60_000)
+
   test('a node without contact to the database is not ready, and is again with it', async () => {
     const one = await open('one')
     await postgres.halt('fast')

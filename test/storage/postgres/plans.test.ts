@@ -75,6 +75,7 @@ const CALLS: Record<string, (store: Store) => Promise<unknown>> = {
   'auditLog.prune': ({ auditLog }) => auditLog.prune(FIRST + 4_000_000, 100),
   'forwardTargets.prune': ({ forwardTargets }) => forwardTargets.prune(FIRST + 4_000_000, 100),
   'nodes.list': ({ nodes }) => nodes.list(),
+  'nodes.database': ({ nodes }) => nodes.database(() => FIRST),
   'nodes.drain': ({ nodes }) => nodes.drain('other'),
   'nodes.forget': ({ nodes }) => nodes.forget('other'),
   'domains.remove': ({ domains }) => domains.remove('dom_100', FIRST),

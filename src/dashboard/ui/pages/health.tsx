@@ -111,6 +111,23 @@ const GROUPS: readonly (readonly [name: string, checks: readonly string[]])[] = 
   ['Sending domains', ['domains', 'spf', 'dmarc']],
   ['Mail', ['deliveries', 'queue', 'held']],
   ['Ports and certificates', ['ports', 'low_ports', 'certificate']],
+  [
+    'PostgreSQL and nodes',
+    [
+      'nodes',
+      'node_names',
+      'database',
+      'database_durability',
+      'database_standbys',
+      'database_connections',
+      'database_wal',
+      'database_latency',
+      'database_clock',
+      'database_vacuum',
+      'database_transactions',
+      'database_replication_slots',
+    ],
+  ],
   ['Data', ['store', 'backup', 'disk', 'data_dir']],
   ['Machine', ['clock', 'open_files', 'memory', 'inbound_reading']],
 ]
@@ -155,6 +172,7 @@ const NAMES: Record<string, string> = {
   spf: 'SPF',
   dmarc: 'DMARC',
   data_dir: 'Data directory',
+  database_wal: 'Database WAL',
   inbound_reading: 'Inbound mail sandbox',
 }
 const sentence = (name: string) => `${name.charAt(0).toUpperCase()}${name.slice(1).replaceAll('_', ' ')}`
