@@ -4,6 +4,7 @@ import type { HealthWatch } from '../health/watch.ts'
 import { createMetrics, type Metrics } from '../metrics/metrics.ts'
 import { systemClock, type WallClock } from '../os/clock.ts'
 import { type Descriptors, systemDescriptors } from '../os/descriptors.ts'
+import { createFollowingClock } from '../os/following-clock.ts'
 import { createMintId, type MintId } from '../os/ids.ts'
 import type { Log } from '../os/log.ts'
 import { createMailLog, type MailLog } from '../os/mail-log.ts'
@@ -60,7 +61,10 @@ interface PublicUrl {
 
 /** Opens the store and creates engines and clients; nothing is started yet. What it opened is closed by `rollback`. */
 export async function openCore(config: Config, options: StartOptions, rollback: Rollback): Promise<Core> {
-  const { log, settings = () => [], clock = systemClock, random = systemRandom, computeMs } = options
+  const { log, settings = () => [], random = systemRandom, computeMs } = options
+  const following = createFollowingClock(systemClock)
+  // Nodes take the time from their database.
+  const { clock = config.database.url === '' ? systemClock : following } = options
   const mintId = createMintId(clock, random)
   const memory = createMemory({
     limitBytes: config.limits.memoryBytes || memoryLimit(),
@@ -89,6 +93,7 @@ export async function openCore(config: Config, options: StartOptions, rollback: 
     mailLog,
     rollback,
     onReplaced: options.onReplaced ?? (() => {}),
+    onTime: following.follow,
   })
   const { store, lookups } = resources
   const https = openHttps(config, { lookups, userAgent: USER_AGENT, log, onEvent: metrics.pools.onEvent })

@@ -53,12 +53,14 @@ export interface ResourcesDeps {
   rollback: Rollback
   /** Another node ended this one: the process must end at once. */
   onReplaced: () => void
+  /** The database's time, as NodeOptions.onTime. */
+  onTime: (time: number, tookMs: number) => void
 }
 
 /** Opens the store, recovers what a stop or crash left unfinished, and creates secrets and resolvers. Rejects with the
  *  store's error. */
 export async function openResources(config: Config, deps: ResourcesDeps): Promise<Resources> {
-  const { notifier, clock, random, mintId, metrics, publicUrl, log, mailLog, rollback, onReplaced } = deps
+  const { notifier, clock, random, mintId, metrics, publicUrl, log, mailLog, rollback, onReplaced, onTime } = deps
   const { store, eventStream } = await openStoreWithEvents(config, {
     notifier,
     clock,
@@ -66,6 +68,7 @@ export async function openResources(config: Config, deps: ResourcesDeps): Promis
     log,
     rollback,
     onReplaced,
+    onTime,
   })
   const workerId = randomUUID()
   await recordDelivered(journalFolder(config.dataDir), {
@@ -116,7 +119,8 @@ async function openStoreWithEvents(
     log,
     rollback,
     onReplaced,
-  }: Pick<ResourcesDeps, 'notifier' | 'clock' | 'metrics' | 'log' | 'rollback' | 'onReplaced'>,
+    onTime,
+  }: Pick<ResourcesDeps, 'notifier' | 'clock' | 'metrics' | 'log' | 'rollback' | 'onReplaced' | 'onTime'>,
 ): Promise<{ store: Store; eventStream: EventStream }> {
   const steps: string[] = []
   const store = await openStore({
@@ -145,6 +149,7 @@ async function openStoreWithEvents(
         onReplaced()
       },
       onWork: (queue) => notifier.notify(WORK[queue]),
+      onTime,
     },
   })
   rollback.push(() => store.close())

@@ -15,6 +15,7 @@ const BEAT = `update nodes set seen_at = clock_timestamp(), passed = $2::bigint,
     under_way = $5
   where id = $1 and ended_at is null
   returning (select version from configuration)::float8 as version,
+    extract(epoch from clock_timestamp())::float8 * 1000 as time,
     (select min(passed) from nodes o where o.id <> $1 and o.ended_at is null)::float8 as passed,
     (select max(passed) from nodes o where o.id <> $1)::float8 as highest,
     (select string_agg(id::text, ' ' order by id) from nodes o where o.ended_at is null
@@ -32,6 +33,8 @@ const BEHIND = `select count(*)::int as count from nodes
 
 interface Beat {
   version: number
+  /** ms UTC. */
+  time: number
   passed: number | null
   highest: number | null
   /** IDs, separated by spaces; null = none handles mail. */
@@ -64,6 +67,8 @@ export interface ClusterEvents {
   beat(liveNodes: readonly number[], draining: ReadonlySet<number>): Promise<void>
   /** Another node ended this one: it must stop. */
   ended(): void
+  /** As NodeOptions.onTime. */
+  time(time: number, tookMs: number): void
 }
 
 /** Connections, node and its mail lane's places → Cluster. `takeoverMs`: a node that had no beat for so long is ended
@@ -112,6 +117,7 @@ export function createCluster(options: {
       events.ended()
       return null
     }
+    events.time(answer.time, nowMs() - sentAt)
     if (nowMs() - beatAt > GAP_MS) beatingSince = nowMs()
     beatAt = sentAt
     return answer

@@ -30,6 +30,9 @@ export interface NodeOptions {
   onEnded?: () => void
   /** A queue has something due that another node wrote. */
   onWork?: (queue: QueueName) => void
+  /** The database's clock (ms UTC) at some time of an exchange that took `tookMs` and has just ended: at the start, and
+   *  with each beat. */
+  onTime?: (time: number, tookMs: number) => void
 }
 
 const TAKEOVER_MS = 10_000
@@ -95,7 +98,7 @@ export function createDistribution(parts: {
   workers: ReturnType<typeof postgresWorkers>
 }): Distribution {
   const { address, connect, reads, node, places, options, clock, settings, lane, fanOut, workers } = parts
-  const { takeoverMs = TAKEOVER_MS, isCommand = false, onEnded, onWork } = options
+  const { takeoverMs = TAKEOVER_MS, isCommand = false, onEnded, onWork, onTime } = options
   const steadyNow = () => performance.now()
   let isDraining = false
   const share: Share = {
@@ -175,6 +178,7 @@ export function createDistribution(parts: {
         await loadSlots(slots.all())
       },
       ended: () => onEnded?.(),
+      time: (time, tookMs) => onTime?.(time, tookMs),
     },
   })
   return {

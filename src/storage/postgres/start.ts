@@ -8,6 +8,7 @@ import { migrate } from './migrate.ts'
 import { type Registered, registerNode } from './nodes.ts'
 import { checkRequirements, connectOnce } from './requirements.ts'
 
+const TIME = 'select extract(epoch from clock_timestamp())::float8 * 1000 as time'
 const PROOF = 'select proof from seal'
 const KEEP_PROOF = 'insert into seal (one, proof) values (1, $1)'
 
@@ -35,6 +36,7 @@ export async function startNode(
     await checkRequirements(connection)
     const steps = await migrate(connection, now)
     if (steps.length > 0) onUpgrade?.(steps)
+    await readTime(connection, node)
     const encryption = await openEncryption(dataDir, connection)
     const registered = await registerNode(connection, {
       dataDir: isCommand ? null : dataDir,
@@ -49,6 +51,13 @@ export async function startNode(
   } finally {
     connection.close()
   }
+}
+
+/** Before anything is written with the clock of this machine. */
+async function readTime(connection: Connection, { onTime }: NodeOptions): Promise<void> {
+  const sentAt = performance.now()
+  const [row] = await connection.query<{ time: number }>(TIME)
+  if (row !== undefined) onTime?.(row.time, performance.now() - sentAt)
 }
 
 /** The key is created at the first start of the installation; a second node brings a copy of it. */

@@ -4,7 +4,7 @@ import { failover } from './failover.ts'
 import { bytes, network } from './network.ts'
 import { frozen, nodes } from './nodes.ts'
 import { connections, disk, refusals, snapshot } from './obstacles.ts'
-import { revocation } from './settings.ts'
+import { clock, revocation } from './settings.ts'
 
 /** Faults of two nodes on one PostgreSQL. */
 export const cluster: Fault[] = [
@@ -18,6 +18,7 @@ export const cluster: Fault[] = [
   snapshot,
   connections,
   disk,
+  clock,
 
   revocation,
 ]

@@ -66,6 +66,23 @@ describeWithPostgres('opening a store in PostgreSQL', () => {
     await expect(openPostgresStore({ url, dataDir, now: 2 })).rejects.toBeInstanceOf(StoreMismatch)
   })
 
+  test('nodes learn the time of the database, before they register and with each beat', async () => {
+    const url = await postgres.createDatabase('times')
+    const times: { time: number; tookMs: number; at: number }[] = []
+    const beats = Promise.withResolvers<void>()
+    const onTime = (time: number, tookMs: number) => {
+      times.push({ time, tookMs, at: Date.now() })
+      if (times.length === 4) beats.resolve()
+    }
+    const store = await openPostgresStore({ url, dataDir: folder(), now: 1, node: { onTime } })
+    await beats.promise
+    await store.close()
+    for (const { time, tookMs, at } of times) {
+      expect(time).toBeLessThanOrEqual(at + 1)
+      expect(time).toBeGreaterThanOrEqual(at - tookMs - 1)
+    }
+  })
+
   test('a database with another encoding is refused', async () => {
     postgres.psql(`create database latin template template0 encoding 'LATIN1' lc_collate 'C' lc_ctype 'C'`)
     const opening = openPostgresStore({ url: postgres.url('latin'), dataDir: folder(), now: 1 })
