@@ -1,7 +1,8 @@
 import type { ApiKey } from '../model/api-key.ts'
 import { type Plan, UNLIMITED } from '../model/organization.ts'
 import { setNewest } from '../os/set-newest.ts'
-import type { Snapshot } from '../storage/store.ts'
+import type { Rates, Snapshot } from '../storage/store.ts'
+import { createRateSharing, type RateWindow } from './rate-sharing.ts'
 
 /** Result of counting a request, and the values of the `RateLimit-*` headers. */
 export interface RateState {
@@ -25,35 +26,38 @@ export interface RateLimit {
   takeOperator(sessionId: string, now: number): RateState
 }
 
-/** Snapshot and plans → RateLimit. Counts in fixed windows of 60 s that start with the first request of a key.
+/** Snapshot and plans → RateLimit. Counts in fixed windows of 60 s that start with the first request of a key. `rates`:
+ *  shares the counts of keys with other nodes every 250 ms; null = there are none.
  *
- *  The counts are in memory, so a restart resets them. Counting is synchronous, so parallel requests cannot exceed the
- *  limit together. A rotated key counts in the window of its successor, so rotating a key does not double its rate. An
+ *  The counts are in memory, so a restart resets them. Counting is synchronous, so parallel requests to one node cannot
+ *  exceed the limit together; to several nodes they can by what arrives before the counts are shared. A rotated key counts in the window of its successor, so rotating a key does not double its rate. An
  *  unlimited plan reports a limit of 1e9 and counts nothing. Memory: one entry per key used in the last two minutes. */
 export function createRateLimit(options: {
   snapshot: Pick<Snapshot, 'organization'>
   plans: (name: string) => Plan | undefined
+  rates?: Pick<Rates, 'exchange'> | null
 }): RateLimit {
-  const { snapshot, plans } = options
-  const windows = new Map<string, Window>()
+  const { snapshot, plans, rates = null } = options
+  const windows = new Map<string, RateWindow>()
+  const share = rates === null ? null : createRateSharing(rates, windows)
   const successors = new Map<string, string>()
   let sweepAt = 0
 
   const spend = (id: string, limit: number, now: number): RateState => {
     const window = windowOf(id, now)
-    const allowed = window.used < limit
+    const allowed = window.used + window.others < limit
     if (allowed) window.used++
     else window.refused++
-    const remaining = Math.max(0, limit - window.used)
+    const remaining = Math.max(0, limit - window.used - window.others)
     const resetSeconds = Math.max(1, Math.ceil((window.endsAt - now) / 1000))
     return { allowed, limit, remaining, resetSeconds, refused: window.refused }
   }
 
-  const windowOf = (id: string, now: number): Window => {
+  const windowOf = (id: string, now: number): RateWindow => {
     const known = windows.get(id)
     // If the clock was set back, the window would last longer than 60 s: start a new one.
     if (known !== undefined && now < known.endsAt && known.endsAt - now <= WINDOW_MS) return known
-    const fresh = { used: 0, refused: 0, endsAt: now + WINDOW_MS }
+    const fresh = { used: 0, others: 0, refused: 0, endsAt: now + WINDOW_MS }
     windows.set(id, fresh)
     return fresh
   }
@@ -73,7 +77,10 @@ export function createRateLimit(options: {
     windows.delete(id)
     const window = windows.get(successor)
     if (window === undefined) windows.set(successor, spent)
-    else window.used += spent.used
+    else {
+      window.used += spent.used
+      window.others += spent.others
+    }
     return successor
   }
 
@@ -94,7 +101,9 @@ export function createRateLimit(options: {
       const limit = limitOf(key)
       if (limit === UNLIMITED) return NO_LIMIT
       const id = key.rotatedTo === null ? key.id : moveToSuccessor(key.id, key.rotatedTo)
-      return spend(id, limit, now)
+      const state = spend(id, limit, now)
+      share?.(id, now)
+      return state
     },
     takeOperator(sessionId, now) {
       if (now >= sweepAt) sweep(now)
@@ -108,12 +117,6 @@ export function writeRateHeaders(headers: Record<string, string>, state: RateSta
   headers['ratelimit-limit'] = String(state.limit)
   headers['ratelimit-remaining'] = String(state.remaining)
   headers['ratelimit-reset'] = String(state.resetSeconds)
-}
-
-interface Window {
-  used: number
-  refused: number
-  endsAt: number
 }
 
 const WINDOW_MS = 60_000 // limits are per minute

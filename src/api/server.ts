@@ -97,7 +97,7 @@ export function createApi(options: ApiOptions): Api {
   }
   const origin = createOwnOrigin(options.origin ?? LOOPBACK_ORIGIN, connection)
   const sessions = createSessions(store, origin)
-  const rateLimit = createRateLimit({ snapshot: store.snapshot, plans: options.plans })
+  const rateLimit = createRateLimit({ snapshot: store.snapshot, plans: options.plans, rates: store.rates })
   const idempotencyKeys = createIdempotencyKeys({ records: store.idempotency, clock: clock.steady })
   const { peerOf } = connection
   const flow = createFlow({

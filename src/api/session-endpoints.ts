@@ -16,7 +16,7 @@ import { parseAs, readBytes } from './read.ts'
 import { JSON_TYPE, PERSONAL } from './rendered-response.ts'
 import type { Page } from './route-table.ts'
 import { hashToken, isIntended, mintToken, type OperatorSessions, SECURE_PREFIX, SESSION_COOKIE } from './sessions.ts'
-import { createSignInLimit } from './sign-in-limit.ts'
+import { createSignInLimit, type SignInLimit } from './sign-in-limit.ts'
 
 const MOST_PASSWORD = 200
 const signInBody = z.union([
@@ -45,7 +45,7 @@ export function sessionPages(options: SessionPagesOptions): Page[] {
 }
 
 interface SessionPagesOptions {
-  store: Pick<Store, 'sessions' | 'organizations' | 'auditLog'>
+  store: Pick<Store, 'sessions' | 'organizations' | 'auditLog' | 'rates'>
   sessions: OperatorSessions
   clock: WallClock
   random: Random
@@ -60,10 +60,11 @@ type Peer = () => string | null
 
 class SessionEndpoints {
   readonly #deps: SessionPagesOptions
-  readonly #limit = createSignInLimit()
+  readonly #limit: SignInLimit
 
   constructor(deps: SessionPagesOptions) {
     this.#deps = deps
+    this.#limit = createSignInLimit(deps.store.rates)
   }
 
   async signIn(request: Request, peer: Peer): Promise<Response> {
@@ -71,7 +72,7 @@ class SessionEndpoints {
     this.#requireOwnPage(request)
     const body = await this.#bodyOf(request, signInBody)
     const address = this.#addressOf(request, peer)
-    this.#take('token' in body ? 'link' : 'password', address)
+    await this.#take('token' in body ? 'link' : 'password', address)
     const now = clock.now()
     const token = mintToken(random)
     const session: Session = {
@@ -113,7 +114,7 @@ class SessionEndpoints {
     const address = this.#addressOf(request, peer)
     const held = await store.sessions.passwordHash()
     if (held !== null) {
-      this.#take('password', address)
+      await this.#take('password', address)
       if (!(await verifyPassword(present ?? '', held))) {
         throw invalid([{ field: 'present', message: 'present does not match the current password' }])
       }
@@ -153,8 +154,8 @@ class SessionEndpoints {
     return this.#deps.clientAddress(peer(), request.headers.get('x-forwarded-for'))
   }
 
-  #take(kind: 'link' | 'password', address: string): void {
-    const seconds = this.#limit.take(kind, address, this.#deps.clock.now())
+  async #take(kind: 'link' | 'password', address: string): Promise<void> {
+    const seconds = await this.#limit.take(kind, address, this.#deps.clock.now())
     if (seconds > 0)
       throw new Refusal('rate_limited', 'Too many sign-in attempts. Wait a minute and try again.', {
         retryAfterSeconds: seconds,

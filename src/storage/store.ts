@@ -18,6 +18,7 @@ import type { Nodes } from './roles/nodes.ts'
 import type { Organizations } from './roles/organizations.ts'
 import type { Quality } from './roles/quality.ts'
 import type { Queues } from './roles/queues.ts'
+import type { Rates } from './roles/rates.ts'
 import type { Retention } from './roles/retention.ts'
 import type { Sessions } from './roles/sessions.ts'
 import type { Snapshot } from './roles/snapshot.ts'
@@ -53,6 +54,7 @@ export type * from './roles/organizations.ts'
 export type * from './roles/paging.ts'
 export type * from './roles/quality.ts'
 export type * from './roles/queues.ts'
+export type * from './roles/rates.ts'
 export type * from './roles/retention.ts'
 export type * from './roles/sessions.ts'
 export type * from './roles/snapshot.ts'
@@ -101,6 +103,8 @@ export interface Store {
   workers: Workers
   nodes: Nodes
   leases: Leases
+  /** Null if this process is the only one. */
+  rates: Rates | null
   held: Held
   stats: Stats
   quality: Quality

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
 import type { ConfigValues } from '../../src/config/load.ts'
+import type { Server } from '../../src/server/server.ts'
 import { describeWithPostgres, startPostgres, type TestPostgres } from '../support/postgres.ts'
 import { type RawMx, type RemoteMx, startRawMx, startRemoteMx } from '../support/remote-mx.ts'
 import { MAIL, startTestServer, type TestServer, until, untilInTime } from '../support/server.ts'
@@ -106,6 +107,53 @@ describeWithPostgres('a server on PostgreSQL', () => {
     await untilInTime(server.clock, 'the report', async () => !(await isCounted()))
     const { data } = await server.read('/v1/messages?tag=tls-report')
     expect(data).toHaveLength(1)
+  }, 60_000)
+
+  test('the requests of a key at both nodes count against one limit', async () => {
+    const plans = { enterprise: { requests_per_minute: 30 } }
+    await open(await startRemoteMx(), { plans })
+    const other = await server.addNode()
+    const nodes = [server.ask, other.ask]
+    /** Requests one after the other → how many were allowed. */
+    const passed = async (ask: TestServer['ask'], requests: number) => {
+      let count = 0
+      for (let n = 0; n < requests; n++) if ((await ask('GET', '/v1/webhooks')).status === 200) count++
+      return count
+    }
+    await server.clock.advance(61_000)
+    expect(await passed(server.ask, 20)).toBe(20)
+    await Bun.sleep(400)
+    // The first one asks for what the other node has counted.
+    expect(await passed(other.ask, 1)).toBe(1)
+    await Bun.sleep(400)
+    const { headers } = await other.ask('GET', '/v1/webhooks')
+    expect(headers.get('ratelimit-remaining')).toBe('8')
+    expect(await passed(other.ask, 20)).toBe(8)
+    await Bun.sleep(400)
+    expect(await passed(server.ask, 1)).toBeLessThanOrEqual(1)
+    await Bun.sleep(400)
+    expect(await passed(server.ask, 20)).toBe(0)
+    // The windows of both end together.
+    await server.clock.advance(61_000)
+    const both = await Promise.all(nodes.map((ask) => passed(ask, 60)))
+    const sum = both.reduce((total, each) => total + each, 0)
+    expect(sum).toBeGreaterThanOrEqual(30)
+    expect(sum).toBeLessThanOrEqual(60)
+  }, 60_000)
+
+  test('attempts to sign in count at both nodes together', async () => {
+    await open(await startRemoteMx())
+    const other = await server.addNode()
+    const signIn = async (at: Server) => {
+      const headers = { 'content-type': 'application/json', 'x-operator': '1' }
+      const body = JSON.stringify({ password: 'a wrong password' })
+      return (await fetch(`http://${at.listening.http}/session`, { method: 'POST', headers, body })).status
+    }
+    const statuses = []
+    for (let n = 0; n < 12; n++) statuses.push(await signIn(n % 2 === 0 ? server.running() : other.server))
+    expect(statuses).toEqual([...Array.from({ length: 10 }, () => 401), 429, 429])
+    await server.clock.advance(6_000)
+    expect([await signIn(other.server), await signIn(server.running())]).toEqual([401, 429])
   }, 60_000)
 
   test('a deferred message is delivered after a restart', async () => {

@@ -55,6 +55,11 @@ const PRUNE_NODES = `with gone as (
   leases as (delete from leases where node_id in (select id from gone))
   delete from nodes where id in (select id from gone)`
 
+const PRUNE_RATES = `delete from rates r
+  where exists (select from nodes where id = r.node_id and ended_at is not null)`
+const PRUNE_DUE_RATES = `delete from due_rates
+  where due_at < extract(epoch from clock_timestamp())::bigint * 1000 - 3600000`
+
 /** Adds up the counters of nodes that have ended, and removes what they left → true if there is more. Twice at the same
  *  time is harmless. */
 export async function tidyUp(queries: Queries): Promise<boolean> {
@@ -63,6 +68,8 @@ export async function tidyUp(queries: Queries): Promise<boolean> {
     const [row] = await queries.query<{ count: number }>(text, [most])
     isMore ||= row?.count === most
   }
+  await queries.query(PRUNE_RATES)
+  await queries.query(PRUNE_DUE_RATES)
   await queries.query(PRUNE_LANES, [KEPT_MS])
   await queries.query(PRUNE_NODES, [KEPT_MS, LISTED_MS])
   return isMore

@@ -30,6 +30,7 @@ import { postgresOrganizations } from './organizations.ts'
 import { openParts, type Parts } from './parts.ts'
 import { postgresQuality } from './quality.ts'
 import { postgresQueues } from './queues.ts'
+import { postgresRates } from './rates.ts'
 import { postgresRetention } from './retention.ts'
 import { mergeSearchIndex } from './search-index.ts'
 import { postgresSessions } from './sessions.ts'
@@ -143,6 +144,7 @@ function rolesOf(
     workers,
     nodes: postgresNodes(reads, { nodeId, hand: distribution.hand, open }),
     leases,
+    rates: postgresRates(reads, nodeId),
     queues: postgresQueues(reads),
     held: postgresHeld(reads, lane, { writer, dueIndexes: due, fanOut }),
     mtaSts: postgresMtaSts(reads, writer),

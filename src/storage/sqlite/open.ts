@@ -212,6 +212,7 @@ export function storeOn(
     workers: sqliteWorkers(db),
     nodes: SQLITE_NODES,
     // The only server of its data directory.
+    rates: null,
     leases: { leads: () => true, take: async () => true, release: async () => {} },
     held: sqliteHeld(db, writer, due, fanOut),
     stats: sqliteStats(db),

@@ -165,14 +165,18 @@ describeWithPostgres('what ended nodes leave', () => {
     expect((await one.webhooks.get(hook.id))?.id).toBe(hook.id)
   }, 60_000)
 
-  test('parts of contents that they were about to accept are removed', async () => {
+  test('parts of contents that they were about to accept, and their rates, are removed', async () => {
     const one = await open()
     await found(one, records)
     await close(await open())
     const [lane] = sql('select id from lanes where node_id = 2 order by id').split('\n')
     sql(`insert into coming_contents values ('msg_left', ${lane});
-      insert into contents values ('msg_left', 'content', '\\x00')`)
+      insert into contents values ('msg_left', 'content', '\\x00');
+      insert into rates values ('key_a', 1, 0, 1), ('key_a', 2, 0, 1);
+      insert into due_rates values ('old', 0), ('new', 1e15)`)
     await tidyUp(one)
     expect(sql('select count(*) from contents')).toBe('0')
+    expect(sql('select node_id from rates')).toBe('1')
+    expect(sql('select name from due_rates')).toBe('new')
   }, 60_000)
 })

@@ -99,6 +99,8 @@ const CALLS: Record<string, (store: Store) => Promise<unknown>> = {
   },
   'leases.take': ({ leases }) => leases.take('a report', 1_000),
   'leases.release': ({ leases }) => leases.release('a report'),
+  'rates.exchange': ({ rates }) => rates!.exchange([{ id: 'key_a', used: 1, endsAt: FIRST }]),
+  'rates.take': ({ rates }) => rates!.take([{ name: 'a', everyMs: 1, burst: 1 }], FIRST),
   checkWritable: (store) => store.checkWritable(),
   'maintain removed': (store) => store.maintain('removed', () => true),
   'maintain ended': (store) => store.maintain('ended', () => true),

@@ -214,6 +214,33 @@ describeWithPostgres('two nodes on one database', () => {
     expect(await (first ? one : two).leases.take('a report', 600_000)).toBe(true)
   }, 60_000)
 
+  test('rates of the nodes are exchanged, and taken together', async () => {
+    const [one, two] = [(await open()).rates!, (await open()).rates!]
+    const window = (id: string, used: number, endsAt = START) => ({ id, used, endsAt })
+    expect(await one.exchange([window('key_a', 3), window('key_b', 1)])).toEqual([])
+    expect(await two.exchange([window('key_a', 5, START + 1)])).toEqual([window('key_a', 3)])
+    await one.exchange([window('key_a', 4)])
+    expect(await two.exchange([window('key_b', 0), window('key_a', 5)])).toEqual(
+      expect.arrayContaining([window('key_b', 1), window('key_a', 4)]),
+    )
+    const rules = [
+      { name: 'few', everyMs: 1_000, burst: 2 },
+      { name: 'many', everyMs: 10, burst: 50 },
+    ]
+    const waits = [await one.take(rules, START), await two.take(rules, START), await one.take(rules, START)]
+    expect(waits).toEqual([0, 0, 1_000])
+    expect(await two.take(rules, START + 400)).toBe(600)
+    expect(await two.take(rules, START + 1_000)).toBe(0)
+    expect(await one.take([rules[1]!], START + 1_000)).toBe(0)
+    const all = await Promise.all(
+      Array.from({ length: 40 }, (_, n) =>
+        (n % 2 ? one : two).take([{ name: 'few', everyMs: 1_000, burst: 10 }], START),
+      ),
+    )
+    // 'few' was due at START + 3,000 already.
+    expect(all.filter((wait) => wait === 0)).toHaveLength(7)
+  }, 60_000)
+
   test('a node that closes leaves its work to the other at once', async () => {
     const one = await open()
     await found(one, records)
