@@ -133,6 +133,8 @@ export function retentionPromises(holds: Holds): void {
     expect(await store.webhookDeliveries.get(claimed!.id)).toBeNull()
     const { records: left } = await store.webhookDeliveries.list(list, { limit: 9, after: null })
     expect(left.map(({ eventId }) => eventId)).toEqual([young.id])
+    const byType = await store.events.list({ ...ALL_EVENTS, type: young.type }, { limit: 9, after: null })
+    expect(byType.records).toEqual([young])
     const result = { deliveryId: claimed!.id, worker: WORKER, status: 'delivered' as const, nextAttemptAt: null }
     const record = { ...result, attempt: postAttempt(), pauseReason: null, now: START }
     expect(await store.webhookDeliveries.record(record)).toEqual({ kind: 'lease_lost' })

@@ -5,8 +5,10 @@ import { type Numbers, when } from './page.ts'
 
 const NOTE = `insert into event_kinds (organization_id, range, type, mode, domain_id) values (?, ?, ?, ?, ?)
   on conflict do nothing`
+// The driver binds numbers as floating-point.
 const OLD = `select distinct range from event_kinds where organization_id = ?
-    and range < (select coalesce(min(number), ?) from events where organization_id = ?) / ? order by range limit ?`
+    and range < (select coalesce(min(number), ?) from events where organization_id = ?) / cast(? as integer)
+  order by range limit ?`
 const REMOVE = 'delete from event_kinds where organization_id = ? and range = ?'
 
 /** Event numbers per range. Reading a range takes a millisecond, and its thousand events cause about ten rows. Tests
