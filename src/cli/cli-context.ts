@@ -88,7 +88,7 @@ export function requireSqlite({ database }: Config, command: string): void {
 
 /** Switches root to the owner of the data directory for the rest of the process: a file owned by root there would keep
  *  the server, which runs as another user, from starting. Does nothing for other users or without the directory. */
-function becomeOwnerOf(dataDir: string): void {
+export function becomeOwnerOf(dataDir: string): void {
   const { getuid, setgroups, setgid, setuid } = process
   const owner = statSync(dataDir, { throwIfNoEntry: false })
   if (owner === undefined || owner.uid === 0 || getuid?.() !== 0) return

@@ -2,7 +2,7 @@ import type { ConfigFault } from '../config/fault.ts'
 import { formatFaults } from '../config/load.ts'
 import { Refusal } from '../model/refusal.ts'
 import { EncryptionKeyUnusable } from '../storage/encryption.ts'
-import { DatabaseUnusable, StoreMismatch } from '../storage/errors.ts'
+import { DatabaseUnusable, StoreMismatch, StoreMoved } from '../storage/errors.ts'
 import { StoreDamaged, StoreUnavailable } from '../storage/store.ts'
 
 /** Exit codes of commands; the man page lists them. 130 means Ctrl-C (128 + SIGINT). */
@@ -35,7 +35,7 @@ export function configFailure(faults: readonly ConfigFault[]): CommandFailure {
 export function toFailure(thrown: unknown): CommandFailure | null {
   if (thrown instanceof CommandFailure) return thrown
   if (thrown instanceof Refusal) return fromRefusal(thrown)
-  if (thrown instanceof EncryptionKeyUnusable) return usageFault(thrown.message)
+  if (thrown instanceof EncryptionKeyUnusable || thrown instanceof StoreMoved) return usageFault(thrown.message)
   if (thrown instanceof DatabaseUnusable) {
     return new CommandFailure(thrown.message, thrown.isWrongUrl ? EXIT.usage : EXIT.failed)
   }

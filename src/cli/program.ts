@@ -13,6 +13,7 @@ import { addLoginLink } from './commands/login-link.ts'
 import { addMaintenance } from './commands/maintenance.ts'
 import { addManual } from './commands/manual.ts'
 import { addMessages } from './commands/message.ts'
+import { addMigrate } from './commands/migrate.ts'
 import { addNodes } from './commands/node.ts'
 import { addOrganizations } from './commands/org.ts'
 import { addSend } from './commands/send.ts'
@@ -76,6 +77,7 @@ export function createProgram(end: (code: number) => void): Command {
   addNodes(program)
   addConfig(program)
   addBackup(program)
+  addMigrate(program)
   addMaintenance(program)
   program.commandsGroup('Help:')
   program.helpCommand('help [command]', 'show help for a command')

@@ -14,6 +14,7 @@ import type { Notifier } from '../os/notifier.ts'
 import type { Random } from '../os/random.ts'
 import { journalFolder } from '../outbound/journal/delivered-journal.ts'
 import { recordDelivered } from '../outbound/journal/record-delivered.ts'
+import { endLeasesOfEndedWorkers } from '../storage/ended-workers.ts'
 import { openStore } from '../storage/open.ts'
 import type { Store } from '../storage/store.ts'
 import { VERSION } from '../version.ts'
@@ -178,16 +179,6 @@ async function warnOfHeldDeliveries(store: Store, log: Log): Promise<void> {
   const counts = { deliveries, webhook_deliveries: webhookDeliveries, inbound_deliveries: inboundDeliveries }
   log.warn('mail on hold since a restore, run `postrider restore release`', counts)
 }
-
-/** Makes due what processes that ended were working on. */
-async function endLeasesOfEndedWorkers(store: Store, workerId: string, now: number): Promise<void> {
-  for (const worker of await store.workers.ended(workerId)) {
-    for (const queue of [store.deliveries, store.webhookDeliveries, store.inboundDeliveries]) {
-      await queue.endLeases(worker, NOTHING, now)
-    }
-  }
-}
-const NOTHING: ReadonlySet<string> = new Set()
 
 /** Notifications for the schedulers when another node wrote something that is due here. */
 const WORK = {

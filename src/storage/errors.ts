@@ -47,3 +47,11 @@ export class StoreMismatch extends Error {
     this.name = 'StoreMismatch'
   }
 }
+
+/** The data is somewhere else now, or not complete yet. The message says what to do. */
+export class StoreMoved extends Error {
+  constructor(message: string) {
+    super(message)
+    this.name = 'StoreMoved'
+  }
+}

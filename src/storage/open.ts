@@ -1,5 +1,6 @@
 import type { Plan } from '../model/organization.ts'
 import type { CommitListener } from './commit-listener.ts'
+import { requireNotMoved } from './moving/moved.ts'
 import { withObjects } from './objects/contents.ts'
 import type { ObjectPlace } from './objects/objects.ts'
 import { s3Objects } from './objects/s3.ts'
@@ -30,15 +31,17 @@ export interface OpenOptions {
 }
 
 /** Opens the store of the config: SQLite, or PostgreSQL if there is a URL; with large contents in object storage, if it
- *  has a place. Rejects as openPostgresStore and the openStore of SQLite. Object storage is not contacted yet. */
+ *  has a place. Rejects as openPostgresStore and the openStore of SQLite, and with StoreMoved if
+ *  the data is elsewhere. Object storage is not contacted yet. */
 export async function openStore({ objects, ...options }: OpenOptions): Promise<Store> {
   const store = await openDatabase(options)
   return objects === null ? store : withObjects(store, s3Objects(objects))
 }
 
-function openDatabase(options: Omit<OpenOptions, 'objects'>): Promise<Store> {
+async function openDatabase(options: Omit<OpenOptions, 'objects'>): Promise<Store> {
   const { database, minFreeBytes, onTorn, clock, node, ...shared } = options
   if (database.url === '') {
+    requireNotMoved(shared.dataDir)
     return openSqliteStore({ ...shared, minFreeBytes, ...(onTorn === undefined ? {} : { onTorn }) })
   }
   const given = { ...(clock === undefined ? {} : { clock }), ...(node === undefined ? {} : { node }) }

@@ -6,6 +6,7 @@ import { iso } from '../../model/event.ts'
 import { systemClock } from '../../os/clock.ts'
 import { noteBackup } from '../../os/last-backup.ts'
 import { errorCode, messageOf } from '../../os/thrown.ts'
+import { requireNotMoved } from '../../storage/moving/moved.ts'
 import { type Copied, copyDatabase } from '../../storage/sqlite/copy.ts'
 import { describeDatabase } from '../../storage/sqlite/inspect.ts'
 import { VERSION } from '../../version.ts'
@@ -35,6 +36,7 @@ export async function backup(
 ): Promise<void> {
   const config = requireConfig(options.config)
   requireSqlite(config, 'backup')
+  requireNotMoved(config.dataDir)
   const madeAt = systemClock.now()
   const target = targetOf(to, { madeAt, dataDir: config.dataDir, keep: options.keep })
   lowerPriority()

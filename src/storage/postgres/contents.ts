@@ -43,15 +43,22 @@ function addText(size: number): string {
 /** Writes contents inside the change of their owner, except those that were written ahead of it. Sends all statements
  *  at once. */
 export async function storeContents(statements: Statements, contents: readonly NewContent[]): Promise<void> {
-  const short = contents.filter(({ bytes }) => bytes.byteLength <= SHORT_BYTES)
+  await addContents(
+    statements,
+    contents.filter(({ bytes }) => bytes.byteLength <= SHORT_BYTES),
+  )
+}
+
+/** Writes contents of any length. Sends all statements at once. */
+export async function addContents(statements: Pick<Statements, 'run'>, contents: readonly NewContent[]): Promise<void> {
   const sent: Promise<unknown>[] = []
-  for (let from = 0; from < short.length; from += TOGETHER) {
-    sent.push(addAll(statements, short.slice(from, from + TOGETHER)))
+  for (let from = 0; from < contents.length; from += TOGETHER) {
+    sent.push(addAll(statements, contents.slice(from, from + TOGETHER)))
   }
   await Promise.all(sent)
 }
 
-function addAll({ run }: Statements, contents: readonly NewContent[]): Promise<number> {
+function addAll({ run }: Pick<Statements, 'run'>, contents: readonly NewContent[]): Promise<number> {
   const size = 2 ** Math.ceil(Math.log2(contents.length))
   const values = contents.flatMap(({ ownerId, kind, bytes }) => [ownerId, kind, bytes])
   const missing = Array.from({ length: 3 * (size - contents.length) }, () => null)

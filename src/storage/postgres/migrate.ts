@@ -7,6 +7,7 @@ import folding from './migrations/0002_folding.sql' with { type: 'text' }
 import leases from './migrations/0002_leases.sql' with { type: 'text' }
 import rates from './migrations/0002_rates.sql' with { type: 'text' }
 import nodes from './migrations/0010_nodes.sql' with { type: 'text' }
+import instance from './migrations/0020_instance.sql' with { type: 'text' }
 
 export interface Migration {
   name: string
@@ -21,6 +22,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0002_folding', sql: folding },
   { name: '0002_rates', sql: rates },
   { name: '0010_nodes', sql: nodes },
+  { name: '0020_instance', sql: instance },
 ]
 
 const STEPS = `create table if not exists migrations (

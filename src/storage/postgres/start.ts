@@ -4,6 +4,7 @@ import { firstEncryption, knownEncryption, proofOf } from '../encryption-key.ts'
 import type { DatabaseAddress } from './address.ts'
 import type { Connection } from './connection.ts'
 import type { NodeOptions } from './distribution.ts'
+import { requireServing } from './instance.ts'
 import { migrate } from './migrate.ts'
 import { type Registered, registerNode } from './nodes.ts'
 import { checkRequirements, connectOnce } from './requirements.ts'
@@ -36,6 +37,7 @@ export async function startNode(
     await checkRequirements(connection)
     const steps = await migrate(connection, now)
     if (steps.length > 0) onUpgrade?.(steps)
+    await requireServing(connection)
     await readTime(connection, node)
     const encryption = await openEncryption(dataDir, connection)
     const registered = await registerNode(connection, {

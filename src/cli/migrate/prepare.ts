@@ -1,0 +1,49 @@
+import { randomUUID } from 'node:crypto'
+import { type Config, planNamed } from '../../config/load.ts'
+import { systemClock } from '../../os/clock.ts'
+import { createMintId } from '../../os/ids.ts'
+import { createLog } from '../../os/log.ts'
+import { createMailLog } from '../../os/mail-log.ts'
+import { systemRandom } from '../../os/random.ts'
+import { journalFolder } from '../../outbound/journal/delivered-journal.ts'
+import { recordDelivered } from '../../outbound/journal/record-delivered.ts'
+import { endLeasesOfEndedWorkers } from '../../storage/ended-workers.ts'
+import { openStore } from '../../storage/sqlite/open.ts'
+import { localUser } from '../local-user.ts'
+
+/** Before the rest of a stopped server's data moves: upgrades the schema, records what it delivered and did not record,
+ *  ends its leases, writes what is left to be fanned out, and notes the move in the audit log. Throws what opening the
+ *  store throws. */
+export async function prepareToMove(config: Config): Promise<void> {
+  const { dataDir } = config
+  const now = systemClock.now()
+  const mintId = createMintId(systemClock, systemRandom)
+  const log = createLog({ clock: systemClock, ...config.log })
+  const store = await openStore({ dataDir, now, plans: planNamed(config), onTorn: () => {} })
+  try {
+    await recordDelivered(journalFolder(dataDir), {
+      deliveries: store.deliveries,
+      now: systemClock.now,
+      mintId,
+      log,
+      mailLog: createMailLog(log),
+    })
+    await endLeasesOfEndedWorkers(store, randomUUID(), now)
+    while (await store.webhookDeliveries.fanOutSome());
+    await store.auditLog.put({
+      id: mintId('aud'),
+      organizationId: null,
+      at: now,
+      actor: { type: 'operator', id: 'operator', name: localUser() },
+      action: 'migrate',
+      resourceId: null,
+      createdId: null,
+      fields: [],
+      ipAddress: null,
+      outcome: 'done',
+      requestId: `migrate-${randomUUID()}`,
+    })
+  } finally {
+    await store.close()
+  }
+}
