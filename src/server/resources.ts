@@ -14,6 +14,7 @@ import type { Notifier } from '../os/notifier.ts'
 import type { Random } from '../os/random.ts'
 import { journalFolder } from '../outbound/journal/delivered-journal.ts'
 import { recordDelivered } from '../outbound/journal/record-delivered.ts'
+import { destinationOfHost } from '../outbound/schedule/destination.ts'
 import { endLeasesOfEndedWorkers } from '../storage/ended-workers.ts'
 import { openStore } from '../storage/open.ts'
 import type { Store } from '../storage/store.ts'
@@ -145,6 +146,7 @@ async function openStoreWithEvents(
       hostname: config.hostname,
       version: VERSION,
       takeoverMs: config.cluster.takeoverSeconds * 1000,
+      destinationOfAll: config.delivery.smarthost === null ? null : destinationOfHost(config.delivery.smarthost.host),
       onEnded: () => {
         log.error('another node ended this one', { name: nodeName(config) })
         onReplaced()

@@ -120,7 +120,7 @@ class Scheduler {
   }
 
   #createAdmission(): Admission {
-    const { clock, settings, resolver } = this.#deps
+    const { store, clock, settings, resolver } = this.#deps
     const { retryScheduleSeconds: scheduleSeconds } = settings
     const shares = createOwnerShares(clock.steady.now)
     const routes = createDestinationRoutes({
@@ -128,6 +128,7 @@ class Scheduler {
       resolver,
       smarthost: settings.smarthost?.host ?? null,
       now: clock.steady.now,
+      shareLimits: store.deliveries.shareLimits,
       onKnown: (blockers) => {
         this.#freed.add(blockers)
         this.loop.wake()

@@ -12,7 +12,13 @@ const GOOGLE: Lookup<MxRecord> = {
 
 /** Destinations whose DNS answers on demand. */
 function open(smarthost: string | null = null) {
-  const state = { now: 0, asked: [] as string[], freed: [] as string[] }
+  const state = {
+    now: 0,
+    asked: [] as string[],
+    freed: [] as string[],
+    shared: [] as [string, string][],
+    isStoreAvailable: true,
+  }
   const waiting = new Map<string, (answer: Lookup<MxRecord>) => void>()
   const routes = createDestinationRoutes({
     resolver: {
@@ -24,12 +30,15 @@ function open(smarthost: string | null = null) {
     shares: createOwnerShares(() => state.now),
     smarthost,
     now: () => state.now,
+    shareLimits: async (domain, destination) => {
+      if (!state.isStoreAvailable) throw new Error('no connection')
+      state.shared.push([domain, destination])
+    },
     onKnown: (blockers) => state.freed.push(...blockers),
   })
   const answer = async (domain: string, lookup: Lookup<MxRecord>) => {
     waiting.get(domain)!(lookup)
-    await Promise.resolve()
-    await Promise.resolve()
+    for (let turn = 0; turn < 6; turn++) await Promise.resolve()
   }
   return { state, routes, answer }
 }
@@ -44,6 +53,23 @@ test('a domain is looked up once, waits for the answer, and is known for its TTL
   expect(routes.routeFor('a.example', 299_999)).toEqual({ destination: 'google.com', mx: GOOGLE })
   expect(state.asked).toEqual(['a.example'])
   expect(routes.lastRouteFor('a.example')!.destination).toBe('google.com')
+})
+
+test('the store learns which destination a domain shares before the route is used, and nothing from a failed lookup', async () => {
+  const { state, routes, answer } = open()
+  routes.ask('a.example', 'a', true)
+  state.isStoreAvailable = false
+  await answer('a.example', GOOGLE)
+  expect(routes.routeFor('a.example', 0)).toBeNull()
+  expect(state.freed).toContain('mx a.example')
+  state.isStoreAvailable = true
+  expect(routes.ask('a.example', 'a', true).isNew).toBe(true)
+  await answer('a.example', GOOGLE)
+  expect(state.shared).toEqual([['a.example', 'google.com']])
+  routes.ask('b.example', 'a', true)
+  await answer('b.example', { kind: 'temporary', reason: 'SERVFAIL' })
+  expect(routes.routeFor('b.example', 0)).not.toBeNull()
+  expect(state.shared).toHaveLength(1)
 })
 
 test('an answer with a TTL shorter than its way back is valid for the claim that asked', async () => {

@@ -46,10 +46,12 @@ export function createDestinationRoutes(options: {
   smarthost: string | null
   /** Steady clock, ms. */
   now: () => number
+  /** Notes that a domain's mail shares the limits of a destination (Deliveries.shareLimits). */
+  shareLimits: (domain: string, destination: string) => Promise<void>
   /** Called with the blockers that ended with a lookup. */
   onKnown: (blockers: string[]) => void
 }): DestinationRoutes {
-  const { resolver, shares, smarthost, now: clockNow, onKnown } = options
+  const { resolver, shares, smarthost, now: clockNow, shareLimits, onKnown } = options
   const all: DestinationRoute | null =
     smarthost === null ? null : { destination: destinationOfHost(smarthost), mx: null }
   const routes = new Map<string, { route: DestinationRoute; until: number; looks: number }>()
@@ -59,12 +61,19 @@ export function createDestinationRoutes(options: {
     asking.add(domain)
     shares.took(QUESTION, owner, 1)
     const mx = await resolver.mx(domain)
+    const route = { destination: destinationFor(domain, mx), mx }
+    const isShared = mx.kind === 'temporary' || (await isNoted(domain, route.destination))
     asking.delete(domain)
     shares.gaveBack(QUESTION, owner, 1)
-    const route = { destination: destinationFor(domain, mx), mx }
-    setNewest(routes, domain, { route, until: clockNow() + lifeOf(mx), looks: LOOKS }, REMEMBERED)
+    if (isShared) setNewest(routes, domain, { route, until: clockNow() + lifeOf(mx), looks: LOOKS }, REMEMBERED)
     onKnown([nameOf(domain), QUESTION_SLOTS, BACKLOG_QUESTION_SLOTS])
   }
+  /** False if the store is not available: asked again. */
+  const isNoted = (domain: string, destination: string) =>
+    shareLimits(domain, destination).then(
+      () => true,
+      () => false,
+    )
   const withoutQuestion = (domain: string): DestinationRoute | null =>
     all ?? (isAddressLiteral(domain) ? { destination: domain.toLowerCase(), mx: null } : null)
 

@@ -1,6 +1,6 @@
 import { createAllocation } from '../allocation.ts'
 import { type DueIndex, type DueTime, mayStart } from '../due-index.ts'
-import type { ClaimQueue, ClaimRequest, HeldClaim, PlannedKey } from '../store.ts'
+import type { ClaimQueue, ClaimRequest, HeldClaim, Look, PlannedKey } from '../store.ts'
 import { numberArray, textArray, valueArray } from './arrays.ts'
 import type { Group, MailLane } from './group.ts'
 import type { Queries } from './transactions.ts'
@@ -8,7 +8,10 @@ import type { Queries } from './transactions.ts'
 /** One of the three queue tables, which have the same columns. */
 export interface QueueTable {
   table: 'delivery_queue' | 'webhook_queue' | 'inbound_queue'
+  /** Slot of a row, which never changes. */
   slotOf: (key: string) => number
+  /** Slot whose owner handles the key; by default that of its rows. */
+  homeOf?: (key: string) => number
   /** Rows that keep their date when the clock is set; the row is `q`. */
   isDated?: string
   /** Wait after a lost attempt before the row is due again, ms. */
@@ -70,7 +73,7 @@ export interface Share {
 
 /** A queue's table and due index → Queue. */
 export function createQueue(
-  { table, slotOf, isDated = 'false', pauseMs = '0' }: QueueTable,
+  { table, slotOf, homeOf = slotOf, isDated = 'false', pauseMs = '0' }: QueueTable,
   dueIndex: DueIndex,
   share: Share,
 ): Queue {
@@ -86,15 +89,15 @@ export function createQueue(
     select w.slot, w.key, (select min(due_at) from ${table} q where q.slot = w.slot and q.key = w.key and due_at is not null
       and worker is null)::float8 as at from waiting w`
   // Keys and times since when they can have something; what was claimed before that is passed over.
-  const asked = `unnest($1::smallint[], $2::text[], $3::bigint[], $4::bigint[], $5::int[])
-    with ordinality as asked (slot, key, since, until, most, number)`
-  // PostgreSQL goes from key to key in their order and stops at $6. Keys that share a quota bring too many rows.
+  const asked = `unnest($1::smallint[], $2::text[], $3::bigint[], $4::bigint[], $5::int[], $6::smallint[])
+    with ordinality as asked (slot, key, since, until, most, home, number)`
+  // PostgreSQL goes from key to key in their order and stops at $7. Keys that share a quota bring too many rows.
   const candidates = `select asked.number::int as number, found.id from ${asked}
-    join slots o on o.slot = asked.slot and o.node_id = $7 cross join lateral (
+    join slots o on o.slot = asked.home and o.node_id = $8 cross join lateral (
       select id from ${table} q where q.slot = asked.slot and q.key = asked.key and q.due_at >= asked.since
         and q.due_at <= asked.until and q.worker is null
       order by q.due_at limit asked.most) found
-    limit $6`
+    limit $7`
   const nextTimes = `select asked.key, (select min(due_at) from ${table} q where q.slot = asked.slot
       and q.key = asked.key and q.due_at >= asked.since and q.worker is null)::float8 as at
     from ${asked} order by asked.number`
@@ -139,6 +142,7 @@ export function createQueue(
     numberArray(plan.map(({ dueAt }) => dueAt)),
     numberArray(plan.map(({ dueUntil }) => dueUntil ?? now)),
     numberArray(plan.map(most)),
+    numberArray(plan.map(({ key }) => homeOf(key))),
   ]
 
   const claim: Queue['claim'] = async ({ statements, add }, request, mayClaim = () => true) => {
@@ -185,10 +189,25 @@ export function createQueue(
     ])
     add.afterCommit(() => {
       noted.add(worker)
-      for (const { id, key } of rows) underWay.set(id, slotOf(key))
+      for (const { id, key } of rows) underWay.set(id, homeOf(key))
     })
     const byId = new Map(rows.map((row) => [row.id, row]))
     return ids.flatMap((id) => byId.get(id) ?? [])
+  }
+
+  /** Calls `use` with a look that refuses keys whose home moved to another node, and then offers them there. */
+  const withoutStrays = <T>(look: Look, use: (ours: Look) => T): T => {
+    const strays: [key: string, at: number][] = []
+    const result = use((key, at) => {
+      if (share.owns(homeOf(key))) return look(key, at)
+      strays.push([key, at])
+      return false
+    })
+    for (const [key, at] of strays) {
+      dueIndex.set(key, null)
+      dueIndex.offer(key, at)
+    }
+    return result
   }
 
   return {
@@ -196,24 +215,27 @@ export function createQueue(
     lease: leaseAll,
     load: async ({ query }, slots) => {
       const times = await query<{ slot: number; key: string; at: number | null }>(dueTimes)
-      for (const { slot, key, at } of times) if (at !== null && slots.has(slot)) dueIndex.offer(key, at)
+      for (const { key, at } of times) if (at !== null && slots.has(homeOf(key))) dueIndex.offer(key, at)
     },
-    dropForeign: () => dueIndex.keep((key) => share.owns(slotOf(key))),
+    dropForeign: () => dueIndex.keep((key) => share.owns(homeOf(key))),
     finished,
     endLeases,
     underWay: () => underWay.size,
     isIdle: (slot) => !underWay.values().some((each) => each === slot),
     methods: (lane, queries, isActive = () => true) => {
       let looked = ''
-      const mayClaim = (key: string) => share.mayClaim(slotOf(key)) && isActive(key)
+      const mayClaim = (key: string) => share.mayClaim(homeOf(key)) && isActive(key)
       return {
         nextDueAt: async (look, now) =>
-          dueIndex.nextAt(
-            mayStart((key, at) => mayClaim(key) && look(key, at)),
-            now,
+          withoutStrays(
+            (key, at) => mayClaim(key) && look(key, at),
+            (ours) => dueIndex.nextAt(mayStart(ours), now),
           ),
         planClaims: async (request) =>
-          dueIndex.plan({ ...request, look: (key, at) => mayClaim(key) && request.look(key, at) }),
+          withoutStrays(
+            (key, at) => mayClaim(key) && request.look(key, at),
+            (look) => dueIndex.plan({ ...request, look }),
+          ),
         putBack: async (plan) => dueIndex.putBack(plan),
         freed: async (blockers) => blockers.forEach(dueIndex.freed),
         release: (claims: readonly HeldClaim[], dueAt) =>

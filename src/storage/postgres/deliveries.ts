@@ -4,6 +4,7 @@ import type { ClaimedDelivery, Deliveries, DeliveryClaimRequest } from '../store
 import { textArray } from './arrays.ts'
 import type { Leased, Queue } from './claims.ts'
 import { readContent } from './contents.ts'
+import type { Destinations } from './destinations.ts'
 import { postgresEngagement } from './engagement.ts'
 import type { Group, MailLane } from './group.ts'
 import { postgresLateRecords } from './late-records.ts'
@@ -33,7 +34,12 @@ const EXPIRED = `select id from delivery_queue where expires_at <= $1 and worker
 export function postgresDeliveries(
   reads: Reads,
   lane: MailLane,
-  inside: { queue: Queue; domains: Mirror<Domain>; offer: (key: string, at: number) => void },
+  inside: {
+    queue: Queue
+    domains: Mirror<Domain>
+    offer: (key: string, at: number) => void
+    destinations: Pick<Destinations, 'note'>
+  },
 ): Deliveries {
   const { queue, domains } = inside
   const record = recordKind(inside.offer, queue.finished)
@@ -58,6 +64,7 @@ export function postgresDeliveries(
     content: (messageId) => readContent(reads, messageId, 'content'),
     record: (each) => lane.write(record, each),
     get: (id) => readDelivery(reads, id),
+    shareLimits: inside.destinations.note,
     ...postgresLateRecords(reads, lane),
     ...postgresEngagement(lane),
     ...postgresUnsubscribables(reads, lane),

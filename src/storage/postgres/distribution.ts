@@ -1,3 +1,4 @@
+import { destinationOf } from '../../model/delivery.ts'
 import { tableOf } from '../../os/records.ts'
 import { createDueIndex, type DueIndex } from '../due-index.ts'
 import { slotOf, slotOfQueue } from '../slots.ts'
@@ -5,6 +6,7 @@ import type { DatabaseAddress } from './address.ts'
 import { createQueue, type Queue, type QueueTable, type Share } from './claims.ts'
 import { createCluster } from './cluster.ts'
 import type { Connection } from './connection.ts'
+import type { Destinations, DomainAndDestination } from './destinations.ts'
 import type { FanOut } from './fan-out.ts'
 import type { MailLane } from './group.ts'
 import type { Node } from './nodes.ts'
@@ -33,6 +35,8 @@ export interface NodeOptions {
   /** The database's clock (ms UTC) at some time of an exchange that took `tookMs` and has just ended: at the start, and
    *  with each beat. */
   onTime?: (time: number, tookMs: number) => void
+  /** Destination of all mail, if there is a smarthost; the same on all nodes. */
+  destinationOfAll?: string | null
 }
 
 const TAKEOVER_MS = 10_000
@@ -66,6 +70,8 @@ export interface Distribution {
   queues: Record<QueueName, Queue>
   /** Tells the other nodes that the settings reached a version, and resolves when they have it. */
   announce(version: number): Promise<void>
+  /** Tells them which domains share the limits of which destinations. */
+  announceDestinations(noted: readonly DomainAndDestination[]): void
   /** Place up to which no node writes further events. */
   passed(): number
   /** How this node hands its work over. */
@@ -95,9 +101,10 @@ export function createDistribution(parts: {
   settings: () => Pick<Writer, 'version' | 'catchUp'>
   lane: () => MailLane
   fanOut: () => Pick<FanOut, 'load'>
+  destinations: () => Destinations
   workers: ReturnType<typeof postgresWorkers>
 }): Distribution {
-  const { address, connect, reads, node, places, options, clock, settings, lane, fanOut, workers } = parts
+  const { address, connect, reads, node, places, options, clock, settings, lane, fanOut, destinations, workers } = parts
   const { takeoverMs = TAKEOVER_MS, isCommand = false, onEnded, onWork, onTime } = options
   const steadyNow = () => performance.now()
   let isDraining = false
@@ -106,13 +113,19 @@ export function createDistribution(parts: {
     owns: (slot) => slots.owns(slot),
     mayClaim: (slot) => !isDraining && slots.owns(slot) && cluster.isSafe(),
   }
-  const routed = (queue: keyof typeof QUEUES) => {
+  const homeOf: Record<QueueName, (key: string) => number> = {
+    ...tableOf(QUEUE_NAMES, (queue) => QUEUES[queue].slotOf),
+    deliveries: (queue) => destinations().homeOf(queue),
+  }
+  const routed = (queue: QueueName) => {
     const index = createDueIndex()
     const elsewhere = (key: string, at: number) => wakeUps.offer(queue, key, at)
-    return routedIndex(index, { slotOf: QUEUES[queue].slotOf, owns: share.owns, elsewhere })
+    return routedIndex(index, { homeOf: homeOf[queue], owns: share.owns, elsewhere })
   }
   const due = tableOf(QUEUE_NAMES, routed)
-  const queues = tableOf(QUEUE_NAMES, (queue) => createQueue(QUEUES[queue], due[queue], share))
+  const queues = tableOf(QUEUE_NAMES, (queue) =>
+    createQueue({ ...QUEUES[queue], homeOf: homeOf[queue] }, due[queue], share),
+  )
   const allQueues = Object.values(queues)
   const slots = createSlotOwner(reads, node.id, {
     isIdle: (slot) => allQueues.every((queue) => queue.isIdle(slot)),
@@ -127,11 +140,19 @@ export function createDistribution(parts: {
   const wakeUps = createWakeUps(
     { address, name: 'postrider wake-ups' },
     {
-      offered: (queue, key, at) => {
-        if (!isQueueName(queue) || !slots.owns(QUEUES[queue].slotOf(key))) return
-        due[queue].offer(key, at)
-        onWork?.(queue)
+      offered: (queue, key, at, isForwarded) => {
+        if (!isQueueName(queue)) return
+        if (slots.owns(homeOf[queue](key))) {
+          due[queue].offer(key, at)
+          onWork?.(queue)
+        } else if (!isForwarded && slots.owns(QUEUES[queue].slotOf(key))) {
+          // The node that offered it did not know its destination.
+          const domain = destinationOf(key)
+          wakeUps.destinations([[domain, destinations().of(domain)]])
+          wakeUps.offer(queue, key, at, true)
+        }
       },
+      destinations: (noted) => destinations().learn(noted),
       changed: (reached) => {
         if (reached > settings().version())
           settings()
@@ -139,10 +160,14 @@ export function createDistribution(parts: {
             .catch(() => {}) // the next beat tries again
       },
       missed: () => {
-        loadSlots(slots.all()).catch(() => {}) // the next look tries again
+        look().catch(() => {}) // the next look tries again
       },
     },
   )
+  const look = async () => {
+    await destinations().load()
+    await loadSlots(slots.all())
+  }
   /** What nodes that ended were working on is due again. */
   const continueEnded = async () => {
     for (const worker of await workers.endedNodes()) {
@@ -175,7 +200,7 @@ export function createDistribution(parts: {
         if (steadyNow() < lookAt && !hasEnded) return
         lookAt = steadyNow() + LOOK_MS
         await continueEnded()
-        await loadSlots(slots.all())
+        await look()
       },
       ended: () => onEnded?.(),
       time: (time, tookMs) => onTime?.(time, tookMs),
@@ -188,6 +213,7 @@ export function createDistribution(parts: {
       wakeUps.changed(version)
       await cluster.settled(version)
     },
+    announceDestinations: wakeUps.destinations,
     passed: cluster.passed,
     hand: {
       over: () => {

@@ -8,6 +8,7 @@ import leases from './migrations/0002_leases.sql' with { type: 'text' }
 import rates from './migrations/0002_rates.sql' with { type: 'text' }
 import nodes from './migrations/0010_nodes.sql' with { type: 'text' }
 import instance from './migrations/0020_instance.sql' with { type: 'text' }
+import destinations from './migrations/0040_destinations.sql' with { type: 'text' }
 
 export interface Migration {
   name: string
@@ -23,6 +24,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0002_rates', sql: rates },
   { name: '0010_nodes', sql: nodes },
   { name: '0020_instance', sql: instance },
+  { name: '0040_destinations', sql: destinations },
 ]
 
 const STEPS = `create table if not exists migrations (

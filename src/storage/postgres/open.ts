@@ -77,6 +77,7 @@ export async function openPostgresStore(options: {
       if (what === 'recent') await mergeSearchIndex(reads)
       if (what !== 'ended') return false
       await parts.large.removeLeft()
+      await parts.destinations.prune(1_000)
       return tidyUp(reads)
     },
     // Every group writes to `lanes`.
@@ -94,8 +95,21 @@ function rolesOf(
   encryption: Encryption,
   { nodeId, open }: { nodeId: number; open: Open },
 ): Omit<Store, 'maintain' | 'checkWritable' | 'close'> {
-  const { reads, lane, writer, mirrors, recorder, usage, large, fanOut, distribution, storageCount, workers, leases } =
-    parts
+  const {
+    reads,
+    lane,
+    writer,
+    mirrors,
+    recorder,
+    usage,
+    large,
+    fanOut,
+    destinations,
+    distribution,
+    storageCount,
+    workers,
+    leases,
+  } = parts
   const { due, queues } = distribution
   const remember = rememberInside
   const inboundQueue = createInboundQueue(mirrors.inboundRoute, due.inboundDeliveries)
@@ -117,6 +131,7 @@ function rolesOf(
       queue: queues.deliveries,
       domains: mirrors.domain,
       offer: due.deliveries.offer,
+      destinations,
     }),
     events: { ...postgresEventWriting(lane, usage), ...postgresEventReading(reads, lane) },
     webhookDeliveries: {

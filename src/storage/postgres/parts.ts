@@ -6,6 +6,7 @@ import { createCollector } from './additions.ts'
 import type { DatabaseAddress } from './address.ts'
 import { type AuditRecorder, createAuditRecorder } from './audit-log.ts'
 import { createLargeContents, type LargeContents } from './contents.ts'
+import { createDestinations, type Destinations } from './destinations.ts'
 import { createDistribution, type Distribution, type NodeOptions } from './distribution.ts'
 import { createEventKinds } from './event-kinds.ts'
 import { createFanOut, type FanOut } from './fan-out.ts'
@@ -35,6 +36,7 @@ export interface Parts {
   usage: Usage
   large: LargeContents
   fanOut: FanOut
+  destinations: Destinations
   distribution: Distribution
   storageCount: StorageCount
   workers: ReturnType<typeof postgresWorkers>
@@ -100,7 +102,14 @@ export async function openParts(options: {
     settings: () => writer,
     lane: () => lane,
     fanOut: () => fanOut,
+    destinations: () => destinations,
     workers,
+  })
+  const destinations = createDestinations({
+    reads,
+    writer,
+    ofAll: options.node.destinationOfAll ?? null,
+    announce: distribution.announceDestinations,
   })
   const { due } = distribution
   const fanOut = createFanOut(mirrors.webhook, due.webhookDeliveries)
@@ -125,6 +134,7 @@ export async function openParts(options: {
   await fanOut.load(reads)
   const storageCount = createStorageCount(connectTo('count'), writer, { organizations: mirrors.organization, usage })
   await large.removeLeft()
+  await destinations.load()
   await distribution.start()
   const leases = createLeases(reads, node.id, () => performance.now())
   if (options.node.isCommand !== true) leases.start()
@@ -137,6 +147,7 @@ export async function openParts(options: {
     usage,
     large,
     fanOut,
+    destinations,
     distribution,
     storageCount,
     workers,

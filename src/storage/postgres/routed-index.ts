@@ -4,15 +4,15 @@ import type { DueIndex } from '../due-index.ts'
 export function routedIndex(
   index: DueIndex,
   {
-    slotOf,
+    homeOf,
     owns,
     elsewhere,
-  }: { slotOf: (key: string) => number; owns: (slot: number) => boolean; elsewhere: (key: string, at: number) => void },
+  }: { homeOf: (key: string) => number; owns: (slot: number) => boolean; elsewhere: (key: string, at: number) => void },
 ): DueIndex {
   return {
     ...index,
     offer: (key, at) => {
-      if (owns(slotOf(key))) index.offer(key, at)
+      if (owns(homeOf(key))) index.offer(key, at)
       else elsewhere(key, at)
     },
   }

@@ -1,11 +1,15 @@
 import { SQL } from 'bun'
 import { isRecord } from '../../os/records.ts'
 import { type ConnectionOptions, driverOptions, withinDeadline } from './connection.ts'
+import type { DomainAndDestination } from './destinations.ts'
 
 /** Wake-ups between nodes, sent after a commit. They may be lost: every node also looks by itself from time to time. */
 export interface WakeUps {
-  /** Keys of a queue have something due; the time is ms UTC. Calls are collected. */
-  offer(queue: string, key: string, at: number): void
+  /** Keys of a queue have something due; the time is ms UTC. `isForwarded`: by a node that got the offer and knows the
+   *  destination better. Calls are collected. */
+  offer(queue: string, key: string, at: number, isForwarded?: boolean): void
+  /** Domains share the limits of these destinations. */
+  destinations(noted: readonly DomainAndDestination[]): void
   /** The settings reached this version. */
   changed(version: number): void
   /** Connects, also again after the connection broke or the server became a standby. */
@@ -14,7 +18,8 @@ export interface WakeUps {
 }
 
 export interface WakeUpListener {
-  offered(queue: string, key: string, at: number): void
+  offered(queue: string, key: string, at: number, isForwarded: boolean): void
+  destinations(noted: readonly DomainAndDestination[]): void
   changed(version: number): void
   /** Wake-ups may have been missed. */
   missed(): void
@@ -32,7 +37,8 @@ const NOTIFY = 'select pg_notify($1, $2)'
 /** Listens and notifies over connections of its own, with `options` as for other connections. Connects with `check`. */
 export function createWakeUps(options: ConnectionOptions, listener: WakeUpListener): WakeUps {
   let line: SQL | null = null
-  let waiting = new Map<string, [queue: string, key: string, at: number]>()
+  let waiting = new Map<string, Offer>()
+  let destinations: DomainAndDestination[] = []
   let version: number | null = null
   let sending: Promise<void> | null = null
   let isClosed = false
@@ -57,9 +63,10 @@ export function createWakeUps(options: ConnectionOptions, listener: WakeUpListen
     return null
   }
   const send = async () => {
-    while (line !== null && (waiting.size > 0 || version !== null)) {
-      const payload = JSON.stringify({ offers: [...waiting.values()], version })
+    while (line !== null && (waiting.size > 0 || destinations.length > 0 || version !== null)) {
+      const payload = JSON.stringify({ offers: [...waiting.values()], destinations, version })
       waiting = new Map()
+      destinations = []
       version = null
       const isShort = Buffer.byteLength(payload) <= PAYLOAD_MAX
       await line.unsafe(NOTIFY, [CHANNEL, isShort ? payload : ASK_AGAIN]).catch(() => {}) // the others look by themselves
@@ -70,10 +77,14 @@ export function createWakeUps(options: ConnectionOptions, listener: WakeUpListen
     sending ??= Promise.resolve().then(send)
   }
   return {
-    offer: (queue, key, at) => {
+    offer: (queue, key, at, isForwarded = false) => {
       const id = `${queue} ${key}`
       const known = waiting.get(id)
-      if (known === undefined || at < known[2]) waiting.set(id, [queue, key, at])
+      if (known === undefined || at < known[2]) waiting.set(id, [queue, key, at, isForwarded])
+      begin()
+    },
+    destinations: (noted) => {
+      destinations.push(...noted)
       begin()
     },
     changed: (to) => {
@@ -114,21 +125,27 @@ function receive(payload: string, listener: WakeUpListener): void {
     listener.missed()
     return
   }
-  for (const [queue, key, at] of content.offers) listener.offered(queue, key, at)
+  listener.destinations(content.destinations)
+  for (const [queue, key, at, isForwarded] of content.offers) listener.offered(queue, key, at, isForwarded)
   if (content.version !== null) listener.changed(content.version)
 }
 
+type Offer = [queue: string, key: string, at: number, isForwarded: boolean]
+
 interface Payload {
-  offers: [queue: string, key: string, at: number][]
+  offers: Offer[]
+  destinations: DomainAndDestination[]
   version: number | null
 }
 
 function parsed(payload: string): Payload | null {
   try {
     const content: unknown = JSON.parse(payload)
-    const isOurs = isRecord(content) && Array.isArray(content.offers) && content.offers.every(Array.isArray)
+    const isOurs = isRecord(content) && isListOfLists(content.offers) && isListOfLists(content.destinations)
     return isOurs ? (content as unknown as Payload) : null
   } catch {
     return null
   }
 }
+
+const isListOfLists = (value: unknown) => Array.isArray(value) && value.every(Array.isArray)

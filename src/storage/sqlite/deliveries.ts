@@ -138,6 +138,8 @@ export function sqliteDeliveries(
       }),
     putBack: async (plan) => dueIndex.putBack(plan),
     freed: async (blockers) => blockers.forEach(dueIndex.freed),
+    // One node handles every queue.
+    shareLimits: async () => {},
     content: async (messageId) => {
       const row = contentOfId.get(messageId)
       return row === undefined ? null : inside.parts.whole('content', row.number, row.first)

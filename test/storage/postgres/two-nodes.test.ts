@@ -2,11 +2,13 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { copyFileSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { destinationOf } from '../../../src/model/delivery.ts'
 import { parseDatabaseUrl } from '../../../src/storage/postgres/address.ts'
 import { connect } from '../../../src/storage/postgres/connection.ts'
 import { openPostgresStore } from '../../../src/storage/postgres/open.ts'
 import { slotOf } from '../../../src/storage/slots.ts'
 import { AlreadyRemembered, type Store } from '../../../src/storage/store.ts'
+import { ANY } from '../../support/claim.ts'
 import { describeWithPostgres, startPostgres, type TestPostgres } from '../../support/postgres.ts'
 import { template } from '../contract-limits.ts'
 import { accept, claim, createRecords, found, ORGANIZATION, type Records, recordOf, START } from '../records.ts'
@@ -71,6 +73,12 @@ describeWithPostgres('two nodes on one database', () => {
     }
     return ids.sort()
   }
+  /** Domains that a store would claim now, which are put back. */
+  const planned = async (store: Store) => {
+    const plan = await store.deliveries.planClaims({ now: START, limit: 100, look: ANY })
+    await store.deliveries.putBack(plan)
+    return plan.map(({ key }) => destinationOf(key))
+  }
   const claimAll = async (store: Store) => (await claim(store)).map(({ message }) => message.id)
 
   test('mail accepted by one node is claimed by the node that handles its destination, once', async () => {
@@ -89,6 +97,44 @@ describeWithPostgres('two nodes on one database', () => {
     expect(claimed[0].length).toBeGreaterThan(5)
     expect(claimed[1].length).toBeGreaterThan(5)
     expect([await claimAll(one), await claimAll(two)]).toEqual([[], []])
+  }, 60_000)
+
+  test('all queues of a destination are at one node, whichever node learned of it', async () => {
+    const one = await open()
+    await found(one, records)
+    const two = await open()
+    await shared()
+    const ids = await acceptTo(one, 40)
+    // Each node notes what it looks up before it claims.
+    const note = async (store: Store) => {
+      const domains = await planned(store)
+      await Promise.all(domains.map((domain) => store.deliveries.shareLimits(domain, 'provider.example')))
+    }
+    await until(async () => {
+      await Promise.all([note(one), note(two)])
+      return sql(`select count(*) from destinations where destination = 'provider.example'`) === '40'
+    })
+    const claimed: [string[], string[]] = [[], []]
+    await until(async () => {
+      claimed[0].push(...(await claimAll(one)))
+      claimed[1].push(...(await claimAll(two)))
+      return claimed.flat().length >= ids.length
+    })
+    expect(claimed.flat().sort()).toEqual(ids)
+    expect(claimed.map(({ length }) => length).sort()).toEqual([0, 40])
+    const [owner, other] = claimed[0].length > 0 ? [one, two] : [two, one]
+    // Also new mail, through the node that does not handle it.
+    const more = await acceptTo(other, 3)
+    await until(async () => (await planned(owner)).length === 3)
+    expect(await planned(other)).toEqual([])
+    await owner.close()
+    stores = stores.filter((store) => store !== owner)
+    await untilQuery('select count(distinct node_id) from slots', '1')
+    // With the claims of the node that ended.
+    await until(async () => (await planned(other)).length === 40)
+    expect((await claimAll(other)).sort()).toEqual([...ids, ...more].sort())
+    expect(await other.deliveries.shareLimits('d0.example', 'd0.example')).toBeUndefined()
+    expect(sql(`select destination from destinations where domain = 'd0.example'`)).toBe('d0.example')
   }, 60_000)
 
   test('a revoked key is unknown to the other node when the answer comes', async () => {
