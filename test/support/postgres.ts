@@ -28,6 +28,8 @@ export interface TestPostgres {
 
 /** Holds a folder for each version, as Debian's packages have it. */
 const PROGRAMS = process.env.POSTGRES_PROGRAMS ?? '/usr/lib/postgresql'
+/** Of psql. */
+const MOST_OUTPUT_BYTES = 2 ** 30
 /** Removed without a trace, and faster than a disk. */
 const MEMORY = '/dev/shm'
 
@@ -108,7 +110,7 @@ async function serve(
     const { status, stdout, stderr } = spawnSync(
       programFile('psql'),
       ['-X', '-q', '-A', '-t', '-v', 'ON_ERROR_STOP=1', '-d', url(database), '-c', statement],
-      { encoding: 'utf8' },
+      { encoding: 'utf8', maxBuffer: MOST_OUTPUT_BYTES },
     )
     if (status !== 0) throw new Error(stderr.trim())
     return stdout.trim()

@@ -16,6 +16,8 @@ export interface QueueTable {
   isDated?: string
   /** Wait after a lost attempt before the row is due again, ms. */
   pauseMs?: string
+  /** The rows name their message. */
+  hasMessages?: boolean
 }
 
 /** A row that is leased. */
@@ -24,6 +26,8 @@ export interface Leased {
   key: string
   /** Number of its attempt, from 1. */
   attempts: number
+  /** Where rows name it. */
+  messageId?: string
 }
 
 /** Identity of a claim as text. */
@@ -73,7 +77,7 @@ export interface Share {
 
 /** A queue's table and due index → Queue. */
 export function createQueue(
-  { table, slotOf, homeOf = slotOf, isDated = 'false', pauseMs = '0' }: QueueTable,
+  { table, slotOf, homeOf = slotOf, isDated = 'false', pauseMs = '0', hasMessages = false }: QueueTable,
   dueIndex: DueIndex,
   share: Share,
 ): Queue {
@@ -103,7 +107,7 @@ export function createQueue(
     from ${asked} order by asked.number`
   const lease = `update ${table} q set worker = $2, attempts = q.attempts + 1, attempted_at = $3::bigint
     from unnest($1::text[]) as chosen (id) where q.id = chosen.id and q.worker is null and q.due_at is not null
-    returning q.id, q.key, q.attempts`
+    returning q.id, q.key, q.attempts${hasMessages ? ', q.message_id as "messageId"' : ''}`
   const release = `update ${table} q set worker = null, attempts = q.attempts - 1, attempted_at = q.recorded_at,
       due_at = $4::bigint
     from unnest($1::text[], $2::text[], $3::int[]) as given (id, worker, attempts)

@@ -23,11 +23,11 @@ import type { Queries } from './transactions.ts'
 import { postgresUnsubscribables } from './unsubscribables.ts'
 
 const DELIVERIES = `select ${DELIVERY_COLUMNS} from deliveries d ${DELIVERY_STATE} where d.id = any($1::text[])`
-const OF_DELIVERIES = 'in (select message_id from deliveries where id = any($1::text[]))'
-const MESSAGES = `select ${MESSAGE_COLUMNS} from messages m where m.id ${OF_DELIVERIES}`
-const CONTENTS = `select c.owner_id as id, c.content from messages m
-  join contents c on c.owner_id = m.id and c.kind = 'content'
-  where m.id ${OF_DELIVERIES} and m.size_bytes <= coalesce($2::bigint, m.size_bytes)`
+const MESSAGES = `select ${MESSAGE_COLUMNS} from messages m
+  where m.id in (select message_id from deliveries where id = any($1::text[]))`
+const WITH_CONTENTS = `select ${MESSAGE_COLUMNS}, c.content from messages m
+  left join contents c on c.owner_id = m.id and c.kind = 'content' and m.size_bytes <= coalesce($2::bigint, m.size_bytes)
+  where m.id = any($1::text[])`
 const EXPIRED = `select id from delivery_queue where expires_at <= $1 and worker is null and due_at <= $1
   order by expires_at limit $2`
 
@@ -92,14 +92,14 @@ async function readClaimed(
   if (rows.length === 0) return []
   const ids = textArray(rows.map(({ id }) => id))
   const limit = contentBytes === undefined || contentBytes === Number.POSITIVE_INFINITY ? null : contentBytes
-  const [deliveries, messages, contents] = await Promise.all([
+  const messageIds = textArray([...new Set(rows.flatMap(({ messageId }) => messageId ?? []))])
+  const [deliveries, messages] = await Promise.all([
     query<DeliveryRow>(DELIVERIES, [ids]),
-    query<MessageRow>(MESSAGES, [ids]),
-    query<{ id: string; content: Uint8Array }>(CONTENTS, [ids, limit]),
+    query<MessageRow & { content: Uint8Array | null }>(WITH_CONTENTS, [messageIds, limit]),
   ])
   const deliveryOf = new Map(deliveries.map((delivery) => [delivery.id, delivery]))
   const messageOf = new Map(messages.map((message) => [message.id, toMessage(message)]))
-  const contentOf = new Map(contents.map(({ id, content }) => [id, new Uint8Array(content)]))
+  const contentOf = new Map(messages.map(({ id, content }) => [id, content === null ? null : new Uint8Array(content)]))
   return rows.map(({ id }): ClaimedDelivery => {
     const delivery = deliveryOf.get(id)
     const message = delivery === undefined ? undefined : messageOf.get(delivery.messageId)

@@ -56,6 +56,7 @@ const QUEUES: Record<QueueName, QueueTable> = {
     isDated: `q.status = 'scheduled'`,
     // After two attempts that ended with their process, a delivery waits 5 s, 20 s, 45 s, so that a message that
     // crashes the process lets the server run in between.
+    hasMessages: true,
     pauseMs: '5000 * greatest(0, q.attempts - q.recorded - 2) * greatest(0, q.attempts - q.recorded - 2)',
   },
   webhookDeliveries: { table: 'webhook_queue', slotOf },
