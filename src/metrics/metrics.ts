@@ -4,12 +4,13 @@ import type { PostResult } from '../net/https/requests.ts'
 import type { MailLog } from '../os/mail-log.ts'
 import { ampleMemory, type Memory } from '../os/memory.ts'
 import { watchStalls } from '../os/stalls.ts'
-import type { Store } from '../storage/store.ts'
+import type { NodeObserver, Store } from '../storage/store.ts'
 import { gaugeCertificates, type ShownCertificate } from './certificates.ts'
 import { type Engines, gaugeEngines } from './engines.ts'
 import { gaugeHealth } from './health.ts'
 import { countMachine } from './machine.ts'
 import { countMail } from './mail.ts'
+import { countGroups, gaugeNodes } from './nodes.ts'
 import { type AskedBy, type MetricsPage, metricsPage } from './page.ts'
 import { countPools, type PoolMetrics } from './pools.ts'
 import { countPosts } from './posts.ts'
@@ -29,8 +30,10 @@ export interface Metrics {
   /** Records the duration of a transaction. */
   committed(ms: number): void
   suppressed(reason: SuppressionReason): void
+  /** Sees what this node writes to PostgreSQL. */
+  nodes: NodeObserver
   /** Registers the gauges of the engines and measures the delay of the main thread. */
-  watch(engines: Engines, store: Pick<Store, 'queues' | 'held'>, health: HealthWatch, now: () => number): void
+  watch(engines: Engines, store: Pick<Store, 'queues' | 'held' | 'nodes'>, health: HealthWatch, now: () => number): void
   /** Registers the expiry times (ms UTC) of TLS certificates, read on each scrape. */
   certificates(shown: () => readonly ShownCertificate[]): void
   /** Empty if no network is allowed. */
@@ -54,6 +57,7 @@ export function createMetrics(options: {
   const pools = countPools(registry)
   const suppressions = registry.counter('postrider_suppressions_total', 'Suppressions added, by reason.', ['reason'])
   const machine = countMachine(registry, { memory: ampleMemory, ...options })
+  const nodes = countGroups(registry)
   let stop = () => {}
   let refresh = async () => {}
   return {
@@ -63,10 +67,14 @@ export function createMetrics(options: {
     pools,
     committed: machine.committed,
     suppressed: (reason) => suppressions([reason]),
+    nodes,
     watch: (engines, store, health, now) => {
       gaugeHealth(registry, health)
       gaugeEngines(registry, engines)
-      refresh = gaugeQueues(registry, store, now).refresh
+      const [queues, nodes] = [gaugeQueues(registry, store, now), gaugeNodes(registry, store, now)]
+      refresh = async () => {
+        await Promise.all([queues.refresh(), nodes.refresh()])
+      }
       if (allowedNetworks.length > 0) stop = watchStalls(machine.late)
     },
     certificates: (shown) => gaugeCertificates(registry, shown),

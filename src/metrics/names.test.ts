@@ -21,7 +21,7 @@ test('names start with our prefix, end with a base unit, and contain the type on
     expect(name).not.toMatch(
       /_(ms|milliseconds|minutes|hours|days|kb|mb|megabytes|kilobytes|percent|ratio_percent)(_|$)/,
     )
-    if (type === 'histogram') expect(name).toMatch(/_(seconds|bytes)$/)
+    if (type === 'histogram' && name !== 'postrider_group_size') expect(name).toMatch(/_(seconds|bytes)$/)
     if (/timestamp/.test(name)) expect(name).toMatch(/_timestamp_seconds$/)
     expect(help).toMatch(/^[A-Z].*\.$/s)
     expect(help).not.toMatch(/\n/)
@@ -35,16 +35,19 @@ const LABELS = [
   'code',
   'door',
   'kind',
+  'lane',
   'listener',
   'method',
   'mode',
   'name',
+  'node',
   'operation',
   'outcome',
   'pool',
   'queue',
   'reason',
   'result',
+  'scope',
   'site',
   'state',
   'status',

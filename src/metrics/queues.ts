@@ -1,4 +1,5 @@
 import type { Store } from '../storage/store.ts'
+import { CLUSTER } from './nodes.ts'
 import type { Registry } from './registry.ts'
 
 /** Gauges of the queues, from the last count. */
@@ -36,20 +37,20 @@ export function gaugeQueues(
   registry.gauges(
     'postrider_queued',
     'Queued work: due, or later (deferred, scheduled or in progress).',
-    ['queue', 'when'],
+    ['queue', 'when', 'scope'],
     () =>
       rows.flatMap(({ queue, due, later }) => [
-        { values: [queue, 'due'], value: due },
-        { values: [queue, 'later'], value: later },
+        { values: [queue, 'due', CLUSTER], value: due },
+        { values: [queue, 'later', CLUSTER], value: later },
       ]),
   )
-  registry.gauges('postrider_oldest_due_seconds', 'Age of the oldest due entry.', ['queue'], () =>
+  registry.gauges('postrider_oldest_due_seconds', 'Age of the oldest due entry.', ['queue', 'scope'], () =>
     rows.map(({ queue, oldestDueAt }) => {
-      return { values: [queue], value: oldestDueAt === null ? 0 : Math.max(0, now() - oldestDueAt) / 1000 }
+      return { values: [queue, CLUSTER], value: oldestDueAt === null ? 0 : Math.max(0, now() - oldestDueAt) / 1000 }
     }),
   )
-  registry.gauges('postrider_held', 'Entries on hold after a restore.', ['queue'], () =>
-    heldRows.map(([queue, value]) => ({ values: [queue], value })),
+  registry.gauges('postrider_held', 'Entries on hold after a restore.', ['queue', 'scope'], () =>
+    heldRows.map(([queue, value]) => ({ values: [queue, CLUSTER], value })),
   )
   return {
     refresh: async () => {

@@ -11,6 +11,7 @@ import { healthOperations } from '../api/routes/health-checks.ts'
 import { inboundOperations } from '../api/routes/inbound.ts'
 import { messageOperations } from '../api/routes/messages.ts'
 import { analyzeOperations } from '../api/routes/messages-analyze.ts'
+import { nodeOperations } from '../api/routes/nodes.ts'
 import { organizationOperations } from '../api/routes/organizations.ts'
 import { qualityOperations } from '../api/routes/quality.ts'
 import { queueOperations } from '../api/routes/queues.ts'
@@ -156,6 +157,7 @@ export function createOperations(
     ...sessionOperations({ store }),
     ...configurationOperations({ settings: deps.settings ?? (() => []), plans: config.plans }),
     ...queueOperations({ store }),
+    ...nodeOperations({ store, now: deps.clock.now }),
   ]
 }
 

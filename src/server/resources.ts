@@ -151,6 +151,7 @@ async function openStoreWithEvents(
         log.error('another node ended this one', { name: nodeName(config) })
         onReplaced()
       },
+      observer: metrics.nodes,
       onWork: (queue) => notifier.notify(WORK[queue]),
       onTime,
     },

@@ -120,7 +120,7 @@ describeWithPostgres('several nodes', () => {
       expect(drained.stdout).toStartWith('mx2.example.com drains. It has handed everything over.')
       expect([await one.ready(), await two.ready()]).toEqual([200, 503])
       expect((await fetch(`${two.base}/healthz`)).status).toBe(200)
-      expect(owners()).toBe(1)
+      await until('the other to own all slots', () => owners() === 1)
       const again = await on(1, 'node', 'drain', 'mx2.example.com', '--json')
       expect(JSON.parse(again.stdout)).toEqual({ name: 'mx2.example.com', changed: false, slots: 0, in_progress: 0 })
       const running = await on(1, 'node', 'forget', 'mx2.example.com')

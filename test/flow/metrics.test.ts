@@ -61,10 +61,10 @@ test('reports what waits, and the age of the oldest', async () => {
   const tomorrow = new Date(server.clock.now() + 86_400_000).toISOString()
   await server.send({ scheduled_at: tomorrow })
   await server.send({ scheduled_at: tomorrow })
-  expect(await value('postrider_queued{queue="delivery",when="later"}')).toBe(2)
-  expect(await value('postrider_queued{queue="delivery",when="due"}')).toBe(0)
-  expect(await value('postrider_oldest_due_seconds{queue="delivery"}')).toBe(0)
-  expect(await value('postrider_queued{queue="webhook_post",when="due"}')).toBe(0)
+  expect(await value('postrider_queued{queue="delivery",when="later",scope="cluster"}')).toBe(2)
+  expect(await value('postrider_queued{queue="delivery",when="due",scope="cluster"}')).toBe(0)
+  expect(await value('postrider_oldest_due_seconds{queue="delivery",scope="cluster"}')).toBe(0)
+  expect(await value('postrider_queued{queue="webhook_post",when="due",scope="cluster"}')).toBe(0)
 })
 
 test('counts suppressions by reason, each once', async () => {
@@ -146,5 +146,5 @@ test('has the time of the last backup, once there is one', async () => {
   expect(await value('postrider_backup_last_success_timestamp_seconds')).toBeUndefined()
   noteBackup(server.dataDir, { madeAt: 1_795_262_400_000, bytes: 1, to: 'somewhere' })
   expect(await value('postrider_backup_last_success_timestamp_seconds')).toBe(1_795_262_400)
-  expect(await value('postrider_held{queue="delivery"}')).toBe(0)
+  expect(await value('postrider_held{queue="delivery",scope="cluster"}')).toBe(0)
 })

@@ -43,6 +43,34 @@ describeWithPostgres('a server on PostgreSQL', () => {
     })
   }, 60_000)
 
+  test('metrics show the nodes, the commits and the database', async () => {
+    await open(await startRemoteMx())
+    const { body: answer } = await server.send()
+    await server.ended(answer.id)
+    const response = await fetch(`http://${server.running().listening.http}/metrics`)
+    const lines = (await response.text()).split('\n')
+    const value = (name: string) =>
+      Number(
+        lines
+          .find((line) => line.startsWith(`${name} `))
+          ?.split(' ')
+          .at(-1),
+      )
+    const ofNode = '{scope="cluster",node="mail.sender.example"}'
+    expect(value(`postrider_node_up${ofNode}`)).toBe(1)
+    expect(value(`postrider_slots${ofNode}`)).toBe(256)
+    expect(value('postrider_takeovers_total')).toBe(0)
+    for (const lane of ['mail', 'settings']) {
+      const groups = value(`postrider_lane_seconds_count{lane="${lane}"}`)
+      expect(groups).toBeGreaterThan(0)
+      expect(value(`postrider_group_size_count{lane="${lane}"}`)).toBe(groups)
+      expect(value(`postrider_group_size_sum{lane="${lane}"}`)).toBeGreaterThanOrEqual(groups)
+    }
+    expect(value('postrider_pg_oldest_transaction_seconds{scope="cluster"}')).toBeGreaterThanOrEqual(0)
+    expect(value('postrider_feed_behind_seconds')).toBeGreaterThanOrEqual(0)
+    expect(value('postrider_queued{queue="delivery",when="due",scope="cluster"}')).toBe(0)
+  }, 60_000)
+
   test('a repeated request gets the same answer, and is sent once', async () => {
     await open(await startRemoteMx())
     const headers = { 'idempotency-key': 'order-17' }

@@ -26,8 +26,10 @@ const BEAT = `update nodes set seen_at = clock_timestamp(), passed = $2::bigint,
 // The node and its lanes at once.
 const END_SILENT = `with silent as (
     update nodes set ended_at = clock_timestamp() where ended_at is null and id <> $1
-      and seen_at <= clock_timestamp() - $2::float8 * interval '1 millisecond' returning id)
-  update lanes set ended_at = clock_timestamp() where ended_at is null and node_id in (select id from silent)`
+      and seen_at <= clock_timestamp() - $2::float8 * interval '1 millisecond' returning id),
+  ended as (
+    update lanes set ended_at = clock_timestamp() where ended_at is null and node_id in (select id from silent))
+  select count(*)::int as count from silent`
 const BEHIND = `select count(*)::int as count from nodes
   where id <> $1 and ended_at is null and configuration_version < $2`
 
@@ -65,6 +67,8 @@ export interface ClusterEvents {
   changed(): Promise<void>
   /** After each beat, with the live nodes that handle mail, and those that hand over. */
   beat(liveNodes: readonly number[], draining: ReadonlySet<number>): Promise<void>
+  /** This node ended others. */
+  tookOver(nodes: number): void
   /** Another node ended this one: it must stop. */
   ended(): void
   /** As NodeOptions.onTime. */
@@ -100,7 +104,10 @@ export function createCluster(options: {
     if (highest !== null) places.saw(highest)
     // Not over this connection: it may wait for a transaction of the silent node.
     // After an outage of the database, every node seems silent to the first that comes back.
-    if (hasSilent && nowMs() - beatingSince >= takeoverMs) await queries.query(END_SILENT, [node.id, takeoverMs])
+    if (hasSilent && nowMs() - beatingSince >= takeoverMs) {
+      const [row] = await queries.query<{ count: number }>(END_SILENT, [node.id, takeoverMs])
+      if (row !== undefined && row.count > 0) events.tookOver(row.count)
+    }
     if (version > configurationVersion()) await events.changed()
     await events.beat(idsIn(live), new Set(idsIn(draining)))
   }

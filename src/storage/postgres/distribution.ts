@@ -2,6 +2,7 @@ import { destinationOf } from '../../model/delivery.ts'
 import { tableOf } from '../../os/records.ts'
 import { createDueIndex, type DueIndex } from '../due-index.ts'
 import { slotOf, slotOfQueue } from '../slots.ts'
+import type { NodeObserver } from '../store.ts'
 import type { DatabaseAddress } from './address.ts'
 import { createQueue, type Queue, type QueueTable, type Share } from './claims.ts'
 import { createCluster } from './cluster.ts'
@@ -30,6 +31,7 @@ export interface NodeOptions {
   takeoverMs?: number
   /** Another node ended this one: the process must stop. */
   onEnded?: () => void
+  observer?: NodeObserver
   /** A queue has something due that another node wrote. */
   onWork?: (queue: QueueName) => void
   /** The database's clock (ms UTC) at some time of an exchange that took `tookMs` and has just ended: at the start, and
@@ -106,7 +108,7 @@ export function createDistribution(parts: {
   workers: ReturnType<typeof postgresWorkers>
 }): Distribution {
   const { address, connect, reads, node, places, options, clock, settings, lane, fanOut, destinations, workers } = parts
-  const { takeoverMs = TAKEOVER_MS, isCommand = false, onEnded, onWork, onTime } = options
+  const { takeoverMs = TAKEOVER_MS, isCommand = false, onEnded, onWork, onTime, observer } = options
   const steadyNow = () => performance.now()
   let isDraining = false
   const share: Share = {
@@ -203,6 +205,7 @@ export function createDistribution(parts: {
         await continueEnded()
         await look()
       },
+      tookOver: (nodes) => observer?.tookOver(nodes),
       ended: () => onEnded?.(),
       time: (time, tookMs) => onTime?.(time, tookMs),
     },

@@ -12,11 +12,12 @@ const SETTINGS = `select current_setting('server_version') as version,
     current_setting('max_connections')::int as "maxConnections",
     pg_size_bytes(current_setting('max_wal_size'))::float8 as "maxWalBytes",
     current_setting('autovacuum') = 'on' as autovacuum`
-const ACTIVITY = `select (select sum(numbackends) from pg_stat_database)::int as connections,
-    (select age(datfrozenxid) from pg_database where datname = current_database())::float8 as "frozenAge",
-    extract(epoch from clock_timestamp() - least(
+const OLDEST = `extract(epoch from clock_timestamp() - least(
       (select min(xact_start) from pg_stat_activity where backend_type = 'client backend' and pid <> pg_backend_pid()),
       (select min(prepared) from pg_prepared_xacts)))::float8 * 1000 as "oldestTransactionMs"`
+const ACTIVITY = `select (select sum(numbackends) from pg_stat_database)::int as connections,
+    (select age(datfrozenxid) from pg_database where datname = current_database())::float8 as "frozenAge", ${OLDEST}`
+const OLDEST_ONLY = `select ${OLDEST}`
 const STANDBYS = `select application_name as name, sync_state in ('sync', 'quorum') as "isSynchronous",
     (extract(epoch from replay_lag) * 1000)::float8 as "lagMs" from pg_stat_replication order by application_name`
 // A server that is not recovering has a current position.
@@ -42,6 +43,12 @@ export async function readFacts(reads: Reads, open: Open, now: () => number): Pr
   ])
   if (settings === undefined || activity === undefined) throw new Error('PostgreSQL shows no settings')
   return { ...settings, ...activity, standbys, replicationSlots, ...clock, keepsSession: session }
+}
+
+/** As Nodes.oldestTransactionMs. */
+export async function oldestTransactionMs(reads: Reads): Promise<number | null> {
+  const [row] = await reads.query<Pick<DatabaseFacts, 'oldestTransactionMs'>>(OLDEST_ONLY)
+  return row?.oldestTransactionMs ?? null
 }
 
 /** By the shortest of some round trips, in the middle of which the database looked at its clock. */

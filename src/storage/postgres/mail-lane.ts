@@ -10,7 +10,7 @@ const GROUP_MAX = 256
 /** A lane's options → its MailLane. `collect` returns empty Additions and what writes them; `settled` resolves when
  *  changes of settings that were begun earlier are decided, null = there are none: a change follows them. */
 export function createMailLane(
-  options: Pick<WriteLaneOptions<unknown, unknown>, 'connect' | 'laneId' | 'patienceMs'> & {
+  options: Pick<WriteLaneOptions<unknown, unknown>, 'connect' | 'laneId' | 'patienceMs' | 'onGroup'> & {
     places: Places
     /** Place up to which no node writes further events. */
     passed: () => number

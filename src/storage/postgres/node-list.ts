@@ -1,6 +1,7 @@
 import type { NodeRecord, Nodes } from '../store.ts'
 import type { Distribution } from './distribution.ts'
-import { readFacts } from './facts.ts'
+import { oldestTransactionMs, readFacts } from './facts.ts'
+import { timeOf } from './places.ts'
 import type { Reads } from './reads.ts'
 import type { Open } from './start.ts'
 
@@ -23,8 +24,9 @@ const LEAVE = 'update nodes set draining_at = clock_timestamp() where id = $1 an
 /** The nodes in the table, and this one. */
 export function postgresNodes(
   reads: Reads,
-  { nodeId, hand, open }: { nodeId: number; hand: Distribution['hand']; open: Open },
+  { nodeId, distribution, open }: { nodeId: number; distribution: Pick<Distribution, 'hand' | 'passed'>; open: Open },
 ): Nodes {
+  const { hand, passed } = distribution
   const { over, whyNotReady } = hand
   const running = async (name: string) => {
     const [row] = await reads.query<{ running: number; draining: number }>(RUNNING, [name])
@@ -49,6 +51,8 @@ export function postgresNodes(
       if ((await running(name)).running > 0) return 'running'
       return (await reads.query(FORGET, [name])).length > 0 ? 'forgotten' : 'unknown'
     },
+    oldestTransactionMs: () => oldestTransactionMs(reads),
+    feedBehindMs: (now) => Math.max(0, now - timeOf(passed())),
     database: (now) => readFacts(reads, open, now),
     leave: async () => {
       over()

@@ -157,7 +157,7 @@ function rolesOf(
       dueIndex: due.inboundDeliveries,
     }),
     workers,
-    nodes: postgresNodes(reads, { nodeId, hand: distribution.hand, open }),
+    nodes: postgresNodes(reads, { nodeId, distribution, open }),
     leases,
     rates: postgresRates(reads, nodeId),
     queues: postgresQueues(reads),

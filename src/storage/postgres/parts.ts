@@ -2,6 +2,7 @@ import type { Plan } from '../../model/organization.ts'
 import type { CommitListener } from '../commit-listener.ts'
 import type { Encryption } from '../encryption.ts'
 import { createMailCounts } from '../mail-counts.ts'
+import type { NodeObserver } from '../store.ts'
 import { createCollector } from './additions.ts'
 import type { DatabaseAddress } from './address.ts'
 import { type AuditRecorder, createAuditRecorder } from './audit-log.ts'
@@ -77,8 +78,20 @@ export async function openParts(options: {
     throw error
   })
   const unplaced = { writtenTo: () => 0 }
-  const transactions = createTransactions({ connect: connectTo('settings'), laneId: settingsLane, ...unplaced })
-  const largeContents = createTransactions({ connect: connectTo('contents'), laneId: contentsLane, ...unplaced })
+  const onGroup = (lane: Parameters<NodeObserver['wroteGroup']>[0]) => (ms: number, changes: number) =>
+    options.node.observer?.wroteGroup(lane, ms, changes)
+  const transactions = createTransactions({
+    connect: connectTo('settings'),
+    laneId: settingsLane,
+    ...unplaced,
+    onGroup: onGroup('settings'),
+  })
+  const largeContents = createTransactions({
+    connect: connectTo('contents'),
+    laneId: contentsLane,
+    ...unplaced,
+    onGroup: onGroup('contents'),
+  })
   const recorder = createAuditRecorder()
   const { accompany } = recorder
   const writer = createWriter(transactions, {
@@ -116,6 +129,7 @@ export async function openParts(options: {
   const lane = createMailLane({
     connect: () => open('mail', INDEXES_ONLY),
     ...mailLane,
+    onGroup: onGroup('mail'),
     passed: distribution.passed,
     settled: writer.settled,
     accompany,

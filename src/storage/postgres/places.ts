@@ -20,6 +20,9 @@ const EPOCH = Date.UTC(2026, 0, 1)
 const PER_LANE = 64
 const LANES = 128
 
+/** A place → its time, ms UTC. */
+export const timeOf = (place: number) => EPOCH + Math.floor(place / (LANES * PER_LANE))
+
 /** Clock in ms UTC, the lane's seat among the live ones (0 to 127), and the highest place known so far → Places. */
 export function createPlaces(now: () => number, seat: number, highest: number): Places {
   if (seat < 0 || seat >= LANES) throw new Error(`no seat ${seat} for a writing lane`)

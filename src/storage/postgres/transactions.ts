@@ -25,7 +25,7 @@ export interface Transactions {
 
 /** A lane's options → its Transactions. */
 export function createTransactions(
-  options: Pick<WriteLaneOptions<Work, unknown>, 'connect' | 'laneId' | 'writtenTo' | 'patienceMs'>,
+  options: Pick<WriteLaneOptions<Work, unknown>, 'connect' | 'laneId' | 'writtenTo' | 'patienceMs' | 'onGroup'>,
 ): Transactions {
   const writer = transactionWriter<Work, unknown>(async (statements, changes) => {
     const results = []

@@ -57,6 +57,8 @@ export interface WriteLaneOptions<Change, Result> {
   most: number
   /** How long a caller waits, ms. */
   patienceMs?: number
+  /** A group was committed after `ms`. */
+  onGroup?: (ms: number, changes: number) => void
   /** What a change follows; null = nothing. */
   after?: (change: Change) => Promise<void> | null
 }
@@ -218,7 +220,8 @@ class Lane<Change, Result> {
 
   /** Writes the changes → their results. Throws LaneEnded if the lane was ended. */
   async #send(connection: Connection, sent: readonly Pending<Change, Result>[]): Promise<Results<Change, Result>> {
-    const { writer, laneId, writtenTo } = this.#options
+    const { writer, laneId, writtenTo, onGroup } = this.#options
+    const sentAt = performance.now()
     for (const pending of sent) pending.isSent = true
     this.#isInDoubt = true
     const fence = { laneId, number: (this.#committed ?? 0) + 1, writtenTo: writtenTo() }
@@ -228,6 +231,7 @@ class Lane<Change, Result> {
     })
     if (results === null) throw this.#end('another node ended this one')
     this.#wasCommitted()
+    onGroup?.(performance.now() - sentAt, sent.length)
     return sent.map((pending, at) => [pending, results[at]!])
   }
 

@@ -31,10 +31,22 @@ export interface Nodes {
   forget(name: string): Promise<'forgotten' | 'running' | 'unknown'>
   /** Facts about PostgreSQL; null with SQLite. `now`: ms UTC. */
   database(now: () => number): Promise<DatabaseFacts | null>
+  /** Age of the oldest transaction in PostgreSQL that its user sees; null = none, and with SQLite. */
+  oldestTransactionMs(): Promise<number | null>
+  /** How far the events that every node has written are behind; null with SQLite. `now`: ms UTC. */
+  feedBehindMs(now: number): number | null
   /** This process claims nothing more; other nodes take what waits. Resolves when the database says so to the others. */
   leave(): Promise<void>
   /** Why requests should go to another node; null if they need not. */
   whyNotReady(): string | null
+}
+
+/** Sees what a node writes to PostgreSQL. No method may throw. */
+export interface NodeObserver {
+  /** A group of changes was committed after `ms`. */
+  wroteGroup(lane: 'mail' | 'settings' | 'contents', ms: number, changes: number): void
+  /** This node ended others that were silent. */
+  tookOver(nodes: number): void
 }
 
 /** Facts about the PostgreSQL server of an installation. */

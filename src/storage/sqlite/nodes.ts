@@ -6,6 +6,8 @@ export const SQLITE_NODES: Nodes = {
   drain: async () => 'unknown',
   forget: async () => 'unknown',
   database: async () => null,
+  oldestTransactionMs: async () => null,
+  feedBehindMs: () => null,
   leave: async () => {},
   whyNotReady: () => null,
 }

@@ -50,8 +50,15 @@ describeWithPostgres('two nodes on one database', () => {
     folders.push(made)
     return made
   }
+  let tookOver = 0
+  const observer = {
+    wroteGroup: () => {},
+    tookOver: (nodes: number) => {
+      tookOver += nodes
+    },
+  }
   const open = async (takeoverMs = TAKEOVER_MS): Promise<Store> => {
-    const node = { name: `n${stores.length}`, takeoverMs }
+    const node = { name: `n${stores.length}`, takeoverMs, observer }
     const store = await openPostgresStore({ url, dataDir: folder(), now: START, clock: () => START, node })
     stores.push(store)
     return store
@@ -311,11 +318,13 @@ describeWithPostgres('two nodes on one database', () => {
     await until(async () => mine.push(...(await claimAll(one))) + child.lines.length >= ids.length + 1)
     const theirs = child.lines.slice(1)
     expect(theirs.length).toBeGreaterThan(5)
+    tookOver = 0
     child.kill('SIGKILL')
     const killedAt = performance.now()
     const again: string[] = []
     await until(async () => again.push(...(await claimAll(one))) >= theirs.length)
     expect(again.sort()).toEqual(theirs.sort())
+    expect(tookOver).toBe(1)
     expect(performance.now() - killedAt).toBeGreaterThan(0.8 * TAKEOVER_MS)
     expect(sql('select count(distinct node_id) from slots')).toBe('1')
   }, 60_000)

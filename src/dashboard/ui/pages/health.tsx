@@ -7,6 +7,7 @@ import { href } from '../kit/router.ts'
 import { session } from '../kit/state.ts'
 import { Chip, type Tone } from '../kit/status.tsx'
 import { toast, toastError } from '../kit/toast.tsx'
+import { Nodes } from './health-nodes.tsx'
 
 /** Results and advice of the last health checks, which are those of `postrider doctor`. */
 export default function HealthPage() {
@@ -44,6 +45,7 @@ export default function HealthPage() {
       {found?.checks.length > 0 && <Summary checks={found.checks} />}
       {found && groupsOf(found.checks).map(([name, checks]) => <Group key={name} name={name} checks={checks} />)}
       <Queues />
+      <Nodes />
       <section class="card stack">
         <h2>This server</h2>
         <Facts
