@@ -30,24 +30,27 @@ export interface OpenedBackend {
 /** Any time: the stores read no clock. */
 const OPENED_AT = Date.UTC(2026, 10, 21)
 
+/** A store with a data directory of its own. */
+async function inFolder(open: (dataDir: string) => Promise<Store>): Promise<OpenedBackend> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'postrider-store-'))
+  let store = await open(dataDir)
+  return {
+    store,
+    reopen: async () => {
+      await store.close()
+      store = await open(dataDir)
+      return store
+    },
+    remove: async () => {
+      await store.close()
+      rmSync(dataDir, { recursive: true })
+    },
+  }
+}
+
 const sqliteInFolder: Backend = {
   name: 'sqlite in a folder',
-  open: async (plan) => {
-    const dataDir = mkdtempSync(join(tmpdir(), 'postrider-store-'))
-    let store = await openStore({ dataDir, now: OPENED_AT, plans: () => plan })
-    return {
-      store,
-      reopen: async () => {
-        await store.close()
-        store = await openStore({ dataDir, now: OPENED_AT, plans: () => plan })
-        return store
-      },
-      remove: async () => {
-        await store.close()
-        rmSync(dataDir, { recursive: true })
-      },
-    }
-  },
+  open: (plan) => inFolder((dataDir) => openStore({ dataDir, now: OPENED_AT, plans: () => plan })),
 }
 
 const sqliteInMemory: Backend = {
@@ -67,21 +70,9 @@ export function objectsBackend(): Backend {
     open: async (plan) => {
       server ??= startS3()
       const objects = s3Objects({ ...(await server).place, prefix: `${++prefixes}/` })
-      const dataDir = mkdtempSync(join(tmpdir(), 'postrider-store-'))
-      const open = async () => withObjects(await openStore({ dataDir, now: OPENED_AT, plans: () => plan }), objects, 1)
-      let store = await open()
-      return {
-        store,
-        reopen: async () => {
-          await store.close()
-          store = await open()
-          return store
-        },
-        remove: async () => {
-          await store.close()
-          rmSync(dataDir, { recursive: true })
-        },
-      }
+      return inFolder(async (dataDir) =>
+        withObjects(await openStore({ dataDir, now: OPENED_AT, plans: () => plan }), objects, 1),
+      )
     },
     stop: async () => {
       await (await server)?.remove()
@@ -98,21 +89,7 @@ export function postgresBackend(): Backend {
     open: async (plan) => {
       server ??= startPostgres()
       const url = await (await server).createDatabase(`store${++databases}`)
-      const dataDir = mkdtempSync(join(tmpdir(), 'postrider-store-'))
-      const open = () => openPostgresStore({ url, dataDir, now: OPENED_AT, plans: () => plan })
-      let store = await open()
-      return {
-        store,
-        reopen: async () => {
-          await store.close()
-          store = await open()
-          return store
-        },
-        remove: async () => {
-          await store.close()
-          rmSync(dataDir, { recursive: true })
-        },
-      }
+      return inFolder((dataDir) => openPostgresStore({ url, dataDir, now: OPENED_AT, plans: () => plan }))
     },
     stop: async () => {
       await (await server)?.stop()

@@ -20,6 +20,21 @@ import {
 const VOLUME = { organizationId: ORGANIZATION, month: '2026-11' }
 
 export function messagePromises(holds: Holds): void {
+  holds('which of some IDs messages and inbound messages have is known', async (store, records) => {
+    await found(store, records)
+    const { message } = await accept(store, records.accepted())
+    const route = records.inboundRoute()
+    await store.inboundRoutes.create(route, 'secret')
+    const mail = records.acceptedInbound([route, route])
+    await store.inbound.accept(mail)
+    const inboundIds = mail.taken.map(({ message: { id } }) => id)
+    const asked = ['msg_none', message.id, ...inboundIds]
+    expect(await store.messages.existing(asked)).toEqual(new Set([message.id]))
+    expect(await store.inbound.existing(asked)).toEqual(new Set(inboundIds))
+    expect(await store.messages.existing([])).toEqual(new Set())
+    expect(await store.inbound.existing([])).toEqual(new Set())
+  })
+
   holds('a message reads as it was accepted', async (store, records) => {
     await found(store, records)
     const accepted = records.accepted({
