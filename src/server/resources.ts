@@ -153,6 +153,7 @@ async function openStoreWithEvents(
       },
       observer: metrics.nodes,
       onWork: (queue) => notifier.notify(WORK[queue]),
+      onEvents: (organizationId) => notifier.notify(`events of ${organizationId}`),
       onTime,
     },
   })

@@ -29,6 +29,8 @@ const MAX_BATCH = 500
  *  fault. The response of a batch is stored for a day, so it must not be much larger than usual. */
 const MAX_MESSAGE_FAULTS = 100
 const MAX_BATCH_FAULTS = 500
+/** Interval of looks at a message that a request waits for. */
+const LOOK_MS = 250
 /** Messages to validate per turn of the event loop. Takes some milliseconds at 50 kB each. */
 const CHECKED_A_TURN = 10
 const EXAMPLE = {
@@ -117,7 +119,7 @@ export function sendOperations({ store, clock, submission, wait, waiting = creat
   })
 
   /** Resolves with the message and its recipients when all are final, after `waitMs`, or when `signal` is aborted.
-   *  Checks again after each notification. Each time it subscribes before it reads the store, so that it misses
+   *  Checks again after each notification and every LOOK_MS. Each time it subscribes before it reads the store, so that it misses
    *  none. */
   async function untilOver(accepted: Accepted, waitMs: number, signal: AbortSignal): Promise<Accepted> {
     const { message } = accepted
@@ -127,7 +129,8 @@ export function sendOperations({ store, clock, submission, wait, waiting = creat
     )
     for (;;) {
       const leftMs = endsAt - clock.steady.now()
-      const outcome = leftMs > 0 ? wait(`message ${message.id}`, leftMs) : null
+      // Another node may deliver it.
+      const outcome = leftMs > 0 ? wait(`message ${message.id}`, Math.min(leftMs, LOOK_MS)) : null
       const recipients = await store.messages.deliveries(message.id)
       const status = messageStatus(recipients.map((recipient) => recipient.status))
       const present = { message: { ...message, status }, recipients }

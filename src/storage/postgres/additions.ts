@@ -139,6 +139,8 @@ export function createCollector(inside: {
   searchRanges: SearchRanges
   eventKinds: EventKinds
   commitListener: CommitListener | undefined
+  /** Events of an organization were committed, the last one at this place. */
+  happened: (organizationId: string, place: number) => void
 }): (statements: Statements) => Collected {
   const { places, counts, usage } = inside
   const senderAddressOf = createSenderAddress()
@@ -248,6 +250,8 @@ export function createCollector(inside: {
         if (nextAttemptAt !== null) inside.dueIndex.offer(queue, nextAttemptAt)
       }
       for (const work of following) work()
+      const reached = new Map(events.map(({ organizationId, place }) => [organizationId, place]))
+      for (const [organizationId, place] of reached) inside.happened(organizationId, place)
       report(inside.commitListener, { ms: performance.now() - beganAt, suppressed, events })
       searchRanges.committed()
       eventKinds.committed()

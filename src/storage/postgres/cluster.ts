@@ -6,18 +6,23 @@ import type { Queries } from './transactions.ts'
 
 /** Interval of beats. */
 const BEAT_MS = 250
+/** Interval while some node follows events: it sees them once every node has said that it writes none before. */
+const FOLLOWED_MS = 50
+/** How long a node counts as following after it read events. */
+const FOLLOWS_MS = 5_000
 /** Beats further apart were interrupted. */
 const GAP_MS = 2_000
 /** A node that had no beat for this part of the takeover time claims nothing more: others may end it soon. */
 const SAFE_PART = 0.8
 
 const BEAT = `update nodes set seen_at = clock_timestamp(), passed = $2::bigint, configuration_version = $3::bigint,
-    under_way = $5
+    under_way = $5, follows = $6
   where id = $1 and ended_at is null
   returning (select version from configuration)::float8 as version,
     extract(epoch from clock_timestamp())::float8 * 1000 as time,
     (select min(passed) from nodes o where o.id <> $1 and o.ended_at is null)::float8 as passed,
     (select max(passed) from nodes o where o.id <> $1)::float8 as highest,
+    exists (select 1 from nodes o where o.id <> $1 and o.ended_at is null and o.follows) as "isFollowed",
     (select string_agg(id::text, ' ' order by id) from nodes o where o.ended_at is null
       and o.handles_mail and (o.id = $1 or o.seen_at > clock_timestamp() - $4::float8 * interval '1 millisecond')) as live,
     (select string_agg(id::text, ' ') from nodes o where o.ended_at is null and o.draining_at is not null) as draining,
@@ -39,6 +44,8 @@ interface Beat {
   time: number
   passed: number | null
   highest: number | null
+  /** Another node follows events. */
+  isFollowed: boolean
   /** IDs, separated by spaces; null = none handles mail. */
   live: string | null
   /** The same of the nodes that hand over. */
@@ -56,6 +63,11 @@ export interface Cluster {
   silentMs(): number
   /** Place up to which no node writes further events. */
   passed(): number
+  /** This node reads events as they happen: beats come more often for a while, also at the other nodes. */
+  follow(): void
+  /** Whether this node, or another one, follows events. */
+  follows(): boolean
+  isFollowed(): boolean
   /** Resolves when every other live node has the settings up to this version in memory. A node that does not get there
    *  is ended after the takeover time. */
   settled(version: number): Promise<void>
@@ -69,6 +81,8 @@ export interface ClusterEvents {
   beat(liveNodes: readonly number[], draining: ReadonlySet<number>): Promise<void>
   /** This node ended others. */
   tookOver(nodes: number): void
+  /** There may be more events up to `passed`. */
+  passed(): void
   /** Another node ended this one: it must stop. */
   ended(): void
   /** As NodeOptions.onTime. */
@@ -92,16 +106,19 @@ export function createCluster(options: {
   const { connect, queries, node, places, takeoverMs, nowMs, configurationVersion, underWay, events } = options
   let connection: Connection | null = null
   let othersPassed: number | null = null
+  let followsUntil = Number.NEGATIVE_INFINITY
+  let isFollowed = false
   let beatAt = nowMs()
+  let learnedAt = Number.NEGATIVE_INFINITY
   /** Begin of the present row of beats without a gap. */
   let beatingSince = nowMs()
   let timer: ReturnType<typeof setTimeout> | undefined
   let isClosed = false
   let beating: Promise<void> = Promise.resolve()
 
-  const learn = async ({ version, passed, highest, live, draining, hasSilent }: Beat) => {
-    othersPassed = passed
-    if (highest !== null) places.saw(highest)
+  const follows = () => nowMs() < followsUntil
+  const learn = async ({ version, live, draining, hasSilent }: Beat) => {
+    learnedAt = nowMs()
     // Not over this connection: it may wait for a transaction of the silent node.
     // After an outage of the database, every node seems silent to the first that comes back.
     if (hasSilent && nowMs() - beatingSince >= takeoverMs) {
@@ -114,7 +131,7 @@ export function createCluster(options: {
   const beat = async (): Promise<Beat | null> => {
     const sentAt = nowMs()
     connection ??= await connect()
-    const values = [node.id, places.passed(), configurationVersion(), takeoverMs, underWay()]
+    const values = [node.id, places.passed(), configurationVersion(), takeoverMs, underWay(), follows()]
     const [answer] = await connection.query<Beat>(BEAT, values, takeoverMs).catch((error) => {
       if (error instanceof NoAnswer) connection = null
       throw error
@@ -127,26 +144,31 @@ export function createCluster(options: {
     events.time(answer.time, nowMs() - sentAt)
     if (nowMs() - beatAt > GAP_MS) beatingSince = nowMs()
     beatAt = sentAt
+    othersPassed = answer.passed
+    isFollowed = answer.isFollowed
+    if (answer.highest !== null) places.saw(answer.highest)
+    events.passed()
     return answer
   }
   /** Beats do not wait for what follows from them: it reads queues, and waits for transactions of silent nodes. */
   let learning: Promise<void> | null = null
   const learnAside = (answer: Beat | null) => {
-    if (answer === null || learning !== null) return
+    if (answer === null || learning !== null || nowMs() - learnedAt < BEAT_MS - FOLLOWED_MS) return
     learning = learn(answer)
       .catch(() => {})
       .then(() => {
         learning = null
       })
   }
+  const beatOnce = () => {
+    timer = undefined
+    // The next beat tries again.
+    beating = beat()
+      .then(learnAside, () => {})
+      .then(loop)
+  }
   const loop = () => {
-    timer = setTimeout(() => {
-      // The next beat tries again.
-      beating = beat()
-        .then(learnAside, () => {})
-        .then(loop)
-    }, BEAT_MS)
-    if (isClosed) clearTimeout(timer)
+    if (!isClosed) timer = setTimeout(beatOnce, follows() || isFollowed ? FOLLOWED_MS : BEAT_MS)
   }
 
   return {
@@ -158,6 +180,15 @@ export function createCluster(options: {
     silentMs: () => nowMs() - beatAt,
     isSafe: () => nowMs() - beatAt < SAFE_PART * takeoverMs,
     passed: () => (othersPassed === null ? places.passed() : Math.min(places.passed(), othersPassed)),
+    follow: () => {
+      const isFirst = !follows()
+      followsUntil = nowMs() + FOLLOWS_MS
+      if (!isFirst || timer === undefined || isClosed) return
+      clearTimeout(timer)
+      beatOnce()
+    },
+    follows,
+    isFollowed: () => isFollowed,
     settled: async (version) => {
       for (const until = nowMs() + 2 * takeoverMs; nowMs() < until; ) {
         const [row] = await queries.query<{ count: number }>(BEHIND, [node.id, version])

@@ -34,6 +34,8 @@ export interface NodeOptions {
   observer?: NodeObserver
   /** A queue has something due that another node wrote. */
   onWork?: (queue: QueueName) => void
+  /** Followers can read further events of the organization. */
+  onEvents?: (organizationId: string) => void
   /** The database's clock (ms UTC) at some time of an exchange that took `tookMs` and has just ended: at the start, and
    *  with each beat. */
   onTime?: (time: number, tookMs: number) => void
@@ -77,6 +79,10 @@ export interface Distribution {
   announceDestinations(noted: readonly DomainAndDestination[]): void
   /** Place up to which no node writes further events. */
   passed(): number
+  /** Call it when events are read as they happen. */
+  follow(): void
+  /** Events of an organization were committed, the last one at this place. */
+  happened(organizationId: string, place: number): void
   /** How this node hands its work over. */
   hand: {
     /** Claims nothing more. */
@@ -108,7 +114,7 @@ export function createDistribution(parts: {
   workers: ReturnType<typeof postgresWorkers>
 }): Distribution {
   const { address, connect, reads, node, places, options, clock, settings, lane, fanOut, destinations, workers } = parts
-  const { takeoverMs = TAKEOVER_MS, isCommand = false, onEnded, onWork, onTime, observer } = options
+  const { takeoverMs = TAKEOVER_MS, isCommand = false, onEnded, onWork, onEvents, onTime, observer } = options
   const steadyNow = () => performance.now()
   let isDraining = false
   const share: Share = {
@@ -156,6 +162,7 @@ export function createDistribution(parts: {
         }
       },
       destinations: (noted) => destinations().learn(noted),
+      happened: (organizationId, place) => awaitPlace(organizationId, place),
       changed: (reached) => {
         if (reached > settings().version())
           settings()
@@ -170,6 +177,21 @@ export function createDistribution(parts: {
   const look = async () => {
     await destinations().load()
     await loadSlots(slots.all())
+  }
+  /** Organizations with events that followers cannot see yet, and the place of the last one. */
+  const unseen = new Map<string, number>()
+  const awaitPlace = (organizationId: string, place: number) => {
+    if (!cluster.follows()) return
+    unseen.set(organizationId, Math.max(place, unseen.get(organizationId) ?? 0))
+    showPassed()
+  }
+  const showPassed = () => {
+    const passed = cluster.passed()
+    for (const [organizationId, place] of unseen) {
+      if (place > passed) continue
+      unseen.delete(organizationId)
+      onEvents?.(organizationId)
+    }
   }
   /** What nodes that ended were working on is due again. */
   const continueEnded = async () => {
@@ -206,6 +228,9 @@ export function createDistribution(parts: {
         await look()
       },
       tookOver: (nodes) => observer?.tookOver(nodes),
+      passed: () => {
+        if (unseen.size > 0) showPassed()
+      },
       ended: () => onEnded?.(),
       time: (time, tookMs) => onTime?.(time, tookMs),
     },
@@ -219,6 +244,11 @@ export function createDistribution(parts: {
     },
     announceDestinations: wakeUps.destinations,
     passed: cluster.passed,
+    follow: cluster.follow,
+    happened: (organizationId, place) => {
+      awaitPlace(organizationId, place)
+      if (cluster.isFollowed()) wakeUps.happened(organizationId, place)
+    },
     hand: {
       over: () => {
         isDraining = true

@@ -1,7 +1,6 @@
 import type { Event } from '../../model/event.ts'
 import { SLACK_MS, toPage } from '../page.ts'
 import type { EventFilter, Events, Followed } from '../store.ts'
-import type { MailLane } from './group.ts'
 import { named } from './named.ts'
 import type { Reads } from './reads.ts'
 
@@ -75,8 +74,19 @@ type PlacedEvent = Followed['events'][number]
 /** Above every place. */
 const END = Number.MAX_SAFE_INTEGER
 
+/** How far events can be read as they happen. */
+export interface Feed {
+  /** Highest place up to which no further event will be written. */
+  passed(): number
+  /** Call it at each such read. */
+  follow(): void
+}
+
 /** Lists of events, in the order of their places. Every filter has its index, so that no other events are read. */
-export function postgresEventReading(reads: Reads, lane: MailLane): Omit<Events, 'append' | 'appendSample'> {
+export function postgresEventReading(
+  reads: Reads,
+  { passed, follow: reading }: Feed,
+): Omit<Events, 'append' | 'appendSample'> {
   const placeOf = async (statement: string, id: string) =>
     (await reads.query<{ place: number }>(statement, [id]))[0]?.place
   const query = (filter: EventFilter, order: Order, range: { low: number; high: number; limit: number }) =>
@@ -89,17 +99,19 @@ export function postgresEventReading(reads: Reads, lane: MailLane): Omit<Events,
       return toPage(await query(filter, 'desc', { low: 0, high, limit: page.limit + 1 }), page, toEvent)
     },
     feed: async (filter, after, limit) => {
-      const upTo = lane.passed()
+      reading()
+      const upTo = passed()
       const seen = after === null ? 0 : await placeOf(PLACE, after)
       if (seen === undefined) return null
       const rows = await query(filter, 'asc', { low: seen + 1, high: upTo + 1, limit: limit + 1 })
       return toPage(rows, { limit, after }, toEvent)
     },
     follow: async (filter, behind, limit) => {
-      const passed = lane.passed()
-      const events = await query(filter, 'asc', { low: behind + 1, high: passed + 1, limit })
+      reading()
+      const upTo = passed()
+      const events = await query(filter, 'asc', { low: behind + 1, high: upTo + 1, limit })
       const isWhole = events.length < limit
-      return { events, upTo: isWhole ? Math.max(behind, passed) : (events.at(-1)?.place ?? behind) }
+      return { events, upTo: isWhole ? Math.max(behind, upTo) : (events.at(-1)?.place ?? behind) }
     },
     place: async (id) => (await placeOf(PLACE, id)) ?? null,
     newest: async (organizationId) =>

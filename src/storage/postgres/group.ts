@@ -52,8 +52,6 @@ export interface MailLane {
   write<Change, Result>(kind: Kind<Change, Result>, change: Change): Promise<Result>
   /** The same for a change that is performed alone, before those of other kinds and in the order of the calls. */
   perform<Result>(work: (group: Group) => Promise<Result>): Promise<Result>
-  /** Highest place up to which no further event will be written. */
-  passed(): number
   /** Resolves when every change that was begun before is decided; null if there is none. */
   settled(): Promise<void> | null
   /** Writes what waits, then closes the connection. */

@@ -12,14 +12,12 @@ const GROUP_MAX = 256
 export function createMailLane(
   options: Pick<WriteLaneOptions<unknown, unknown>, 'connect' | 'laneId' | 'patienceMs' | 'onGroup'> & {
     places: Places
-    /** Place up to which no node writes further events. */
-    passed: () => number
     settled: () => Promise<void> | null
     accompany: Accompany
     collect: (statements: Statements) => Collected
   },
 ): MailLane {
-  const { places, passed, settled, accompany, collect, ...rest } = options
+  const { places, settled, accompany, collect, ...rest } = options
   /** What follows the commit of the last group. */
   let follow: () => void = () => {}
   const writer = transactionWriter<Change, unknown>(async (statements, changes) => {
@@ -77,7 +75,6 @@ export function createMailLane(
       }
       return write({ kind: ALONE, change })
     },
-    passed,
     settled: () => (underWay.size === 0 ? null : Promise.allSettled(underWay).then(() => {})),
     close: () => lane.close(),
   }

@@ -4,6 +4,7 @@ import type { Connection } from './connection.ts'
 import start from './migrations/0001_start.sql' with { type: 'text' }
 import collision from './migrations/0002_collision.sql' with { type: 'text' }
 import folding from './migrations/0002_folding.sql' with { type: 'text' }
+import follows from './migrations/0002_follows.sql' with { type: 'text' }
 import leases from './migrations/0002_leases.sql' with { type: 'text' }
 import rates from './migrations/0002_rates.sql' with { type: 'text' }
 import nodes from './migrations/0010_nodes.sql' with { type: 'text' }
@@ -22,6 +23,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0002_leases', sql: leases },
   { name: '0002_folding', sql: folding },
   { name: '0002_rates', sql: rates },
+  { name: '0002_follows', sql: follows },
   { name: '0010_nodes', sql: nodes },
   { name: '0020_instance', sql: instance },
   { name: '0040_destinations', sql: destinations },

@@ -133,7 +133,7 @@ function rolesOf(
       offer: due.deliveries.offer,
       destinations,
     }),
-    events: { ...postgresEventWriting(lane, usage), ...postgresEventReading(reads, lane) },
+    events: { ...postgresEventWriting(lane, usage), ...postgresEventReading(reads, distribution) },
     webhookDeliveries: {
       ...postgresWebhookDeliveries(reads, lane, {
         writer,

@@ -130,7 +130,6 @@ export async function openParts(options: {
     connect: () => open('mail', INDEXES_ONLY),
     ...mailLane,
     onGroup: onGroup('mail'),
-    passed: distribution.passed,
     settled: writer.settled,
     accompany,
     collect: createCollector({
@@ -142,6 +141,7 @@ export async function openParts(options: {
       searchRanges: createSearchRanges(),
       eventKinds: createEventKinds(),
       commitListener,
+      happened: distribution.happened,
     }),
   })
   const large = createLargeContents(largeContents)

@@ -10,6 +10,8 @@ export interface WakeUps {
   offer(queue: string, key: string, at: number, isForwarded?: boolean): void
   /** Domains share the limits of these destinations. */
   destinations(noted: readonly DomainAndDestination[]): void
+  /** Events of an organization were written, the last one at this place. Calls are collected. */
+  happened(organizationId: string, place: number): void
   /** The settings reached this version. */
   changed(version: number): void
   /** Connects, also again after the connection broke or the server became a standby. */
@@ -20,6 +22,7 @@ export interface WakeUps {
 export interface WakeUpListener {
   offered(queue: string, key: string, at: number, isForwarded: boolean): void
   destinations(noted: readonly DomainAndDestination[]): void
+  happened(organizationId: string, place: number): void
   changed(version: number): void
   /** Wake-ups may have been missed. */
   missed(): void
@@ -39,6 +42,7 @@ export function createWakeUps(options: ConnectionOptions, listener: WakeUpListen
   let line: SQL | null = null
   let waiting = new Map<string, Offer>()
   let destinations: DomainAndDestination[] = []
+  let events = new Map<string, number>()
   let version: number | null = null
   let sending: Promise<void> | null = null
   let isClosed = false
@@ -63,13 +67,13 @@ export function createWakeUps(options: ConnectionOptions, listener: WakeUpListen
     return null
   }
   const send = async () => {
-    while (line !== null && (waiting.size > 0 || destinations.length > 0 || version !== null)) {
-      const payload = JSON.stringify({ offers: [...waiting.values()], destinations, version })
+    while (line !== null && (waiting.size > 0 || destinations.length > 0 || events.size > 0 || version !== null)) {
+      const payload = payloadOf({ offers: [...waiting.values()], destinations, events: [...events], version })
       waiting = new Map()
       destinations = []
+      events = new Map()
       version = null
-      const isShort = Buffer.byteLength(payload) <= PAYLOAD_MAX
-      await line.unsafe(NOTIFY, [CHANNEL, isShort ? payload : ASK_AGAIN]).catch(() => {}) // the others look by themselves
+      await line.unsafe(NOTIFY, [CHANNEL, payload]).catch(() => {}) // the others look by themselves
     }
     sending = null
   }
@@ -85,6 +89,10 @@ export function createWakeUps(options: ConnectionOptions, listener: WakeUpListen
     },
     destinations: (noted) => {
       destinations.push(...noted)
+      begin()
+    },
+    happened: (organizationId, place) => {
+      events.set(organizationId, Math.max(place, events.get(organizationId) ?? 0))
       begin()
     },
     changed: (to) => {
@@ -127,7 +135,14 @@ function receive(payload: string, listener: WakeUpListener): void {
   }
   listener.destinations(content.destinations)
   for (const [queue, key, at, isForwarded] of content.offers) listener.offered(queue, key, at, isForwarded)
+  for (const [organizationId, place] of content.events) listener.happened(organizationId, place)
   if (content.version !== null) listener.changed(content.version)
+}
+
+/** Content → a text that is short enough. Followers of events look by themselves each second. */
+function payloadOf(content: Payload): string {
+  const texts = [JSON.stringify(content), JSON.stringify({ ...content, events: [] }), ASK_AGAIN]
+  return texts.find((text) => Buffer.byteLength(text) <= PAYLOAD_MAX) ?? ASK_AGAIN
 }
 
 type Offer = [queue: string, key: string, at: number, isForwarded: boolean]
@@ -135,17 +150,19 @@ type Offer = [queue: string, key: string, at: number, isForwarded: boolean]
 interface Payload {
   offers: Offer[]
   destinations: DomainAndDestination[]
+  events: [organizationId: string, place: number][]
   version: number | null
 }
+
+const isListOfLists = (value: unknown) => Array.isArray(value) && value.every(Array.isArray)
 
 function parsed(payload: string): Payload | null {
   try {
     const content: unknown = JSON.parse(payload)
-    const isOurs = isRecord(content) && isListOfLists(content.offers) && isListOfLists(content.destinations)
+    const { offers, destinations, events } = isRecord(content) ? content : {}
+    const isOurs = [offers, destinations, events].every(isListOfLists)
     return isOurs ? (content as unknown as Payload) : null
   } catch {
     return null
   }
 }
-
-const isListOfLists = (value: unknown) => Array.isArray(value) && value.every(Array.isArray)

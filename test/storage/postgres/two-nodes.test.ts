@@ -2,13 +2,17 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { copyFileSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { createEventStream } from '../../../src/event-stream/event-stream.ts'
 import { destinationOf } from '../../../src/model/delivery.ts'
+import { createNotifier } from '../../../src/os/notifier.ts'
 import { parseDatabaseUrl } from '../../../src/storage/postgres/address.ts'
 import { connect } from '../../../src/storage/postgres/connection.ts'
+import type { NodeOptions } from '../../../src/storage/postgres/distribution.ts'
 import { openPostgresStore } from '../../../src/storage/postgres/open.ts'
 import { slotOf } from '../../../src/storage/slots.ts'
 import { AlreadyRemembered, type Store } from '../../../src/storage/store.ts'
 import { ANY } from '../../support/claim.ts'
+import { createFakeClock } from '../../support/fake-clock.ts'
 import { describeWithPostgres, startPostgres, type TestPostgres } from '../../support/postgres.ts'
 import { template } from '../contract-limits.ts'
 import { accept, claim, createRecords, found, ORGANIZATION, type Records, recordOf, START } from '../records.ts'
@@ -57,9 +61,12 @@ describeWithPostgres('two nodes on one database', () => {
       tookOver += nodes
     },
   }
-  const open = async (takeoverMs = TAKEOVER_MS): Promise<Store> => {
-    const node = { name: `n${stores.length}`, takeoverMs, observer }
-    const store = await openPostgresStore({ url, dataDir: folder(), now: START, clock: () => START, node })
+  const open = async ({
+    clock = () => START,
+    ...change
+  }: NodeOptions & { clock?: () => number } = {}): Promise<Store> => {
+    const node = { name: `n${stores.length}`, takeoverMs: TAKEOVER_MS, observer, ...change }
+    const store = await openPostgresStore({ url, dataDir: folder(), now: START, clock, node })
     stores.push(store)
     return store
   }
@@ -206,7 +213,7 @@ describeWithPostgres('two nodes on one database', () => {
     const leader = async () => {
       const child = startChild('leads', LONG_MS)
       await until(() => child.lines.includes('leads true'))
-      const other = await open(LONG_MS)
+      const other = await open({ takeoverMs: LONG_MS })
       await Bun.sleep(1_500)
       expect(other.leases.leads()).toBe(false)
       expect(await other.leases.take('leader', 1_000)).toBe(false)
@@ -292,6 +299,51 @@ describeWithPostgres('two nodes on one database', () => {
     )
     // 'few' was due at START + 3,000 already.
     expect(all.filter((wait) => wait === 0)).toHaveLength(7)
+  }, 60_000)
+
+  test('who follows events sees those of both nodes in one order, soon', async () => {
+    const arrived = new Map<string, number>()
+    // Places follow the clock.
+    const moving = { clock: () => START + performance.now() }
+    const one = await open(moving)
+    await found(one, records)
+    const notifier = createNotifier(async () => {})
+    const two = await open({ ...moving, onEvents: (id) => notifier.notify(`events of ${id}`) })
+    // Its clock stands still, so that only notifications wake it.
+    const clock = createFakeClock(START)
+    const stream = createEventStream({ events: two.events, clock, lookMs: 1_000, on: notifier.on })
+    const all = { organizationId: ORGANIZATION, types: null, messageId: null, domainId: null, mode: null }
+    const follower = stream.follow(all, { id: null, place: 0 })
+    const seen: string[] = []
+    const following = (async () => {
+      for (let events = await follower.next(); events.length > 0; events = await follower.next()) {
+        for (const { id } of events) {
+          arrived.set(id, performance.now())
+          seen.push(id)
+        }
+      }
+    })()
+    await Bun.sleep(600)
+    const written = new Map<string, number>()
+    for (let n = 0; n < 80; n++) {
+      const event = records.event()
+      await (n % 4 === 0 ? two : one).events.append([event])
+      written.set(event.id, performance.now())
+      await Bun.sleep(n % 7)
+    }
+    await until(() => seen.length >= 80)
+    follower.end()
+    await following
+    expect(seen).toEqual(sql('select id from events order by place').split('\n'))
+    const delays = seen.map((id) => arrived.get(id)! - written.get(id)!).sort((a, b) => a - b)
+    // 90 ms on a machine with nothing else to do.
+    expect(delays[40]!).toBeLessThan(1_000)
+    const untilQuiet = async () => {
+      const before = Number(sql('select sum(n_tup_upd) from pg_stat_user_tables where relname = $$nodes$$'))
+      await Bun.sleep(1_000)
+      return Number(sql('select sum(n_tup_upd) from pg_stat_user_tables where relname = $$nodes$$')) - before < 12
+    }
+    await until(untilQuiet)
   }, 60_000)
 
   test('a node that closes leaves its work to the other at once', async () => {
