@@ -147,8 +147,8 @@ async function openStoreWithEvents(
       version: VERSION,
       takeoverMs: config.cluster.takeoverSeconds * 1000,
       destinationOfAll: config.delivery.smarthost === null ? null : destinationOfHost(config.delivery.smarthost.host),
-      onEnded: () => {
-        log.error('another node ended this one', { name: nodeName(config) })
+      onEnded: (reason) => {
+        log.error('node ended', { name: nodeName(config), reason })
         onReplaced()
       },
       observer: metrics.nodes,

@@ -1,6 +1,6 @@
 import { describe } from 'bun:test'
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
-import { chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
 import { freePort } from './free-port.ts'
@@ -21,6 +21,9 @@ export interface TestPostgres {
   resume(): Promise<void>
   /** Starts a halted server again on the same port, with a copy of the data of `primary`, which it follows. */
   resumeAsStandby(primary: TestPostgres): Promise<void>
+  /** Copies the data of a halted server aside, or puts the copy back in its place. */
+  keepCopy(): void
+  putBackCopy(): void
   /** Process IDs of the server's sessions of an application. */
   backendsOf(application: string): number[]
   stop(): Promise<void>
@@ -168,6 +171,13 @@ async function serve(
       rmSync(join(folder, 'data'), { recursive: true })
       copyData(primary, folder)
       await resume()
+    },
+    keepCopy: () => {
+      spawnSync('cp', ['-a', join(folder, 'data'), join(folder, 'copy')])
+    },
+    putBackCopy: () => {
+      rmSync(join(folder, 'data'), { recursive: true })
+      renameSync(join(folder, 'copy'), join(folder, 'data'))
     },
     backendsOf: (application) =>
       psql(`select pid from pg_stat_activity where application_name = '${application}'`)

@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { whole, withRecords } from '../options.ts'
 
-/** `backup`, `restore` and `restore release`. */
+/** `backup`, `restore`, `restore adopt` and `restore release`. */
 export function addBackup(program: Command): void {
   withRecords(program.command('backup <to>'))
     .description(
@@ -33,6 +33,11 @@ export function addBackup(program: Command): void {
     )
     .option('--discard-queued', 'cancel queued mail')
     .action(async (from, options) => (await import('../backup/restore.ts')).restore(from, options))
+  withRecords(restore.command('adopt'))
+    .description(
+      'with PostgreSQL: accept a database that is a copy or went back, and hold what waits in it; end all nodes first',
+    )
+    .action(async (options) => (await import('../backup/adopt.ts')).adopt(options))
   withRecords(restore.command('release'))
     .description('release or discard mail that a restore put on hold; without options, show the counts')
     .option('--all', 'send everything; messages that were sent after the backup arrive twice')

@@ -1,7 +1,7 @@
 import { StoreMoved } from '../errors.ts'
 import type { DatabaseAddress } from '../postgres/address.ts'
 import { type Connection, connect, Refused } from '../postgres/connection.ts'
-import { addInstance, readInstance, setInstanceState } from '../postgres/instance.ts'
+import { addInstance, readInstance, serveHere, setInstanceState } from '../postgres/instance.ts'
 import { migrate } from '../postgres/migrate.ts'
 import { type CopiedTable, copyTables } from './copy-tables.ts'
 import { openSource, type Source } from './source.ts'
@@ -90,5 +90,5 @@ async function finish(connection: Connection, beforeServing: () => Promise<void>
   await connection.query('set synchronous_commit = on')
   await connection.query(CHANGE)
   await beforeServing()
-  await setInstanceState(connection, 'serving')
+  await serveHere(connection, { isAdopted: false })
 }

@@ -1,5 +1,7 @@
 import { StoreUnavailable } from '../errors.ts'
 import { type Connection, NoAnswer } from './connection.ts'
+import { GROUPS, type History } from './history.ts'
+import { faultOf, type InstanceState, setInstanceState } from './instance.ts'
 import type { Node } from './nodes.ts'
 import type { Places } from './places.ts'
 import type { Queries } from './transactions.ts'
@@ -26,6 +28,7 @@ const BEAT = `update nodes set seen_at = clock_timestamp(), passed = $2::bigint,
     (select string_agg(id::text, ' ' order by id) from nodes o where o.ended_at is null
       and o.handles_mail and (o.id = $1 or o.seen_at > clock_timestamp() - $4::float8 * interval '1 millisecond')) as live,
     (select string_agg(id::text, ' ') from nodes o where o.ended_at is null and o.draining_at is not null) as draining,
+    ${GROUPS} as groups, (select state from instance) as state,
     exists (select 1 from nodes o where o.id <> $1 and o.ended_at is null
       and o.seen_at <= clock_timestamp() - $4::float8 * interval '1 millisecond') as "hasSilent"`
 // The node and its lanes at once.
@@ -50,6 +53,9 @@ interface Beat {
   live: string | null
   /** The same of the nodes that hand over. */
   draining: string | null
+  /** As History.learn. */
+  groups: string | null
+  state: InstanceState
   hasSilent: boolean
 }
 
@@ -83,8 +89,8 @@ export interface ClusterEvents {
   tookOver(nodes: number): void
   /** There may be more events up to `passed`. */
   passed(): void
-  /** Another node ended this one: it must stop. */
-  ended(): void
+  /** Another node ended this one, or the database went back: it must stop. */
+  ended(reason: string): void
   /** As NodeOptions.onTime. */
   time(time: number, tookMs: number): void
 }
@@ -101,9 +107,10 @@ export function createCluster(options: {
   configurationVersion: () => number
   /** Attempts under way. */
   underWay: () => number
+  history: History
   events: ClusterEvents
 }): Cluster {
-  const { connect, queries, node, places, takeoverMs, nowMs, configurationVersion, underWay, events } = options
+  const { connect, queries, node, places, takeoverMs, nowMs, configurationVersion, underWay, history, events } = options
   let connection: Connection | null = null
   let othersPassed: number | null = null
   let followsUntil = Number.NEGATIVE_INFINITY
@@ -136,11 +143,18 @@ export function createCluster(options: {
       if (error instanceof NoAnswer) connection = null
       throw error
     })
-    if (answer === undefined) {
+    const end = (reason: string) => {
       isClosed = true
-      events.ended()
+      events.ended(reason)
       return null
     }
+    if (answer === undefined) return end('another node ended this one')
+    if (!history.learn(answer.groups, nowMs())) {
+      await setInstanceState(connection, 'went_back')
+      answer.state = 'went_back'
+    }
+    const fault = faultOf({ state: answer.state, isHere: true })
+    if (fault !== null) return end(fault)
     events.time(answer.time, nowMs() - sentAt)
     if (nowMs() - beatAt > GAP_MS) beatingSince = nowMs()
     beatAt = sentAt

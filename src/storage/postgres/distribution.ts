@@ -10,6 +10,7 @@ import type { Connection } from './connection.ts'
 import type { Destinations, DomainAndDestination } from './destinations.ts'
 import type { FanOut } from './fan-out.ts'
 import type { MailLane } from './group.ts'
+import type { History } from './history.ts'
 import type { Node } from './nodes.ts'
 import type { Places } from './places.ts'
 import type { Reads } from './reads.ts'
@@ -29,8 +30,8 @@ export interface NodeOptions {
   isCommand?: boolean
   /** Others end this node when they have not seen it for so long. */
   takeoverMs?: number
-  /** Another node ended this one: the process must stop. */
-  onEnded?: () => void
+  /** Another node ended this one, or the database went back: the process must stop. */
+  onEnded?: (reason: string) => void
   observer?: NodeObserver
   /** A queue has something due that another node wrote. */
   onWork?: (queue: QueueName) => void
@@ -112,8 +113,23 @@ export function createDistribution(parts: {
   fanOut: () => Pick<FanOut, 'load'>
   destinations: () => Destinations
   workers: ReturnType<typeof postgresWorkers>
+  history: History
 }): Distribution {
-  const { address, connect, reads, node, places, options, clock, settings, lane, fanOut, destinations, workers } = parts
+  const {
+    address,
+    connect,
+    reads,
+    node,
+    places,
+    options,
+    clock,
+    settings,
+    lane,
+    fanOut,
+    destinations,
+    workers,
+    history,
+  } = parts
   const { takeoverMs = TAKEOVER_MS, isCommand = false, onEnded, onWork, onEvents, onTime, observer } = options
   const steadyNow = () => performance.now()
   let isDraining = false
@@ -211,6 +227,7 @@ export function createDistribution(parts: {
     nowMs: steadyNow,
     configurationVersion: () => settings().version(),
     underWay: () => allQueues.reduce((sum, queue) => sum + queue.underWay(), 0),
+    history,
     events: {
       changed: () => settings().catchUp(),
       beat: async (liveNodes, draining) => {
@@ -231,7 +248,7 @@ export function createDistribution(parts: {
       passed: () => {
         if (unseen.size > 0) showPassed()
       },
-      ended: () => onEnded?.(),
+      ended: (reason) => onEnded?.(reason),
       time: (time, tookMs) => onTime?.(time, tookMs),
     },
   })

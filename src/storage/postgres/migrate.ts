@@ -9,6 +9,7 @@ import leases from './migrations/0002_leases.sql' with { type: 'text' }
 import rates from './migrations/0002_rates.sql' with { type: 'text' }
 import nodes from './migrations/0010_nodes.sql' with { type: 'text' }
 import instance from './migrations/0020_instance.sql' with { type: 'text' }
+import history from './migrations/0021_history.sql' with { type: 'text' }
 import destinations from './migrations/0040_destinations.sql' with { type: 'text' }
 
 export interface Migration {
@@ -26,6 +27,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0002_follows', sql: follows },
   { name: '0010_nodes', sql: nodes },
   { name: '0020_instance', sql: instance },
+  { name: '0021_history', sql: history },
   { name: '0040_destinations', sql: destinations },
 ]
 

@@ -67,8 +67,8 @@ export async function openPostgresStore(options: {
   const { caFile = null, node = {} } = options
   const address = databaseAddress({ url, caFile })
   const open: Open = (name, settings = {}) => connect({ address, name: `postrider ${name}`, settings })
-  const { encryption, ...registered } = await startNode(address, { dataDir, now, clock, onUpgrade, node })
-  const parts = await openParts({ address, open, encryption, registered, clock, plans, commitListener, node })
+  const { encryption, history, ...registered } = await startNode(address, { dataDir, now, clock, onUpgrade, node })
+  const parts = await openParts({ address, open, encryption, registered, history, clock, plans, commitListener, node })
   const { reads, lane } = parts
   return {
     ...rolesOf(parts, encryption, { nodeId: registered.node.id, open }),

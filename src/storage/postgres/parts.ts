@@ -6,12 +6,14 @@ import type { NodeObserver } from '../store.ts'
 import { createCollector } from './additions.ts'
 import type { DatabaseAddress } from './address.ts'
 import { type AuditRecorder, createAuditRecorder } from './audit-log.ts'
+import { type Connection, NoAnswer, Refused } from './connection.ts'
 import { createLargeContents, type LargeContents } from './contents.ts'
 import { createDestinations, type Destinations } from './destinations.ts'
 import { createDistribution, type Distribution, type NodeOptions } from './distribution.ts'
 import { createEventKinds } from './event-kinds.ts'
 import { createFanOut, type FanOut } from './fan-out.ts'
 import type { MailLane } from './group.ts'
+import type { History } from './history.ts'
 import { createLeases, type NodeLeases } from './leases.ts'
 import { createMailLane } from './mail-lane.ts'
 import { createMirrors, loadMirrors, type Mirrors } from './mirrors.ts'
@@ -62,13 +64,14 @@ export async function openParts(options: {
   open: Open
   encryption: Encryption
   registered: Registered
+  history: History
   /** Clock in ms UTC. */
   clock: () => number
   plans: (name: string) => Plan
   commitListener: CommitListener | undefined
   node: NodeOptions
 }): Promise<Parts> {
-  const { address, open, encryption, registered, clock, plans, commitListener } = options
+  const { address, open, encryption, registered, history, clock, plans, commitListener } = options
   const { node, settingsLane, contentsLane, mailLane } = registered
   const connectTo = (name: string) => () => open(name)
   const reads = createReads(() => open('reads', INDEXES_ONLY))
@@ -117,6 +120,7 @@ export async function openParts(options: {
     fanOut: () => fanOut,
     destinations: () => destinations,
     workers,
+    history,
   })
   const destinations = createDestinations({
     reads,
@@ -127,7 +131,7 @@ export async function openParts(options: {
   const { due } = distribution
   const fanOut = createFanOut(mirrors.webhook, due.webhookDeliveries)
   const lane = createMailLane({
-    connect: () => open('mail', INDEXES_ONLY),
+    connect: async () => whole(await open('mail', INDEXES_ONLY), history),
     ...mailLane,
     onGroup: onGroup('mail'),
     settled: writer.settled,
@@ -173,5 +177,17 @@ export async function openParts(options: {
       await transactions.close()
       await distribution.close()
     },
+  }
+}
+
+/** A new connection of the lane that claims: nothing is claimed from a database that went back. */
+async function whole(connection: Connection, history: History): Promise<Connection> {
+  try {
+    const fault = await history.check(connection)
+    if (fault !== null) throw new NoAnswer(fault)
+    return connection
+  } catch (error) {
+    connection.close()
+    throw error instanceof Refused ? new NoAnswer(error.message, { cause: error }) : error
   }
 }

@@ -1,9 +1,12 @@
 import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
 import type { Encryption } from '../encryption.ts'
 import { firstEncryption, knownEncryption, proofOf } from '../encryption-key.ts'
+import { StoreMoved } from '../errors.ts'
 import type { DatabaseAddress } from './address.ts'
 import type { Connection } from './connection.ts'
 import type { NodeOptions } from './distribution.ts'
+import { createHistory, type History } from './history.ts'
 import { requireServing } from './instance.ts'
 import { migrate } from './migrate.ts'
 import { type Registered, registerNode } from './nodes.ts'
@@ -28,7 +31,7 @@ export async function startNode(
     onUpgrade: ((steps: readonly string[]) => void) | undefined
     node: NodeOptions
   },
-): Promise<Registered & { encryption: Encryption }> {
+): Promise<Registered & { encryption: Encryption; history: History }> {
   const { dataDir, now, clock, onUpgrade, node } = options
   const { name = '', hostname = '', version = '', isCommand = false } = node
   mkdirSync(dataDir, { recursive: true, mode: 0o700 })
@@ -37,7 +40,7 @@ export async function startNode(
     await checkRequirements(connection)
     const steps = await migrate(connection, now)
     if (steps.length > 0) onUpgrade?.(steps)
-    await requireServing(connection)
+    const history = await openHistory(connection, { dataDir, isCommand })
     await readTime(connection, node)
     const encryption = await openEncryption(dataDir, connection)
     const registered = await registerNode(connection, {
@@ -49,10 +52,22 @@ export async function startNode(
       keyName: encryption.keyName,
       now: clock,
     })
-    return { ...registered, encryption }
+    return { ...registered, encryption, history }
   } finally {
     connection.close()
   }
+}
+
+/** Throws StoreMoved if the database must not be served. */
+async function openHistory(
+  connection: Connection,
+  { dataDir, isCommand }: { dataDir: string; isCommand: boolean },
+): Promise<History> {
+  const instance = await requireServing(connection)
+  const history = createHistory(join(dataDir, 'history.json'), instance, { isReadOnly: isCommand })
+  const fault = await history.check(connection)
+  if (fault !== null) throw new StoreMoved(fault)
+  return history
 }
 
 /** Before anything is written with the clock of this machine. */

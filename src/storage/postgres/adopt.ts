@@ -1,0 +1,67 @@
+import { StoreMoved } from '../errors.ts'
+import type { DatabaseAddress } from './address.ts'
+import { type Connection, connect } from './connection.ts'
+import { faultOf, readInstance, serveHere } from './instance.ts'
+import { migrate } from './migrate.ts'
+
+/** A node that was seen more recently may still run. */
+const LIVE_MS = 10_000
+const LIVE = `select coalesce(string_agg(name, ', '), '') as names from nodes
+  where ended_at is null and handles_mail and seen_at > clock_timestamp() - $1::float8 * interval '1 millisecond'`
+const LAST_SEEN = `select extract(epoch from max(seen_at))::float8 * 1000 as at from nodes`
+const END = [
+  'update nodes set ended_at = clock_timestamp() where ended_at is null',
+  'update lanes set ended_at = clock_timestamp() where ended_at is null',
+  'delete from workers',
+  'delete from sessions',
+  'delete from login_links',
+  'delete from tls_sessions',
+]
+const NOTE = `insert into restored (one, restored_at, made_at) values (1, $1::bigint, $2::bigint)
+  on conflict (one) do update set restored_at = excluded.restored_at, made_at = excluded.made_at`
+// What was leased was due.
+const hold = (queue: string) => `update ${queue} set worker = null, due_at = null,
+  held_due_at = case when worker is null then due_at else 0 end where due_at is not null`
+const QUEUES = ['delivery_queue', 'webhook_queue', 'inbound_queue']
+const SETTINGS = { statement_timeout: '0', idle_in_transaction_session_timeout: '0' }
+
+/** Makes a database serve that is a copy, or went back to an earlier state: what waits is on hold, since it may have been
+ *  sent; sessions end; nodes compare what they know with it from now on. One transaction. Returns when a node last wrote
+ *  to it, ms UTC. Throws StoreMoved while nodes run, and if its data is not complete or elsewhere. `now`: ms UTC. */
+export async function adoptDatabase(address: DatabaseAddress, now: number): Promise<{ lastSeenAt: number }> {
+  const connection = await connect({ address, name: 'postrider adopt', settings: SETTINGS })
+  try {
+    await migrate(connection, now)
+    const known = await readInstance(connection)
+    if (known === null) throw new StoreMoved('the database contains no installation')
+    if (known.state === 'filling' || known.state === 'moved') throw new StoreMoved(faultOf(known) ?? '')
+    const [live] = await connection.query<{ names: string }>(LIVE, [LIVE_MS])
+    if (live !== undefined && live.names !== '') {
+      throw new StoreMoved(`nodes use the database: ${live.names}. End all nodes first.`)
+    }
+    const [seen] = await connection.query<{ at: number | null }>(LAST_SEEN)
+    const lastSeenAt = Math.floor(seen?.at ?? now)
+    await inTransaction(connection, async () => {
+      for (const text of [...END, ...QUEUES.map(hold)]) await connection.query(text, [], DEADLINE_MS)
+      await connection.run(NOTE, [now, lastSeenAt])
+      await serveHere(connection, { isAdopted: true })
+    })
+    return { lastSeenAt }
+  } finally {
+    connection.close()
+  }
+}
+
+/** Millions of rows take minutes. */
+const DEADLINE_MS = 60 * 60_000
+
+async function inTransaction(connection: Connection, work: () => Promise<void>): Promise<void> {
+  await connection.query('begin')
+  try {
+    await work()
+    await connection.query('commit')
+  } catch (error) {
+    await connection.query('rollback')
+    throw error
+  }
+}
