@@ -409,6 +409,12 @@ fingerprint: \`openssl x509 -noout -fingerprint -sha256\` or \`postrider doctor\
       fallback: false,
     }),
     workers: key(kinds.whole(1, 64), { about: 'Threads that compose, sign and send messages.', fallback: 2 }),
+    share: key(kinds.choice('cluster', 'node'), {
+      about: `How several nodes share the limits of destinations. "cluster": they hold for all nodes together, and one node
+sends all mail of a destination. "node": they hold for each node, which has an IP address of its own, and every node sends.
+Set the same on all nodes.`,
+      fallback: 'cluster',
+    }),
     max_in_flight: key(kinds.whole(1, 100_000), {
       about: 'Maximum concurrent deliveries, over all destinations.',
       fallback: 1000,

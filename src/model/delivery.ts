@@ -53,8 +53,12 @@ export function destinationOf(queue: string): string {
 
 /** Queue name → the organization key in it; '' for mail from a store before schema 6. */
 export function ownerOf(queue: string): string {
-  const at = queue.indexOf(' ')
-  return at < 0 ? '' : queue.slice(at + 1)
+  return queue.split(' ', 2)[1] ?? ''
+}
+
+/** Queue name → its lane, if the mail of a domain is divided among nodes; '' for others. */
+export function laneOf(queue: string): string {
+  return queue.split(' ', 3)[2] ?? ''
 }
 
 /** The fields of a delivery that are known before its first attempt. */

@@ -146,7 +146,10 @@ async function openStoreWithEvents(
       hostname: config.hostname,
       version: VERSION,
       takeoverMs: config.cluster.takeoverSeconds * 1000,
-      destinationOfAll: config.delivery.smarthost === null ? null : destinationOfHost(config.delivery.smarthost.host),
+      limits: {
+        ofAll: config.delivery.smarthost === null ? null : destinationOfHost(config.delivery.smarthost.host),
+        areOfNode: config.delivery.share === 'node',
+      },
       onEnded: (reason) => {
         log.error('node ended', { name: nodeName(config), reason })
         onReplaced()

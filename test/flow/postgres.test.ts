@@ -184,23 +184,30 @@ describeWithPostgres('a server on PostgreSQL', () => {
     expect([await signIn(other.server), await signIn(server.running())]).toEqual([401, 429])
   }, 60_000)
 
-  test('the limit of a destination holds over both nodes, whatever domains it has', async () => {
-    let most = 0
-    const rcpt = () => {
-      most = Math.max(most, remote.open())
-      return null
-    }
-    await open(await startRemoteMx({ script: { rcpt } }), { delivery: { max_per_destination: 2 } })
-    const other = await server.addNode()
-    const ids: string[] = []
-    for (let n = 0; n < 60; n++) {
-      const mail = { ...MAIL, to: `ann@d${n}.remote.example` }
-      const { body } = await (n % 2 === 0 ? server.ask : other.ask)('POST', '/v1/messages/send', mail)
-      ids.push(body.id)
-    }
-    for (const id of ids) expect((await server.ended(id)).status).toBe('delivered')
-    expect(most).toBe(2)
-  }, 60_000)
+  test.each([
+    ['over both nodes, whatever domains it has', 'cluster', 2],
+    ['for each node if it is so configured', 'node', 4],
+  ] as const)(
+    'the limit of a destination holds %s',
+    async (_, share, limit) => {
+      let most = 0
+      const rcpt = () => {
+        most = Math.max(most, remote.open())
+        return null
+      }
+      await open(await startRemoteMx({ script: { rcpt } }), { delivery: { max_per_destination: 2, share } })
+      const other = await server.addNode()
+      const ids: string[] = []
+      for (let n = 0; n < 60; n++) {
+        const mail = { ...MAIL, to: `ann@d${n}.remote.example` }
+        const { body } = await (n % 2 === 0 ? server.ask : other.ask)('POST', '/v1/messages/send', mail)
+        ids.push(body.id)
+      }
+      for (const id of ids) expect((await server.ended(id)).status).toBe('delivered')
+      expect(most).toBe(limit)
+    },
+    60_000,
+  )
 
   test('a deferred message is delivered after a restart', async () => {
     const replies = ['451 4.2.1 later']

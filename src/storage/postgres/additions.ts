@@ -1,4 +1,3 @@
-import { queueOf } from '../../model/delivery.ts'
 import type { Event } from '../../model/event.ts'
 import { isFinal } from '../../model/message.ts'
 import { messageStoredBytes } from '../../model/stored-bytes.ts'
@@ -12,6 +11,7 @@ import { slotOfQueue } from '../slots.ts'
 import type { AcceptedMessage, NewDelivery, Remember } from '../store.ts'
 import { type NewContent, storeContents } from './contents.ts'
 import { addOutcomes, addStats } from './counters.ts'
+import type { Destinations } from './destinations.ts'
 import type { EventKinds } from './event-kinds.ts'
 import type { FanOut } from './fan-out.ts'
 import type { Additions } from './group.ts'
@@ -136,6 +136,7 @@ export function createCollector(inside: {
   fanOut: FanOut
   usage: Usage
   dueIndex: DueIndex
+  queueOf: Destinations['queueOf']
   searchRanges: SearchRanges
   eventKinds: EventKinds
   commitListener: CommitListener | undefined
@@ -177,7 +178,8 @@ export function createCollector(inside: {
       fanOut.deliver(placed, onlyWebhook)
     }
     const addDelivery = (part: NewDelivery, { message, deliveries: parts, attempts }: AcceptedMessage) => {
-      const queue = queueOf(part.destination, message.organizationId)
+      const { organizationId } = message
+      const queue = inside.queueOf({ destination: part.destination, organizationId, deliveryId: part.id })
       const own = attempts.filter(({ deliveryId }) => deliveryId === part.id)
       const isOnlyRecipient = parts.length === 1
       deliveries.push({ ...part, message, queue, recorded: own.length, isOnlyRecipient })

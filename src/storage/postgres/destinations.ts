@@ -1,4 +1,5 @@
-import { destinationOf } from '../../model/delivery.ts'
+import { crc32 } from 'node:zlib'
+import { destinationOf, laneOf, queueOf, SANDBOX } from '../../model/delivery.ts'
 import { setNewest } from '../../os/set-newest.ts'
 import { slotOf } from '../slots.ts'
 import { textArray } from './arrays.ts'
@@ -14,6 +15,8 @@ const NOTED = `select domain, destination, extract(epoch from noted_at)::float8 
 const PRUNE = `delete from destinations where domain = any(array(
   select domain from destinations where noted_at < clock_timestamp() - interval '30 days' order by noted_at limit $1))`
 
+/** Queues of one domain and organization, if its mail is divided among the nodes. */
+const LANES = 16
 /** Domains in memory. */
 const MOST = 200_000
 /** A transaction that began before the last look may be visible only after it. */
@@ -29,6 +32,8 @@ export interface Destinations {
   /** Slot of Delivery.queue: its owner handles the queue. */
   homeOf(queue: string): number
   of(domain: string): string
+  /** Queue of a new delivery. */
+  queueOf(of: { destination: string; organizationId: string; deliveryId: string }): string
   /** Resolves when every node that reads the table knows it. */
   note(domain: string, destination: string): Promise<void>
   /** What another node noted. */
@@ -39,15 +44,24 @@ export interface Destinations {
   prune(limit: number): Promise<number>
 }
 
-/** `ofAll`: the destination of all mail, null = each domain has its own. `announce` tells the other nodes what was
- *  noted. */
+/** How nodes share the limits of destinations; the same on all nodes. */
+export interface LimitsOptions {
+  /** Destination of all mail, if there is a smarthost; null = each domain has its own. */
+  ofAll: string | null
+  /** True: they hold for each node by itself, since each has an IP address of its own. The mail of a domain is divided
+   *  among the nodes then. */
+  areOfNode: boolean
+}
+
+/** `announce` tells the other nodes what was noted. */
 export function createDestinations(options: {
   reads: Reads
   writer: Pick<Writer, 'write'>
-  ofAll: string | null
+  limits: LimitsOptions
   announce: (noted: readonly DomainAndDestination[]) => void
 }): Destinations {
-  const { reads, writer, ofAll, announce } = options
+  const { reads, writer, announce } = options
+  const { ofAll, areOfNode } = options.limits
   const known = new Map<string, { destination: string; notedAt: number }>()
   let loadedUpTo = 0
   let waiting = new Map<string, string>()
@@ -77,9 +91,16 @@ export function createDestinations(options: {
   }
   return {
     of,
-    homeOf: (queue) => slotOf(of(destinationOf(queue))),
+    homeOf: (queue) => {
+      const domain = destinationOf(queue)
+      return slotOf(areOfNode ? `${domain} ${laneOf(queue)}` : of(domain))
+    },
+    queueOf: ({ destination, organizationId, deliveryId }) => {
+      const queue = queueOf(destination, organizationId)
+      return areOfNode && destination !== SANDBOX ? `${queue} ${crc32(deliveryId) % LANES}` : queue
+    },
     note: (domain, destination) => {
-      if (ofAll !== null || isKnown(domain, destination)) return Promise.resolve()
+      if (areOfNode || ofAll !== null || isKnown(domain, destination)) return Promise.resolve()
       waiting.set(domain, destination)
       next ??= (writing ?? Promise.resolve())
         .catch(() => {})

@@ -7,7 +7,7 @@ import type { DatabaseAddress } from './address.ts'
 import { createQueue, type Queue, type QueueTable, type Share } from './claims.ts'
 import { createCluster } from './cluster.ts'
 import type { Connection } from './connection.ts'
-import type { Destinations, DomainAndDestination } from './destinations.ts'
+import type { Destinations, DomainAndDestination, LimitsOptions } from './destinations.ts'
 import type { FanOut } from './fan-out.ts'
 import type { MailLane } from './group.ts'
 import type { History } from './history.ts'
@@ -40,8 +40,7 @@ export interface NodeOptions {
   /** The database's clock (ms UTC) at some time of an exchange that took `tookMs` and has just ended: at the start, and
    *  with each beat. */
   onTime?: (time: number, tookMs: number) => void
-  /** Destination of all mail, if there is a smarthost; the same on all nodes. */
-  destinationOfAll?: string | null
+  limits?: LimitsOptions
 }
 
 const TAKEOVER_MS = 10_000
@@ -144,7 +143,7 @@ export function createDistribution(parts: {
   }
   const routed = (queue: QueueName) => {
     const index = createDueIndex()
-    const elsewhere = (key: string, at: number) => wakeUps.offer(queue, key, at)
+    const elsewhere = (key: string, at: number) => wakeUps.offer(queue, key, at, homeOf[queue](key))
     return routedIndex(index, { homeOf: homeOf[queue], owns: share.owns, elsewhere })
   }
   const due = tableOf(QUEUE_NAMES, routed)
@@ -165,16 +164,17 @@ export function createDistribution(parts: {
   const wakeUps = createWakeUps(
     { address, name: 'postrider wake-ups' },
     {
-      offered: (queue, key, at, isForwarded) => {
+      offered: (queue, key, at, supposed) => {
         if (!isQueueName(queue)) return
-        if (slots.owns(homeOf[queue](key))) {
+        const home = homeOf[queue](key)
+        if (slots.owns(home)) {
           due[queue].offer(key, at)
           onWork?.(queue)
-        } else if (!isForwarded && slots.owns(QUEUES[queue].slotOf(key))) {
+        } else if (home !== supposed && slots.owns(QUEUES[queue].slotOf(key))) {
           // The node that offered it did not know its destination.
           const domain = destinationOf(key)
           wakeUps.destinations([[domain, destinations().of(domain)]])
-          wakeUps.offer(queue, key, at, true)
+          wakeUps.offer(queue, key, at, home)
         }
       },
       destinations: (noted) => destinations().learn(noted),

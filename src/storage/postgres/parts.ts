@@ -125,7 +125,7 @@ export async function openParts(options: {
   const destinations = createDestinations({
     reads,
     writer,
-    ofAll: options.node.destinationOfAll ?? null,
+    limits: options.node.limits ?? { ofAll: null, areOfNode: false },
     announce: distribution.announceDestinations,
   })
   const { due } = distribution
@@ -142,6 +142,7 @@ export async function openParts(options: {
       fanOut,
       usage,
       dueIndex: due.deliveries,
+      queueOf: destinations.queueOf,
       searchRanges: createSearchRanges(),
       eventKinds: createEventKinds(),
       commitListener,

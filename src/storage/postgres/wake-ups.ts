@@ -5,9 +5,9 @@ import type { DomainAndDestination } from './destinations.ts'
 
 /** Wake-ups between nodes, sent after a commit. They may be lost: every node also looks by itself from time to time. */
 export interface WakeUps {
-  /** Keys of a queue have something due; the time is ms UTC. `isForwarded`: by a node that got the offer and knows the
-   *  destination better. Calls are collected. */
-  offer(queue: string, key: string, at: number, isForwarded?: boolean): void
+  /** Keys of a queue have something due; the time is ms UTC. `home`: the slot whose
+   *  owner it is for, as far as this node knows. Calls are collected. */
+  offer(queue: string, key: string, at: number, home: number): void
   /** Domains share the limits of these destinations. */
   destinations(noted: readonly DomainAndDestination[]): void
   /** Events of an organization were written, the last one at this place. Calls are collected. */
@@ -20,7 +20,7 @@ export interface WakeUps {
 }
 
 export interface WakeUpListener {
-  offered(queue: string, key: string, at: number, isForwarded: boolean): void
+  offered(queue: string, key: string, at: number, home: number): void
   destinations(noted: readonly DomainAndDestination[]): void
   happened(organizationId: string, place: number): void
   changed(version: number): void
@@ -81,10 +81,10 @@ export function createWakeUps(options: ConnectionOptions, listener: WakeUpListen
     sending ??= Promise.resolve().then(send)
   }
   return {
-    offer: (queue, key, at, isForwarded = false) => {
+    offer: (queue, key, at, home) => {
       const id = `${queue} ${key}`
       const known = waiting.get(id)
-      if (known === undefined || at < known[2]) waiting.set(id, [queue, key, at, isForwarded])
+      if (known === undefined || at < known[2]) waiting.set(id, [queue, key, at, home])
       begin()
     },
     destinations: (noted) => {
@@ -134,7 +134,7 @@ function receive(payload: string, listener: WakeUpListener): void {
     return
   }
   listener.destinations(content.destinations)
-  for (const [queue, key, at, isForwarded] of content.offers) listener.offered(queue, key, at, isForwarded)
+  for (const [queue, key, at, home] of content.offers) listener.offered(queue, key, at, home)
   for (const [organizationId, place] of content.events) listener.happened(organizationId, place)
   if (content.version !== null) listener.changed(content.version)
 }
@@ -145,7 +145,7 @@ function payloadOf(content: Payload): string {
   return texts.find((text) => Buffer.byteLength(text) <= PAYLOAD_MAX) ?? ASK_AGAIN
 }
 
-type Offer = [queue: string, key: string, at: number, isForwarded: boolean]
+type Offer = [queue: string, key: string, at: number, home: number]
 
 interface Payload {
   offers: Offer[]

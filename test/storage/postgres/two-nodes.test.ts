@@ -151,6 +151,27 @@ describeWithPostgres('two nodes on one database', () => {
     expect(sql(`select destination from destinations where domain = 'd0.example'`)).toBe('d0.example')
   }, 60_000)
 
+  test('where limits hold for each node, the mail of one domain is at both', async () => {
+    const limits = { ofAll: null, areOfNode: true }
+    const one = await open({ limits })
+    await found(one, records)
+    const two = await open({ limits })
+    await shared()
+    const ids: string[] = []
+    for (let n = 0; n < 60; n++) {
+      const { message } = await accept(one, records.accepted({ deliveries: [{ email: 'ann@large.example' }] }))
+      ids.push(message.id)
+    }
+    const claimed: [string[], string[]] = [[], []]
+    await until(async () => {
+      claimed[0].push(...(await claimAll(one)))
+      claimed[1].push(...(await claimAll(two)))
+      return claimed.flat().length >= ids.length
+    })
+    expect(claimed.flat().sort()).toEqual(ids.sort())
+    for (const { length } of claimed) expect(length).toBeGreaterThan(5)
+  }, 60_000)
+
   test('a revoked key is unknown to the other node when the answer comes', async () => {
     const one = await open()
     await found(one, records)
