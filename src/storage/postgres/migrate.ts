@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { StoreMismatch } from '../errors.ts'
-import type { Connection } from './connection.ts'
+import { type Connection, Refused } from './connection.ts'
 import start from './migrations/0001_start.sql' with { type: 'text' }
 import collision from './migrations/0002_collision.sql' with { type: 'text' }
 import folding from './migrations/0002_folding.sql' with { type: 'text' }
@@ -10,11 +10,15 @@ import rates from './migrations/0002_rates.sql' with { type: 'text' }
 import nodes from './migrations/0010_nodes.sql' with { type: 'text' }
 import instance from './migrations/0020_instance.sql' with { type: 'text' }
 import history from './migrations/0021_history.sql' with { type: 'text' }
+import schemas from './migrations/0022_schemas.sql' with { type: 'text' }
 import destinations from './migrations/0040_destinations.sql' with { type: 'text' }
 
 export interface Migration {
   name: string
   sql: string
+  /** True if versions that do not have this step cannot run with it: it waits until every live node has it, and so do the
+   *  steps behind it, so that this version runs without them. Other steps add tables, columns with defaults, or indexes. */
+  isNarrow?: boolean
 }
 
 /** In order; never edited after a release. The number is the position in the list, from 1. */
@@ -28,20 +32,29 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0010_nodes', sql: nodes },
   { name: '0020_instance', sql: instance },
   { name: '0021_history', sql: history },
+  { name: '0022_schemas', sql: schemas },
   { name: '0040_destinations', sql: destinations },
 ]
 
 const STEPS = `create table if not exists migrations (
   number int primary key, name text not null, checksum text not null, applied_at bigint not null)`
-/** Any number, the same in every version: of two nodes that start, one migrates. */
+/** Any number, the same in every version: of two nodes that start, one migrates. Whoever waits for a table lets nobody
+ *  else use it, so the wait is short and is repeated. */
+const BEGIN = `begin; set local statement_timeout = 0; set local lock_timeout = '2s'`
 const LOCK = 'select pg_advisory_xact_lock(7233185)'
+const LOCK_NOT_AVAILABLE = new Set(['55P03', '40P01'])
+const ATTEMPTS = 30
+const PAUSE_MS = 250
+/** A step that writes every row. */
+const STEP_MS = 60 * 60_000
+const IS_OLDER = 'select 1 from nodes where ended_at is null and schema < $1 limit 1'
 const DONE = 'select number, name, checksum from migrations order by number'
 const RECORD = 'insert into migrations (number, name, checksum, applied_at) values ($1, $2, $3, $4)'
 
 /** Connection → its schema upgraded to this binary's, one transaction per step, each recorded with the checksum of its
- *  text. An interrupted step leaves nothing and runs again. Returns the names of the steps that upgraded a schema in
- *  use; none for a new one. Throws StoreMismatch, without changes, if the schema is newer than this
- *  binary, or if a recorded step has another text here. */
+ *  text. An interrupted step leaves nothing and runs again. Steps that an older live node cannot serve wait. Returns the
+ *  names of the steps that upgraded a schema in use; none for a new one. Throws StoreMismatch, without changes, if the
+ *  schema is newer than this binary, or if a recorded step has another text here. */
 export async function migrate(
   connection: Connection,
   now: number,
@@ -52,15 +65,17 @@ export async function migrate(
     return knownSteps(connection, migrations)
   })
   const upgraded: string[] = []
-  for (const [at, { name, sql }] of migrations.entries()) {
+  for (const [at, { name, sql, isNarrow = false }] of migrations.entries()) {
     if (at < before) continue
-    const isDone = await inTransaction(connection, async () => {
-      if ((await knownSteps(connection, migrations)) > at) return false // another process came first
-      await connection.query(sql)
+    const done = await inTransaction(connection, async () => {
+      if ((await knownSteps(connection, migrations)) > at) return 'by others'
+      if (isNarrow && (await connection.query(IS_OLDER, [at + 1])).length > 0) return 'later'
+      await connection.query(sql, [], STEP_MS)
       await connection.run(RECORD, [at + 1, name, checksumOf(sql), now])
-      return true
+      return 'here'
     })
-    if (isDone && before > 0) upgraded.push(name)
+    if (done === 'later') break
+    if (done === 'here' && before > 0) upgraded.push(name)
   }
   return upgraded
 }
@@ -83,17 +98,27 @@ async function knownSteps(connection: Connection, migrations: readonly Migration
   return done.length
 }
 
+/** Repeats it if a lock is taken. */
 async function inTransaction<T>(connection: Connection, work: () => Promise<T>): Promise<T> {
-  await connection.query('begin')
-  try {
-    await connection.query(LOCK)
-    const value = await work()
-    await connection.query('commit')
-    return value
-  } catch (error) {
-    await connection.query('rollback')
-    throw error
+  for (let attempt = 1; ; attempt++) {
+    await connection.query(BEGIN)
+    try {
+      await connection.query(LOCK)
+      const value = await work()
+      await connection.query('commit')
+      return value
+    } catch (error) {
+      await connection.query('rollback')
+      const isTaken = error instanceof Refused && LOCK_NOT_AVAILABLE.has(error.code)
+      if (!isTaken || attempt === ATTEMPTS) throw error
+      await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
+    }
   }
+}
+
+/** True if steps of this version are still to be run. */
+export async function isUpgradePending({ query }: Pick<Connection, 'query'>): Promise<boolean> {
+  return (await query(DONE)).length < MIGRATIONS.length
 }
 
 function checksumOf(sql: string): string {

@@ -3,13 +3,15 @@ import { join } from 'node:path'
 import { writePrivately } from '../../os/private-file.ts'
 import { isRecord } from '../../os/records.ts'
 import type { Connection } from './connection.ts'
+import { MIGRATIONS } from './migrate.ts'
 import { createPlaces, type Places } from './places.ts'
 import type { Queries } from './transactions.ts'
 
 // Serial with changes of settings, which wait for every node that was there before.
 const LOCK = 'select version::float8 as version from configuration for update'
-const REGISTER = `insert into nodes (key, name, hostname, version, key_name, handles_mail, passed, configuration_version)
-  values ($1, $2, $3, $4, $5, $6, coalesce((select max(passed) from nodes), 0), $7) returning id`
+const REGISTER = `insert into nodes (key, name, hostname, version, key_name, handles_mail, passed, configuration_version,
+    schema)
+  values ($1, $2, $3, $4, $5, $6, coalesce((select max(passed) from nodes), 0), $7, $8) returning id`
 const REPLACE = `update nodes set is_forgotten = true
   where name = $1 and handles_mail and not is_forgotten and ended_at is not null`
 const END = `with ended as (
@@ -60,7 +62,7 @@ export async function registerNode(
   try {
     const [configuration] = await connection.query<{ version: number }>(LOCK)
     const configurationVersion = configuration?.version ?? 0
-    const values = [key, name, hostname, version, keyName, dataDir !== null, configurationVersion]
+    const values = [key, name, hostname, version, keyName, dataDir !== null, configurationVersion, MIGRATIONS.length]
     if (dataDir !== null) await connection.run(REPLACE, [name])
     const { id } = await added(connection, REGISTER, values)
     const registered = {

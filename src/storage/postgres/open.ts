@@ -23,6 +23,7 @@ import { createInboundQueue } from './inbound-queue.ts'
 import { postgresInboundRoutes } from './inbound-routes.ts'
 import { postgresMessageList } from './message-list.ts'
 import { postgresMessages } from './messages.ts'
+import { isUpgradePending, migrate } from './migrate.ts'
 import { postgresMtaSts } from './mta-sts.ts'
 import { postgresNodes } from './node-list.ts'
 import { endNode } from './nodes.ts'
@@ -78,6 +79,7 @@ export async function openPostgresStore(options: {
       if (what !== 'ended') return false
       await parts.large.removeLeft()
       await parts.destinations.prune(1_000)
+      if (await isUpgradePending(reads)) await upgradeRest(open, clock())
       return tidyUp(reads)
     },
     // Every group writes to `lanes`.
@@ -88,6 +90,12 @@ export async function openPostgresStore(options: {
       reads.close()
     },
   }
+}
+
+/** Runs the steps that waited for older nodes to end, if these have. */
+async function upgradeRest(open: Open, now: number): Promise<void> {
+  const connection = await open('schema')
+  await migrate(connection, now).finally(() => connection.close())
 }
 
 function rolesOf(
