@@ -9,6 +9,7 @@ import { askBy } from '../net/https/requests.ts'
 import type { WallClock } from '../os/clock.ts'
 import type { Log } from '../os/log.ts'
 import type { Random } from '../os/random.ts'
+import type { Leases, SharedCertificates } from '../storage/store.ts'
 import { openClient } from './acme/client.ts'
 import { createSigner } from './acme/jws.ts'
 import { orderCertificate } from './acme/order.ts'
@@ -18,7 +19,7 @@ import type { PlainPages } from './plain-pages.ts'
 import { reachOf } from './reach.ts'
 import { createRenewal, type Renewal } from './renewal.ts'
 import { authoritySettings } from './settings.ts'
-import { readStoredCertificate } from './stored-certificate.ts'
+import { certificateFiles, sharedCertificate } from './stored-certificate.ts'
 
 /** Dependencies of certificates from an authority. */
 export interface AuthorityDeps {
@@ -28,6 +29,11 @@ export interface AuthorityDeps {
   /** A named secret, stored encrypted; `fresh` is stored if there is none yet. */
   secret: (name: string, fresh: Uint8Array) => Promise<Uint8Array>
   domains: () => AsyncIterable<Domain>
+  /** Hostnames of all nodes. */
+  hostnames: () => Promise<readonly string[]>
+  leases: Pick<Leases, 'leads' | 'take'>
+  /** Null: the certificate is kept in the data folder. */
+  shared: SharedCertificates | null
   /** Without a cache. */
   resolver: Resolver
   clock: WallClock
@@ -43,13 +49,16 @@ export async function openAuthority(config: Config, deps: AuthorityDeps): Promis
   const { tls, dataDir, sending } = config
   const { names, directoryUrl, port, fingerprint } = authoritySettings(config)
   const ask = askBy(deps.https.authority)
+  const storage =
+    deps.shared === null ? certificateFiles(dataDir, fingerprint) : sharedCertificate(deps.shared, fingerprint)
   const probe = (at: { ip: string; port: number; host: string; path: string }) =>
     deps.https.probe({ ...at, maxBytes: 256, timeoutMs: PROBE_MS })
   return createRenewal({
-    dataDir,
-    kept: await readStoredCertificate(dataDir, fingerprint),
+    storage,
+    kept: await storage.read(),
+    mayOrder: async () => deps.leases.leads() && deps.leases.take('certificate', LEASE_MS),
     directoryUrl,
-    names,
+    names: async () => [...new Set([...names, ...(await deps.hostnames()).map((name) => name.toLowerCase())])],
     domainNames: async () => (tls.domainNames ? domainNames(deps.domains(), sending.requireVerifiedDomain) : []),
     reachOf: (name) => reachOf(name, { resolver, pages, random, ownAddresses, probe, port }),
     order: async (wanted, { signal, replaces }) =>
@@ -77,6 +86,8 @@ export async function openAuthority(config: Config, deps: AuthorityDeps): Promis
   })
 }
 
+/** Longer than an order takes. */
+const LEASE_MS = 10 * 60_000
 /** Time for another server to send a short answer. */
 const PROBE_MS = 5_000
 

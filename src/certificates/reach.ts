@@ -21,7 +21,8 @@ export interface ReachDeps {
 }
 
 /** Name → its Reach. All its addresses must lead here, since the authority may use any: each is asked for a token
- *  served at that moment, except private addresses of others. Never rejects. */
+ *  served at that moment, except private addresses of others. Rejects if the
+ *  token cannot be shown. */
 export async function reachOf(name: string, deps: ReachDeps): Promise<Reach> {
   const lookups = await Promise.all([deps.resolver.a(name), deps.resolver.aaaa(name)])
   const failed = lookups.find((lookup) => lookup.kind === 'temporary')
@@ -31,7 +32,7 @@ export async function reachOf(name: string, deps: ReachDeps): Promise<Reach> {
 
   const own = new Set(deps.ownAddresses().map(canonicalIp))
   const hide = { token: tokenOf(deps.random), text: tokenOf(deps.random) }
-  const end = deps.pages.show(hide.token, hide.text)
+  const end = await deps.pages.show(hide.token, hide.text)
   try {
     const answers = await Promise.all(
       addresses.slice(0, MAX_ADDRESSES).map(async (ip) => {

@@ -8,8 +8,7 @@ import type { Terms } from './files.ts'
 import type { Reach } from './reach.ts'
 import { createRenewalInfo, type WindowOf } from './renewal-info.ts'
 import {
-  keepCertificate,
-  keepProgress,
+  type CertificateStorage,
   noProgress,
   type Progress,
   type StoredCertificate,
@@ -36,12 +35,14 @@ export interface Renewal {
 }
 
 export interface RenewalDeps {
-  dataDir: string
+  storage: CertificateStorage
   kept: StoredCertificate
   /** The configured authority. A certificate from another one, such as its staging environment, is replaced. */
   directoryUrl: string
+  /** Whether this node may contact the authority now: one node orders for all. */
+  mayOrder: () => Promise<boolean>
   /** Lower case; the operator's names. A name that cannot be certified is logged. */
-  names: readonly string[]
+  names: () => Promise<readonly string[]>
   /** Current names from domains. */
   domainNames: () => Promise<readonly string[]>
   reachOf: (name: string) => Promise<Reach>
@@ -73,12 +74,13 @@ const RETRY_NOW_MS = 15 * MINUTE_MS
 const MAX_NAMES = 100
 
 export function createRenewal(deps: RenewalDeps): Renewal {
-  const { dataDir, directoryUrl, names: own, clock, log } = deps
+  const { storage, directoryUrl, clock, log } = deps
   const { steady } = clock
   const ending = new AbortController()
   let { certificate, progress } = deps.kept
   let isShown = certificate !== null && certificate.endsAt > clock.now()
   let lookAt = 0
+  let own: readonly string[] = []
   let loggedTrouble: string | null = null
   let underWay: Promise<void> | null = null
   const renewalInfo = createRenewalInfo({ ...deps, signal: ending.signal })
@@ -86,17 +88,34 @@ export function createRenewal(deps: RenewalDeps): Renewal {
   const look = async (): Promise<void> => {
     const now = clock.now()
     showWhatHolds(now)
+    await takeStored(now)
+    if (!(await deps.mayOrder())) return
+    const names = await deps.names()
+    if (names.join() !== own.join()) lookAt = 0
+    own = names
     if (progress.triedAt - now > MINUTE_MS) await keep(withClockSetBack(progress, now))
     if (certificate !== null && certificate.endsAt > now && isOfAuthority()) await renewalInfo.refresh(certificate)
     const isNew = isDue(now) && loggedTrouble === null // at the last check it was not due, or all was well
     if (now < progress.notBefore || (steady.now() < lookAt && !isNew)) return
-    const plan = await planOrder({ certificate, progress }, isDue(now), deps, now)
+    const plan = await planOrder({ certificate, progress }, isDue(now), { ...deps, own }, now)
     if ('names' in plan) return attempt(plan.names, now)
     const words = 'trouble' in plan ? plan.trouble : null
     lookAt = steady.now() + (words === null ? LOOK_AT_NAMES_MS : LOOK_AGAIN_MS)
     if (words !== null && words !== loggedTrouble) log.warn('certificate not ordered', { reason: words })
     loggedTrouble = words
     if (words !== progress.trouble) await keep({ ...progress, trouble: words })
+  }
+
+  /** What another node has ordered. */
+  const takeStored = async (now: number): Promise<void> => {
+    const stored = await storage.changed()
+    if (stored === null) return
+    const isNew = stored.certificate?.certificatePem !== certificate?.certificatePem
+    certificate = stored.certificate
+    progress = stored.progress
+    if (!isNew) return
+    isShown = certificate !== null && certificate.endsAt > now
+    deps.onChange()
   }
 
   const isDue = (now: number) =>
@@ -137,7 +156,7 @@ export function createRenewal(deps: RenewalDeps): Renewal {
   const take = async (given: Certificate, names: readonly string[]): Promise<void> => {
     const made = checked(given, names)
     if (certificate === null || made.endsAt > certificate.endsAt || made.endsAt > clock.now()) {
-      await keepCertificate(dataDir, made)
+      await storage.keepCertificate(made)
       certificate = made
     }
     if (made.endsAt <= clock.now()) {
@@ -160,7 +179,7 @@ export function createRenewal(deps: RenewalDeps): Renewal {
 
   const keep = async (next: Progress): Promise<void> => {
     progress = next
-    await keepProgress(dataDir, next)
+    await storage.keepProgress(next)
   }
 
   const showWhatHolds = (now: number): void => {
@@ -195,7 +214,7 @@ export function createRenewal(deps: RenewalDeps): Renewal {
 async function planOrder(
   { certificate, progress }: StoredCertificate,
   isDueNow: boolean,
-  { names: own, domainNames, reachOf }: Pick<RenewalDeps, 'names' | 'domainNames' | 'reachOf'>,
+  { own, domainNames, reachOf }: Pick<RenewalDeps, 'domainNames' | 'reachOf'> & { own: readonly string[] },
   now: number,
 ): Promise<{ names: string[] } | { trouble: string } | Record<never, never>> {
   const held = new Set(certificate?.names)

@@ -8,7 +8,7 @@ export interface AuthoritySettings {
   directoryUrl: string
   /** The port the authority uses. */
   port: number
-  /** Changes with the settings; attempts then start over. */
+  /** Changes with the settings; attempts then start over. The same for all nodes of an installation. */
   fingerprint: string
 }
 
@@ -16,11 +16,12 @@ export function authoritySettings({
   tls,
   http,
   hostname,
-}: Pick<Config, 'tls' | 'http' | 'hostname'>): AuthoritySettings {
+  database,
+}: Pick<Config, 'tls' | 'http' | 'hostname' | 'database'>): AuthoritySettings {
   const names = ownNames({ hostname, publicUrl: http.publicUrl, names: tls.names })
   const { acmeDirectory: directoryUrl, acmeHttpPort: port } = tls
   const fingerprint = createHash('sha256')
-    .update(JSON.stringify([directoryUrl, port, names]))
+    .update(JSON.stringify(database.url === '' ? [directoryUrl, port, names] : [directoryUrl, port]))
     .digest('base64url')
   return { names, directoryUrl, port, fingerprint }
 }

@@ -4,9 +4,10 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import type { Certificate } from '../net/tls/certificate.ts'
 import { writePrivately } from '../os/private-file.ts'
+import type { SharedCertificates } from '../storage/store.ts'
 import { type Terms, termsOf } from './files.ts'
 
-/** The stored certificate and the state of its renewal: two files in the data folder. */
+/** The stored certificate and the state of its renewal. */
 export interface StoredCertificate {
   certificate: (Certificate & Terms) | null
   progress: Progress
@@ -48,10 +49,50 @@ const PROGRESS = z.object({
   leftOut: z.record(z.string(), z.number()),
 })
 
+/** Where they are stored. Methods reject when it cannot be read or written. */
+export interface CertificateStorage {
+  read(): Promise<StoredCertificate>
+  /** The state if another node has changed it since the last call; null if not. */
+  changed(): Promise<StoredCertificate | null>
+  keepCertificate(certificate: Certificate): Promise<void>
+  keepProgress(progress: Progress): Promise<void>
+}
+
+/** Two files in the data folder. State of other settings counts as empty. */
+export function certificateFiles(dataDir: string, settings: string): CertificateStorage {
+  return {
+    read: () => readStoredCertificate(dataDir, settings),
+    changed: async () => null,
+    keepCertificate: (certificate) => keepCertificate(dataDir, certificate),
+    keepProgress: (progress) => keepProgress(dataDir, progress),
+  }
+}
+
+/** The store that all nodes share. */
+export function sharedCertificate(shared: SharedCertificates, settings: string): CertificateStorage {
+  let version = -1
+  const changed = async () => {
+    const stored = await shared.changed(version)
+    if (stored === null) return null
+    version = stored.version
+    return stateOf(stored.certificate ?? '', stored.progress ?? '', settings)
+  }
+  return {
+    read: async () => (await changed()) ?? stateOf('', '', settings),
+    changed,
+    keepCertificate: ({ keyPem, certificatePem }) => shared.keep('certificate', keyPem + certificatePem),
+    keepProgress: (progress) => shared.keep('progress', JSON.stringify(progress)),
+  }
+}
+
 /** Data folder and current settings → the stored state. A missing or damaged file, or state of other settings, counts
  *  as empty. Never rejects. */
 export async function readStoredCertificate(dataDir: string, settings: string): Promise<StoredCertificate> {
   const [pem, json] = await Promise.all([readText(certificateFile(dataDir)), readText(progressFile(dataDir))])
+  return stateOf(pem, json, settings)
+}
+
+function stateOf(pem: string, json: string, settings: string): StoredCertificate {
   const progress = parsed(() => PROGRESS.parse(JSON.parse(json)))
   return {
     certificate: parsed(() => withTerms(split(pem))),
@@ -60,12 +101,12 @@ export async function readStoredCertificate(dataDir: string, settings: string): 
 }
 
 /** Stores key and chain in one file, so that they always match. Rejects when the folder cannot be written. */
-export async function keepCertificate(dataDir: string, { keyPem, certificatePem }: Certificate): Promise<void> {
+async function keepCertificate(dataDir: string, { keyPem, certificatePem }: Certificate): Promise<void> {
   await mkdir(dataDir, { recursive: true, mode: 0o700 })
   await writePrivately(certificateFile(dataDir), keyPem + certificatePem)
 }
 
-export async function keepProgress(dataDir: string, progress: Progress): Promise<void> {
+async function keepProgress(dataDir: string, progress: Progress): Promise<void> {
   await mkdir(dataDir, { recursive: true, mode: 0o700 })
   await writePrivately(progressFile(dataDir), `${JSON.stringify(progress)}\n`)
 }

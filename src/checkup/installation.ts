@@ -1,13 +1,15 @@
 import { authoritySettings } from '../certificates/settings.ts'
-import { readStoredCertificate } from '../certificates/stored-certificate.ts'
+import { certificateFiles, sharedCertificate } from '../certificates/stored-certificate.ts'
 import type { Config } from '../config/load.ts'
 import type { AuthorityCertificate, Installation, SendingDomain, Server } from '../health/deps.ts'
+import type { SharedCertificates } from '../storage/store.ts'
 
 /** Describes this installation for the health checks. Rejects if the stored ACME certificate cannot be read. */
 export async function installationOf(
   config: Config,
   server: Server | null,
   domains: readonly SendingDomain[],
+  shared: SharedCertificates | null,
 ): Promise<Installation> {
   const { hostname, dataDir, database, storage, limits, http, tls, smtp, delivery, metrics } = config
   const listeners = [
@@ -32,12 +34,14 @@ export async function installationOf(
     domains,
     server,
     certificateFiles: [...new Set([tls.certificateFile, smtp.certificateFile])].filter((file) => file !== null),
-    authority: tls.mode === 'acme' ? await authorityOf(config) : null,
+    authority: tls.mode === 'acme' ? await authorityOf(config, shared) : null,
   }
 }
 
-async function authorityOf(config: Config): Promise<AuthorityCertificate> {
+async function authorityOf(config: Config, shared: SharedCertificates | null): Promise<AuthorityCertificate> {
   const { names, fingerprint } = authoritySettings(config)
-  const { certificate, progress } = await readStoredCertificate(config.dataDir, fingerprint)
+  const storage =
+    shared === null ? certificateFiles(config.dataDir, fingerprint) : sharedCertificate(shared, fingerprint)
+  const { certificate, progress } = await storage.read()
   return { names, held: certificate, trouble: progress.trouble }
 }

@@ -38,7 +38,12 @@ export async function runCheckup(config: Config, options: CheckupOptions): Promi
   const kept = store === null ? [] : await domainsToLookAt(store, options.clock.now())
   const { deps, close } = openCheckDeps(config, options)
   try {
-    const installation = await installationOf(config, server, sendingDomains(kept, options.domains ?? []))
+    const installation = await installationOf(
+      config,
+      server,
+      sendingDomains(kept, options.domains ?? []),
+      store?.certificates ?? null,
+    )
     const facts = createNetworkFacts(installation, deps)
     const machine = machineChecks(installation, deps, facts)
     const checks = await runChecks([

@@ -73,7 +73,7 @@ async function assemble(
   const { store } = resources
   const application = createApplication(config, core)
   const readiness = { whyNot: (): string | null => 'this server is starting' }
-  const plainPages = createPlainPages(publicUrl.current)
+  const plainPages = createPlainPages(publicUrl.current, store.certificates)
   const web = createServerWeb(config, core, { application, plainPages, isReady: () => readiness.whyNot() })
   const shown = { present: () => {} }
   const certificates = await openServerCertificates(config, core, { plainPages, onChange: () => shown.present() })
@@ -193,6 +193,9 @@ function openServerCertificates(
     pages: plainPages,
     secret: resources.store.secret,
     domains: () => allDomains(resources.store),
+    hostnames: async () => (await resources.store.nodes.list()).map(({ hostname }) => hostname),
+    leases: resources.store.leases,
+    shared: resources.store.certificates,
     resolver: resources.freshResolver,
     clock,
     random,

@@ -1,6 +1,7 @@
 import type { ApiKeys } from './roles/api-keys.ts'
 import type { AuditLog } from './roles/audit-log.ts'
 import type { BlockedLinks } from './roles/blocked-links.ts'
+import type { SharedCertificates } from './roles/certificates.ts'
 import type { Contents } from './roles/contents.ts'
 import type { Deliveries } from './roles/deliveries.ts'
 import type { Domains } from './roles/domains.ts'
@@ -35,6 +36,7 @@ export { AlreadyRemembered, StoreDamaged, StoreUnavailable } from './errors.ts'
 export type * from './roles/api-keys.ts'
 export type * from './roles/audit-log.ts'
 export type * from './roles/blocked-links.ts'
+export type * from './roles/certificates.ts'
 export type * from './roles/claims.ts'
 export type * from './roles/contents.ts'
 export type * from './roles/deliveries.ts'
@@ -105,6 +107,8 @@ export interface Store {
   leases: Leases
   /** Null if this process is the only one. */
   rates: Rates | null
+  /** The same; then the certificate is in the data directory. */
+  certificates: SharedCertificates | null
   held: Held
   stats: Stats
   quality: Quality

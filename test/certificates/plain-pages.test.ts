@@ -4,20 +4,20 @@ import { talk } from '../support/talk.ts'
 
 const PUBLIC = 'https://api.example.com'
 const pages = createPlainPages(() => PUBLIC)
-const get = (path: string, host = 'mail.example.com', method = 'GET') =>
+const get = async (path: string, host = 'mail.example.com', method = 'GET') =>
   pages.fetch(new Request(`http://${host}${path}`, { method }))
 
 test('answers an active token for any host name', async () => {
-  const end = pages.show('token-1', 'token-1.thumbprint')
+  const end = await pages.show('token-1', 'token-1.thumbprint')
   for (const host of ['mail.example.com', 'other.example.net']) {
-    expect(await get('/.well-known/acme-challenge/token-1', host).text()).toBe('token-1.thumbprint')
+    expect(await (await get('/.well-known/acme-challenge/token-1', host)).text()).toBe('token-1.thumbprint')
   }
   for (const path of ['token-2', '', '../token-1', 'token-1/', 'token%2D1']) {
-    const answer = get(`/.well-known/acme-challenge/${path}`)
+    const answer = await get(`/.well-known/acme-challenge/${path}`)
     expect([path, await answer.text()]).not.toEqual([path, 'token-1.thumbprint'])
   }
   end()
-  expect(get('/.well-known/acme-challenge/token-1').status).toBe(404)
+  expect((await get('/.well-known/acme-challenge/token-1')).status).toBe(404)
 })
 
 // threat: redirect-to-another-site
@@ -28,18 +28,18 @@ test.each([
   ['/\\evil.example', '//evil.example'],
   ['/%0d%0aSet-Cookie:a=b', '/%0d%0aSet-Cookie:a=b'],
   ['/@evil.example', '/@evil.example'],
-])('redirects %s to our own https address', (path, to) => {
-  const answer = get(path, 'evil.example')
+])('redirects %s to our own https address', async (path, to) => {
+  const answer = await get(path, 'evil.example')
   expect([answer.status, answer.headers.get('location')]).toEqual([308, PUBLIC + to])
   expect(new URL(answer.headers.get('location')!).host).toBe('api.example.com')
 })
 
-test('redirects a POST with its method', () => {
-  expect(get('/v1/messages/send', 'mail.example.com', 'POST').status).toBe(308)
+test('redirects a POST with its method', async () => {
+  expect((await get('/v1/messages/send', 'mail.example.com', 'POST')).status).toBe(308)
 })
 
 test('answers nothing without HTTPS', async () => {
-  const answer = createPlainPages(() => 'http://127.0.0.1:8025').fetch(new Request('http://a.example/v1'))
+  const answer = await createPlainPages(() => 'http://127.0.0.1:8025').fetch(new Request('http://a.example/v1'))
   expect([answer.status, answer.headers.get('location')]).toEqual([404, null])
 })
 

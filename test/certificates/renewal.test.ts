@@ -6,7 +6,7 @@ import { OrderFailure } from '../../src/certificates/acme/failure.ts'
 import type { RenewalWindow } from '../../src/certificates/acme/renewal-info.ts'
 import type { Reach } from '../../src/certificates/reach.ts'
 import { createRenewal, type Renewal } from '../../src/certificates/renewal.ts'
-import { readStoredCertificate } from '../../src/certificates/stored-certificate.ts'
+import { certificateFiles, readStoredCertificate } from '../../src/certificates/stored-certificate.ts'
 import { type Certificate, selfSignedCertificate } from '../../src/net/tls/certificate.ts'
 import { createLog } from '../../src/os/log.ts'
 import { createFakeClock, type FakeClock } from '../support/fake-clock.ts'
@@ -30,6 +30,7 @@ let answer: (names: readonly string[], signal: AbortSignal) => Promise<Certifica
 let wish: RenewalWindow | null | 'silence'
 let replaced: (string | undefined)[]
 let changes: number
+let mayOrder: boolean
 
 beforeEach(() => {
   dataDir = mkdtempSync(join(tmpdir(), 'postrider-renewal-'))
@@ -40,6 +41,7 @@ beforeEach(() => {
   domainNames = []
   answer = (names) => made(names)
   changes = 0
+  mayOrder = true
   wish = null
   replaced = []
 })
@@ -51,10 +53,11 @@ const made = (names: readonly string[], days = 90) =>
 
 async function open(names = [HOST], settings = 'settings'): Promise<Renewal> {
   return createRenewal({
-    dataDir,
+    storage: certificateFiles(dataDir, settings),
     kept: await readStoredCertificate(dataDir, settings),
+    mayOrder: async () => mayOrder,
     directoryUrl: `https://${settings}.example/directory`,
-    names,
+    names: async () => names,
     domainNames: async () => domainNames,
     reachOf: async (name) => reach[name] ?? { kind: 'here' },
     windowOf: async () => {
@@ -99,6 +102,22 @@ test('the first certificate is fetched at once, readable by its owner only, and 
   const again = await open([HOST, API])
   expect(again.certificate()).toEqual(renewal.certificate())
   await pass(again, DAY_MS, HOUR_MS)
+  expect(orders).toHaveLength(1)
+})
+
+test('a node that may not order presents what it has', async () => {
+  mayOrder = false
+  const renewal = await open()
+  await pass(renewal, HOUR_MS)
+  expect(orders).toEqual([])
+  mayOrder = true
+  await renewal.renewIfDue()
+  const first = renewal.certificate()
+  mayOrder = false
+  await pass(renewal, 80 * DAY_MS, DAY_MS)
+  expect(renewal.certificate()).toEqual(first)
+  await pass(renewal, 10 * DAY_MS, DAY_MS)
+  expect(renewal.certificate()).toBeNull()
   expect(orders).toHaveLength(1)
 })
 

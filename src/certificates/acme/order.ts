@@ -19,7 +19,7 @@ export async function orderCertificate(
     /** The certificate it replaces (PEM), for authorities that accept this. RFC 9773 §5 */
     replaces?: string | undefined
     /** Serves a key authorization under its token until the returned function is called. */
-    show: (token: string, keyAuthorization: string) => () => void
+    show: (token: string, keyAuthorization: string) => Promise<() => void>
   },
 ): Promise<Certificate> {
   const deadline = deps.clock.now() + LONGEST_MS
@@ -82,7 +82,7 @@ type Watch = <T extends { status: string }>(
  *  time for each. Rejects with all refused names. */
 async function prove(
   urls: readonly string[],
-  by: { client: AcmeClient; signer: Signer; show: (token: string, text: string) => () => void; watch: Watch },
+  by: { client: AcmeClient; signer: Signer; show: (token: string, text: string) => Promise<() => void>; watch: Watch },
 ): Promise<void> {
   const hide: (() => void)[] = []
   try {
@@ -95,7 +95,7 @@ async function prove(
       if (challenge === undefined || !TOKEN.test(challenge.token)) {
         throw new OrderFailure(`the CA does not offer HTTP-01 for ${excerpt(name)}`, { refusedNames: [name] })
       }
-      hide.push(by.show(challenge.token, by.signer.keyAuthorization(challenge.token)))
+      hide.push(await by.show(challenge.token, by.signer.keyAuthorization(challenge.token)))
       await by.client.post(challenge.url, {})
       asked.push(url)
     }

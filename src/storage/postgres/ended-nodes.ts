@@ -60,6 +60,8 @@ const PRUNE_RATES = `delete from rates r
 const PRUNE_DUE_RATES = `delete from due_rates
   where due_at < extract(epoch from clock_timestamp())::bigint * 1000 - 3600000`
 
+const PRUNE_CHALLENGES = 'delete from challenges where ends_at < clock_timestamp()'
+
 /** Adds up the counters of nodes that have ended, and removes what they left → true if there is more. Twice at the same
  *  time is harmless. */
 export async function tidyUp(queries: Queries): Promise<boolean> {
@@ -70,6 +72,7 @@ export async function tidyUp(queries: Queries): Promise<boolean> {
   }
   await queries.query(PRUNE_RATES)
   await queries.query(PRUNE_DUE_RATES)
+  await queries.query(PRUNE_CHALLENGES)
   await queries.query(PRUNE_LANES, [KEPT_MS])
   await queries.query(PRUNE_NODES, [KEPT_MS, LISTED_MS])
   return isMore

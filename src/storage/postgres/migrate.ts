@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { StoreMismatch } from '../errors.ts'
 import { type Connection, Refused } from './connection.ts'
 import start from './migrations/0001_start.sql' with { type: 'text' }
+import certificates from './migrations/0002_certificates.sql' with { type: 'text' }
 import collision from './migrations/0002_collision.sql' with { type: 'text' }
 import folding from './migrations/0002_folding.sql' with { type: 'text' }
 import follows from './migrations/0002_follows.sql' with { type: 'text' }
@@ -29,6 +30,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0002_folding', sql: folding },
   { name: '0002_rates', sql: rates },
   { name: '0002_follows', sql: follows },
+  { name: '0002_certificates', sql: certificates },
   { name: '0010_nodes', sql: nodes },
   { name: '0020_instance', sql: instance },
   { name: '0021_history', sql: history },

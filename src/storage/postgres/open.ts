@@ -7,6 +7,7 @@ import { databaseAddress } from './address.ts'
 import { postgresApiKeys } from './api-keys.ts'
 import { postgresAuditLog } from './audit-log.ts'
 import { postgresBlockedLinks } from './blocked-links.ts'
+import { postgresCertificates } from './certificates.ts'
 import { connect } from './connection.ts'
 import { postgresDeliveries } from './deliveries.ts'
 import type { NodeOptions } from './distribution.ts'
@@ -168,6 +169,7 @@ function rolesOf(
     nodes: postgresNodes(reads, { nodeId, distribution, open }),
     leases,
     rates: postgresRates(reads, nodeId),
+    certificates: postgresCertificates(reads, writer, encryption),
     queues: postgresQueues(reads),
     held: postgresHeld(reads, lane, { writer, dueIndexes: due, fanOut }),
     mtaSts: postgresMtaSts(reads, writer),

@@ -213,6 +213,7 @@ export function storeOn(
     nodes: SQLITE_NODES,
     // The only server of its data directory.
     rates: null,
+    certificates: null,
     leases: { leads: () => true, take: async () => true, release: async () => {} },
     held: sqliteHeld(db, writer, due, fanOut),
     stats: sqliteStats(db),

@@ -101,6 +101,14 @@ const CALLS: Record<string, (store: Store) => Promise<unknown>> = {
   'leases.release': ({ leases }) => leases.release('a report'),
   'rates.exchange': ({ rates }) => rates!.exchange([{ id: 'key_a', used: 1, endsAt: FIRST }]),
   'rates.take': ({ rates }) => rates!.take([{ name: 'a', everyMs: 1, burst: 1 }], FIRST),
+  'certificates.keep': async ({ certificates }) => {
+    await certificates!.keep('certificate', 'a key')
+    await certificates!.keep('progress', '{}')
+  },
+  'certificates.changed': ({ certificates }) => certificates!.changed(0),
+  'certificates.show': ({ certificates }) => certificates!.show('a', 'b', 1_000),
+  'certificates.shown': ({ certificates }) => certificates!.shown('a'),
+  'certificates.hide': ({ certificates }) => certificates!.hide('a'),
   checkWritable: (store) => store.checkWritable(),
   'maintain removed': (store) => store.maintain('removed', () => true),
   'maintain ended': (store) => store.maintain('ended', () => true),
