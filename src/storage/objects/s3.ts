@@ -27,11 +27,17 @@ export function s3Objects(place: ObjectPlace, answerMs = ANSWER_MS): Objects {
   const { bucket, prefix } = place
   const client = s3Client(place)
   const turn = createTurns(MAX_REQUESTS)
-  const ask = <T>(megabytes: number, request: () => Promise<T>) =>
-    turn(() => withinDeadline(request(), answerMs + megabytes * 1000)).catch((error) => {
+  /** The wait for a turn counts: while the service does not answer, nothing waits for more than one deadline. */
+  const ask = <T>(megabytes: number, request: () => Promise<T>) => {
+    const deadlineMs = answerMs + megabytes * 1000
+    let isLate = false
+    const answer = turn(async () => (isLate ? null : withinDeadline(request(), deadlineMs)))
+    return withinDeadline(answer, deadlineMs).catch((error) => {
+      isLate = true
       if (codeOf(error) === 'NoSuchKey') return null
       throw new StoreUnavailable(`object storage ${bucket}: ${textOf(error)}`, { cause: error })
     })
+  }
   return {
     put: async (key, bytes) => {
       await ask(Math.round(bytes.byteLength / 1e6), () => client.write(prefix + key, bytes))
