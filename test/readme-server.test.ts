@@ -1,17 +1,17 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startZone, type Zone } from '../src/cli/try/zone-server.ts'
 import { LIMIT_MS } from './cli/command.ts'
 import { DOCUMENTATION } from './support/documentation.ts'
+import { installCommands } from './support/machine-commands.ts'
 import { type RemoteMx, startRemoteMx } from './support/remote-mx.ts'
 
 /** The setup of a server as the manual describes it. The blocks after `<!-- on the server -->` run as they are, one after the
  *  other, with other ports, another directory for /var, a DNS and a mail server on loopback, and a systemctl that starts and
  *  stops the real server. `exit 1` in the comment is the exit code of the last line. Commands that install or copy files as
  *  root, or need a public domain, have no comment. */
-const ROOT = join(import.meta.dir, '..')
 const TEXTS = DOCUMENTATION.map(({ text }) => text)
 const blocks = TEXTS.flatMap((text) => [
   ...text.matchAll(/^<!-- on the server(?:: exit (\d))? -->\n```sh\n([\s\S]*?)^```$/gm),
@@ -37,8 +37,7 @@ describe('the setup of a server', () => {
       { name: 'elsewhere.example', type: 'MX', data: { preference: 10, exchange: 'mx.elsewhere.example' } },
       { name: 'mx.elsewhere.example', type: 'A', data: '127.0.0.1' },
     ])
-    writeCommand('postrider', `exec '${process.execPath}' '${join(ROOT, 'src/main.ts')}' "$@"`)
-    writeCommand('systemctl', SYSTEMCTL)
+    installCommands(folder)
     writeFileSync(
       join(folder, 'bounces.csv'),
       'EmailAddress,SuppressionReason,Origin,CreatedAt\nleft@elsewhere.example,HardBounce,Recipient,2025-11-09T13:52:02Z\n',
@@ -103,25 +102,4 @@ describe('the setup of a server', () => {
     const [stdout, stderr] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()])
     return { code: await child.exited, stdout, stderr }
   }
-
-  function writeCommand(name: string, script: string): void {
-    writeFileSync(join(folder, name), `#!/bin/sh\n${script}\n`)
-    chmodSync(join(folder, name), 0o755)
-  }
 })
-
-/** Of one service, whose output is kept in a file; `start` waits until it is ready, `stop` until it has ended. */
-const SYSTEMCTL = `cd "$HOME"
-case "$*" in
-'enable --now postrider' | 'start postrider')
-  : >log
-  postrider serve >>log 2>&1 &
-  echo $! >pid
-  until grep -q '"event":"ready"' log; do kill -0 $! && sleep 0.05; done ;;
-'stop postrider')
-  kill "$(cat pid)"
-  while kill -0 "$(cat pid)" 2>&-; do sleep 0.05; done ;;
-'enable --now postrider-backup.timer') ;;
-*) exit 64 ;;
-esac
-echo "$*"`

@@ -9,7 +9,7 @@ import { healthPages } from '../src/api/health.ts'
 import { allOf, treeOf } from '../src/cli/manual/tree.ts'
 import { createProgram } from '../src/cli/program.ts'
 import { readConfig } from '../src/config/load.ts'
-import { machineChecks, storeChecks } from '../src/health/checks.ts'
+import { machineChecks, sharedChecks, storeChecks } from '../src/health/checks.ts'
 import { allOperations } from '../src/manual/all-operations.ts'
 import { GENERATED, TOPICS } from '../src/manual/contents.ts'
 import { createAnchors } from '../src/manual/markdown.ts'
@@ -204,7 +204,11 @@ describe('README and manual', () => {
     const documented = [...documentationOf('health-checks').matchAll(/^\| (`.+?) \|/gm)].flatMap(([, names = '']) =>
       codeIn(names),
     )
-    const checks = [...machineChecks(anything, anything, anything), ...storeChecks(anything)]
+    const checks = [
+      ...machineChecks(anything, anything, anything),
+      ...storeChecks(anything),
+      ...sharedChecks(anything, anything, anything),
+    ]
     expect(documented.toSorted()).toEqual(['config', ...checks.map(({ name }) => name)].toSorted())
   })
 
