@@ -80,12 +80,6 @@ export function hasDatabase({ dataDir, database }: Config): boolean {
   return database.url !== '' || existsSync(join(dataDir, DATABASE_FILE))
 }
 
-/** Throws CommandFailure if the config names a PostgreSQL database: `command` works on the data directory. */
-export function requireSqlite({ database }: Config, command: string): void {
-  if (database.url === '') return
-  throw usageFault(`${command} supports SQLite only, and database.url names a PostgreSQL database.`)
-}
-
 /** Switches root to the owner of the data directory for the rest of the process: a file owned by root there would keep
  *  the server, which runs as another user, from starting. Does nothing for other users or without the directory. */
 export function becomeOwnerOf(dataDir: string): void {

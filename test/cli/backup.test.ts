@@ -271,7 +271,7 @@ describe('restore', () => {
       )
       const manifest = (text: (manifest: string) => string) =>
         change((name, bytes) => (name === 'manifest.json' ? Buffer.from(text(bytes.toString())) : bytes))
-      expect(await manifest((text) => text.replace('"format": 1', '"format": 2'))).toMatch(/has format 2/)
+      expect(await manifest((text) => text.replace('"format": 1', '"format": 3'))).toMatch(/has format 3/)
       expect(await manifest((text) => text.replace('"smtp-key.pem"', '"../smtp-key"'))).toBe(
         'the backup is damaged: unexpected file ../smtp-key',
       )

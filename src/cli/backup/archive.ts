@@ -6,8 +6,8 @@ import { errorCode, messageOf } from '../../os/thrown.ts'
 import { CommandFailure } from '../failure.ts'
 import type { SmallFile } from './contents.ts'
 import {
-  DATABASE,
   FORMAT,
+  lastOf,
   MANIFEST_FILE,
   type Manifest,
   MOST_SMALL_BYTES,
@@ -51,7 +51,7 @@ async function* tarOf({ manifest, small, database }: Parameters<typeof writeArch
     yield tarPadding(bytes.length)
   }
   const { bytes } = databaseOf(manifest)
-  yield tarHead({ name: DATABASE, bytes }, at)
+  yield tarHead({ name: lastOf(manifest), bytes }, at)
   let unpaced = 0
   for await (const chunk of createReadStream(database, { highWaterMark: CHUNK_BYTES })) {
     yield chunk

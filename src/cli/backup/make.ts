@@ -1,6 +1,6 @@
 import { closeSync, createReadStream, createWriteStream, fsyncSync, openSync, renameSync, statSync } from 'node:fs'
 import { setPriority } from 'node:os'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import type { Config } from '../../config/load.ts'
 import { iso } from '../../model/event.ts'
 import { systemClock } from '../../os/clock.ts'
@@ -10,20 +10,22 @@ import { requireNotMoved } from '../../storage/moving/moved.ts'
 import { type Copied, copyDatabase } from '../../storage/sqlite/copy.ts'
 import { describeDatabase } from '../../storage/sqlite/inspect.ts'
 import { VERSION } from '../../version.ts'
-import { requireConfig, requireSqlite } from '../cli-context.ts'
-import { CommandFailure } from '../failure.ts'
+import { requireConfig } from '../cli-context.ts'
+import { CommandFailure, usageFault } from '../failure.ts'
 import { print, printError } from '../print.ts'
 import { hashOf, writeArchive } from './archive.ts'
 import { type Bucket, bucketPlaceOf, openBucket } from './bucket.ts'
 import { type SmallFile, smallFiles } from './contents.ts'
 import { DATABASE, FORMAT, type Manifest } from './manifest.ts'
+import { backUpDatabase, describePostgres } from './postgres.ts'
 import { mb, openStagingDir, requireFreeSpace, type StagingDir, sync } from './staging-dir.ts'
 import { dropOld, dropOldObjects, nameOf, type Target, targetOf } from './target.ts'
 import { createWritePacing } from './write-pacing.ts'
 
 /** Makes a backup, whether or not the server runs.
  *
- *  Contents     everything acknowledged with 202 or 250 before the backup started, as one consistent snapshot
+ *  Contents     everything acknowledged with 202 or 250 before the backup started, as one consistent snapshot; with
+ *               PostgreSQL config, keys and certificates, and with `dump` also what pg_dump writes
  *  Interrupted  the target is unchanged; the next backup removes leftovers
  *  Disk full    the same; throws CommandFailure
  *
@@ -32,19 +34,23 @@ import { createWritePacing } from './write-pacing.ts'
  *  an invalid target. Rejects with other file system errors. */
 export async function backup(
   to: string,
-  options: { config: string; key: boolean; keep?: number; json?: true },
+  options: { config: string; key: boolean; keep?: number; dump?: true; json?: true },
 ): Promise<void> {
   const config = requireConfig(options.config)
-  requireSqlite(config, 'backup')
-  requireNotMoved(config.dataDir)
+  const isSqlite = config.database.url === ''
+  if (isSqlite) requireNotMoved(config.dataDir)
+  if (isSqlite && options.dump) throw usageFault('--dump is for PostgreSQL, and database.url is not set.')
   const madeAt = systemClock.now()
   const target = targetOf(to, { madeAt, dataDir: config.dataDir, keep: options.keep })
   lowerPriority()
   const bucket = target.object === null ? null : openBucket(target.object.bucket, options.config)
   const staging = openStagingDir(target.stagingParent, 'backup')
   try {
-    const database = join(staging.folder, DATABASE)
-    const copied = await copy(config, database, target)
+    const name = isSqlite ? DATABASE : await backUpDatabase(config, staging.folder, options.dump === true)
+    const database = join(staging.folder, name)
+    const copied = isSqlite
+      ? await copy(config, database, target)
+      : { bytes: statSync(database).size, logBytes: NO_LOG }
     const small = smallFiles({ config: options.config, dataDir: config.dataDir, withKey: options.key })
     const manifest = await manifestOf({ config, madeAt, small, database })
     const bytes = await write(target, { staging, bucket }, { manifest, small, database })
@@ -72,6 +78,8 @@ export async function backup(
   }
 }
 
+const NO_LOG = { before: 0, after: 0 }
+
 async function copy({ dataDir }: Config, to: string, target: Target): Promise<Copied> {
   const source = join(dataDir, DATABASE)
   const found = statSync(source, { throwIfNoEntry: false })
@@ -93,13 +101,14 @@ async function manifestOf(of: {
   small: readonly SmallFile[]
   database: string
 }): Promise<Manifest> {
-  const { schema, instanceId } = describeDatabase(of.database)
+  const isSqlite = basename(of.database) === DATABASE
+  const { schema, instanceId } = isSqlite ? describeDatabase(of.database) : await describePostgres(of.config)
   const chunks = ({ bytes }: SmallFile) =>
     (async function* () {
       yield bytes
     })()
   return {
-    format: FORMAT,
+    format: isSqlite ? 1 : FORMAT,
     program: VERSION,
     schema,
     made_at: iso(of.madeAt),
@@ -107,7 +116,7 @@ async function manifestOf(of: {
     hostname: of.config.hostname,
     files: [
       ...(await Promise.all(of.small.map(async (file) => ({ name: file.name, ...(await hashOf(chunks(file))) })))),
-      { name: DATABASE, ...(await hashOf(createReadStream(of.database, { highWaterMark: 1024 * 1024 }))) },
+      { name: basename(of.database), ...(await hashOf(createReadStream(of.database, { highWaterMark: 1024 * 1024 }))) },
     ],
   }
 }

@@ -2,7 +2,8 @@ import { z } from 'zod'
 
 /** Description of a backup, stored as its first file. */
 export interface Manifest {
-  format: typeof FORMAT
+  /** 1: with a SQLite database. 2: of an installation with PostgreSQL. */
+  format: 1 | typeof FORMAT
   /** Version of the program that made it. */
   program: string
   /** Schema version: number of migrations applied. */
@@ -11,17 +12,21 @@ export interface Manifest {
   made_at: string
   instance_id: string
   hostname: string
-  /** In archive order; the database is the last. */
+  /** In archive order; the database is the last: a SQLite file, a dump of PostgreSQL, or where that is. */
   files: { name: string; bytes: number; sha256: string }[]
 }
 
-export const FORMAT = 1
+export const FORMAT = 2
 /** Certificates, keys and ACME accounts: the files of a data directory that cannot be recreated. */
 const KEPT = /\.(?:pem|key|crt|csr|json)$/
 
 export const MANIFEST_FILE = 'manifest.json'
 export const CONFIG_FILE = 'config.toml'
 export const DATABASE = 'postrider.db'
+/** The last file of an installation with PostgreSQL. */
+export const DUMP = 'postrider.dump'
+export const REFERENCE = 'postrider.json'
+const LAST = { 1: [DATABASE], 2: [DUMP, REFERENCE] }
 /** Prefix of the folder to which a restore moves the old data. */
 export const BEFORE_RESTORE = 'before-restore-'
 
@@ -33,7 +38,7 @@ export const MOST_SMALL_FILES = 100
 const words = z.string().regex(/^[\x20-\x7e]{0,253}$/)
 
 const schema = z.object({
-  format: z.literal(FORMAT),
+  format: z.union([z.literal(1), z.literal(FORMAT)]),
   program: words,
   schema: z.number().int().min(1),
   made_at: z.iso.datetime(),
@@ -55,10 +60,15 @@ const schema = z.object({
 export function parseManifest(text: string): Manifest | null {
   try {
     const found = schema.safeParse(JSON.parse(text))
-    return found.success && found.data.files.at(-1)?.name === DATABASE ? found.data : null
+    return found.success && LAST[found.data.format].includes(lastOf(found.data)) ? found.data : null
   } catch {
     return null
   }
+}
+
+/** Name of the file with the database. */
+export function lastOf({ files }: Pick<Manifest, 'files'>): string {
+  return files.at(-1)?.name ?? ''
 }
 
 /** The first fault in the names and sizes of a manifest, for messages; null without a fault. Call it before

@@ -53,7 +53,8 @@ export async function release(options: Options): Promise<void> {
 const POSTS: readonly HeldQueue[] = ['webhookDeliveries', 'inboundDeliveries']
 export const QUEUES: readonly HeldQueue[] = ['deliveries', ...POSTS]
 
-type Counts = Record<HeldQueue, number>
+/** Number of entries on hold, by queue. */
+export type Counts = Record<HeldQueue, number>
 
 const onWire = (counts: Counts) => ({
   deliveries: counts.deliveries,

@@ -1,19 +1,20 @@
-import { chmodSync, existsSync, lchownSync, mkdirSync, readFileSync } from 'node:fs'
+import { chmodSync, existsSync, lchownSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
-import { readConfig } from '../../config/load.ts'
+import { type Config, readConfig } from '../../config/load.ts'
 import { systemClock } from '../../os/clock.ts'
 import { LOCK_FILE, lockDataDir } from '../../storage/sqlite/lock.ts'
 import { openStore } from '../../storage/sqlite/open.ts'
-import { requireConfig, requireSqlite } from '../cli-context.ts'
+import { requireConfig } from '../cli-context.ts'
 import { CommandFailure, configFailure, EXIT, usageFault } from '../failure.ts'
 import { makeFolder, writeNew } from '../init-files.ts'
 import { asOwnerOf, type Owner, ownerOf, requireSafePath } from '../owner-rights.ts'
 import { type Prompt, terminalPrompt } from '../prompt.ts'
 import type { Archive } from './archive.ts'
-import { CONFIG_FILE, DATABASE } from './manifest.ts'
-import { QUEUES } from './release.ts'
-import { type Counts, printRestored, type RestoredPlace } from './restored.ts'
+import { CONFIG_FILE, DATABASE, DUMP, lastOf, REFERENCE } from './manifest.ts'
+import { requireDatabaseFor, restoreDump } from './postgres.ts'
+import { type Counts, QUEUES } from './release.ts'
+import { printRestored, type RestoredPlace } from './restored.ts'
 import { openStagingDir } from './staging-dir.ts'
 import { isEmpty, stagingParentFor, swapIn } from './swap.ts'
 import { stampOf } from './target.ts'
@@ -50,7 +51,16 @@ export async function restore(from: string, options: Options): Promise<void> {
   const wanted = await placeFor(archive, options, terminalPrompt(!options.json))
   const done = await putInPlace(archive, sealKey, requireFree(wanted, options), options)
   if (wanted.newConfig !== null) writeConfig(options.config, wanted.newConfig)
-  printRestored({ manifest: archive.manifest, place: wanted, ...done }, options)
+  const held = lastOf(archive.manifest) === DUMP ? await restoreDumpIn(wanted.dataDir, options) : done.held
+  printRestored({ manifest: archive.manifest, place: wanted, ...done, held }, options)
+}
+
+/** The dump stays if it cannot be restored. */
+async function restoreDumpIn(dataDir: string, options: Options): Promise<Counts> {
+  const file = join(dataDir, DUMP)
+  const held = await restoreDump(file, options)
+  rmSync(file)
+  return held
 }
 
 /** Root keeps its rights only in a staging folder beside the data directory, whose parent belongs to root. In the data
@@ -96,8 +106,14 @@ function giveStagingDir(staging: string, folder: string, { uid, gid }: Owner): v
 
 async function unpackInto(folder: string, archive: Archive, sealKey: Buffer | null, options: Options) {
   const checked = await unpack(archive, folder, { sealKey, restoredFrom: archive.manifest.made_at })
-  const held = await decideQueued(folder, archive, options)
-  syncAll(folder, [...archive.small.map(({ name }) => name).filter((name) => name !== CONFIG_FILE), DATABASE])
+  const last = lastOf(archive.manifest)
+  const held = last === DATABASE ? await decideQueued(folder, archive, options) : null
+  if (last === REFERENCE) rmSync(join(folder, last))
+  const names = [...archive.small.map(({ name }) => name).filter((name) => name !== CONFIG_FILE), last]
+  syncAll(
+    folder,
+    names.filter((name) => name !== REFERENCE),
+  )
   return { checked, held }
 }
 
@@ -123,7 +139,7 @@ async function placeFor(archive: Archive, options: Options, ask: Prompt | null):
   const to = options.to === undefined ? null : resolve(options.to)
   if (existsSync(options.config)) {
     const config = requireConfig(options.config)
-    requireSqlite(config, 'restore')
+    await requireSameKind(archive, config)
     return { dataDir: to ?? config.dataDir, newConfig: null }
   }
   const text = archive.small.find(({ name }) => name === CONFIG_FILE)?.bytes.toString()
@@ -145,6 +161,14 @@ async function placeFor(archive: Archive, options: Options, ask: Prompt | null):
     )
   }
   return { dataDir, newConfig: text }
+}
+
+/** The config names a database of the kind that the backup has; one for a dump is empty. */
+async function requireSameKind({ manifest }: Archive, config: Config): Promise<void> {
+  const last = lastOf(manifest)
+  if (last !== DATABASE) return requireDatabaseFor(config, last === DUMP)
+  if (config.database.url === '') return
+  throw usageFault('the backup is of an installation with SQLite, and database.url names a PostgreSQL database.')
 }
 
 function requireFree(place: RestoredPlace, { replace }: Options): Place {

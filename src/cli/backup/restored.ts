@@ -1,10 +1,7 @@
-import type { HeldQueue } from '../../storage/store.ts'
 import { print, printJson } from '../print.ts'
-import type { Manifest } from './manifest.ts'
+import { DUMP, lastOf, type Manifest } from './manifest.ts'
+import type { Counts } from './release.ts'
 import type { Checked } from './unpack.ts'
-
-/** Number of entries on hold, by queue. */
-export type Counts = Record<HeldQueue, number>
 
 /** Where a restore put the data. */
 export interface RestoredPlace {
@@ -17,7 +14,8 @@ export interface RestoredPlace {
 export function printRestored(
   done: {
     manifest: Manifest
-    checked: Checked
+    /** Null for an installation with PostgreSQL. */
+    checked: Checked | null
     held: Counts | null
     place: RestoredPlace | null
     replaced: string | null
@@ -35,8 +33,8 @@ export function printRestored(
       schema: manifest.schema,
       instance_id: manifest.instance_id,
       hostname: manifest.hostname,
-      secrets: done.checked.secrets,
-      composed: done.checked.composed,
+      secrets: done.checked?.secrets ?? null,
+      composed: done.checked?.composed ?? null,
       held: held && {
         deliveries: held.deliveries,
         webhook_deliveries: held.webhookDeliveries,
@@ -45,9 +43,8 @@ export function printRestored(
     })
     return
   }
-  const { secrets, composed } = done.checked
   print(`The backup is complete: ${manifest.hostname}, made ${manifest.made_at} by Postrider ${manifest.program}.
-Checksums and database are valid, ${secrets} secrets decrypted, ${composed} sample messages composed.`)
+${checkedWords(manifest, done.checked)}`)
   if (place === null) return
   print(`Restored to ${place.dataDir}.`)
   if (place.newConfig) print(`Config written to ${options.config}.`)
@@ -55,6 +52,16 @@ Checksums and database are valid, ${secrets} secrets decrypted, ${composed} samp
   if (held === null) return
   const sum = held.deliveries + held.webhookDeliveries + held.inboundDeliveries
   if (sum > 0) print(heldWords(held, manifest.made_at))
+}
+
+function checkedWords(manifest: Manifest, checked: Checked | null): string {
+  if (checked !== null) {
+    const { secrets, composed } = checked
+    return `Checksums and database are valid, ${secrets} secrets decrypted, ${composed} sample messages composed.`
+  }
+  if (lastOf(manifest) === DUMP) return 'Checksums are valid. It contains a dump of the PostgreSQL database.'
+  return `Checksums are valid. It does not contain the PostgreSQL database: restore that from its own backup, then run
+postrider restore adopt`
 }
 
 function heldWords(held: Counts, madeAt: string): string {

@@ -14,7 +14,7 @@ import { CommandFailure } from '../failure.ts'
 import { localUser } from '../local-user.ts'
 import { type Archive, openArchive, toBackupFailure } from './archive.ts'
 import { bucketPlaceOf, openBucket } from './bucket.ts'
-import { CONFIG_FILE, DATABASE } from './manifest.ts'
+import { CONFIG_FILE, lastOf } from './manifest.ts'
 import { composeSample } from './sample.ts'
 import { requireFreeSpace, sync } from './staging-dir.ts'
 
@@ -43,13 +43,13 @@ async function bytesOf(from: string, configFile: string): Promise<Readable> {
 
 /** Unpacks a backup into an empty folder, migrates it to the current schema and checks everything: hashes, database
  *  pages, references, secrets and sample messages. `sealKey` is the key for a backup made without it. With
- *  `restoredFrom` it adds the restore to the audit log. Throws CommandFailure if the backup is damaged, the key is
+ *  `restoredFrom` it adds the restore to the audit log. Returns null for an installation with PostgreSQL. Throws CommandFailure if the backup is damaged, the key is
  *  missing or the disk is too small, and the errors of opening a store. */
 export async function unpack(
   archive: Archive,
   folder: string,
   options: { sealKey: Buffer | null; restoredFrom?: string },
-): Promise<Checked> {
+): Promise<Checked | null> {
   const { manifest, small } = archive
   requireFreeSpace(
     folder,
@@ -63,10 +63,12 @@ export async function unpack(
     }
     put(folder, ENCRYPTION_KEY_FILE, options.sealKey)
   }
-  const file = join(folder, DATABASE)
+  const file = join(folder, lastOf(manifest))
   await pipeline(archive.database(), createWriteStream(file, { flags: 'wx', mode: 0o600 })).catch((thrown: unknown) => {
     throw toBackupFailure(thrown)
   })
+  // The database of such an installation is checked when it is restored.
+  if (manifest.format !== 1) return null
   const { secrets } = inspectDatabase(folder, file)
   const store = await openStore({ dataDir: folder, now: systemClock.now() })
   try {

@@ -11,6 +11,7 @@ export function addBackup(program: Command): void {
     .option('--keep <number>', 'with a folder: keep this many of the newest backups and delete the rest', (text) =>
       whole(text, 1, 10_000, 'number'),
     )
+    .option('--dump', 'with PostgreSQL: include the database, as pg_dump writes it (up to some ten gigabytes)')
     .action(async (to, { withoutKey, ...options }) =>
       (await import('../backup/make.ts')).backup(to, { ...options, key: !withoutKey }),
     )

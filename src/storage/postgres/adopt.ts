@@ -35,10 +35,7 @@ export async function adoptDatabase(address: DatabaseAddress, now: number): Prom
     const known = await readInstance(connection)
     if (known === null) throw new StoreMoved('the database contains no installation')
     if (known.state === 'filling' || known.state === 'moved') throw new StoreMoved(faultOf(known) ?? '')
-    const [live] = await connection.query<{ names: string }>(LIVE, [LIVE_MS])
-    if (live !== undefined && live.names !== '') {
-      throw new StoreMoved(`nodes use the database: ${live.names}. End all nodes first.`)
-    }
+    await requireNoNodes(connection)
     const [seen] = await connection.query<{ at: number | null }>(LAST_SEEN)
     const lastSeenAt = Math.floor(seen?.at ?? now)
     await inTransaction(connection, async () => {
@@ -50,6 +47,13 @@ export async function adoptDatabase(address: DatabaseAddress, now: number): Prom
   } finally {
     connection.close()
   }
+}
+
+/** Throws StoreMoved if a node may run. */
+export async function requireNoNodes(connection: Connection): Promise<void> {
+  const [live] = await connection.query<{ names: string }>(LIVE, [LIVE_MS])
+  if (live === undefined || live.names === '') return
+  throw new StoreMoved(`nodes use the database: ${live.names}. End all nodes first.`)
 }
 
 /** Millions of rows take minutes. */

@@ -1,23 +1,17 @@
 import { join } from 'node:path'
+import { ENCRYPTED_COLUMNS } from '../encrypted-columns.ts'
 import type { Encryption } from '../encryption.ts'
 import { addKey } from '../encryption-key.ts'
 import { type Connection, connect, one } from './driver.ts'
 import { openEncryption } from './encryption-key.ts'
 
-/** Every column with encrypted secrets, and the columns that identify its row in the place (encryption.ts). */
-const ENCRYPTED = [
-  { table: 'webhooks', row: ['id'], columns: ['secret', 'previous_secret'] },
-  { table: 'inbound_routes', row: ['id'], columns: ['secret'] },
-  { table: 'dkim_keys', row: ['domain_id', 'selector'], columns: ['private_key'] },
-  { table: 'secrets', row: ['name'], columns: ['value'] },
-]
 const PATIENCE_MS = 5_000
 
 /** Database and its Encryption → the number of secrets, each decrypted once. Throws EncryptionKeyUnusable for the
  *  first that cannot be decrypted. */
 export function decryptEverySecret(db: Connection, encryption: Encryption): number {
   let opened = 0
-  for (const { table, row, columns } of ENCRYPTED) {
+  for (const { table, row, columns } of ENCRYPTED_COLUMNS) {
     for (const column of columns) {
       const rows = db.prepare<unknown[], Record<string, string> & { encrypted: Uint8Array }>(
         `select ${row.join(', ')}, ${column} as encrypted from ${table} where ${column} is not null`,
@@ -43,7 +37,7 @@ export function reEncrypt(dataDir: string): number {
       encryption.encrypt(encryption.decrypt(encrypted, place), place)
     let renewed = 0
     const all = db.transaction(() => {
-      for (const { table, row, columns } of ENCRYPTED) {
+      for (const { table, row, columns } of ENCRYPTED_COLUMNS) {
         for (const column of columns) {
           const rows = db.prepare<unknown[], Record<string, string> & { encrypted: Uint8Array }>(
             `select ${row.join(', ')}, ${column} as encrypted from ${table} where ${column} is not null`,
