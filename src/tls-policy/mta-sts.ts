@@ -45,7 +45,9 @@ export function createMtaStsPolicies(deps: {
 
   const look = async (domain: string): Promise<KeptMtaSts | null> => {
     const now = clock.now()
-    const before = entries.get(domain)?.kept ?? (await store.mtaSts.get(domain))
+    const known = entries.get(domain)?.kept ?? null
+    // Another node may have refreshed it.
+    const before = known !== null && known.refreshAt > now ? known : await store.mtaSts.get(domain)
     const held = before !== null && before.expiresAt > now ? before : null
     const txt = await resolver.txt(`_mta-sts.${domain}`)
     const policyId = txt.kind === 'records' ? readMtaStsId(txt.records) : null

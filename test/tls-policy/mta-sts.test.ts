@@ -76,6 +76,21 @@ test('a stored policy survives a restart and applies without DNS and HTTPS until
   expect(w.state.fetches).toBe(1)
 })
 
+test('a policy that another node has refreshed applies, also when it cannot be fetched again', async () => {
+  await using w = await open()
+  const [one, two] = [w.start(), w.start()]
+  await one.find('remote.test')
+  await two.find('remote.test')
+  await w.clock.advance(DAY)
+  await one.refresh(w.clock.now())
+  w.zone.remove('_mta-sts.remote.test')
+  w.state.answer = BROKEN
+  await w.clock.advance(6 * DAY)
+  expect(await two.find('remote.test')).toEqual(ENFORCE)
+  await w.clock.advance(DAY)
+  expect(await two.find('remote.test')).toBeNull()
+})
+
 test('another id brings another policy, a little later and without delaying mail', async () => {
   await using w = await open()
   const policies = w.start()

@@ -119,7 +119,8 @@ export function createQueue(
   const isFuture = `q.worker is null and not ${isDated} and coalesce(q.attempted_at, q.accepted_at) > $2::bigint`
   const future = `with slice as materialized (select * from ${table} where id > $1 order by id limit ${SLICE})
     select (select max(id) from slice) as last, (select count(*) from slice)::int as size,
-      (select string_agg(q.id, ' ') from slice q where q.due_at > $2::bigint and ${isFuture}) as wrong`
+      (select json_agg(json_build_array(q.id, q.key)) from slice q
+        where q.due_at > $2::bigint and ${isFuture})::text as wrong`
   const makeDue = `update ${table} q set due_at = $2::bigint
     from unnest($1::text[]) as wrong (id) where q.id = wrong.id and ${isFuture} returning q.key`
 
@@ -261,7 +262,9 @@ export function createQueue(
             looked,
             now,
           ])
-          const wrong = row?.wrong?.split(' ') ?? []
+          const found: [id: string, key: string][] = JSON.parse(row?.wrong ?? '[]')
+          // Each node sets right what it handles itself.
+          const wrong = found.filter(([, key]) => share.owns(homeOf(key))).map(([id]) => id)
           if (wrong.length > 0) {
             await lane.perform(async ({ statements, add }) => {
               const rows = await statements.query<{ key: string }>(makeDue, [textArray(wrong), now])

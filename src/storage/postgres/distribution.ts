@@ -79,6 +79,8 @@ export interface Distribution {
   announceDestinations(noted: readonly DomainAndDestination[]): void
   /** Place up to which no node writes further events. */
   passed(): number
+  /** False once other nodes may have ended this one, and changed settings without it. */
+  isCurrent(): boolean
   /** Call it when events are read as they happen. */
   follow(): void
   /** Events of an organization were committed, the last one at this place. */
@@ -261,6 +263,7 @@ export function createDistribution(parts: {
     },
     announceDestinations: wakeUps.destinations,
     passed: cluster.passed,
+    isCurrent: cluster.isSafe,
     follow: cluster.follow,
     happened: (organizationId, place) => {
       awaitPlace(organizationId, place)

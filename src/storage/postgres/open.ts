@@ -123,7 +123,7 @@ function rolesOf(
   const remember = rememberInside
   const inboundQueue = createInboundQueue(mirrors.inboundRoute, due.inboundDeliveries)
   return {
-    snapshot: postgresSnapshot(mirrors),
+    snapshot: postgresSnapshot(mirrors, distribution.isCurrent),
     organizations: postgresOrganizations(reads, writer, mirrors.organization),
     domains: postgresDomains(reads, writer, { mirror: mirrors.domain, encryption, remember, recorder }),
     blockedLinks: postgresBlockedLinks(reads, writer, mirrors.blockedLink),

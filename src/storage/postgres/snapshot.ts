@@ -1,25 +1,24 @@
 import { isBlockedBy } from '../../model/blocked-link.ts'
 import type { Domain } from '../../model/domain.ts'
+import { StoreUnavailable } from '../errors.ts'
 import type { Snapshot } from '../store.ts'
 import type { Mirrors } from './mirrors.ts'
 
-/** Mirrors → the Snapshot. */
-export function postgresSnapshot({
-  organization,
-  apiKey,
-  domain,
-  blockedLink,
-  webhook,
-  inboundRoute,
-  qualityAlert,
-}: Mirrors): Snapshot {
+/** Mirrors → the Snapshot. `isCurrent`: false once other nodes may have ended this one and revoked keys since. */
+export function postgresSnapshot(
+  { organization, apiKey, domain, blockedLink, webhook, inboundRoute, qualityAlert }: Mirrors,
+  isCurrent: () => boolean,
+): Snapshot {
   const bySecret = apiKey.index(({ secretHash }) => secretHash)
   const byName = domain.index(({ name }) => name)
   const byReturnPathHost = domain.index(({ returnPathHost }) => returnPathHost)
   const routesOf = inboundRoute.index(({ route }) => route.organizationId)
   const alertsOf = qualityAlert.index(({ domainId }) => domainId)
   return {
-    apiKeyBySecret: (secretHash) => bySecret(Buffer.from(secretHash).toString('hex'))[0]?.key ?? null,
+    apiKeyBySecret: (secretHash) => {
+      if (!isCurrent()) throw new StoreUnavailable('this node has no contact with the database')
+      return bySecret(Buffer.from(secretHash).toString('hex'))[0]?.key ?? null
+    },
     organization: organization.get,
     domainByName: (name) => verifiedFirst(byName(name)),
     domainByReturnPathHost: (host) => verifiedFirst(byReturnPathHost(host)),

@@ -8,7 +8,7 @@ import type { QualityAlert } from '../../model/quality.ts'
  *  them on demand, caches them, and clears the cache when this or another process changes them. A caller never sees
  *  a state older than its last completed change. */
 export interface Snapshot {
-  /** Null if no key has this secret. */
+  /** Null if no key has this secret. Throws StoreUnavailable if another node may have revoked it unseen. */
   apiKeyBySecret(secretHash: Uint8Array): ApiKey | null
   organization(id: string): Organization | null
   /** As Domains.findByName: a verified domain before others. */

@@ -10,7 +10,7 @@ import { connect } from '../../../src/storage/postgres/connection.ts'
 import type { NodeOptions } from '../../../src/storage/postgres/distribution.ts'
 import { openPostgresStore } from '../../../src/storage/postgres/open.ts'
 import { slotOf } from '../../../src/storage/slots.ts'
-import { AlreadyRemembered, type Store } from '../../../src/storage/store.ts'
+import { AlreadyRemembered, type Store, StoreUnavailable } from '../../../src/storage/store.ts'
 import { ANY } from '../../support/claim.ts'
 import { createFakeClock } from '../../support/fake-clock.ts'
 import { describeWithPostgres, startPostgres, type TestPostgres } from '../../support/postgres.ts'
@@ -367,6 +367,31 @@ describeWithPostgres('two nodes on one database', () => {
     await until(untilQuiet)
   }, 60_000)
 
+  test('a clock that was set back moves the waits of its own node only', async () => {
+    const one = await open()
+    await found(one, records)
+    const two = await open()
+    await shared()
+    for (let n = 0; n < 30; n++) {
+      const queued = { email: `a@d${n}.example`, destination: `d${n}.example`, nextAttemptAt: START + 3_600_000 }
+      await accept(one, records.accepted({ createdAt: START + 3_000_000, deliveries: [queued] }))
+    }
+    const due = () => Number(sql(`select count(*) from delivery_queue where due_at = ${START}`))
+    const walk = async (store: Store) => {
+      while (await store.deliveries.endFutureWaits(START));
+    }
+    await walk(one)
+    const ofOne = due()
+    expect(ofOne).toBeGreaterThan(3)
+    expect(ofOne).toBeLessThan(27)
+    await walk(one)
+    expect(due()).toBe(ofOne)
+    await walk(two)
+    expect(due()).toBe(30)
+    const [first, second] = [await claimAll(one), await claimAll(two)]
+    expect([first.length, second.length]).toEqual([ofOne, 30 - ofOne])
+  }, 60_000)
+
   test('a node that closes leaves its work to the other at once', async () => {
     const one = await open()
     await found(one, records)
@@ -461,13 +486,19 @@ describeWithPostgres('two nodes on one database', () => {
     await found(one, records)
     const two = await open()
     await shared()
+    const [key, hash] = [records.apiKey(), records.hash()]
+    await one.apiKeys.create(key, hash)
+    expect(two.snapshot.apiKeyBySecret(hash)?.id).toBe(key.id)
     await postgres.halt('fast')
     await Bun.sleep(1.5 * TAKEOVER_MS)
+    // Another node could have revoked it.
+    for (const { snapshot } of [one, two]) expect(() => snapshot.apiKeyBySecret(hash)).toThrow(StoreUnavailable)
     await postgres.resume()
     await until(async () => (await accept(one, records.accepted()).catch(() => null)) !== null)
     await until(async () => (await accept(two, records.accepted()).catch(() => null)) !== null)
     await Bun.sleep(1.5 * TAKEOVER_MS)
     expect(sql('select count(*) from nodes where ended_at is null')).toBe('2')
+    expect(two.snapshot.apiKeyBySecret(hash)?.id).toBe(key.id)
   }, 60_000)
 
   test('a record of a node that was ended is not written', async () => {
