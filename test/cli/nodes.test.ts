@@ -127,6 +127,12 @@ describeWithPostgres('several nodes', () => {
       expect(running.code).toBe(1)
       expect(running.stderr).toContain('has not ended')
 
+      places.push(testFolder())
+      const third = ['--data-dir', at(3).dataDir, '--hostname', 'mx2.example.com', '--skip-checks']
+      const sameName = await on(3, 'join', '--database', url, '--seal-key', sealKey(1), ...third)
+      expect(sameName.stderr).toContain('a node mx2.example.com runs already')
+      expect([sameName.code, existsSync(at(3).dataDir)]).toEqual([2, false])
+
       two.kill('SIGTERM')
       expect((await two.ended).code).toBe(0)
       expect(await nodes()).toMatchObject([
@@ -268,6 +274,15 @@ describeWithPostgres('several nodes', () => {
       await fails(`${url}?sslmode=require`, 'sslmode=disable')
       postgres.psql(`create database latin template template0 encoding 'LATIN1' lc_collate 'C' lc_ctype 'C'`)
       await fails(postgres.url('latin'), 'LATIN1', 'template0')
+      // A server that gives an old version.
+      const old = await postgres.createDatabase(`old${databases}`)
+      const version = `select case $1 when 'server_version_num' then '140011' else pg_catalog.current_setting($1) end`
+      postgres.psql(
+        `create schema old; create function old.current_setting(text) returns text language sql as $$ ${version} $$;
+         alter database old${databases} set search_path = old, pg_catalog, public`,
+        `old${databases}`,
+      )
+      await fails(old, 'PostgreSQL 14 is too old', 'Use PostgreSQL 15 or newer')
       postgres.psql('create role guest login')
       const asGuest = url.replace('postgres@', 'guest@')
       await fails(asGuest, 'may not create tables', 'grant create, usage on schema public to guest')

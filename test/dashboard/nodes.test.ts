@@ -23,7 +23,7 @@ describeWithPostgres('the health page of an installation on PostgreSQL', () => {
         const node = { name: 'mx2.sender.example', hostname: 'mx2.sender.example', version: '0.1.0' }
         second = await openPostgresStore({ url, dataDir: folder, now: server.clock.now(), clock: Date.now, node })
       },
-      { database: { url }, cluster: { name: 'a-node-with-a-name-of-its-own' } },
+      { health: { look_outside: false }, database: { url }, cluster: { name: 'a-node-with-a-name-of-its-own' } },
     )
     const sql = 'select count(distinct node_id) = 2 from slots having count(node_id) = 256'
     await until('both to own slots', () => postgres.psql(sql, 'dashboard') === 't')
@@ -56,6 +56,22 @@ describeWithPostgres('the health page of an installation on PostgreSQL', () => {
       expect(await axeFaults(page)).toEqual([])
       expect(await overflow(page)).toEqual([])
       await screenshot(page, `nodes-${width}-${theme}`)
+    },
+    LIMIT_MS,
+  )
+
+  test.each(['light', 'dark'] as const)(
+    'shows the checks of PostgreSQL and nodes, %s',
+    async (theme) => {
+      const page = await board.open('/health', { theme })
+      await page.getByRole('button', { name: 'Run checks', exact: true }).click()
+      const checks = page.getByRole('region', { name: 'PostgreSQL and nodes', exact: true })
+      await checks.getByText('Database durability').waitFor()
+      expect(await checks.getByRole('listitem').count()).toBe(12)
+      expect(await axeFaults(page)).toEqual([])
+      await page.setViewportSize({ width: 360, height: 740 })
+      expect(await overflow(page)).toEqual([])
+      await screenshot(page, `node-checks-${theme}`)
     },
     LIMIT_MS,
   )
