@@ -1,4 +1,4 @@
-import type { Connection } from './connection.ts'
+import { type Connection, Refused } from './connection.ts'
 import { createWriteLane, type Fence, type GroupWriter, type WriteLane, type WriteLaneOptions } from './write-lane.ts'
 
 /** Statements that read. */
@@ -55,13 +55,20 @@ export function transactionWriter<Change, Result>(perform: Perform<Change, Resul
   return {
     write: async (connection, fence, changes) => {
       let isOpen = true
-      const ifOpen = () => {
-        if (!isOpen) throw new Error('a statement after the commit of its transaction')
-        return connection
+      /** Why the transaction failed: the statements sent behind this one fail too, and their errors may come first. */
+      let cause: unknown = null
+      const sent = async <Answer>(send: () => Promise<Answer>): Promise<Answer> => {
+        if (!isOpen) throw new Error('a statement after the end of its transaction')
+        try {
+          return await send()
+        } catch (error) {
+          cause ??= error
+          throw error
+        }
       }
       const statements: Statements = {
-        query: (text, values) => ifOpen().query(text, values),
-        run: (text, values) => ifOpen().run(text, values),
+        query: (text, values) => sent(() => connection.query(text, values)),
+        run: (text, values) => sent(() => connection.run(text, values)),
         laneId: fence.laneId,
       }
       try {
@@ -76,13 +83,17 @@ export function transactionWriter<Change, Result>(perform: Perform<Change, Resul
         await Promise.all([performed.writes, connection.query('commit')])
         return results
       } catch (error) {
+        isOpen = false
         await connection.query('rollback')
-        throw error
+        throw error instanceof Refused && error.code === IN_FAILED_TRANSACTION ? (cause ?? error) : error
       }
     },
     recover: () => results,
   }
 }
+
+/** SQLSTATE of the statements behind one that was refused. */
+const IN_FAILED_TRANSACTION = '25P02'
 
 const RAISE = `update lanes set group_no = $2::bigint, written_to = $3::bigint
   where id = $1::int and group_no = $2::bigint - 1 and ended_at is null`

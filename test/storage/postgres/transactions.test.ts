@@ -126,6 +126,24 @@ describeWithPostgres('transactions', () => {
     expect(words()).toEqual(['one'])
   })
 
+  test('a change is run again for the error of the statement that failed, not of those sent behind it', async () => {
+    const addBefore = (word: string) =>
+      transactions.write(async ({ query }) => {
+        const insert = async () => query('insert into notes values ($1)', [word])
+        // Its error passes through more promises than those of the statements behind it.
+        const nested = async () => Promise.all([Promise.all([insert()])])
+        await Promise.all([nested(), query('select 1'), query('select 2')])
+      })
+    await addBefore('prepared')
+    sql(`create sequence tries; create function fail_once() returns trigger language plpgsql as $$
+      begin
+        if nextval('tries') = 1 then raise exception using errcode = '40001'; end if;
+        return new;
+      end $$; create trigger fail_once before insert on notes for each row execute function fail_once()`)
+    await addBefore('one')
+    expect(words()).toEqual(['one', 'prepared'])
+  })
+
   test('a change that PostgreSQL ends because of a deadlock is run again', async () => {
     await add('a')
     await add('b')
