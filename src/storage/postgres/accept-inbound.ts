@@ -52,7 +52,6 @@ export function acceptInboundKind(inside: {
 }): Kind<AcceptedInbound, 'accepted' | LimitReached> {
   const { usage, queue } = inside
   return {
-    rank: 1,
     perform: async (group, mails) => {
       const { statements, add } = group
       const asked = mails.flatMap((mail) => limitedCounters(mail, usage))

@@ -40,7 +40,6 @@ export function contentsOf(accepted: readonly AcceptedMessage[]): NewContent[] {
 /** How a group of calls is performed: those of limited plans one after the other. */
 export function acceptKind(usage: Usage): Kind<Acceptance, Answer> {
   return {
-    rank: 1,
     perform: async (group, all) => {
       const isRemembered = await readRemembered(
         group.statements,

@@ -2,8 +2,8 @@ import { createAllocation } from '../allocation.ts'
 import { type DueIndex, type DueTime, mayStart } from '../due-index.ts'
 import type { ClaimQueue, ClaimRequest, HeldClaim, Look, PlannedKey } from '../store.ts'
 import { numberArray, textArray, valueArray } from './arrays.ts'
-import type { Group, MailLane } from './group.ts'
-import type { Queries } from './transactions.ts'
+import type { Group, Kind, MailLane } from './group.ts'
+import type { Queries, Statements } from './transactions.ts'
 
 /** One of the three queue tables, which have the same columns. */
 export interface QueueTable {
@@ -26,8 +26,21 @@ export interface Leased {
   key: string
   /** Number of its attempt, from 1. */
   attempts: number
+}
+
+/** A row that is about to be leased. */
+export interface Chosen {
+  id: string
   /** Where rows name it. */
   messageId?: string
+}
+
+/** How a claim is made, when it is performed. */
+export interface Claiming<Claim> {
+  /** Keys that may still start anything; by default all. */
+  mayClaim?(key: string): boolean
+  /** Reads what the claims contain, beside the lease → what makes claims of the leased rows. */
+  read(statements: Statements, chosen: readonly Chosen[]): Promise<(rows: readonly Leased[]) => Claim[]>
 }
 
 /** Identity of a claim as text. */
@@ -38,9 +51,11 @@ const SLICE = 2000
 
 /** A queue's statements, shared by all queues: from a plan to leases and back. */
 export interface Queue {
-  /** Leases rows by the plan, inside a change → them in the order of the plan. The keys are back on the due index once
-   *  it is committed. `mayClaim`: keys that may still start anything. */
-  claim(group: Group, request: ClaimRequest, mayClaim?: (key: string) => boolean): Promise<Leased[]>
+  /** → ClaimQueue.claimDue: leases rows by the plan. The keys are back on the due index once it is committed. */
+  claimDue<Request extends ClaimRequest, Claim>(
+    lane: MailLane,
+    begin: (request: Request) => Claiming<Claim>,
+  ): (request: Request) => Promise<Claim[]>
   /** Leases these rows to a worker, inside a change → those that nobody has, in the order of `ids`. */
   lease(group: Group, ids: readonly string[], worker: string, now: number): Promise<Leased[]>
   /** The methods that are the same for all queues. `isActive`: keys that may start anything. */
@@ -96,9 +111,10 @@ export function createQueue(
   const asked = `unnest($1::smallint[], $2::text[], $3::bigint[], $4::bigint[], $5::int[], $6::smallint[])
     with ordinality as asked (slot, key, since, until, most, home, number)`
   // PostgreSQL goes from key to key in their order and stops at $7. Keys that share a quota bring too many rows.
-  const candidates = `select asked.number::int as number, found.id from ${asked}
+  const candidates = `select asked.number::int as number, found.* from ${asked}
     join slots o on o.slot = asked.home and o.node_id = $8 cross join lateral (
-      select id from ${table} q where q.slot = asked.slot and q.key = asked.key and q.due_at >= asked.since
+      select id${hasMessages ? ', message_id as "messageId"' : ''} from ${table} q
+      where q.slot = asked.slot and q.key = asked.key and q.due_at >= asked.since
         and q.due_at <= asked.until and q.worker is null
       order by q.due_at limit asked.most) found
     limit $7`
@@ -107,7 +123,7 @@ export function createQueue(
     from ${asked} order by asked.number`
   const lease = `update ${table} q set worker = $2, attempts = q.attempts + 1, attempted_at = $3::bigint
     from unnest($1::text[]) as chosen (id) where q.id = chosen.id and q.worker is null and q.due_at is not null
-    returning q.id, q.key, q.attempts${hasMessages ? ', q.message_id as "messageId"' : ''}`
+    returning q.id, q.key, q.attempts`
   const release = `update ${table} q set worker = null, attempts = q.attempts - 1, attempted_at = q.recorded_at,
       due_at = $4::bigint
     from unnest($1::text[], $2::text[], $3::int[]) as given (id, worker, attempts)
@@ -150,22 +166,24 @@ export function createQueue(
     numberArray(plan.map(({ key }) => homeOf(key))),
   ]
 
-  const claim: Queue['claim'] = async ({ statements, add }, request, mayClaim = () => true) => {
+  const claim = async <Claim>(
+    { statements, add }: Group,
+    request: ClaimRequest,
+    { read, mayClaim = () => true }: Claiming<Claim>,
+  ): Promise<Claim[]> => {
     const { now, limit, worker } = request
     const plan = request.plan.filter(({ key }) => mayClaim(key))
     const refused = request.plan.filter((planned) => !plan.includes(planned))
     add.afterCommit(() => dueIndex.putBack(refused))
     const whole = createAllocation(limit)
     const columns = columnsOf(plan, now, ({ quotas }) => Math.max(0, whole.capacityFor(quotas)))
-    const found = await statements.query<{ number: number; id: string }>(candidates, [
-      ...columns,
-      2 * limit,
-      share.nodeId,
-    ])
+    const found = await statements.query<Chosen & { number: number }>(candidates, [...columns, 2 * limit, share.nodeId])
     const chosen = choose(plan, limit, found)
-    const [rows, times] = await Promise.all([
-      leaseAll({ statements, add }, chosen.ids, worker, now),
+    const ids = chosen.rows.map(({ id }) => id)
+    const [rows, times, claimsOf] = await Promise.all([
+      leaseAll({ statements, add }, ids, worker, now),
       statements.query<{ key: string; at: number | null }>(nextTimes, columns),
+      ids.length === 0 ? () => [] : read(statements, chosen.rows),
     ])
     const next = new Map(times.map(({ key, at }) => [key, at]))
     add.afterCommit(() => {
@@ -182,7 +200,7 @@ export function createQueue(
         else dueIndex.putBehind(key, at, filled)
       }
     })
-    return rows
+    return claimsOf(rows)
   }
   /** Workers that are in the table of workers. */
   const noted = new Set<string>()
@@ -216,7 +234,17 @@ export function createQueue(
   }
 
   return {
-    claim,
+    claimDue: <Request extends ClaimRequest, Claim>(lane: MailLane, begin: (request: Request) => Claiming<Claim>) => {
+      const kind: Kind<Request, Claim[]> = {
+        isOrdered: true,
+        perform: async (group, requests) => {
+          const claimed: Claim[][] = []
+          for (const request of requests) claimed.push(await claim(group, request, begin(request)))
+          return claimed
+        },
+      }
+      return (request: Request) => (request.plan.length === 0 ? Promise.resolve([]) : lane.write(kind, request))
+    },
     lease: leaseAll,
     load: async ({ query }, slots) => {
       const times = await query<{ slot: number; key: string; at: number | null }>(dueTimes)
@@ -283,8 +311,8 @@ export function createQueue(
 }
 
 /** What one claim takes. */
-interface Chosen {
-  ids: string[]
+interface Choice {
+  rows: Chosen[]
   /** Keys that got nothing, and those that got some and could have more, with the quota that is used up. */
   untouched: Map<string, string>
   filled: Map<string, string>
@@ -292,10 +320,10 @@ interface Chosen {
 
 /** Plan, limit, and what could be claimed of each key → what is claimed: of the keys in their order, as many as the
  *  quotas leave. */
-function choose(plan: readonly PlannedKey[], limit: number, found: readonly { number: number; id: string }[]): Chosen {
+function choose(plan: readonly PlannedKey[], limit: number, found: readonly (Chosen & { number: number })[]): Choice {
   const allocation = createAllocation(limit)
   const byNumber = Map.groupBy(found, ({ number }) => number)
-  const chosen: Chosen = { ids: [], untouched: new Map(), filled: new Map() }
+  const chosen: Choice = { rows: [], untouched: new Map(), filled: new Map() }
   const blockerOf = ({ quotas }: PlannedKey) => (allocation.left() <= 0 ? null : allocation.blockedBy(quotas))
   for (const [at, planned] of plan.entries()) {
     const { key, quotas } = planned
@@ -305,7 +333,7 @@ function choose(plan: readonly PlannedKey[], limit: number, found: readonly { nu
       continue
     }
     const rows = (byNumber.get(at + 1) ?? []).slice(0, Math.max(0, allocation.capacityFor(quotas)))
-    chosen.ids.push(...rows.map(({ id }) => id))
+    chosen.rows.push(...rows)
     allocation.took(quotas, rows.length)
     const filled = blockerOf(planned)
     if (filled !== null) chosen.filled.set(key, filled)

@@ -2,11 +2,11 @@ import type { Delivery } from '../../model/delivery.ts'
 import { type Domain, trackingHostOf } from '../../model/domain.ts'
 import type { ClaimedDelivery, Deliveries, DeliveryClaimRequest } from '../store.ts'
 import { textArray } from './arrays.ts'
-import type { Leased, Queue } from './claims.ts'
+import type { Chosen, Leased, Queue } from './claims.ts'
 import { readContent } from './contents.ts'
 import type { Destinations } from './destinations.ts'
 import { postgresEngagement } from './engagement.ts'
-import type { Group, MailLane } from './group.ts'
+import type { MailLane } from './group.ts'
 import { postgresLateRecords } from './late-records.ts'
 import {
   DELIVERY_COLUMNS,
@@ -28,7 +28,7 @@ const MESSAGES = `select ${MESSAGE_COLUMNS} from messages m
 const WITH_CONTENTS = `select ${MESSAGE_COLUMNS}, c.content from messages m
   left join contents c on c.owner_id = m.id and c.kind = 'content' and m.size_bytes <= coalesce($2::bigint, m.size_bytes)
   where m.id = any($1::text[])`
-const EXPIRED = `select id from delivery_queue where expires_at <= $1 and worker is null and due_at <= $1
+const EXPIRED = `select id, message_id as "messageId" from delivery_queue where expires_at <= $1 and worker is null and due_at <= $1
   order by expires_at limit $2`
 
 export function postgresDeliveries(
@@ -43,22 +43,20 @@ export function postgresDeliveries(
 ): Deliveries {
   const { queue, domains } = inside
   const record = recordKind(inside.offer, queue.finished)
-  const claimed = (group: Group, rows: readonly Leased[], request: { worker: string; contentBytes?: number }) =>
-    readClaimed(group.statements, rows, request, domains)
 
   return {
     ...queue.methods(lane, reads),
-    claimDue: (request: DeliveryClaimRequest) =>
-      request.plan.length === 0
-        ? Promise.resolve([])
-        : lane.perform(async (group) => claimed(group, await queue.claim(group, request), request)),
+    claimDue: queue.claimDue(lane, (request: DeliveryClaimRequest) => ({
+      read: (statements, chosen) => readClaimed(statements, chosen, request, domains),
+    })),
     claimExpired: async ({ now, limit, worker }) => {
       if ((await reads.query(EXPIRED, [now, 1])).length === 0) return []
       return lane.perform(async (group) => {
-        const { query } = group.statements
-        const expired = await query<{ id: string }>(EXPIRED, [now, limit])
+        const { statements } = group
+        const expired = await statements.query<Chosen>(EXPIRED, [now, limit])
         const ids = expired.map(({ id }) => id)
-        return claimed(group, await queue.lease(group, ids, worker, now), { worker, contentBytes: -1 })
+        const leased = await queue.lease(group, ids, worker, now)
+        return (await readClaimed(statements, expired, { worker, contentBytes: -1 }, domains))(leased)
       })
     },
     content: (messageId) => readContent(reads, messageId, 'content'),
@@ -82,25 +80,25 @@ async function readDelivery(
   return delivery === undefined || message === undefined ? null : { delivery, message: toMessage(message) }
 }
 
-/** Leased rows → claims with what their attempts require. Contents above `contentBytes` stay in the store. */
+/** What the attempts of deliveries require → what makes claims of leased rows. Contents above `contentBytes` stay in the
+ *  store. */
 async function readClaimed(
   { query }: Queries,
-  rows: readonly Leased[],
+  chosen: readonly Chosen[],
   { worker, contentBytes }: { worker: string; contentBytes?: number },
   domains: Mirror<Domain>,
-): Promise<ClaimedDelivery[]> {
-  if (rows.length === 0) return []
-  const ids = textArray(rows.map(({ id }) => id))
+): Promise<(rows: readonly Leased[]) => ClaimedDelivery[]> {
+  const ids = textArray(chosen.map(({ id }) => id))
   const limit = contentBytes === undefined || contentBytes === Number.POSITIVE_INFINITY ? null : contentBytes
-  const messageIds = textArray([...new Set(rows.flatMap(({ messageId }) => messageId ?? []))])
+  const messageIds = textArray([...new Set(chosen.flatMap(({ messageId }) => messageId ?? []))])
   const [deliveries, messages] = await Promise.all([
     query<DeliveryRow>(DELIVERIES, [ids]),
     query<MessageRow & { content: Uint8Array | null }>(WITH_CONTENTS, [messageIds, limit]),
   ])
   const deliveryOf = new Map(deliveries.map((delivery) => [delivery.id, delivery]))
-  const messageOf = new Map(messages.map((message) => [message.id, toMessage(message)]))
+  const messageOf = new Map(messages.map(({ content: _, ...message }) => [message.id, toMessage(message)]))
   const contentOf = new Map(messages.map(({ id, content }) => [id, content === null ? null : new Uint8Array(content)]))
-  return rows.map(({ id }): ClaimedDelivery => {
+  const toClaim = ({ id }: Leased): ClaimedDelivery => {
     const delivery = deliveryOf.get(id)
     const message = delivery === undefined ? undefined : messageOf.get(delivery.messageId)
     if (delivery === undefined || message === undefined) throw new Error(`${id} waits and has no message`)
@@ -116,5 +114,6 @@ async function readClaimed(
       trackingHost: domain === null ? null : trackingHostOf(domain),
       worker,
     }
-  })
+  }
+  return (rows) => rows.map(toClaim)
 }

@@ -38,10 +38,11 @@ export interface Group {
   add: Additions
 }
 
-/** How changes of one kind are performed. Everything of a group that has the same Kind is performed at once, kinds in
- *  the order of `rank`. */
+/** How changes of one kind are performed. Everything of a group that has the same Kind is performed at once, and the
+ *  kinds beside each other: their statements share round trips. */
 export interface Kind<Change, Result> {
-  rank: number
+  /** Beside changes that are performed alone, these keep to the order of the calls too. */
+  isOrdered?: boolean
   /** Performs the changes → the result of each, in order. */
   perform(group: Group, changes: readonly Change[]): Promise<readonly Result[]>
 }
@@ -50,7 +51,7 @@ export interface Kind<Change, Result> {
 export interface MailLane {
   /** Writes the change in the next group → its result, once that is committed. Rejects as WriteLane.write. */
   write<Change, Result>(kind: Kind<Change, Result>, change: Change): Promise<Result>
-  /** The same for a change that is performed alone, before those of other kinds and in the order of the calls. */
+  /** The same for a change that is performed alone, before what has a Kind, and in the order of the calls. */
   perform<Result>(work: (group: Group) => Promise<Result>): Promise<Result>
   /** Resolves when every change that was begun before is decided; null if there is none. */
   settled(): Promise<void> | null

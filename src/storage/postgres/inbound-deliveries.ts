@@ -5,7 +5,7 @@ import type { DueIndex } from '../due-index.ts'
 import { type InboundRow, toInboundMessage } from '../inbound-rows.ts'
 import type { ClaimedInboundDelivery, InboundDeliveries } from '../store.ts'
 import { textArray } from './arrays.ts'
-import type { Leased, Queue } from './claims.ts'
+import type { Chosen, Leased, Queue } from './claims.ts'
 import type { Kind, MailLane } from './group.ts'
 import type { InboundQueue } from './inbound-queue.ts'
 import type { MirroredRoute } from './inbound-routes.ts'
@@ -49,7 +49,6 @@ export function postgresInboundDeliveries(
     return { id: routeId, ...found.route.action.config, secret: found.secret }
   }
   const record: Kind<InboundRecord, 'recorded' | 'lease_lost'> = {
-    rank: 3,
     perform: async ({ statements, add }, records) => {
       add.afterCommit(() => claims.finished(records.map(({ deliveryId }) => deliveryId)))
       const keys = await posts.held(statements, records)
@@ -75,15 +74,14 @@ export function postgresInboundDeliveries(
 
   return {
     ...claims.methods(lane, reads, (routeId) => targetOf(routeId) !== null),
-    claimDue: (request) =>
-      request.plan.length === 0
-        ? Promise.resolve([])
-        : lane.perform(async (group) => {
-            // As they are now: others were disabled since the plan was made.
-            const targets = new Map(request.plan.map(({ key }) => [key, targetOf(key)]))
-            const rows = await claims.claim(group, request, (key) => targets.get(key) !== null)
-            return readClaimed(group.statements, rows, request.worker, targets)
-          }),
+    claimDue: claims.claimDue(lane, ({ plan, worker }) => {
+      // As they are now: others were disabled since the plan was made.
+      const targets = new Map(plan.map(({ key }) => [key, targetOf(key)]))
+      return {
+        mayClaim: (key) => targets.get(key) !== null,
+        read: (statements, chosen) => readClaimed(statements, chosen, worker, targets),
+      }
+    }),
     record: (each) => lane.write(record, each),
     ofMessage: async (inboundMessageId) => {
       const [deliveries, attempts] = await Promise.all([
@@ -120,17 +118,17 @@ export function postgresInboundDeliveries(
 
 async function readClaimed(
   { query }: Queries,
-  rows: readonly Leased[],
+  chosen: readonly Chosen[],
   worker: string,
   targets: ReadonlyMap<string, ClaimedInboundDelivery['route'] | null>,
-): Promise<ClaimedInboundDelivery[]> {
-  if (rows.length === 0) return []
-  const ids = textArray(rows.map(({ id }) => id))
+): Promise<(rows: readonly Leased[]) => ClaimedInboundDelivery[]> {
+  const ids = textArray(chosen.map(({ id }) => id))
   const messages = await query<InboundRow & { deliveryId: string }>(MESSAGES, [ids])
   const messageOf = new Map(messages.map(({ deliveryId, ...row }) => [deliveryId, toInboundMessage(row)]))
-  return rows.map(({ id, key, attempts }) => {
-    const [message, route] = [messageOf.get(id), targets.get(key) ?? null]
-    if (message === undefined || route === null) throw new Error(`${id} waits and has no message or no route`)
-    return { id, message, route, attempt: attempts, worker }
-  })
+  return (rows) =>
+    rows.map(({ id, key, attempts }) => {
+      const [message, route] = [messageOf.get(id), targets.get(key) ?? null]
+      if (message === undefined || route === null) throw new Error(`${id} waits and has no message or no route`)
+      return { id, message, route, attempt: attempts, worker }
+    })
 }

@@ -24,14 +24,18 @@ export function createMailLane(
     const { add, write, committed } = collect(statements)
     follow = committed
     const results = new Map<Change, unknown>()
-    const kinds = [...Map.groupBy(changes, ({ kind }) => kind)].sort(([one], [other]) => one.rank - other.rank)
-    for (const [kind, ofIt] of kinds) {
+    const perform = async (kind: Change['kind'], ofIt: readonly Change[]) => {
       const performed = await kind.perform(
         { statements, add },
         ofIt.map(({ change }) => change),
       )
       for (const [at, change] of ofIt.entries()) results.set(change, performed[at])
     }
+    const isAnyAlone = changes.some(({ kind }) => kind === ALONE)
+    const [first, others] = partition(changes, ({ kind }) => isAnyAlone && (kind === ALONE || kind.isOrdered === true))
+    for (const each of first) await perform(each.kind, [each])
+    const kinds = Map.groupBy(others, ({ kind }) => kind)
+    await allPerformed([...kinds].map(([kind, ofIt]) => perform(kind, ofIt)))
     return { results: changes.map((change) => results.get(change)), writes: write() }
   })
   const lane = createWriteLane<Change, unknown>({
@@ -89,13 +93,21 @@ export interface Collected {
   committed(): void
 }
 
+function partition<Item>(items: readonly Item[], isFirst: (item: Item) => boolean): [Item[], Item[]] {
+  return [items.filter(isFirst), items.filter((item) => !isFirst(item))]
+}
+
+/** Resolves when all have ended, so that none sends a statement after the rollback of their transaction. */
+async function allPerformed(kinds: readonly Promise<void>[]): Promise<void> {
+  for (const each of await Promise.allSettled(kinds)) if (each.status === 'rejected') throw each.reason
+}
+
 interface Change {
   kind: Kind<unknown, unknown>
   change: unknown
 }
 
 const ALONE: Kind<unknown, unknown> = {
-  rank: 0,
   perform: async (group, changes) => {
     const results = []
     for (const work of changes as ((group: Group) => Promise<unknown>)[]) results.push(await work(group))

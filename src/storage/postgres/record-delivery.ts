@@ -35,7 +35,6 @@ export function recordKind(
   finished: (ids: string[]) => void,
 ): Kind<DeliveryRecord, 'recorded' | 'lease_lost'> {
   return {
-    rank: 2,
     perform: async (group, records) => {
       const { statements, add } = group
       const held = new Map(

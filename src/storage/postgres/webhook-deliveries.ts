@@ -7,7 +7,7 @@ import { slotOf } from '../slots.ts'
 import type { ClaimedWebhookDelivery, WebhookDeliveries } from '../store.ts'
 import { toWebhook, type WebhookRow } from '../webhook-rows.ts'
 import { textArray, valueArray } from './arrays.ts'
-import type { Leased, Queue } from './claims.ts'
+import type { Chosen, Leased, Queue } from './claims.ts'
 import type { FanOut } from './fan-out.ts'
 import type { Kind, MailLane } from './group.ts'
 import { insertInto } from './insert.ts'
@@ -97,7 +97,6 @@ export function postgresWebhookDeliveries(
     return webhook?.status === 'active' ? webhook : null
   }
   const record: Kind<PostRecord, Answer> = {
-    rank: 3,
     perform: ({ statements, add }, records) => {
       add.afterCommit(() => queue.finished(records.map(({ deliveryId }) => deliveryId)))
       return recordPosts(statements, records, (key, at) => add.afterCommit(() => dueIndex.offer(key, at)))
@@ -105,15 +104,14 @@ export function postgresWebhookDeliveries(
   }
   return {
     ...queue.methods(lane, reads, (webhookId) => targetOf(webhookId) !== null),
-    claimDue: (request) =>
-      request.plan.length === 0
-        ? Promise.resolve([])
-        : lane.perform(async (group) => {
-            // As they are now: others were paused since the plan was made.
-            const targets = new Map(request.plan.map(({ key }) => [key, targetOf(key)]))
-            const rows = await queue.claim(group, request, (key) => targets.get(key) !== null)
-            return readClaimed(group.statements, rows, request.worker, targets)
-          }),
+    claimDue: queue.claimDue(lane, ({ plan, worker }) => {
+      // As they are now: others were paused since the plan was made.
+      const targets = new Map(plan.map(({ key }) => [key, targetOf(key)]))
+      return {
+        mayClaim: (key) => targets.get(key) !== null,
+        read: (statements, chosen) => readClaimed(statements, chosen, worker, targets),
+      }
+    }),
     fanOutSome: () => fanOut.some(lane),
     record: (post) => {
       if (post.pauseReason === null) return lane.write(record, post)
@@ -141,22 +139,22 @@ async function pausing(writer: Writer, post: PostRecord, reason: string, dueInde
 
 async function readClaimed(
   { query }: Queries,
-  rows: readonly Leased[],
+  chosen: readonly Chosen[],
   worker: string,
   targets: ReadonlyMap<string, MirroredWebhook | null>,
-): Promise<ClaimedWebhookDelivery[]> {
-  if (rows.length === 0) return []
+): Promise<(rows: readonly Leased[]) => ClaimedWebhookDelivery[]> {
   const details = await query<
     Pick<ClaimedWebhookDelivery, 'id' | 'eventId' | 'type' | 'body' | 'organizationId' | 'messageId'>
-  >(DETAILS, [textArray(rows.map(({ id }) => id))])
+  >(DETAILS, [textArray(chosen.map(({ id }) => id))])
   const byId = new Map(details.map((detail) => [detail.id, detail]))
-  return rows.map(({ id, key, attempts }) => {
-    const detail = byId.get(id)
-    const webhook = targets.get(key) ?? null
-    if (detail === undefined || webhook === null) throw new Error(`${id} waits and has no event or no webhook`)
-    const { url, format, secrets } = webhook
-    return { ...detail, webhookId: key, url, format, secrets, attempt: attempts, worker }
-  })
+  return (rows) =>
+    rows.map(({ id, key, attempts }) => {
+      const detail = byId.get(id)
+      const webhook = targets.get(key) ?? null
+      if (detail === undefined || webhook === null) throw new Error(`${id} waits and has no event or no webhook`)
+      const { url, format, secrets } = webhook
+      return { ...detail, webhookId: key, url, format, secrets, attempt: attempts, worker }
+    })
 }
 
 /** Writes results of claims → the answers, in order. `offer`: a key has something due again. */
