@@ -6,7 +6,7 @@ import type { CheckDeps, HeldPort } from '../health/deps.ts'
 import { SIGNED_NAME } from '../health/name-servers.ts'
 import { createResolver, systemServers } from '../net/dns/resolver.ts'
 import { createAddressGuard, createNetworks } from '../net/ip.ts'
-import type { WallClock } from '../os/clock.ts'
+import { systemClock, type WallClock } from '../os/clock.ts'
 import type { Random } from '../os/random.ts'
 import { findAddresses } from '../outbound/mx.ts'
 import { greet } from '../outbound/smtp/greet.ts'
@@ -53,6 +53,7 @@ export function openCheckDeps(
   }
   const deps: CheckDeps = {
     now: clock.now,
+    machineNow: systemClock.now,
     resolver,
     spfAllows: (record, host, sender) => spfAllows(record, host, sender, resolver),
     nameServers,

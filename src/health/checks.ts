@@ -77,7 +77,7 @@ export function sharedChecks({ nodes }: Pick<Store, 'nodes'>, installation: Inst
   if (!installation.isShared) return []
   let facts: Promise<DatabaseFacts> | undefined
   const read = async () => {
-    const found = await nodes.database(deps.now)
+    const found = await nodes.database(deps.machineNow)
     if (found === null) throw new Error('the installation uses SQLite')
     return found
   }

@@ -56,8 +56,10 @@ export interface SendingDomain {
 
 /** Access of the checks to the machine and the network; tests use loopback and temporary directories. */
 export interface CheckDeps {
-  /** ms UTC. */
+  /** ms UTC. In a server on PostgreSQL, it follows the clock of the database. */
   now: () => number
+  /** Clock of this machine, ms UTC. */
+  machineNow: () => number
   /** Without a cache, with short timeouts. */
   resolver: Resolver
   /** Whether the SPF record at a host passes mail of the sender; `unknown` if DNS gave no answer. */

@@ -70,6 +70,7 @@ export async function startTestMachine(more: ZoneRecord[] = []): Promise<TestMac
   const resolver = createResolver(asking)
   const base: CheckDeps = {
     now: systemClock.now,
+    machineNow: systemClock.now,
     resolver,
     spfAllows: (record, host, sender) => spfAllows(record, host, sender, resolver),
     nameServers: [zone.address],
