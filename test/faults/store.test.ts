@@ -94,7 +94,7 @@ function layTrap(store: Store): Trap {
     }
   }
   for (const [role, methods] of Object.entries(store)) {
-    if (typeof methods === 'object') {
+    if (typeof methods === 'object' && methods !== null) {
       for (const name of Object.keys(methods)) guard(methods as never, name, `${role}.${name}`)
     } else if (role !== 'close') guard(store as never, role, role)
   }
