@@ -392,6 +392,38 @@ describeWithPostgres('two nodes on one database', () => {
     expect([first.length, second.length]).toEqual([ofOne, 30 - ofOne])
   }, 60_000)
 
+  test.each([
+    ['was committed, repeats it', 'commit', 'rejected'],
+    ['was not, makes its change', 'rollback', 'fulfilled'],
+  ] as const)(
+    'a request whose key another node is just writing waits, and if that %s',
+    async (_, end, status) => {
+      const one = await open()
+      await found(one, records)
+      const answer = records.remember()
+      const other = await connect({ address: parseDatabaseUrl(url), name: 'a group of the other node' })
+      await other.query('begin')
+      await other.run(`insert into idempotency values ($1, $2, $3, 202, '', $4)`, [
+        ORGANIZATION,
+        answer.keyHash,
+        answer.requestHash,
+        START,
+      ])
+      const volume = { organizationId: ORGANIZATION, month: '2026-11', count: 1, limit: -1 }
+      const accepted = Promise.allSettled([one.messages.accept([records.accepted()], volume, answer)])
+      await untilQuery(
+        `select count(*) from pg_stat_activity where wait_event_type = 'Lock' and query ~ 'into idempotency'`,
+        '1',
+      )
+      await other.query(end)
+      other.close()
+      expect((await accepted)[0]).toMatchObject({ status })
+      expect(sql('select count(*) from messages')).toBe(status === 'fulfilled' ? '1' : '0')
+      expect(sql('select count(*) from idempotency')).toBe('1')
+    },
+    60_000,
+  )
+
   test('a node that closes leaves its work to the other at once', async () => {
     const one = await open()
     await found(one, records)
