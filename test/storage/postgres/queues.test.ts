@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -19,13 +19,13 @@ describeWithPostgres('queues in PostgreSQL', () => {
   let records: Records
   beforeAll(async () => {
     postgres = await startPostgres()
-    dataDir = mkdtempSync(join(tmpdir(), 'postrider-store-'))
   })
   afterAll(async () => {
     await postgres.stop()
-    rmSync(dataDir, { recursive: true })
   })
+  afterEach(() => rmSync(dataDir, { recursive: true }))
   beforeEach(async () => {
+    dataDir = mkdtempSync(join(tmpdir(), 'postrider-store-'))
     const url = await postgres.createDatabase(`queues${++databases}`)
     const open = async () => (await openPostgresStore({ url, dataDir, now: START })) as Store
     store = await open()

@@ -109,13 +109,16 @@ describeWithPostgres('retention in PostgreSQL', () => {
       'webhook_queue',
     ])
     expect(after).toEqual([
+      'certificates',
       'configuration',
       'configuration_changes',
       'dkim_keys',
       'domains',
       'event_kinds',
       'inbound_routes',
+      'instance',
       'lanes',
+      'leases',
       'migrations',
       'nodes',
       'organizations',
