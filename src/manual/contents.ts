@@ -33,6 +33,7 @@ export const CONTENTS = [
       'backup',
       'upgrade',
       'nodes',
+      'move-to-postgresql',
     ],
   },
   { name: 'Deliver well', topics: ['deliverability', 'destination-limits', 'tls-policies'] },

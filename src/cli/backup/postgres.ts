@@ -95,7 +95,7 @@ async function runTool(name: string, args: string[], { password }: DatabaseAddre
 function toolFile(name: string): string {
   const versions = existsSync(PROGRAMS) ? readdirSync(PROGRAMS).sort((a, b) => Number(b) - Number(a)) : []
   const found = versions.map((version) => join(PROGRAMS, version, 'bin', name)).find(existsSync) ?? Bun.which(name)
-  if (found === null) throw new CommandFailure(`${name} is not installed (Debian package postgresql-client)`)
+  if (found === null) throw new CommandFailure(`${name} is not installed. Install the client programs of PostgreSQL.`)
   return found
 }
 

@@ -1,4 +1,4 @@
-import { addHashes, type PartHash, rowHash } from './part-hashes.ts'
+import { addHashes, type PartHash, rowHasher } from './part-hashes.ts'
 import { columnsOf, type Source, type SourceRow } from './source.ts'
 import type { MovedTable } from './tables.ts'
 import type { Target } from './target.ts'
@@ -137,10 +137,7 @@ async function addMissing(table: MovedTable, part: string, { source, target }: S
   return addRows(table, missing, target)
 }
 
-function hasher(table: MovedTable): (row: SourceRow) => number {
-  const types = columnsOf(table).map(([, type]) => type)
-  return (row) => rowHash(types, row.slice(0, types.length))
-}
+const hasher = (table: MovedTable) => rowHasher(columnsOf(table).map(([, type]) => type))
 
 function partsThatDiffer(expected: ReadonlyMap<string, PartHash>, found: ReadonlyMap<string, PartHash>): string[] {
   const parts = new Set([...expected.keys(), ...found.keys()])

@@ -18,14 +18,9 @@ const NOTHING = '\u001e'
 /** Decimals of a number that count. */
 const SCALE = 1_000_000
 
-/** A value as SQLite has it → its text, the same that `postgresText` makes of the column. */
-function textOf(type: ColumnType, value: string | number | Uint8Array | null): string {
-  if (value === null) return NOTHING
-  if (type === 'text') return encodeText(String(value))
-  if (typeof value === 'object') return createHash('sha256').update(value).digest('hex')
-  return String(type === 'float8' ? Math.round(Number(value) * SCALE) : value)
-}
+type Value = string | number | Uint8Array | null
 
+/** SQL of the text of a column in the row's. */
 function postgresText(name: string, type: ColumnType): string {
   const text = {
     text: name,
@@ -40,16 +35,22 @@ function postgresText(name: string, type: ColumnType): string {
   return `coalesce(${text}, E'\\x1e')`
 }
 
-/** Values of the compared columns of a row → its hash. */
-export function rowHash(
-  types: readonly ColumnType[],
-  values: readonly (string | number | Uint8Array | null)[],
-): number {
-  const text = values.map((value, at) => textOf(types[at] ?? 'text', value)).join(BETWEEN)
-  return createHash('sha256')
-    .update(text)
-    .digest()
-    .readUIntBE(0, BITS / 8)
+/** Types of the compared columns → what makes the hash of a row, whose values come first, from a text that PostgreSQL makes
+ *  of its columns too. */
+export function rowHasher(types: readonly ColumnType[]): (row: readonly Value[]) => number {
+  const digest = Buffer.alloc(32)
+  return (row) => {
+    let text = ''
+    for (const [at, type] of types.entries()) {
+      const value = row[at] ?? null
+      if (at > 0) text += BETWEEN
+      if (value === null) text += NOTHING
+      else if (typeof value === 'object') text += createHash('sha256').update(value).digest('hex')
+      else text += type === 'float8' ? Math.round(Number(value) * SCALE) : value
+    }
+    Bun.SHA256.hash(encodeText(text), digest)
+    return digest.readUIntBE(0, BITS / 8)
+  }
 }
 
 export const addHashes = (one: number, other: number): number => (one + other) % MODULUS

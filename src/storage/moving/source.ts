@@ -1,7 +1,7 @@
 import { contentParts } from '../sqlite/content-parts.ts'
 import { type Connection, connect } from '../sqlite/driver.ts'
 import { migrate } from '../sqlite/migrate.ts'
-import { addHashes, type PartHash, partOf, rowHash } from './part-hashes.ts'
+import { addHashes, type PartHash, partOf, rowHasher } from './part-hashes.ts'
 import type { ColumnType, MovedTable } from './tables.ts'
 
 /** A row's values: of the compared columns, then those besides. */
@@ -47,7 +47,7 @@ export function openSource(file: string, now: number): Source {
     rows,
     hashes: async (table) => {
       const columns = columnsOf(table)
-      const types = columns.map(([, type]) => type)
+      const hashOf = rowHasher(columns.map(([, type]) => type))
       const idAt = columns.findIndex(([name]) => name === table.id?.[1])
       const hashes = new Map<string, PartHash>()
       let turn = 0
@@ -55,7 +55,7 @@ export function openSource(file: string, now: number): Source {
         const part = idAt === -1 ? '' : partOf(String(row[idAt]))
         const known = hashes.get(part) ?? { rows: 0, hash: 0 }
         known.rows++
-        known.hash = addHashes(known.hash, rowHash(types, row.slice(0, types.length)))
+        known.hash = addHashes(known.hash, hashOf(row))
         hashes.set(part, known)
         if (++turn % TURN === 0) await new Promise(setImmediate)
       }
