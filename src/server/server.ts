@@ -193,7 +193,7 @@ function openServerCertificates(
     pages: plainPages,
     secret: resources.store.secret,
     domains: () => allDomains(resources.store),
-    hostnames: async () => (await resources.store.nodes.list()).map(({ hostname }) => hostname),
+    hostnames: async () => (await resources.store.nodes.list()).flatMap(({ hostname }) => hostname || []),
     leases: resources.store.leases,
     shared: resources.store.certificates,
     resolver: resources.freshResolver,
