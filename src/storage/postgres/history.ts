@@ -50,7 +50,7 @@ export function createHistory(
       const instance = await readInstance(connection)
       const fault = instance === null ? null : faultOf(instance)
       if (fault !== null) return fault
-      // Read after the others, since a beat may learn more meanwhile.
+      // As of before the query: a beat may learn more meanwhile.
       const known = new Map(groups)
       const lanes = await connection.query<{ id: number; groupNo: number }>(KNOWN, [[...known.keys()].join(' ')])
       const [row] = await connection.query<{ highest: number }>(HIGHEST)

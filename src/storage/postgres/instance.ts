@@ -61,7 +61,7 @@ export async function requireServing(connection: Connection): Promise<Instance> 
   return known
 }
 
-const ADOPT = `Nothing was sent from it. End all nodes of the original, and run: postrider restore adopt`
+const ADOPT = 'Nothing is sent from it until you end all nodes, and run: postrider restore adopt'
 
 /** Why nobody may use the database; null = it serves. */
 export function faultOf({ state, isHere }: Pick<Instance, 'state' | 'isHere'>): string | null {
