@@ -21,6 +21,7 @@ const MAY_SCAN = [
   /^select count\(\*\) as total, .* from \(select .* limit 2000\)$/, // the slice it has just read
   /where number in \(select number from \(select .* limit 2000\) where at/, // the same
   /json_each\(m\.metadata\)/, // the members of one row
+  /from json_each\(\?\)/, // the given values
 ]
 /** Statements that may sort: their input is small. */
 const MAY_SORT = [
