@@ -1,10 +1,7 @@
-import { destinationOf } from '../../model/delivery.ts'
-import { tableOf } from '../../os/records.ts'
-import { createDueIndex, type DueIndex } from '../due-index.ts'
-import { slotOf, slotOfQueue } from '../slots.ts'
+import type { DueIndex } from '../due-index.ts'
 import type { NodeObserver } from '../store.ts'
 import type { DatabaseAddress } from './address.ts'
-import { createQueue, type Queue, type QueueTable, type Share } from './claims.ts'
+import type { Queue, Share } from './claims.ts'
 import { createCluster } from './cluster.ts'
 import type { Connection } from './connection.ts'
 import type { Destinations, DomainAndDestination, LimitsOptions } from './destinations.ts'
@@ -14,8 +11,9 @@ import type { History } from './history.ts'
 import type { Node } from './nodes.ts'
 import type { Places } from './places.ts'
 import type { Reads } from './reads.ts'
-import { routedIndex } from './routed-index.ts'
+import { createRoutedQueues, type QueueName } from './routed-queues.ts'
 import { createSlotOwner } from './slot-owner.ts'
+import { createUnseenEvents } from './unseen-events.ts'
 import { createWakeUps } from './wake-ups.ts'
 import type { postgresWorkers } from './workers.ts'
 import type { Writer } from './writer.ts'
@@ -48,27 +46,6 @@ const TAKEOVER_MS = 10_000
 const LOOK_MS = 30_000
 /** A node without contact to the database for so long sends clients to others. */
 const SILENT_MS = 2_000
-const NONE: ReadonlySet<string> = new Set()
-
-const QUEUE_NAMES = ['deliveries', 'webhookDeliveries', 'inboundDeliveries'] as const
-export type QueueName = (typeof QUEUE_NAMES)[number]
-
-const QUEUES: Record<QueueName, QueueTable> = {
-  deliveries: {
-    table: 'delivery_queue',
-    slotOf: slotOfQueue,
-    isDated: `q.status = 'scheduled'`,
-    // After two attempts that ended with their process, a delivery waits 5 s, 20 s, 45 s, so that a message that
-    // crashes the process lets the server run in between.
-    hasMessages: true,
-    pauseMs: '5000 * greatest(0, q.attempts - q.recorded - 2) * greatest(0, q.attempts - q.recorded - 2)',
-  },
-  webhookDeliveries: { table: 'webhook_queue', slotOf },
-  inboundDeliveries: { table: 'inbound_queue', slotOf },
-}
-
-const isQueueName = (name: string): name is QueueName => Object.hasOwn(QUEUES, name)
-
 /** How the nodes divide the work in the queues. */
 export interface Distribution {
   due: Record<QueueName, DueIndex>
@@ -139,48 +116,24 @@ export function createDistribution(parts: {
     owns: (slot) => slots.owns(slot),
     mayClaim: (slot) => !isDraining && slots.owns(slot) && cluster.isSafe(),
   }
-  const homeOf: Record<QueueName, (key: string) => number> = {
-    ...tableOf(QUEUE_NAMES, (queue) => QUEUES[queue].slotOf),
-    deliveries: (queue) => destinations().homeOf(queue),
-  }
-  const routed = (queue: QueueName) => {
-    const index = createDueIndex()
-    const elsewhere = (key: string, at: number) => wakeUps.offer(queue, key, at, homeOf[queue](key))
-    return routedIndex(index, { homeOf: homeOf[queue], owns: share.owns, elsewhere })
-  }
-  const due = tableOf(QUEUE_NAMES, routed)
-  const queues = tableOf(QUEUE_NAMES, (queue) =>
-    createQueue({ ...QUEUES[queue], homeOf: homeOf[queue] }, due[queue], share),
-  )
-  const allQueues = Object.values(queues)
-  const slots = createSlotOwner(reads, node.id, {
-    isIdle: (slot) => allQueues.every((queue) => queue.isIdle(slot)),
-    nowMs: steadyNow,
+  const routed = createRoutedQueues({
+    share,
+    reads,
+    destinations,
+    elsewhere: (offer, noted) => {
+      if (noted !== null) wakeUps.destinations([noted])
+      wakeUps.offer(...offer)
+    },
+    onWork: (queue) => onWork?.(queue),
   })
-  const loadSlots = async (loaded: Iterable<number>) => {
-    const wanted = new Set(loaded)
-    if (wanted.size === 0) return
-    await Promise.all(allQueues.map((queue) => queue.load(reads, wanted)))
-    for (const queue of QUEUE_NAMES) onWork?.(queue)
-  }
+  const { due, queues } = routed
+  const slots = createSlotOwner(reads, node.id, { isIdle: routed.isIdle, nowMs: steadyNow })
   const wakeUps = createWakeUps(
     { address, name: 'postrider wake-ups' },
     {
-      offered: (queue, key, at, supposed) => {
-        if (!isQueueName(queue)) return
-        const home = homeOf[queue](key)
-        if (slots.owns(home)) {
-          due[queue].offer(key, at)
-          onWork?.(queue)
-        } else if (home !== supposed && slots.owns(QUEUES[queue].slotOf(key))) {
-          // The node that offered it did not know its destination.
-          const domain = destinationOf(key)
-          wakeUps.destinations([[domain, destinations().of(domain)]])
-          wakeUps.offer(queue, key, at, home)
-        }
-      },
+      offered: routed.offered,
       destinations: (noted) => destinations().learn(noted),
-      happened: (organizationId, place) => awaitPlace(organizationId, place),
+      happened: (organizationId, place) => unseen.add(organizationId, place),
       changed: (reached) => {
         if (reached > settings().version())
           settings()
@@ -194,28 +147,16 @@ export function createDistribution(parts: {
   )
   const look = async () => {
     await destinations().load()
-    await loadSlots(slots.all())
+    await routed.load(slots.all())
   }
-  /** Organizations with events that followers cannot see yet, and the place of the last one. */
-  const unseen = new Map<string, number>()
-  const awaitPlace = (organizationId: string, place: number) => {
-    if (!cluster.follows()) return
-    unseen.set(organizationId, Math.max(place, unseen.get(organizationId) ?? 0))
-    showPassed()
-  }
-  const showPassed = () => {
-    const passed = cluster.passed()
-    for (const [organizationId, place] of unseen) {
-      if (place > passed) continue
-      unseen.delete(organizationId)
-      onEvents?.(organizationId)
-    }
-  }
+  const unseen = createUnseenEvents({
+    passed: () => cluster.passed(),
+    follows: () => cluster.follows(),
+    onVisible: (organizationId) => onEvents?.(organizationId),
+  })
   /** What nodes that ended were working on is due again. */
   const continueEnded = async () => {
-    for (const worker of await workers.endedNodes()) {
-      for (const queue of allQueues) await queue.endLeases(lane(), worker, NONE, clock())
-    }
+    for (const worker of await workers.endedNodes()) await routed.endLeases(lane(), worker, clock())
     await fanOut().load(reads)
   }
   let known: readonly number[] = []
@@ -228,7 +169,7 @@ export function createDistribution(parts: {
     takeoverMs,
     nowMs: steadyNow,
     configurationVersion: () => settings().version(),
-    underWay: () => allQueues.reduce((sum, queue) => sum + queue.underWay(), 0),
+    underWay: routed.underWay,
     history,
     events: {
       changed: () => settings().catchUp(),
@@ -237,8 +178,8 @@ export function createDistribution(parts: {
         if (isCommand) return
         isDraining ||= draining.has(node.id)
         const { taken, hasGiven } = await slots.balance(liveNodes.filter((id) => !draining.has(id)))
-        if (hasGiven) for (const queue of allQueues) queue.dropForeign()
-        await loadSlots(taken)
+        if (hasGiven) routed.dropForeign()
+        await routed.load(taken)
         const hasEnded = known.some((id) => !liveNodes.includes(id))
         known = liveNodes
         if (steadyNow() < lookAt && !hasEnded) return
@@ -247,9 +188,7 @@ export function createDistribution(parts: {
         await look()
       },
       tookOver: (nodes) => observer?.tookOver(nodes),
-      passed: () => {
-        if (unseen.size > 0) showPassed()
-      },
+      passed: unseen.show,
       ended: (reason) => onEnded?.(reason),
       time: (time, tookMs) => onTime?.(time, tookMs),
     },
@@ -266,7 +205,7 @@ export function createDistribution(parts: {
     isCurrent: cluster.isSafe,
     follow: cluster.follow,
     happened: (organizationId, place) => {
-      awaitPlace(organizationId, place)
+      unseen.add(organizationId, place)
       if (cluster.isFollowed()) wakeUps.happened(organizationId, place)
     },
     hand: {

@@ -145,7 +145,8 @@ function payloadOf(content: Payload): string {
   return texts.find((text) => Buffer.byteLength(text) <= PAYLOAD_MAX) ?? ASK_AGAIN
 }
 
-type Offer = [queue: string, key: string, at: number, home: number]
+/** What WakeUps.offer is called with. */
+export type Offer = [queue: string, key: string, at: number, home: number]
 
 interface Payload {
   offers: Offer[]
