@@ -17,6 +17,8 @@ export interface TestPostgres {
   /** `fast` ends sessions, `immediate` crashes. Returns when the server has ended. */
   halt(mode: 'fast' | 'immediate'): Promise<void>
   isRunning(): boolean
+  /** Process ID of the running server, whose sessions are its children. */
+  pid(): number
   /** Starts a halted server again on the same data and port. */
   resume(): Promise<void>
   /** Starts a halted server again on the same port, with a copy of the data of `primary`, which it follows. */
@@ -166,6 +168,7 @@ async function serve(
     psql,
     halt,
     isRunning,
+    pid: () => server!.pid!,
     resume,
     resumeAsStandby: async (primary) => {
       rmSync(join(folder, 'data'), { recursive: true })

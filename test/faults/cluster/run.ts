@@ -69,7 +69,7 @@ export function clusterFault(
 }
 
 /** Both nodes own destinations, and the load goes on. */
-export async function untilBothWork({ sql }: TestCluster, load: Load): Promise<void> {
+export async function untilBothWork({ sql, nodes }: TestCluster, load: Load): Promise<void> {
   const owners = `select count(distinct s.node_id), count(*) filter (where s.node_id is null) from slots s
     join nodes n on n.id = s.node_id and n.ended_at is null`
   const endsAt = performance.now() + SETTLE_MS
@@ -81,11 +81,14 @@ export async function untilBothWork({ sql }: TestCluster, load: Load): Promise<v
     }
   }
   while (!areShared()) {
-    if (performance.now() > endsAt) throw new Error('the nodes do not share the slots')
+    if (performance.now() > endsAt) throw new Error(`the nodes do not share the slots: ${nodes.map(stateOf)}`)
     await Bun.sleep(100)
   }
   await untilMore(load)
 }
+
+const stateOf = ({ name, process, log }: ClusterNode) =>
+  `${name} with exit code ${process?.exitCode} and signal ${process?.signalCode}: ${lastLines(log())}`
 
 /** More messages are promised → after how many ms. */
 export async function untilMore({ promised }: Load, count = 20): Promise<number> {
@@ -98,4 +101,9 @@ export function median(values: readonly number[]): number {
   return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN
 }
 
-const lastLines = (log: string) => log.trim().split('\n').slice(-5).join(' / ')
+/** The errors that a node logged, or else its last lines. */
+function lastLines(log: string): string {
+  const lines = log.trim().split('\n')
+  const errors = lines.filter((line) => line.includes('"level":"error"'))
+  return (errors.length > 0 ? errors.slice(0, 3) : lines.slice(-3)).join(' / ')
+}
