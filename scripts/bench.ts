@@ -9,7 +9,8 @@
  *  time and still form one table; `--rounds 0` only prints it. `--markdown` prints the table of the manual's page
  *  `performance`. Generator, sink and receiver are separate processes on the same machine: compare within one run
  *  only. `--only size --data DIR` measures with a million queued messages (bench/size.ts), which takes twelve
- *  gigabytes in the folder; `--only field --data DIR` measures other mail servers too (bench/field.ts). Exit code 1
+ *  gigabytes in the folder; `--only cluster` compares a node on PostgreSQL with one on SQLite (bench/cluster.ts);
+ *  `--only field --data DIR` measures other mail servers too (bench/field.ts). Exit code 1
  *  when a part failed. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -17,6 +18,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { accept } from './bench/accept.ts'
 import { claim } from './bench/claim.ts'
+import { cluster } from './bench/cluster.ts'
 import { field } from './bench/field.ts'
 import { createFigures } from './bench/figures.ts'
 import { footprint } from './bench/footprint.ts'
@@ -30,7 +32,7 @@ import { waiting } from './bench/waiting.ts'
 import { webhooks } from './bench/webhooks.ts'
 
 const QUICK: Part[] = [send, accept, isolation, claim, webhooks, inbound, latency, footprint]
-const PARTS: Part[] = [...QUICK, streams, waiting, ...field]
+const PARTS: Part[] = [...QUICK, streams, waiting, ...cluster, ...field]
 
 const { values: options } = parseArgs({
   options: {

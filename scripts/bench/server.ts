@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { startZone, type Zone, type ZoneRecord } from '../../src/cli/try/zone-server.ts'
 import { cpuSeconds, residentMb, run, start } from './process.ts'
@@ -11,6 +11,7 @@ export interface Server {
   http: string
   smtpInbound: string
   key: string
+  dataDir: string
   readyMs: number
   residentMb(): number
   cpuSeconds(): number
@@ -26,6 +27,12 @@ export interface Settings {
   caFile?: string
   /** With this, it also accepts inbound mail. */
   isOpen?: boolean
+  /** URL of an empty PostgreSQL database; SQLite without. */
+  databaseUrl?: string
+  /** Without a limit of scheduled messages, which each request that schedules one would count. */
+  mayScheduleAll?: boolean
+  /** Another node on the same database, whose installation this one joins. */
+  beside?: Pick<Server, 'dataDir' | 'key'>
   /** Further DNS records. */
   zone?: ZoneRecord[]
   /** Fills the data directory before the start. */
@@ -48,15 +55,17 @@ export async function openServer(file: string, settings: Settings): Promise<Serv
   const zone = await startZone([...SINK_ZONE, ...(settings.zone ?? [])])
   const config = join(folder, 'config.toml')
   writeFileSync(config, configOf(settings, dataDir, zone))
-  const made = JSON.parse(await run(file, ['init', '--config', config, '--domain', 'bench.example', '--json']))
-  await settings.seed?.({ dataDir, organizationId: made.organization_id, domainId: made.domain_id })
+  const key = settings.beside
+    ? copyEncryptionKey(dataDir, settings.beside)
+    : await setUp(file, config, settings, dataDir)
 
   const startedAt = performance.now()
   const child = await start(file, ['serve', '--config', config])
   const readyMs = performance.now() - startedAt
   return {
     pid: child.pid,
-    key: made.api_key,
+    key,
+    dataDir,
     http: String(child.first.http),
     smtpInbound: String(child.first.smtp_inbound),
     readyMs,
@@ -69,6 +78,20 @@ export async function openServer(file: string, settings: Settings): Promise<Serv
       rmSync(folder, { recursive: true, force: true })
     },
   }
+}
+
+/** Creates the installation → the key of its administrator. */
+async function setUp(file: string, config: string, { seed }: Settings, dataDir: string): Promise<string> {
+  const made = JSON.parse(await run(file, ['init', '--config', config, '--domain', 'bench.example', '--json']))
+  await seed?.({ dataDir, organizationId: made.organization_id, domainId: made.domain_id })
+  return made.api_key
+}
+
+/** A further node has the encryption key of the first. */
+function copyEncryptionKey(dataDir: string, { dataDir: first, key }: Pick<Server, 'dataDir' | 'key'>): string {
+  mkdirSync(dataDir)
+  copyFileSync(join(first, 'seal.key'), join(dataDir, 'seal.key'))
+  return key
 }
 
 /** Creates a resource by the API. */
@@ -87,10 +110,12 @@ export const SINK_ZONE: ZoneRecord[] = [
   { name: 'hooks.example', type: 'A', data: '127.0.0.1' },
 ]
 
-function configOf({ sinkPort = 1, caFile, isOpen = false }: Settings, dataDir: string, zone: Zone): string {
+function configOf(settings: Settings, dataDir: string, zone: Zone): string {
+  const { sinkPort = 1, caFile, isOpen = false, databaseUrl, mayScheduleAll = false } = settings
   return [
     'hostname = "mail.bench.example"',
     `data_dir = "${dataDir}"`,
+    ...(databaseUrl === undefined ? [] : ['[database]', `url = "${databaseUrl}"`, '[cluster]', 'takeover_seconds = 3']),
     '[http]',
     'listen = "127.0.0.1:0"',
     '[smtp.inbound]',
@@ -103,6 +128,7 @@ function configOf({ sinkPort = 1, caFile, isOpen = false }: Settings, dataDir: s
     '[webhooks]',
     'allowed_private_networks = ["127.0.0.0/8"]',
     ...(caFile === undefined ? [] : [`ca_file = "${caFile}"`]),
+    ...(mayScheduleAll ? ['[plans.enterprise]', 'scheduled_messages = -1'] : []),
     '[sending]',
     'require_verified_domain = false',
     '',
