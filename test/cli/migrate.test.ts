@@ -94,8 +94,25 @@ describeWithPostgres('postrider migrate', () => {
       const { entries } = { entries: (await json('audit')).data }
       expect(entries.map(({ action }: Json) => action)).toContain('migrate')
       await stop(await serve())
+
+      const data = join(place.folder, 'back')
+      const moved = await json('migrate', '--to', data)
+      expect(moved.tables.find(({ name }: Json) => name === 'messages').rows).toBe(3)
+      const gone = await run('message', 'list')
+      expect([gone.code, gone.stderr]).toEqual([2, expect.stringContaining('its data moved to a data directory')])
+      const full = await run('migrate', '--to', data)
+      expect([full.code, full.stderr]).toEqual([1, `${data} is not empty. Choose an empty directory.\n`])
+      // Cut off after the database was marked: the next run copies it again.
+      expect((await json('migrate', '--to', join(place.folder, 'again'))).rows).toBe(moved.rows)
+      const config = readFileSync(place.file, 'utf8')
+        .replace(unfinished, '')
+        .replace('data_dir = "data"', 'data_dir = "back"')
+      writeFileSync(place.file, config)
+      expect(await Promise.all(ids.map(shown))).toEqual(before)
+      expect((await json('message', 'list', '--search', 'For ann')).data).toHaveLength(1)
+      await stop(await serve())
     },
-    3 * LIMIT_MS,
+    4 * LIMIT_MS,
   )
 
   test(

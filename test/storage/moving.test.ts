@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { copyFileSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { UNLIMITED_PLAN } from '../../src/model/organization.ts'
@@ -7,6 +7,7 @@ import { endLeasesOfEndedWorkers } from '../../src/storage/ended-workers.ts'
 import { StoreMoved } from '../../src/storage/errors.ts'
 import { MOVED_TABLES } from '../../src/storage/moving/tables.ts'
 import { moveToPostgres } from '../../src/storage/moving/to-postgres.ts'
+import { moveToSqlite } from '../../src/storage/moving/to-sqlite.ts'
 import { parseDatabaseUrl } from '../../src/storage/postgres/address.ts'
 import { openPostgresStore } from '../../src/storage/postgres/open.ts'
 import { connect } from '../../src/storage/sqlite/driver.ts'
@@ -161,6 +162,21 @@ describeWithPostgres('moving from SQLite to PostgreSQL', () => {
             const after = await everythingIn(moved, ids)
             await moved.close()
             expect(after).toEqual(before)
+            const back = mkdtempSync(join(tmpdir(), 'postrider-back-'))
+            copyFileSync(join(dataDir, 'seal.key'), join(back, 'seal.key'))
+            await moveToSqlite({
+              address: parseDatabaseUrl(url),
+              file: join(back, 'postrider.db'),
+              now: START,
+              onCopied: () => {},
+            })
+            const returned = await openStore({ dataDir: back, now: START, plans })
+            expect(await everythingIn(returned, ids)).toEqual(before)
+            await returned.close()
+            rmSync(back, { recursive: true })
+            await expect(openPostgresStore({ url, dataDir, now: START, plans })).rejects.toThrow(
+              'moved to a data directory',
+            )
           } finally {
             await store.close()
             rmSync(dataDir, { recursive: true })

@@ -1,5 +1,5 @@
 import { closeSync, openSync, readFileSync, statSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import type { Config } from '../../config/load.ts'
 import { iso } from '../../model/event.ts'
 import { systemClock } from '../../os/clock.ts'
@@ -15,6 +15,7 @@ import { openStagingDir, requireFreeSpace } from '../backup/staging-dir.ts'
 import { createWritePacing } from '../backup/write-pacing.ts'
 import { becomeOwnerOf, requireConfig } from '../cli-context.ts'
 import { CommandFailure, EXIT, usageFault } from '../failure.ts'
+import { migrateBack } from './back.ts'
 import { prepareToMove } from './prepare.ts'
 import { printMoved } from './report.ts'
 
@@ -33,10 +34,13 @@ interface Options {
  *  With `finish`     with the server stopped: copies the rest, compares both sides, and marks the data directory as moved.
  *                    From then on only the database serves
  *
+ *  With a folder as `to`, it moves back (back.ts).
+ *
  *  Throws CommandFailure: without a URL or a database (exit code 2), with `finish` while the server runs (3), if the
  *  database contains another installation, or if both sides differ. */
 export async function migrate(options: Options): Promise<void> {
   const config = requireConfig(options.config)
+  if (options.to !== undefined && !options.to.includes('://')) return migrateBack(config, resolve(options.to), options)
   const address = addressOf(options)
   const file = join(config.dataDir, DATABASE_FILE)
   becomeOwnerOf(config.dataDir)

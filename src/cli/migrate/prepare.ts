@@ -9,41 +9,43 @@ import { journalFolder } from '../../outbound/journal/delivered-journal.ts'
 import { recordDelivered } from '../../outbound/journal/record-delivered.ts'
 import { endLeasesOfEndedWorkers } from '../../storage/ended-workers.ts'
 import { openStore } from '../../storage/sqlite/open.ts'
+import type { Store } from '../../storage/store.ts'
 import { localUser } from '../local-user.ts'
 
-/** Before the rest of a stopped server's data moves: upgrades the schema, records what it delivered and did not record,
- *  ends its leases, writes what is left to be fanned out, and notes the move in the audit log. Throws what opening the
- *  store throws. */
+/** Before the rest of a stopped server's data moves to PostgreSQL: upgrades the schema and settles its store. Throws what
+ *  opening the store throws. */
 export async function prepareToMove(config: Config): Promise<void> {
   const { dataDir } = config
+  const store = await openStore({ dataDir, now: systemClock.now(), plans: planNamed(config), onTorn: () => {} })
+  await settleToMove(config, store).finally(() => store.close())
+}
+
+/** Records what a stopped server delivered and did not record, ends its leases, writes what is left to be fanned out, and
+ *  notes the move in the audit log. Throws what the store throws. */
+export async function settleToMove({ dataDir, log: logging }: Config, store: Store): Promise<void> {
   const now = systemClock.now()
   const mintId = createMintId(systemClock, systemRandom)
-  const log = createLog({ clock: systemClock, ...config.log })
-  const store = await openStore({ dataDir, now, plans: planNamed(config), onTorn: () => {} })
-  try {
-    await recordDelivered(journalFolder(dataDir), {
-      deliveries: store.deliveries,
-      now: systemClock.now,
-      mintId,
-      log,
-      mailLog: createMailLog(log),
-    })
-    await endLeasesOfEndedWorkers(store, randomUUID(), now)
-    while (await store.webhookDeliveries.fanOutSome());
-    await store.auditLog.put({
-      id: mintId('aud'),
-      organizationId: null,
-      at: now,
-      actor: { type: 'operator', id: 'operator', name: localUser() },
-      action: 'migrate',
-      resourceId: null,
-      createdId: null,
-      fields: [],
-      ipAddress: null,
-      outcome: 'done',
-      requestId: `migrate-${randomUUID()}`,
-    })
-  } finally {
-    await store.close()
-  }
+  const log = createLog({ clock: systemClock, ...logging })
+  await recordDelivered(journalFolder(dataDir), {
+    deliveries: store.deliveries,
+    now: systemClock.now,
+    mintId,
+    log,
+    mailLog: createMailLog(log),
+  })
+  await endLeasesOfEndedWorkers(store, randomUUID(), now)
+  while (await store.webhookDeliveries.fanOutSome());
+  await store.auditLog.put({
+    id: mintId('aud'),
+    organizationId: null,
+    at: now,
+    actor: { type: 'operator', id: 'operator', name: localUser() },
+    action: 'migrate',
+    resourceId: null,
+    createdId: null,
+    fields: [],
+    ipAddress: null,
+    outcome: 'done',
+    requestId: `migrate-${randomUUID()}`,
+  })
 }
