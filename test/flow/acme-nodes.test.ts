@@ -66,9 +66,10 @@ describeWithPostgres('certificates of several nodes', () => {
   /** All nodes present the same certificate, with the names of so many nodes, after some minutes. */
   const present = (nodes: Server[], count: number) =>
     untilInTime(server.clock, `a certificate of ${count} nodes`, async () => {
-      const all = await Promise.all(nodes.map(shown))
+      // A connection may end while the listener changes its certificate.
+      const all = await Promise.all(nodes.map(shown)).catch(() => [])
       const isSame = new Set(all.map(({ serialNumber }) => serialNumber)).size === 1
-      return isSame && Bun.deepEquals(all[0]!.names, names(count)) && all[0]!.issuer === 'CN=Test Authority'
+      return isSame && Bun.deepEquals(all[0]?.names, names(count)) && all[0]?.issuer === 'CN=Test Authority'
     })
   const sql = (statement: string) => postgres.psql(statement, 'acme')
 
@@ -94,8 +95,8 @@ describeWithPostgres('certificates of several nodes', () => {
     const before = await shown(two)
     server.clock.jump(61 * 86_400_000)
     await untilInTime(server.clock, 'the next certificate', async () => {
-      const all = await Promise.all([two, three].map(shown))
-      return all.every(({ serialNumber }) => serialNumber !== before.serialNumber)
+      const all = await Promise.all([two, three].map(shown)).catch(() => [])
+      return all.length > 0 && all.every(({ serialNumber }) => serialNumber !== before.serialNumber)
     })
     expect(authority.orders).toHaveLength(3)
   }, 60_000)
