@@ -13,21 +13,24 @@ export function createUnseenEvents(options: {
   onVisible: (organizationId: string) => void
 }): UnseenEvents {
   const { passed, follows, onVisible } = options
-  /** The place of the last event of each organization. */
-  const unseen = new Map<string, number>()
+  /** Of each organization: followers can see more from `first` on, and everything from `last` on. */
+  const unseen = new Map<string, { first: number; last: number }>()
   const show = () => {
     if (unseen.size === 0) return
     const upTo = passed()
-    for (const [organizationId, place] of unseen) {
-      if (place > upTo) continue
-      unseen.delete(organizationId)
+    for (const [organizationId, { first, last }] of unseen) {
+      if (first > upTo) continue
+      // Events that keep coming must not hide those before them.
+      if (last <= upTo) unseen.delete(organizationId)
+      else unseen.set(organizationId, { first: upTo + 1, last })
       onVisible(organizationId)
     }
   }
   return {
     add: (organizationId, place) => {
       if (!follows()) return
-      unseen.set(organizationId, Math.max(place, unseen.get(organizationId) ?? 0))
+      const { first, last } = unseen.get(organizationId) ?? { first: place, last: place }
+      unseen.set(organizationId, { first: Math.min(place, first), last: Math.max(place, last) })
       show()
     },
     show,

@@ -357,8 +357,8 @@ describeWithPostgres('two nodes on one database', () => {
     await following
     expect(seen).toEqual(sql('select id from events order by place').split('\n'))
     const delays = seen.map((id) => arrived.get(id)! - written.get(id)!).sort((a, b) => a - b)
-    // 90 ms on a machine with nothing else to do.
-    expect(delays[40]!).toBeLessThan(1_000)
+    // 45 to 75 ms; 250 ms where they wait until no event comes any more.
+    expect(delays[40]!).toBeLessThan(220)
     const untilQuiet = async () => {
       const before = Number(sql('select sum(n_tup_upd) from pg_stat_user_tables where relname = $$nodes$$'))
       await Bun.sleep(1_000)
