@@ -7,6 +7,12 @@ import { type Connection, connect } from './connection.ts'
 const PROOF = 'select proof from seal for update'
 const KEEP_PROOF = 'update seal set proof = $1'
 
+/** With the certificate of all nodes, in a table of one row. */
+const COLUMNS: readonly { table: string; row: readonly string[]; columns: readonly string[] }[] = [
+  ...ENCRYPTED_COLUMNS,
+  { table: 'certificates', row: [], columns: ['certificate'] },
+]
+
 type Row = Record<string, string> & { encrypted: Uint8Array }
 
 /** Creates a new key and re-encrypts everything with it, in one transaction. The old key stays in the file, below: after
@@ -38,11 +44,11 @@ async function reEncryptInside(connection: Connection, dataDir: string): Promise
   const renew = (place: string, encrypted: Uint8Array) =>
     encryption.encrypt(encryption.decrypt(encrypted, place), place)
   let renewed = 0
-  for (const { table, row, columns } of ENCRYPTED_COLUMNS) {
-    const isRow = row.map((key, at) => `${key} = $${at + 2}`).join(' and ')
+  for (const { table, row, columns } of COLUMNS) {
+    const isRow = ['true', ...row.map((key, at) => `${key} = $${at + 2}`)].join(' and ')
     for (const column of columns) {
       const rows = await connection.query<Row>(
-        `select ${row.join(', ')}, ${column} as encrypted from ${table} where ${column} is not null for update`,
+        `select ${[...row, `${column} as encrypted`].join(', ')} from ${table} where ${column} is not null for update`,
       )
       for (const found of rows) {
         const names = row.map((key) => found[key] ?? '')

@@ -1,0 +1,46 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseDatabaseUrl } from '../../../src/storage/postgres/address.ts'
+import { openPostgresStore } from '../../../src/storage/postgres/open.ts'
+import { reEncryptDatabase } from '../../../src/storage/postgres/re-encrypt.ts'
+import { describeWithPostgres, startPostgres, type TestPostgres } from '../../support/postgres.ts'
+import { createRecords, found, START } from '../records.ts'
+
+describeWithPostgres('a new key on PostgreSQL', () => {
+  let postgres: TestPostgres
+  const dataDir = mkdtempSync(join(tmpdir(), 'postrider-key-'))
+  beforeAll(async () => {
+    postgres = await startPostgres()
+  })
+  afterAll(async () => {
+    await postgres.stop()
+    rmSync(dataDir, { recursive: true })
+  })
+
+  test('encrypts every secret, so that the old key can be removed', async () => {
+    const url = await postgres.createDatabase('encrypted')
+    const open = () => openPostgresStore({ url, dataDir, now: START })
+    const store = await open()
+    const records = createRecords()
+    await found(store, records)
+    await store.certificates!.keep('certificate', 'a certificate and its key')
+    const value = await store.secret('verp', new Uint8Array(32).fill(7))
+    const webhook = records.webhook()
+    await store.webhooks.create(webhook, 'whsec_a')
+    await store.inboundRoutes.create(records.inboundRoute(), 'whsec_b')
+    await store.close()
+
+    const file = join(dataDir, 'seal.key')
+    expect(await reEncryptDatabase(parseDatabaseUrl(url), dataDir)).toBeGreaterThanOrEqual(5)
+    const [newKey] = readFileSync(file, 'utf8').split('\n')
+    writeFileSync(file, `${newKey}\n`, { mode: 0o600 })
+
+    const again = await open()
+    expect((await again.certificates!.changed(0))?.certificate).toBe('a certificate and its key')
+    expect(await again.secret('verp', new Uint8Array(32))).toEqual(value)
+    expect(await again.webhooks.secrets(webhook.id)).toMatchObject({ secret: 'whsec_a' })
+    await again.close()
+  }, 60_000)
+})
