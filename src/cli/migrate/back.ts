@@ -76,7 +76,7 @@ function report(
     return
   }
   print(`${rows} rows copied in ${(tookMs / 1000).toFixed(1)} s. Nodes refuse the PostgreSQL database from now on.
-Copy certificates of the old data directory if you need them. Set in ${config}, remove database.url, and start the server:
+Copy certificates of the old data directory if you need them. In ${config}, remove database.url and set data_dir, then start the server:
 
    data_dir = "${to}"`)
 }
