@@ -10,3 +10,15 @@ export async function within<T>(clock: Pick<Clock, 'sleep'>, ms: number, promise
     end.abort()
   }
 }
+
+/** Waits for a promise at most `ms` → its value. Rejects as the promise does, and with `late()` after this time. Leaves no
+ *  timer behind. */
+export async function withinDeadline<T>(promise: Promise<T>, ms: number, late: () => Error): Promise<T> {
+  const deadline = Promise.withResolvers<never>()
+  const timer = setTimeout(() => deadline.reject(late()), ms)
+  try {
+    return await Promise.race([promise, deadline.promise])
+  } finally {
+    clearTimeout(timer)
+  }
+}

@@ -17,7 +17,7 @@ export interface Target {
   /** Deletes rows by their places. */
   remove(table: MovedTable, places: readonly string[]): Promise<void>
   removeAll(table: MovedTable): Promise<void>
-  /** Writes rows. Resolves when there is room for the next ones; `written` waits for all. */
+  /** Writes rows. Resolves when it takes the next ones; `written` waits for all. */
   add(table: MovedTable, rows: readonly SourceRow[]): Promise<void>
   written(): Promise<void>
 }

@@ -1,5 +1,7 @@
 import { S3Client } from 'bun'
+import { createKeyedSemaphore } from '../../net/limiters/keyed-semaphore.ts'
 import { messageOf } from '../../os/thrown.ts'
+import { withinDeadline } from '../../os/within.ts'
 import { StoreUnavailable } from '../errors.ts'
 import type { ObjectPlace, Objects } from './objects.ts'
 
@@ -26,13 +28,22 @@ export function s3Client({ bucket, endpoint, region, accessKeyId, secretAccessKe
 export function s3Objects(place: ObjectPlace, answerMs = ANSWER_MS): Objects {
   const { bucket, prefix } = place
   const client = s3Client(place)
-  const turn = createTurns(MAX_REQUESTS)
+  const turns = createKeyedSemaphore()
+  const inTurn = async <T>(work: () => Promise<T>) => {
+    await turns.enter(bucket, MAX_REQUESTS)
+    try {
+      return await work()
+    } finally {
+      turns.leave(bucket)
+    }
+  }
   /** The wait for a turn counts: while the service does not answer, nothing waits for more than one deadline. */
   const ask = <T>(megabytes: number, request: () => Promise<T>) => {
     const deadlineMs = answerMs + megabytes * 1000
+    const late = () => new Error(`no answer in ${Math.round(deadlineMs / 1000)} s`)
     let isLate = false
-    const answer = turn(async () => (isLate ? null : withinDeadline(request(), deadlineMs)))
-    return withinDeadline(answer, deadlineMs).catch((error) => {
+    const answer = inTurn(async () => (isLate ? null : withinDeadline(request(), deadlineMs, late)))
+    return withinDeadline(answer, deadlineMs, late).catch((error) => {
       isLate = true
       if (codeOf(error) === 'NoSuchKey') return null
       throw new StoreUnavailable(`object storage ${bucket}: ${textOf(error)}`, { cause: error })
@@ -53,33 +64,6 @@ export function s3Objects(place: ObjectPlace, answerMs = ANSWER_MS): Objects {
         writtenAt: Date.parse(lastModified ?? ''),
       }))
     },
-  }
-}
-
-/** At most `most` of the given works at the same time; the others wait in their order. */
-function createTurns(most: number): <T>(work: () => Promise<T>) => Promise<T> {
-  const waiting: (() => void)[] = []
-  let running = 0
-  return async (work) => {
-    if (running >= most) await new Promise<void>((resolve) => waiting.push(resolve))
-    else running++
-    try {
-      return await work()
-    } finally {
-      const next = waiting.shift()
-      if (next === undefined) running--
-      else next()
-    }
-  }
-}
-
-async function withinDeadline<T>(answer: Promise<T>, ms: number): Promise<T> {
-  const late = Promise.withResolvers<never>()
-  const timer = setTimeout(() => late.reject(new Error(`no answer in ${Math.round(ms / 1000)} s`)), ms)
-  try {
-    return await Promise.race([answer, late.promise])
-  } finally {
-    clearTimeout(timer)
   }
 }
 

@@ -219,14 +219,14 @@ export function createQueue(
   }
 
   /** Calls `use` with a look that refuses keys whose home moved to another node, and then offers them there. */
-  const withoutStrays = <T>(look: Look, use: (ours: Look) => T): T => {
-    const strays: [key: string, at: number][] = []
+  const withoutMoved = <T>(look: Look, use: (ours: Look) => T): T => {
+    const moved: [key: string, at: number][] = []
     const result = use((key, at) => {
       if (share.owns(homeOf(key))) return look(key, at)
-      strays.push([key, at])
+      moved.push([key, at])
       return false
     })
-    for (const [key, at] of strays) {
+    for (const [key, at] of moved) {
       dueIndex.set(key, null)
       dueIndex.offer(key, at)
     }
@@ -260,12 +260,12 @@ export function createQueue(
       const mayClaim = (key: string) => share.mayClaim(homeOf(key)) && isActive(key)
       return {
         nextDueAt: async (look, now) =>
-          withoutStrays(
+          withoutMoved(
             (key, at) => mayClaim(key) && look(key, at),
             (ours) => dueIndex.nextAt(mayStart(ours), now),
           ),
         planClaims: async (request) =>
-          withoutStrays(
+          withoutMoved(
             (key, at) => mayClaim(key) && request.look(key, at),
             (look) => dueIndex.plan({ ...request, look }),
           ),

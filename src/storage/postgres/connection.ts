@@ -1,5 +1,6 @@
 import { type ReservedSQL, SQL } from 'bun'
 import { isRecord } from '../../os/records.ts'
+import { withinDeadline } from '../../os/within.ts'
 import type { DatabaseAddress } from './address.ts'
 import { decodeTexts, encodeTexts } from './texts.ts'
 
@@ -139,7 +140,7 @@ class OneConnection implements Connection {
   /** Reserves the connection, because otherwise Bun.SQL connects again by itself when the session ends, and the rest of
    *  a transaction would run outside of any. */
   async open(): Promise<void> {
-    this.#reserved = await withinDeadline(this.#sql.reserve(), CONNECT_MS)
+    this.#reserved = await withinAnswer(this.#sql.reserve(), CONNECT_MS)
   }
 
   async query<Row>(text: string, values: readonly unknown[] = [], deadlineMs = DEADLINE_MS): Promise<Row[]> {
@@ -158,7 +159,7 @@ class OneConnection implements Connection {
     if (this.#reserved === null) throw new NoAnswer('the connection is closed')
     try {
       // A query of Bun.SQL starts only with execute() or await.
-      return await withinDeadline<Answer>(this.#reserved.unsafe(text, encodeTexts(values)).execute(), deadlineMs)
+      return await withinAnswer<Answer>(this.#reserved.unsafe(text, encodeTexts(values)).execute(), deadlineMs)
     } catch (error) {
       const known = errorOf(error)
       if (known instanceof NoAnswer) this.close()
@@ -175,14 +176,8 @@ class OneConnection implements Connection {
 }
 
 /** Rejects with NoAnswer if `answer` does not come in time. */
-export async function withinDeadline<T>(answer: Promise<T>, deadlineMs: number): Promise<T> {
-  const deadline = Promise.withResolvers<never>()
-  const timer = setTimeout(() => deadline.reject(new NoAnswer(`no response within ${deadlineMs} ms`)), deadlineMs)
-  try {
-    return await Promise.race([answer, deadline.promise])
-  } finally {
-    clearTimeout(timer)
-  }
+export function withinAnswer<T>(answer: Promise<T>, deadlineMs: number): Promise<T> {
+  return withinDeadline(answer, deadlineMs, () => new NoAnswer(`no response within ${deadlineMs} ms`))
 }
 
 /** SQLSTATE classes after which the session is gone, and the result unknown: connection exceptions and shutdowns. */

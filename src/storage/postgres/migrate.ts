@@ -40,8 +40,8 @@ export const MIGRATIONS: readonly Migration[] = [
 
 const STEPS = `create table if not exists migrations (
   number int primary key, name text not null, checksum text not null, applied_at bigint not null)`
-/** Any number, the same in every version: of two nodes that start, one migrates. Whoever waits for a table lets nobody
- *  else use it, so the wait is short and is repeated. */
+/** Any number, the same in every version: of two nodes that start, one migrates. While a step waits for a
+ *  table, nobody else can use that table, so the wait is short and is repeated. */
 const BEGIN = `begin; set local statement_timeout = 0; set local lock_timeout = '2s'`
 const LOCK = 'select pg_advisory_xact_lock(7233185)'
 const LOCK_NOT_AVAILABLE = new Set(['55P03', '40P01'])

@@ -79,9 +79,9 @@ export async function openPostgresStore(options: {
       if (what === 'recent') await mergeSearchIndex(reads)
       if (what !== 'ended') return false
       await parts.large.removeLeft()
-      await parts.destinations.prune(1_000)
       if (await isUpgradePending(reads)) await upgradeRest(open, clock())
-      return tidyUp(reads)
+      const isMore = (await parts.destinations.prune(PRUNED)) === PRUNED
+      return (await tidyUp(reads)) || isMore
     },
     // Every group writes to `lanes`.
     checkWritable: () => lane.perform(async () => {}),
@@ -98,6 +98,9 @@ async function upgradeRest(open: Open, now: number): Promise<void> {
   const connection = await open('schema')
   await migrate(connection, now).finally(() => connection.close())
 }
+
+/** Domains that one step removes. */
+const PRUNED = 1_000
 
 function rolesOf(
   parts: Parts,

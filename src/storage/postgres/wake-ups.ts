@@ -1,6 +1,6 @@
 import { SQL } from 'bun'
 import { isRecord } from '../../os/records.ts'
-import { type ConnectionOptions, driverOptions, withinDeadline } from './connection.ts'
+import { type ConnectionOptions, driverOptions, withinAnswer } from './connection.ts'
 import type { DomainAndDestination } from './destinations.ts'
 
 /** Wake-ups between nodes, sent after a commit. They may be lost: every node also looks by itself from time to time. */
@@ -118,7 +118,7 @@ export function createWakeUps(options: ConnectionOptions, listener: WakeUpListen
 }
 
 async function isPrimary(sql: SQL): Promise<boolean> {
-  const [row] = await withinDeadline(sql.unsafe<{ standby: boolean }[]>(IS_STANDBY).execute(), CHECK_MS)
+  const [row] = await withinAnswer(sql.unsafe<{ standby: boolean }[]>(IS_STANDBY).execute(), CHECK_MS)
   return row?.standby === false
 }
 
