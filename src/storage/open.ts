@@ -35,7 +35,14 @@ export interface OpenOptions {
  *  the data is elsewhere. Object storage is not contacted yet. */
 export async function openStore({ objects, ...options }: OpenOptions): Promise<Store> {
   const store = await openDatabase(options)
-  return objects === null ? store : withObjects(store, s3Objects(objects))
+  return objects === null ? store : withObjects(store, s3Objects(objects), { folder: await folderOf(store) })
+}
+
+/** Folder of new objects: of this installation, and a new one after each restore, since the original may still run. */
+async function folderOf(store: Store): Promise<string> {
+  const id = Buffer.from(await store.secret('objects', crypto.getRandomValues(new Uint8Array(8)))).toString('hex')
+  const restored = await store.held.restored()
+  return restored === null ? `${id}/` : `${id}-${restored.restoredAt}/`
 }
 
 async function openDatabase(options: Omit<OpenOptions, 'objects'>): Promise<Store> {

@@ -71,7 +71,7 @@ export function objectsBackend(): Backend {
       server ??= startS3()
       const objects = s3Objects({ ...(await server).place, prefix: `${++prefixes}/` })
       return inFolder(async (dataDir) =>
-        withObjects(await openStore({ dataDir, now: OPENED_AT, plans: () => plan }), objects, 1),
+        withObjects(await openStore({ dataDir, now: OPENED_AT, plans: () => plan }), objects, { minBytes: 1 }),
       )
     },
     stop: async () => {

@@ -55,7 +55,7 @@ beforeEach(async () => {
 afterEach(() => store.close())
 
 const volume = { organizationId: ORGANIZATION, month: '2026-11', count: 1, limit: -1 }
-const keys = async () => (await objects.list('')).map(({ key }) => key)
+const keys = async () => (await objects.list('', '')).map(({ key }) => key)
 const long = (change: Parameters<Records['accepted']>[0] = {}): AcceptedMessage => ({
   ...records.accepted(change),
   content: crypto.getRandomValues(new Uint8Array(20_000)),
@@ -183,6 +183,17 @@ describe('orphans', () => {
     expect(await keys()).toEqual([key])
   })
 
+  test('of another folder are of another store, or of the one that this is a copy of', async () => {
+    const copy = withObjects(inside, objects, { folder: 'copy/' })
+    const { message } = await accept(copy, long())
+    await objects.put('original/content/msg_unknown', new Uint8Array(3))
+    await objects.put('copy/content/msg_unknown', new Uint8Array(3))
+    for (let after: string | null = ''; after !== null; )
+      after = await copy.contents.removeOrphans({ after, before: TOMORROW })
+    expect((await keys()).sort()).toEqual([`copy/content/${message.id}`, 'original/content/msg_unknown'])
+    expect((await copy.messages.content(message.id))!.byteLength).toBe(20_000)
+  })
+
   test('beyond one page are found', async () => {
     // The server of the tests fails when there is a further page, so sorted pages of two are made here.
     const pageOf = (all: { key: string; writtenAt: number }[], after: string) =>
@@ -190,7 +201,7 @@ describe('orphans', () => {
         .filter(({ key }) => key > after)
         .sort((one, other) => (one.key < other.key ? -1 : 1))
         .slice(0, 2)
-    const paged: Objects = { ...objects, list: async (after) => pageOf(await objects.list(''), after) }
+    const paged: Objects = { ...objects, list: async (folder, after) => pageOf(await objects.list(folder, ''), after) }
     store = withObjects(inside, paged)
     const { message } = await accept(store, long())
     for (const id of ['xa', 'xb', 'xc', 'xd', 'xe']) await objects.put(`content/msg_${id}`, new Uint8Array(1))

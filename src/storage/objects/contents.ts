@@ -13,8 +13,15 @@ type ObjectKind = 'content' | 'raw' | 'parsed'
 
 /** A store whose contents of at least `minBytes` are objects. They are written before the change of their owners; the
  *  row keeps key, length and hash. If the change is refused they are removed, and those of a process that died in
- *  between by removeOrphans. Contents that are in the database stay there. */
-export function withObjects(store: Store, objects: Objects, minBytes = MIN_OBJECT_BYTES): Store {
+ *  between by removeOrphans. Contents that are in the database stay there.
+ *
+ *  New objects are in `folder` ('' or with a slash at its end), and only this folder is searched for orphans: another
+ *  store that uses the bucket, or a copy of this one, needs another folder, or it would remove what it does not know. */
+export function withObjects(
+  store: Store,
+  objects: Objects,
+  { folder = '', minBytes = MIN_OBJECT_BYTES }: { folder?: string; minBytes?: number } = {},
+): Store {
   const { messages, deliveries, inbound } = store
   const underWay = new Set<Promise<void>>()
   const begin = () => {
@@ -27,7 +34,7 @@ export function withObjects(store: Store, objects: Objects, minBytes = MIN_OBJEC
   }
   const writing = (written: string[]) => async (kind: ObjectKind, owners: readonly string[], bytes: Uint8Array) => {
     if (bytes.byteLength < minBytes || owners.length > MAX_OWNERS) return bytes
-    const key = `${kind}/${owners.join('.')}`
+    const key = `${folder}${kind}/${owners.join('.')}`
     const hash = await hashOf(bytes)
     written.push(key)
     await objects.put(key, bytes)
@@ -78,7 +85,7 @@ export function withObjects(store: Store, objects: Objects, minBytes = MIN_OBJEC
     },
     contents: {
       checkObjects: async () => {
-        const key = `check/${crypto.randomUUID()}`
+        const key = `${folder}check/${crypto.randomUUID()}`
         const bytes = crypto.getRandomValues(new Uint8Array(64))
         await objects.put(key, bytes)
         const found = await objects.get(key)
@@ -87,9 +94,9 @@ export function withObjects(store: Store, objects: Objects, minBytes = MIN_OBJEC
         return true
       },
       removeOrphans: async ({ after, before }) => {
-        const listed = await objects.list(after)
+        const listed = await objects.list(folder, after)
         const old = listed.filter(({ writtenAt }) => writtenAt < before).map(({ key }) => key)
-        const owners = (kinds: readonly ObjectKind[]) => old.filter(isOf(kinds)).flatMap(ownersOf)
+        const owners = (kinds: readonly ObjectKind[]) => old.filter(isOf(folder, kinds)).flatMap(ownersOf)
         const existing = new Set([
           ...(await messages.existing(owners(['content']))),
           ...(await inbound.existing(owners(['raw', 'parsed']))),
@@ -122,8 +129,9 @@ export function withObjects(store: Store, objects: Objects, minBytes = MIN_OBJEC
 }
 
 /** Owners in the key of a content. */
-const ownersOf = (key: string) => key.slice(key.indexOf('/') + 1).split('.')
-const isOf = (kinds: readonly ObjectKind[]) => (key: string) => kinds.some((kind) => key.startsWith(`${kind}/`))
+const ownersOf = (key: string) => key.slice(key.lastIndexOf('/') + 1).split('.')
+const isOf = (folder: string, kinds: readonly ObjectKind[]) => (key: string) =>
+  kinds.some((kind) => key.startsWith(`${folder}${kind}/`))
 
 type Write = (kind: ObjectKind, owners: readonly string[], bytes: Uint8Array) => Promise<Uint8Array>
 

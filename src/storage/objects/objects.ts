@@ -6,8 +6,8 @@ export interface Objects {
   get(key: string): Promise<Uint8Array | null>
   /** Succeeds if there is none. Rejects with StoreUnavailable. */
   remove(key: string): Promise<void>
-  /** Objects after a key, in their order, at most 1,000. Rejects with StoreUnavailable. */
-  list(after: string): Promise<{ key: string; writtenAt: number }[]>
+  /** Objects of a folder ('' = all) after a key, in their order, at most 1,000. Rejects with StoreUnavailable. */
+  list(folder: string, after: string): Promise<{ key: string; writtenAt: number }[]>
 }
 
 /** The place of objects: `s3://bucket/prefix` with its service. */

@@ -45,7 +45,6 @@ export function s3Objects(place: ObjectPlace, answerMs = ANSWER_MS): Objects {
     const answer = inTurn(async () => (isLate ? null : withinDeadline(request(), deadlineMs, late)))
     return withinDeadline(answer, deadlineMs, late).catch((error) => {
       isLate = true
-      if (codeOf(error) === 'NoSuchKey') return null
       throw new StoreUnavailable(`object storage ${bucket}: ${textOf(error)}`, { cause: error })
     })
   }
@@ -53,12 +52,22 @@ export function s3Objects(place: ObjectPlace, answerMs = ANSWER_MS): Objects {
     put: async (key, bytes) => {
       await ask(Math.round(bytes.byteLength / 1e6), () => client.write(prefix + key, bytes))
     },
-    get: (key) => ask(MAX_MEGABYTES, () => client.file(prefix + key).bytes()),
+    get: (key) =>
+      ask(MAX_MEGABYTES, () =>
+        client
+          .file(prefix + key)
+          .bytes()
+          .catch((error) => {
+            if (codeOf(error) === 'NoSuchKey') return null
+            throw error
+          }),
+      ),
     remove: async (key) => {
       await ask(0, () => client.delete(prefix + key))
     },
-    list: async (after) => {
-      const answer = await ask(0, () => client.list({ prefix, startAfter: prefix + after, maxKeys: PAGE }))
+    list: async (folder, after) => {
+      const request = { prefix: prefix + folder, startAfter: prefix + after, maxKeys: PAGE }
+      const answer = await ask(0, () => client.list(request))
       return (answer?.contents ?? []).map(({ key, lastModified }) => ({
         key: key.slice(prefix.length),
         writtenAt: Date.parse(lastModified ?? ''),
