@@ -9,6 +9,7 @@ import { createSenderAddress, packRecipients } from '../message-rows.ts'
 import { marksOf } from '../search-tokens.ts'
 import { slotOfQueue } from '../slots.ts'
 import type { AcceptedMessage, NewDelivery, Remember } from '../store.ts'
+import { collectWrites } from './combined.ts'
 import { type NewContent, storeContents } from './contents.ts'
 import { addOutcomes, addStats } from './counters.ts'
 import type { Destinations } from './destinations.ts'
@@ -126,9 +127,6 @@ function report(
   if (events.length > 0) listener.happened?.(new Set(events.map(({ organizationId }) => organizationId)))
 }
 
-/** A later lane begins behind this place. */
-const REACHED = 'update lanes set written_to = $2::bigint where id = $1::int'
-
 /** → What collects the additions of one group after the other. */
 export function createCollector(inside: {
   places: Places
@@ -219,33 +217,35 @@ export function createCollector(inside: {
       },
       afterCommit: (work) => following.push(work),
     }
-    const write = async () => {
+    const write = () => {
       const { stats, outcomes: counted } = counts.take()
-      await Promise.all([
-        addMessages(statements, messages),
+      const { statements: together, writes } = collectWrites(statements.laneId)
+      addMessages(together, messages)
+      addDeliveries(together, deliveries)
+      queueDeliveries(
+        together,
+        deliveries.filter(({ nextAttemptAt }) => nextAttemptAt !== null),
+      )
+      addOutcomeRows(together, outcomes)
+      addEvents(together, events)
+      addStats(together, stats)
+      addOutcomes(together, counted)
+      usage.addAll(together, [...sums.values()])
+      // These are rare, or write what another statement writes too.
+      const sent = Promise.all([
         searchRanges.write(statements),
-        storeContents(statements, contents),
+        storeContents(contents.length === 1 ? together : statements, contents),
         addTags(statements, tags),
-        addDeliveries(statements, deliveries),
-        queueDeliveries(
-          statements,
-          deliveries.filter(({ nextAttemptAt }) => nextAttemptAt !== null),
-        ),
-        addOutcomeRows(statements, outcomes),
         addEngagement(statements, engaged),
         addMarks(statements, marks),
-        addEvents(statements, events),
         eventKinds.write(statements),
-        events.length === 0 ? 0 : statements.run(REACHED, [statements.laneId, events.at(-1)?.place]),
-        fanOut.write(statements),
+        fanOut.write(statements, together),
         suppressAll(statements, suppressions).then((reasons) => {
           suppressed = reasons
         }),
         rememberAll(statements, records),
-        addStats(statements, stats),
-        addOutcomes(statements, counted),
-        usage.addAll(statements, [...sums.values()]),
       ])
+      return { sent, writes, writtenTo: events.at(-1)?.place }
     }
     const committed = () => {
       for (const { queue, nextAttemptAt } of deliveries) {

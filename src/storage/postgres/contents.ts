@@ -42,7 +42,10 @@ function addText(size: number): string {
 
 /** Writes contents inside the change of their owner, except those that were written ahead of it. Sends all statements
  *  at once. */
-export async function storeContents(statements: Statements, contents: readonly NewContent[]): Promise<void> {
+export async function storeContents(
+  statements: Pick<Statements, 'run'>,
+  contents: readonly NewContent[],
+): Promise<void> {
   await addContents(
     statements,
     contents.filter(({ bytes }) => bytes.byteLength <= SHORT_BYTES),

@@ -1,6 +1,6 @@
 import { COUNT_COLUMNS, type OutcomesRow, type StatsRow } from '../mail-counts.ts'
 import { valueArray } from './arrays.ts'
-import type { Statements } from './transactions.ts'
+import type { Writing } from './combined.ts'
 
 const SUMS = COUNT_COLUMNS.map((column) => `sum(${column})`).join(', ')
 // Hours of a day come with one row each for the whole day.
@@ -26,7 +26,7 @@ const ADD_OUTCOMES = `insert into quality_counts as present
     set ${OUTCOMES.map((column) => `${column} = present.${column} + excluded.${column}`).join(', ')}`
 
 /** Adds counts to the stored ones. */
-export async function addStats({ run, laneId }: Statements, rows: readonly StatsRow[]): Promise<void> {
+export async function addStats({ run, laneId }: Writing, rows: readonly StatsRow[]): Promise<void> {
   if (rows.length === 0) return
   await run(ADD_STATS, [
     valueArray(rows.map(({ day }) => day)),
@@ -41,7 +41,7 @@ export async function addStats({ run, laneId }: Statements, rows: readonly Stats
 }
 
 /** Adds outcomes to the stored ones. */
-export async function addOutcomes({ run, laneId }: Statements, rows: readonly OutcomesRow[]): Promise<void> {
+export async function addOutcomes({ run, laneId }: Writing, rows: readonly OutcomesRow[]): Promise<void> {
   if (rows.length === 0) return
   await run(ADD_OUTCOMES, [
     valueArray(rows.map(({ widthMs }) => widthMs)),

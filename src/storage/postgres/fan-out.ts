@@ -4,10 +4,11 @@ import type { DueIndex } from '../due-index.ts'
 import { createInlineBudget, isFor, type Target, webhookDeliveryId } from '../fan-out-targets.ts'
 import { slotOf } from '../slots.ts'
 import { numberArray } from './arrays.ts'
+import type { Writing } from './combined.ts'
 import type { Group, MailLane } from './group.ts'
 import { insertInto } from './insert.ts'
 import type { Mirror } from './mirror.ts'
-import type { Queries, Statements } from './transactions.ts'
+import type { Queries } from './transactions.ts'
 import type { MirroredWebhook } from './webhooks.ts'
 
 const PENDING = 'select distinct organization_id as id from fan_outs'
@@ -92,8 +93,8 @@ export interface FanOut {
 export interface GroupFanOut {
   /** The event's deliveries: to the webhooks that subscribed to it, or to `onlyWebhook`. */
   deliver(event: PlacedEvent, onlyWebhook: string | undefined): void
-  /** Sends the statements that write them. */
-  write(statements: Statements): Promise<unknown>
+  /** Sends the statements that write them, the frequent ones with `together`. */
+  write(statements: Writing, together: Writing): Promise<unknown>
   /** They are written. */
   committed(): void
 }
@@ -137,10 +138,10 @@ export function createFanOut(webhooks: Mirror<MirroredWebhook>, dueIndex: DueInd
           for (const { id } of to) deliverTo(id, event)
         } else queued.push({ event, digest: currentSet(organizationId).digest })
       },
-      write: (statements) =>
+      write: (statements, together) =>
         Promise.all([
-          addDeliveries(statements, deliveries),
-          queueDeliveries(statements, deliveries),
+          addDeliveries(together, deliveries),
+          queueDeliveries(together, deliveries),
           addTargets(
             statements,
             [...sets].map(([organizationId, set]) => ({ organizationId, ...set })),

@@ -1,5 +1,5 @@
 import { type Value, valueArray } from './arrays.ts'
-import type { Statements } from './transactions.ts'
+import type { Writing } from './combined.ts'
 
 /** Columns of a table: type, and the value of a row. */
 export type Columns<Row> = Readonly<Record<string, readonly [type: ColumnType, value: (row: Row) => Value]>>
@@ -7,7 +7,7 @@ export type Columns<Row> = Readonly<Record<string, readonly [type: ColumnType, v
 type ColumnType = 'text' | 'bigint' | 'int' | 'smallint' | 'boolean' | 'bytea' | 'float8' | 'tsvector'
 
 /** Writes rows with one statement, whatever their number → how many were written. None writes nothing. */
-export type Insert<Row> = (statements: Statements, rows: readonly Row[]) => Promise<number>
+export type Insert<Row> = (statements: Pick<Writing, 'run'>, rows: readonly Row[]) => Promise<number>
 
 /** Table and columns → its Insert. `onConflict`: the rest of the statement. */
 export function insertInto<Row>(table: string, columns: Columns<Row>, onConflict = ''): Insert<Row> {

@@ -1,6 +1,6 @@
 import type { Group, Kind, MailLane } from './group.ts'
 import type { Places } from './places.ts'
-import { type Statements, transactionWriter } from './transactions.ts'
+import { type Performed, type Statements, transactionWriter } from './transactions.ts'
 import { createWriteLane, type WriteLaneOptions } from './write-lane.ts'
 import type { Accompany } from './writer.ts'
 
@@ -36,7 +36,7 @@ export function createMailLane(
     for (const each of first) await perform(each.kind, [each])
     const kinds = Map.groupBy(others, ({ kind }) => kind)
     await allPerformed([...kinds].map(([kind, ofIt]) => perform(kind, ofIt)))
-    return { results: changes.map((change) => results.get(change)), writes: write() }
+    return { results: changes.map((change) => results.get(change)), ...write() }
   })
   const lane = createWriteLane<Change, unknown>({
     ...rest,
@@ -87,8 +87,8 @@ export function createMailLane(
 /** Additions of one group. */
 export interface Collected {
   add: Group['add']
-  /** Sends the statements that write them. */
-  write(): Promise<unknown>
+  /** Sends the statements that write them, except those that can be sent together. */
+  write(): Omit<Performed<unknown>, 'results'>
   /** Runs what follows the commit. */
   committed(): void
 }

@@ -1,6 +1,7 @@
 import { type LimitName, type LimitReached, PLAN_LIMITS } from '../../model/limits.ts'
 import { type Organization, type Plan, UNLIMITED } from '../../model/organization.ts'
 import { textArray } from './arrays.ts'
+import type { Writing } from './combined.ts'
 import { insertInto } from './insert.ts'
 import type { Mirror } from './mirror.ts'
 import type { Queries, Statements } from './transactions.ts'
@@ -35,7 +36,7 @@ export interface Usage {
    *  limit is checked, since lanes add to counters at the same time. */
   lock(statements: Statements, organizationIds: Iterable<string>): Promise<void>
   add(statements: Statements, organizationId: string, counter: Counter, by: number, period?: string): Promise<void>
-  addAll(statements: Statements, sums: readonly (Counted & { by: number })[]): Promise<unknown>
+  addAll(statements: Writing, sums: readonly (Counted & { by: number })[]): Promise<unknown>
   /** Null if `more` fits the plan, else the limit that it would exceed. `used` is called for limited plans only. */
   reached(
     organizationId: string,

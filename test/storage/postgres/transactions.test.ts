@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { parseDatabaseUrl } from '../../../src/storage/postgres/address.ts'
-import { connect, Refused } from '../../../src/storage/postgres/connection.ts'
-import { createTransactions, type Transactions } from '../../../src/storage/postgres/transactions.ts'
-import { LaneEnded } from '../../../src/storage/postgres/write-lane.ts'
+import { type Connection, connect, Refused } from '../../../src/storage/postgres/connection.ts'
+import { createTransactions, type Transactions, transactionWriter } from '../../../src/storage/postgres/transactions.ts'
+import { createWriteLane, LaneEnded } from '../../../src/storage/postgres/write-lane.ts'
 import { describeWithPostgres, startPostgres, type TestPostgres } from '../../support/postgres.ts'
 
 describeWithPostgres('transactions', () => {
@@ -124,6 +124,91 @@ describeWithPostgres('transactions', () => {
     sql('update lanes set ended_at = now()')
     await expect(add('two')).rejects.toBeInstanceOf(LaneEnded)
     expect(words()).toEqual(['one'])
+  })
+
+  /** A lane whose changes are words, of which `reads` are looked up first. `answered` may replace an answer. */
+  const laneOfWords = ({
+    reads = [],
+    text = () => 'insert into notes values ($1)',
+    answered = async (_, rows) => rows,
+  }: {
+    reads?: string[]
+    text?: (word: string) => string
+    answered?: (text: string, rows: never[], connection: Connection) => Promise<never[]>
+  }) => {
+    const sent: string[] = []
+    const writer = transactionWriter<string, string>(async ({ query }, changes) => {
+      const looked = changes.filter((word) => reads.includes(word))
+      for (const word of looked) await query('select word from notes where word = $1', [word])
+      return { results: changes, writes: changes.map((word) => ({ text: text(word), values: [word] })) }
+    })
+    const lane = createWriteLane<string, string>({
+      connect: async () => {
+        const connection = await connect({ address: parseDatabaseUrl(url), name: application() })
+        return {
+          run: (text, values) => connection.run(text, values),
+          close: () => connection.close(),
+          query: async (text, values) => {
+            sent.push(text)
+            return answered(text, await connection.query<never>(text, values), connection)
+          },
+        }
+      },
+      laneId,
+      writer,
+      writtenTo: () => 0,
+      gatherMs: 0,
+      most: 10,
+    })
+    return { lane, sent }
+  }
+
+  test('changes that read nothing are one statement, with the number of the lane', async () => {
+    const { lane, sent } = laneOfWords({})
+    expect(await Promise.all([lane.write('one'), lane.write('two')])).toEqual(['one', 'two'])
+    expect(words()).toEqual(['one', 'two'])
+    expect(sent.filter((text) => !text.includes('for update'))).toHaveLength(1)
+    expect(sql('select group_no from lanes')).toBe('1')
+    await expect(lane.write('one')).rejects.toBeInstanceOf(Refused)
+    expect(await lane.write('three')).toBe('three')
+    expect(sql('select group_no from lanes')).toBe('2')
+    sql('update lanes set ended_at = now()')
+    await expect(lane.write('four')).rejects.toBeInstanceOf(LaneEnded)
+    expect(words()).toEqual(['one', 'three', 'two'])
+    await lane.close()
+  })
+
+  test('one statement without an answer is found to be committed, and is not written again', async () => {
+    let lost = 0
+    const { lane } = laneOfWords({
+      answered: async (text, rows, connection) => {
+        if (!text.includes('notes') || lost++ > 0) return rows
+        connection.close()
+        return connection.query<never>('select 1')
+      },
+    })
+    expect(await Promise.all([lane.write('one'), lane.write('two')])).toEqual(['one', 'two'])
+    expect(words()).toEqual(['one', 'two'])
+    expect(sql('select group_no from lanes')).toBe('1')
+    await lane.close()
+  })
+
+  test('changes that read something are in a transaction, whose writes are one statement', async () => {
+    const { lane, sent } = laneOfWords({ reads: ['two'] })
+    await Promise.all([lane.write('one'), lane.write('two')])
+    expect(words()).toEqual(['one', 'two'])
+    expect(sent.filter((text) => text.includes('insert'))).toHaveLength(1)
+    expect(sent.at(-1)).toBe('commit')
+    await lane.close()
+  })
+
+  test('combinations that are not remembered any more are written too', async () => {
+    const { lane } = laneOfWords({ text: (word) => `insert into notes values ($1) -- ${word}\n` })
+    const all = Array.from({ length: 70 }, (_, n) => `word ${100 + n}`)
+    for (const word of all) expect(await lane.write(word)).toBe(word)
+    expect(words()).toEqual(all)
+    expect(sql('select group_no from lanes')).toBe('70')
+    await lane.close()
   })
 
   test('a change is run again for the error of the statement that failed, not of those sent behind it', async () => {
