@@ -1,4 +1,5 @@
 import type { Suppression, SuppressionReason } from '../../model/suppression.ts'
+import { batched } from '../../os/batched.ts'
 import { idBefore, toPage } from '../page.ts'
 import type { Suppressions } from '../store.ts'
 import { numberArray, textArray } from './arrays.ts'
@@ -26,8 +27,14 @@ const PRESENT = `select ${COLUMNS} from suppressions
   where (organization_id, email, domain_id, mode) in (
     select * from unnest($1::text[], $2::text[], $3::text[], $4::text[]))`
 const GET = `select ${COLUMNS} from suppressions where id = $1`
-const AMONG = `select distinct email from suppressions where organization_id = $1 and email = any($3::text[])
-  and domain_id in ('', $2) and mode in ('live', $4)`
+// One lookup of the index for each address.
+const AMONG = `select distinct asked.number, s.email
+  from unnest($1::int[], $2::text[], $3::text[], $4::text[], $5::text[])
+    as asked (number, organization_id, domain_id, email, mode)
+  join suppressions s on s.organization_id = asked.organization_id and s.email = asked.email
+    and s.domain_id in ('', asked.domain_id) and s.mode in ('live', asked.mode)`
+/** Questions in one statement. */
+const ASKED_TOGETHER = 256
 const FIND = `select ${COLUMNS} from suppressions where organization_id = $1 and email = $2 order by id`
 const OWNERS = `select organization_id as "organizationId", count(*)::int as count from suppressions
   where id = any($1::text[]) group by 1 order by 1`
@@ -64,6 +71,20 @@ export function postgresSuppressions(
     const rows = await queries.query<Suppression>(PRESENT, columns.map(textArray))
     return new Map(rows.map((row) => [scopeOf(row), row]))
   }
+  const among = batched<Asked, Set<string>>(async (asked) => {
+    const each = asked.flatMap(({ emails, ...scope }, number) => emails.map((email) => ({ ...scope, number, email })))
+    const rows = await reads.query<{ number: number; email: string }>(AMONG, [
+      numberArray(each.map(({ number }) => number)),
+      ...[
+        each.map(({ organizationId }) => organizationId),
+        each.map(({ domainId }) => domainId),
+        each.map(({ email }) => email),
+        each.map(({ mode }) => mode),
+      ].map(textArray),
+    ])
+    const found = Map.groupBy(rows, ({ number }) => number)
+    return asked.map((_, number) => new Set(found.get(number)?.map(({ email }) => email)))
+  }, ASKED_TOGETHER)
   const used = async (statements: Statements, organizationId: string) => {
     await usage.lock(statements, [organizationId])
     return usage.used(statements, organizationId, 'suppressions')
@@ -105,8 +126,7 @@ export function postgresSuppressions(
     get: async (id) => (await reads.query<Suppression>(GET, [id]))[0] ?? null,
     among: async (organizationId, domainId, emails, mode = 'live') => {
       if (emails.length === 0) return new Set()
-      const rows = await reads.query<{ email: string }>(AMONG, [organizationId, domainId, textArray(emails), mode])
-      const found = new Set(rows.map(({ email }) => email))
+      const found = await among({ organizationId, domainId, emails, mode })
       return new Set(emails.filter((email) => found.has(email)))
     },
     find: (organizationId, email) => reads.query<Suppression>(FIND, [organizationId, email]),
@@ -133,6 +153,13 @@ export function postgresSuppressions(
         return statements.run(REMOVE, [textArray(ids)])
       }),
   }
+}
+
+interface Asked {
+  organizationId: string
+  domainId: string
+  emails: readonly string[]
+  mode: Suppression['mode']
 }
 
 /** What a suppression applies to: at most one for each. */
