@@ -33,6 +33,8 @@ export interface Chosen {
   id: string
   /** Where rows name it. */
   messageId?: string
+  /** Of that message. */
+  isOnlyRecipient?: boolean
 }
 
 /** How a claim is made, when it is performed. */
@@ -46,6 +48,8 @@ export interface Claiming<Claim> {
 /** Identity of a claim as text. */
 export const claimKey = ({ id, attempt, worker }: HeldClaim) => `${id} ${attempt} ${worker}`
 
+/** Columns that name the message of a row. */
+export const MESSAGE = 'message_id as "messageId", is_only_recipient as "isOnlyRecipient"'
 /** Rows per call of endFutureWaits. */
 const SLICE = 2000
 
@@ -111,11 +115,12 @@ export function createQueue(
   const asked = `unnest($1::smallint[], $2::text[], $3::bigint[], $4::bigint[], $5::int[], $6::smallint[])
     with ordinality as asked (slot, key, since, until, most, home, number)`
   // PostgreSQL goes from key to key in their order and stops at $7. Keys that share a quota bring too many rows.
-  const candidates = `select asked.number::int as number, found.* from ${asked}
-    join slots o on o.slot = asked.home and o.node_id = $8 cross join lateral (
-      select id${hasMessages ? ', message_id as "messageId"' : ''} from ${table} q
+  // A join with the slots could begin with those.
+  const candidates = `select asked.number::int as number, found.* from ${asked} cross join lateral (
+      select id${hasMessages ? `, ${MESSAGE}` : ''} from ${table} q
       where q.slot = asked.slot and q.key = asked.key and q.due_at >= asked.since
         and q.due_at <= asked.until and q.worker is null
+        and (select o.node_id from slots o where o.slot = asked.home) = $8
       order by q.due_at limit asked.most) found
     limit $7`
   const nextTimes = `select asked.key, (select min(due_at) from ${table} q where q.slot = asked.slot
@@ -177,23 +182,29 @@ export function createQueue(
     add.afterCommit(() => dueIndex.putBack(refused))
     const whole = createAllocation(limit)
     const columns = columnsOf(plan, now, ({ quotas }) => Math.max(0, whole.capacityFor(quotas)))
-    const found = await statements.query<Chosen & { number: number }>(candidates, [...columns, 2 * limit, share.nodeId])
+    const most = isAnyShared(plan) ? 2 * limit : limit
+    const found = await statements.query<Chosen & { number: number }>(candidates, [...columns, most, share.nodeId])
     const chosen = choose(plan, limit, found)
     const ids = chosen.rows.map(({ id }) => id)
+    const reached = plan.filter(({ key }) => !chosen.untouched.has(key) && !chosen.unreached.has(key))
     const [rows, times, claimsOf] = await Promise.all([
       leaseAll({ statements, add }, ids, worker, now),
-      statements.query<{ key: string; at: number | null }>(nextTimes, columns),
+      statements.query<{ key: string; at: number | null }>(
+        nextTimes,
+        columnsOf(reached, now, () => 0),
+      ),
       ids.length === 0 ? () => [] : read(statements, chosen.rows),
     ])
     const next = new Map(times.map(({ key, at }) => [key, at]))
     add.afterCommit(() => {
+      dueIndex.putBack(plan.filter(({ key }) => chosen.unreached.has(key)))
       for (const { key, dueAt } of plan) {
         const blocker = chosen.untouched.get(key)
         if (blocker !== undefined) dueIndex.putBehind(key, dueAt, blocker)
       }
       for (const { key } of plan) {
         const at = next.get(key) ?? null
-        if (at === null || chosen.untouched.has(key)) continue
+        if (at === null) continue
         const filled = chosen.filled.get(key)
         if (filled === undefined || at > now) dueIndex.offer(key, at)
         // Behind keys that found nothing left, so that keys of one quota take turns.
@@ -310,9 +321,17 @@ export function createQueue(
   }
 }
 
+/** True if two keys share a quota: rows that are due then may be more than can be claimed. */
+function isAnyShared(plan: readonly PlannedKey[]): boolean {
+  const names = plan.flatMap(({ quotas }) => quotas.map(({ name }) => name))
+  return new Set(names).size < names.length
+}
+
 /** What one claim takes. */
 interface Choice {
   rows: Chosen[]
+  /** Keys that were not looked at, since the claim was full. */
+  unreached: Set<string>
   /** Keys that got nothing, and those that got some and could have more, with the quota that is used up. */
   untouched: Map<string, string>
   filled: Map<string, string>
@@ -323,11 +342,15 @@ interface Choice {
 function choose(plan: readonly PlannedKey[], limit: number, found: readonly (Chosen & { number: number })[]): Choice {
   const allocation = createAllocation(limit)
   const byNumber = Map.groupBy(found, ({ number }) => number)
-  const chosen: Choice = { rows: [], untouched: new Map(), filled: new Map() }
+  const chosen: Choice = { rows: [], unreached: new Set(), untouched: new Map(), filled: new Map() }
   const blockerOf = ({ quotas }: PlannedKey) => (allocation.left() <= 0 ? null : allocation.blockedBy(quotas))
   for (const [at, planned] of plan.entries()) {
     const { key, quotas } = planned
-    const blocker = blockerOf(planned)
+    if (allocation.left() <= 0) {
+      chosen.unreached.add(key)
+      continue
+    }
+    const blocker = allocation.blockedBy(quotas)
     if (blocker !== null) {
       chosen.untouched.set(key, blocker)
       continue

@@ -2,7 +2,7 @@ import type { Delivery } from '../../model/delivery.ts'
 import { type Domain, trackingHostOf } from '../../model/domain.ts'
 import type { ClaimedDelivery, Deliveries, DeliveryClaimRequest } from '../store.ts'
 import { textArray } from './arrays.ts'
-import type { Chosen, Leased, Queue } from './claims.ts'
+import { type Chosen, type Leased, MESSAGE, type Queue } from './claims.ts'
 import { readContent } from './contents.ts'
 import type { Destinations } from './destinations.ts'
 import { postgresEngagement } from './engagement.ts'
@@ -14,7 +14,10 @@ import {
   type DeliveryRow,
   MESSAGE_COLUMNS,
   type MessageRow,
+  STATUSES,
   toMessage,
+  WAITING_STATE,
+  WITHOUT_STATUS,
 } from './message-row.ts'
 import type { Mirror } from './mirror.ts'
 import type { Reads } from './reads.ts'
@@ -23,12 +26,15 @@ import type { Queries } from './transactions.ts'
 import { postgresUnsubscribables } from './unsubscribables.ts'
 
 const DELIVERIES = `select ${DELIVERY_COLUMNS} from deliveries d ${DELIVERY_STATE} where d.id = any($1::text[])`
+const WAITING = `select ${DELIVERY_COLUMNS} from deliveries d ${WAITING_STATE} where d.id = any($1::text[])`
 const MESSAGES = `select ${MESSAGE_COLUMNS} from messages m
   where m.id in (select message_id from deliveries where id = any($1::text[]))`
-const WITH_CONTENTS = `select ${MESSAGE_COLUMNS}, c.content from messages m
-  left join contents c on c.owner_id = m.id and c.kind = 'content' and m.size_bytes <= coalesce($2::bigint, m.size_bytes)
-  where m.id = any($1::text[])`
-const EXPIRED = `select id, message_id as "messageId" from delivery_queue where expires_at <= $1 and worker is null and due_at <= $1
+// Statuses only of messages with several recipients, $3.
+const WITH_CONTENTS = `select ${WITHOUT_STATUS}, case when m.id = any($3::text[]) then ${STATUSES} end as statuses,
+  case when m.size_bytes <= coalesce($2::bigint, m.size_bytes)
+    then (select content from contents where owner_id = m.id and kind = 'content') end as content
+  from messages m where m.id = any($1::text[])`
+const EXPIRED = `select id, ${MESSAGE} from delivery_queue where expires_at <= $1 and worker is null and due_at <= $1
   order by expires_at limit $2`
 
 export function postgresDeliveries(
@@ -47,7 +53,7 @@ export function postgresDeliveries(
   return {
     ...queue.methods(lane, reads),
     claimDue: queue.claimDue(lane, (request: DeliveryClaimRequest) => ({
-      read: (statements, chosen) => readClaimed(statements, chosen, request, domains),
+      read: (statements, chosen) => readClaimed({ statements, reads }, chosen, request, domains),
     })),
     claimExpired: async ({ now, limit, worker }) => {
       if ((await reads.query(EXPIRED, [now, 1])).length === 0) return []
@@ -56,7 +62,7 @@ export function postgresDeliveries(
         const expired = await statements.query<Chosen>(EXPIRED, [now, limit])
         const ids = expired.map(({ id }) => id)
         const leased = await queue.lease(group, ids, worker, now)
-        return (await readClaimed(statements, expired, { worker, contentBytes: -1 }, domains))(leased)
+        return (await readClaimed({ statements, reads }, expired, { worker, contentBytes: -1 }, domains))(leased)
       })
     },
     content: (messageId) => readContent(reads, messageId, 'content'),
@@ -83,20 +89,32 @@ async function readDelivery(
 /** What the attempts of deliveries require → what makes claims of leased rows. Contents above `contentBytes` stay in the
  *  store. */
 async function readClaimed(
-  { query }: Queries,
+  { statements, reads }: { statements: Queries; reads: Queries },
   chosen: readonly Chosen[],
   { worker, contentBytes }: { worker: string; contentBytes?: number },
   domains: Mirror<Domain>,
 ): Promise<(rows: readonly Leased[]) => ClaimedDelivery[]> {
   const ids = textArray(chosen.map(({ id }) => id))
   const limit = contentBytes === undefined || contentBytes === Number.POSITIVE_INFINITY ? null : contentBytes
-  const messageIds = textArray([...new Set(chosen.flatMap(({ messageId }) => messageId ?? []))])
+  const messageIdsOf = (rows: readonly Chosen[]) =>
+    textArray([...new Set(rows.flatMap(({ messageId }) => messageId ?? []))])
   const [deliveries, messages] = await Promise.all([
-    query<DeliveryRow>(DELIVERIES, [ids]),
-    query<MessageRow & { content: Uint8Array | null }>(WITH_CONTENTS, [messageIds, limit]),
+    statements.query<DeliveryRow>(WAITING, [ids]),
+    // On another connection, beside the lease: these rows do not change.
+    reads.query<MessageRow & { content: Uint8Array | null }>(WITH_CONTENTS, [
+      messageIdsOf(chosen),
+      limit,
+      messageIdsOf(chosen.filter(({ isOnlyRecipient }) => !isOnlyRecipient)),
+    ]),
   ])
   const deliveryOf = new Map(deliveries.map((delivery) => [delivery.id, delivery]))
-  const messageOf = new Map(messages.map(({ content: _, ...message }) => [message.id, toMessage(message)]))
+  const statusOf = new Map(deliveries.map(({ messageId, status }) => [messageId, status]))
+  const messageOf = new Map(
+    messages.map(({ content: _, statuses, ...message }) => [
+      message.id,
+      toMessage({ ...message, statuses: statuses ?? statusOf.get(message.id) ?? null }),
+    ]),
+  )
   const contentOf = new Map(messages.map(({ id, content }) => [id, content === null ? null : new Uint8Array(content)]))
   const toClaim = ({ id }: Leased): ClaimedDelivery => {
     const delivery = deliveryOf.get(id)

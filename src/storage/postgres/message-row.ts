@@ -2,14 +2,18 @@ import type { Delivery } from '../../model/delivery.ts'
 import { type DeliveryStatus, type Message, messageStatus } from '../../model/message.ts'
 import { unpackRecipients } from '../message-rows.ts'
 
-/** Of `messages m`. */
-export const MESSAGE_COLUMNS = `m.id, m.organization_id as "organizationId", m.domain_id as "domainId",
+/** Of `messages m`, except its status. */
+export const WITHOUT_STATUS = `m.id, m.organization_id as "organizationId", m.domain_id as "domainId",
   m.key_id as "keyId", m.mode, m.source, m.sender as "from", m.recipients, m.subject, m.tags, m.metadata,
   m.template_id as "templateId", m.size_bytes::float8 as "sizeBytes", m.message_id_header as "messageIdHeader",
   m.created_at::float8 as "createdAt", m.scheduled_at::float8 as "scheduledAt", m.expires_at::float8 as "expiresAt",
-  m.require_tls as "requireTls", m.unsubscribe, m.track_opens as "trackOpens", m.track_clicks as "trackClicks",
-  (select string_agg(coalesce(o.status, d.status), ' ') from deliveries d ${lastOutcome('status')}
-    where d.message_id = m.id) as statuses`
+  m.require_tls as "requireTls", m.unsubscribe, m.track_opens as "trackOpens", m.track_clicks as "trackClicks"`
+
+/** Of its deliveries. */
+export const STATUSES = `(select string_agg(coalesce(o.status, d.status), ' ') from deliveries d ${lastOutcome('status')}
+    where d.message_id = m.id)`
+/** Of `messages m`. */
+export const MESSAGE_COLUMNS = `${WITHOUT_STATUS}, ${STATUSES} as statuses`
 
 export type MessageRow = Omit<Message, 'status' | 'to' | 'cc' | 'bcc' | 'replyTo' | 'tags' | 'metadata'> & {
   recipients: string
@@ -40,7 +44,7 @@ export const MESSAGE_STATUS = `(select case
 /** The state of a delivery: of the outcome `o` if there is one, else as accepted. */
 const state = (column: string) => `case when o.delivery_id is null then d.${column} else o.${column} end`
 
-/** Of `deliveries d` with DELIVERY_STATE. While a delivery waits, its queue knows its attempts. */
+/** Of `deliveries d` with its state. While a delivery waits, its queue knows its attempts. */
 export const DELIVERY_COLUMNS = `d.id, d.message_id as "messageId", d.position, d.email, d.type, d.queue,
   coalesce(o.status, d.status) as status, coalesce(q.attempts, o.attempts, d.attempts) as attempts,
   (case when q.id is null then ${state('last_attempt_at')} else q.attempted_at end)::float8 as "lastAttemptAt",
@@ -49,14 +53,16 @@ export const DELIVERY_COLUMNS = `d.id, d.message_id as "messageId", d.position, 
   ${state('bounce_type')} as "bounceType", ${state('bounce_code')} as "bounceCode", o.mx_host as "mxHost", o.tls,
   coalesce(e.opens, 0) as opens, coalesce(e.clicks, 0) as clicks, coalesce(e.machine_opens, 0) as "machineOpens",
   coalesce(e.machine_clicks, 0) as "machineClicks", coalesce(o.soft_bounce_reported, false) as "isSoftBounceReported"`
-export const DELIVERY_STATE = `${lastOutcome('*')} left join delivery_queue q on q.id = d.id
-  left join engagement e on e.delivery_id = d.id`
+const REST = `left join delivery_queue q on q.id = d.id left join engagement e on e.delivery_id = d.id`
+export const DELIVERY_STATE = `${lastOutcome('*')} ${REST}`
+/** The state of those that wait: the first one has no outcome. */
+export const WAITING_STATE = `${REST} ${lastOutcome('*', 'and q.seq > 0')}`
 
 /** A row of DELIVERY_COLUMNS is a Delivery. */
 export type DeliveryRow = Delivery
 
 /** The last outcome `o` of `deliveries d`. */
-function lastOutcome(columns: string): string {
+function lastOutcome(columns: string, condition = ''): string {
   return `left join lateral (select ${columns} from delivery_outcomes
-    where delivery_id = d.id order by seq desc limit 1) o on true`
+    where delivery_id = d.id ${condition} order by seq desc limit 1) o on true`
 }

@@ -55,6 +55,7 @@ const INDEXES_ONLY = {
   enable_bitmapscan: 'off',
   enable_hashjoin: 'off',
   enable_mergejoin: 'off',
+  enable_material: 'off',
   jit: 'off',
 }
 

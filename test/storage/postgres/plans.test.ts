@@ -17,12 +17,17 @@ import { FIRST, idOf, mailOf } from '../../support/postgres-mail.ts'
 import {
   ALL_EVENTS,
   ALL_MESSAGES,
+  accept,
   BOUNCED,
   createRecords,
   DEFERRED,
+  found,
   lateBounce,
   postAttempt,
+  type Records,
   recordOf,
+  START,
+  YEARS_LATER,
 } from '../records.ts'
 
 const MESSAGES = 20_000
@@ -439,6 +444,74 @@ describeWithPostgres('statements for PostgreSQL', () => {
     }
   })
 })
+
+/** Mail through a new installation, whose plans are made before there are statistics. */
+const NEW_MAIL = 1_600
+
+describeWithPostgres('statements that were planned for empty tables', () => {
+  test('read few rows when the tables are filled', async () => {
+    let log = ''
+    const postgres = await startPostgres({
+      onLog: (text) => {
+        log += text
+      },
+      settings: { autovacuum: 'off' },
+    })
+    const dataDir = mkdtempSync(join(tmpdir(), 'postrider-store-'))
+    try {
+      const url = await postgres.createDatabase('new')
+      for (const setting of EXPLAINED) postgres.psql(`alter database new set ${setting}`)
+      const store = await openPostgresStore({ url, dataDir, now: START })
+      const records = createRecords()
+      await found(store, records)
+      const webhook = records.webhook({ events: ['message.delivered'] })
+      await store.webhooks.create(webhook, 'whsec_a')
+      await sendAll(store, records, NEW_MAIL)
+      log = ''
+      await sendAll(store, records, 20)
+      await store.close()
+      postgres.psql(`select 'the last statement'`, 'new')
+      await untilLogged(() => log, 'the last statement')
+      const plans = plansIn(log)
+      for (const table of ['messages', 'contents', 'delivery_outcomes', 'webhook_deliveries']) {
+        expect(plans.some(({ statement }) => statement.includes(table))).toBe(true)
+      }
+      const walks = plans.filter(({ plan }) => mostRows(plan) >= NEW_MAIL)
+      expect(walks.map(({ statement, plan }) => [statement, mostRows(plan)])).toEqual([])
+    } finally {
+      await postgres.stop()
+      rmSync(dataDir, { recursive: true })
+    }
+  }, 60_000)
+})
+
+/** Accepts, claims and records messages with an event each, and claims and records the posts of those. */
+async function sendAll(store: Store, records: Records, count: number): Promise<void> {
+  await Promise.all(Array.from({ length: count }, () => accept(store, records.accepted())))
+  let sent = 0
+  while (sent < count) {
+    const claims = await claimDue(store.deliveries, { now: START, limit: 100, worker: 'worker' })
+    await Promise.all(claims.map((claim) => store.deliveries.record({ ...recordOf(claim), events: [records.event()] })))
+    sent += claims.length
+  }
+  let posted = 0
+  while (posted < count) {
+    const claims = await claimDue(store.webhookDeliveries, { now: YEARS_LATER, limit: 100, worker: 'worker' })
+    const result = {
+      worker: 'worker',
+      status: 'delivered' as const,
+      nextAttemptAt: null,
+      pauseReason: null,
+      now: START,
+    }
+    await Promise.all(
+      claims.map(({ id: deliveryId, attempt: number }) =>
+        store.webhookDeliveries.record({ ...result, deliveryId, attempt: postAttempt({ number }) }),
+      ),
+    )
+    posted += claims.length
+  }
+}
 
 /** Every session logs the plans of its statements, as of statements that are prepared for any values. */
 const EXPLAINED = [

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openPostgresStore } from '../../../src/storage/postgres/open.ts'
+import { slotOf } from '../../../src/storage/slots.ts'
 import type { Store } from '../../../src/storage/store.ts'
 import { ANY, claimDue } from '../../support/claim.ts'
 import { describeWithPostgres, startPostgres, type TestPostgres } from '../../support/postgres.ts'
@@ -93,6 +94,27 @@ describeWithPostgres('queues in PostgreSQL', () => {
     )
     expect(results).toEqual(Array(200).fill('recorded'))
     expect(groups() - before).toBeLessThan(20)
+    await store.close()
+  })
+
+  test('a claim takes the destinations that are due longest, also when there are more than slots', async () => {
+    const many = 400
+    sql(`insert into webhook_queue (id, organization_id, slot, key, due_at, accepted_at)
+        select 'whd_' || n, 'org_a', slot.slot, slot.key, ${START} + n, 0 from (values ${Array.from(
+          { length: many },
+          (_, n) => `(${n}, ${slotOf(`whk_${n}`)}, 'whk_${n}')`,
+        ).join()}) slot (n, slot, key);
+      insert into webhook_deliveries (id, organization_id, webhook_id, event_id, type, created_at)
+        select id, 'org_a', key, 'evt_1', 'message.delivered', 0 from webhook_queue;
+      insert into events (id, place, organization_id, domain_id, type, mode, created_at, kind, body)
+        values ('evt_1', 1, 'org_a', null, 'message.delivered', 'live', 0, 1, '{}');
+      analyze`)
+    for (let n = 0; n < many; n++) await store.webhooks.create(records.webhook({ id: `whk_${n}` }), 'whsec_a')
+    await reopen()
+    const request = { now: START + many, limit: 100 }
+    const plan = await store.webhookDeliveries.planClaims({ ...request, look: ANY })
+    const claims = await store.webhookDeliveries.claimDue({ ...request, limit: 10, plan, worker: 'w' })
+    expect(claims.map(({ id }) => id)).toEqual(Array.from({ length: 10 }, (_, n) => `whd_${n}`))
     await store.close()
   })
 
