@@ -13,12 +13,12 @@ describeWithPostgres('reads', () => {
   })
   afterAll(() => postgres.stop())
 
-  const open = (settings: Record<string, string> = {}): Reads => {
+  const open = (settings: Record<string, string> = {}, patienceMs?: number): Reads => {
     opened = 0
     return createReads(() => {
       opened++
       return connect({ address: parseDatabaseUrl(postgres.url('postgres')), name: 'reads', settings })
-    })
+    }, patienceMs)
   }
 
   test('share four connections, which open when they are needed', async () => {
@@ -41,9 +41,23 @@ describeWithPostgres('reads', () => {
     reads.close()
   })
 
-  test('reject as unavailable while the server is down, and work again after it', async () => {
+  test('wait for a server that restarts', async () => {
     const reads = open()
     await postgres.halt('fast')
+    const read = reads.query<{ n: number }>('select 1 as n')
+    while (opened < 4) await Bun.sleep(5)
+    await postgres.resume()
+    expect(await read).toEqual([{ n: 1 }])
+    reads.close()
+  })
+
+  test('reject as unavailable when the server stays away or they are closed, and work again after it', async () => {
+    const closed = open()
+    await postgres.halt('fast')
+    const read = closed.query('select 1')
+    closed.close()
+    await expect(read).rejects.toBeInstanceOf(StoreUnavailable)
+    const reads = open({}, 100)
     await expect(reads.query('select 1')).rejects.toBeInstanceOf(StoreUnavailable)
     await postgres.resume()
     expect(await reads.query('select 1 as n')).toEqual([{ n: 1 }])
