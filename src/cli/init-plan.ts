@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { type Config, readConfig } from '../config/load.ts'
 import { checkDomainName } from '../domains/name.ts'
@@ -71,10 +71,16 @@ export function draftOf(options: InitOptions, hostname: string): Draft {
   const secrets = [
     { name: SMARTHOST_FILE, url: smarthost },
     { name: DATABASE_URL_FILE, url: database },
-  ].flatMap(({ name, url }) =>
-    url === '' ? [] : [{ path: join(dirname(path), name), text: `${url}\n`, mode: SECRET_MODE }],
-  )
+  ].flatMap(({ name, url }) => (url === '' ? [] : secretFile(join(dirname(path), name), `${url}\n`)))
   return { config: read.config, files: [...secrets, { path, text, mode: 0o640 }] }
+}
+
+/** A secret → its file to write; none if the file has the same text, of another config in the folder. Throws
+ *  CommandFailure (exit code 2) if it has another one. */
+function secretFile(path: string, text: string): Draft['files'] {
+  if (!existsSync(path)) return [{ path, text, mode: SECRET_MODE }]
+  if (readFileSync(path, 'utf8') === text) return []
+  throw usageFault(`config: ${path} exists with another URL. Choose another folder with --config`)
 }
 
 /** An option → the URL; '' without it. */

@@ -104,6 +104,28 @@ describeWithPostgres('several nodes', () => {
   )
 
   test(
+    'two configs in one folder share the file with the URL, and another URL is refused',
+    async () => {
+      await init('--database', url)
+      const joinBeside = (database: string) => {
+        const place = ['--data-dir', at(2).dataDir, '--hostname', 'mx2.example.com', '--skip-checks']
+        const config = join(at(1).folder, 'second.toml')
+        return postrider('join', ...place, '--database', database, '--seal-key', sealKey(1), '--config', config)
+      }
+      const other = await joinBeside(`${url}?sslmode=disable`)
+      expect([other.code, other.stderr]).toEqual([
+        2,
+        `config: ${join(at(1).folder, 'database-url')} exists with another URL. Choose another folder with --config\n`,
+      ])
+      expect(existsSync(at(2).dataDir)).toBe(false)
+      const joined = await joinBeside(url)
+      expect([joined.code, joined.stderr]).toEqual([0, ''])
+      expect(readFileSync(join(at(1).folder, 'database-url'), 'utf8')).toBe(`${url}\n`)
+    },
+    LIMIT_MS,
+  )
+
+  test(
     'a node is drained and forgotten from another machine',
     async () => {
       await initAndJoin()
