@@ -91,7 +91,7 @@ const MADE: readonly BackTable[] = [
   {
     name: 'usage',
     columns: { ...same('organization_id', 'name', 'period'), ...sums('used') },
-    from: `usage where name <> 'volume' group by organization_id, name, period`,
+    from: `usage where name not in ('volume', 'ever_scheduled') group by organization_id, name, period`,
   },
   {
     name: 'volumes',

@@ -1,4 +1,5 @@
 import { UNLIMITED } from '../../model/organization.ts'
+import { setNewest } from '../../os/set-newest.ts'
 import { bytesOf, needsOf } from '../accepted-needs.ts'
 import type { AcceptedMessage, Messages, Remember } from '../store.ts'
 import { textArray } from './arrays.ts'
@@ -37,8 +38,15 @@ export function contentsOf(accepted: readonly AcceptedMessage[]): NewContent[] {
   return accepted.map(({ message, content }) => ({ ownerId: message.id, kind: 'content', bytes: content }))
 }
 
+/** At most so many messages of an organization wait for their time: a count, and those that were accepted since. */
+interface ScheduledBound {
+  waiting: number
+  everScheduled: number
+}
+
 /** How a group of calls is performed: those of limited plans one after the other. */
 export function acceptKind(usage: Usage): Kind<Acceptance, Answer> {
+  const bounds = new Map<string, ScheduledBound>()
   return {
     perform: async (group, all) => {
       const isRemembered = await readRemembered(
@@ -50,6 +58,7 @@ export function acceptKind(usage: Usage): Kind<Acceptance, Answer> {
         group,
         all.filter((each) => !isRepeated.has(each)),
         usage,
+        bounds,
       )
       const taken: NewContent[] = []
       const answers = all.map((acceptance) => {
@@ -69,8 +78,9 @@ export function acceptKind(usage: Usage): Kind<Acceptance, Answer> {
 function add({ add }: Group, { accepted, volume, record }: Acceptance): void {
   const { organizationId, month, count } = volume
   if (count > 0) add.use(organizationId, 'volume', count, month)
-  const { tests } = needsOf(accepted)
+  const { tests, scheduled } = needsOf(accepted)
   if (tests > 0) add.use(organizationId, 'test_messages', tests, month)
+  if (scheduled > 0) add.use(organizationId, 'ever_scheduled', scheduled)
   for (const each of accepted) add.message(each)
   add.remember(record)
 }
@@ -80,16 +90,19 @@ async function readLimits(
   { statements, add }: Group,
   all: readonly Acceptance[],
   usage: Usage,
+  bounds: Map<string, ScheduledBound>,
 ): Promise<(acceptance: Acceptance) => Exclude<Answer, { kind: 'accepted' | 'repeated' }> | null> {
   const limited = all.filter((each) => isLimited(each, usage))
   if (limited.length === 0) return () => null
   const organizationIds = [...new Set(limited.map(({ volume }) => volume.organizationId))].sort()
   await usage.lock(statements, organizationIds)
   const asked = new Map(limited.flatMap(countersOf).map((counted) => [keyOf(counted), counted]))
-  const [stored, storedScheduled] = await Promise.all([
-    usage.usedOf(statements, [...asked.values()]),
-    countScheduled(statements, limited.some(isScheduled) ? organizationIds : []),
-  ])
+  const stored = await usage.usedOf(statements, [...asked.values()])
+  const storedScheduled = await readScheduled({ statements, add }, limited.filter(isScheduled), {
+    usage,
+    bounds,
+    stored,
+  })
   const scheduledHere = new Map<string, number>()
 
   return (acceptance) => {
@@ -111,6 +124,41 @@ async function readLimits(
   }
 }
 
+/** Organizations are counted only when more could wait than their plan allows: a count reads each waiting message → the
+ *  number of each, or more than it. */
+async function readScheduled(
+  { statements, add }: Group,
+  all: readonly Acceptance[],
+  { usage, bounds, stored }: { usage: Usage; bounds: Map<string, ScheduledBound>; stored: (of: Counted) => number },
+): Promise<(organizationId: string) => number> {
+  const needs = new Map<string, number>()
+  for (const { accepted, volume } of all) {
+    const { organizationId } = volume
+    needs.set(organizationId, (needs.get(organizationId) ?? 0) + needsOf(accepted).scheduled)
+  }
+  const everScheduled = (organizationId: string) => stored({ organizationId, counter: 'ever_scheduled', period: '' })
+  const boundOf = (organizationId: string) => {
+    const bound = bounds.get(organizationId)
+    return bound === undefined
+      ? Number.POSITIVE_INFINITY
+      : bound.waiting + everScheduled(organizationId) - bound.everScheduled
+  }
+  const isOver = ([organizationId, need]: [string, number]) =>
+    usage.exceeds(organizationId, 'scheduled_messages', need, boundOf(organizationId)) !== null
+  const over = [...needs].filter(isOver).map(([organizationId]) => organizationId)
+  const counted = await countScheduled(statements, over)
+  add.afterCommit(() => {
+    for (const organizationId of over) {
+      const bound = { waiting: counted(organizationId), everScheduled: everScheduled(organizationId) }
+      setNewest(bounds, organizationId, bound, BOUNDS)
+    }
+  })
+  return (organizationId) => (over.includes(organizationId) ? counted(organizationId) : boundOf(organizationId))
+}
+
+/** Organizations whose bounds are remembered. */
+const BOUNDS = 10_000
+
 /** True if a limit could refuse the call. */
 function isLimited({ accepted, volume }: Acceptance, usage: Usage): boolean {
   if (volume.count > 0 && volume.limit !== UNLIMITED) return true
@@ -130,5 +178,6 @@ function countersOf({ volume: { organizationId, month } }: Acceptance): Counted[
     { organizationId, counter: 'volume', period: month },
     { organizationId, counter: 'test_messages', period: month },
     { organizationId, counter: 'stored_bytes', period: '' },
+    { organizationId, counter: 'ever_scheduled', period: '' },
   ]
 }

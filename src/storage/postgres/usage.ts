@@ -18,6 +18,8 @@ export type Counter =
   /** Recipients accepted for live sending. */
   | 'volume'
   | 'test_messages'
+  /** Messages that were ever accepted for later. */
+  | 'ever_scheduled'
   | 'forwards'
 
 /** One counter of an organization. `period`: a month, a day, or '' for all time. */

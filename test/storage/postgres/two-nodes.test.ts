@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createEventStream } from '../../../src/event-stream/event-stream.ts'
 import { destinationOf } from '../../../src/model/delivery.ts'
+import { type Plan, UNLIMITED_PLAN } from '../../../src/model/organization.ts'
 import { createNotifier } from '../../../src/os/notifier.ts'
 import { parseDatabaseUrl } from '../../../src/storage/postgres/address.ts'
 import { connect } from '../../../src/storage/postgres/connection.ts'
@@ -63,10 +64,11 @@ describeWithPostgres('two nodes on one database', () => {
   }
   const open = async ({
     clock = () => START,
+    plans = () => UNLIMITED_PLAN,
     ...change
-  }: NodeOptions & { clock?: () => number } = {}): Promise<Store> => {
+  }: NodeOptions & { clock?: () => number; plans?: (name: string) => Plan } = {}): Promise<Store> => {
     const node = { name: `n${stores.length}`, takeoverMs: TAKEOVER_MS, observer, ...change }
-    const store = await openPostgresStore({ url, dataDir: folder(), now: START, clock, node })
+    const store = await openPostgresStore({ url, dataDir: folder(), now: START, clock, plans, node })
     stores.push(store)
     return store
   }
@@ -190,6 +192,27 @@ describeWithPostgres('two nodes on one database', () => {
     )
     expect(answers.filter(({ kind }) => kind === 'accepted')).toHaveLength(10)
     expect(await two.messages.volume(ORGANIZATION, '2026-11')).toBe(10)
+  }, 60_000)
+
+  test('the limit of scheduled messages holds over both nodes, and what was cancelled makes room', async () => {
+    const plans = () => ({ ...UNLIMITED_PLAN, scheduledMessages: 3 })
+    const one = await open({ plans })
+    await found(one, records)
+    const two = await open({ plans })
+    const schedule = async (store: Store) => {
+      const accepted = records.accepted({ status: 'scheduled', scheduledAt: START + 60_000 })
+      const volume = { organizationId: ORGANIZATION, month: '2026-11', count: 0, limit: -1 }
+      return { id: accepted.message.id, ...(await store.messages.accept([accepted], volume)) }
+    }
+    const accepted = [await schedule(one), await schedule(two), await schedule(one)]
+    expect(accepted.map(({ kind }) => kind)).toEqual(['accepted', 'accepted', 'accepted'])
+    const refused = { kind: 'limit', name: 'scheduled_messages', limit: 3, used: 3 }
+    expect(await schedule(two)).toMatchObject(refused)
+    expect(await schedule(one)).toMatchObject(refused)
+    expect(await one.messages.cancel(accepted[1]!.id, START)).toBe('cancelled')
+    expect(await schedule(two)).toMatchObject({ kind: 'accepted' })
+    expect(await schedule(one)).toMatchObject(refused)
+    expect((await two.usage.of(ORGANIZATION, START)).scheduledMessages).toBe(3)
   }, 60_000)
 
   test('of requests with one idempotency key at both nodes one is accepted', async () => {
