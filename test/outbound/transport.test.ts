@@ -150,6 +150,27 @@ test('a refused recipient in a group ends with a lone dot, and RSET opens the ne
   expect(mx.heard).toContain('RSET')
 })
 
+test('421 to DATA behind a refused recipient ends the connection', async () => {
+  let refused = 0
+  const mx = await raw({
+    script: (cue, line) => {
+      if (cue === 'RCPT' && line.includes('nobody')) return '550 5.1.1 no'
+      return cue === 'DATA' && refused++ === 0 ? '421 4.3.2 busy' : null
+    },
+  })
+  const via = transport()
+  expect((await offer(via, peer(mx), { recipient: 'nobody@raw.test' })).answer).toMatchObject({ reply: { code: 550 } })
+  expect((await offer(via, peer(mx))).answer).toMatchObject({ stage: 'content', reply: { code: 250 } })
+  expect(mx.connections()).toBe(2)
+})
+
+test('421 to a recipient in a group ends the connection without a lone dot', async () => {
+  const mx = await raw({ script: at('RCPT', '421 4.7.0 closing') })
+  expect((await offer(transport(), peer(mx))).answer).toMatchObject({ stage: 'rcpt', reply: { code: 421 } })
+  await mx.hears('<close>')
+  expect(mx.mails).toEqual([])
+})
+
 test('a kept connection that the server has closed in the meantime is not used again', async () => {
   const mx = await raw({ script: at('DOT', { do: 'say_and_drop', text: '250 2.0.0 queued\r\n' }, 1) })
   const via = transport()

@@ -50,6 +50,24 @@ test('removed data leaves the disk: the files shrink, and no word of it remains'
   await store.close()
 })
 
+test('space is given back in as many steps as it takes when each has no time', async () => {
+  const store = await openStore({ dataDir, now: START })
+  const records = createRecords()
+  await found(store, records)
+  const random = crypto.getRandomValues(new Uint8Array(60_000))
+  const removed = () => ({ ...records.accepted({ status: 'cancelled' }), content: random })
+  await accept(store, ...Array.from({ length: 60 }, removed))
+  while (await store.maintain('removed', () => false));
+  const size = () => statSync(join(dataDir, 'postrider.db')).size
+  const full = size()
+  await removeAll(store, START + DAY)
+  let steps = 0
+  while (await store.maintain('removed', () => true)) steps++
+  expect(steps).toBeGreaterThan(100)
+  expect(size()).toBeLessThan(full - 2 * MIB)
+  await store.close()
+})
+
 test('a little space stays free for new data', async () => {
   const store = await openStore({ dataDir, now: START })
   const records = createRecords()
