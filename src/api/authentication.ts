@@ -1,8 +1,10 @@
 import { hash } from 'node:crypto'
 import { type ApiKey, keyFault } from '../model/api-key.ts'
+import type { AuditActor } from '../model/audit-entry.ts'
 import type { Mode } from '../model/message.ts'
 import { Refusal } from '../model/refusal.ts'
 import type { Session } from '../model/session.ts'
+import type { User } from '../model/user.ts'
 import type { ClientAddress } from '../net/client-address.ts'
 import { createNetworks } from '../net/ip.ts'
 import type { WallClock } from '../os/clock.ts'
@@ -10,15 +12,16 @@ import type { Random } from '../os/random.ts'
 import type { Store } from '../storage/store.ts'
 import type { Origin } from './audit.ts'
 import { base62 } from './base62.ts'
-import { isOperator } from './operator.ts'
-import type { OperatorSessions } from './sessions.ts'
+import type { Call } from './operation.ts'
+import type { DashboardSessions } from './sessions.ts'
 
 /** The authenticated sender of a request. */
 export interface Caller {
-  /** The API key, or for a dashboard session the operator's key (operator.ts). */
+  /** The API key, or for a dashboard session the key of its user (operator.ts). */
   key: ApiKey
-  /** The operator's dashboard session; null for an API key. */
+  /** The dashboard session and its user; null for an API key. */
   session: Session | null
+  user: User | null
 }
 
 /** Authenticates requests by API key or dashboard session. */
@@ -26,16 +29,16 @@ export interface Authentication {
   /** Rejects with `unauthorized` if neither a session nor an API key is valid, with `forbidden` for a cross-site
    *  request with a session (sessions.ts), and with the error of the store. `now` is in ms UTC. */
   authenticate(request: Request, now: number): Promise<Caller>
-  /** Resolves with true if the request would still be authenticated now. Its key may have been revoked or have expired
-   *  since. Rejects with the error of the store. */
-  isStillValid(request: Request): Promise<boolean>
+  /** Resolves with true if the request would still be authenticated now, with the same role. Its key may have been
+   *  revoked or have expired since, and its user may have another role. Rejects with the error of the store. */
+  isStillValid(request: Request, caller: Pick<Caller, 'key' | 'user'>): Promise<boolean>
   /** Actor and client address of a request, for the audit log. */
-  originOf(request: Request, key: ApiKey): Origin
+  originOf(request: Request, caller: Pick<Call, 'key' | 'user'>): Origin
 }
 
 export interface AuthenticationDeps {
   auth: Pick<Auth, 'authenticate'>
-  sessions: OperatorSessions
+  sessions: DashboardSessions
   /** If false, session cookies are ignored. */
   hasSessions: boolean
   clientAddress: ClientAddress
@@ -50,30 +53,41 @@ export function createAuthentication(deps: AuthenticationDeps): Authentication {
   const addressOf = (request: Request) => clientAddress(peerOf(request), request.headers.get('x-forwarded-for'))
 
   const authenticate = async (request: Request, now: number): Promise<Caller> => {
-    const session = hasSessions ? await sessions.of(request, now) : null
-    if (session !== null) return { key: sessions.keyOf(request, now), session }
+    const signedIn = hasSessions ? await sessions.of(request, now) : null
+    if (signedIn !== null) return { key: sessions.keyOf(request, signedIn.user, now), ...signedIn }
     const authorization = request.headers.get('authorization')
-    return { key: auth.authenticate(authorization, now, () => addressOf(request)), session: null }
+    return { key: auth.authenticate(authorization, now, () => addressOf(request)), session: null, user: null }
   }
 
   return {
     authenticate,
-    isStillValid: async (request) => {
+    isStillValid: async (request, { key, user }) => {
       try {
-        await authenticate(request, clock.now())
-        return true
+        const now = await authenticate(request, clock.now())
+        return hasSameRole(now.user, user, key.organizationId)
       } catch (thrown) {
         if (thrown instanceof Refusal) return false
         throw thrown
       }
     },
-    originOf: (request, key) => ({
-      actor: isOperator(key)
-        ? { type: 'operator', id: key.id, name: 'dashboard' }
-        : { type: 'api_key', id: key.id, name: key.name },
+    originOf: (request, { key, user }) => ({
+      actor: user == null ? { type: 'api_key', id: key.id, name: key.name } : actorOf(user),
       ipAddress: addressOf(request) || null,
     }),
   }
+}
+
+function hasSameRole(one: User | null, other: User | null, organizationId: string): boolean {
+  return (
+    one?.id === other?.id &&
+    one?.isOperator === other?.isOperator &&
+    one?.roles[organizationId] === other?.roles[organizationId]
+  )
+}
+
+/** User → the actor of an audit entry. */
+export function actorOf({ id, email, name }: User): AuditActor {
+  return { type: 'user', id, name: email ?? name }
 }
 
 /** Authenticates API keys, for HTTP and SMTP. */

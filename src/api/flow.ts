@@ -24,7 +24,7 @@ import { JSON_TYPE } from './rendered-response.ts'
 import { createRequestBodies } from './request-body.ts'
 import { type RespondDeps, respond, respondAudited } from './respond.ts'
 import { type Params, type Route, requireMethod } from './route-table.ts'
-import type { OperatorSessions } from './sessions.ts'
+import type { DashboardSessions } from './sessions.ts'
 
 export interface FlowOptions {
   store: Pick<Store, 'auditLog'>
@@ -38,7 +38,7 @@ export interface FlowOptions {
   peerOf: (request: Request) => string | null
   plaintextGuard?: PlaintextGuard
   auth: Pick<Auth, 'authenticate'>
-  sessions: OperatorSessions
+  sessions: DashboardSessions
   /** If false, session cookies are ignored. */
   hasSessions: boolean
   rateLimit: RateLimit
@@ -175,7 +175,7 @@ async function handle(
   const operation = requireMethod(route, route.operations.get(request.method))
   exchange.operation = operation
   const { requestId } = exchange
-  const call = createCall(request, params, { key: caller.key, requestId, now }, steps.authentication)
+  const call = createCall(request, params, { ...caller, requestId, now }, steps.authentication)
   const asked = { request, operation, call, exchange }
   return isAudited(operation) ? respondAudited(asked, steps) : respond(asked, steps)
 }

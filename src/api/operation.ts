@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import type { ApiKey, Permission } from '../model/api-key.ts'
 import type { RefusalReason } from '../model/refusal.ts'
+import type { User } from '../model/user.ts'
 import type { Remember } from '../storage/store.ts'
 import type { Parts } from '../submission/idempotency.ts'
 import { accessOf, type OperationId, type TestKeyRule } from './permission-table.ts'
@@ -68,8 +69,10 @@ export interface Operation<Q = any, B = any, R = any> {
 
 /** An authenticated request. */
 export interface Call {
-  /** The caller's key; for the operator the one of operator.ts. */
+  /** The caller's key; for a user or the operator the one of operator.ts. */
   key: ApiKey
+  /** The user of a dashboard session; null or absent for an API key and the command line. */
+  user?: User | null
   organizationId: string
   requestId: string
   /** Time of the request in ms UTC. */

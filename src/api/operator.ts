@@ -1,6 +1,7 @@
-import type { ApiKey } from '../model/api-key.ts'
+import type { ApiKey, Permission } from '../model/api-key.ts'
 import type { Mode } from '../model/message.ts'
 import { Refusal } from '../model/refusal.ts'
+import type { Role, User } from '../model/user.ts'
 import type { Operation } from './operation.ts'
 
 /** The operator of the server, on the command line or in a dashboard session. The operator acts as an admin of any
@@ -23,12 +24,37 @@ export function operatorKey(as: { organizationId: string; domainId: string; mode
     revokedAt: null,
     rotatedTo: null,
     allowedNetworks: null,
+    createdBy: null,
   }
 }
 
 /** True if the key represents the operator. IDs of API keys have a different format. */
 export function isOperator(key: Pick<ApiKey, 'id'>): boolean {
   return key.id === OPERATOR_ID
+}
+
+/** A user with a role in the organization of a call → the key that represents the user. `send`, `read` and `manage` are
+ *  what the role can grant to keys; roles.ts decides which operations it can call. */
+export function userKey(
+  { id, name, roles }: User,
+  as: { organizationId: string; domainId: string; mode: Mode },
+  now: number,
+): ApiKey {
+  const permissions = GRANTABLE[roles[as.organizationId] ?? 'viewer']
+  return { ...operatorKey(as, now), id, name, permissions: [...permissions] }
+}
+
+const GRANTABLE: Record<Role, readonly Permission[]> = {
+  owner: ['admin'],
+  admin: ['send', 'read', 'manage'],
+  developer: ['send', 'read', 'manage'],
+  support: [],
+  viewer: [],
+}
+
+/** True if the key represents a person: the operator or another user. IDs of API keys have a different prefix. */
+export function isPerson(key: Pick<ApiKey, 'id'>): boolean {
+  return isOperator(key) || key.id.startsWith('usr_')
 }
 
 /** Throws `forbidden` if the operation is `forOperator` and the key is not the operator's. */

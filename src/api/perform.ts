@@ -1,4 +1,5 @@
 import type { ApiKey } from '../model/api-key.ts'
+import type { User } from '../model/user.ts'
 import { type Authentication, unauthorized } from './authentication.ts'
 import type { ApiResponse, Call, MakeRemember, Operation } from './operation.ts'
 import type { Params } from './route-table.ts'
@@ -16,13 +17,14 @@ export interface OperationInput {
 export function createCall(
   request: Request,
   params: Params,
-  { key, requestId, now }: { key: ApiKey; requestId: string; now: number },
+  { key, user, requestId, now }: { key: ApiKey; user: User | null; requestId: string; now: number },
   authentication: Pick<Authentication, 'isStillValid'>,
 ): Call {
   // The router sets a path segment with invalid percent-encoding to null. The empty string matches no record.
   for (const name in params) params[name] ??= ''
   return {
     key,
+    user,
     organizationId: key.organizationId,
     requestId,
     now,
@@ -31,7 +33,7 @@ export function createCall(
     get signal() {
       return request.signal
     },
-    isKeyValid: () => authentication.isStillValid(request),
+    isKeyValid: () => authentication.isStillValid(request, { key, user }),
   }
 }
 

@@ -1,4 +1,4 @@
-import { type ApiKey, allows } from '../model/api-key.ts'
+import { allows } from '../model/api-key.ts'
 import { Refusal } from '../model/refusal.ts'
 import type { Audit } from './audit.ts'
 import type { Authentication } from './authentication.ts'
@@ -6,13 +6,14 @@ import { begin, type Exchange, send } from './exchange.ts'
 import type { Idempotency } from './idempotency.ts'
 import type { LargeResponse, LargeResponses } from './large-responses.ts'
 import type { ApiResponse, Call, MakeRemember, Operation } from './operation.ts'
-import { isOperator, requireOperator } from './operator.ts'
+import { isPerson, requireOperator } from './operator.ts'
 import type { OrganizationTurns } from './organization-turns.ts'
 import { perform } from './perform.ts'
 import { parseQuery } from './read.ts'
 import { render } from './rendered-response.ts'
 import type { RequestBodies, RequestBody } from './request-body.ts'
-import type { OperatorSessions } from './sessions.ts'
+import { requireRole } from './roles.ts'
+import type { DashboardSessions } from './sessions.ts'
 
 /** An authenticated request and its operation. */
 export interface OperationRequest {
@@ -25,7 +26,7 @@ export interface OperationRequest {
 export interface RespondDeps {
   authentication: Authentication
   audit: Audit
-  sessions: Pick<OperatorSessions, 'requireTenant'>
+  sessions: Pick<DashboardSessions, 'requireTenant'>
   requestBodies: RequestBodies
   largeResponses: LargeResponses
   idempotency: Idempotency
@@ -36,8 +37,8 @@ export interface RespondDeps {
  *  Resolves with the response. Rejects with a Refusal or the error of the store. */
 export async function respond(asked: OperationRequest, deps: RespondDeps): Promise<Response> {
   const { request, operation, call } = asked
-  requirePermission(call.key, operation)
-  if (isOperator(call.key)) await deps.sessions.requireTenant(call.key, operation)
+  requirePermission(call, operation)
+  if (isPerson(call.key)) await deps.sessions.requireTenant(call.key, operation)
   const body = deps.requestBodies.open(request, call.organizationId)
   const large = deps.largeResponses.open(request, call.organizationId)
   call.enter = large.enter
@@ -59,7 +60,7 @@ export async function respond(asked: OperationRequest, deps: RespondDeps): Promi
 /** Like respond, for an operation that the audit log records. */
 export function respondAudited(asked: OperationRequest, deps: RespondDeps): Promise<Response> {
   const { request, operation, call } = asked
-  const origin = () => deps.authentication.originOf(request, call.key)
+  const origin = () => deps.authentication.originOf(request, call)
   return deps.audit(operation, call, origin, () => respond(asked, deps))
 }
 
@@ -113,14 +114,18 @@ function performRequest(
 
 const rememberNothing: MakeRemember = () => undefined
 
-function requirePermission(key: ApiKey, operation: Operation): void {
+function requirePermission({ key, user, organizationId }: Call, operation: Operation): void {
+  if (user != null) {
+    requireRole(user, organizationId, operation)
+    return
+  }
   requireOperator(key, operation)
   if (!allows(key.permissions, operation.permission)) {
     throw new Refusal('forbidden', `This key lacks the permission ${operation.permission}.`, {
       details: { required: operation.permission, held: key.permissions },
     })
   }
-  if (operation.testKey === 'refused' && key.mode === 'test' && !isOperator(key)) {
+  if (operation.testKey === 'refused' && key.mode === 'test') {
     throw new Refusal('forbidden', 'Test keys cannot do this because it affects live mail. Use a live key.', {
       details: { required_mode: 'live', mode: key.mode },
     })

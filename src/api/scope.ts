@@ -3,7 +3,7 @@ import type { Mode } from '../model/message.ts'
 import { Refusal } from '../model/refusal.ts'
 import type { Page, PageRequest } from '../storage/store.ts'
 import { requireOwned } from './errors.ts'
-import { isOperator } from './operator.ts'
+import { isPerson } from './operator.ts'
 
 /** The records that a key can access in its organization. permission-table.ts lists the operations that apply it. */
 export interface Scope {
@@ -14,11 +14,11 @@ export interface Scope {
   domainId: string | null
 }
 
-/** Key → its scope. A test key is limited to test records, and a key without `admin` to its domain. The operator can
- *  access all records of the organization. */
+/** Key → its scope. A test key is limited to test records, and a key without `admin` to its domain. A user or the
+ *  operator can access all records of the organization. */
 export function scopeOf(key: Pick<ApiKey, 'id' | 'organizationId' | 'domainId' | 'mode' | 'permissions'>): Scope {
   const { organizationId } = key
-  if (isOperator(key)) return { organizationId, mode: null, domainId: null }
+  if (isPerson(key)) return { organizationId, mode: null, domainId: null }
   return {
     organizationId,
     mode: key.mode === 'test' ? 'test' : null,
@@ -26,10 +26,10 @@ export function scopeOf(key: Pick<ApiKey, 'id' | 'organizationId' | 'domainId' |
   }
 }
 
-/** Key → mode of the records that it creates. The operator's records are always live: the mode that the operator
- *  selects in the dashboard applies to messages only. */
+/** Key → mode of the records that it creates. Records of users and the operator are always live: the mode that is
+ *  selected in the dashboard applies to messages only. */
 export function modeOfRecords(key: Pick<ApiKey, 'id' | 'mode'>): Mode {
-  return isOperator(key) ? 'live' : key.mode
+  return isPerson(key) ? 'live' : key.mode
 }
 
 /** A record that a scope can be compared with. */

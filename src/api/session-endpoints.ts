@@ -1,8 +1,10 @@
 import { z } from 'zod'
 import type { AuditEntry } from '../model/audit-entry.ts'
 import { iso } from '../model/event.ts'
+import type { Organization } from '../model/organization.ts'
 import { invalid, Refusal } from '../model/refusal.ts'
 import { type Session, sessionEnd } from '../model/session.ts'
+import { foldedEmail, type User } from '../model/user.ts'
 import type { ClientAddress } from '../net/client-address.ts'
 import type { WallClock } from '../os/clock.ts'
 import type { MintId } from '../os/ids.ts'
@@ -10,28 +12,40 @@ import type { Log } from '../os/log.ts'
 import type { Random } from '../os/random.ts'
 import type { Store } from '../storage/store.ts'
 import { VERSION } from '../version.ts'
+import { actorOf } from './authentication.ts'
 import type { OwnOrigin } from './own-origin.ts'
 import { hashPassword, verifyPassword } from './password.ts'
 import { parseAs, readBytes } from './read.ts'
 import { JSON_TYPE, PERSONAL } from './rendered-response.ts'
 import type { Page } from './route-table.ts'
-import { hashToken, isIntended, mintToken, type OperatorSessions, SECURE_PREFIX, SESSION_COOKIE } from './sessions.ts'
+import {
+  type DashboardSessions,
+  hashToken,
+  isIntended,
+  mintSessionToken,
+  SECURE_PREFIX,
+  SESSION_COOKIE,
+  type SignedIn,
+} from './sessions.ts'
 import { createSignInLimit, type SignInLimit } from './sign-in-limit.ts'
 
 const MOST_PASSWORD = 200
+/** Maximum length of an email address (RFC 5321 §4.5.3.1). */
+const MOST_EMAIL = 320
 const signInBody = z.union([
   z.strictObject({ token: z.string().max(200) }),
-  z.strictObject({ password: z.string().max(MOST_PASSWORD) }),
+  z.strictObject({ email: z.string().max(MOST_EMAIL).optional(), password: z.string().max(MOST_PASSWORD) }),
 ])
 const passwordBody = z.strictObject({
   password: z.string().min(12, { message: 'password must have at least 12 characters' }).max(MOST_PASSWORD),
   present: z.string().max(MOST_PASSWORD).optional(),
 })
 
-/** The pages `/session` and `/session/password`, with which the dashboard signs in, reads the session, sets the
- *  operator's password and signs out.
+/** The pages `/session` and `/session/password`, with which the dashboard signs in, reads the session, sets the user's
+ *  password and signs out.
  *
- *  Until a password is set, the operator can only sign in with a link from the command line. All invalid links get the
+ *  A user signs in with email address and password; the password alone is enough while there is one user. The operator
+ *  can also sign in with a link from the command line. All invalid links get the
  *  same response, and so do all wrong passwords. Attempts are limited (sign-in-limit.ts). One transaction stores the
  *  session, deletes its link and adds the audit entry. */
 export function sessionPages(options: SessionPagesOptions): Page[] {
@@ -45,8 +59,8 @@ export function sessionPages(options: SessionPagesOptions): Page[] {
 }
 
 interface SessionPagesOptions {
-  store: Pick<Store, 'sessions' | 'organizations' | 'auditLog' | 'rates'>
-  sessions: OperatorSessions
+  store: Pick<Store, 'sessions' | 'users' | 'organizations' | 'auditLog' | 'rates'>
+  sessions: DashboardSessions
   clock: WallClock
   random: Random
   mintId: MintId
@@ -72,34 +86,61 @@ class SessionEndpoints {
     this.#requireOwnPage(request)
     const body = await this.#bodyOf(request, signInBody)
     const address = this.#addressOf(request, peer)
-    await this.#take('token' in body ? 'link' : 'password', address)
+    await this.#take('token' in body ? 'link' : 'password', address, 'email' in body ? body.email : undefined)
+    const found = 'token' in body ? await this.#ofLink() : await this.#ofPassword(body)
     const now = clock.now()
-    const token = mintToken(random)
+    const token = mintSessionToken(random)
     const session: Session = {
       id: mintId('ses'),
+      userId: found?.user.id ?? '',
       createdAt: now,
       lastSeenAt: now,
       endsAt: sessionEnd(now, now),
       ipAddress: address || null,
       userAgent: (request.headers.get('user-agent') ?? '').slice(0, 500),
     }
+    const signedIn = found === null ? null : { session, user: found.user }
     const open = async () => {
       if ('token' in body) return store.sessions.openByLink(hashToken(body.token), session, hashToken(token))
-      if (!(await verifyPassword(body.password, await store.sessions.passwordHash()))) return 'unknown'
       await store.sessions.open(session, hashToken(token))
       return 'opened'
     }
-    const opened = await this.#audited('sessions_create', session, address, Object.keys(body), open)
-    if (opened === 'unknown') {
-      log.warn('sign-in rejected', { by: Object.keys(body)[0], ip_address: address })
-      throw new Refusal('unauthorized', 'token' in body ? INVALID_LINK : 'Wrong password, or no password is set.')
+    const opened =
+      signedIn === null ? 'unknown' : await this.#audited('sessions_create', signedIn, address, Object.keys(body), open)
+    if (signedIn === null || opened === 'unknown' || !(await this.#isCurrent(session, found?.hash))) {
+      log.warn('sign-in rejected', { by: 'token' in body ? 'token' : 'password', ip_address: address })
+      throw new Refusal('unauthorized', refusalOf(body))
     }
-    log.info('signed in', { session_id: session.id, ip_address: address })
+    log.info('signed in', { session_id: session.id, user_id: session.userId, ip_address: address })
     return json(
-      await this.#describe(session),
+      await this.#describe(signedIn),
       { 'set-cookie': cookie(token, MOST_SECONDS, ownOrigin.isSecure(request)) },
       201,
     )
+  }
+
+  /** Sign-in links of the command line belong to the operator. */
+  async #ofLink(): Promise<Found | null> {
+    const user = await this.#deps.store.users.operator()
+    return user === null ? null : { user, hash: undefined }
+  }
+
+  /** The user of an address, or the only one; null if the password is wrong or the account is disabled. It takes the same
+   *  time for an unknown address, so that a client cannot measure which addresses have an account. */
+  async #ofPassword({ email, password }: { email?: string | undefined; password: string }): Promise<Found | null> {
+    const { users } = this.#deps.store
+    const user = email === undefined ? await users.only() : await users.findByEmail(foldedEmail(email))
+    const hash = await users.passwordHash(user?.id ?? '')
+    const isRight = await verifyPassword(password, hash)
+    return isRight && user !== null && user.disabledAt === null ? { user, hash } : null
+  }
+
+  /** False if the password was changed since it was verified: that ended only sessions that were open by then. */
+  async #isCurrent({ id, userId }: Session, verified: string | null | undefined): Promise<boolean> {
+    const { users, sessions } = this.#deps.store
+    if (verified === undefined || (await users.passwordHash(userId)) === verified) return true
+    await sessions.end(id)
+    return false
   }
 
   async show(request: Request): Promise<Response> {
@@ -107,65 +148,80 @@ class SessionEndpoints {
   }
 
   async setPassword(request: Request, peer: Peer): Promise<Response> {
-    const { store, clock } = this.#deps
-    const session = await this.#requireSession(request)
+    const { users } = this.#deps.store
+    const signedIn = await this.#requireSession(request)
+    const { session, user } = signedIn
     this.#requireOwnPage(request)
     const { password, present } = await this.#bodyOf(request, passwordBody)
     const address = this.#addressOf(request, peer)
-    const held = await store.sessions.passwordHash()
+    const held = await users.passwordHash(user.id)
     if (held !== null) {
-      await this.#take('password', address)
+      await this.#take('password', address, user.id)
       if (!(await verifyPassword(present ?? '', held))) {
         throw invalid([{ field: 'present', message: 'present does not match the current password' }])
       }
     }
     const hash = await hashPassword(password)
-    await this.#audited('sessions_set_password', session, address, ['password'], () =>
-      store.sessions.setPassword(hash, session.id, clock.now()),
+    await this.#audited('sessions_set_password', signedIn, address, ['password'], () =>
+      users.setPassword(user.id, hash, session.id),
     )
-    return json(await this.#describe(session))
+    return json(await this.#describe(signedIn))
   }
 
   async signOut(request: Request, peer: Peer): Promise<Response> {
     const { store, ownOrigin } = this.#deps
-    const session = await this.#requireSession(request)
+    const signedIn = await this.#requireSession(request)
     this.#requireOwnPage(request)
-    const end = () => store.sessions.end(session.id)
-    await this.#audited('sessions_delete', session, this.#addressOf(request, peer), [], end)
-    return json({ id: session.id, deleted: true }, { 'set-cookie': cookie('', 0, ownOrigin.isSecure(request)) })
+    const { id } = signedIn.session
+    await this.#audited('sessions_delete', signedIn, this.#addressOf(request, peer), [], () => store.sessions.end(id))
+    return json({ id, deleted: true }, { 'set-cookie': cookie('', 0, ownOrigin.isSecure(request)) })
   }
 
-  async #describe({ id, createdAt, endsAt }: Session) {
-    const { store } = this.#deps
+  async #describe({ session, user }: SignedIn) {
     const [organizations, password] = await Promise.all([
-      store.organizations.page({ limit: 100, after: null }),
-      store.sessions.passwordHash(),
+      this.#organizationsOf(user),
+      this.#deps.store.users.passwordHash(user.id),
     ])
     return {
-      session: { id, created_at: iso(createdAt), ends_at: iso(endsAt) },
+      session: { id: session.id, created_at: iso(session.createdAt), ends_at: iso(session.endsAt) },
+      user: { id: user.id, email: user.email, name: user.name, is_operator: user.isOperator },
       has_password: password !== null,
-      organizations: organizations.records.map(({ id, name, plan }) => ({ id, name, plan })),
+      organizations: organizations.records.map(({ id, name, plan }) => ({
+        id,
+        name,
+        plan,
+        role: user.isOperator ? 'operator' : user.roles[id],
+      })),
       has_more_organizations: organizations.hasMore,
       version: VERSION,
     }
+  }
+
+  /** The newest organizations: all of them for an operator, else those in which the user has a role. */
+  async #organizationsOf({ isOperator, roles }: User): Promise<{ records: Organization[]; hasMore: boolean }> {
+    const { organizations } = this.#deps.store
+    if (isOperator) return organizations.page({ limit: MOST_ORGANIZATIONS, after: null })
+    const ids = Object.keys(roles).sort().reverse()
+    const found = await Promise.all(ids.slice(0, MOST_ORGANIZATIONS).map((id) => organizations.get(id)))
+    return { records: found.filter((each) => each !== null), hasMore: ids.length > MOST_ORGANIZATIONS }
   }
 
   #addressOf(request: Request, peer: Peer): string {
     return this.#deps.clientAddress(peer(), request.headers.get('x-forwarded-for'))
   }
 
-  async #take(kind: 'link' | 'password', address: string): Promise<void> {
-    const seconds = await this.#limit.take(kind, address, this.#deps.clock.now())
+  async #take(kind: 'link' | 'password', address: string, account?: string): Promise<void> {
+    const seconds = await this.#limit.take({ kind, address, account }, this.#deps.clock.now())
     if (seconds > 0)
       throw new Refusal('rate_limited', 'Too many sign-in attempts. Wait a minute and try again.', {
         retryAfterSeconds: seconds,
       })
   }
 
-  async #requireSession(request: Request): Promise<Session> {
-    const session = await this.#deps.sessions.ofCookie(request, this.#deps.clock.now())
-    if (session === null) throw new Refusal('unauthorized', 'You are not signed in.')
-    return session
+  async #requireSession(request: Request): Promise<SignedIn> {
+    const signedIn = await this.#deps.sessions.ofCookie(request, this.#deps.clock.now())
+    if (signedIn === null) throw new Refusal('unauthorized', 'You are not signed in.')
+    return signedIn
   }
 
   /** Throws `forbidden` unless the request comes from our own page. */
@@ -180,13 +236,13 @@ class SessionEndpoints {
   }
 
   /** Runs `work`. The transaction of its change also adds an audit entry. */
-  #audited<T>(action: string, session: Session, address: string, fields: string[], work: () => Promise<T>) {
+  #audited<T>(action: string, { session, user }: SignedIn, address: string, fields: string[], work: () => Promise<T>) {
     const { store, mintId, clock } = this.#deps
     const entry: AuditEntry = {
       id: mintId('aud'),
       organizationId: null,
       at: clock.now(),
-      actor: { type: 'operator', id: 'operator', name: 'dashboard' },
+      actor: actorOf(user),
       action,
       resourceId: session.id,
       createdId: null,
@@ -199,6 +255,18 @@ class SessionEndpoints {
   }
 }
 
+/** A user whose sign-in is valid, and the password hash that was verified; undefined for a link. */
+interface Found {
+  user: User
+  hash: string | null | undefined
+}
+
+function refusalOf(body: object): string {
+  if ('token' in body) return INVALID_LINK
+  return 'email' in body ? 'Wrong email address or password.' : 'Wrong password, or no password is set.'
+}
+
+const MOST_ORGANIZATIONS = 100
 const INVALID_LINK = 'This link has expired or was already used. Create a new one with postrider login-link.'
 const MOST_BODY_BYTES = 4_096
 const MOST_SECONDS = 30 * 86_400 // maximum lifetime of a session (model/session.ts)

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import type { Session } from '../model/session.ts'
+import { FIRST_USER } from '../model/user.ts'
 import { openStore } from '../storage/sqlite/open.ts'
 import type { Store } from '../storage/store.ts'
 import { createSessions, hashToken, SESSION_COOKIE } from './sessions.ts'
@@ -16,6 +17,7 @@ beforeEach(async () => {
   store = await openStore({ dataDir: ':memory:', now: START })
   const session: Session = {
     id: 'ses_1',
+    userId: FIRST_USER,
     createdAt: START,
     lastSeenAt: START,
     endsAt: START + 2 * MINUTE,
@@ -37,7 +39,7 @@ const stored = () => store.sessions.findByToken(hashToken(TOKEN))
 
 test('a use is stored when the last one is a minute old', async () => {
   const sessions = open()
-  expect((await sessions.ofCookie(request(), START + MINUTE - 1))?.id).toBe('ses_1')
+  expect((await sessions.ofCookie(request(), START + MINUTE - 1))?.session.id).toBe('ses_1')
   await sessions.flushSeen()
   expect((await stored())!.lastSeenAt).toBe(START)
   await sessions.ofCookie(request(), START + MINUTE)

@@ -2,13 +2,13 @@ import { expect, test } from 'bun:test'
 import { createSignInLimit } from './sign-in-limit.ts'
 
 const tries = async (limit: ReturnType<typeof createSignInLimit>, address: string, now = 0) => {
-  for (let count = 0; ; count++) if ((await limit.take('link', address, now)) > 0) return count
+  for (let count = 0; ; count++) if ((await limit.take({ kind: 'link', address }, now)) > 0) return count
 }
 
 test('an address has ten attempts, and one more every six seconds', async () => {
   const limit = createSignInLimit()
   expect(await tries(limit, '192.0.2.1')).toBe(10)
-  expect(await limit.take('link', '192.0.2.1', 0)).toBe(6)
+  expect(await limit.take({ kind: 'link', address: '192.0.2.1' }, 0)).toBe(6)
   expect(await tries(limit, '192.0.2.1', 6_000)).toBe(1)
   expect(await tries(limit, '192.0.2.1', 3_600_000)).toBe(10)
 })
@@ -26,15 +26,24 @@ test('addresses of one IPv6 /64 share a limit, and so do unknown addresses', asy
 test('all addresses together have thirty password attempts a minute, and links still work', async () => {
   const limit = createSignInLimit()
   const address = (at: number) => `198.51.100.${at}`
-  for (let at = 0; at < 30; at++) expect(await limit.take('password', address(at), 0)).toBe(0)
-  expect(await limit.take('password', address(99), 0)).toBe(2)
-  expect(await limit.take('link', address(99), 0)).toBe(0)
-  expect(await limit.take('password', address(99), 2_000)).toBe(0)
+  for (let at = 0; at < 30; at++) expect(await limit.take({ kind: 'password', address: address(at) }, 0)).toBe(0)
+  expect(await limit.take({ kind: 'password', address: address(99) }, 0)).toBe(2)
+  expect(await limit.take({ kind: 'link', address: address(99) }, 0)).toBe(0)
+  expect(await limit.take({ kind: 'password', address: address(99) }, 2_000)).toBe(0)
+})
+
+test('an account has ten password attempts a minute from all addresses, also one that does not exist', async () => {
+  const limit = createSignInLimit()
+  const attempt = (at: number, account: string) =>
+    limit.take({ kind: 'password', address: `198.51.100.${at}`, account }, 0)
+  for (let at = 0; at < 10; at++) expect(await attempt(at, 'ann@a.example')).toBe(0)
+  expect(await attempt(20, 'Ann@A.example')).toBe(6)
+  expect(await attempt(20, 'bob@a.example')).toBe(0)
 })
 
 test('a refused attempt does not count', async () => {
   const limit = createSignInLimit()
   await tries(limit, '192.0.2.1')
-  for (let i = 0; i < 100; i++) await limit.take('link', '192.0.2.1', 1_000)
-  expect(await limit.take('link', '192.0.2.1', 6_000)).toBe(0)
+  for (let i = 0; i < 100; i++) await limit.take({ kind: 'link', address: '192.0.2.1' }, 1_000)
+  expect(await limit.take({ kind: 'link', address: '192.0.2.1' }, 6_000)).toBe(0)
 })

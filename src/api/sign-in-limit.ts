@@ -1,22 +1,34 @@
+import { hash } from 'node:crypto'
+import { foldedEmail } from '../model/user.ts'
 import { clientOf } from '../net/ip.ts'
 import type { RateRule, Rates } from '../storage/store.ts'
 
-/** Limits sign-in attempts of the operator. */
+/** Limits sign-in attempts. */
 export interface SignInLimit {
-  /** Resolves with 0 and counts the attempt if it is allowed, otherwise with the seconds to wait. `address` is the client
-   *  address, '' if unknown; `now` is in ms. Rejects with the error of the store. */
-  take(kind: 'link' | 'password', address: string, now: number): Promise<number>
+  /** Resolves with 0 and counts the attempt if it is allowed, otherwise with the seconds to wait. `now` is in ms.
+   *  Rejects with the error of the store. */
+  take(attempt: SignInAttempt, now: number): Promise<number>
+}
+
+export interface SignInAttempt {
+  kind: 'link' | 'password'
+  /** Client address, '' if unknown. */
+  address: string
+  /** Email address or user ID, whether or not the account exists. */
+  account?: string | undefined
 }
 
 /** Creates a SignInLimit: ten attempts per minute and client address (/64 network for IPv6), and thirty password
- *  attempts per minute in total. Sign-in links are not part of the total, so that password guessing cannot block them.
+ *  attempts per minute in total, and ten for each account. Sign-in links are not part of these, so that password guessing
+ *  cannot block them.
  *  `rates` counts for all nodes; by default the counts are in memory, and a restart resets them. */
 export function createSignInLimit(rates: Pick<Rates, 'take'> | null = null): SignInLimit {
   const { take } = rates ?? createRates()
   return {
-    take: async (kind, address, now) => {
+    take: async ({ kind, address, account }, now) => {
       const rules = [{ name: `sign-in ${clientOf(address)}`, ...ONE }]
       if (kind === 'password') rules.push({ name: 'sign-in all', ...ALL })
+      if (account !== undefined) rules.push({ name: `sign-in of ${nameOf(account)}`, ...ONE })
       return Math.ceil((await take(rules, now)) / 1000)
     },
   }
@@ -36,6 +48,11 @@ function createRates(): Pick<Rates, 'take'> {
       return 0
     },
   }
+}
+
+/** Accounts that a client invents must not make long names, nor show in a database. */
+function nameOf(account: string): string {
+  return hash('sha256', foldedEmail(account), 'hex').slice(0, 32)
 }
 
 const ONE = { everyMs: 6_000, burst: 10 }

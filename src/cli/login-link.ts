@@ -17,20 +17,25 @@ interface Options {
 }
 
 /** Creates and prints a link that signs the operator in to the dashboard. `removePassword` also removes the operator's
- *  password and ends every session. Throws CommandFailure if the dashboard is off. */
+ *  password and ends the operator's sessions. Throws CommandFailure if the dashboard is off. */
 export async function loginLink(options: Options): Promise<void> {
   await withCliContext(options.config, async ({ config, store, operator }) => {
     if (!config.http.dashboard) throw new CommandFailure('The dashboard is off. Set http.dashboard = true to sign in.')
     const served = asServed(config)
     const about = { organizationId: null, body: options.removePassword ? { password: null } : {} }
     const link = await operator.manage('login_links_create', about, async () => {
-      if (options.removePassword) await store.sessions.setPassword(null, null, systemClock.now())
+      if (options.removePassword) await removePassword(store)
       return makeLoginLink(store, served.http.publicUrl)
     })
     if (options.json) return printJson({ url: link.url, expires_at: iso(link.expiresAt) })
     print(link.url)
     printError(`\nThe link works once and expires after ${LINK_MINUTES} minutes.${hintOf(served)}`)
   })
+}
+
+async function removePassword({ users }: Pick<Store, 'users'>): Promise<void> {
+  const user = await users.operator()
+  if (user !== null) await users.setPassword(user.id, null, null)
 }
 
 /** A sign-in link; `expiresAt` is ms UTC. */

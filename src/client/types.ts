@@ -265,6 +265,8 @@ export interface ApiKey {
   rotated_to: string | null
   /** CIDR networks the key may be used from; requests from other addresses get 401. null = any address. */
   allowed_networks: Array<string> | null
+  /** ID of the user who created or rotated the key in the dashboard; null otherwise. */
+  created_by: string | null
 }
 
 export interface Attempt {
@@ -296,7 +298,7 @@ export interface AuditEntry {
   id: string
   created_at: string
   actor: {
-    type: 'api_key' | 'operator' | 'server'
+    type: 'api_key' | 'user' | 'operator' | 'server'
     /** ID of the API key, or `operator` for the server’s operator. */
     id: string
     /** Name of the key at that time, or the operator’s local user name. */
@@ -424,6 +426,8 @@ export interface CreatedApiKey {
   rotated_to: string | null
   /** CIDR networks the key may be used from; requests from other addresses get 401. null = any address. */
   allowed_networks: Array<string> | null
+  /** ID of the user who created or rotated the key in the dashboard; null otherwise. */
+  created_by: string | null
   /** The key value. Shown only once. */
   key: string
 }
@@ -1128,6 +1132,8 @@ export interface RotatedApiKey {
   rotated_to: string | null
   /** CIDR networks the key may be used from; requests from other addresses get 401. null = any address. */
   allowed_networks: Array<string> | null
+  /** ID of the user who created or rotated the key in the dashboard; null otherwise. */
+  created_by: string | null
   /** The key value. Shown only once. */
   key: string
   /** The old key and its expiry time. */
@@ -1662,7 +1668,7 @@ export interface AuditLogListQuery {
   created_before?: string
   /** An operation, for example `api_keys_create`. */
   action?: string
-  /** The ID of an API key, or `operator`. */
+  /** The ID of an API key or a user, or `operator`. */
   actor_id?: string
   resource_id?: string
 }

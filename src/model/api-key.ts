@@ -17,6 +17,8 @@ export interface ApiKey {
   rotatedTo: string | null
   /** CIDRs (net/ip.ts canonicalNetwork) from which the key is accepted; null = from anywhere. Never empty. */
   allowedNetworks: string[] | null
+  /** The user that created or rotated it in the dashboard; null for another key and the command line. */
+  createdBy: string | null
 }
 
 /** Limit of networks per key: enough for offices and clouds, few enough to compare at each request. */

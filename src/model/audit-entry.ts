@@ -22,10 +22,11 @@ export interface AuditEntry {
   requestId: string
 }
 
-/** `operator`: at the command line or by a signal; `name` is the local user. `server`: the server acted by itself. */
+/** `operator`: at the command line or by a signal; `name` is the local user. `user`: in a dashboard session; `name` is
+ *  the email address. `server`: the server acted by itself. */
 export interface AuditActor {
-  type: 'api_key' | 'operator' | 'server'
-  /** Key ID; `operator` for the operator, `server` for the server. */
+  type: 'api_key' | 'user' | 'operator' | 'server'
+  /** Key ID; user ID; `operator` for the operator, `server` for the server. */
   id: string
   name: string
 }

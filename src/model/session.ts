@@ -1,6 +1,7 @@
-/** A dashboard session of the operator. Its token grants all of the operator's rights. */
+/** A dashboard session. Its token grants the rights that its user has at that moment. */
 export interface Session {
   id: string
+  userId: string
   createdAt: number
   lastSeenAt: number
   /** Expiry, ms UTC: a limit without use, and a limit in any case. */

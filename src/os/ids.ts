@@ -19,6 +19,8 @@ export type IdPrefix =
   | 'alr'
   | 'aud'
   | 'ses'
+  | 'usr'
+  | 'inv'
   | 'req'
 
 /** Mints identifiers; created once per process from its Clock and Random. */

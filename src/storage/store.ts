@@ -28,6 +28,7 @@ import type { Suppressions } from './roles/suppressions.ts'
 import type { Templates } from './roles/templates.ts'
 import type { TlsSessions } from './roles/tls-sessions.ts'
 import type { UsageCounts } from './roles/usage-counts.ts'
+import type { Users } from './roles/users.ts'
 import type { WebhookDeliveries } from './roles/webhook-deliveries.ts'
 import type { Webhooks } from './roles/webhooks.ts'
 import type { Workers } from './roles/workers.ts'
@@ -65,6 +66,7 @@ export type * from './roles/suppressions.ts'
 export type * from './roles/templates.ts'
 export type * from './roles/tls-sessions.ts'
 export type * from './roles/usage-counts.ts'
+export type * from './roles/users.ts'
 export type * from './roles/webhook-deliveries.ts'
 export type * from './roles/webhooks.ts'
 export type * from './roles/workers.ts'
@@ -88,6 +90,7 @@ export interface Store {
   domains: Domains
   blockedLinks: BlockedLinks
   apiKeys: ApiKeys
+  users: Users
   sessions: Sessions
   messages: Messages
   contents: Contents

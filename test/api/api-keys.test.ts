@@ -37,6 +37,7 @@ describe('creating a key', () => {
       revoked_at: null,
       rotated_to: null,
       allowed_networks: null,
+      created_by: null,
     }
     expect(answer.body).toEqual({ ...record, key })
     expect(id).toMatch(/^key_[0-9a-z]{26}$/)

@@ -3,6 +3,7 @@ import { makeConfig } from '../../src/config/load.ts'
 import { createHealthWatch } from '../../src/health/watch.ts'
 import type { Permission } from '../../src/model/api-key.ts'
 import type { Mode } from '../../src/model/message.ts'
+import { FIRST_USER } from '../../src/model/user.ts'
 import { silentLog } from '../../src/os/log.ts'
 import { createCompatApi } from '../../src/server/external-api.ts'
 import type { Store } from '../../src/storage/store.ts'
@@ -104,7 +105,7 @@ export async function startContractServer() {
     },
     /** Resolves with the operator's successful actions in the audit log. */
     auditedActions: async () => {
-      const anyone = { organizationId: null, actorId: 'operator', action: null, resourceId: null }
+      const anyone = { organizationId: null, actorId: FIRST_USER, action: null, resourceId: null }
       const range = { createdAfter: null, createdBefore: null }
       const { records } = await store.auditLog.list({ ...anyone, ...range }, { limit: 100, after: null })
       return new Set(records.filter(({ outcome }) => outcome === 'done').map(({ action }) => action))

@@ -244,8 +244,8 @@ for (const scheme of ['http', 'https'] as const) {
 
 // threat: session-fixation
 describe('the cookie', () => {
-  const clear = /^postrider_session=\w{40}; Path=\/; HttpOnly; SameSite=Strict; Max-Age=2592000$/
-  const secure = /^__Host-postrider_session=\w{40}; Path=\/; HttpOnly; SameSite=Strict; Max-Age=2592000; Secure$/
+  const clear = /^postrider_session=\w{43}; Path=\/; HttpOnly; SameSite=Strict; Max-Age=2592000$/
+  const secure = /^__Host-postrider_session=\w{43}; Path=\/; HttpOnly; SameSite=Strict; Max-Age=2592000; Secure$/
   const setBy = async (scheme: 'http' | 'https', ...headers: [string, string][]) =>
     (await signIn(scheme, headers)).headers.get('set-cookie')
 

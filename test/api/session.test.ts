@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { hashToken } from '../../src/api/sessions.ts'
+import { FIRST_USER } from '../../src/model/user.ts'
 import { createTestApi, type TestApi } from '../support/api.ts'
 
 /** Sessions of the operator's browser: sign-in, the scope of the cookie, and requests from other sites. */
@@ -35,7 +36,7 @@ describe('a sign-in link', () => {
     const answer = await post({ token: LINK }, { 'user-agent': 'Browser/1' })
     expect(answer.status).toBe(201)
     expect(answer.headers.get('set-cookie')).toMatch(
-      /^postrider_session=[0-9A-Za-z]{40}; Path=\/; HttpOnly; SameSite=Strict; Max-Age=2592000$/,
+      /^postrider_session=[0-9A-Za-z]{43}; Path=\/; HttpOnly; SameSite=Strict; Max-Age=2592000$/,
     )
     expect(answer.headers.get('cache-control')).toBe('private, no-store')
     expect(answer.body).toMatchObject({ has_password: false, session: { ends_at: '2026-11-28T12:00:00.000Z' } })
@@ -93,7 +94,7 @@ describe('a sign-in link', () => {
     const range = { createdAfter: null, createdBefore: null }
     const { records } = await made.store.auditLog.list({ ...all, ...range }, { limit: 9, after: null })
     expect(records).toMatchObject([
-      { action: 'sessions_create', actor: { type: 'operator' }, ipAddress: '192.0.2.9', outcome: 'done' },
+      { action: 'sessions_create', actor: { type: 'user', id: FIRST_USER }, ipAddress: '192.0.2.9', outcome: 'done' },
     ])
   })
 })
@@ -110,7 +111,7 @@ test('behind https the cookie is valid for https and this very host only', async
   await addLink()
   const answer = await post({ token: LINK })
   expect(answer.headers.get('set-cookie')).toMatch(
-    /^__Host-postrider_session=[0-9A-Za-z]{40}; Path=\/; HttpOnly; SameSite=Strict; Max-Age=2592000; Secure$/,
+    /^__Host-postrider_session=[0-9A-Za-z]{43}; Path=\/; HttpOnly; SameSite=Strict; Max-Age=2592000; Secure$/,
   )
   // The cookie without its prefix is ignored, because another host of the domain could set it.
   const cookie = cookieOf(answer)
@@ -140,7 +141,7 @@ describe('a session', () => {
     expect((await made.ask('POST', '/v1/api-keys', { key: null, headers, body: key })).status).toBe(201)
     const { body } = await made.ask('GET', '/v1/audit-log?action=api_keys_create', { key: made.own.keys.admin })
     expect(body.data[0]).toMatchObject({
-      actor: { type: 'operator', id: 'operator', name: 'dashboard' },
+      actor: { type: 'user', id: FIRST_USER, name: 'Operator' },
       ip_address: '192.0.2.7',
     })
   })
@@ -254,7 +255,7 @@ describe('a password', () => {
     expect((await made.ask('GET', '/session', as({ cookie: other }))).status).toBe(401)
     expect((await post({ password: PASSWORD })).status).toBe(201)
     expect((await post({ password: `${PASSWORD}!` })).status).toBe(401)
-    expect(await made.store.sessions.passwordHash()).toStartWith('$argon2id$')
+    expect(await made.store.users.passwordHash(FIRST_USER)).toStartWith('$argon2id$')
   })
 
   test('is changed only with the current one', async () => {

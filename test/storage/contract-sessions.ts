@@ -1,11 +1,13 @@
 import { expect } from 'bun:test'
 import type { Session } from '../../src/model/session.ts'
+import { FIRST_USER } from '../../src/model/user.ts'
 import type { Holds } from './contract.ts'
 import { idsByPage, START } from './records.ts'
 
 /** Ids sort by time. */
 const session = (number: number, change: Partial<Session> = {}): Session => ({
   id: `ses_${number}`,
+  userId: FIRST_USER,
   createdAt: START,
   lastSeenAt: START,
   endsAt: START + 1_000,
@@ -59,18 +61,14 @@ export function sessionPromises(holds: Holds): void {
     expect(await sessions.findByToken(token)).toBeNull()
   })
 
-  holds('a new password ends every session but one; removing it ends all', async ({ sessions }, records) => {
-    const tokens = [records.hash(), records.hash()]
-    for (const [at, token] of tokens.entries()) await sessions.open(session(at), token)
-    expect(await sessions.passwordHash()).toBeNull()
-    await sessions.setPassword('first', 'ses_1', START)
-    const found = await Promise.all(tokens.map((token) => sessions.findByToken(token)))
-    expect(found.map((each) => each?.id ?? null)).toEqual([null, 'ses_1'])
-    await sessions.setPassword('second', 'ses_1', START)
-    expect(await sessions.passwordHash()).toBe('second')
-    await sessions.setPassword(null, null, START)
-    expect(await sessions.passwordHash()).toBeNull()
-    expect(await sessions.findByToken(tokens[1]!)).toBeNull()
+  holds('sessions of one user are listed, and end together except one', async ({ sessions }, records) => {
+    for (const number of [1, 2]) await sessions.open(session(number), records.hash())
+    await sessions.open(session(3, { userId: 'usr_a' }), records.hash())
+    expect(await idsByPage((page) => sessions.list(START, page, FIRST_USER))).toEqual(['ses_2', 'ses_1'])
+    await sessions.endOf(FIRST_USER, 'ses_1')
+    expect(await idsByPage((page) => sessions.list(START, page))).toEqual(['ses_3', 'ses_1'])
+    await sessions.endOf('usr_a', null)
+    expect(await idsByPage((page) => sessions.list(START, page))).toEqual(['ses_1'])
   })
 
   holds('ended sessions are removed, a few at a time', async ({ sessions }, records) => {

@@ -25,6 +25,7 @@ import { sessionPromises } from './contract-sessions.ts'
 import { statsPromises } from './contract-stats.ts'
 import { suppressionPromises } from './contract-suppressions.ts'
 import { templatePromises } from './contract-templates.ts'
+import { userPromises } from './contract-users.ts'
 import { webhookDeliveryPromises } from './contract-webhook-deliveries.ts'
 import { webhookPromises } from './contract-webhooks.ts'
 import { writingPromises } from './contract-writing.ts'
@@ -68,6 +69,7 @@ const SECTIONS = {
   writing: writingPromises,
   'domains and organizations': domainPromises,
   'api keys': apiKeyPromises,
+  users: userPromises,
   sessions: sessionPromises,
   'audit log': auditLogPromises,
   'blocked links': blockedLinkPromises,

@@ -20,6 +20,7 @@ const TABLES = [
   'webhook_deliveries',
   'inbound_messages',
   'suppressions',
+  'users',
   'sessions',
   'blocked_links',
 ] as const
@@ -104,7 +105,7 @@ export async function everythingIn(store: Store, ids: Known): Promise<Record<str
     ),
     suppressions: await each(ids.suppressions, (id) => store.suppressions.get(id)),
     sessions: await each(ids.sessions, (id) => store.sessions.get(id)),
-    password: await store.sessions.passwordHash(),
+    users: await each(ids.users, async (id) => [await store.users.get(id), await store.users.passwordHash(id)]),
     blockedLinks: await each(ids.blocked_links, (id) => store.blockedLinks.get(id)),
     audit: await recordsOf(store.auditLog.list({ ...NO_TIME, ...NO_FILTER }, ALL)),
     usage: await ofOrganizations(async (organizationId) => [

@@ -126,6 +126,7 @@ function ownerRecords({ mint, next }: Source): Pick<Records, 'organization' | 'd
       revokedAt: null,
       rotatedTo: null,
       allowedNetworks: null,
+      createdBy: null,
       ...change,
     }),
   }

@@ -12,6 +12,8 @@ const MAY_SCAN = [
   /message_search_state|heartbeat/, // one row
   /from quality_alerts where state = 'firing'/, // it returns all active alerts
   /from blocked_links( order by id limit \?)?$/, // at most a thousand, and it returns all of them
+  /from users (u )?where (u\.)?operator = 1/, // the partial index of operators, who are few
+  /from users u order by u\.id limit 2$/, // two rows
   /^with recursive/, // reads what it has just created, one row for each key
   /^insert into webhook_deliveries .* where not exists/, // the constant row it inserts
   /message_search (match|where rowid)/, // the full text index; SQLite calls it a scan

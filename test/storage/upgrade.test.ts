@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { KEPT_STORES, keepStore } from '../../scripts/keep-store.ts'
+import { FIRST_USER } from '../../src/model/user.ts'
 import { connect } from '../../src/storage/sqlite/driver.ts'
 import { MIGRATIONS, type Migration, migrate } from '../../src/storage/sqlite/migrate.ts'
 import { openStore } from '../../src/storage/sqlite/open.ts'
@@ -85,6 +86,25 @@ test(
     while (await store.usage.countSome()) steps++
     expect(steps).toBeGreaterThan(1)
     expect((await store.usage.of('org_a', 2)).storedBytes).toBe(2500 * (1000 + 2048))
+    await store.close()
+  },
+  LIMIT_MS,
+)
+
+test(
+  'an upgrade makes the operator the first user, who keeps password and sessions',
+  async () => {
+    const dataDir = join(folder, 'with-operator')
+    mkdirSync(dataDir)
+    const db = connect(join(dataDir, 'postrider.db'), { busyTimeoutMs: 0 })
+    migrate(db, 1, MIGRATIONS.slice(0, 7))
+    db.exec(`insert into operator_password values (1, 'hash', 1);
+      insert into sessions values ('ses_1', x'01', 1, 1, 99, null, 'b');`)
+    db.close()
+    const store = await openStore({ dataDir, now: 2 })
+    expect(await store.users.only()).toMatchObject({ id: FIRST_USER, name: 'Operator', isOperator: true, email: null })
+    expect(await store.users.passwordHash(FIRST_USER)).toBe('hash')
+    expect(await store.sessions.findByToken(Uint8Array.of(1))).toMatchObject({ id: 'ses_1', userId: FIRST_USER })
     await store.close()
   },
   LIMIT_MS,

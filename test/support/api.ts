@@ -6,6 +6,7 @@ import type { ApiKey, Permission } from '../../src/model/api-key.ts'
 import type { DkimKeyRecord, Domain } from '../../src/model/domain.ts'
 import { type Organization, type Plan, UNLIMITED_PLAN } from '../../src/model/organization.ts'
 import { sessionEnd } from '../../src/model/session.ts'
+import { FIRST_USER } from '../../src/model/user.ts'
 import type { MintId } from '../../src/os/ids.ts'
 import { type Random, systemRandom } from '../../src/os/random.ts'
 import type { Store } from '../../src/storage/store.ts'
@@ -138,7 +139,13 @@ export async function createTestApi(options: TestApiOptions = {}): Promise<TestA
 /** A session of the operator in a store → its cookie as a header. */
 export async function signIn(store: Store, now: number, random: Random, mintId: MintId): Promise<{ cookie: string }> {
   const token = mintToken(random)
-  const session = { id: mintId('ses'), createdAt: now, lastSeenAt: now, endsAt: sessionEnd(now, now) }
+  const session = {
+    id: mintId('ses'),
+    userId: FIRST_USER,
+    createdAt: now,
+    lastSeenAt: now,
+    endsAt: sessionEnd(now, now),
+  }
   await store.sessions.open({ ...session, ipAddress: null, userAgent: 'a test' }, hashToken(token))
   return { cookie: `${SESSION_COOKIE}=${token}` }
 }

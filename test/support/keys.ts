@@ -22,6 +22,7 @@ export async function addKey(
     revokedAt: null,
     rotatedTo: null,
     allowedNetworks: null,
+    createdBy: null,
     ...key,
   }
   await store.apiKeys.create(record, hashKeyValue(value))

@@ -32,6 +32,9 @@ const fields = {
     .array(z.string())
     .nullable()
     .describe('CIDR networks the key may be used from; requests from other addresses get 401. null = any address.'),
+  created_by: id('usr')
+    .nullable()
+    .describe('ID of the user who created or rotated the key in the dashboard; null otherwise.'),
 }
 const key = z
   .string()
@@ -61,6 +64,7 @@ const example = {
   revoked_at: null,
   rotated_to: null,
   allowed_networks: ['203.0.113.0/24'],
+  created_by: null,
 }
 const withValue = { ...example, key: 'svc_live_4bT0rXaExampleExampleExampleExample' }
 

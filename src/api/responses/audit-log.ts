@@ -9,7 +9,7 @@ const entry = z
     id: id('aud'),
     created_at: time,
     actor: z.strictObject({
-      type: z.enum(['api_key', 'operator', 'server']),
+      type: z.enum(['api_key', 'user', 'operator', 'server']),
       id: z.string().describe('ID of the API key, or `operator` for the server’s operator.'),
       name: z.string().describe('Name of the key at that time, or the operator’s local user name.'),
     }),

@@ -7,6 +7,7 @@ import { deletedShape, EXAMPLE_LATER, EXAMPLE_TIME, exampleId, id, pageShape, ti
 const session = z
   .strictObject({
     id: id('ses'),
+    user_id: id('usr'),
     created_at: time,
     last_seen_at: time.describe('Accurate to one minute.'),
     ends_at: time.describe('Sessions expire after seven days without use, and after 30 days at the latest.'),
@@ -16,6 +17,7 @@ const session = z
   .meta({ id: 'Session' })
 const example = {
   id: exampleId('ses'),
+  user_id: exampleId('usr'),
   created_at: EXAMPLE_TIME,
   last_seen_at: EXAMPLE_LATER,
   ends_at: '2026-11-28T12:05:00.000Z',

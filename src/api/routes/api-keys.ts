@@ -12,7 +12,7 @@ import { hashKeyValue, keyPrefix, mintKeyValue } from '../authentication.ts'
 import { requireOwned } from '../errors.ts'
 import { grantFaults, type Rights } from '../grants.ts'
 import { type Call, type Operation, operation } from '../operation.ts'
-import { isOperator } from '../operator.ts'
+import { isOperator, isPerson } from '../operator.ts'
 import { pageResponse, recordsRequest } from '../page.ts'
 import { NETWORK } from '../patterns.ts'
 import { deleted } from '../rendered-response.ts'
@@ -91,7 +91,7 @@ export function apiKeyOperations(deps: {
       body: createBody,
       idempotent: true,
       secretResponse: true,
-      async handle({ key: asking, organizationId, now, body, remember }) {
+      async handle({ key: asking, user, organizationId, now, body, remember }) {
         if (body.expires_at != null && body.expires_at <= now) {
           throw invalid([{ field: 'expires_at', message: 'expires_at must be in the future' }])
         }
@@ -119,6 +119,7 @@ export function apiKeyOperations(deps: {
           lastUsedAt: null,
           revokedAt: null,
           rotatedTo: null,
+          createdBy: user?.id ?? null,
         }
         const answer = { status: 201, body: { ...toWire(key, domain.name), key: value } }
         withinLimit(await store.apiKeys.create(key, hashKeyValue(value), remember(answer)), now)
@@ -202,7 +203,7 @@ export function apiKeyOperations(deps: {
       idempotent: true,
       secretResponse: true,
       load: loadGrantable, // the response contains the value of a key with these rights
-      async handle({ resource: old, now, body, remember }) {
+      async handle({ resource: old, user, now, body, remember }) {
         const graceEndsAt = now + body.grace_period_minutes * 60_000
         const oldExpiresAt = Math.min(old.expiresAt ?? graceEndsAt, graceEndsAt)
         const value = mintKeyValue(old.mode, random)
@@ -214,6 +215,7 @@ export function apiKeyOperations(deps: {
           lastUsedAt: null,
           revokedAt: null,
           rotatedTo: null,
+          createdBy: user?.id ?? null,
         }
         const previous = { id: old.id, expires_at: iso(oldExpiresAt) }
         const answer = { status: 201, body: { ...toWire(fresh, await domainNameOf(old)), key: value, previous } }
@@ -230,12 +232,17 @@ export function apiKeyOperations(deps: {
 /** Throws `forbidden` unless the calling key may grant these rights. The refusal has a `field` only if `where` is
  *  `body`. */
 function requireGrant(asking: ApiKey, rights: Rights, where: 'body' | 'path' = 'path'): void {
-  const faults = isOperator(asking) ? [] : grantFaults(asking, rights)
+  const faults = isOperator(asking) ? [] : grantFaults(isPerson(asking) ? anywhere(asking, rights) : asking, rights)
   const first = faults[0]
   if (first === undefined) return
   const details = { held: asking.permissions, not_grantable: faults.map(({ field }) => field) }
   const message = faults.map((fault) => fault.message).join('; ')
   throw new Refusal('forbidden', message, { ...(where === 'body' && { field: first.field }), details })
+}
+
+/** Roles limit permissions, but neither domains nor modes. */
+function anywhere(person: ApiKey, { domainId, mode }: Rights): Rights {
+  return { ...person, domainId, mode }
 }
 
 function toWire(key: ApiKey, domain: string | null) {
@@ -254,5 +261,6 @@ function toWire(key: ApiKey, domain: string | null) {
     revoked_at: time(key.revokedAt),
     rotated_to: key.rotatedTo,
     allowed_networks: key.allowedNetworks,
+    created_by: key.createdBy,
   }
 }

@@ -12,7 +12,7 @@ const listQuery = z.strictObject({
   ...pageFields,
   ...timeFields,
   action: name.optional().describe('An operation, for example `api_keys_create`.'),
-  actor_id: name.optional().describe('The ID of an API key, or `operator`.'),
+  actor_id: name.optional().describe('The ID of an API key or a user, or `operator`.'),
   resource_id: name.optional(),
 })
 

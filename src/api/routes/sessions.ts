@@ -7,7 +7,7 @@ import { pageResponse, recordsRequest } from '../page.ts'
 import { deleted } from '../rendered-response.ts'
 import { recordsQuery } from '../schema.ts'
 
-/** The operations of `/v1/sessions`: list and end the operator's dashboard sessions. The pages at `/session` sign in
+/** The operations of `/v1/sessions`: list and end dashboard sessions of all users. The pages at `/session` sign in
  *  and out (session-endpoints.ts). */
 export function sessionOperations({ store }: { store: Pick<Store, 'sessions'> }): Operation[] {
   return [
@@ -40,9 +40,10 @@ export function sessionOperations({ store }: { store: Pick<Store, 'sessions'> })
   ]
 }
 
-function sessionRecord({ id, createdAt, lastSeenAt, endsAt, ipAddress, userAgent }: Session) {
+export function sessionRecord({ id, userId, createdAt, lastSeenAt, endsAt, ipAddress, userAgent }: Session) {
   return {
     id,
+    user_id: userId,
     created_at: iso(createdAt),
     last_seen_at: iso(lastSeenAt),
     ends_at: iso(endsAt),

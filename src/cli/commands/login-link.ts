@@ -5,6 +5,6 @@ import { withRecords } from '../options.ts'
 export function addLoginLink(program: Command): void {
   withRecords(program.command('login-link'))
     .description('print a dashboard sign-in link; it works once and expires after 30 minutes')
-    .option('--remove-password', "remove the operator's password and end all sessions")
+    .option('--remove-password', "remove the operator's password and end the operator's sessions")
     .action(async (options) => (await import('../login-link.ts')).loginLink(options))
 }

@@ -54,6 +54,7 @@ async function copyInto(
   try {
     migrate(db, how.now)
     db.pragma('synchronous = off')
+    db.exec('delete from users') // the first one, which a new schema contains
     db.exec('create temp table raws (owner text primary key, number integer not null) without rowid')
     db.prepare('update instance set id = ?').run(how.instanceId)
     const copied: BackCount[] = []

@@ -12,10 +12,10 @@ import type { SettingsStatements, Writer } from './writer.ts'
 
 const COLUMNS = `id, organization_id as "organizationId", domain_id as "domainId", name, mode, permissions, prefix,
   created_at::float8 as "createdAt", last_used_at::float8 as "lastUsedAt", expires_at::float8 as "expiresAt",
-  revoked_at::float8 as "revokedAt", rotated_to as "rotatedTo", allowed_networks as "allowedNetworks"`
+  revoked_at::float8 as "revokedAt", rotated_to as "rotatedTo", allowed_networks as "allowedNetworks", created_by as "createdBy"`
 const CREATE = `insert into api_keys (id, organization_id, domain_id, name, mode, permissions, prefix, secret_hash,
-    created_at, last_used_at, expires_at, revoked_at, rotated_to, allowed_networks)
-  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`
+    created_at, last_used_at, expires_at, revoked_at, rotated_to, allowed_networks, created_by)
+  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`
 const ALL = `select ${COLUMNS}, encode(secret_hash, 'hex') as "secretHash" from api_keys`
 const GET = `select ${COLUMNS} from api_keys where id = $1`
 const LIST = `select ${COLUMNS} from api_keys
@@ -77,7 +77,15 @@ export function postgresApiKeys(
   const insert = async ({ run, changed }: SettingsStatements, key: ApiKey, secretHash: Uint8Array) => {
     const { id, organizationId, domainId, name, mode, permissions, prefix, createdAt, lastUsedAt } = key
     const first = [id, organizationId, domainId, name, mode, JSON.stringify(permissions), prefix, secretHash, createdAt]
-    await run(CREATE, [...first, lastUsedAt, key.expiresAt, key.revokedAt, key.rotatedTo, networksColumn(key)])
+    await run(CREATE, [
+      ...first,
+      lastUsedAt,
+      key.expiresAt,
+      key.revokedAt,
+      key.rotatedTo,
+      networksColumn(key),
+      key.createdBy,
+    ])
     changed('apiKey', id)
   }
   const get = async (queries: Queries, id: string) => {

@@ -70,7 +70,8 @@ export function postgresHeld(
   return {
     noteRestored: ({ restoredAt, madeAt }) =>
       writer.write(async ({ run }) => {
-        for (const table of ['login_links', 'sessions', 'tls_sessions']) await run(`delete from ${table}`)
+        for (const table of ['login_links', 'sessions', 'invitations', 'password_resets', 'tls_sessions'])
+          await run(`delete from ${table}`)
         await run(NOTE_RESTORED, [restoredAt, madeAt])
       }),
     hold: async () => {

@@ -13,6 +13,7 @@ import instance from './migrations/0020_instance.sql' with { type: 'text' }
 import history from './migrations/0021_history.sql' with { type: 'text' }
 import schemas from './migrations/0022_schemas.sql' with { type: 'text' }
 import destinations from './migrations/0040_destinations.sql' with { type: 'text' }
+import users from './migrations/0050_users.sql' with { type: 'text' }
 
 export interface Migration {
   name: string
@@ -36,6 +37,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0021_history', sql: history },
   { name: '0022_schemas', sql: schemas },
   { name: '0040_destinations', sql: destinations },
+  { name: '0050_users', sql: users },
 ]
 
 const STEPS = `create table if not exists migrations (

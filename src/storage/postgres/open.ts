@@ -43,6 +43,7 @@ import { postgresSuppressions } from './suppressions.ts'
 import { postgresTemplates } from './templates.ts'
 import { postgresTlsSessions } from './tls-sessions.ts'
 import { postgresUsage } from './usage-counts.ts'
+import { postgresUsers } from './users.ts'
 import { postgresWebhookDeliveries } from './webhook-deliveries.ts'
 import { postgresWebhookDeliveryReading } from './webhook-delivery-list.ts'
 import { postgresWebhooks } from './webhooks.ts'
@@ -131,6 +132,7 @@ function rolesOf(
     domains: postgresDomains(reads, writer, { mirror: mirrors.domain, encryption, remember, recorder }),
     blockedLinks: postgresBlockedLinks(reads, writer, mirrors.blockedLink),
     apiKeys: postgresApiKeys(reads, writer, { remember, usage }),
+    users: postgresUsers(reads, writer),
     sessions: postgresSessions(reads, writer),
     messages: postgresMessages(reads, lane, {
       large,

@@ -5,24 +5,24 @@ import type { Reads } from './reads.ts'
 import type { Statements } from './transactions.ts'
 import type { Writer } from './writer.ts'
 
-const COLUMNS = `id, created_at::float8 as "createdAt", last_seen_at::float8 as "lastSeenAt",
+const COLUMNS = `id, user_id as "userId", created_at::float8 as "createdAt", last_seen_at::float8 as "lastSeenAt",
   ends_at::float8 as "endsAt", ip_address as "ipAddress", user_agent as "userAgent"`
 const ADD_LINK = 'insert into login_links (token_hash, created_at, expires_at) values ($1, $2, $3)'
 const USE_LINK = 'delete from login_links where token_hash = $1 and expires_at > $2'
-const OPEN = `insert into sessions (id, token_hash, created_at, last_seen_at, ends_at, ip_address, user_agent)
-  values ($1, $2, $3, $4, $5, $6, $7)`
+const OPEN = `insert into sessions (id, user_id, token_hash, created_at, last_seen_at, ends_at, ip_address, user_agent)
+  values ($1, $2, $3, $4, $5, $6, $7, $8)`
 const FIND_BY_TOKEN = `select ${COLUMNS} from sessions where token_hash = $1`
 const GET = `select ${COLUMNS} from sessions where id = $1`
 const LIST = `select ${COLUMNS} from sessions
   where ends_at > $1 and id < $2 and created_at >= $3 and created_at < $4 order by id desc limit $5`
+const LIST_OF_USER = `select ${COLUMNS} from sessions
+  where ends_at > $1 and id < $2 and created_at >= $3 and created_at < $4 and user_id = $6 order by id desc limit $5`
 const RECORD_SEEN = `update sessions set last_seen_at = greatest($2::bigint, last_seen_at),
   ends_at = greatest($3::bigint, ends_at) where id = $1 and ends_at > $2::bigint`
 const END = 'delete from sessions where id = $1'
-const END_OTHERS = 'delete from sessions where id is distinct from $1::text'
-const PASSWORD = 'select hash from operator_password'
-const SET_PASSWORD = `insert into operator_password (one, hash, set_at) values (1, $1, $2)
-  on conflict (one) do update set hash = excluded.hash, set_at = excluded.set_at`
-const REMOVE_PASSWORD = 'delete from operator_password'
+const USER_SEEN = `update users set last_seen_at = greatest($2::bigint, last_seen_at)
+  where id = (select user_id from sessions where id = $1 and ends_at > $2::bigint)`
+const END_OF_USER = 'delete from sessions where user_id = $1 and id is distinct from $2::text'
 const PRUNE_LINKS = `delete from login_links where token_hash = any(array(
   select token_hash from login_links where expires_at < $1 order by expires_at limit $2))`
 const PRUNE_SESSIONS = `delete from sessions where id = any(array(
@@ -31,8 +31,8 @@ const PRUNE_SESSIONS = `delete from sessions where id = any(array(
 /** Without a cache: a session that ended on one node has ended on all of them. */
 export function postgresSessions(reads: Reads, writer: Writer): Sessions {
   const insert = async ({ run }: Statements, session: Session, tokenHash: Uint8Array) => {
-    const { id, createdAt, lastSeenAt, endsAt, ipAddress, userAgent } = session
-    await run(OPEN, [id, tokenHash, createdAt, lastSeenAt, endsAt, ipAddress, userAgent])
+    const { id, userId, createdAt, lastSeenAt, endsAt, ipAddress, userAgent } = session
+    await run(OPEN, [id, userId, tokenHash, createdAt, lastSeenAt, endsAt, ipAddress, userAgent])
   }
   const first = async (text: string, value: unknown) => (await reads.query<Session>(text, [value]))[0] ?? null
 
@@ -50,22 +50,28 @@ export function postgresSessions(reads: Reads, writer: Writer): Sessions {
     open: (session, tokenHash) => writer.write((statements) => insert(statements, session, tokenHash)),
     findByToken: (tokenHash) => first(FIND_BY_TOKEN, tokenHash),
     get: (id) => first(GET, id),
-    list: async (now, page) =>
-      toPage(await reads.query<Session>(LIST, [now, ...rangeOf(page)]), page, (session) => session),
+    list: async (now, page, userId) => {
+      const range = [now, ...rangeOf(page)]
+      const rows =
+        userId === undefined
+          ? await reads.query<Session>(LIST, range)
+          : await reads.query<Session>(LIST_OF_USER, [...range, userId])
+      return toPage(rows, page, (session) => session)
+    },
     recordSeen: (seen) =>
       writer.write(async ({ run }) => {
-        for (const { id, at, endsAt } of seen) await run(RECORD_SEEN, [id, at, endsAt])
+        for (const { id, at, endsAt } of seen) {
+          await run(USER_SEEN, [id, at])
+          await run(RECORD_SEEN, [id, at, endsAt])
+        }
       }),
     end: (id) =>
       writer.write(async ({ run }) => {
         await run(END, [id])
       }),
-    passwordHash: async () => (await reads.query<{ hash: string }>(PASSWORD))[0]?.hash ?? null,
-    setPassword: (hash, keep, now) =>
+    endOf: (userId, keep) =>
       writer.write(async ({ run }) => {
-        if (hash === null) await run(REMOVE_PASSWORD)
-        else await run(SET_PASSWORD, [hash, now])
-        await run(END_OTHERS, [keep])
+        await run(END_OF_USER, [userId, keep])
       }),
     prune: (before, limit) =>
       writer.write(

@@ -56,6 +56,7 @@ import { sqliteTemplates } from './templates.ts'
 import { sqliteTlsSessions } from './tls-sessions.ts'
 import { createUsage } from './usage.ts'
 import { sqliteUsage } from './usage-counts.ts'
+import { sqliteUsers } from './users.ts'
 import { sqliteWebhookDeliveries } from './webhook-deliveries.ts'
 import { sqliteWebhooks, webhookCache } from './webhooks.ts'
 import { sqliteWorkers } from './workers.ts'
@@ -171,6 +172,7 @@ export function storeOn(
     domains: sqliteDomains(db, writer, domains, keys, remember, encryption, auditRecorder),
     blockedLinks: sqliteBlockedLinks(db, writer, blocked),
     apiKeys: sqliteApiKeys(db, writer, keys, remember, usage),
+    users: sqliteUsers(db, writer),
     sessions: sqliteSessions(db, writer),
     messages: sqliteMessages(db, writer, {
       taking,

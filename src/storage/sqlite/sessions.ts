@@ -4,24 +4,24 @@ import type { Sessions } from '../store.ts'
 import type { Connection } from './driver.ts'
 import type { Writer } from './writer.ts'
 
-const COLUMNS = `id, created_at as createdAt, last_seen_at as lastSeenAt, ends_at as endsAt, ip_address as ipAddress,
+const COLUMNS = `id, user_id as userId, created_at as createdAt, last_seen_at as lastSeenAt, ends_at as endsAt, ip_address as ipAddress,
   user_agent as userAgent`
 const ADD_LINK = 'insert into login_links (token_hash, created_at, expires_at) values (?, ?, ?)'
 const USE_LINK = 'delete from login_links where token_hash = ? and expires_at > ?'
-const OPEN = `insert into sessions (id, token_hash, created_at, last_seen_at, ends_at, ip_address, user_agent)
-  values (?, ?, ?, ?, ?, ?, ?)`
+const OPEN = `insert into sessions (id, user_id, token_hash, created_at, last_seen_at, ends_at, ip_address, user_agent)
+  values (?, ?, ?, ?, ?, ?, ?, ?)`
 const FIND_BY_TOKEN = `select ${COLUMNS} from sessions where token_hash = ?`
 const GET = `select ${COLUMNS} from sessions where id = ?`
 const LIST = `select ${COLUMNS} from sessions
   where ends_at > ? and id < ? and created_at >= ? and created_at < ? order by id desc limit ?`
+const LIST_OF_USER = `select ${COLUMNS} from sessions
+  where user_id = ? and ends_at > ? and id < ? and created_at >= ? and created_at < ? order by id desc limit ?`
 const RECORD_SEEN = `update sessions set last_seen_at = max(?, last_seen_at), ends_at = max(?, ends_at)
   where id = ? and ends_at > ?`
 const END = 'delete from sessions where id = ?'
-const END_OTHERS = 'delete from sessions where ends_at >= 0 and id is not ?'
-const PASSWORD = 'select hash from operator_password where number = 1'
-const SET_PASSWORD = `insert into operator_password (number, hash, set_at) values (1, ?, ?)
-  on conflict (number) do update set hash = excluded.hash, set_at = excluded.set_at`
-const REMOVE_PASSWORD = 'delete from operator_password where number = 1'
+const USER_SEEN = `update users set last_seen_at = max(?, coalesce(last_seen_at, 0))
+  where id = (select user_id from sessions where id = ? and ends_at > ?)`
+const END_OF_USER = 'delete from sessions where user_id = ? and id is not ?'
 const PRUNE_LINKS = `delete from login_links where token_hash in
   (select token_hash from login_links where expires_at < ? order by expires_at limit ?)`
 const PRUNE_SESSIONS =
@@ -35,17 +35,18 @@ export function sqliteSessions(db: Connection, writer: Writer): Sessions {
   const findByToken = db.prepare<unknown[], Session>(FIND_BY_TOKEN)
   const get = db.prepare<unknown[], Session>(GET)
   const list = db.prepare<unknown[], Session>(LIST)
+  const listOfUser = db.prepare<unknown[], Session>(LIST_OF_USER)
   const recordSeen = db.prepare(RECORD_SEEN)
   const end = db.prepare(END)
-  const endOthers = db.prepare(END_OTHERS)
-  const password = db.prepare<unknown[], string>(PASSWORD).pluck()
-  const setPassword = db.prepare(SET_PASSWORD)
-  const removePassword = db.prepare(REMOVE_PASSWORD)
+  const userSeen = db.prepare(USER_SEEN)
+  const endOf = db.prepare(END_OF_USER)
   const pruneLinks = db.prepare(PRUNE_LINKS)
   const pruneSessions = db.prepare(PRUNE_SESSIONS)
 
-  const insert = ({ id, createdAt, lastSeenAt, endsAt, ipAddress, userAgent }: Session, tokenHash: Uint8Array) =>
-    open.run(id, tokenHash, createdAt, lastSeenAt, endsAt, ipAddress, userAgent)
+  const insert = (
+    { id, userId, createdAt, lastSeenAt, endsAt, ipAddress, userAgent }: Session,
+    tokenHash: Uint8Array,
+  ) => open.run(id, userId, tokenHash, createdAt, lastSeenAt, endsAt, ipAddress, userAgent)
 
   return {
     addLink: ({ tokenHash, createdAt, expiresAt }) =>
@@ -64,21 +65,25 @@ export function sqliteSessions(db: Connection, writer: Writer): Sessions {
       }),
     findByToken: async (tokenHash) => findByToken.get(tokenHash) ?? null,
     get: async (id) => get.get(id) ?? null,
-    list: async (now, page) => toPage(list.all(now, ...rangeOf(page)), page, (session) => session),
+    list: async (now, page, userId) => {
+      const range = [now, ...rangeOf(page)]
+      const rows = userId === undefined ? list.all(...range) : listOfUser.all(userId, ...range)
+      return toPage(rows, page, (session) => session)
+    },
     recordSeen: (seen) =>
       writer.write(() => {
-        for (const { id, at, endsAt } of seen) recordSeen.run(at, endsAt, id, at)
+        for (const { id, at, endsAt } of seen) {
+          userSeen.run(at, id, at)
+          recordSeen.run(at, endsAt, id, at)
+        }
       }),
     end: (id) =>
       writer.write(() => {
         end.run(id)
       }),
-    passwordHash: async () => password.get() ?? null,
-    setPassword: (hash, keep, now) =>
+    endOf: (userId, keep) =>
       writer.write(() => {
-        if (hash === null) removePassword.run()
-        else setPassword.run(hash, now)
-        endOthers.run(keep)
+        endOf.run(userId, keep)
       }),
     prune: (before, limit) =>
       writer.write(() => pruneLinks.run(before, limit).changes + pruneSessions.run(before, limit).changes),

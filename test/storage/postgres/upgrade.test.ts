@@ -3,9 +3,11 @@ import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, wr
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { SQL } from 'bun'
+import { FIRST_USER } from '../../../src/model/user.ts'
 import { parseDatabaseUrl } from '../../../src/storage/postgres/address.ts'
 import { type Connection, connect } from '../../../src/storage/postgres/connection.ts'
 import { MIGRATIONS, type Migration, migrate } from '../../../src/storage/postgres/migrate.ts'
+import { openPostgresStore } from '../../../src/storage/postgres/open.ts'
 import { LIMIT_MS, postrider, start, testFolder } from '../../cli/command.ts'
 import { describeWithPostgres, startPostgres, type TestPostgres } from '../../support/postgres.ts'
 import { until } from '../../support/server.ts'
@@ -44,6 +46,26 @@ describeWithPostgres('upgrading a PostgreSQL', () => {
     sql(`update nodes set ended_at = now() where name = 'old'`)
     expect(await migrate(one, 3, steps)).toEqual(['9002_narrow', '9001_widen'])
     expect(await migrate(one, 4, steps)).toEqual([])
+  })
+
+  test('the operator becomes the first user; older nodes still set the password, and no longer accept a changed one', async () => {
+    const url = await created()
+    const one = await connection(url)
+    const before = MIGRATIONS.findIndex(({ name }) => name === '0050_users')
+    await migrate(one, 1, MIGRATIONS.slice(0, before))
+    sql(`insert into operator_password values (1, 'hash', 1)`)
+    sql(`insert into sessions values ('ses_1', '\\x01', 1, 1, 99, null, 'b')`)
+    expect(await migrate(one, 2)).toContain('0050_users')
+    expect(sql('select id, operator, password_hash from users')).toBe(`${FIRST_USER}|t|hash`)
+    expect(sql('select user_id from sessions')).toBe(FIRST_USER)
+    sql(`insert into operator_password values (1, 'newer', 2) on conflict (one) do update set hash = excluded.hash`)
+    expect(sql('select password_hash from users')).toBe('newer')
+    sql(`insert into sessions values ('ses_2', '\\x02', 1, 1, 99, null, 'b')`)
+    const store = await openPostgresStore({ url, dataDir: '/nonexistent', now: 3 })
+    undo.push(() => store.close())
+    await store.users.setPassword(FIRST_USER, 'newest', 'ses_2')
+    expect(sql('select count(*) from operator_password')).toBe('0')
+    expect(sql('select id from sessions')).toBe('ses_2')
   })
 
   test('a step waits briefly for a table in use, and again, so that others can use it meanwhile', async () => {

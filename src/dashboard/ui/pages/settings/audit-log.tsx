@@ -38,11 +38,13 @@ const ACTORS = [
   ['operator', 'Operator'],
 ] as const
 
+const ACTOR_WORDS: Record<string, string> = { operator: 'Operator', user: 'User', server: 'Server' }
+
 const COLUMNS: Column<Json>[] = [
   { name: 'Time', show: ({ created_at }) => when(created_at) },
   {
     name: 'Actor',
-    show: ({ actor }) => (actor.type === 'operator' ? `Operator (${actor.name})` : `Key ${actor.name}`),
+    show: ({ actor }) => `${ACTOR_WORDS[actor.type] ?? 'Key'} ${actor.name}`,
   },
   { name: 'Action', show: ({ action }) => <span class="mono">{action}</span> },
   { name: 'Resource', show: ({ resource_id }) => <span class="mono break small">{resource_id}</span> },

@@ -1,0 +1,142 @@
+import { MAX_ROLES, type Role, type User } from '../../model/user.ts'
+import { rangeOf, toPage } from '../page.ts'
+import type { Users } from '../store.ts'
+import { type Connection, one } from './driver.ts'
+import type { Writer } from './writer.ts'
+
+const COLUMNS = `u.id, u.email, u.name, u.operator as isOperator, u.created_at as createdAt, u.disabled_at as disabledAt,
+  u.last_seen_at as lastSeenAt,
+  (select json_group_object(r.organization_id, r.role) from user_roles r where r.user_id = u.id) as roles`
+const CREATE = `insert into users (id, email, name, operator, password_hash, created_at, disabled_at, last_seen_at)
+  values (?, ?, ?, ?, ?, ?, ?, ?) on conflict (email) do nothing`
+const GET = `select ${COLUMNS} from users u where u.id = ?`
+const FIND_BY_EMAIL = `select ${COLUMNS} from users u where u.email = ?`
+const OPERATOR = `select ${COLUMNS} from users u where u.operator = 1 and u.disabled_at is null order by u.id limit 1`
+const FIRST_TWO = `select ${COLUMNS} from users u order by u.id limit 2`
+const RANGE = 'u.id < ? and u.created_at >= ? and u.created_at < ? order by u.id desc limit ?'
+const LIST = `select ${COLUMNS} from users u where ${RANGE}`
+const LIST_OF_ORGANIZATION = `select ${COLUMNS} from user_roles m join users u on u.id = m.user_id
+  where m.organization_id = ? and ${RANGE.replaceAll('u.id', 'm.user_id')}`
+const IS_TAKEN = 'select count(*) from users where email = ? and id <> ?'
+const UPDATE = 'update users set email = ?, name = ?, operator = ?, disabled_at = ? where id = ?'
+const OTHER_OPERATORS = 'select count(*) from users where operator = 1 and disabled_at is null and id <> ?'
+const SET_ROLE = `insert into user_roles (user_id, organization_id, role) values (?, ?, ?)
+  on conflict (user_id, organization_id) do update set role = excluded.role`
+const REMOVE_ROLE = 'delete from user_roles where user_id = ? and organization_id = ?'
+const OTHER_OWNERS = `select count(*) from user_roles r join users u on u.id = r.user_id
+  where r.organization_id = ? and r.role = 'owner' and u.disabled_at is null and u.id <> ?`
+const MEMBERS = 'select count(*) from user_roles where organization_id = ?'
+const REMOVE = [
+  'delete from password_resets where user_id = ?',
+  'delete from sessions where user_id = ?',
+  'delete from user_roles where user_id = ?',
+  'delete from users where id = ?',
+]
+const PASSWORD = 'select password_hash from users where id = ?'
+const SET_PASSWORD = 'update users set password_hash = ? where id = ?'
+const END_RESETS = 'delete from password_resets where user_id = ?'
+const END_SESSIONS = 'delete from sessions where user_id = ? and id is not ?'
+
+export function sqliteUsers(db: Connection, writer: Writer): Users {
+  const create = db.prepare(CREATE)
+  const get = db.prepare<unknown[], Row>(GET)
+  const findByEmail = db.prepare<unknown[], Row>(FIND_BY_EMAIL)
+  const operator = db.prepare<unknown[], Row>(OPERATOR)
+  const firstTwo = db.prepare<unknown[], Row>(FIRST_TWO)
+  const list = db.prepare<unknown[], Row>(LIST)
+  const listOfOrganization = db.prepare<unknown[], Row>(LIST_OF_ORGANIZATION)
+  const isTaken = db.prepare<unknown[], number>(IS_TAKEN).pluck()
+  const update = db.prepare(UPDATE)
+  const otherOperators = db.prepare<unknown[], number>(OTHER_OPERATORS).pluck()
+  const setRole = db.prepare(SET_ROLE)
+  const removeRole = db.prepare(REMOVE_ROLE)
+  const otherOwners = db.prepare<unknown[], number>(OTHER_OWNERS).pluck()
+  const members = db.prepare<unknown[], number>(MEMBERS).pluck()
+  const removes = REMOVE.map((sql) => db.prepare(sql))
+  const password = db.prepare<unknown[], string | null>(PASSWORD).pluck()
+  const setPassword = db.prepare(SET_PASSWORD)
+  const endResets = db.prepare(END_RESETS)
+  const endSessions = db.prepare(END_SESSIONS)
+
+  const read = (row: Row | undefined) => (row === undefined ? null : toUser(row))
+  const remove = (id: string) => {
+    for (const statement of removes) statement.run(id)
+  }
+  const isLastOperator = ({ id, isOperator, disabledAt }: User) =>
+    isOperator && disabledAt === null && one(otherOperators, id) === 0
+
+  return {
+    create: (user, passwordHash) =>
+      writer.write(() => {
+        const { id, email, name, isOperator, createdAt, disabledAt, lastSeenAt } = user
+        const values = [id, email, name, Number(isOperator), passwordHash, createdAt, disabledAt, lastSeenAt]
+        if (create.run(...values).changes === 0) return 'email_taken'
+        for (const [organizationId, role] of Object.entries(user.roles)) setRole.run(id, organizationId, role)
+        return 'created'
+      }),
+    get: async (id) => read(get.get(id)),
+    findByEmail: async (email) => read(findByEmail.get(email)),
+    operator: async () => read(operator.get()),
+    only: async () => {
+      const [first, second] = firstTwo.all()
+      return first === undefined || second !== undefined ? null : toUser(first)
+    },
+    list: async (organizationId, page) => {
+      const range = rangeOf(page)
+      const rows = organizationId === null ? list.all(...range) : listOfOrganization.all(organizationId, ...range)
+      return toPage(rows, page, toUser)
+    },
+    update: (id, change) =>
+      writer.write(() => {
+        const present = read(get.get(id))
+        if (present === null) return 'unknown'
+        const user = { ...present, ...change }
+        const isLess = !user.isOperator || user.disabledAt !== null
+        if (isLess && isLastOperator(present)) return 'last_operator'
+        if (user.email !== null && one(isTaken, user.email, id) > 0) return 'email_taken'
+        update.run(user.email, user.name, Number(user.isOperator), user.disabledAt, id)
+        if (user.disabledAt === null && (user.isOperator || !present.isOperator)) return 'updated'
+        endSessions.run(id, null)
+        endResets.run(id)
+        return 'updated'
+      }),
+    setRole: (id, organizationId, role, mayRemoveLastOwner) =>
+      writer.write(() => {
+        const user = read(get.get(id))
+        if (user === null) return 'unknown'
+        const held = user.roles[organizationId]
+        const isLast = held === 'owner' && role !== 'owner' && one(otherOwners, organizationId, id) === 0
+        if (isLast && !mayRemoveLastOwner) return 'last_owner'
+        if (role === null) {
+          removeRole.run(id, organizationId)
+          if (!user.isOperator && Object.keys(user.roles).every((each) => each === organizationId)) remove(id)
+          return 'updated'
+        }
+        const isFull = Object.keys(user.roles).length >= MAX_ROLES || one(members, organizationId) >= MAX_ROLES
+        if (held === undefined && isFull) return 'too_many'
+        setRole.run(id, organizationId, role)
+        return 'updated'
+      }),
+    remove: (id) =>
+      writer.write(() => {
+        const user = read(get.get(id))
+        if (user === null) return 'unknown'
+        if (isLastOperator(user)) return 'last_operator'
+        remove(id)
+        return 'removed'
+      }),
+    passwordHash: async (id) => password.get(id) ?? null,
+    setPassword: (id, hash, keep) =>
+      writer.write(() => {
+        setPassword.run(hash, id)
+        endResets.run(id)
+        endSessions.run(id, keep)
+      }),
+  }
+}
+
+type Row = Omit<User, 'isOperator' | 'roles'> & { isOperator: number; roles: string }
+
+function toUser({ isOperator, roles, ...row }: Row): User {
+  return { ...row, isOperator: isOperator === 1, roles: JSON.parse(roles) as Record<string, Role> }
+}
