@@ -1,6 +1,9 @@
 import { join } from 'node:path'
 import { brotliCompressSync, gzipSync, constants as zlib } from 'node:zlib'
+import { fontFiles } from './font.ts'
 import type { PackedFile } from './pack.ts'
+
+const FOLDER = '/dashboard/assets/'
 
 /** Compiles ui/ into the files that browsers load, each compressed with Brotli and gzip; a release uses the highest
  *  levels. It needs the source files: scripts/build.ts calls it for the executable, and a server that runs from source
@@ -12,19 +15,19 @@ export async function bundleDashboard({ isForRelease }: { isForRelease: boolean 
     splitting: true,
     minify: true,
     sourcemap: 'none',
-    publicPath: '/dashboard/assets/',
+    publicPath: FOLDER,
+    external: [`${FOLDER}*`],
     naming: { entry: '[name].[ext]', chunk: '[name]-[hash].[ext]', asset: '[name]-[hash].[ext]' },
     define: { 'process.env.NODE_ENV': '"production"' },
   })
-  const quality = isForRelease ? zlib.BROTLI_MAX_QUALITY : 4
-  return Promise.all(
-    outputs.map(async (output) => {
-      const bytes = new Uint8Array(await output.arrayBuffer())
-      return {
-        name: output.path.replace(/^\.?\//, ''),
-        br: new Uint8Array(brotliCompressSync(bytes, { params: { [zlib.BROTLI_PARAM_QUALITY]: quality } })),
-        gzip: new Uint8Array(gzipSync(bytes, { level: isForRelease ? 9 : 6 })),
-      }
-    }),
+  const compiled = outputs.map(
+    async (output) => [output.path.replace(/^\.?\//, ''), new Uint8Array(await output.arrayBuffer())] as const,
   )
+  const files = [...(await Promise.all(compiled)), ...(await fontFiles({ isForRelease }))]
+  const quality = isForRelease ? zlib.BROTLI_MAX_QUALITY : 4
+  return files.map(([name, bytes]) => ({
+    name,
+    br: new Uint8Array(brotliCompressSync(bytes, { params: { [zlib.BROTLI_PARAM_QUALITY]: quality } })),
+    gzip: new Uint8Array(gzipSync(bytes, { level: isForRelease ? 9 : 6 })),
+  }))
 }

@@ -58,6 +58,7 @@ const SHELL = {
       "default-src 'none'",
       "script-src 'self'",
       "style-src 'self'",
+      "font-src 'self'",
       "connect-src 'self'",
       "img-src 'self' data:",
       "frame-src 'self'",

@@ -16,6 +16,7 @@ const TYPES: Record<string, string> = {
   svg: 'image/svg+xml',
   png: 'image/png',
   json: 'application/json',
+  woff2: 'font/woff2',
   txt: 'text/plain; charset=utf-8',
 }
 

@@ -1,7 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { type TestServer, until } from '../support/server.ts'
-import { axeFaults, hasBrowser, LIMIT_MS, overflow, screenshot, startDashboard, type TestDashboard } from './setup.ts'
+import {
+  axeFaults,
+  chooseTheme,
+  hasBrowser,
+  LIMIT_MS,
+  overflow,
+  screenshot,
+  startDashboard,
+  type TestDashboard,
+} from './setup.ts'
 
 /** Overview, messages, one message and the sandbox inbox. */
 
@@ -100,7 +109,7 @@ describe.skipIf(!hasBrowser)('messages', () => {
       expect(await page.locator('tbody tr').count()).toBe(4)
       expect(await axeFaults(page)).toEqual([])
       await screenshot(page, 'messages-light')
-      await page.getByRole('combobox', { name: 'Theme' }).selectOption('dark')
+      await chooseTheme(page, 'dark')
       expect(await axeFaults(page)).toEqual([])
       await page.keyboard.press('/')
       await page.keyboard.type('receipt')
@@ -116,6 +125,9 @@ describe.skipIf(!hasBrowser)('messages', () => {
       await page.getByRole('heading', { level: 1, name: 'Welcome aboard' }).waitFor()
       await page.keyboard.press('Escape')
       await page.getByRole('heading', { level: 1, name: 'Messages' }).waitFor()
+      expect(page.url()).toEndWith('?status=bounced')
+      await page.locator('tbody a:focus').waitFor()
+      expect(await page.locator('tbody a:focus').textContent()).toBe('Welcome aboard')
     },
     LIMIT_MS,
   )
@@ -131,7 +143,10 @@ describe.skipIf(!hasBrowser)('messages', () => {
       const saved = async (button: string) => {
         const [download] = await Promise.all([
           page.waitForEvent('download'),
-          page.getByRole('button', { name: button, exact: true }).click(),
+          page
+            .getByRole('button', { name: 'Export', exact: true })
+            .click()
+            .then(() => page.getByRole('button', { name: button, exact: true }).click()),
         ])
         return readFileSync(await download.path(), 'utf8')
       }

@@ -30,7 +30,7 @@ test('every path below the dashboard returns the same page with a strict content
     expect([path, status]).toEqual([path, 200])
     expect(Buffer.from(bytes).toString()).toContain('<div id="app">')
     expect(headers.get('content-security-policy')).toBe(
-      "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; frame-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+      "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; connect-src 'self'; img-src 'self' data:; frame-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
     )
     expect(headers.get('cache-control')).toBe('no-cache')
     expect(headers.get('x-content-type-options')).toBe('nosniff')
@@ -79,12 +79,26 @@ describe('the initial load', () => {
     for (const [, name] of html.matchAll(/"\/dashboard\/assets\/([\w.-]+)"/g)) add(name!)
     return [...names].map(named)
   }
+  const fonts = () => files.filter(({ name }) => name.endsWith('.woff2'))
   const sum = (all: PackedFile[]) => all.reduce((bytes, { gzip }) => bytes + gzip.length, 0)
 
   test('is at most 100 kB compressed', () => {
     expect(first().length).toBeGreaterThan(3)
     expect(first().length).toBeLessThan(files.length)
     expect(sum(first())).toBeLessThan(100_000)
+  })
+
+  test('is at most 120 kB compressed with the font', () => {
+    const [latin] = fonts()
+    expect(latin!.name).toStartWith('inter-latin-')
+    expect(sum([...first(), latin!])).toBeLessThan(120_000)
+  })
+
+  test('names every file of the font, which has less than 60 kB', () => {
+    const style = textOf(files.find(({ name }) => name.endsWith('.css'))!)
+    const named = [...style.matchAll(/url\("?\/dashboard\/assets\/([\w.-]+\.woff2)"?\)/g)].map(([, name]) => name)
+    expect(named).toEqual(fonts().map(({ name }) => name))
+    expect(sum(fonts())).toBeLessThan(60_000)
   })
 
   test('has one style sheet of at most 6 kB compressed', () => {

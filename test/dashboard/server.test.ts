@@ -1,5 +1,5 @@
 import { expect } from 'bun:test'
-import { axeFaults, describeJourneys, overflow, screenshot } from './setup.ts'
+import { axeFaults, chooseTheme, describeJourneys, overflow, screenshot } from './setup.ts'
 
 /** Operator pages: organizations and plans, sign-in, configuration, audit log. */
 
@@ -63,7 +63,7 @@ describeJourneys(({ board, server, journey, heading, press }) => {
     await page.getByRole('cell', { name: 'suppressions_create' }).waitFor({ state: 'detached' })
     for (const theme of ['light', 'dark'] as const) {
       await page.setViewportSize({ width: 1280, height: 900 })
-      await page.getByRole('combobox', { name: 'Theme' }).selectOption(theme)
+      await chooseTheme(page, theme)
       for (const [path, name] of [
         ['/organizations', 'Organizations'],
         ['/settings', 'Settings'],

@@ -183,6 +183,13 @@ export function overflow(page: Page): Promise<string[]> {
   })
 }
 
+/** Chooses the theme in the account menu. */
+export async function chooseTheme(page: Page, theme: 'light' | 'dark'): Promise<void> {
+  await page.getByRole('button', { name: 'Account' }).click()
+  await page.getByRole('button', { name: theme === 'dark' ? 'Dark' : 'Light', exact: true }).click()
+  await page.keyboard.press('Escape')
+}
+
 /** Saves a screenshot beside the test results. */
 export async function screenshot(page: Page, name: string): Promise<void> {
   mkdirSync(SHOTS, { recursive: true })

@@ -1,7 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createMintId } from '../../src/os/ids.ts'
 import { systemRandom } from '../../src/os/random.ts'
-import { axeFaults, hasBrowser, LIMIT_MS, overflow, screenshot, startDashboard, type TestDashboard } from './setup.ts'
+import {
+  axeFaults,
+  chooseTheme,
+  hasBrowser,
+  LIMIT_MS,
+  overflow,
+  screenshot,
+  startDashboard,
+  type TestDashboard,
+} from './setup.ts'
 
 /** Sign-in, and the layout of all pages. */
 
@@ -37,6 +46,7 @@ describe.skipIf(!hasBrowser)('the dashboard', () => {
     'shows the sign-in page for every path after signing out',
     async () => {
       const page = await board.open('/messages', { expected: /401/ })
+      await page.getByRole('button', { name: 'Account' }).click()
       await page.getByRole('button', { name: 'Sign out' }).click()
       await page.getByRole('heading', { name: 'Sign in with a link' }).waitFor()
       await page.goto(`${board.origin}/dashboard/messages`)
@@ -101,13 +111,13 @@ describe.skipIf(!hasBrowser)('the dashboard', () => {
     'remembers the theme and the mode',
     async () => {
       const page = await board.open('/')
-      await page.getByRole('combobox', { name: 'Theme' }).selectOption('dark')
+      await chooseTheme(page, 'dark')
       await page.getByRole('button', { name: 'Test', exact: true }).click()
       await page.reload()
       await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
       expect(await page.evaluate(() => document.documentElement.dataset.theme)).toBe('dark')
       expect(await page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor)).toBe(
-        'rgb(18, 20, 22)',
+        'rgb(14, 15, 17)',
       )
       expect(await page.getByRole('button', { name: 'Test', exact: true }).getAttribute('aria-pressed')).toBe('true')
     },
@@ -141,6 +151,54 @@ describe.skipIf(!hasBrowser)('the dashboard', () => {
       await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Messages' }).click()
       await page.getByRole('heading', { level: 1, name: 'Messages' }).waitFor()
       expect(await menu.getAttribute('aria-expanded')).toBe('false')
+    },
+    LIMIT_MS,
+  )
+
+  test(
+    'closes the navigation of a phone screen by Escape and by a tap outside',
+    async () => {
+      const page = await board.open('/', { width: 390, height: 844 })
+      const menu = page.getByRole('button', { name: 'Menu' })
+      const link = page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Messages' })
+      await menu.click()
+      await link.waitFor()
+      await page.keyboard.press('Escape')
+      await link.waitFor({ state: 'hidden' })
+      expect(await page.evaluate(() => document.activeElement?.getAttribute('aria-label'))).toBe('Menu')
+      await menu.click()
+      await link.waitFor()
+      await page.mouse.click(370, 600)
+      await link.waitFor({ state: 'hidden' })
+      expect(await menu.getAttribute('aria-expanded')).toBe('false')
+    },
+    LIMIT_MS,
+  )
+
+  test(
+    'jumps to pages and records from the palette, by keyboard alone',
+    async () => {
+      const { body } = await board.server.send({ to: 'palette@one.remote.example', subject: 'From the palette' })
+      const page = await board.open('/')
+      const palette = page.getByRole('dialog', { name: 'Search and commands' })
+      const choose = async (text: string, option: string) => {
+        await page.keyboard.press('Control+k')
+        await palette.waitFor()
+        await page.keyboard.type(text)
+        await palette.getByRole('option', { name: option, selected: true }).waitFor()
+      }
+      await choose('suppr', 'Suppressions')
+      expect(await axeFaults(page)).toEqual([])
+      await page.keyboard.press('Enter')
+      await page.getByRole('heading', { level: 1, name: 'Suppressions' }).waitFor()
+      for (const text of [body.id, 'palette@one']) {
+        await choose(text, text === body.id ? 'Open message' : 'From the palette')
+        await page.keyboard.press('Enter')
+        await page.getByRole('heading', { level: 1, name: 'From the palette' }).waitFor()
+      }
+      await choose('sender.ex', 'sender.example')
+      await page.keyboard.press('Escape')
+      await palette.waitFor({ state: 'detached' })
     },
     LIMIT_MS,
   )

@@ -1,5 +1,5 @@
 import { expect } from 'bun:test'
-import { axeFaults, describeJourneys, overflow, screenshot } from './setup.ts'
+import { axeFaults, chooseTheme, describeJourneys, overflow, screenshot } from './setup.ts'
 
 /** Webhooks: create, deliver, inspect, replay. */
 
@@ -68,7 +68,7 @@ describeJourneys(({ board, server, journey, heading, press }) => {
     await page.getByText('the second one').waitFor()
 
     for (const theme of ['light', 'dark'] as const) {
-      await page.getByRole('combobox', { name: 'Theme' }).selectOption(theme)
+      await chooseTheme(page, theme)
       expect(await axeFaults(page)).toEqual([])
     }
     await screenshot(page, 'webhook')

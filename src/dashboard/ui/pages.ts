@@ -8,6 +8,7 @@ import type { FunctionComponent } from 'preact'
  *    router.ts   href, go, setQuery, place · unsaved.ts  useUnsaved
  *    state.ts    session, organization, mode, theme (signals)
  *    table.tsx   Table, Pager · form.tsx  Form, Field, Check · dialog.tsx  Dialog, confirm · toast.tsx  toast, attempt
+ *    icon.tsx  Icon · menu.tsx  Menu, MenuItem (⋯ of a row) · skeleton.tsx  Skeleton · palette.tsx  ⌘K
  *    pieces.tsx  Head, Facts, CopyButton, Tabs, Segments, Filters, Choice, Empty, ErrorNotice, Timeline
  *    chart.tsx   Chart · mail-frame.tsx  MailFrame (untrusted HTML) · live.ts  useEvents
  *    status.tsx  Chip · format.ts  when, ago, duration, number, percent, bytes · keys.tsx  keyboard shortcuts
@@ -20,6 +21,10 @@ export interface PageEntry {
   name: string
   /** Group in the navigation; '' is the first one, without a heading. Undefined: not in the navigation. */
   group?: '' | 'Sending' | 'Receiving' | 'Server'
+  /** Name of its icon in the navigation (kit/icon.tsx). */
+  icon?: string
+  /** Whether it shows live or test data, so that the switch appears. */
+  hasMode?: true
   /** Pressing `g` and this key opens the page. */
   key?: string
   /** Path of the parent page: Escape opens it, and the navigation marks it. */
@@ -30,16 +35,67 @@ export interface PageEntry {
 
 /** All pages, in the order of the navigation. */
 export const PAGES: readonly PageEntry[] = [
-  { path: '/', name: 'Overview', group: '', key: 'o', load: () => import('./pages/overview.tsx') },
-  { path: '/messages', name: 'Messages', group: '', key: 'm', load: () => import('./pages/messages.tsx') },
+  {
+    path: '/',
+    name: 'Overview',
+    group: '',
+    key: 'o',
+    icon: 'house',
+    hasMode: true,
+    load: () => import('./pages/overview.tsx'),
+  },
+  {
+    path: '/messages',
+    name: 'Messages',
+    group: '',
+    key: 'm',
+    icon: 'send',
+    hasMode: true,
+    load: () => import('./pages/messages.tsx'),
+  },
   { path: '/messages/:message_id', name: 'Message', under: '/messages', load: () => import('./pages/message.tsx') },
-  { path: '/sandbox', name: 'Sandbox inbox', group: '', key: 'b', load: () => import('./pages/sandbox.tsx') },
-  { path: '/domains', name: 'Domains', group: 'Sending', key: 'd', load: () => import('./pages/domains.tsx') },
+  {
+    path: '/sandbox',
+    name: 'Sandbox inbox',
+    group: '',
+    key: 'b',
+    icon: 'flask-conical',
+    load: () => import('./pages/sandbox.tsx'),
+  },
+  {
+    path: '/domains',
+    name: 'Domains',
+    group: 'Sending',
+    key: 'd',
+    icon: 'globe',
+    load: () => import('./pages/domains.tsx'),
+  },
   { path: '/domains/:domain_id', name: 'Domain', under: '/domains', load: () => import('./pages/domain.tsx') },
-  { path: '/api-keys', name: 'API keys', group: 'Sending', key: 'k', load: () => import('./pages/api-keys.tsx') },
-  { path: '/webhooks', name: 'Webhooks', group: 'Sending', key: 'w', load: () => import('./pages/webhooks.tsx') },
+  {
+    path: '/api-keys',
+    name: 'API keys',
+    group: 'Sending',
+    key: 'k',
+    icon: 'key-round',
+    load: () => import('./pages/api-keys.tsx'),
+  },
+  {
+    path: '/webhooks',
+    name: 'Webhooks',
+    group: 'Sending',
+    key: 'w',
+    icon: 'webhook',
+    load: () => import('./pages/webhooks.tsx'),
+  },
   { path: '/webhooks/:webhook_id', name: 'Webhook', under: '/webhooks', load: () => import('./pages/webhook.tsx') },
-  { path: '/templates', name: 'Templates', group: 'Sending', key: 't', load: () => import('./pages/templates.tsx') },
+  {
+    path: '/templates',
+    name: 'Templates',
+    group: 'Sending',
+    key: 't',
+    icon: 'file-text',
+    load: () => import('./pages/templates.tsx'),
+  },
   {
     path: '/templates/:template_id',
     name: 'Template',
@@ -51,22 +107,45 @@ export const PAGES: readonly PageEntry[] = [
     name: 'Suppressions',
     group: 'Sending',
     key: 's',
+    icon: 'ban',
     load: () => import('./pages/suppressions.tsx'),
   },
-  { path: '/inbound', name: 'Inbound', group: 'Receiving', key: 'i', load: () => import('./pages/inbound.tsx') },
+  {
+    path: '/inbound',
+    name: 'Inbound',
+    group: 'Receiving',
+    key: 'i',
+    icon: 'inbox',
+    load: () => import('./pages/inbound.tsx'),
+  },
   {
     path: '/inbound/:inbound_message_id',
     name: 'Inbound message',
     under: '/inbound',
     load: () => import('./pages/inbound-message.tsx'),
   },
-  { path: '/health', name: 'Health', group: 'Server', key: 'h', load: () => import('./pages/health.tsx') },
+  {
+    path: '/health',
+    name: 'Health',
+    group: 'Server',
+    key: 'h',
+    icon: 'activity',
+    load: () => import('./pages/health.tsx'),
+  },
   {
     path: '/organizations',
     name: 'Organizations',
     group: 'Server',
     key: 'z',
+    icon: 'building',
     load: () => import('./pages/organizations.tsx'),
   },
-  { path: '/settings', name: 'Settings', group: 'Server', key: ',', load: () => import('./pages/settings.tsx') },
+  {
+    path: '/settings',
+    name: 'Settings',
+    group: 'Server',
+    key: ',',
+    icon: 'settings',
+    load: () => import('./pages/settings.tsx'),
+  },
 ]

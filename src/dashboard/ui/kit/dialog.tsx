@@ -8,10 +8,12 @@ import { useId, useLayoutEffect, useRef } from 'preact/hooks'
  *    {isOpen && <Dialog name="New key" onClose={() => setOpen(false)}><Form …/></Dialog>} */
 export function Dialog({
   name,
+  className,
   onClose,
   children,
 }: {
   name: string
+  className?: string
   onClose: () => void
   children: ComponentChildren
 }) {
@@ -24,6 +26,7 @@ export function Dialog({
   }, [])
   return (
     <dialog
+      class={className}
       ref={dialog}
       aria-labelledby={id}
       onCancel={(event) => {

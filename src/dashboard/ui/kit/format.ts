@@ -29,6 +29,11 @@ export function ago(iso: string | null | undefined): string {
   return Math.abs(ms) < 5_000 ? 'just now' : ms > 0 ? `${words} ago` : `in ${words}`
 }
 
+/** ISO 8601 → `21 Nov 2026, 14:02:11 GMT+1`, for the title of a relative time. */
+export function exact(iso: string): string {
+  return new Date(iso).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'long' })
+}
+
 /** Milliseconds → `840 ms`, `12 s`, `3 min`, `5 h`, `2 days`. */
 export function duration(ms: number): string {
   if (ms < 1_000) return `${Math.round(ms)} ms`

@@ -1,9 +1,11 @@
 import { signal } from '@preact/signals'
+import type { ComponentType } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
 import { Dialog } from './dialog.tsx'
-import { go } from './router.ts'
+import { go, goBackTo } from './router.ts'
 
-/** Keyboard shortcuts. They are off while a text field has the focus or a dialog is open. None uses a modifier key, so
- *  none overrides a shortcut of the browser or a screen reader. */
+/** Keyboard shortcuts. They are off while a text field has the focus or a dialog is open. Only the one of the palette uses a
+ *  modifier key (⌘K or Ctrl K), so no other overrides a shortcut of the browser or a screen reader. */
 
 /** A page with a shortcut. */
 export interface KeyedPage {
@@ -19,6 +21,12 @@ export const openKeyHelp = () => {
   isHelpOpen.value = true
 }
 
+const isPaletteOpen = signal(false)
+/** Opens search and commands. */
+export const openPalette = () => {
+  isPaletteOpen.value = true
+}
+
 let pages: readonly KeyedPage[] = []
 let goPressedAt = 0
 /** Path of the parent page, which Escape opens; null without a parent. */
@@ -28,9 +36,15 @@ export const up = signal<string | null>(null)
 export function startKeys(all: readonly KeyedPage[]): void {
   pages = all
   document.addEventListener('keydown', (event) => {
-    if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return
+    if (event.defaultPrevented) return
+    if ((event.metaKey || event.ctrlKey) && event.key === 'k' && document.querySelector('dialog[open]') === null) {
+      event.preventDefault()
+      openPalette()
+      return
+    }
+    if (event.ctrlKey || event.metaKey || event.altKey) return
     const { target } = event
-    if (document.querySelector('dialog[open]') !== null) return
+    if (document.querySelector('dialog[open], [popover]:popover-open') !== null) return
     if (target instanceof HTMLElement && target.matches('input, textarea, select, [contenteditable]')) {
       if (event.key === 'Escape') target.blur()
       return
@@ -74,7 +88,7 @@ function act(event: KeyboardEvent): void {
     case 'u':
       if (up.value === null) return
       event.preventDefault() // otherwise the key closes the dialog that asks about unsaved changes
-      go(up.value)
+      goBackTo(up.value)
       return
   }
 }
@@ -97,6 +111,7 @@ export function KeyHelp() {
     isHelpOpen.value = false
   }
   const rows: [string, string][] = [
+    ['⌘K Ctrl K', 'Search and commands'],
     ['/', 'Search'],
     ['j k', 'Next or previous row'],
     ['Enter', 'Open row'],
@@ -123,4 +138,17 @@ export function KeyHelp() {
       </div>
     </Dialog>
   )
+}
+
+/** Search and commands, open after ⌘K; its code is loaded at the first use. The layout contains it once. */
+export function PaletteSlot() {
+  const [Palette, setPalette] = useState<ComponentType<{ onClose: () => void }> | null>(null)
+  const isOpen = isPaletteOpen.value
+  useEffect(() => {
+    if (isOpen && Palette === null) void import('./palette.tsx').then((module) => setPalette(() => module.Palette))
+  }, [isOpen])
+  const close = () => {
+    isPaletteOpen.value = false
+  }
+  return isOpen && Palette !== null ? <Palette onClose={close} /> : null
 }

@@ -1,6 +1,8 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { type ApiError, errorText } from './api.ts'
+import { ago, exact } from './format.ts'
+import { Icon } from './icon.tsx'
 import { title } from './state.ts'
 import { MARKS, type Tone } from './status.tsx'
 import { toast } from './toast.tsx'
@@ -40,15 +42,30 @@ export function CopyButton({ text, label, children = 'Copy' }: { text: string; l
     return () => window.clearTimeout(timer)
   }, [done])
   const copy = async () => {
-    await write(text)
+    await copyText(text, label)
     setDone(true)
-    toast(`${label.charAt(0).toUpperCase()}${label.slice(1)} copied`)
   }
   return (
     <button type="button" class="tiny" onClick={copy}>
       {done ? 'Copied' : children}
       <span class="hidden"> {label}</span>
     </button>
+  )
+}
+
+/** Copies text and announces it. */
+export async function copyText(text: string, label: string): Promise<void> {
+  await write(text)
+  toast(`${label.charAt(0).toUpperCase()}${label.slice(1)} copied`)
+}
+
+/** A time relative to now, with the exact one on hover; '–' for null. */
+export function Time({ at }: { at: string | null | undefined }) {
+  if (!at) return <span class="muted">–</span>
+  return (
+    <time class="muted num" dateTime={at} title={exact(at)}>
+      {ago(at)}
+    </time>
   )
 }
 
@@ -183,6 +200,36 @@ export function Filters({
       )}
       {children}
     </search>
+  )
+}
+
+/** The active filters, each with a button that removes it. */
+export function FilterChips({
+  filters,
+  onRemove,
+}: {
+  filters: readonly (readonly [id: string, label: string])[]
+  onRemove: (ids: string[]) => void
+}) {
+  if (filters.length === 0) return null
+  return (
+    <div class="row filter-chips">
+      {filters.map(([id, label]) => (
+        <button
+          key={id}
+          type="button"
+          class="tiny"
+          aria-label={`Remove filter ${label}`}
+          onClick={() => onRemove([id])}
+        >
+          {label}
+          <Icon name="x" />
+        </button>
+      ))}
+      <button type="button" class="plain tiny" onClick={() => onRemove(filters.map(([id]) => id))}>
+        Clear filters
+      </button>
+    </div>
   )
 }
 

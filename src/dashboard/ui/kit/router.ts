@@ -47,15 +47,28 @@ export function go(
   { replace = false, isSure = false } = {},
 ): void {
   const to = href(path, query)
-  const isElsewhere = path !== place.value.path
+  const before = place.value
+  const isElsewhere = path !== before.path
   if (isElsewhere && guard !== null && !isSure) {
     void mayLeave().then((may) => may && go(path, query, { replace }))
     return
   }
+  if (isElsewhere) left = { path: before.path, queries: { ...left.queries, [before.path]: before.query } }
   window.history[replace ? 'replaceState' : 'pushState'](null, '', to)
   place.value = placeOf(window.location)
   if (isElsewhere) window.scrollTo(0, 0)
 }
+
+/** The page before this one, and the last query of each page. */
+let left: { path: string; queries: Record<string, Record<string, string>> } = { path: '', queries: {} }
+
+/** Opens a list with the filters that it had when the user left it. */
+export function goBackTo(path: string): void {
+  go(path, left.queries[path])
+}
+
+/** URL of the page before this one: the list marks its row. '' after a reload. */
+export const cameFrom = () => (left.path === '' ? '' : href(left.path))
 
 /** Changes part of the query without a history entry, for filters, tabs and ranges. */
 export function setQuery(change: Record<string, string | undefined>): void {

@@ -1,8 +1,9 @@
 import type { ComponentChildren } from 'preact'
-import { useRef, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { Icon } from './icon.tsx'
 import type { Loaded, Pages } from './load.ts'
 import { ErrorNotice } from './pieces.tsx'
-import { go } from './router.ts'
+import { cameFrom, go } from './router.ts'
 
 /** A column of a Table. */
 export interface Column<T> {
@@ -16,78 +17,96 @@ export interface Column<T> {
   isShort?: boolean
   /** In a card: has the full width and no label. */
   isWhole?: boolean
+  /** CSS width. If a column has one, the widths are fixed, and text that does not fit ends with an ellipsis. */
+  width?: string
+  /** Corner of the two-line row on narrow screens. If a column has one, the other columns are not shown there. */
+  phone?: 'top-left' | 'end' | 'sub' | 'last'
 }
 
-/** Rows with headings, shown as cards on narrow screens. `link` is the page that a click on a row or Enter opens; `j`
- *  and `k` move between rows (keys.tsx). Put a link into the first column too, for keyboard users who press Tab.
+/** Actions on the selected rows of a Table. */
+export interface Bulk<T> {
+  /** Name of a row, for the label of its checkbox. */
+  nameOf: (row: T) => string
+  actions: readonly { name: string; isDangerous?: boolean; run: (rows: T[]) => Promise<unknown> }[]
+}
+
+const SKELETON_ROWS = 8
+
+/** Rows with headings; two-line rows or cards on narrow screens. `link` is the page that a click on a row or Enter opens; `j`
+ *  and `k` move between rows (keys.tsx). Put a link into the first column too, for keyboard users who press Tab. After
+ *  Escape from a record its row has the focus.
  *
- *  `loaded` contains rows, loading state and errors. `whenEmpty` replaces an empty table. Put `<Pager pages={pages} />`
- *  below it. */
-export function Table<T>({
-  name,
-  columns,
-  loaded,
-  keyOf,
-  link,
-  whenEmpty,
-}: {
+ *  `loaded` contains rows, loading state and errors. `whenEmpty` replaces an empty table. `bulk` adds checkboxes. Put
+ *  `<Pager pages={pages} />` below it. */
+export function Table<T>(props: {
   name: string
   columns: readonly Column<T>[]
   loaded: Loaded<T[]>
   keyOf: (row: T) => string
   link?: (row: T) => string
+  bulk?: Bulk<T>
   whenEmpty: ComponentChildren
 }) {
-  const [sorted, setSorted] = useState<{ at: number; isUp: boolean } | null>(null)
+  const { name, columns, loaded, keyOf, link, bulk, whenEmpty } = props
+  const [sorted, setSorted] = useState<Sorted | null>(null)
+  const [chosen, setChosen] = useState<readonly string[]>([])
   const body = useRef<HTMLTableSectionElement>(null)
   const { data, error, isLoading, reload } = loaded
   const rows = sorted === null ? data : sort(data, columns[sorted.at]?.by, sorted.isUp)
+  const picked = (data ?? []).filter((row) => chosen.includes(keyOf(row)))
+  useEffect(() => {
+    const from = cameFrom()
+    const at = link === undefined || from === '' ? -1 : (data?.findIndex((row) => link(row) === from) ?? -1)
+    const row = body.current?.rows[at]
+    row?.querySelector<HTMLElement>('td a')?.focus({ preventScroll: true })
+    row?.scrollIntoView({ block: 'nearest' })
+  }, [data === undefined])
   const open = (row: T, event: MouseEvent | KeyboardEvent) => {
     if (link === undefined) return
-    if (event.target instanceof Element && event.target.closest('a, button, input, select, summary')) return
+    if (event.target instanceof Element && event.target.closest('a, button, input, select, summary, [popover]')) return
     if (window.getSelection()?.toString()) return // text of the row is selected
     go(...placeOf(link(row)))
   }
+  const isFixed = columns.some(({ width }) => width !== undefined)
+  const form = columns.some(({ phone }) => phone !== undefined) ? 'lines' : 'cards'
   return (
     <div class="stack tight">
       <ErrorNotice error={error} onRetry={reload} />
+      {bulk && picked.length > 0 && <BulkBar bulk={bulk} rows={picked} onDone={() => setChosen([])} />}
       <div class="table" aria-busy={isLoading}>
         {rows?.length === 0 ? (
           whenEmpty
         ) : (
-          <table class={`cards ${link ? 'linked' : ''}`}>
+          <table class={`${form} ${link ? 'linked' : ''} ${isFixed ? 'fixed' : ''}`}>
             <caption class="hidden">{name}</caption>
+            {isFixed && (
+              <colgroup>
+                {bulk && <col style={{ width: '40px' }} />}
+                {columns.map(({ name, width }) => (
+                  <col key={name} style={width === undefined ? {} : { width }} />
+                ))}
+              </colgroup>
+            )}
             <thead>
               <tr>
-                {columns.map(({ name, by, isNumber }, at) => (
-                  <th
-                    key={name}
-                    scope="col"
-                    class={isNumber ? 'num' : undefined}
-                    aria-sort={sorted?.at === at ? (sorted.isUp ? 'ascending' : 'descending') : undefined}
-                  >
-                    {by === undefined ? (
-                      name || <span class="hidden">Actions</span>
-                    ) : (
-                      <button
-                        type="button"
-                        onClick={() => setSorted({ at, isUp: !(sorted?.at === at && sorted.isUp) })}
-                      >
-                        {name}
-                        {sorted?.at === at ? (sorted.isUp ? ' ↑' : ' ↓') : ''}
-                      </button>
-                    )}
+                {bulk && (
+                  <th scope="col">
+                    <input
+                      type="checkbox"
+                      aria-label="Select all rows"
+                      checked={picked.length > 0 && picked.length === data?.length}
+                      onChange={(event) => setChosen(event.currentTarget.checked ? (data ?? []).map(keyOf) : [])}
+                    />
                   </th>
+                )}
+                {columns.map((column, at) => (
+                  <HeadCell key={column.name} column={column} at={at} sorted={sorted} onSort={setSorted} />
                 ))}
               </tr>
             </thead>
-            <tbody ref={body}>
+            <tbody ref={body} onPointerOver={titleIfCut}>
               {rows === undefined && error === undefined && (
-                <tr>
-                  <td colSpan={columns.length} class="muted wholly">
-                    Loading…
-                  </td>
-                </tr>
+                <Skeleton columns={columns.length + (bulk ? 1 : 0)} label={`Loading ${name.toLowerCase()}`} />
               )}
               {rows?.map((row) => (
                 <tr
@@ -97,13 +116,19 @@ export function Table<T>({
                   onClick={(event) => open(row, event)}
                   onKeyDown={(event) => event.key === 'Enter' && open(row, event)}
                 >
-                  {columns.map(({ name, show, isNumber, isShort, isWhole }) => (
-                    <td
-                      key={name}
-                      data-label={name}
-                      class={[isNumber && 'num', isShort && 'short', isWhole && 'wholly'].filter(Boolean).join(' ')}
-                    >
-                      <div>{show(row)}</div>
+                  {bulk && (
+                    <td class="select">
+                      <input
+                        type="checkbox"
+                        aria-label={`Select ${bulk.nameOf(row)}`}
+                        checked={chosen.includes(keyOf(row))}
+                        onChange={() => setChosen(toggled(chosen, keyOf(row)))}
+                      />
+                    </td>
+                  )}
+                  {columns.map((column) => (
+                    <td key={column.name} data-label={column.name} class={classOf(column)}>
+                      <div>{column.show(row)}</div>
                     </td>
                   ))}
                 </tr>
@@ -114,6 +139,88 @@ export function Table<T>({
       </div>
     </div>
   )
+}
+
+interface Sorted {
+  at: number
+  isUp: boolean
+}
+
+function HeadCell<T>({
+  column: { name, by, isNumber },
+  at,
+  sorted,
+  onSort,
+}: {
+  column: Column<T>
+  at: number
+  sorted: Sorted | null
+  onSort: (sorted: Sorted) => void
+}) {
+  const isUp = sorted?.at === at ? sorted.isUp : null
+  return (
+    <th
+      scope="col"
+      class={isNumber ? 'num' : undefined}
+      aria-sort={isUp === null ? undefined : isUp ? 'ascending' : 'descending'}
+    >
+      {by === undefined ? (
+        name || <span class="hidden">Actions</span>
+      ) : (
+        <button type="button" onClick={() => onSort({ at, isUp: isUp !== true })}>
+          {name}
+          {isUp === null ? '' : isUp ? ' ↑' : ' ↓'}
+        </button>
+      )}
+    </th>
+  )
+}
+
+/** Rows of the height that the loaded rows have, so that the page does not jump. */
+function Skeleton({ columns, label }: { columns: number; label: string }) {
+  return Array.from({ length: SKELETON_ROWS }, (_, row) => (
+    <tr key={row} class="skeleton" aria-hidden={row > 0}>
+      <td colSpan={columns}>
+        <span class="bone" />
+        {row === 0 && <span class="hidden">{label}</span>}
+      </td>
+    </tr>
+  ))
+}
+
+function BulkBar<T>({ bulk, rows, onDone }: { bulk: Bulk<T>; rows: T[]; onDone: () => void }) {
+  return (
+    <div class="bulk row" role="status">
+      <span class="num">{rows.length} selected</span>
+      {bulk.actions.map(({ name, isDangerous, run }) => (
+        <button
+          key={name}
+          type="button"
+          class={`tiny ${isDangerous ? 'danger' : ''}`}
+          onClick={async () => (await run(rows)) !== false && onDone()}
+        >
+          {name}
+        </button>
+      ))}
+      <button type="button" class="tiny plain" onClick={onDone}>
+        <Icon name="x" /> Clear selection
+      </button>
+    </div>
+  )
+}
+
+const toggled = (chosen: readonly string[], key: string) =>
+  chosen.includes(key) ? chosen.filter((each) => each !== key) : [...chosen, key]
+
+function classOf({ isNumber, isShort, isWhole, phone }: Column<never>): string {
+  return [isNumber && 'num', isShort && 'short', isWhole && 'wholly', phone].filter(Boolean).join(' ')
+}
+
+/** Text that is cut off gets a title with the whole of it. */
+function titleIfCut(event: Event): void {
+  const cell = event.target instanceof Element ? event.target.closest<HTMLElement>('td > div') : null
+  if (cell === null || cell.title !== '' || cell.scrollWidth <= cell.clientWidth) return
+  cell.title = cell.textContent?.trim() ?? ''
 }
 
 /** Buttons for newer and older rows; nothing if all rows fit on one page. */

@@ -2,9 +2,9 @@ import { useState } from 'preact/hooks'
 import { type Json, post } from '../kit/api.ts'
 import { Dialog } from '../kit/dialog.tsx'
 import { Field, Form } from '../kit/form.tsx'
-import { ago, when } from '../kit/format.ts'
+import { when } from '../kit/format.ts'
 import { usePages } from '../kit/load.ts'
-import { Empty, Head } from '../kit/pieces.tsx'
+import { Empty, Head, Time } from '../kit/pieces.tsx'
 import { go, href } from '../kit/router.ts'
 import { Chip } from '../kit/status.tsx'
 import { type Column, Pager, Table } from '../kit/table.tsx'
@@ -43,9 +43,16 @@ export default function DomainsPage() {
 }
 
 const COLUMNS: Column<Json>[] = [
-  { name: 'Name', show: ({ id, name }) => <a href={href(`/domains/${id}`)}>{name}</a>, by: ({ name }) => name },
+  {
+    name: 'Name',
+    width: '34%',
+    phone: 'top-left',
+    show: ({ id, name }) => <a href={href(`/domains/${id}`)}>{name}</a>,
+    by: ({ name }) => name,
+  },
   {
     name: 'Status',
+    phone: 'last',
     show: ({ status, proof_missing_since }) => (
       <>
         <Chip word={status} tone={proof_missing_since === null ? undefined : 'warn'} />
@@ -54,9 +61,14 @@ const COLUMNS: Column<Json>[] = [
     ),
     by: ({ status }) => status,
   },
-  { name: 'Records', show: ({ dns_records }) => publishedRecords(dns_records) },
-  { name: 'Checked', show: ({ last_checked_at }) => (last_checked_at ? ago(last_checked_at) : 'Never') },
-  { name: 'Added', show: ({ created_at }) => when(created_at), by: ({ created_at }) => created_at },
+  { name: 'Records', width: '20%', phone: 'sub', show: ({ dns_records }) => publishedRecords(dns_records) },
+  { name: 'Checked', width: '120px', phone: 'end', show: ({ last_checked_at }) => <Time at={last_checked_at} /> },
+  {
+    name: 'Added',
+    width: '120px',
+    show: ({ created_at }) => <Time at={created_at} />,
+    by: ({ created_at }) => created_at,
+  },
 ]
 
 /** `2 of 3 published`, counting required records only. */

@@ -1,8 +1,7 @@
 import { api, type Json, loadSession, remove } from '../kit/api.ts'
 import { Field, Form } from '../kit/form.tsx'
-import { ago, when } from '../kit/format.ts'
 import { usePages } from '../kit/load.ts'
-import { Empty, Facts, Head, Tabs } from '../kit/pieces.tsx'
+import { Empty, Facts, Head, Tabs, Time } from '../kit/pieces.tsx'
 import { place, setQuery } from '../kit/router.ts'
 import { session } from '../kit/state.ts'
 import { type Column, Pager, Table } from '../kit/table.tsx'
@@ -46,18 +45,20 @@ function SignIn() {
   const columns: Column<Json>[] = [
     {
       name: 'Browser',
+      phone: 'top-left',
       show: ({ id, user_agent }) => (
         <>
           {browserOf(user_agent)} {id === own && <strong>(this browser)</strong>}
         </>
       ),
     },
-    { name: 'IP address', show: ({ ip_address }) => ip_address ?? '' },
-    { name: 'Signed in', show: ({ created_at }) => when(created_at) },
-    { name: 'Last seen', show: ({ last_seen_at }) => ago(last_seen_at) },
+    { name: 'IP address', width: '18%', phone: 'sub', show: ({ ip_address }) => ip_address ?? '' },
+    { name: 'Signed in', width: '120px', show: ({ created_at }) => <Time at={created_at} /> },
+    { name: 'Last seen', width: '120px', phone: 'last', show: ({ last_seen_at }) => <Time at={last_seen_at} /> },
     {
       name: '',
-      isWhole: true,
+      width: '128px',
+      phone: 'end',
       show: (row) => (
         <button type="button" class="tiny" onClick={() => end(row)}>
           End session<span class="hidden"> from {row.ip_address}</span>

@@ -2,9 +2,8 @@ import { useState } from 'preact/hooks'
 import { getText, type Json, post, remove, save } from '../kit/api.ts'
 import { confirm, Dialog } from '../kit/dialog.tsx'
 import { Field, Form } from '../kit/form.tsx'
-import { when } from '../kit/format.ts'
 import { usePages } from '../kit/load.ts'
-import { Choice, Empty, Filters, Head } from '../kit/pieces.tsx'
+import { Choice, Empty, Filters, Head, Time } from '../kit/pieces.tsx'
 import { href, place, setQuery } from '../kit/router.ts'
 import { Chip } from '../kit/status.tsx'
 import { type Column, Pager, Table } from '../kit/table.tsx'
@@ -38,18 +37,36 @@ export default function SuppressionsPage() {
       pages.reload()
   }
   const columns: Column<Json>[] = [
-    { name: 'Address', show: ({ email }) => <strong class="break">{email}</strong>, by: ({ email }) => email },
-    { name: 'Reason', show: ({ reason }) => <Chip word={reason} tone={reason === 'complaint' ? 'bad' : 'warn'} /> },
+    {
+      name: 'Address',
+      width: '34%',
+      phone: 'top-left',
+      show: ({ email }) => <span class="strong">{email}</span>,
+      by: ({ email }) => email,
+    },
+    {
+      name: 'Reason',
+      width: '140px',
+      phone: 'sub',
+      show: ({ reason }) => <Chip word={reason} tone={reason === 'complaint' ? 'bad' : 'warn'} />,
+    },
     {
       name: 'Source',
+      phone: 'last',
       show: ({ message_id, reason }) =>
         message_id ? <a href={href(`/messages/${message_id}`)}>View message</a> : SOURCES[reason],
     },
-    { name: 'Scope', show: ({ domain_id }) => (domain_id === null ? 'All domains' : 'One domain') },
-    { name: 'Added', show: ({ created_at }) => when(created_at), by: ({ created_at }) => created_at },
+    { name: 'Scope', width: '120px', show: ({ domain_id }) => (domain_id === null ? 'All domains' : 'One domain') },
+    {
+      name: 'Added',
+      width: '120px',
+      show: ({ created_at }) => <Time at={created_at} />,
+      by: ({ created_at }) => created_at,
+    },
     {
       name: '',
-      isWhole: true,
+      width: '104px',
+      phone: 'end',
       show: (row) => (
         <button type="button" class="tiny" onClick={() => unsuppress(row)}>
           Remove<span class="hidden"> {row.email}</span>

@@ -1,7 +1,6 @@
 import type { Json } from '../kit/api.ts'
-import { when } from '../kit/format.ts'
 import { usePages } from '../kit/load.ts'
-import { Empty, Head } from '../kit/pieces.tsx'
+import { Empty, Head, Time } from '../kit/pieces.tsx'
 import { href } from '../kit/router.ts'
 import { type Column, Pager, Table } from '../kit/table.tsx'
 
@@ -39,10 +38,34 @@ export default function TemplatesPage() {
 }
 
 const COLUMNS: Column<Json>[] = [
-  { name: 'Name', show: ({ id, name }) => <a href={href(`/templates/${id}`)}>{name}</a>, by: ({ name }) => name },
-  { name: 'Alias', show: ({ alias }) => alias && <code>{alias}</code>, by: ({ alias }) => alias ?? '' },
-  { name: 'Subject', show: ({ subject }) => subject ?? <span class="muted">Set per message</span> },
-  { name: 'Variables', show: ({ variables }) => (variables.length === 0 ? 'None' : variables.join(', ')) },
-  { name: 'Version', show: ({ version }) => version, by: ({ version }) => version, isNumber: true },
-  { name: 'Updated', show: ({ updated_at }) => when(updated_at), by: ({ updated_at }) => updated_at, isShort: true },
+  {
+    name: 'Name',
+    width: '24%',
+    phone: 'top-left',
+    show: ({ id, name }) => <a href={href(`/templates/${id}`)}>{name}</a>,
+    by: ({ name }) => name,
+  },
+  { name: 'Alias', width: '18%', show: ({ alias }) => alias && <code>{alias}</code>, by: ({ alias }) => alias ?? '' },
+  { name: 'Subject', phone: 'sub', show: ({ subject }) => subject ?? <span class="muted">Set per message</span> },
+  {
+    name: 'Variables',
+    width: '16%',
+    show: ({ variables }) => (variables.length === 0 ? 'None' : variables.join(', ')),
+  },
+  {
+    name: 'Version',
+    width: '84px',
+    phone: 'last',
+    show: ({ version }) => version,
+    by: ({ version }) => version,
+    isNumber: true,
+  },
+  {
+    name: 'Updated',
+    width: '120px',
+    phone: 'end',
+    show: ({ updated_at }) => <Time at={updated_at} />,
+    by: ({ updated_at }) => updated_at,
+    isShort: true,
+  },
 ]

@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks'
 import { get, type Json, patch, remove } from '../kit/api.ts'
 import { confirm } from '../kit/dialog.tsx'
-import { ago, when } from '../kit/format.ts'
+import { ago } from '../kit/format.ts'
 import { useLoad, usePages } from '../kit/load.ts'
-import { Choice, CopyButton, Empty, ErrorNotice, Facts, Filters, Head } from '../kit/pieces.tsx'
+import { Choice, CopyButton, Empty, ErrorNotice, Facts, Filters, Head, Time } from '../kit/pieces.tsx'
 import { go, place, setQuery } from '../kit/router.ts'
 import { Chip } from '../kit/status.tsx'
 import { type Column, Pager, Table } from '../kit/table.tsx'
@@ -44,14 +44,15 @@ export default function WebhookPage({ webhook_id: id }: { webhook_id: string }) 
     if (isSure && (await attempt(() => remove(`/v1/webhooks/${id}`), 'Webhook deleted'))) go('/webhooks')
   }
   const columns: Column<Json>[] = [
-    { name: 'Event', show: ({ type }) => <span class="mono">{type}</span> },
-    { name: 'Status', show: ({ status }) => <Chip word={status} /> },
-    { name: 'Response', show: ({ attempts }) => lastResponse(attempts) },
-    { name: 'Next attempt', show: ({ next_attempt_at }) => ago(next_attempt_at) },
-    { name: 'Created', show: ({ created_at }) => when(created_at) },
+    { name: 'Event', width: '26%', phone: 'top-left', show: ({ type }) => <span class="mono">{type}</span> },
+    { name: 'Status', width: '110px', phone: 'last', show: ({ status }) => <Chip word={status} /> },
+    { name: 'Response', phone: 'sub', show: ({ attempts }) => lastResponse(attempts) },
+    { name: 'Next attempt', width: '120px', show: ({ next_attempt_at }) => <Time at={next_attempt_at} /> },
+    { name: 'Created', width: '120px', show: ({ created_at }) => <Time at={created_at} /> },
     {
       name: '',
-      isWhole: true,
+      width: '96px',
+      phone: 'end',
       show: (row) => (
         <button type="button" class="tiny" onClick={() => setShown(row)}>
           Details<span class="hidden"> of {row.id}</span>

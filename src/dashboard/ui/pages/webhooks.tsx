@@ -1,8 +1,7 @@
 import { useState } from 'preact/hooks'
 import type { Json } from '../kit/api.ts'
-import { ago } from '../kit/format.ts'
 import { usePages } from '../kit/load.ts'
-import { Empty, Head } from '../kit/pieces.tsx'
+import { Empty, Head, Time } from '../kit/pieces.tsx'
 import { href } from '../kit/router.ts'
 import { Chip } from '../kit/status.tsx'
 import { type Column, Pager, Table } from '../kit/table.tsx'
@@ -55,16 +54,30 @@ export default function WebhooksPage() {
 }
 
 const COLUMNS: Column<Json>[] = [
-  { name: 'URL', show: ({ id, url }) => <a href={href(`/webhooks/${id}`)}>{url}</a>, by: ({ url }) => url },
-  { name: 'Status', show: ({ status }) => <Chip word={status} />, by: ({ status }) => status },
+  {
+    name: 'URL',
+    width: '40%',
+    phone: 'top-left',
+    show: ({ id, url }) => <a href={href(`/webhooks/${id}`)}>{url}</a>,
+    by: ({ url }) => url,
+  },
+  {
+    name: 'Status',
+    width: '110px',
+    phone: 'end',
+    show: ({ status }) => <Chip word={status} />,
+    by: ({ status }) => status,
+  },
   {
     name: 'Events',
+    phone: 'sub',
     show: ({ events }) =>
       events.length === EVENT_TYPES.length ? 'All' : events.map((type: string) => type.split('.')[1]).join(', '),
   },
-  { name: 'Last success', show: ({ last_success_at }) => (last_success_at ? ago(last_success_at) : 'Never') },
+  { name: 'Last success', width: '120px', phone: 'last', show: ({ last_success_at }) => <Time at={last_success_at} /> },
   {
     name: 'Failures',
+    width: '160px',
     show: ({ consecutive_failures, disabled_reason }) =>
       disabled_reason ?? (consecutive_failures === 0 ? 'None' : `${consecutive_failures} consecutive`),
   },

@@ -1,7 +1,6 @@
 import { get, type Json, type Paged } from '../../kit/api.ts'
-import { when } from '../../kit/format.ts'
 import { useLoad, usePages } from '../../kit/load.ts'
-import { Choice, Empty, Filters } from '../../kit/pieces.tsx'
+import { Choice, Empty, Filters, Time } from '../../kit/pieces.tsx'
 import { href, place, setQuery } from '../../kit/router.ts'
 import { Chip } from '../../kit/status.tsx'
 import { type Column, Pager, Table } from '../../kit/table.tsx'
@@ -70,19 +69,20 @@ const STATUSES = [
 const COLUMNS: Column<Json>[] = [
   {
     name: 'Subject',
+    phone: 'sub',
     show: ({ id, subject }) => <a href={href(`/inbound/${id}`)}>{subject || '(no subject)'}</a>,
   },
   {
     name: 'From and to',
+    width: '34%',
+    phone: 'top-left',
     show: ({ from, return_path, to }) => (
       <>
-        {from || return_path || '(empty)'}
-        <br />
-        <span class="muted">to {to.join(', ')}</span>
+        {from || return_path || '(empty)'} <span class="muted">to {to.join(', ')}</span>
       </>
     ),
   },
-  { name: 'Checks', show: (message) => <Verdicts of={message} /> },
-  { name: 'Status', show: ({ status }) => <Chip word={status} /> },
-  { name: 'Received', show: ({ created_at }) => when(created_at), isShort: true },
+  { name: 'Checks', width: '20%', show: (message) => <Verdicts of={message} /> },
+  { name: 'Status', width: '110px', phone: 'last', show: ({ status }) => <Chip word={status} /> },
+  { name: 'Received', width: '110px', phone: 'end', show: ({ created_at }) => <Time at={created_at} /> },
 ]

@@ -1,7 +1,6 @@
 import type { Json } from '../../kit/api.ts'
-import { when } from '../../kit/format.ts'
 import { usePages } from '../../kit/load.ts'
-import { Choice, Empty, Filters } from '../../kit/pieces.tsx'
+import { Choice, Empty, Filters, Time } from '../../kit/pieces.tsx'
 import { place, setQuery } from '../../kit/router.ts'
 import { organization } from '../../kit/state.ts'
 import { Chip, type Tone } from '../../kit/status.tsx'
@@ -41,15 +40,22 @@ const ACTORS = [
 const ACTOR_WORDS: Record<string, string> = { operator: 'Operator', user: 'User', server: 'Server' }
 
 const COLUMNS: Column<Json>[] = [
-  { name: 'Time', show: ({ created_at }) => when(created_at) },
+  { name: 'Time', width: '110px', phone: 'end', show: ({ created_at }) => <Time at={created_at} /> },
   {
     name: 'Actor',
+    width: '16%',
+    phone: 'sub',
     show: ({ actor }) => `${ACTOR_WORDS[actor.type] ?? 'Key'} ${actor.name}`,
   },
-  { name: 'Action', show: ({ action }) => <span class="mono">{action}</span> },
-  { name: 'Resource', show: ({ resource_id }) => <span class="mono break small">{resource_id}</span> },
-  { name: 'Source', show: ({ ip_address }) => ip_address ?? 'Command line' },
-  { name: 'Outcome', show: ({ outcome }) => <Chip word={outcome} tone={toneOfOutcome(outcome)} /> },
+  { name: 'Action', width: '22%', phone: 'top-left', show: ({ action }) => <span class="mono">{action}</span> },
+  { name: 'Resource', show: ({ resource_id }) => <span class="mono small">{resource_id}</span> },
+  { name: 'Source', width: '130px', show: ({ ip_address }) => ip_address ?? 'Command line' },
+  {
+    name: 'Outcome',
+    width: '120px',
+    phone: 'last',
+    show: ({ outcome }) => <Chip word={outcome} tone={toneOfOutcome(outcome)} />,
+  },
 ]
 
 const toneOfOutcome = (outcome: string): Tone => (outcome === 'done' || outcome === 'repeated' ? 'good' : 'warn')

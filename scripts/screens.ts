@@ -1,0 +1,70 @@
+/** Every page of the dashboard, from the real server with sample data, at three widths in both themes →
+ *  .screens/<page>-<width>-<theme>.png: `bun scripts/screens.ts [part of a page's name] …`. Needs Chromium. */
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { addSample, type Sample } from '../test/dashboard/sample.ts'
+import { startDashboard } from '../test/dashboard/setup.ts'
+
+const FOLDER = join(import.meta.dir, '../.screens')
+const VIEWS = [1440, 768, 390].flatMap((width) => (['light', 'dark'] as const).map((theme) => ({ width, theme })))
+
+const pages = (sample: Sample): Record<string, string> => ({
+  overview: '/',
+  messages: '/messages',
+  'messages-filtered': '/messages?status=bounced',
+  'message-delivered': `/messages/${sample.delivered}`,
+  'message-bounced': `/messages/${sample.bounced}`,
+  'message-many': `/messages/${sample.many}`,
+  'message-content': `/messages/${sample.delivered}?tab=content`,
+  'message-analysis': `/messages/${sample.delivered}?tab=analysis`,
+  'new-message': '/messages?compose=yes',
+  sandbox: '/sandbox',
+  domains: '/domains',
+  domain: `/domains/${sample.domain}`,
+  'api-keys': '/api-keys',
+  webhooks: '/webhooks',
+  webhook: `/webhooks/${sample.webhook}`,
+  templates: '/templates',
+  template: `/templates/${sample.template}`,
+  suppressions: '/suppressions',
+  inbound: '/inbound',
+  routes: '/inbound?tab=routes',
+  'inbound-message': `/inbound/${sample.inbound}`,
+  health: '/health',
+  organizations: '/organizations',
+  settings: '/settings',
+  'audit-log': '/settings?tab=audit-log',
+  missing: '/nothing',
+})
+
+const wanted = process.argv.slice(2)
+mkdirSync(FOLDER, { recursive: true })
+let sample: Sample | undefined
+const board = await startDashboard(async (server) => {
+  sample = await addSample(server)
+})
+try {
+  if (sample === undefined) throw new Error('no sample data')
+  const shown = Object.entries(pages(sample)).filter(
+    ([name]) => wanted.length === 0 || wanted.some((part) => name.includes(part)),
+  )
+  for (const { width, theme } of VIEWS) {
+    const page = await board.open('/', { width, height: width === 390 ? 844 : 900, theme, expected: /./ })
+    for (const [name, path] of shown) {
+      await page.goto(`${board.origin}/dashboard${path}`)
+      await page.locator('main h1').first().waitFor()
+      await page.locator('[aria-busy="true"], .busy').first().waitFor({ state: 'detached' })
+      await page.waitForTimeout(300) // charts and frames draw after the data
+      await page.screenshot({ path: join(FOLDER, `${name}-${width}-${theme}.png`), fullPage: true })
+    }
+    if (wanted.length === 0 || wanted.includes('sign-in')) {
+      const blank = await board.blank({ width, theme, expected: /./ })
+      await blank.goto(`${board.origin}/dashboard/sign-in`)
+      await blank.getByRole('heading').first().waitFor()
+      await blank.screenshot({ path: join(FOLDER, `sign-in-${width}-${theme}.png`) })
+    }
+  }
+} finally {
+  await board.close().catch((thrown: unknown) => console.error(String(thrown)))
+}
+console.log(FOLDER)

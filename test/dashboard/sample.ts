@@ -1,0 +1,97 @@
+import { createMintId } from '../../src/os/ids.ts'
+import { systemRandom } from '../../src/os/random.ts'
+import { inboundMessage, storedMail } from '../support/inbound.ts'
+import { DOMAIN, type Json, type TestServer, until } from '../support/server.ts'
+
+/** IDs of the sample data, for the paths of pages. */
+export interface Sample {
+  delivered: string
+  bounced: string
+  /** A message with 24 recipients. */
+  many: string
+  domain: string
+  template: string
+  webhook: string
+  inbound: string
+}
+
+const HTML = '<h1>Your order</h1><p>Hello {{ name }}, your order is on its way.</p>'
+const SUBJECTS = [
+  'Your order has shipped',
+  'Your receipt',
+  'Reset your password',
+  'Sign-in code 482 913',
+  'Welcome to Shop',
+]
+
+/** Adds one of everything that the dashboard shows: messages of every outcome, domains, a template, keys, suppressions, a
+ *  webhook with failures, an inbound route with a message. */
+export async function addSample(server: TestServer): Promise<Sample> {
+  const send = async (change: Json): Promise<string> => (await server.send(change)).body.id
+  for (let hour = 0; hour < 5; hour++) {
+    await server.ask('POST', '/v1/messages/batch', {
+      messages: Array.from({ length: 7 + hour * 2 }, (_, n) => ({
+        from: `Shop <hello@${DOMAIN}>`,
+        to: `customer.${hour}${n}@one.remote.example`,
+        subject: SUBJECTS[(hour + n) % SUBJECTS.length],
+        text: 'Hello',
+      })),
+    })
+    await until('the batch', async () => (await server.read('/v1/messages?status=queued&limit=1')).data.length === 0)
+    await server.clock.advance(3_600_000)
+  }
+  const delivered = await send({
+    to: ['Ann <ann@one.remote.example>', 'bob@one.remote.example'],
+    subject: 'Your receipt for order 1001',
+    html: HTML.replace('{{ name }}', 'Ann'),
+    tags: ['receipt'],
+    metadata: { order: '1001' },
+  })
+  const bounced = await send({ to: 'nobody@one.remote.example', subject: 'Welcome aboard' })
+  await server.ended(delivered)
+  await server.ended(bounced)
+  const many = await send({
+    to: [...Array.from({ length: 22 }, (_, n) => `member.${n}@one.remote.example`), 'nobody@two.remote.example'],
+    subject: 'Minutes of the meeting on Thursday, with the decisions and the list of open questions for the next one',
+  })
+  const deferred = await send({ to: 'later@two.remote.example', subject: 'Your sign-in code' })
+  await server.tried(deferred, 1)
+  await send({ to: 'ann@one.remote.example', subject: 'Newsletter', scheduled_at: new Date(server.clock.now() + 9e6) })
+  await send({ to: 'nobody@one.remote.example', subject: 'Your parcel' })
+  const test = { authorization: `Bearer ${server.keys.test}` }
+  for (const name of ['click', 'bounce', 'defer', 'complain'])
+    await server.send({ to: `${name}@customer.example`, subject: `Sandbox ${name}` }, test)
+  return { delivered, bounced, many, ...(await addSettings(server)) }
+}
+
+async function addSettings(server: TestServer) {
+  const { data } = await server.read('/v1/domains')
+  await server.ask('POST', '/v1/domains', { name: 'a-rather-long-name-for-newsletters.shop.example' })
+  const { body: template } = await server.ask('POST', '/v1/templates', {
+    name: 'Order confirmation',
+    alias: 'order-confirmation',
+    subject: 'Your order {{ order }}',
+    html: HTML,
+  })
+  for (const name of ['ann', 'someone.with.a.long.name+tag', 'info'])
+    await server.ask('POST', '/v1/suppressions', { email: `${name}@customer.example` })
+  await server.ask('POST', '/v1/api-keys', { name: 'Shop in production', domain_id: data[0].id })
+  const { body: route } = await server.ask('POST', '/v1/inbound-routes', {
+    name: 'Support',
+    match: { type: 'address', value: `support@${DOMAIN}` },
+    action: { type: 'webhook', config: { url: `${server.receiver.url}-in` } },
+  })
+  const inbound = createMintId(server.clock, systemRandom)('inb')
+  const message = inboundMessage({
+    id: inbound,
+    organizationId: server.organizationId,
+    domainId: data[0].id,
+    routeId: route.id,
+    receivedAt: server.clock.now(),
+    to: [`support@${DOMAIN}`],
+    subject: 'A question about my order',
+  })
+  const deliveryId = createMintId(server.clock, systemRandom)('whd')
+  await server.store().inbound.accept({ ...storedMail(), taken: [{ message, deliveryId, forward: null }] })
+  return { domain: data[0].id, template: template.id, webhook: server.webhook.id, inbound }
+}
