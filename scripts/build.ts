@@ -15,6 +15,7 @@ import pkg from '../package.json' with { type: 'json' }
 import { bundleDashboard } from '../src/dashboard/bundle.ts'
 import { pack } from '../src/dashboard/pack.ts'
 import { bundleManual } from '../src/manual/bundle.ts'
+import { withoutUnused } from './build/unused.ts'
 
 const ROOT = join(import.meta.dir, '..')
 const DIST = join(ROOT, 'dist')
@@ -26,9 +27,6 @@ const TABLES = [
     (name) => `iconv-lite/encodings/tables/${name}.json`,
   ),
   'iconv-lite/encodings/sbcs-data-generated.js',
-  'encoding-japanese/src/utf8-to-jis-table.js',
-  'encoding-japanese/src/utf8-to-jisx0212-table.js',
-  'libmime/lib/mimetypes.js',
 ]
 const { values } = parseArgs({ options: { target: { type: 'string' } } })
 const wanted = values.target === 'all' ? TARGETS : values.target === undefined ? [null] : [values.target]
@@ -65,6 +63,7 @@ async function build(outfile: string, target: string | null): Promise<void> {
         readingPackFrom('manual', manual),
         tablesAsFiles(folder),
         oneSuffixList(),
+        withoutUnused(ROOT),
       ],
       // A trace in an operator's report names functions. Source maps would add file positions, and 6 MB.
       minify: { whitespace: true, syntax: true, identifiers: false },
@@ -121,7 +120,7 @@ function tablesAsFiles(folder: string): Bun.BunPlugin {
   return {
     name: 'tables as files',
     setup: (build) => {
-      build.onLoad({ filter: /node_modules\/(?:iconv-lite|encoding-japanese|libmime)\// }, ({ path }) => {
+      build.onLoad({ filter: /node_modules\/iconv-lite\// }, ({ path }) => {
         const file = fileOf.get(path)
         if (file === undefined) return undefined
         const contents = `const { readFileSync } = require('node:fs')

@@ -1,12 +1,11 @@
 import { join } from 'node:path'
-import { brotliCompressSync, gzipSync, constants as zlib } from 'node:zlib'
 import { fontFiles } from './font.ts'
-import type { PackedFile } from './pack.ts'
+import { type PackedFile, packedFile } from './pack.ts'
 
 const FOLDER = '/dashboard/assets/'
 
-/** Compiles ui/ into the files that browsers load, each compressed with Brotli and gzip; a release uses the highest
- *  levels. It needs the source files: scripts/build.ts calls it for the executable, and a server that runs from source
+/** Compiles ui/ into the files that browsers load, each compressed (pack.ts); a release uses the highest level. It
+ *  needs the source files: scripts/build.ts calls it for the executable, and a server that runs from source
  *  calls it at the first request. Rejects with the compile errors. */
 export async function bundleDashboard({ isForRelease }: { isForRelease: boolean }): Promise<PackedFile[]> {
   const { outputs } = await Bun.build({
@@ -24,10 +23,5 @@ export async function bundleDashboard({ isForRelease }: { isForRelease: boolean 
     async (output) => [output.path.replace(/^\.?\//, ''), new Uint8Array(await output.arrayBuffer())] as const,
   )
   const files = [...(await Promise.all(compiled)), ...(await fontFiles({ isForRelease }))]
-  const quality = isForRelease ? zlib.BROTLI_MAX_QUALITY : 4
-  return files.map(([name, bytes]) => ({
-    name,
-    br: new Uint8Array(brotliCompressSync(bytes, { params: { [zlib.BROTLI_PARAM_QUALITY]: quality } })),
-    gzip: new Uint8Array(gzipSync(bytes, { level: isForRelease ? 9 : 6 })),
-  }))
+  return files.map(([name, bytes]) => packedFile(name, bytes, isForRelease))
 }

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { gunzipSync } from 'node:zlib'
+import { brotliDecompressSync, gzipSync } from 'node:zlib'
 import type { PackedFile } from './pack.ts'
 
 /** A file with its Content-Type and ETag. */
@@ -42,8 +42,17 @@ export function respond(request: Request, served: StaticFile | undefined, always
   if (known.some((tag) => tag.trim().replace(/^W\//, '') === etag)) return new Response(null, { status: 304, headers })
   const accepted = request.headers.get('accept-encoding') ?? ''
   if (accepts(accepted, 'br')) return encoded(file.br, 'br', headers)
-  if (accepts(accepted, 'gzip')) return encoded(file.gzip, 'gzip', headers)
-  return new Response(new Uint8Array(gunzipSync(file.gzip)), { headers })
+  if (accepts(accepted, 'gzip')) return encoded(gzipOf(file), 'gzip', headers)
+  return new Response(new Uint8Array(brotliDecompressSync(file.br)), { headers })
+}
+
+const gzipped = new WeakMap<PackedFile, Uint8Array>()
+
+/** The file compressed with gzip, for browsers without TLS: they do not accept Brotli. Made once per file. */
+function gzipOf(file: PackedFile): Uint8Array {
+  const known = gzipped.get(file) ?? gzipSync(brotliDecompressSync(file.br))
+  gzipped.set(file, known)
+  return known
 }
 
 function encoded(bytes: Uint8Array, encoding: string, headers: Record<string, string>): Response {

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { brotliCompressSync, gzipSync, constants as zlib } from 'node:zlib'
-import type { PackedFile } from '../dashboard/pack.ts'
+import { type PackedFile, packedFile } from '../dashboard/pack.ts'
 import { CONTENTS, TOPICS, type TopicEntry } from './contents.ts'
 import { type ManualPage, readPage } from './markdown.ts'
 import { type Assets, contentsHtml, pageHtml } from './page-html.ts'
@@ -9,7 +8,7 @@ import { referencePages } from './reference.ts'
 
 const PAGES = import.meta.dir
 
-/** The manual → its files for browsers and terminals, each compressed in both formats: `tls.html` and `tls.txt` for
+/** The manual → its files for browsers and terminals, each compressed (../dashboard/pack.ts): `tls.html` and `tls.txt` for
  *  each topic, `index.html`, `topics.json`, and below `assets/` what the pages load. Requires the source files:
  *  scripts/build.ts calls it for the executable, and a server run from source calls it at the first request. */
 export async function bundleManual({ isForRelease }: { isForRelease: boolean }): Promise<PackedFile[]> {
@@ -28,7 +27,7 @@ export async function bundleManual({ isForRelease }: { isForRelease: boolean }):
   for (const page of pages.values()) {
     files.push([`${page.topic}.html`, pageHtml(page, CONTENTS, pages, assets)], [`${page.topic}.txt`, `${page.text}\n`])
   }
-  return files.map(([name, content]) => packed(name, content, isForRelease))
+  return files.map(([name, content]) => packedFile(name, Buffer.from(content), isForRelease))
 }
 
 /** Every topic in the order of the table of contents. */
@@ -76,15 +75,5 @@ async function buildAssets(search: string): Promise<Assets & { files: [string, s
     search: `assets/${hashed}`,
     icon: 'assets/icon.svg',
     files: [...built, [`assets/${hashed}`, search], ['assets/icon.svg', icon]],
-  }
-}
-
-function packed(name: string, content: string | Uint8Array, isForRelease: boolean): PackedFile {
-  const bytes = typeof content === 'string' ? Buffer.from(content) : content
-  const quality = isForRelease ? zlib.BROTLI_MAX_QUALITY : 4
-  return {
-    name,
-    br: new Uint8Array(brotliCompressSync(bytes, { params: { [zlib.BROTLI_PARAM_QUALITY]: quality } })),
-    gzip: new Uint8Array(gzipSync(bytes, { level: isForRelease ? 9 : 6 })),
   }
 }

@@ -1,4 +1,4 @@
-import { gunzipSync } from 'node:zlib'
+import { brotliDecompressSync } from 'node:zlib'
 import { type PackedFile, unpack } from '../dashboard/pack.ts'
 import type { TopicEntry } from './contents.ts'
 
@@ -19,7 +19,7 @@ export async function manualTexts(): Promise<ManualTexts> {
   const files = new Map((await manualFiles()).map((file) => [file.name, file]))
   const read = (name: string) => {
     const file = files.get(name)
-    return file === undefined ? null : new TextDecoder().decode(gunzipSync(file.gzip))
+    return file === undefined ? null : new TextDecoder().decode(brotliDecompressSync(file.br))
   }
   return { topics: JSON.parse(read('topics.json') ?? '[]'), textOf: (topic) => read(`${topic}.txt`) }
 }
