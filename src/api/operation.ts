@@ -22,6 +22,8 @@ export interface Operation<Q = any, B = any, R = any> {
   permission: Permission
   /** Only for the operator, in a dashboard session or on the command line. API keys get 403. */
   forOperator?: boolean
+  /** An operator may call it without selecting an organization, for the whole installation. */
+  operatorWithoutOrganization?: boolean
   /** Access of test keys. With `refused` they get 403 before the body is read. */
   testKey?: TestKeyRule
   summary: string

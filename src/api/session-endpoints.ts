@@ -18,6 +18,7 @@ import { hashPassword, verifyPassword } from './password.ts'
 import { parseAs, readBytes } from './read.ts'
 import { JSON_TYPE, PERSONAL } from './rendered-response.ts'
 import type { Page } from './route-table.ts'
+import { sessionRecord } from './routes/sessions.ts'
 import {
   type DashboardSessions,
   hashToken,
@@ -36,6 +37,10 @@ const signInBody = z.union([
   z.strictObject({ token: z.string().max(200) }),
   z.strictObject({ email: z.string().max(MOST_EMAIL).optional(), password: z.string().max(MOST_PASSWORD) }),
 ])
+const resetBody = z.strictObject({
+  token: z.string().max(200),
+  password: z.string().min(12, { message: 'password must have at least 12 characters' }).max(MOST_PASSWORD),
+})
 const passwordBody = z.strictObject({
   password: z.string().min(12, { message: 'password must have at least 12 characters' }).max(MOST_PASSWORD),
   present: z.string().max(MOST_PASSWORD).optional(),
@@ -54,6 +59,9 @@ export function sessionPages(options: SessionPagesOptions): Page[] {
     { method: 'POST', path: '/session', handle: (request, _, peer) => endpoints.signIn(request, peer) },
     { method: 'GET', path: '/session', handle: (request) => endpoints.show(request) },
     { method: 'DELETE', path: '/session', handle: (request, _, peer) => endpoints.signOut(request, peer) },
+    { method: 'GET', path: '/session/all', handle: (request) => endpoints.list(request) },
+    { method: 'DELETE', path: '/session/all', handle: (request, _, peer) => endpoints.signOutOthers(request, peer) },
+    { method: 'POST', path: '/session/reset', handle: (request, _, peer) => endpoints.reset(request, peer) },
     { method: 'POST', path: '/session/password', handle: (request, _, peer) => endpoints.setPassword(request, peer) },
   ]
 }
@@ -177,6 +185,45 @@ class SessionEndpoints {
     return json({ id, deleted: true }, { 'set-cookie': cookie('', 0, ownOrigin.isSecure(request)) })
   }
 
+  /** The user's own sessions. */
+  async list(request: Request): Promise<Response> {
+    const { store, clock } = this.#deps
+    const { session, user } = await this.#requireSession(request)
+    const page = { limit: 100, after: null, createdAfter: null, createdBefore: null }
+    const { records } = await store.sessions.list(clock.now(), page, user.id)
+    return json({ data: records.map((each) => ({ ...sessionRecord(each), is_current: each.id === session.id })) })
+  }
+
+  /** Ends the user's sessions except this one. */
+  async signOutOthers(request: Request, peer: Peer): Promise<Response> {
+    const signedIn = await this.#requireSession(request)
+    this.#requireOwnPage(request)
+    const { session, user } = signedIn
+    const end = () => this.#deps.store.sessions.endOf(user.id, session.id)
+    await this.#audited('users_sessions_delete', signedIn, this.#addressOf(request, peer), [], end)
+    return this.list(request)
+  }
+
+  /** Sets a password with a link; the user then signs in with it. */
+  async reset(request: Request, peer: Peer): Promise<Response> {
+    const { store, clock, log } = this.#deps
+    this.#requireOwnPage(request)
+    const { token, password } = await this.#bodyOf(request, resetBody)
+    const address = this.#addressOf(request, peer)
+    await this.#take('link', address)
+    const tokenHash = hashToken(token)
+    // Hashing takes memory and time, so that only holders of a valid link may cause it.
+    const user = await store.users.get((await store.users.userOfReset(tokenHash, clock.now())) ?? '')
+    if (user === null) throw new Refusal('unauthorized', INVALID_RESET)
+    const hash = await hashPassword(password)
+    const id = await this.#audited('sessions_set_password', { session: user, user }, address, ['password'], () =>
+      store.users.useReset(tokenHash, hash, clock.now()),
+    )
+    if (id === null) throw new Refusal('unauthorized', INVALID_RESET)
+    log.info('password set by link', { user_id: id, ip_address: address })
+    return json({ id })
+  }
+
   async #describe({ session, user }: SignedIn) {
     const [organizations, password] = await Promise.all([
       this.#organizationsOf(user),
@@ -236,7 +283,13 @@ class SessionEndpoints {
   }
 
   /** Runs `work`. The transaction of its change also adds an audit entry. */
-  #audited<T>(action: string, { session, user }: SignedIn, address: string, fields: string[], work: () => Promise<T>) {
+  #audited<T>(
+    action: string,
+    { session, user }: { session: Pick<Session, 'id'>; user: User },
+    address: string,
+    fields: string[],
+    work: () => Promise<T>,
+  ) {
     const { store, mintId, clock } = this.#deps
     const entry: AuditEntry = {
       id: mintId('aud'),
@@ -268,6 +321,7 @@ function refusalOf(body: object): string {
 
 const MOST_ORGANIZATIONS = 100
 const INVALID_LINK = 'This link has expired or was already used. Create a new one with postrider login-link.'
+const INVALID_RESET = 'This link has expired or was already used. Ask for a new one.'
 const MOST_BODY_BYTES = 4_096
 const MOST_SECONDS = 30 * 86_400 // maximum lifetime of a session (model/session.ts)
 

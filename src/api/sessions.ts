@@ -85,8 +85,9 @@ export function createSessions(
       }
       return user.isOperator ? operatorKey(as, now) : userKey(user, as, now)
     },
-    async requireTenant({ organizationId, domainId }, { forOperator }) {
-      if (!forOperator || organizationId !== '') await requireOrganization(organizationId)
+    async requireTenant({ organizationId, domainId }, { forOperator, operatorWithoutOrganization }) {
+      if (!(forOperator || operatorWithoutOrganization) || organizationId !== '')
+        await requireOrganization(organizationId)
       if (domainId !== '') await requireDomain(domainId, organizationId)
     },
     async flushSeen() {

@@ -58,6 +58,7 @@ import type {
   RenderedTemplate,
   RotatedApiKey,
   SendMessage,
+  Session,
   Stats,
   StatsReadQuery,
   Suppression,
@@ -76,6 +77,10 @@ import type {
   TemplatesUpdateBody,
   TemplatesVersionsQuery,
   Usage,
+  User,
+  UsersListQuery,
+  UsersSessionsListQuery,
+  UsersUpdateBody,
   Webhook,
   WebhookDeliveriesListQuery,
   WebhookDelivery,
@@ -547,5 +552,41 @@ export interface Api {
      *
      *  Requires the permission `manage`. Test keys can access test records only and get 404 for live ones. Without `admin`, a key can access its own domain only. */
     redeliver(inboundMessageId: string, options?: CallOptions): Call<InboundDelivery>
+  }
+  users: {
+    /** List users.
+     *
+     *  Users with a role in the organization. An operator who selects no organization gets all users.
+     *
+     *  Requires the permission `admin`. Test keys get 403. */
+    list(query?: UsersListQuery, options?: CallOptions): Pages<User>
+    /** Retrieve a user.
+     *
+     *  Requires the permission `admin`. Test keys get 403. */
+    get(userId: string, options?: CallOptions): Call<User>
+    /** Update a user.
+     *
+     *  Only the fields you send change. A change holds for the next request of the user. The last owner of an organization keeps the role unless an operator changes it, and the last operator cannot be disabled.
+     *
+     *  Requires the permission `admin`. Test keys get 403. */
+    update(userId: string, body: UsersUpdateBody, options?: CallOptions): Call<User>
+    /** Remove a user.
+     *
+     *  Removes the role in the organization, and the account with its sessions if it has no other role. An operator who selects no organization deletes the account.
+     *
+     *  Requires the permission `admin`. Test keys get 403. */
+    delete(userId: string, options?: CallOptions): Call<Deletion>
+    /** List sessions of a user.
+     *
+     *  For operators and users with roles in other organizations, only the operator can do this.
+     *
+     *  Requires the permission `admin`. Test keys get 403. */
+    sessionsList(userId: string, query?: UsersSessionsListQuery, options?: CallOptions): Pages<Session>
+    /** Sign a user out everywhere.
+     *
+     *  For operators and users with roles in other organizations, only the operator can do this.
+     *
+     *  Requires the permission `admin`. Test keys get 403. */
+    sessionsDelete(userId: string, options?: CallOptions): Call<Deletion>
   }
 }

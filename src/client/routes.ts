@@ -113,4 +113,12 @@ export const ROUTES = {
     deliveries: { method: 'GET', path: '/v1/inbound-messages/{inbound_message_id}/deliveries' },
     redeliver: { method: 'POST', path: '/v1/inbound-messages/{inbound_message_id}/redeliver' },
   },
+  users: {
+    list: { method: 'GET', path: '/v1/users', takes: 'query', isList: true },
+    get: { method: 'GET', path: '/v1/users/{user_id}' },
+    update: { method: 'PATCH', path: '/v1/users/{user_id}', takes: 'body' },
+    delete: { method: 'DELETE', path: '/v1/users/{user_id}' },
+    sessionsList: { method: 'GET', path: '/v1/users/{user_id}/sessions', takes: 'query', isList: true },
+    sessionsDelete: { method: 'DELETE', path: '/v1/users/{user_id}/sessions' },
+  },
 } satisfies Routes

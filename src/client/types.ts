@@ -1191,6 +1191,19 @@ export interface SendMessage {
   unsubscribe?: boolean | null
 }
 
+export interface Session {
+  id: string
+  user_id: string
+  created_at: string
+  /** Accurate to one minute. */
+  last_seen_at: string
+  /** Sessions expire after seven days without use, and after 30 days at the latest. */
+  ends_at: string
+  /** IP address of the sign-in. */
+  ip_address: string | null
+  user_agent: string
+}
+
 export interface Stats {
   data: Array<{
     period_start: string
@@ -1346,6 +1359,24 @@ export interface Usage {
     /** When the count of forwards resets. */
     day_resets_at: string
   }
+}
+
+export interface User {
+  id: string
+  /** Lower case. null: the first operator has set none yet. */
+  email: string | null
+  name: string
+  /** Operators have all rights in all organizations. */
+  is_operator: boolean
+  /** The role in your organization. Operators see all roles of the user. */
+  roles: Array<{
+    organization_id: string
+    role: 'owner' | 'admin' | 'developer' | 'support' | 'viewer'
+  }>
+  created_at: string
+  /** Accurate to one minute. */
+  last_seen_at: string | null
+  disabled_at: string | null
 }
 
 export interface Webhook {
@@ -2079,4 +2110,37 @@ export interface InboundMessagesDeliveriesAnswer {
   has_more: boolean
   /** Pass it as `cursor` to get the next page, even if this page has few entries. Null on the last page. */
   next_cursor: string | null
+}
+
+export interface UsersListQuery {
+  limit?: number
+  /** `next_cursor` of the previous page. */
+  cursor?: string
+  /** Inclusive; ISO 8601. */
+  created_after?: string
+  /** Exclusive; ISO 8601. */
+  created_before?: string
+}
+
+export interface UsersUpdateBody {
+  /** Role in the organization. An API key cannot grant `owner`, nor change users who have it. */
+  role?: 'owner' | 'admin' | 'developer' | 'support' | 'viewer'
+  /** Only the operator changes it. */
+  email?: string
+  /** Only the operator and the user change it. */
+  name?: string
+  /** Only the operator changes it. */
+  is_operator?: boolean
+  /** Only the operator changes it. Disabling ends all sessions of the user at once. */
+  disabled?: boolean
+}
+
+export interface UsersSessionsListQuery {
+  limit?: number
+  /** `next_cursor` of the previous page. */
+  cursor?: string
+  /** Inclusive; ISO 8601. */
+  created_after?: string
+  /** Exclusive; ISO 8601. */
+  created_before?: string
 }

@@ -20,6 +20,7 @@ import { statsOperations } from '../api/routes/stats.ts'
 import { suppressionListOperations } from '../api/routes/suppression-lists.ts'
 import { suppressionOperations } from '../api/routes/suppressions.ts'
 import { templateOperations } from '../api/routes/templates.ts'
+import { userOperations } from '../api/routes/users.ts'
 import { webhookOperations } from '../api/routes/webhooks.ts'
 import type { Streams } from '../api/streams.ts'
 import { type Config, planNamed, type Setting } from '../config/load.ts'
@@ -155,6 +156,7 @@ export function createOperations(
     ...blockedLinkOperations({ store, mintId }),
     ...organizationOperations({ store, mintId, plans: Object.keys(config.plans) }),
     ...sessionOperations({ store }),
+    ...userOperations({ store, random, mintId, publicUrl: deps.publicUrl }),
     ...configurationOperations({ settings: deps.settings ?? (() => []), plans: config.plans }),
     ...queueOperations({ store }),
     ...nodeOperations({ store, now: deps.clock.now }),

@@ -82,10 +82,19 @@ export async function startContractServer() {
     return id
   }
 
+  /** Stores a developer of the rich organization and resolves with the ID. */
+  const addUser = async () => {
+    const id = mintId('usr')
+    const user = { id, email: `${id}@customer.example`, name: 'Ann', isOperator: false, createdAt: clock.now() }
+    await store.users.create({ ...user, roles: { [rich]: 'developer' }, disabledAt: null, lastSeenAt: null }, null)
+    return id
+  }
+
   return {
     api,
     clock,
     addBlockedLink,
+    addUser,
     operations,
     origin,
     keys,

@@ -122,6 +122,7 @@ async function addRecords(): Promise<Ids> {
     organization_id: setup.organizationId,
     session_id: await setup.addSession(),
     blocked_link_id: await setup.addBlockedLink(),
+    user_id: await setup.addUser(),
     number: '1',
   }
 }
@@ -374,6 +375,9 @@ describe('every operation', () => {
       await refusal('organizations_create', 'conflict', {}, { body: { name: 'poor' } })
       await refusal('organizations_update', 'conflict', ids, { body: { name: 'poor' } })
       await refusal('blocked_links_create', 'conflict', {})
+      await refusal('users_create', 'conflict', {})
+      const taken = { key: 'operator', body: { email: 'ann@example.com' } }
+      await refusal('users_update', 'conflict', ids, taken)
       await refusal('domains_create', 'quota_exceeded', {}, { body: { name: 'second.example' }, key: poor })
       await ask('PATCH', `/v1/webhooks/${ids.webhook_id}`, { body: { status: 'paused' } })
       await refusal('webhooks_test', 'invalid_state', ids)
@@ -422,7 +426,8 @@ describe('every operation', () => {
 
 /** Documented codes that these tests cannot produce. They need delivery engines, a month of mail, or a domain that
  *  failed or does not exist. Other tests produce them: messages-*.test.ts, blocked-links.test.ts,
- *  flow/hostile-mail.test.ts, events.test.ts, stats.test.ts, quality.test.ts, limits.test.ts and webhooks.test.ts.
+ *  flow/hostile-mail.test.ts, events.test.ts, stats.test.ts, quality.test.ts, limits.test.ts, users.test.ts
+ *  and webhooks.test.ts.
  *  Their responses are validated too (test/support/documented.ts). */
 const ELSEWHERE = [
   'api_keys_create 422 quota_exceeded',
@@ -450,6 +455,7 @@ const ELSEWHERE = [
   'templates_create 422 template_error',
   'templates_update 422 quota_exceeded',
   'templates_update 422 template_error',
+  'users_delete 409 conflict',
   'webhook_deliveries_retry 422 invalid_state',
   'webhooks_create 422 quota_exceeded',
   'webhooks_test 422 quota_exceeded',

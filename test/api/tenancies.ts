@@ -158,6 +158,15 @@ function recordMakers(
       await store.inbound.accept({ ...mail, taken: [{ message, deliveryId: null, forward: null }] })
       ids.live.inbound_message_id = part.id
     },
+    user_id: async (place) => {
+      const { ids, organizationId } = tenancies[place]
+      const id = mintId('usr')
+      const canary = canaryOf(place, 'live')
+      const user = { id, email: `${canary}${made++}@customer.example`, name: canary, createdAt: clock.now() }
+      const roles = { [organizationId]: 'viewer' as const }
+      await store.users.create({ ...user, isOperator: false, roles, disabledAt: null, lastSeenAt: null }, null)
+      ids.live.user_id = id
+    },
     domain_id: async (place) => {
       const { ids, domain } = tenancies[place]
       ids.live.domain_id = domain.id

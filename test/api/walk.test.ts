@@ -162,6 +162,7 @@ function bodyOf(documented: Documented, walker: Walker): unknown {
     templates_create: { name: 't', text: 'x' },
     templates_update: { name: 't' },
     billing_update: { plan: 'nothing' },
+    users_update: { role: 'developer' },
   }
   const { requestBody } = documented.operation
   return own[documented.id] ?? (requestBody && (requestBody.content['application/json'].example ?? {}))

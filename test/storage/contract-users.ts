@@ -112,6 +112,30 @@ export function userPromises(holds: Holds): void {
     expect(await users.passwordHash('usr_1')).toBeNull()
   })
 
+  holds(
+    'a link sets a password once, ends sessions, and replaces earlier links',
+    async ({ users, sessions }, records) => {
+      await users.create(user(1), null)
+      const [first, second, token] = [records.hash(), records.hash(), records.hash()]
+      await sessions.open(sessionOf('ses_1', 'usr_1'), token)
+      for (const tokenHash of [first, second]) {
+        await users.addReset({ tokenHash, userId: 'usr_1', createdAt: START, expiresAt: START + 10 })
+      }
+      expect(await users.useReset(first, 'stolen', START)).toBeNull()
+      expect(await users.userOfReset(second, START + 10)).toBeNull()
+      expect(await users.useReset(second, 'late', START + 10)).toBeNull()
+      expect(await users.userOfReset(second, START)).toBe('usr_1')
+      expect(await Promise.all([users.useReset(second, 'new', START), users.useReset(second, 'new', START)])).toEqual([
+        'usr_1',
+        null,
+      ])
+      expect([await users.passwordHash('usr_1'), await sessions.findByToken(token)]).toEqual(['new', null])
+      await users.addReset({ tokenHash: first, userId: 'usr_1', createdAt: START, expiresAt: START + 10 })
+      await users.update('usr_1', { disabledAt: START })
+      expect(await users.userOfReset(first, START)).toBeNull()
+    },
+  )
+
   holds('disabling, demotion and removal end sessions; use is noted', async ({ users, sessions }, records) => {
     await users.create(user(1), null)
     await users.create(user(2, { isOperator: true }), null)

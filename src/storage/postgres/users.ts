@@ -38,6 +38,10 @@ const REMOVE = [
 const PASSWORD = 'select password_hash as hash from users where id = $1'
 const SET_PASSWORD = 'update users set password_hash = $2 where id = $1'
 const END_RESETS = 'delete from password_resets where user_id = $1'
+const ADD_RESET = 'insert into password_resets (token_hash, user_id, created_at, expires_at) values ($1, $2, $3, $4)'
+const FIND_RESET = `select r.user_id as "userId" from password_resets r join users u on u.id = r.user_id
+  where r.token_hash = $1 and r.expires_at > $2 and u.disabled_at is null`
+const LOCK_RESET = `${FIND_RESET} for update`
 const END_SESSIONS = 'delete from sessions where user_id = $1 and id is distinct from $2::text'
 /** What nodes of the version before accept. */
 const END_OLD_PASSWORD = 'delete from operator_password'
@@ -137,6 +141,21 @@ export function postgresUsers(reads: Reads, writer: Writer): Users {
       writer.write(async (statements) => {
         await statements.run(SET_PASSWORD, [id, hash])
         await end(statements, id, keep)
+      }),
+    addReset: ({ tokenHash, userId, createdAt, expiresAt }) =>
+      writer.write(async ({ run }) => {
+        await run(END_RESETS, [userId])
+        await run(ADD_RESET, [tokenHash, userId, createdAt, expiresAt])
+      }),
+    userOfReset: async (tokenHash, now) =>
+      (await reads.query<{ userId: string }>(FIND_RESET, [tokenHash, now]))[0]?.userId ?? null,
+    useReset: (tokenHash, hash, now) =>
+      writer.write(async (statements) => {
+        const [found] = await statements.query<{ userId: string }>(LOCK_RESET, [tokenHash, now])
+        if (found === undefined) return null
+        await statements.run(SET_PASSWORD, [found.userId, hash])
+        await end(statements, found.userId, null)
+        return found.userId
       }),
   }
 }

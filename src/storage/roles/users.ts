@@ -30,6 +30,21 @@ export interface Users {
   /** Sets the password hash (null: removes it), deletes password resets, and ends every session of the user except
    *  `keep`. */
   setPassword(id: string, hash: string | null, keep: string | null): Promise<void>
+  /** Adds a link that sets the password, and deletes earlier ones of the user. */
+  addReset(reset: PasswordReset): Promise<void>
+  /** ID of the user of a link; null if it does not exist, has expired, or the user is disabled. */
+  userOfReset(tokenHash: Uint8Array, now: number): Promise<string | null>
+  /** Uses the link: sets the password hash and ends every session of its user, in one transaction. Resolves with the
+   *  user's ID; null for a link that is not valid. */
+  useReset(tokenHash: Uint8Array, hash: string, now: number): Promise<string | null>
+}
+
+/** A link that sets a password once. */
+export interface PasswordReset {
+  tokenHash: Uint8Array
+  userId: string
+  createdAt: number
+  expiresAt: number
 }
 
 export type UserChange = Partial<Pick<User, 'email' | 'name' | 'isOperator' | 'disabledAt'>>

@@ -35,6 +35,9 @@ const REMOVE = [
 const PASSWORD = 'select password_hash from users where id = ?'
 const SET_PASSWORD = 'update users set password_hash = ? where id = ?'
 const END_RESETS = 'delete from password_resets where user_id = ?'
+const ADD_RESET = 'insert into password_resets (token_hash, user_id, created_at, expires_at) values (?, ?, ?, ?)'
+const FIND_RESET = `select r.user_id as userId from password_resets r join users u on u.id = r.user_id
+  where r.token_hash = ? and r.expires_at > ? and u.disabled_at is null`
 const END_SESSIONS = 'delete from sessions where user_id = ? and id is not ?'
 
 export function sqliteUsers(db: Connection, writer: Writer): Users {
@@ -56,6 +59,8 @@ export function sqliteUsers(db: Connection, writer: Writer): Users {
   const password = db.prepare<unknown[], string | null>(PASSWORD).pluck()
   const setPassword = db.prepare(SET_PASSWORD)
   const endResets = db.prepare(END_RESETS)
+  const addReset = db.prepare(ADD_RESET)
+  const findReset = db.prepare<unknown[], string>(FIND_RESET).pluck()
   const endSessions = db.prepare(END_SESSIONS)
 
   const read = (row: Row | undefined) => (row === undefined ? null : toUser(row))
@@ -131,6 +136,21 @@ export function sqliteUsers(db: Connection, writer: Writer): Users {
         setPassword.run(hash, id)
         endResets.run(id)
         endSessions.run(id, keep)
+      }),
+    addReset: ({ tokenHash, userId, createdAt, expiresAt }) =>
+      writer.write(() => {
+        endResets.run(userId)
+        addReset.run(tokenHash, userId, createdAt, expiresAt)
+      }),
+    userOfReset: async (tokenHash, now) => findReset.get(tokenHash, now) ?? null,
+    useReset: (tokenHash, hash, now) =>
+      writer.write(() => {
+        const id = findReset.get(tokenHash, now)
+        if (id === undefined) return null
+        setPassword.run(hash, id)
+        endResets.run(id)
+        endSessions.run(id, null)
+        return id
       }),
   }
 }

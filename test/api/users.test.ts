@@ -1,0 +1,178 @@
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { hashPassword } from '../../src/api/password.ts'
+import { hashToken } from '../../src/api/sessions.ts'
+import { FIRST_USER, type Role } from '../../src/model/user.ts'
+import { createTestApi, type TestApi } from '../support/api.ts'
+
+/** Users: roles, sign-in with their own password, and what each may change. */
+
+let made: TestApi
+beforeEach(async () => {
+  made = await createTestApi()
+})
+afterEach(() => made.close())
+
+const PASSWORD = 'correct horse battery'
+let hash: string | undefined
+
+async function addUser(name: string, roles: Record<string, Role>, isOperator = false): Promise<string> {
+  hash ??= await hashPassword(PASSWORD)
+  const [id, createdAt] = [made.mintId('usr'), made.clock.now()]
+  const user = { id, email: `${name}@a.example`, name, isOperator, roles, createdAt }
+  await made.store.users.create({ ...user, disabledAt: null, lastSeenAt: null }, hash)
+  return id
+}
+const post = (path: string, body: object, headers: Record<string, string> = {}) =>
+  made.ask('POST', path, { key: null, body, headers: { 'x-operator': '1', ...headers } })
+const signIn = (email: string, password = PASSWORD) => post('/session', { email, password })
+const cookieOf = ({ headers }: { headers: Headers }) => headers.get('set-cookie')!.split(';', 1)[0]!
+async function browserOf(name: string, organizationId = made.own.organization.id) {
+  const cookie = cookieOf(await signIn(`${name}@a.example`))
+  return (method: string, path: string, body?: object, headers: Record<string, string> = {}) =>
+    made.ask(method, path, {
+      key: null,
+      headers: { cookie, 'x-organization': organizationId, ...headers },
+      ...(body && { body }),
+    })
+}
+const own = () => made.own.organization.id
+const other = () => made.other.organization.id
+
+describe('signing in', () => {
+  test('works with address and password, in any case, and lists the organizations of the user', async () => {
+    const id = await addUser('ann', { [own()]: 'support' })
+    const answer = await signIn('Ann@A.example')
+    expect(answer.status).toBe(201)
+    expect(answer.body.user).toEqual({ id, email: 'ann@a.example', name: 'ann', is_operator: false })
+    expect(answer.body.organizations).toEqual([{ id: own(), name: 'own', plan: 'enterprise', role: 'support' }])
+  })
+
+  // threat: sign-in-guessing
+  test('answers an unknown address, a wrong password and a disabled account alike', async () => {
+    await addUser('ann', { [own()]: 'viewer' })
+    await made.store.users.update(await addUser('bob', { [own()]: 'viewer' }), { disabledAt: 1 })
+    const answers = [
+      await signIn('ann@a.example', 'wrong'),
+      await signIn('bob@a.example'),
+      await signIn('none@a.example'),
+    ]
+    for (const { status, body } of answers) {
+      expect([status, body.error.message]).toEqual([401, 'Wrong email address or password.'])
+    }
+  })
+
+  test('needs the address once there are several users', async () => {
+    await made.store.users.setPassword(FIRST_USER, await hashPassword(PASSWORD), null)
+    expect((await post('/session', { password: PASSWORD })).status).toBe(201)
+    await addUser('ann', { [own()]: 'viewer' })
+    expect((await post('/session', { password: PASSWORD })).status).toBe(401)
+  })
+})
+
+describe('rights', () => {
+  // threat: stale-rights
+  test('change with the next request after a new role, a removal and disabling', async () => {
+    const id = await addUser('ann', { [own()]: 'developer' })
+    const ask = await browserOf('ann')
+    expect((await ask('GET', '/v1/api-keys')).status).toBe(200)
+    await made.store.users.setRole(id, own(), 'viewer', true)
+    expect((await ask('GET', '/v1/api-keys')).status).toBe(403)
+    expect((await ask('GET', '/v1/domains')).status).toBe(200)
+    await made.store.users.update(id, { disabledAt: 1 })
+    expect((await ask('GET', '/v1/domains')).status).toBe(401)
+    await made.store.users.update(id, { disabledAt: null })
+    expect((await ask('GET', '/v1/domains')).status).toBe(401)
+  })
+
+  test('of a role limit the keys that it can create, and the key says who created it', async () => {
+    const id = await addUser('ann', { [own()]: 'admin' })
+    const ask = await browserOf('ann')
+    const key = { name: 'k', domain_id: made.own.domain.id }
+    expect((await ask('POST', '/v1/api-keys', { ...key, permissions: ['admin'] })).status).toBe(403)
+    const { status, body } = await ask('POST', '/v1/api-keys', { ...key, permissions: ['manage'] })
+    expect([status, body.created_by]).toEqual([201, id])
+    expect((await ask('DELETE', `/v1/api-keys/${made.own.keys.admin.record.id}`)).status).toBe(403)
+    const entries = await made.ask('GET', '/v1/audit-log?action=api_keys_create', { key: made.own.keys.admin })
+    expect(entries.body.data[0].actor).toEqual({ type: 'user', id, name: 'ann@a.example' })
+  })
+})
+
+describe('managing users', () => {
+  // threat: privilege-escalation
+  test('is for owners: nobody raises a role, becomes operator, or changes an account beyond the organization', async () => {
+    const [owner, ann] = [await addUser('olga', { [own()]: 'owner' }), await addUser('ann', { [own()]: 'admin' })]
+    const shared = await addUser('sam', { [own()]: 'viewer', [other()]: 'owner' })
+    const operator = await addUser('op', { [own()]: 'viewer' }, true)
+    const asAdmin = await browserOf('ann')
+    expect((await asAdmin('PATCH', `/v1/users/${ann}`, { role: 'owner' })).status).toBe(403)
+    const ask = await browserOf('olga')
+    expect((await ask('PATCH', `/v1/users/${owner}`, { is_operator: true })).status).toBe(403)
+    expect((await ask('PATCH', `/v1/users/${ann}`, { disabled: true })).status).toBe(403)
+    expect((await ask('PATCH', `/v1/users/${ann}`, { email: 'evil@a.example' })).status).toBe(403)
+    expect((await ask('POST', `/v1/users/${operator}/reset`)).status).toBe(403)
+    for (const id of [shared, operator]) expect((await ask('DELETE', `/v1/users/${id}/sessions`)).status).toBe(403)
+    expect((await ask('GET', `/v1/users/${shared}`)).body.roles).toEqual([{ organization_id: own(), role: 'viewer' }])
+    expect((await ask('PATCH', `/v1/users/${ann}`, { role: 'support' })).body.roles[0].role).toBe('support')
+    expect((await ask('PATCH', `/v1/users/${owner}`, { name: 'Olga' })).body.name).toBe('Olga')
+    expect((await ask('DELETE', `/v1/users/${shared}`)).status).toBe(200)
+    expect((await made.store.users.get(shared))?.roles).toEqual({ [other()]: 'owner' })
+    expect((await ask('GET', `/v1/users/${shared}`)).status).toBe(403)
+    expect((await ask('GET', '/v1/users', undefined, { 'x-organization': other() })).status).toBe(403)
+  })
+
+  test('keeps the last owner and the last operator', async () => {
+    const owner = await addUser('olga', { [own()]: 'owner' })
+    const ask = await browserOf('olga')
+    expect((await ask('DELETE', `/v1/users/${owner}`)).status).toBe(409)
+    expect((await ask('PATCH', `/v1/users/${owner}`, { role: 'viewer' })).status).toBe(409)
+    const operator = { key: null, headers: { ...(await made.signIn()), 'x-operator': '1' } }
+    expect((await made.ask('DELETE', `/v1/users/${FIRST_USER}`, operator)).status).toBe(409)
+    expect((await made.ask('DELETE', `/v1/users/${owner}`, operator)).status).toBe(200)
+    expect((await made.ask('GET', '/v1/users', operator)).body.data.map(({ id }: { id: string }) => id)).toEqual([
+      FIRST_USER,
+    ])
+  })
+
+  test('by an API key needs admin without expiry or networks, and never touches an owner', async () => {
+    const [owner, ann] = [await addUser('olga', { [own()]: 'owner' }), await addUser('ann', { [own()]: 'viewer' })]
+    const { admin, manage } = made.own.keys
+    const change = (id: string, body: object, key = admin) => made.ask('PATCH', `/v1/users/${id}`, { key, body })
+    expect((await change(ann, { role: 'developer' })).status).toBe(200)
+    expect((await change(ann, { role: 'developer' }, manage)).status).toBe(403)
+    expect((await change(ann, { role: 'owner' })).status).toBe(403)
+    expect((await change(ann, { name: 'x' })).status).toBe(403)
+    expect((await change(owner, { role: 'viewer' })).status).toBe(403)
+    expect((await made.ask('DELETE', `/v1/users/${owner}`, { key: admin })).status).toBe(403)
+    const limits = { permissions: ['admin' as const], expiresAt: made.clock.now() + 60_000 }
+    expect((await change(ann, { role: 'admin' }, await made.addKey(made.own, limits))).status).toBe(403)
+  })
+})
+
+test('a link of the operator sets a password once and ends the sessions of the user', async () => {
+  const id = await addUser('ann', { [own()]: 'viewer' })
+  const ask = await browserOf('ann')
+  const headers = { ...(await made.signIn()), 'x-operator': '1' }
+  const { body } = await made.ask('POST', `/v1/users/${id}/reset`, { key: null, headers })
+  const token = /#reset=([0-9A-Za-z]{40})$/.exec(body.url)![1]!
+  expect(await made.store.users.userOfReset(hashToken(token), made.clock.now())).toBe(id)
+  expect((await post('/session/reset', { token: 'none', password: 'another long one' })).status).toBe(401)
+  expect((await post('/session/reset', { token, password: 'another long one' })).status).toBe(200)
+  expect((await post('/session/reset', { token, password: 'another long one' })).status).toBe(401)
+  expect((await ask('GET', '/v1/domains')).status).toBe(401)
+  expect((await signIn('ann@a.example', 'another long one')).status).toBe(201)
+})
+
+test('a user lists the own sessions and signs out everywhere else', async () => {
+  await addUser('ann', { [own()]: 'viewer' })
+  const [first, second] = [await browserOf('ann'), await browserOf('ann')]
+  await made.signIn() // of the operator
+  const listed = await second('GET', '/session/all')
+  expect(listed.body.data.map(({ is_current }: { is_current: boolean }) => is_current).toSorted()).toEqual([
+    false,
+    true,
+  ])
+  expect((await second('DELETE', '/session/all')).body.data).toHaveLength(1)
+  expect((await first('GET', '/session')).status).toBe(401)
+  expect((await second('GET', '/session')).status).toBe(200)
+  expect((await second('DELETE', '/session/all', undefined, { 'sec-fetch-site': 'cross-site' })).status).toBe(403)
+})
