@@ -26,7 +26,7 @@ try {
     else await Bun.sleep(5000) // some of it is deferred
   }
   const page = await board.open('/', { width: 1200, height: 700, theme: 'light' })
-  await page.locator('.plot canvas').waitFor()
+  await page.locator('.plot canvas').last().waitFor()
   await page.waitForTimeout(1000)
   await page.screenshot({ path: FILE })
 } finally {

@@ -81,7 +81,7 @@ describe.skipIf(!hasBrowser)('messages', () => {
     async () => {
       for (const theme of ['light', 'dark'] as const) {
         const page = await board.open('/', { theme })
-        await page.locator('.plot canvas').waitFor()
+        await page.locator('.plot canvas').last().waitFor()
         expect(await page.getByRole('alert').textContent()).toContain(
           'the bounce rate is 25.00% in 24 hours (1 of 4), above the 5.00% threshold',
         )
@@ -91,7 +91,7 @@ describe.skipIf(!hasBrowser)('messages', () => {
         await screenshot(page, `overview-${theme}`)
       }
       const page = await board.open('/', { width: 360, height: 740 })
-      await page.getByRole('button', { name: 'View as table' }).click()
+      await page.getByRole('button', { name: 'View as table' }).last().click()
       const table = page.getByRole('table', { name: 'Recipients over time' })
       await table.waitFor()
       expect(await table.getByRole('row').last().textContent()).toMatch(/\d/)
@@ -165,10 +165,17 @@ describe.skipIf(!hasBrowser)('messages', () => {
       await page.getByText('550 5.1.1 no such user here').first().waitFor()
       await page.locator('summary', { hasText: 'SMTP transcript' }).click()
       await page.getByText('RCPT TO:<nobody@one.remote.example>').waitFor()
+      await page.getByRole('link', { name: 'View suppression' }).waitFor()
       expect(await axeFaults(page)).toEqual([])
       await screenshot(page, 'message-bounced')
+      await page.getByRole('button', { name: 'Resend' }).click()
+      await page.getByText('Suppressed recipients do not get it: nobody@one.remote.example.').waitFor()
+      await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click()
+      await page.getByRole('button', { name: 'Remove suppression' }).click()
+      await page.getByRole('link', { name: 'View suppression' }).waitFor({ state: 'detached' })
+      expect((await board.server.read('/v1/suppressions?email=nobody@one.remote.example')).data).toEqual([])
       const later = await board.open(`/messages/${ids.deferred}`, { theme: 'dark' })
-      await later.getByText('Next attempt in').waitFor()
+      await later.getByText('Next attempt in').last().waitFor()
       expect(await axeFaults(later)).toEqual([])
       await screenshot(later, 'message-deferred-dark')
       await later.getByRole('button', { name: 'Cancel' }).click()

@@ -1,21 +1,25 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import type { Line } from './plot.ts'
+import type { Line, PlotOptions } from './plot.ts'
 import { theme } from './state.ts'
 
-/** A line chart, and a button that shows the same numbers as a table. `times` are ms UTC, one for each value of a line.
+/** Stacked bars, or lines with a limit, and a button that shows the same numbers as a table. `times` are ms UTC, one for each value of a line.
  *  The first chart loads the plotting library. */
 export function Chart({
   name,
   times,
   lines,
   label,
+  isStacked = true,
+  heightPx = 220,
+  limit,
+  format,
 }: {
   name: string
   times: readonly number[]
   lines: readonly Line[]
   /** Formats a time for the table. */
   label: (at: number) => string
-}) {
+} & Partial<PlotOptions>) {
   const [isTable, setTable] = useState(false)
   const box = useRef<HTMLDivElement>(null)
   useEffect(() => {
@@ -24,34 +28,33 @@ export function Chart({
     let stop = () => {}
     let isGone = false
     void import('./plot.ts').then(({ plot }) => {
-      if (!isGone) stop = plot(element, times, lines)
+      if (!isGone) stop = plot(element, times, lines, { isStacked, heightPx, limit, format })
     })
     return () => {
       isGone = true
       stop()
     }
-  }, [isTable, JSON.stringify([times, lines]), theme.value])
+  }, [isTable, JSON.stringify([times, lines, limit]), theme.value])
   return (
     <figure class="chart stack tight">
       <figcaption class="row apart">
         <span class="row">
-          {lines.map(({ name, colour, dash, isFilled }) => (
+          {lines.map(({ name, colour }) => (
             <span key={name} class="key">
-              <svg width="22" height="10" aria-hidden="true">
-                <line
-                  x1="1"
-                  x2="21"
-                  y1="5"
-                  y2="5"
-                  stroke={`var(${colour})`}
-                  stroke-width={isFilled ? 8 : 2.5}
-                  stroke-opacity={isFilled ? 0.25 : 1}
-                  stroke-dasharray={dash?.join(' ')}
-                />
+              <svg width="10" height="10" aria-hidden="true">
+                <rect width="10" height="10" rx="2" fill={`var(${colour})`} />
               </svg>
               {name}
             </span>
           ))}
+          {limit !== undefined && (
+            <span class="key">
+              <svg width="16" height="10" aria-hidden="true">
+                <line x1="0" x2="16" y1="5" y2="5" stroke="var(--bad)" stroke-dasharray="4 3" />
+              </svg>
+              Limit
+            </span>
+          )}
         </span>
         <button type="button" class="tiny" aria-pressed={isTable} onClick={() => setTable(!isTable)}>
           View as table
@@ -78,7 +81,7 @@ export function Chart({
                   <th scope="row">{label(at)}</th>
                   {lines.map(({ name, values }) => (
                     <td key={name} class="num">
-                      {values[row]}
+                      {format === undefined ? values[row] : format(values[row] ?? 0)}
                     </td>
                   ))}
                 </tr>
@@ -87,7 +90,13 @@ export function Chart({
           </table>
         </section>
       ) : (
-        <div class="plot" ref={box} role="img" aria-label={`${name}. Use View as table to read the numbers.`} />
+        <div
+          class="plot"
+          style={{ height: `${heightPx}px` }}
+          ref={box}
+          role="img"
+          aria-label={`${name}. Use View as table to read the numbers.`}
+        />
       )}
     </figure>
   )

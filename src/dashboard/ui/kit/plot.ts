@@ -1,34 +1,51 @@
 import uPlot from 'uplot'
 
-/** A line of a chart. */
+/** A series of a chart: a part of stacked bars, or a line in a chart of its own. */
 export interface Line {
   name: string
   /** Name of a CSS variable of tokens.css: `--good`. */
   colour: string
-  /** Dash pattern in pixels, so that lines differ in more than their colour. */
-  dash?: number[]
-  isFilled?: boolean
   values: number[]
 }
 
-/** Draws lines into an element at its full width. `times` are ms UTC, one for each value. Returns a function that
- *  removes the chart. */
-export function plot(element: HTMLElement, times: readonly number[], lines: readonly Line[]): () => void {
+export interface PlotOptions {
+  /** Stacked bars, the first series at the bottom; otherwise lines. */
+  isStacked: boolean
+  heightPx: number
+  /** Value of the dashed limit line. */
+  limit?: number | undefined
+  /** Value → text for the axis and the tooltip. */
+  format?: ((value: number) => string) | undefined
+}
+
+/** Draws series into an element at its full width, with a tooltip of the values at the pointer. `times` are ms UTC, one for
+ *  each value. Returns a function that removes the chart. */
+export function plot(
+  element: HTMLElement,
+  times: readonly number[],
+  lines: readonly Line[],
+  { isStacked, heightPx: height, limit, format = short }: PlotOptions,
+): () => void {
   const colour = (token: string) => getComputedStyle(document.documentElement).getPropertyValue(token).trim()
   const axis = {
     stroke: colour('--muted'),
-    font: '12px system-ui, sans-serif',
+    font: '12px Inter, system-ui, sans-serif',
     grid: { stroke: colour('--line'), width: 1 },
     ticks: { show: false },
   }
-  const height = 220
+  // uPlot draws later series over earlier ones: the total of all parts first, then the totals below it.
+  const drawn = isStacked ? lines.map((_, at) => totalsUpTo(lines, at)).toReversed() : lines.map(({ values }) => values)
+  const named = isStacked ? lines.toReversed() : lines
+  const least = isStacked ? 4 : (limit ?? 0.01)
+  const bars = uPlot.paths.bars?.({ size: [0.7, 24], radius: 0 })
+  const { tip, follow } = tooltip(times, lines, format)
   const chart = new uPlot(
     {
       width: element.clientWidth,
       height,
       legend: { show: false },
-      cursor: { y: false, points: { size: 7 } },
-      scales: { y: { range: (_, __, most) => [0, Math.max(4, most * 1.1)] } },
+      cursor: { y: false, points: { show: false } },
+      scales: { y: { range: (_, __, most) => [0, Math.max(least, most ?? 0) * 1.1] } },
       axes: [
         {
           ...axis,
@@ -36,29 +53,70 @@ export function plot(element: HTMLElement, times: readonly number[], lines: read
           grid: { show: false },
           values: (_, splits, __, ___, step) => splits.map((at) => timeOf(at, step)),
         },
-        { ...axis, size: 44, incrs: WHOLE, values: (_, splits) => splits.map(short) },
+        { ...axis, size: 48, ...(isStacked ? { incrs: WHOLE } : {}), values: (_, splits) => splits.map(format) },
       ],
       series: [
         {},
-        ...lines.map(({ name, colour: token, dash, isFilled }) => ({
+        ...named.map(({ name, colour: token }) => ({
           label: name,
-          stroke: isFilled ? 'transparent' : colour(token),
-          width: 2,
+          stroke: colour(token),
+          width: isStacked ? 0 : 2,
           points: { show: false },
-          ...(dash === undefined ? {} : { dash }),
-          ...(isFilled ? { fill: `${colour(token)}30` } : {}),
+          ...(isStacked && bars ? { fill: colour(token), paths: bars } : {}),
         })),
       ],
+      hooks: {
+        setCursor: [follow],
+        draw: limit === undefined ? [] : [(chart) => drawLimit(chart, limit, colour('--bad'))],
+      },
     },
-    [times.map((at) => at / 1_000), ...lines.map(({ values }) => values)],
+    [times.map((at) => at / 1_000), ...drawn],
     element,
   )
+  chart.over.append(tip)
   const watch = new ResizeObserver(() => chart.setSize({ width: element.clientWidth, height }))
   watch.observe(element)
   return () => {
     watch.disconnect()
     chart.destroy()
   }
+}
+
+/** For each time, the sum of the first series up to this one. */
+function totalsUpTo(lines: readonly Line[], last: number): number[] {
+  const upTo = lines.slice(0, last + 1)
+  return (upTo[0]?.values ?? []).map((_, at) => upTo.reduce((sum, { values }) => sum + (values[at] ?? 0), 0))
+}
+
+function drawLimit({ ctx, bbox, valToPos }: uPlot, limit: number, colour: string): void {
+  const y = valToPos(limit, 'y', true)
+  ctx.save()
+  ctx.strokeStyle = colour
+  ctx.lineWidth = window.devicePixelRatio
+  ctx.setLineDash([4, 4])
+  ctx.beginPath()
+  ctx.moveTo(bbox.left, y)
+  ctx.lineTo(bbox.left + bbox.width, y)
+  ctx.stroke()
+  ctx.restore()
+}
+
+/** The values at the pointer, in an element over the chart. */
+function tooltip(times: readonly number[], lines: readonly Line[], format: (value: number) => string) {
+  const tip = document.createElement('div')
+  tip.className = 'tip'
+  tip.hidden = true
+  const follow = ({ cursor: { idx, left = 0 }, over }: uPlot) => {
+    const at = idx === null || idx === undefined ? undefined : times[idx]
+    tip.hidden = at === undefined || left < 0
+    if (at === undefined || tip.hidden) return
+    const rows = lines.map(({ name, values }) => `${name} ${format(values[idx ?? 0] ?? 0)}`)
+    tip.textContent = [`${day.format(at)} ${clock.format(at)}`, ...rows].join('\n')
+    const isRight = left > over.clientWidth / 2
+    tip.style.left = isRight ? 'auto' : `${left + 12}px`
+    tip.style.right = isRight ? `${over.clientWidth - left + 12}px` : 'auto'
+  }
+  return { tip, follow }
 }
 
 const clock = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' })

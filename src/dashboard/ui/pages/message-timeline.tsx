@@ -1,10 +1,13 @@
+import { useState } from 'preact/hooks'
 import { get, type Json, type Paged } from '../kit/api.ts'
 import { ago, duration, when } from '../kit/format.ts'
+import { Icon } from '../kit/icon.tsx'
 import { useLoad } from '../kit/load.ts'
 import { CopyButton, ErrorNotice, Facts, type Moment, Timeline } from '../kit/pieces.tsx'
 import { Chip, toneOf } from '../kit/status.tsx'
+import { SuppressionOf } from './message-suppression.tsx'
 
-/** For each recipient: status, next step, and a timeline of attempts with their SMTP transcripts, reports,
+/** A table of recipients, each opening in place: status, next step, and a timeline of attempts with their SMTP transcripts, reports,
  *  opens and clicks. */
 export function MessageTimeline({ message }: { message: Json }) {
   const { id } = message
@@ -24,32 +27,45 @@ export function MessageTimeline({ message }: { message: Json }) {
   return (
     <>
       <ErrorNotice error={error} onRetry={reload} />
-      {message.recipients.map((recipient: Json) => (
-        <Recipient
-          key={recipient.email}
-          message={message}
-          recipient={recipient}
-          why={data?.explained.recipients.find(({ email }: Json) => email === recipient.email)}
-          moments={data === undefined ? [] : momentsOf(message, recipient.email, data)}
-        />
-      ))}
+      <section class="card recipients" aria-labelledby="recipients">
+        <h2 id="recipients">
+          {message.recipients.length === 1 ? 'Recipient' : `${message.recipients.length} recipients`}
+        </h2>
+        {message.recipients.map((recipient: Json) => (
+          <Recipient
+            key={recipient.email}
+            message={message}
+            recipient={recipient}
+            why={data?.explained.recipients.find(({ email }: Json) => email === recipient.email)}
+            moments={data === undefined ? [] : momentsOf(message, recipient.email, data)}
+            outcome={data === undefined ? '' : outcomeOf(recipient, data.attempts.data)}
+            isOpen={message.recipients.length === 1}
+          />
+        ))}
+      </section>
       {data?.hasMore && <p class="muted">Showing the 100 most recent events.</p>}
     </>
   )
 }
 
+/** One recipient: address, status and outcome in a line, which opens the explanation and the timeline. */
 function Recipient({
   message,
   recipient,
   why,
   moments,
+  outcome,
+  isOpen,
 }: {
   message: Json
   recipient: Json
   why: Json
   moments: Moment[]
+  outcome: string
+  isOpen: boolean
 }) {
   const { email, type, status, next_attempt_at, opens, clicks } = recipient
+  const [isShown, setShown] = useState(isOpen)
   const engagement = [
     opens > 0 && `Opened ${times(opens)}`,
     clicks > 0 && `${opens > 0 ? 'clicked' : 'Clicked'} ${times(clicks)}`,
@@ -57,33 +73,53 @@ function Recipient({
     .filter(Boolean)
     .join(', ')
   return (
-    <section class="card stack" aria-label={`To ${email}`}>
-      <div class="row apart">
-        <h2 class="break">
-          {email} {type !== 'to' && <span class="muted">({type})</span>}
-        </h2>
+    <details class="recipient" open={isOpen} onToggle={(event) => setShown(event.currentTarget.open)}>
+      <summary>
+        <Icon name="chevron-right" />
+        <span class="strong ellipsis" title={email}>
+          {email}
+        </span>
+        {type !== 'to' && <span class="muted">{type}</span>}
+        <span class="muted ellipsis grow outcome">{outcome}</span>
         <Chip word={status} />
-      </div>
-      {why && (
-        <div class={`notice ${toneOf(status)} stack tight`}>
-          {why.explanation.map((sentence: string) => (
-            <p key={sentence} class="break">
-              {sentence.replace(ISO_TIME, when)}
-            </p>
-          ))}
-          {why.meaning && <p class="muted small">Reply codes: {why.meaning}</p>}
-          {next_attempt_at && (
-            <p>
-              <strong>Next attempt {ago(next_attempt_at)}</strong>, at {when(next_attempt_at)}.
-            </p>
+      </summary>
+      {isShown && (
+        <div class="stack">
+          {why && (
+            <div class={`notice ${toneOf(status)} stack tight`}>
+              {why.explanation.map((sentence: string) => (
+                <p key={sentence} class="break">
+                  {sentence.replace(ISO_TIME, when)}
+                </p>
+              ))}
+              {why.meaning && <p class="muted small">Reply codes: {why.meaning}</p>}
+              {next_attempt_at && (
+                <p>
+                  <strong>Next attempt {ago(next_attempt_at)}</strong>, at {when(next_attempt_at)}.
+                </p>
+              )}
+            </div>
           )}
+          {MAY_BE_SUPPRESSED.includes(status) && <SuppressionOf email={email} mode={message.mode} />}
+          {engagement !== '' && <p class="muted">{engagement}. These counts are estimates.</p>}
+          {moments.length > 0 && <Timeline name={`Timeline of ${email}`} moments={moments} />}
+          {moments.length === 0 && <p class="muted">Accepted {when(message.created_at)}.</p>}
         </div>
       )}
-      {engagement !== '' && <p class="muted">{engagement}. These counts are estimates.</p>}
-      {moments.length > 0 && <Timeline name={`Timeline of ${email}`} moments={moments} />}
-      {moments.length === 0 && <p class="muted">Accepted {when(message.created_at)}.</p>}
-    </section>
+    </details>
   )
+}
+
+const MAY_BE_SUPPRESSED = ['bounced', 'suppressed', 'complained', 'failed']
+
+/** The end of a recipient's last attempt, in a few words: `Delivered to mx.example.com in 240 ms`. */
+function outcomeOf({ email, status, next_attempt_at }: Json, attempts: Json[]): string {
+  const last = attempts.findLast((attempt) => attempt.recipient.toLowerCase() === email.toLowerCase())
+  if (status === 'deferred' && next_attempt_at) return `Next attempt ${ago(next_attempt_at)}`
+  if (last === undefined) return ''
+  if (last.outcome === 'delivered') return `Delivered to ${last.mx_host} in ${duration(last.duration_ms)}`
+  const cause = CAUSES[last.cause?.class] ?? ''
+  return cause === '' ? (last.smtp_response ?? '') : `${cause.charAt(0).toUpperCase()}${cause.slice(1)}`
 }
 
 const ISO_TIME = /\d{4}-\d\d-\d\dT[\d:.]+Z/g

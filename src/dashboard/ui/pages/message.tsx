@@ -9,6 +9,7 @@ import { Chip } from '../kit/status.tsx'
 import { attempt } from '../kit/toast.tsx'
 import { Analysis } from './message-analysis.tsx'
 import { MessageContent } from './message-content.tsx'
+import { suppressedOf } from './message-suppression.tsx'
 import { MessageTimeline } from './message-timeline.tsx'
 import { MessageWebhooks } from './message-webhooks.tsx'
 
@@ -42,8 +43,10 @@ export default function Message({ message_id: id }: { message_id: string }) {
         onChoose={(tab) => setQuery({ tab: tab === 'timeline' ? '' : tab })}
       >
         {tab === 'timeline' && (
-          <div class="stack">
-            <MessageTimeline message={message} />
+          <div class="two-columns">
+            <div class="stack">
+              <MessageTimeline message={message} />
+            </div>
             <Details message={message} />
           </div>
         )}
@@ -68,9 +71,15 @@ function Actions({ message, onDone }: { message: Json; onDone: () => void }) {
   const caller = { domain: domain_id, headers: { 'x-mode': mode } }
   const resend = async () => {
     const count = message.recipients.length
+    const suppressed = await suppressedOf(message)
     const isSure = await confirm({
       name: 'Resend this message?',
-      text: `Sends the same content to ${count === 1 ? 'the recipient' : `all ${count} recipients`} as a new message.`,
+      text: (
+        <>
+          Sends the same content to {count === 1 ? 'the recipient' : `all ${count} recipients`} as a new message.
+          {suppressed.length > 0 && <strong> Suppressed recipients do not get it: {suppressed.join(', ')}.</strong>}
+        </>
+      ),
       action: 'Resend',
     })
     if (!isSure) return
@@ -109,7 +118,7 @@ function Actions({ message, onDone }: { message: Json; onDone: () => void }) {
 
 function Details({ message }: { message: Json }) {
   const { metadata, tags, template_id } = message
-  const list = (value: Json) => (value === null ? null : [value].flat().join(', '))
+  const list = (value: Json) => (value === null ? null : listText([value].flat()))
   return (
     <section class="card stack" aria-labelledby="details">
       <h2 id="details">Details</h2>
@@ -128,15 +137,17 @@ function Details({ message }: { message: Json }) {
           ['Metadata', Object.keys(metadata).length > 0 && <code class="break">{JSON.stringify(metadata)}</code>],
           [
             'ID',
-            <span class="row" key="id">
-              <code class="break">{message.id}</code>
+            <span class="row copied-id" key="id">
+              <code class="ellipsis">{message.id}</code>
               <CopyButton text={message.id} label="ID" />
             </span>,
           ],
           [
             'Message-ID',
-            <span class="row" key="message-id">
-              <code class="break">{message.message_id_header}</code>
+            <span class="row copied-id" key="message-id">
+              <code class="ellipsis" title={message.message_id_header}>
+                {message.message_id_header}
+              </code>
               <CopyButton text={message.message_id_header} label="Message-ID" />
             </span>,
           ],
@@ -144,6 +155,12 @@ function Details({ message }: { message: Json }) {
       />
     </section>
   )
+}
+
+/** At most three addresses and the number of the others. */
+function listText(addresses: string[]): string {
+  const others = addresses.length - 3
+  return `${addresses.slice(0, 3).join(', ')}${others > 0 ? ` and ${others} more` : ''}`
 }
 
 function NotFound({ reason }: { reason: string }) {

@@ -16,6 +16,11 @@ export default function Overview() {
     [range],
     REFRESH,
   )
+  const before = useLoad(
+    (signal) => get('/v1/stats', { ...periodOf(range, 1), mode: mode.value }, signal),
+    [range, 'before'],
+    REFRESH,
+  )
   if (organization.value === null) return <NoOrganizations />
   return (
     <div class="stack">
@@ -25,11 +30,13 @@ export default function Overview() {
       <GetStarted />
       <Alerts />
       <ErrorNotice error={stats.error} onRetry={stats.reload} />
-      {stats.data && <Statistics stats={stats.data} range={range} />}
-      <div class="columns">
-        <Deliverability />
-        <Queue />
-      </div>
+      <Deliverability stats={stats.data} />
+      {stats.data ? (
+        <Statistics stats={stats.data} before={before.data} range={range} />
+      ) : (
+        <div class="card skeleton-stats" />
+      )}
+      <Queue />
     </div>
   )
 }
@@ -43,51 +50,67 @@ const RANGES = [
 type Range = (typeof RANGES)[number][0]
 const rangeOf = (text: string | undefined): Range => RANGES.find(([id]) => id === text)?.[0] ?? '24h'
 
-function periodOf(range: Range) {
+/** Range → from, to and interval of the statistics; `back` is the number of periods before the current one. */
+function periodOf(range: Range, back = 0) {
   const hours = { '24h': 24, '7d': 168, '30d': 720 }[range]
-  const from = new Date(Date.now() - (hours - 1) * 3_600_000).toISOString()
-  return { from, to: new Date(Date.now() + 1).toISOString(), interval: range === '30d' ? 'day' : 'hour' }
+  const end = Date.now() - back * hours * 3_600_000
+  const from = new Date(end - (hours - 1) * 3_600_000).toISOString()
+  return { from, to: new Date(end + 1).toISOString(), interval: range === '30d' ? 'day' : 'hour' }
 }
 
-function Statistics({ stats: { data, totals }, range }: { stats: Json; range: Range }) {
+function Statistics({ stats: { data, totals }, before, range }: { stats: Json; before: Json; range: Range }) {
   const counts = (name: string): number[] => data.map((period: Json) => period[name])
   const label = (at: number) =>
     new Date(at).toLocaleString(
       undefined,
       range === '30d' ? { dateStyle: 'medium' } : { dateStyle: 'short', timeStyle: 'short' },
     )
-  const figures: [name: string, count: number, share: string][] = [
-    ['Sent', totals.accepted, ''],
-    ['Delivered', totals.delivered, percent(totals.delivery_rate, 1)],
-    ['Deferred', totals.deferred, 'will retry'],
-    ['Bounced', totals.bounced, percent(totals.bounce_rate)],
-    ['Complaints', totals.complained, percent(totals.complaint_rate)],
-    ['Opened', totals.unique_opened, percent(totals.open_rate, 1)],
+  const figures: [name: string, field: string, share: string, status: string][] = [
+    ['Sent', 'accepted', '', ''],
+    ['Delivered', 'delivered', percent(totals.delivery_rate, 1), 'delivered'],
+    ['Deferred', 'deferred', 'will retry', 'deferred'],
+    ['Bounced', 'bounced', percent(totals.bounce_rate), 'bounced'],
+    ['Complaints', 'complained', percent(totals.complaint_rate), ''],
+    ['Opened', 'unique_opened', percent(totals.open_rate, 1), ''],
   ]
   return (
     <section class="card stack" aria-label="Statistics">
       <div class="figures-row">
-        {figures.map(([name, count, share]) => (
-          <dl key={name} class="figure">
-            <dt>{name}</dt>
-            <dd class="num">{number(count)}</dd>
-            <dd class="note">{count > 0 ? share : ''}</dd>
-          </dl>
+        {figures.map(([name, field, share, status]) => (
+          <a key={name} class="tile" href={href('/messages', { status, since: HOURS[range] })}>
+            <dl class="figure">
+              <dt>{name}</dt>
+              <dd class="num">{number(totals[field])}</dd>
+              <dd class="note">
+                {[totals[field] > 0 && share, changeText(totals[field], before?.totals[field])]
+                  .filter(Boolean)
+                  .join(' · ')}
+              </dd>
+            </dl>
+          </a>
         ))}
       </div>
       <Chart
         name="Recipients over time"
         times={data.map((period: Json) => Date.parse(period.period_start))}
         lines={[
-          { name: 'Sent', colour: '--strong-line', isFilled: true, values: counts('accepted') },
           { name: 'Delivered', colour: '--accent', values: counts('delivered') },
-          { name: 'Deferred', colour: '--warn', dash: [6, 4], values: counts('deferred') },
-          { name: 'Bounced', colour: '--bad', dash: [2, 3], values: counts('bounced') },
+          { name: 'Deferred', colour: '--warn-line', values: counts('deferred') },
+          { name: 'Bounced', colour: '--bad', values: counts('bounced') },
         ]}
         label={label}
       />
     </section>
   )
+}
+
+const HOURS: Record<Range, string> = { '24h': '24', '7d': '168', '30d': '720' }
+
+/** Change against the period before: `+12%`, or '' without messages in it. */
+function changeText(now: number, before: number | undefined): string {
+  if (before === undefined || before === 0) return ''
+  const change = Math.round(((now - before) / before) * 100)
+  return change > 0 ? `+${change}%` : `${change}%`
 }
 
 /** Firing alerts of all domains. */
@@ -109,7 +132,7 @@ function Alerts() {
 }
 
 /** Rates of each domain, and the limits that Gmail and Yahoo publish: complaints below 0.1%, never 0.3%. */
-function Deliverability() {
+function Deliverability({ stats }: { stats: Json }) {
   const quality = useLoad((signal) => get<Paged>('/v1/quality', { limit: 100 }, signal), [], REFRESH)
   const domains = (quality.data?.data ?? []).filter(({ sent }) => sent > 0)
   return (
@@ -119,30 +142,54 @@ function Deliverability() {
       {quality.data && domains.length === 0 && (
         <p class="muted">No messages in the last 24 hours. Gmail and Yahoo ask for a complaint rate below 0.1%.</p>
       )}
-      {domains.map(({ domain_id, domain, sent, bounce_rate, complaint_rate, thresholds, window_hours }) => (
-        <div key={domain_id} class="stack tight">
-          <h3 class="break">{domain}</h3>
-          <Meter
-            name="Complaints"
-            rate={complaint_rate}
-            isFew={sent < thresholds.min_sent}
-            warn={0.001}
-            bad={0.003}
-            note="Gmail and Yahoo: stay below 0.1%, never reach 0.3%"
-          />
-          <Meter
-            name="Hard bounces"
-            rate={bounce_rate}
-            isFew={sent < thresholds.min_sent}
-            warn={thresholds.bounce_rate / 2}
-            bad={thresholds.bounce_rate}
-            note={`Alert at ${percent(thresholds.bounce_rate, 1)} within ${window_hours} hours`}
-          />
-        </div>
-      ))}
+      <div class="columns wide">
+        {domains.map(({ domain_id, domain, sent, bounce_rate, complaint_rate, thresholds, window_hours }) => (
+          <div key={domain_id} class="stack tight">
+            <h3 class="break">
+              <a href={href(`/domains/${domain_id}`)}>{domain}</a>
+            </h3>
+            <Meter
+              name="Complaints"
+              rate={complaint_rate}
+              isFew={sent < thresholds.min_sent}
+              warn={0.001}
+              bad={0.003}
+              note="Gmail and Yahoo: stay below 0.1%, never reach 0.3%"
+            />
+            <Meter
+              name="Hard bounces"
+              rate={bounce_rate}
+              isFew={sent < thresholds.min_sent}
+              warn={thresholds.bounce_rate / 2}
+              bad={thresholds.bounce_rate}
+              note={`Alert at ${percent(thresholds.bounce_rate, 1)} within ${window_hours} hours`}
+            />
+          </div>
+        ))}
+        {stats && domains.length > 0 && <BounceRates stats={stats} limit={domains[0]?.thresholds.bounce_rate} />}
+      </div>
     </section>
   )
 }
+
+/** The bounce rate over time, with the alert threshold as a line. */
+function BounceRates({ stats: { data }, limit }: { stats: Json; limit: number }) {
+  return (
+    <Chart
+      name="Bounce rate over time"
+      times={data.map((period: Json) => Date.parse(period.period_start))}
+      lines={[{ name: 'Bounce rate', colour: '--accent', values: data.map(bounceRateOf) }]}
+      label={(at) => new Date(at).toLocaleString(undefined, { dateStyle: 'short', timeStyle: 'short' })}
+      isStacked={false}
+      heightPx={120}
+      limit={limit}
+      format={(rate) => percent(rate, 1)}
+    />
+  )
+}
+
+const bounceRateOf = ({ bounced, delivered }: Json): number =>
+  bounced + delivered === 0 ? 0 : bounced / (bounced + delivered)
 
 /** A rate between zero and the limit. Too few messages give no verdict. */
 function Meter({ name, rate, isFew, warn, bad, note }: Measured) {
