@@ -28,7 +28,9 @@ test.each<[string, unknown, string, number]>([
   ['a damaged store', new StoreDamaged('damaged'), 'damaged', 1],
   ['a store in use', new StoreUnavailable('in use'), 'in use', 1],
   ['a database error', coded('disk I/O error', 'SQLITE_IOERR'), 'database error: disk I/O error (SQLITE_IOERR)', 1],
-  ['a system error', coded('EACCES: permission denied', 'EACCES'), 'EACCES: permission denied', 1],
+  ['a system error without a file', coded('EACCES: permission denied', 'EACCES'), 'EACCES: permission denied', 1],
+  ['a missing file', Object.assign(coded('ENOENT: stat', 'ENOENT'), { path: '/a' }), '/a: no such file or folder', 1],
+  ['another system error', Object.assign(coded('EIO: read', 'EIO'), { path: '/a' }), 'EIO: read', 1],
 ])('%s is printed', (_, thrown, message, code) => {
   const failure = toFailure(thrown)
   expect([failure?.message, failure?.code as number]).toEqual([message, code])

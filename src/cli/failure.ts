@@ -31,7 +31,7 @@ export function configFailure(faults: readonly ConfigFault[]): CommandFailure {
 }
 
 /** Error that a command threw → the failure to print. A Refusal becomes one line with its field, invalid arguments
- *  become one line each, system errors keep their message. Null for a bug, for which the caller prints the stack. */
+ *  become one line each, system errors name their file. Null for a bug, for which the caller prints the stack. */
 export function toFailure(thrown: unknown): CommandFailure | null {
   if (thrown instanceof CommandFailure) return thrown
   if (thrown instanceof Refusal) return fromRefusal(thrown)
@@ -44,7 +44,23 @@ export function toFailure(thrown: unknown): CommandFailure | null {
   if (!(thrown instanceof Error)) return null
   const code = 'code' in thrown && typeof thrown.code === 'string' ? thrown.code : ''
   if (code.startsWith('SQLITE_')) return new CommandFailure(`database error: ${thrown.message} (${code})`)
-  return SYSTEM_ERROR.test(code) ? new CommandFailure(thrown.message) : null
+  return SYSTEM_ERROR.test(code) ? new CommandFailure(systemMessage(thrown, code)) : null
+}
+
+/** A system error in plain words if it names a file and has a common cause; else its own message. */
+function systemMessage(error: Error, code: string): string {
+  const words = SYSTEM_WORDS[code]
+  return words !== undefined && 'path' in error && typeof error.path === 'string'
+    ? `${error.path}: ${words}`
+    : error.message
+}
+
+const SYSTEM_WORDS: Readonly<Record<string, string>> = {
+  ENOENT: 'no such file or folder',
+  EACCES: 'permission denied',
+  EISDIR: 'is a folder',
+  ENOTDIR: 'is not a folder',
+  EEXIST: 'exists already',
 }
 
 /** Error of opening the store → the failure to print, which names the database or the data directory. Returns a bug

@@ -2,12 +2,15 @@ import { type Config, formatEndpoint } from '../config/load.ts'
 import { requireConfig } from './cli-context.ts'
 import { CommandFailure, toFailure } from './failure.ts'
 import { print } from './print.ts'
-import { readServing } from './serving.ts'
+import { hasEnded, readServing } from './serving.ts'
 
-/** Requests /readyz of the running server and prints "ready". Throws CommandFailure if the server is not ready, does
- *  not respond within `timeout` seconds, or has no HTTP listener. */
+/** Requests /readyz of the running server and prints "ready". Throws CommandFailure if no server runs on the data
+ *  directory, or if it is not ready, does not respond within `timeout` seconds, or has no HTTP listener. */
 export async function healthcheck(options: { config: string; timeout: number }): Promise<void> {
-  const url = `${originOf(requireConfig(options.config))}/readyz`
+  const config = requireConfig(options.config)
+  const url = `${originOf(config)}/readyz`
+  // Another server may use the same port.
+  if (hasEnded(config.dataDir)) throw new CommandFailure(`no server runs with data_dir ${config.dataDir}`)
   const answer = await ask(url, options.timeout * 1000)
   if (answer.status !== 200) throw new CommandFailure(`${url}: ${answer.status} ${await answer.text()}`)
   print('ready')

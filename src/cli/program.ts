@@ -1,4 +1,4 @@
-import { Command, CommanderError } from 'commander'
+import { Command, CommanderError, type Option } from 'commander'
 import { VERSION } from '../version.ts'
 import { addBackup } from './commands/backup.ts'
 import { addConfig } from './commands/config.ts'
@@ -45,9 +45,31 @@ export async function runCommand(args: readonly string[]): Promise<number> {
   }
 }
 
+/** A command that reports an unknown option before a missing one: `--form` may be the `--from` that is missing.
+ *  commander calls these two methods; its types do not have them. */
+class CommandWithOptions extends Command {
+  #unknown: string | undefined
+  declare unknownOption: (flag: string) => void
+
+  override createCommand(name?: string): Command {
+    return new CommandWithOptions(name)
+  }
+
+  override parseOptions(args: string[]): ReturnType<Command['parseOptions']> {
+    const parsed = super.parseOptions(args)
+    this.#unknown = parsed.unknown.find((each) => each.startsWith('-'))
+    return parsed
+  }
+
+  missingMandatoryOptionValue(option: Option): void {
+    if (this.#unknown !== undefined) this.unknownOption(this.#unknown)
+    this.error(`error: required option '${option.flags}' not specified`)
+  }
+}
+
 /** Builds the command line. A command passes its exit code to `end` if it can fail without throwing. */
 export function createProgram(end: (code: number) => void): Command {
-  const program = new Command('postrider')
+  const program = new CommandWithOptions('postrider')
     .description('Self-hosted transactional email: HTTP and SMTP in, DKIM-signed mail out, signed webhooks back.')
     .version(VERSION, '-V, --version')
     .exitOverride()

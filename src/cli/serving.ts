@@ -1,4 +1,4 @@
-import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { accessSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Config, parseListen, publicUrlAt } from '../config/load.ts'
 import { lockDataDir } from '../storage/sqlite/lock.ts'
@@ -36,6 +36,26 @@ export function readServing(dataDir: string): Serving | null {
     return null
   }
 }
+
+/** True if certainly no server runs on this data directory: there is no serving.json, or its process has ended. Takes
+ *  no lock, so that a server may start meanwhile. */
+export function hasEnded(dataDir: string): boolean {
+  try {
+    accessSync(fileOf(dataDir))
+  } catch (error) {
+    return isCoded(error, 'ENOENT')
+  }
+  const serving = readServing(dataDir)
+  if (serving === null) return false
+  try {
+    process.kill(serving.pid, 0)
+    return false
+  } catch (error) {
+    return isCoded(error, 'ESRCH')
+  }
+}
+
+const isCoded = (error: unknown, code: string) => error instanceof Error && 'code' in error && error.code === code
 
 /** The config with the actual ports of the running server in place of port 0. Unchanged without a server. */
 export function asServed(config: Config): Config {

@@ -34,7 +34,7 @@ describe('commands around a server', () => {
       expect(JSON.parse(stopped.stdout)).toEqual(still)
       const unanswered = await command('healthcheck')
       expect(unanswered.code).toBe(1)
-      expect(unanswered.stderr).toContain('/readyz: no response')
+      expect(unanswered.stderr).toBe(`no server runs with data_dir ${place.dataDir}\n`)
 
       const server = await start('serve', '--config', place.file)
       undo.push(() => server.kill('SIGKILL'))
@@ -67,7 +67,14 @@ describe('commands around a server', () => {
       const stopped = await command('status', '--json')
       expect(stopped.code).toBe(1)
       expect(JSON.parse(stopped.stdout)).toMatchObject({ running: false, pid: null })
-      expect((await command('healthcheck')).code).toBe(1)
+      expect((await command('healthcheck')).stderr).toContain('no server runs with')
+
+      // Another server answers at the address of the config.
+      const other = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response('ok') })
+      undo.push(() => other.stop(true))
+      const http = { POSTRIDER_HTTP_LISTEN: `127.0.0.1:${other.port}` }
+      const asked = await (await startWith(http, 'healthcheck', '--config', place.file)).ended
+      expect([asked.code, asked.stdout]).toEqual([1, ''])
     },
     LIMIT_MS,
   )
