@@ -237,11 +237,13 @@ describeWithPostgres('transactions', () => {
     await other.query('begin')
     await other.query(`update notes set word = 'b' where word = 'b'`)
     let runs = 0
+    let otherEnded: Promise<unknown> = Promise.resolve()
     const written = transactions.write(async (queries) => {
       runs++
+      await otherEnded // or the second run could collide with it too
       await queries.query(`update notes set word = 'a' where word = 'a'`)
       if (runs === 1)
-        void other.query(`update notes set word = 'a' where word = 'a'`).then(
+        otherEnded = other.query(`update notes set word = 'a' where word = 'a'`).then(
           () => other.query('commit'),
           () => other.query('rollback'),
         )
