@@ -398,6 +398,21 @@ describe('a delivery status notification', () => {
     expect(dsn?.recipients[0]?.diagnostic).toBe('550 a [2Jb c')
   })
 
+  test.each([
+    ['after the mail was sent', '<<< 550 5.7.1 refused', true],
+    ['to the recipient, so that DATA has none', '<<< 550 5.1.1 unknown\n<<< 503 5.0.0 Need RCPT (recipient)', false],
+    ['to the recipient, in a line of its own', '<<< 554 5.5.1 no\n550 5.1.1 <a@b.example>... User unknown', false],
+  ])('knows from the dialogue of Sendmail that the refusal came %s', (_, replies, isAfterRecipient) => {
+    const words = `----- Transcript of session follows -----\n... while talking to mx.b.example.:\n>>> DATA\n${replies}\n`
+    const status = 'Final-Recipient: rfc822; a@b.example\nAction: failed\nStatus: 5.1.1\n'
+    const dsn = readDsn(
+      asMail(
+        `From: mailer-daemon@b.example\nContent-Type: multipart/report; boundary=b\n\n--b\n\n${words}\n--b\nContent-Type: message/delivery-status\n\nReporting-MTA: dns; b.example\n\n${status}\n--b--\n`,
+      ),
+    )
+    expect(dsn?.isAfterRecipient).toBe(isAfterRecipient)
+  })
+
   test('lists each recipient once although Exchange names them twice', () => {
     const text = (verb: string) =>
       `From: postmaster@b.example\nSubject: x\n\nDelivery ${verb} to these recipients or groups:\n\na@c.example\nb@c.example\n\nGenerating server: ex.c.example\n\na@c.example\nRemote Server returned '550 5.1.1 No A'\n\nb@c.example\nRemote Server returned '452 4.2.2 B is full'\n`

@@ -433,6 +433,7 @@ const ELSEWHERE = [
   'api_keys_create 422 quota_exceeded',
   'api_keys_rotate 422 quota_exceeded',
   'blocked_links_create 422 quota_exceeded',
+  'domains_update 409 conflict',
   'events_list 404 not_found',
   'inbound_routes_confirmations 422 domain_not_verified',
   'inbound_routes_confirmations 422 invalid_state',

@@ -106,6 +106,15 @@ const at = (host: string, path: string, headers: Record<string, string> = {}) =>
   })
 
 // threat: server-name-claimed
+test('a tenant cannot take a name of the server for its links', async () => {
+  const domain = await own()
+  for (const host of [`mail.${DOMAIN}`, `MAIL.${DOMAIN}`]) {
+    const { status, body } = await owner()('PATCH', `/v1/domains/${domain.id}`, { tracking: { host } })
+    expect([host, status, body.error.code, body.error.field]).toEqual([host, 409, 'conflict', 'tracking.host'])
+  }
+})
+
+// threat: server-name-claimed
 test('a tenant cannot add the server’s names or hosts of another tenant, in any form, nor receive mail there', async () => {
   const domain = await own()
   await owner()('PATCH', `/v1/domains/${domain.id}`, { tracking: { host: `links.${DOMAIN}` } })

@@ -146,6 +146,7 @@ export function domainOperations(deps: {
       path: '/v1/domains/:domain_id',
       summary: 'Update tracking settings',
       responses: async () => (await import('../responses/domains.ts')).domainResponses,
+      refusals: ['conflict'],
       example: { tracking: { opens: true, host: 'links.example.com' } },
       body: patchBody,
       load: loadChanged,
