@@ -1,18 +1,36 @@
-/** Writes the table of permissions into the manual's page `keys`: `bun scripts/permission-table.ts`. */
+/** Writes the tables of permissions and roles into the manual's pages `keys` and `users`: `bun
+ *  scripts/permission-table.ts`. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { renderPermissionTable } from '../src/api/permission-table.ts'
+import { renderRoleTable } from '../src/api/roles.ts'
 
-const PAGE = join(import.meta.dir, '../src/manual/keys.md')
-const BEGIN = '<!-- table of permissions, written by scripts/permission-table.ts -->'
+const MANUAL = join(import.meta.dir, '../src/manual')
 const END = '<!-- end of the table -->'
 
-/** The page → the same with the current table between its markers. Throws without the markers. */
+/** The page → the same with the current table of permissions between its markers. Throws without the markers. */
 export function withPermissionTable(text: string): string {
-  const from = text.indexOf(BEGIN)
-  const to = text.indexOf(END)
-  if (from < 0 || to < from) throw new Error('keys.md lacks the markers of the table of permissions')
-  return `${text.slice(0, from + BEGIN.length)}\n\n${renderPermissionTable()}\n\n${text.slice(to)}`
+  return withTable(text, 'permissions', renderPermissionTable())
 }
 
-if (import.meta.main) writeFileSync(PAGE, withPermissionTable(readFileSync(PAGE, 'utf8')))
+/** The page → the same with the current table of roles between its markers. Throws without the markers. */
+export function withRoleTable(text: string): string {
+  return withTable(text, 'roles', renderRoleTable())
+}
+
+function withTable(text: string, of: string, table: string): string {
+  const begin = `<!-- table of ${of}, written by scripts/permission-table.ts -->`
+  const from = text.indexOf(begin)
+  const to = text.indexOf(END)
+  if (from < 0 || to < from) throw new Error(`the page lacks the markers of the table of ${of}`)
+  return `${text.slice(0, from + begin.length)}\n\n${table}\n\n${text.slice(to)}`
+}
+
+if (import.meta.main) {
+  const write = (name: string, change: (text: string) => string) => {
+    const page = join(MANUAL, name)
+    writeFileSync(page, change(readFileSync(page, 'utf8')))
+  }
+  write('keys.md', withPermissionTable)
+  write('users.md', withRoleTable)
+}

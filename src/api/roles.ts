@@ -144,12 +144,19 @@ export function requireRole(user: User, organizationId: string, { id }: Pick<Ope
   throw new Refusal('forbidden', message, { details: { required, held: role ?? null } })
 }
 
+/** Operations in a row of the table, for narrow screens. */
+const PER_ROW = 12
+
 /** The table in Markdown, for the manual. */
 export function renderRoleTable(): string {
   const byRole = new Map<LeastRole, string[]>()
   for (const [id, least] of LEAST) byRole.set(least, [...(byRole.get(least) ?? []), `\`${id}\``])
-  const rows = [...[...ROLES].reverse(), 'operator' as const].map(
-    (role) => `| \`${role}\` | ${(byRole.get(role) ?? []).join(' ')} |`,
-  )
+  const rows = [...[...ROLES].reverse(), 'operator' as const].flatMap((role) => {
+    const ids = byRole.get(role) ?? []
+    const parts = Array.from({ length: Math.ceil(ids.length / PER_ROW) }, (_, at) =>
+      ids.slice(at * PER_ROW, (at + 1) * PER_ROW),
+    )
+    return parts.map((part) => `| \`${role}\` | ${part.join(' ')} |`)
+  })
   return ['| Least role | Operations |', '|---|---|', ...rows].join('\n')
 }

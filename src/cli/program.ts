@@ -20,6 +20,7 @@ import { addSend } from './commands/send.ts'
 import { addService } from './commands/service.ts'
 import { addStart } from './commands/start.ts'
 import { addSuppressions } from './commands/suppression.ts'
+import { addUsers } from './commands/user.ts'
 import { addWebhooks } from './commands/webhook.ts'
 import { EXIT, toFailure } from './failure.ts'
 import { printError } from './print.ts'
@@ -84,6 +85,7 @@ export function createProgram(end: (code: number) => void): Command {
   addDomains(program, end)
   addDns(program, end)
   addKeys(program)
+  addUsers(program)
   addLoginLink(program)
   program.commandsGroup('Messages and events:')
   addSend(program, end)

@@ -15,6 +15,7 @@ import type {
   MessageExplanation,
   MessagesAttemptsAnswer,
   Suppression,
+  User,
   Webhook,
   WebhookDelivery,
   WebhooksReplayAnswer,
@@ -42,6 +43,10 @@ export interface Results extends ListResults {
   organizations_create: OrganizationRecord
   organizations_update: OrganizationRecord
   suppressions_delete: Deletion
+  users_create: User
+  users_delete: Deletion
+  users_reset: PasswordLink
+  users_update: User
   webhook_deliveries_retry: WebhookDelivery
   webhooks_create: CreatedWebhook
   webhooks_delete: Deletion
@@ -60,6 +65,7 @@ export interface Lists {
   events_list: Event
   messages_list: Message
   suppressions_list: Suppression
+  users_list: User
   webhook_deliveries_list: WebhookDelivery
   webhooks_list: Webhook
 }
@@ -68,6 +74,13 @@ type ListResults = { [Id in keyof Lists]: Page<Lists[Id]> }
 
 export type OperationName = keyof Results
 export type ListName = keyof Lists
+
+/** A link that sets a password. The client has no types of operations that are only for the operator. */
+export interface PasswordLink {
+  id: string
+  url: string
+  expires_at: string
+}
 
 export type BlockedLinkRecord = ReturnType<typeof blockedLinkRecord>
 export type OrganizationRecord = ReturnType<typeof organizationRecord>

@@ -25,6 +25,7 @@ export const CONTENTS = [
       'dns',
       'tls',
       'keys',
+      'users',
       'plans',
       'configuration',
       'command-line',

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { withRoleTable } from '../../scripts/permission-table.ts'
 import { PERMISSION_TABLE } from '../../src/api/permission-table.ts'
 import { ROLE_TABLE, roleAllows } from '../../src/api/roles.ts'
 import { hashToken, mintSessionToken, SESSION_COOKIE } from '../../src/api/sessions.ts'
@@ -89,6 +90,11 @@ test('every operation has a least role, and the operator’s are the same in bot
     const isOperators = ROLE_TABLE[id as keyof typeof ROLE_TABLE] === 'operator'
     expect([id, isOperators]).toEqual([id, 'forOperator' in rule])
   }
+})
+
+test('the manual shows the current table of roles', async () => {
+  const page = await Bun.file(new URL('../../src/manual/users.md', import.meta.url)).text()
+  expect(withRoleTable(page)).toBe(page) // else run scripts/permission-table.ts
 })
 
 test('every operation accepts the roles of the table and no other, and shows no secret below developer', async () => {

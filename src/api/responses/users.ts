@@ -30,11 +30,13 @@ const example = {
   last_seen_at: EXAMPLE_LATER,
   disabled_at: null,
 }
-const reset = z.strictObject({
-  id: id('usr'),
-  url: z.string().describe('Send it to the user over a channel that only they can read.'),
-  expires_at: time,
-})
+const reset = z
+  .strictObject({
+    id: id('usr'),
+    url: z.string().describe('Send it to the user over a channel that only they can read.'),
+    expires_at: time,
+  })
+  .meta({ id: 'PasswordLink' })
 const resetExample = {
   id: exampleId('usr'),
   url: 'https://mail.example.com/dashboard/sign-in#reset=ExampleExampleExampleExampleExampleExamp',

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
 import icon from './icon.svg'
-import { errorText, signIn } from './kit/api.ts'
+import { errorText, setPasswordBy, signIn } from './kit/api.ts'
 import { Field, Form } from './kit/form.tsx'
 import { go } from './kit/router.ts'
 import { title } from './kit/state.ts'
@@ -9,7 +9,8 @@ import { Overlays } from './layout.tsx'
 /** The sign-in page. A link has its token in the fragment, which browsers do not send; the page removes it from
  *  the address bar. */
 export function SignIn() {
-  const [token] = useState(takeToken)
+  const [token] = useState(() => take(TOKEN))
+  const [reset, setReset] = useState(() => take(RESET))
   const [fault, setFault] = useState('')
   const [isSigningIn, setSigningIn] = useState(token !== null)
   useEffect(() => {
@@ -32,6 +33,7 @@ export function SignIn() {
             {fault}
           </div>
         )}
+        {reset !== null && <NewPassword token={reset} onDone={() => setReset(null)} />}
         <div class="card stack">
           <h2>{isSigningIn ? 'Signing in…' : 'Sign in with a link'}</h2>
           <p class="muted">Run this on the server to get a link. It works once and expires after 30 minutes.</p>
@@ -39,7 +41,14 @@ export function SignIn() {
         </div>
         <div class="card stack">
           <h2>Sign in with a password</h2>
-          <Form action="Sign in" onSubmit={({ password }) => signIn({ password })} onDone={enter}>
+          <Form
+            action="Sign in"
+            onSubmit={({ email, password }) => signIn({ ...(email && { email }), password })}
+            onDone={enter}
+          >
+            <Field name="email" label="Email" hint="Not needed while there is one user.">
+              {(control) => <input {...control} type="email" autocomplete="username" />}
+            </Field>
             <Field name="password" label="Password" hint="Available after you set a password in Settings.">
               {(control) => <input {...control} type="password" autocomplete="current-password" required />}
             </Field>
@@ -51,12 +60,27 @@ export function SignIn() {
   )
 }
 
-const TOKEN = /^#token=([0-9A-Za-z]+)$/
-/** Whether the current address is a sign-in link. */
-export const hasToken = () => TOKEN.test(window.location.hash)
+/** Sets a password with the link of `postrider user add` or `reset`. */
+function NewPassword({ token, onDone }: { token: string; onDone: () => void }) {
+  return (
+    <div class="card stack">
+      <h2>Set your password</h2>
+      <Form action="Set password" onSubmit={({ password = '' }) => setPasswordBy(token, password)} onDone={onDone}>
+        <Field name="password" label="New password" hint="At least 12 characters. Then sign in with it.">
+          {(control) => <input {...control} type="password" autocomplete="new-password" minlength={12} required />}
+        </Field>
+      </Form>
+    </div>
+  )
+}
 
-function takeToken(): string | null {
-  const token = TOKEN.exec(window.location.hash)?.[1] ?? null
+const TOKEN = /^#token=([0-9A-Za-z]+)$/
+const RESET = /^#reset=([0-9A-Za-z]+)$/
+/** Whether the current address is a link that signs in or sets a password. */
+export const hasToken = () => TOKEN.test(window.location.hash) || RESET.test(window.location.hash)
+
+function take(pattern: RegExp): string | null {
+  const token = pattern.exec(window.location.hash)?.[1] ?? null
   if (token !== null) window.history.replaceState(null, '', window.location.pathname)
   return token
 }

@@ -105,9 +105,14 @@ async function withLast(found: SessionInfo): Promise<SessionInfo> {
   return last === null ? found : { ...found, organizations: [...found.organizations, last] }
 }
 
-/** Signs in with the token of a link or with the password. Throws ApiError if the server rejects it. */
-export async function signIn(by: { token: string } | { password: string }): Promise<void> {
+/** Signs in with the token of a link, or with email address and password. Throws ApiError if the server rejects it. */
+export async function signIn(by: { token: string } | { email?: string; password: string }): Promise<void> {
   session.value = await withLast(await post<SessionInfo>('/session', by))
+}
+
+/** Sets the password of a user with the token of a link. Throws ApiError if the server rejects it. */
+export async function setPasswordBy(token: string, password: string): Promise<void> {
+  await post('/session/reset', { token, password })
 }
 
 /** Ends the session, which shows the sign-in page. Throws ApiError. */
