@@ -11,12 +11,11 @@ import { parseArgs } from 'node:util'
 import pkg from '../package.json' with { type: 'json' }
 import { writeArchives } from './package/archives.ts'
 import { writeDebian } from './package/debian.ts'
+import { LIMITS_MB } from './package/limits.ts'
 import { commitTime } from './package/run.ts'
 
 const DIST = join(import.meta.dir, '../dist')
 const TARGETS = { x64: 'amd64', arm64: 'arm64' } as const
-// a limit for the download size and for small machines
-const LIMITS_MB = { program: 130, xz: 45 }
 
 const { values } = parseArgs({
   options: {

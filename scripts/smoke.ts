@@ -1,11 +1,12 @@
 /** Checks the built program alone: copied into an empty folder, with an empty environment and no packages, it must
  *  run. `bun scripts/smoke.ts [PROGRAM]`, dist/postrider by default. Exit code 1 when a check fails. */
-import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { createTransport } from 'nodemailer'
 import pkg from '../package.json' with { type: 'json' }
 import { verifySignature } from '../src/webhooks/sign.ts'
+import { LIMITS_MB } from './package/limits.ts'
 
 const CHECK_LIMIT_MS = 120_000
 const SECRET = 'whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY='
@@ -21,6 +22,7 @@ try {
   const program = join(folder, 'postrider')
   copyFileSync(built, program)
 
+  checkSize()
   check('version prints the version', program, ['version'], (output) => output.includes(pkg.version))
   check('try --once sends a message and its event', program, ['try', '--once'])
   await checkRunning(
@@ -51,6 +53,13 @@ function check(name: string, program: string, args: string[], isRight: (output: 
   if (isGood) return
   console.error(`exit code ${run.exitCode ?? run.signalCode}\n${run.stdout}${run.stderr}`)
   process.exitCode = 1
+}
+
+function checkSize(): void {
+  const mb = statSync(built).size / 1_000_000
+  const isGood = mb <= LIMITS_MB.program
+  console.log(`${isGood ? 'ok' : 'NOT OK'}: the program has at most ${LIMITS_MB.program} MB: ${mb.toFixed(2)} MB`)
+  if (!isGood) process.exitCode = 1
 }
 
 /** The embedded files: the API page, a document with every schema, the manual with its search, and the dashboard. */
