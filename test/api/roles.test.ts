@@ -114,6 +114,7 @@ test('every operation accepts the roles of the table and no other, and shows no 
   expect(wrong).toEqual([])
 }, 120_000)
 
+// threat: role-beyond-organization
 test('no role reaches another organization, by header or by ID', async () => {
   const wrong: string[] = []
   const before = await setup.snapshot('stranger', 'live')

@@ -153,6 +153,21 @@ export const THREATS: Threat[] = [
   },
   { id: 'erased-data-read-back', asset: 'erased data', attack: 'reading the files after retention' },
   {
+    id: 'stale-rights',
+    asset: 'records of the organization',
+    attack: 'a session that goes on after its user lost the role, was disabled or removed',
+  },
+  {
+    id: 'privilege-escalation',
+    asset: 'rights of other users',
+    attack: 'a user or key raises a role, makes an operator or takes over an account of another organization',
+  },
+  {
+    id: 'role-beyond-organization',
+    asset: 'records of another organization',
+    attack: 'a user selects an organization without having a role in it, or names its records by ID',
+  },
+  {
     id: 'cross-site-requests',
     asset: 'the operator’s session',
     attack: 'requests that another site makes the browser send',
