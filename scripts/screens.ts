@@ -2,40 +2,11 @@
  *  .screens/<page>-<width>-<theme>.png: `bun scripts/screens.ts [part of a page's name] …`. Needs Chromium. */
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { addSample, type Sample } from '../test/dashboard/sample.ts'
+import { addSample, pagesOf, type Sample } from '../test/dashboard/sample.ts'
 import { startDashboard } from '../test/dashboard/setup.ts'
 
 const FOLDER = join(import.meta.dir, '../.screens')
 const VIEWS = [1440, 768, 390].flatMap((width) => (['light', 'dark'] as const).map((theme) => ({ width, theme })))
-
-const pages = (sample: Sample): Record<string, string> => ({
-  overview: '/',
-  messages: '/messages',
-  'messages-filtered': '/messages?status=bounced',
-  'message-delivered': `/messages/${sample.delivered}`,
-  'message-bounced': `/messages/${sample.bounced}`,
-  'message-many': `/messages/${sample.many}`,
-  'message-content': `/messages/${sample.delivered}?tab=content`,
-  'message-analysis': `/messages/${sample.delivered}?tab=analysis`,
-  'new-message': '/messages?compose=yes',
-  sandbox: '/sandbox',
-  domains: '/domains',
-  domain: `/domains/${sample.domain}`,
-  'api-keys': '/api-keys',
-  webhooks: '/webhooks',
-  webhook: `/webhooks/${sample.webhook}`,
-  templates: '/templates',
-  template: `/templates/${sample.template}`,
-  suppressions: '/suppressions',
-  inbound: '/inbound',
-  routes: '/inbound?tab=routes',
-  'inbound-message': `/inbound/${sample.inbound}`,
-  health: '/health',
-  organizations: '/organizations',
-  settings: '/settings',
-  'audit-log': '/settings?tab=audit-log',
-  missing: '/nothing',
-})
 
 const wanted = process.argv.slice(2)
 mkdirSync(FOLDER, { recursive: true })
@@ -45,7 +16,7 @@ const board = await startDashboard(async (server) => {
 })
 try {
   if (sample === undefined) throw new Error('no sample data')
-  const shown = Object.entries(pages(sample)).filter(
+  const shown = Object.entries(pagesOf(sample)).filter(
     ([name]) => wanted.length === 0 || wanted.some((part) => name.includes(part)),
   )
   for (const { width, theme } of VIEWS) {

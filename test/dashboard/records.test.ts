@@ -19,10 +19,17 @@ describeJourneys(({ board, server, journey, heading, press }) => {
     await heading(page, 'news.shop.example')
     await page.getByText('required records are missing or wrong').waitFor()
 
-    const first = page.getByRole('article').first()
+    const first = page.getByRole('rowgroup', { name: /^DKIM key/ }).first()
     await first.getByRole('button', { name: /^Copy name of/ }).click()
+    expect(await page.evaluate(() => navigator.clipboard.readText())).toEndWith('._domainkey.news')
+    await page.getByRole('combobox', { name: 'Host names' }).selectOption('Full names')
+    await first.getByRole('button', { name: /^(Copy|Copied) name of/ }).click()
     expect(await page.evaluate(() => navigator.clipboard.readText())).toEndWith('._domainkey.news.shop.example')
-    const [download] = await Promise.all([page.waitForEvent('download'), press(page, 'Export zone file')])
+    const exportZone = async () => {
+      await press(page, 'Export')
+      await press(page, 'Export zone file')
+    }
+    const [download] = await Promise.all([page.waitForEvent('download'), exportZone()])
     const zone = readFileSync((await download.path())!, 'utf8')
     expect(zone).toContain('bounces.news.shop.example. 3600 IN MX 10 ')
 
@@ -50,7 +57,7 @@ describeJourneys(({ board, server, journey, heading, press }) => {
     await page.locator('.fault').waitFor()
     await page.getByLabel('Tracking domain').fill('links.news.shop.example')
     await press(page, 'Save')
-    await page.getByRole('article', { name: 'Tracking domain, links.news.shop.example' }).waitFor()
+    await page.getByRole('rowgroup', { name: 'Tracking domain, links.news.shop.example' }).waitFor()
 
     await press(page, 'Rotate DKIM keys')
     await page.getByRole('dialog').getByRole('button', { name: 'Rotate DKIM keys' }).click()
@@ -86,13 +93,15 @@ describeJourneys(({ board, server, journey, heading, press }) => {
     expect(await page.content()).not.toContain(value)
     await screenshot(page, 'api-keys')
 
-    await press(page, 'Rotate shop')
+    await press(page, 'Actions of shop')
+    await press(page, 'Rotate')
     await page.getByLabel('Old key expires').selectOption('0')
     await press(page, 'Rotate key')
     const fresh = (await shown.locator('[data-value]').textContent())!
     expect([await asked(value), await asked(fresh)]).toEqual([401, 200])
     await press(page, 'Done')
-    await press(page, 'Revoke shop')
+    await press(page, 'Actions of shop')
+    await press(page, 'Revoke')
     await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click()
     await page.getByText('shop revoked').waitFor()
     expect(await asked(fresh)).toBe(401)

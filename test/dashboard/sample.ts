@@ -95,3 +95,33 @@ async function addSettings(server: TestServer) {
   await server.store().inbound.accept({ ...storedMail(), taken: [{ message, deliveryId, forward: null }] })
   return { domain: data[0].id, template: template.id, webhook: server.webhook.id, inbound }
 }
+
+/** Every page of the dashboard by name, as a path below `/dashboard`. */
+export const pagesOf = (sample: Sample): Record<string, string> => ({
+  overview: '/',
+  messages: '/messages',
+  'messages-filtered': '/messages?status=bounced',
+  'message-delivered': `/messages/${sample.delivered}`,
+  'message-bounced': `/messages/${sample.bounced}`,
+  'message-many': `/messages/${sample.many}`,
+  'message-content': `/messages/${sample.delivered}?tab=content`,
+  'message-analysis': `/messages/${sample.delivered}?tab=analysis`,
+  'new-message': '/messages?compose=yes',
+  sandbox: '/sandbox',
+  domains: '/domains',
+  domain: `/domains/${sample.domain}`,
+  'api-keys': '/api-keys',
+  webhooks: '/webhooks',
+  webhook: `/webhooks/${sample.webhook}`,
+  templates: '/templates',
+  template: `/templates/${sample.template}`,
+  suppressions: '/suppressions',
+  inbound: '/inbound',
+  routes: '/inbound?tab=routes',
+  'inbound-message': `/inbound/${sample.inbound}`,
+  health: '/health',
+  organizations: '/organizations',
+  settings: '/settings',
+  'audit-log': '/settings?tab=audit-log',
+  missing: '/nothing',
+})

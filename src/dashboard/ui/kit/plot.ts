@@ -37,6 +37,8 @@ export function plot(
   const drawn = isStacked ? lines.map((_, at) => totalsUpTo(lines, at)).toReversed() : lines.map(({ values }) => values)
   const named = isStacked ? lines.toReversed() : lines
   const least = isStacked ? 4 : (limit ?? 0.01)
+  // Half of the time between two bars, in seconds: room for the first and the last bar.
+  const halfStep = ((times[1] ?? 0) - (times[0] ?? 0)) / 2_000
   const bars = uPlot.paths.bars?.({ size: [0.7, 24], radius: 0 })
   const { tip, follow } = tooltip(times, lines, format)
   const chart = new uPlot(
@@ -45,7 +47,10 @@ export function plot(
       height,
       legend: { show: false },
       cursor: { y: false, points: { show: false } },
-      scales: { y: { range: (_, __, most) => [0, Math.max(least, most ?? 0) * 1.1] } },
+      scales: {
+        x: { range: (_, from, to) => (isStacked ? [from - halfStep, to + halfStep] : [from, to]) },
+        y: { range: (_, __, most) => [0, Math.max(least, most ?? 0) * 1.1] },
+      },
       axes: [
         {
           ...axis,

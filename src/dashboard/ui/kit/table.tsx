@@ -30,7 +30,8 @@ export interface Bulk<T> {
   actions: readonly { name: string; isDangerous?: boolean; run: (rows: T[]) => Promise<unknown> }[]
 }
 
-const SKELETON_ROWS = 8
+/** Few, since a list that is shorter than its skeleton moves what is below it. */
+const SKELETON_ROWS = 3
 
 /** Rows with headings; two-line rows or cards on narrow screens. `link` is the page that a click on a row or Enter opens; `j`
  *  and `k` move between rows (keys.tsx). Put a link into the first column too, for keyboard users who press Tab. After

@@ -1,9 +1,10 @@
 import { useState } from 'preact/hooks'
 import { type Json, remove } from '../kit/api.ts'
 import { confirm } from '../kit/dialog.tsx'
-import { ago, duration, when } from '../kit/format.ts'
+import { duration, when } from '../kit/format.ts'
 import { usePages } from '../kit/load.ts'
-import { Empty, Head } from '../kit/pieces.tsx'
+import { Menu, MenuItem } from '../kit/menu.tsx'
+import { Empty, Head, Time } from '../kit/pieces.tsx'
 import { Chip } from '../kit/status.tsx'
 import { type Column, Pager, Table } from '../kit/table.tsx'
 import { attempt } from '../kit/toast.tsx'
@@ -38,22 +39,26 @@ export default function ApiKeysPage() {
   const columns: Column<Json>[] = [
     {
       name: 'Name',
+      width: '26%',
+      phone: 'top-left',
       show: ({ name, prefix }) => (
         <>
-          <strong class="break">{name}</strong>
-          <div class="mono small muted nowrap">{prefix}…</div>
+          <span class="strong">{name}</span>
+          <div class="mono small muted">{prefix}…</div>
         </>
       ),
       by: ({ name }) => name,
     },
     {
       name: 'Domain',
+      phone: 'sub',
       show: ({ domain }) =>
         domain === null ? <span class="muted">Deleted</span> : <span class="domain-name">{domain}</span>,
       by: ({ domain }) => domain,
     },
     {
       name: 'Permissions',
+      width: '20%',
       show: (key) => (
         <>
           {key.permissions.join(', ')}
@@ -61,24 +66,25 @@ export default function ApiKeysPage() {
         </>
       ),
     },
-    { name: 'Status', show: (key) => <Status of={key} /> },
-    { name: 'Last used', isShort: true, show: ({ last_used_at }) => (last_used_at ? ago(last_used_at) : 'Never') },
+    { name: 'Status', width: '190px', phone: 'last', show: (key) => <Status of={key} /> },
+    { name: 'Last used', width: '110px', show: ({ last_used_at }) => <Time at={last_used_at} /> },
     {
       name: '',
-      isWhole: true,
+      width: '60px',
+      phone: 'end',
       show: (key) =>
         endOf(key) === null && (
-          <div class="row">
-            <button type="button" class="tiny" onClick={() => setDialog({ kind: 'edit', key })}>
-              Edit<span class="hidden"> {key.name}</span>
-            </button>
-            <button type="button" class="tiny" onClick={() => setDialog({ kind: 'rotate', key })}>
-              Rotate<span class="hidden"> {key.name}</span>
-            </button>
-            <button type="button" class="tiny danger" onClick={() => revoke(key)}>
-              Revoke<span class="hidden"> {key.name}</span>
-            </button>
-          </div>
+          <Menu name={`Actions of ${key.name}`}>
+            <MenuItem icon="settings" onPress={() => setDialog({ kind: 'edit', key })}>
+              Edit
+            </MenuItem>
+            <MenuItem icon="rotate-cw" onPress={() => setDialog({ kind: 'rotate', key })}>
+              Rotate
+            </MenuItem>
+            <MenuItem icon="trash" isDangerous onPress={() => revoke(key)}>
+              Revoke
+            </MenuItem>
+          </Menu>
         ),
     },
   ]

@@ -1,6 +1,5 @@
 import { useState } from 'preact/hooks'
-import { zoneFile } from '../../../domains/zone-file.ts'
-import { get, type Json, patch, post, remove, save } from '../kit/api.ts'
+import { get, type Json, patch, post, remove } from '../kit/api.ts'
 import { confirm } from '../kit/dialog.tsx'
 import { Check, Field, Form } from '../kit/form.tsx'
 import { ago, when } from '../kit/format.ts'
@@ -9,7 +8,7 @@ import { ErrorNotice, Head } from '../kit/pieces.tsx'
 import { go } from '../kit/router.ts'
 import { Chip } from '../kit/status.tsx'
 import { attempt, toast, toastError } from '../kit/toast.tsx'
-import { DnsRecordCard } from './domain/dns-record.tsx'
+import { DnsRecords } from './domain/dns-records.tsx'
 
 /** One domain: DNS records, DKIM keys and tracking. */
 export default function DomainPage({ domain_id: id }: { domain_id: string }) {
@@ -49,7 +48,6 @@ export default function DomainPage({ domain_id: id }: { domain_id: string }) {
     })
     if (isSure && (await attempt(() => remove(`/v1/domains/${id}`), `${domain.name} deleted`))) go('/domains')
   }
-  const records: Json[] = domain.dns_records
   return (
     <div class="stack">
       <Head name={domain.name} about={checkedText(domain)}>
@@ -60,30 +58,7 @@ export default function DomainPage({ domain_id: id }: { domain_id: string }) {
       </Head>
       <Ownership domain={domain} />
       <NextStep domain={domain} />
-      <section class="stack" aria-label="DNS records">
-        <div class="row apart">
-          <h2>DNS records</h2>
-          <div class="row">
-            <button
-              type="button"
-              class="tiny"
-              onClick={() => save(`${domain.name}.zone`, 'text/plain', zoneFile(domain.name, records, []))}
-            >
-              Export zone file
-            </button>
-            <button
-              type="button"
-              class="tiny"
-              onClick={() => save(`${domain.name}.json`, 'application/json', JSON.stringify(records, null, 2))}
-            >
-              Export JSON
-            </button>
-          </div>
-        </div>
-        {records.map((record) => (
-          <DnsRecordCard key={`${record.type} ${record.name} ${record.value}`} record={record} />
-        ))}
-      </section>
+      <DnsRecords domain={domain} />
       <section class="card stack">
         <div class="row apart">
           <h2>DKIM keys</h2>

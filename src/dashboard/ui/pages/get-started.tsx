@@ -3,9 +3,11 @@ import { useLoad } from '../kit/load.ts'
 import { href } from '../kit/router.ts'
 import { organization } from '../kit/state.ts'
 
+/** Loads the steps to the first delivered message. */
+export const useSteps = () => useLoad(loadSteps, [], { everyMs: 15_000 })
+
 /** Steps to the first delivered message; nothing once a message was delivered. */
-export function GetStarted() {
-  const { data } = useLoad(loadSteps, [], { everyMs: 15_000 })
+export function GetStarted({ steps: data }: { steps: Steps | undefined }) {
   if (data === undefined || data.isComplete) return null
   const done = data.steps.filter(({ isDone }) => isDone).length
   return (
@@ -43,7 +45,12 @@ interface Step {
   isDone: boolean
 }
 
-async function loadSteps(signal: AbortSignal): Promise<{ isComplete: boolean; steps: Step[] }> {
+interface Steps {
+  isComplete: boolean
+  steps: Step[]
+}
+
+async function loadSteps(signal: AbortSignal): Promise<Steps> {
   if (organization.peek() === null) return { isComplete: true, steps: [] }
   const live = { mode: 'live', limit: 1 }
   const delivered = await get<Paged>('/v1/messages', { ...live, status: 'delivered' }, signal)

@@ -44,8 +44,11 @@ export default function HealthPage() {
       )}
       {found?.checks.length > 0 && <Summary checks={found.checks} />}
       {found && groupsOf(found.checks).map(([name, checks]) => <Group key={name} name={name} checks={checks} />)}
-      <Queues />
-      <Nodes />
+      {found === undefined && error === undefined && (
+        <div class="card skeleton-page" role="progressbar" aria-label="Loading checks" />
+      )}
+      {(found || error) && <Queues />}
+      {(found || error) && <Nodes />}
       <section class="card stack">
         <h2>This server</h2>
         <Facts
@@ -134,6 +137,9 @@ const GROUPS: readonly (readonly [name: string, checks: readonly string[]])[] = 
   ['Machine', ['clock', 'open_files', 'memory', 'inbound_reading']],
 ]
 
+const rankOf = ({ status }: Json) => ORDER.indexOf(status)
+
+/** Checks by group, the groups with problems first. */
 function groupsOf(checks: Json[]): [string, Json[]][] {
   const known = GROUPS.flatMap(([, names]) => names)
   const groups = GROUPS.map(([name, names]): [string, Json[]] => [
@@ -143,7 +149,8 @@ function groupsOf(checks: Json[]): [string, Json[]][] {
   groups.push(['Other', checks.filter(({ name }) => !known.includes(name))])
   return groups
     .filter(([, all]) => all.length > 0)
-    .map(([name, all]) => [name, all.toSorted((a, b) => ORDER.indexOf(a.status) - ORDER.indexOf(b.status))])
+    .map(([name, all]): [string, Json[]] => [name, all.toSorted((a, b) => rankOf(a) - rankOf(b))])
+    .toSorted(([, a], [, b]) => rankOf(a[0]) - rankOf(b[0]))
 }
 
 function Group({ name, checks }: { name: string; checks: Json[] }) {

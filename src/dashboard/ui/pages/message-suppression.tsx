@@ -26,14 +26,15 @@ export async function suppressedOf({ recipients, mode }: Json): Promise<string[]
 /** The suppression of a recipient, with a link to it and a button that removes it; nothing without one. */
 export function SuppressionOf({ email, mode }: { email: string; mode: string }) {
   const { data, reload } = useLoad((signal) => suppressionsOf(email, mode, signal), [email, mode])
-  const [suppression] = data ?? []
+  if (data === undefined) return <div class="row suppression" />
+  const [suppression] = data
   if (suppression === undefined) return null
   const drop = async () => {
     const work = () => api('DELETE', `/v1/suppressions/${suppression.id}`, { headers: { 'x-mode': mode } })
     if (await attempt(work, `Suppression of ${email} removed`)) reload()
   }
   return (
-    <div class="row">
+    <div class="row suppression">
       <span>
         Postrider no longer sends to this address ({suppression.reason.replaceAll('_', ' ')}).{' '}
         <a href={href('/suppressions', { email })}>View suppression</a>

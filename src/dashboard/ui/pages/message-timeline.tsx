@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { get, type Json, type Paged } from '../kit/api.ts'
 import { ago, duration, when } from '../kit/format.ts'
@@ -7,9 +8,9 @@ import { CopyButton, ErrorNotice, Facts, type Moment, Timeline } from '../kit/pi
 import { Chip, toneOf } from '../kit/status.tsx'
 import { SuppressionOf } from './message-suppression.tsx'
 
-/** A table of recipients, each opening in place: status, next step, and a timeline of attempts with their SMTP transcripts, reports,
+/** `children` beside a table of recipients, each opening in place: status, next step, and a timeline of attempts with their SMTP transcripts, reports,
  *  opens and clicks. */
-export function MessageTimeline({ message }: { message: Json }) {
+export function MessageTimeline({ message, children }: { message: Json; children: ComponentChildren }) {
   const { id } = message
   const about = [
     id,
@@ -24,27 +25,33 @@ export function MessageTimeline({ message }: { message: Json }) {
     ])
     return { explained, attempts, events: events.data, hasMore: events.has_more }
   }, about)
+  // Both columns at once: on a phone, the details would move when the recipients arrive.
+  if (data === undefined && error === undefined)
+    return <div class="card skeleton-page" role="progressbar" aria-label="Loading recipients" />
   return (
-    <>
-      <ErrorNotice error={error} onRetry={reload} />
-      <section class="card recipients" aria-labelledby="recipients">
-        <h2 id="recipients">
-          {message.recipients.length === 1 ? 'Recipient' : `${message.recipients.length} recipients`}
-        </h2>
-        {message.recipients.map((recipient: Json) => (
-          <Recipient
-            key={recipient.email}
-            message={message}
-            recipient={recipient}
-            why={data?.explained.recipients.find(({ email }: Json) => email === recipient.email)}
-            moments={data === undefined ? [] : momentsOf(message, recipient.email, data)}
-            outcome={data === undefined ? '' : outcomeOf(recipient, data.attempts.data)}
-            isOpen={message.recipients.length === 1}
-          />
-        ))}
-      </section>
-      {data?.hasMore && <p class="muted">Showing the 100 most recent events.</p>}
-    </>
+    <div class="two-columns">
+      <div class="stack">
+        <ErrorNotice error={error} onRetry={reload} />
+        <section class="card recipients" aria-labelledby="recipients">
+          <h2 id="recipients">
+            {message.recipients.length === 1 ? 'Recipient' : `${message.recipients.length} recipients`}
+          </h2>
+          {message.recipients.map((recipient: Json) => (
+            <Recipient
+              key={recipient.email}
+              message={message}
+              recipient={recipient}
+              why={data?.explained.recipients.find(({ email }: Json) => email === recipient.email)}
+              moments={data === undefined ? [] : momentsOf(message, recipient.email, data)}
+              outcome={data === undefined ? '' : outcomeOf(recipient, data.attempts.data)}
+              isOpen={message.recipients.length === 1}
+            />
+          ))}
+        </section>
+        {data?.hasMore && <p class="muted">Showing the 100 most recent events.</p>}
+      </div>
+      {children}
+    </div>
   )
 }
 

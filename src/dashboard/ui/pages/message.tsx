@@ -43,12 +43,9 @@ export default function Message({ message_id: id }: { message_id: string }) {
         onChoose={(tab) => setQuery({ tab: tab === 'timeline' ? '' : tab })}
       >
         {tab === 'timeline' && (
-          <div class="two-columns">
-            <div class="stack">
-              <MessageTimeline message={message} />
-            </div>
+          <MessageTimeline message={message}>
             <Details message={message} />
-          </div>
+          </MessageTimeline>
         )}
         {tab === 'content' && <MessageContent message={message} />}
         {tab === 'analysis' && <Analysis message={message} />}

@@ -22,10 +22,17 @@ export default function Messages() {
   const isLive = useLiveReload(pages.reload, mode.value)
   return (
     <>
-      <Head name="Messages" about={mode.value === 'live' ? 'Live messages' : 'Test messages are never delivered.'}>
-        <span class="chip" data-mark={isLive ? '●' : '○'}>
-          {isLive ? 'Live' : 'Refreshing every 5 s'}
-        </span>
+      <Head
+        name="Messages"
+        about={
+          <span class="row">
+            {mode.value === 'live' ? 'Live messages' : 'Test messages are never delivered.'}
+            <span class="chip" data-mark={isLive ? '●' : '○'}>
+              {isLive ? 'Live' : 'Refreshing every 5 s'}
+            </span>
+          </span>
+        }
+      >
         <Export query={query} />
         <button type="button" class="primary" onClick={() => setQuery({ compose: 'yes' })}>
           New message

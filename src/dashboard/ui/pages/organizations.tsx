@@ -75,7 +75,7 @@ export default function OrganizationsPage() {
         />
         <Pager pages={pages} />
       </div>
-      {organization.value && <UsageCard key={organization.value.plan} name={organization.value.name} />}
+      {pages.data && organization.value && <UsageCard key={organization.value.plan} name={organization.value.name} />}
       {dialog === 'create' && (
         <Dialog name="Create organization" onClose={() => setDialog(null)}>
           <Form

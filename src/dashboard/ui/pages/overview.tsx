@@ -1,12 +1,12 @@
 import { get, type Json, type Paged } from '../kit/api.ts'
 import { Chart } from '../kit/chart.tsx'
 import { ago, number, percent } from '../kit/format.ts'
-import { useLoad } from '../kit/load.ts'
+import { type Loaded, useLoad } from '../kit/load.ts'
 import { ErrorNotice, Head, Segments } from '../kit/pieces.tsx'
 import { href, place, setQuery } from '../kit/router.ts'
 import { mode, organization } from '../kit/state.ts'
 import { Chip } from '../kit/status.tsx'
-import { GetStarted } from './get-started.tsx'
+import { GetStarted, useSteps } from './get-started.tsx'
 
 /** Delivery statistics, alerts, bounce and complaint rates against the limits of mailbox providers, and the queue. */
 export default function Overview() {
@@ -21,22 +21,29 @@ export default function Overview() {
     [range, 'before'],
     REFRESH,
   )
+  const quality = useLoad((signal) => get<Paged>('/v1/quality', { limit: 100 }, signal), [], REFRESH)
+  const queues = useLoad((signal) => get('/v1/queues', {}, signal), [], { everyMs: 5_000 })
+  const steps = useSteps()
+  // All at once, so that a part that comes later does not move the others.
+  const isReady = [stats, quality, queues, steps].every(({ data, error }) => data !== undefined || error !== undefined)
   if (organization.value === null) return <NoOrganizations />
   return (
     <div class="stack">
       <Head name="Overview" about={`${mode.value === 'live' ? 'Live' : 'Test'} messages of ${organization.value.name}`}>
         <Segments name="Range" options={RANGES} chosen={range} onChoose={(id) => setQuery({ range: id })} />
       </Head>
-      <GetStarted />
-      <Alerts />
-      <ErrorNotice error={stats.error} onRetry={stats.reload} />
-      <Deliverability stats={stats.data} />
-      {stats.data ? (
-        <Statistics stats={stats.data} before={before.data} range={range} />
+      {isReady ? (
+        <>
+          <GetStarted steps={steps.data} />
+          <Alerts quality={quality} />
+          <ErrorNotice error={stats.error} onRetry={stats.reload} />
+          <Deliverability quality={quality} stats={stats.data} />
+          {stats.data && <Statistics stats={stats.data} before={before.data} range={range} />}
+          <Queue queues={queues} />
+        </>
       ) : (
-        <div class="card skeleton-stats" />
+        <div class="card skeleton-page" role="progressbar" aria-label="Loading overview" />
       )}
-      <Queue />
     </div>
   )
 }
@@ -114,8 +121,7 @@ function changeText(now: number, before: number | undefined): string {
 }
 
 /** Firing alerts of all domains. */
-function Alerts() {
-  const { data } = useLoad((signal) => get<Paged>('/v1/quality', { limit: 100 }, signal), [], REFRESH)
+function Alerts({ quality: { data } }: { quality: Loaded<Paged> }) {
   const firing = (data?.data ?? []).flatMap((domain) =>
     domain.alerts.filter(({ state }: Json) => state === 'firing').map((alert: Json) => ({ domain, alert })),
   )
@@ -132,8 +138,7 @@ function Alerts() {
 }
 
 /** Rates of each domain, and the limits that Gmail and Yahoo publish: complaints below 0.1%, never 0.3%. */
-function Deliverability({ stats }: { stats: Json }) {
-  const quality = useLoad((signal) => get<Paged>('/v1/quality', { limit: 100 }, signal), [], REFRESH)
+function Deliverability({ quality, stats }: { quality: Loaded<Paged>; stats: Json }) {
   const domains = (quality.data?.data ?? []).filter(({ sent }) => sent > 0)
   return (
     <section class="card stack" aria-labelledby="deliverability">
@@ -221,8 +226,7 @@ interface Measured {
 const VERDICTS = { good: 'OK', warn: 'near the limit', bad: 'over the limit' }
 
 /** Queue lengths over all organizations, and the age of the oldest entry. */
-function Queue() {
-  const queues = useLoad((signal) => get('/v1/queues', {}, signal), [], { everyMs: 5_000 })
+function Queue({ queues }: { queues: Loaded<Json> }) {
   const rows: [string, Json][] = [
     ['Messages', queues.data?.deliveries],
     ['Webhooks', queues.data?.webhook_deliveries],

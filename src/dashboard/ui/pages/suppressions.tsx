@@ -6,7 +6,7 @@ import { usePages } from '../kit/load.ts'
 import { Choice, Empty, Filters, Head, Time } from '../kit/pieces.tsx'
 import { href, place, setQuery } from '../kit/router.ts'
 import { Chip } from '../kit/status.tsx'
-import { type Column, Pager, Table } from '../kit/table.tsx'
+import { type Bulk, type Column, Pager, Table } from '../kit/table.tsx'
 import { attempt, toast } from '../kit/toast.tsx'
 import { ImportList } from './suppressions/import.tsx'
 
@@ -35,6 +35,10 @@ export default function SuppressionsPage() {
     })
     if (isSure && (await attempt(() => remove(`/v1/suppressions/${id}`), `Suppression of ${email} removed`)))
       pages.reload()
+  }
+  const bulk: Bulk<Json> = {
+    nameOf: ({ email }) => email,
+    actions: [{ name: 'Remove suppressions', isDangerous: true, run: (rows) => removeAll(rows, pages.reload) }],
   }
   const columns: Column<Json>[] = [
     {
@@ -98,6 +102,7 @@ export default function SuppressionsPage() {
         columns={columns}
         loaded={pages}
         keyOf={({ id }) => id}
+        bulk={bulk}
         whenEmpty={
           email || reason ? (
             <Empty name="No suppressions match" />
@@ -130,6 +135,24 @@ export default function SuppressionsPage() {
       )}
     </>
   )
+}
+
+/** Removes the selected suppressions after a question; resolves with whether it did. */
+async function removeAll(rows: Json[], onDone: () => void): Promise<boolean> {
+  const count = `${rows.length} ${rows.length === 1 ? 'suppression' : 'suppressions'}`
+  const isSure = await confirm({
+    name: `Remove ${count}?`,
+    text: 'Postrider will send to these addresses again. Bounces and complaints harm your reputation.',
+    action: `Remove ${count}`,
+    isDangerous: true,
+  })
+  if (!isSure) return false
+  const work = async () => {
+    for (const { id } of rows) await remove(`/v1/suppressions/${id}`)
+  }
+  await attempt(work, `${count} removed`)
+  onDone()
+  return true
 }
 
 const SOURCES: Record<string, string> = { manual: 'Added manually' }

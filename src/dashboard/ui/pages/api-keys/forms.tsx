@@ -38,7 +38,11 @@ function NetworksField({ value }: { value?: string[] | null }) {
 /** Dialog for a new API key; `onSaved` gets the key with its value. */
 export function CreateKey({ onClose, onSaved }: KeyForm) {
   const { data, error, reload } = useLoad((signal) => get('/v1/domains', { limit: 100 }, signal), [])
-  const domains: Json[] | undefined = data?.data
+  // The verified ones first, so that the dialog selects none from which nothing can be sent.
+  const domains: Json[] | undefined = data?.data.toSorted(
+    (a: Json, b: Json) => Number(b.status === 'verified') - Number(a.status === 'verified'),
+  )
+  const isUnverified = domains !== undefined && domains[0]?.status !== 'verified'
   return (
     <Dialog name="Create API key" onClose={onClose}>
       <ErrorNotice error={error} onRetry={reload} />
@@ -62,10 +66,11 @@ export function CreateKey({ onClose, onSaved }: KeyForm) {
           </Field>
           <Field name="domain_id" label="Domain">
             {(control) => (
-              <select {...control}>
-                {domains.map(({ id, name }) => (
+              <select {...control} required>
+                {isUnverified && <option value="">Choose a domain</option>}
+                {domains.map(({ id, name, status }) => (
                   <option key={id} value={id}>
-                    {name}
+                    {status === 'verified' ? name : `${name} (not verified)`}
                   </option>
                 ))}
               </select>

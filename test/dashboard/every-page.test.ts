@@ -1,0 +1,65 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import type { Page } from 'playwright-core'
+import { addSample, pagesOf, type Sample } from './sample.ts'
+import { axeFaults, hasBrowser, LIMIT_MS, overflow, startDashboard, type TestDashboard } from './setup.ts'
+
+/** Every page with sample data: accessibility, layout shift, and the width of a phone. */
+
+describe.skipIf(!hasBrowser)('every page of the dashboard', () => {
+  let board: TestDashboard
+  let sample: Sample
+  beforeAll(async () => {
+    board = await startDashboard(async (server) => {
+      sample = await addSample(server)
+    })
+  }, LIMIT_MS)
+  afterAll(() => board?.close(), LIMIT_MS)
+
+  const each = async (page: Page, check: (name: string) => Promise<void>) => {
+    for (const [name, path] of Object.entries(pagesOf(sample))) {
+      await page.goto(`${board.origin}/dashboard${path}`)
+      await page.locator('main h1').first().waitFor()
+      await page.locator('[aria-busy="true"], .busy').first().waitFor({ state: 'detached' })
+      await check(name)
+    }
+  }
+
+  for (const theme of ['light', 'dark'] as const)
+    test(
+      `has no accessibility faults in the ${theme} theme`,
+      async () => {
+        const page = await board.open('/', { width: 1440, theme, expected: FRAMES })
+        await each(page, async (name) => expect([name, await axeFaults(page)]).toEqual([name, []]))
+      },
+      LIMIT_MS,
+    )
+
+  test(
+    'fits 390 px without horizontal scrolling, and shifts its layout by less than 0.05',
+    async () => {
+      const page = await board.open('/', { width: 390, height: 844, expected: FRAMES })
+      const shifts: Record<string, number> = {}
+      await each(page, async (name) => {
+        expect([name, await overflow(page)]).toEqual([name, []])
+        shifts[name] = await page.evaluate(layoutShift)
+      })
+      expect(Object.entries(shifts).filter(([, shift]) => shift >= 0.05)).toEqual([])
+    },
+    LIMIT_MS,
+  )
+})
+
+/** Notes of the browser about the frame that shows a message. */
+const FRAMES = /Blocked/
+
+/** Sum of the layout shifts since the page opened (Layout Instability, buffered entries). */
+function layoutShift(): Promise<number> {
+  return new Promise((resolve) => {
+    const sum = (entries: PerformanceEntryList) =>
+      entries.reduce((total, entry) => total + (entry as unknown as { value: number }).value, 0)
+    const observer = new PerformanceObserver((list) => resolve(sum(list.getEntries())))
+    observer.observe({ type: 'layout-shift', buffered: true })
+    // Without a shift the observer is never called.
+    requestAnimationFrame(() => requestAnimationFrame(() => resolve(sum(observer.takeRecords()))))
+  })
+}
