@@ -54,16 +54,19 @@ const THEMES = [
   ['dark', 'Dark'],
 ] as const
 
+/** Signed-in user, theme, documentation and sign-out. */
 function Account() {
+  const { user } = session.value ?? {}
+  const name = user?.name || user?.email || 'Operator'
   const label = (
     <>
       <Icon name="user" />
-      <span class="grow">Operator</span>
+      <span class="grow ellipsis">{name}</span>
       <Icon name="chevrons-up-down" />
     </>
   )
   return (
-    <Menu name="Account of Operator" className="plain account" label={label}>
+    <Menu name={`Account of ${name}`} className="plain account" label={label}>
       <div class="menu-theme">
         <Segments name="Theme" options={THEMES} chosen={theme.value} onChoose={(id) => (theme.value = id)} />
       </div>

@@ -59,7 +59,7 @@ export function Form({
             {other}
           </div>
         )}
-        <div class="row" style={{ justifyContent: 'flex-end' }}>
+        <div class="row form-actions">
           {onCancel && (
             <button type="button" onClick={onCancel}>
               Cancel

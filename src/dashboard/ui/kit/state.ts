@@ -11,6 +11,7 @@ export interface OrganizationOption {
 /** Response of `GET /session`. */
 export interface SessionInfo {
   session: { id: string; created_at: string; ends_at: string }
+  user: { id: string; email: string | null; name: string | null; is_operator: boolean }
   has_password: boolean
   organizations: OrganizationOption[]
   has_more_organizations: boolean

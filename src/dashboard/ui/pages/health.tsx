@@ -165,7 +165,7 @@ function Group({ name, checks }: { name: string; checks: Json[] }) {
               <span class="break">
                 <strong>{NAMES[name] ?? sentence(name)}</strong>: {message}
               </span>
-              {advice && <pre class="wrap small">{advice}</pre>}
+              {advice && <p class="muted advice">{advice}</p>}
             </div>
           </li>
         ))}
