@@ -122,6 +122,9 @@ export const PERMISSION_TABLE = {
   api_keys_rotate: grant(),
 
   audit_log_list: rule('admin', 'test_records', 'organization'),
+  invitations_create: rule('admin', 'refused', 'organization'),
+  invitations_list: rule('admin', 'refused', 'organization'),
+  invitations_delete: rule('admin', 'refused', 'organization'),
   users_list: rule('admin', 'refused', 'organization'),
   users_create: OPERATOR,
   users_get: rule('admin', 'refused', 'organization'),

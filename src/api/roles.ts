@@ -89,6 +89,9 @@ export const ROLE_TABLE = {
   api_keys_rotate: 'developer',
 
   audit_log_list: 'developer',
+  invitations_create: 'owner',
+  invitations_list: 'owner',
+  invitations_delete: 'owner',
   users_list: 'owner',
   users_create: 'operator',
   users_get: 'owner',

@@ -1,6 +1,8 @@
 import { z } from 'zod'
+import { keyFault } from '../model/api-key.ts'
 import type { AuditEntry } from '../model/audit-entry.ts'
 import { iso } from '../model/event.ts'
+import type { Invitation } from '../model/invitation.ts'
 import type { Organization } from '../model/organization.ts'
 import { invalid, Refusal } from '../model/refusal.ts'
 import { type Session, sessionEnd } from '../model/session.ts'
@@ -13,12 +15,14 @@ import type { Random } from '../os/random.ts'
 import type { Store } from '../storage/store.ts'
 import { VERSION } from '../version.ts'
 import { actorOf } from './authentication.ts'
+import { isOperator } from './operator.ts'
 import type { OwnOrigin } from './own-origin.ts'
 import { hashPassword, verifyPassword } from './password.ts'
 import { parseAs, readBytes } from './read.ts'
 import { JSON_TYPE, PERSONAL } from './rendered-response.ts'
 import type { Page } from './route-table.ts'
 import { sessionRecord } from './routes/sessions.ts'
+import { label } from './schema.ts'
 import {
   type DashboardSessions,
   hashToken,
@@ -41,6 +45,7 @@ const resetBody = z.strictObject({
   token: z.string().max(200),
   password: z.string().min(12, { message: 'password must have at least 12 characters' }).max(MOST_PASSWORD),
 })
+const invitationBody = resetBody.extend({ name: label(100) })
 const passwordBody = z.strictObject({
   password: z.string().min(12, { message: 'password must have at least 12 characters' }).max(MOST_PASSWORD),
   present: z.string().max(MOST_PASSWORD).optional(),
@@ -61,13 +66,14 @@ export function sessionPages(options: SessionPagesOptions): Page[] {
     { method: 'DELETE', path: '/session', handle: (request, _, peer) => endpoints.signOut(request, peer) },
     { method: 'GET', path: '/session/all', handle: (request) => endpoints.list(request) },
     { method: 'DELETE', path: '/session/all', handle: (request, _, peer) => endpoints.signOutOthers(request, peer) },
+    { method: 'POST', path: '/session/invitation', handle: (request, _, peer) => endpoints.join(request, peer) },
     { method: 'POST', path: '/session/reset', handle: (request, _, peer) => endpoints.reset(request, peer) },
     { method: 'POST', path: '/session/password', handle: (request, _, peer) => endpoints.setPassword(request, peer) },
   ]
 }
 
 interface SessionPagesOptions {
-  store: Pick<Store, 'sessions' | 'users' | 'organizations' | 'auditLog' | 'rates'>
+  store: Pick<Store, 'sessions' | 'users' | 'invitations' | 'apiKeys' | 'organizations' | 'auditLog' | 'rates'>
   sessions: DashboardSessions
   clock: WallClock
   random: Random
@@ -224,6 +230,43 @@ class SessionEndpoints {
     return json({ id })
   }
 
+  /** Accepts an invitation: creates the account, or adds the role to the existing one if the password is its own. The user
+   *  then signs in. */
+  async join(request: Request, peer: Peer): Promise<Response> {
+    const { store, clock, mintId } = this.#deps
+    this.#requireOwnPage(request)
+    const { token, name, password } = await this.#bodyOf(request, invitationBody)
+    const address = this.#addressOf(request, peer)
+    const now = clock.now()
+    await this.#take('link', address)
+    const tokenHash = hashToken(token)
+    const invitation = await store.invitations.find(tokenHash, now)
+    if (invitation === null || !(await mayInvite(store, invitation, now))) throw invalidInvitation()
+    const { email, organizationId } = invitation
+    await this.#take('password', address, email)
+    const held = await store.users.findByEmail(email)
+    if (held !== null && (await this.#ofPassword({ email, password })) === null)
+      throw new Refusal('unauthorized', 'Wrong email address or password.')
+    const hash = held === null ? await hashPassword(password) : ''
+    const id = held?.id ?? mintId('usr')
+    const roles = { [organizationId]: invitation.role }
+    const user = held ?? {
+      id,
+      email,
+      name,
+      isOperator: false,
+      roles,
+      createdAt: now,
+      disabledAt: null,
+      lastSeenAt: null,
+    }
+    const accept = () =>
+      held === null ? store.invitations.accept(tokenHash, user, hash) : store.invitations.join(tokenHash, id, now)
+    const result = await this.#audited('invitations_accept', { session: user, user }, address, ['name'], accept)
+    if (result !== 'accepted') throw invalidInvitation()
+    return json({ id, email })
+  }
+
   async #describe({ session, user }: SignedIn) {
     const [organizations, password] = await Promise.all([
       this.#organizationsOf(user),
@@ -313,6 +356,22 @@ interface Found {
   user: User
   hash: string | null | undefined
 }
+
+/** True if the author of the invitation could still invite. An invitation must not outlive these rights, because its
+ *  author could come back by it. */
+async function mayInvite(
+  { users, apiKeys }: Pick<Store, 'users' | 'apiKeys'>,
+  { invitedBy, organizationId }: Invitation,
+  now: number,
+): Promise<boolean> {
+  if (isOperator({ id: invitedBy })) return true
+  const key = await apiKeys.get(invitedBy)
+  if (key !== null) return keyFault(key, now) === null
+  const user = await users.get(invitedBy)
+  return user !== null && user.disabledAt === null && (user.isOperator || user.roles[organizationId] === 'owner')
+}
+
+const invalidInvitation = () => new Refusal('unauthorized', 'This invitation has expired or was already used.')
 
 function refusalOf(body: object): string {
   if ('token' in body) return INVALID_LINK

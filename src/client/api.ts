@@ -18,6 +18,7 @@ import type {
   BillingUpdateBody,
   CreatedApiKey,
   CreatedInboundRoute,
+  CreatedInvitation,
   CreatedWebhook,
   Deletion,
   Domain,
@@ -40,6 +41,9 @@ import type {
   InboundRoutesTestBody,
   InboundRoutesUpdateBody,
   InboundRouteTest,
+  Invitation,
+  InvitationsCreateBody,
+  InvitationsListQuery,
   ListedTemplate,
   ListedTemplateVersion,
   Message,
@@ -552,6 +556,22 @@ export interface Api {
      *
      *  Requires the permission `manage`. Test keys can access test records only and get 404 for live ones. Without `admin`, a key can access its own domain only. */
     redeliver(inboundMessageId: string, options?: CallOptions): Call<InboundDelivery>
+  }
+  invitations: {
+    /** Invite a user.
+     *
+     *  The link works once and expires after seven days. It replaces an earlier one for the same address, and stops working when the inviting user or key loses the right to invite.
+     *
+     *  Requires the permission `admin`. Test keys get 403. */
+    create(body: InvitationsCreateBody, options?: CallOptions): Call<CreatedInvitation>
+    /** List open invitations.
+     *
+     *  Requires the permission `admin`. Test keys get 403. */
+    list(query?: InvitationsListQuery, options?: CallOptions): Pages<Invitation>
+    /** Withdraw an invitation.
+     *
+     *  Requires the permission `admin`. Test keys get 403. */
+    delete(invitationId: string, options?: CallOptions): Call<Deletion>
   }
   users: {
     /** List users.

@@ -113,6 +113,11 @@ export const ROUTES = {
     deliveries: { method: 'GET', path: '/v1/inbound-messages/{inbound_message_id}/deliveries' },
     redeliver: { method: 'POST', path: '/v1/inbound-messages/{inbound_message_id}/redeliver' },
   },
+  invitations: {
+    create: { method: 'POST', path: '/v1/invitations', takes: 'body' },
+    list: { method: 'GET', path: '/v1/invitations', takes: 'query', isList: true },
+    delete: { method: 'DELETE', path: '/v1/invitations/{invitation_id}' },
+  },
   users: {
     list: { method: 'GET', path: '/v1/users', takes: 'query', isList: true },
     get: { method: 'GET', path: '/v1/users/{user_id}' },

@@ -467,6 +467,18 @@ export interface CreatedInboundRoute {
   secret: string
 }
 
+export interface CreatedInvitation {
+  id: string
+  email: string
+  role: 'owner' | 'admin' | 'developer' | 'support' | 'viewer'
+  /** ID of a user or an API key, or `operator`. */
+  invited_by: string
+  created_at: string
+  expires_at: string
+  /** Shown only once. Send it to the person you invite. */
+  url: string
+}
+
 export interface CreatedWebhook {
   id: string
   url: string
@@ -729,6 +741,16 @@ export interface InboundRouteTest {
     matches: boolean
     reason: string
   }>
+}
+
+export interface Invitation {
+  id: string
+  email: string
+  role: 'owner' | 'admin' | 'developer' | 'support' | 'viewer'
+  /** ID of a user or an API key, or `operator`. */
+  invited_by: string
+  created_at: string
+  expires_at: string
 }
 
 export interface ListedTemplate {
@@ -2110,6 +2132,23 @@ export interface InboundMessagesDeliveriesAnswer {
   has_more: boolean
   /** Pass it as `cursor` to get the next page, even if this page has few entries. Null on the last page. */
   next_cursor: string | null
+}
+
+export interface InvitationsCreateBody {
+  /** An address without a display name: `ann@example.com`. Internationalized addresses are accepted (RFC 6531). */
+  email: string
+  /** An API key cannot grant `owner`. */
+  role: 'owner' | 'admin' | 'developer' | 'support' | 'viewer'
+}
+
+export interface InvitationsListQuery {
+  limit?: number
+  /** `next_cursor` of the previous page. */
+  cursor?: string
+  /** Inclusive; ISO 8601. */
+  created_after?: string
+  /** Exclusive; ISO 8601. */
+  created_before?: string
 }
 
 export interface UsersListQuery {

@@ -9,6 +9,7 @@ import { eventOperations } from '../api/routes/events.ts'
 import { explainOperations } from '../api/routes/explain.ts'
 import { healthOperations } from '../api/routes/health-checks.ts'
 import { inboundOperations } from '../api/routes/inbound.ts'
+import { invitationOperations } from '../api/routes/invitations.ts'
 import { messageOperations } from '../api/routes/messages.ts'
 import { analyzeOperations } from '../api/routes/messages-analyze.ts'
 import { nodeOperations } from '../api/routes/nodes.ts'
@@ -156,6 +157,7 @@ export function createOperations(
     ...blockedLinkOperations({ store, mintId }),
     ...organizationOperations({ store, mintId, plans: Object.keys(config.plans) }),
     ...sessionOperations({ store }),
+    ...invitationOperations({ store, random, mintId, publicUrl: deps.publicUrl }),
     ...userOperations({ store, random, mintId, publicUrl: deps.publicUrl }),
     ...configurationOperations({ settings: deps.settings ?? (() => []), plans: config.plans }),
     ...queueOperations({ store }),

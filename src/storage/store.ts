@@ -12,6 +12,7 @@ import type { IdempotencyRecords } from './roles/idempotency.ts'
 import type { Inbound } from './roles/inbound.ts'
 import type { InboundDeliveries } from './roles/inbound-deliveries.ts'
 import type { InboundRoutes } from './roles/inbound-routes.ts'
+import type { Invitations } from './roles/invitations.ts'
 import type { Leases } from './roles/leases.ts'
 import type { Messages } from './roles/messages.ts'
 import type { MtaStsPolicies } from './roles/mta-sts-policies.ts'
@@ -49,6 +50,7 @@ export type * from './roles/idempotency.ts'
 export type * from './roles/inbound.ts'
 export type * from './roles/inbound-deliveries.ts'
 export type * from './roles/inbound-routes.ts'
+export type * from './roles/invitations.ts'
 export type * from './roles/leases.ts'
 export type * from './roles/messages.ts'
 export type * from './roles/mta-sts-policies.ts'
@@ -91,6 +93,7 @@ export interface Store {
   blockedLinks: BlockedLinks
   apiKeys: ApiKeys
   users: Users
+  invitations: Invitations
   sessions: Sessions
   messages: Messages
   contents: Contents

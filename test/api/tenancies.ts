@@ -1,3 +1,4 @@
+import { hashToken } from '../../src/api/sessions.ts'
 import type { ApiKey, Permission } from '../../src/model/api-key.ts'
 import type { Domain } from '../../src/model/domain.ts'
 import { createEvent } from '../../src/model/event.ts'
@@ -166,6 +167,15 @@ function recordMakers(
       const roles = { [organizationId]: 'viewer' as const }
       await store.users.create({ ...user, isOperator: false, roles, disabledAt: null, lastSeenAt: null }, null)
       ids.live.user_id = id
+    },
+    invitation_id: async (place) => {
+      const { ids, organizationId } = tenancies[place]
+      const [id, createdAt] = [mintId('inv'), clock.now()]
+      const email = `${canaryOf(place, 'live')}${made++}@customer.example`
+      const times = { createdAt, expiresAt: createdAt + 86_400_000 }
+      const invitation = { id, organizationId, email, role: 'viewer' as const, invitedBy: 'operator', ...times }
+      await store.invitations.create(invitation, hashToken(id))
+      ids.live.invitation_id = id
     },
     domain_id: async (place) => {
       const { ids, domain } = tenancies[place]

@@ -162,6 +162,38 @@ test('a link of the operator sets a password once and ends the sessions of the u
   expect((await signIn('ann@a.example', 'another long one')).status).toBe(201)
 })
 
+describe('an invitation', () => {
+  const invite = async (ask: Awaited<ReturnType<typeof browserOf>>, email: string, role = 'developer') =>
+    /#invitation=([0-9A-Za-z]{40})$/.exec((await ask('POST', '/v1/invitations', { email, role })).body.url)![1]!
+  const accept = (token: string, password: string) => post('/session/invitation', { token, name: 'New', password })
+
+  test('creates an account with the role, once', async () => {
+    await addUser('olga', { [own()]: 'owner' })
+    const token = await invite(await browserOf('olga'), 'New@a.example')
+    expect((await accept(token, 'short')).status).toBe(400)
+    expect((await accept(token, 'another long one')).status).toBe(200)
+    expect((await accept(token, 'another long one')).status).toBe(401)
+    expect((await signIn('new@a.example', 'another long one')).body.organizations).toMatchObject([
+      { id: own(), role: 'developer' },
+    ])
+  })
+
+  // threat: privilege-escalation
+  test('gives its holder no access to an existing account, and ends with the rights of its author', async () => {
+    const owner = await addUser('olga', { [own()]: 'owner' })
+    const sam = await addUser('sam', { [other()]: 'owner' })
+    const ask = await browserOf('olga')
+    const token = await invite(ask, 'sam@a.example')
+    expect((await accept(token, 'a password of olga')).status).toBe(401)
+    expect((await signIn('sam@a.example')).status).toBe(201)
+    expect((await accept(token, PASSWORD)).status).toBe(200)
+    expect((await made.store.users.get(sam))?.roles).toEqual({ [own()]: 'developer', [other()]: 'owner' })
+    const back = await invite(ask, 'back@a.example', 'owner')
+    await made.store.users.setRole(owner, own(), 'viewer', true)
+    expect((await accept(back, 'another long one')).status).toBe(401)
+  })
+})
+
 test('a user lists the own sessions and signs out everywhere else', async () => {
   await addUser('ann', { [own()]: 'viewer' })
   const [first, second] = [await browserOf('ann'), await browserOf('ann')]

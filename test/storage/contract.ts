@@ -14,6 +14,7 @@ import { heldPromises } from './contract-held.ts'
 import { inboundPromises } from './contract-inbound.ts'
 import { inboundDeliveryPromises } from './contract-inbound-deliveries.ts'
 import { inboundRoutePromises } from './contract-inbound-routes.ts'
+import { invitationPromises } from './contract-invitations.ts'
 import { limitPromises } from './contract-limits.ts'
 import { messageListPromises } from './contract-message-list.ts'
 import { messagePromises } from './contract-messages.ts'
@@ -70,6 +71,7 @@ const SECTIONS = {
   'domains and organizations': domainPromises,
   'api keys': apiKeyPromises,
   users: userPromises,
+  invitations: invitationPromises,
   sessions: sessionPromises,
   'audit log': auditLogPromises,
   'blocked links': blockedLinkPromises,

@@ -27,6 +27,7 @@ const MAY_SCAN = [
 ]
 /** Statements that may sort: their input is small. */
 const MAY_SORT = [
+  /from invitations where organization_id/, // of one organization, at most 200
   /from dkim_keys/, // keys of one domain
   /join attempts a/, // attempts of one message
   /join reports r/, // reports of one message

@@ -24,7 +24,7 @@ const RESOURCES: { name: string; description: string; words: string[] }[] = [
   },
   { name: 'Domains', description: 'Sending domains and the DNS records to publish for them.', words: ['domains'] },
   { name: 'API keys', description: 'Keys and their permissions.', words: ['api-keys'] },
-  { name: 'Users', description: 'People who sign in, their roles and sessions.', words: ['users'] },
+  { name: 'Users', description: 'People who sign in, their roles and sessions.', words: ['users', 'invitations'] },
   { name: 'Audit log', description: 'Who changed what, and when.', words: ['audit-log'] },
   {
     name: 'Operator',

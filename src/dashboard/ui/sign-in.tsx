@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
 import icon from './icon.svg'
-import { errorText, setPasswordBy, signIn } from './kit/api.ts'
+import { acceptInvitation, errorText, setPasswordBy, signIn } from './kit/api.ts'
 import { Field, Form } from './kit/form.tsx'
 import { go } from './kit/router.ts'
 import { title } from './kit/state.ts'
@@ -11,6 +11,7 @@ import { Overlays } from './layout.tsx'
 export function SignIn() {
   const [token] = useState(() => take(TOKEN))
   const [reset, setReset] = useState(() => take(RESET))
+  const [invitation, setInvitation] = useState(() => take(INVITATION))
   const [fault, setFault] = useState('')
   const [isSigningIn, setSigningIn] = useState(token !== null)
   useEffect(() => {
@@ -33,6 +34,7 @@ export function SignIn() {
             {fault}
           </div>
         )}
+        {invitation !== null && <Invitation token={invitation} onDone={() => setInvitation(null)} />}
         {reset !== null && <NewPassword token={reset} onDone={() => setReset(null)} />}
         <div class="card stack">
           <h2>{isSigningIn ? 'Signing in…' : 'Sign in with a link'}</h2>
@@ -60,6 +62,25 @@ export function SignIn() {
   )
 }
 
+/** Accepts an invitation; an existing account joins with its password. */
+function Invitation({ token, onDone }: { token: string; onDone: () => void }) {
+  const accept = ({ name = '', password = '' }: Record<string, string | undefined>) =>
+    acceptInvitation(token, name, password)
+  return (
+    <div class="card stack">
+      <h2>Accept the invitation</h2>
+      <Form action="Accept" onSubmit={accept} onDone={onDone}>
+        <Field name="name" label="Your name">
+          {(control) => <input {...control} autocomplete="name" required />}
+        </Field>
+        <Field name="password" label="New password" hint="At least 12 characters. With an account, its password.">
+          {(control) => <input {...control} type="password" autocomplete="new-password" minlength={12} required />}
+        </Field>
+      </Form>
+    </div>
+  )
+}
+
 /** Sets a password with the link of `postrider user add` or `reset`. */
 function NewPassword({ token, onDone }: { token: string; onDone: () => void }) {
   return (
@@ -75,9 +96,10 @@ function NewPassword({ token, onDone }: { token: string; onDone: () => void }) {
 }
 
 const TOKEN = /^#token=([0-9A-Za-z]+)$/
+const INVITATION = /^#invitation=([0-9A-Za-z]+)$/
 const RESET = /^#reset=([0-9A-Za-z]+)$/
-/** Whether the current address is a link that signs in or sets a password. */
-export const hasToken = () => TOKEN.test(window.location.hash) || RESET.test(window.location.hash)
+/** Whether the current address is a link that signs in, sets a password or invites. */
+export const hasToken = () => [TOKEN, RESET, INVITATION].some((pattern) => pattern.test(window.location.hash))
 
 function take(pattern: RegExp): string | null {
   const token = pattern.exec(window.location.hash)?.[1] ?? null

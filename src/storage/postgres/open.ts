@@ -22,6 +22,7 @@ import { postgresInbound } from './inbound.ts'
 import { postgresInboundDeliveries } from './inbound-deliveries.ts'
 import { createInboundQueue } from './inbound-queue.ts'
 import { postgresInboundRoutes } from './inbound-routes.ts'
+import { postgresInvitations } from './invitations.ts'
 import { postgresMessageList } from './message-list.ts'
 import { postgresMessages } from './messages.ts'
 import { isUpgradePending, migrate } from './migrate.ts'
@@ -133,6 +134,7 @@ function rolesOf(
     blockedLinks: postgresBlockedLinks(reads, writer, mirrors.blockedLink),
     apiKeys: postgresApiKeys(reads, writer, { remember, usage }),
     users: postgresUsers(reads, writer),
+    invitations: postgresInvitations(reads, writer),
     sessions: postgresSessions(reads, writer),
     messages: postgresMessages(reads, lane, {
       large,

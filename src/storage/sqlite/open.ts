@@ -31,6 +31,7 @@ import { sqliteInbound } from './inbound.ts'
 import { sqliteInboundDeliveries } from './inbound-deliveries.ts'
 import { queueInboundInside } from './inbound-queue.ts'
 import { inboundRouteCache, sqliteInboundRoutes } from './inbound-routes.ts'
+import { sqliteInvitations } from './invitations.ts'
 import { createLargeContents } from './large-contents.ts'
 import { createLateCopy, type LateCopy } from './late-copy.ts'
 import { sqliteMessageList } from './message-list.ts'
@@ -173,6 +174,7 @@ export function storeOn(
     blockedLinks: sqliteBlockedLinks(db, writer, blocked),
     apiKeys: sqliteApiKeys(db, writer, keys, remember, usage),
     users: sqliteUsers(db, writer),
+    invitations: sqliteInvitations(db, writer),
     sessions: sqliteSessions(db, writer),
     messages: sqliteMessages(db, writer, {
       taking,

@@ -115,6 +115,11 @@ export async function setPasswordBy(token: string, password: string): Promise<vo
   await post('/session/reset', { token, password })
 }
 
+/** Accepts an invitation with the token of its link. Throws ApiError if the server rejects it. */
+export async function acceptInvitation(token: string, name: string, password: string): Promise<void> {
+  await post('/session/invitation', { token, name, password })
+}
+
 /** Ends the session, which shows the sign-in page. Throws ApiError. */
 export async function signOut(): Promise<void> {
   await remove('/session')

@@ -1,0 +1,64 @@
+import type { Invitation } from '../../model/invitation.ts'
+import { MAX_INVITATIONS } from '../../model/invitation.ts'
+import { rangeOf, toPage } from '../page.ts'
+import type { Invitations } from '../store.ts'
+import type { Reads } from './reads.ts'
+import type { Writer } from './writer.ts'
+
+const COLUMNS = `id, organization_id as "organizationId", email, role, invited_by as "invitedBy",
+  created_at::float8 as "createdAt", expires_at::float8 as "expiresAt"`
+const EXPIRED = 'delete from invitations where organization_id = $1 and (expires_at <= $2 or email = $3)'
+const COUNT = 'select count(*)::int as count from invitations where organization_id = $1'
+const CREATE = `insert into invitations (id, token_hash, organization_id, email, role, invited_by, created_at, expires_at)
+  values ($1, $2, $3, $4, $5, $6, $7, $8)`
+const GET = `select ${COLUMNS} from invitations where id = $1`
+const LIST = `select ${COLUMNS} from invitations where organization_id = $1 and expires_at > $2 and id < $3
+  and created_at >= $4 and created_at < $5 order by id desc limit $6`
+const REMOVE = 'delete from invitations where id = $1'
+const FIND = `select ${COLUMNS} from invitations where token_hash = $1 and expires_at > $2`
+// Of two uses at once, the second one finds it deleted.
+const TAKE = `delete from invitations where token_hash = $1 and expires_at > $2 returning ${COLUMNS}`
+const IS_TAKEN = 'select 1 from users where email = $1'
+const CREATE_USER = `insert into users (id, email, name, operator, password_hash, created_at)
+  values ($1, $2, $3, false, $4, $5)`
+const ADD_ROLE = `insert into user_roles (user_id, organization_id, role) values ($1, $2, $3)
+  on conflict (user_id, organization_id) do update set role = excluded.role where user_roles.role <> 'owner'`
+
+export function postgresInvitations(reads: Reads, writer: Writer): Invitations {
+  const first = async (text: string, values: unknown[]) => (await reads.query<Invitation>(text, values))[0] ?? null
+
+  return {
+    create: ({ id, organizationId, email, role, invitedBy, createdAt, expiresAt }, tokenHash) =>
+      writer.write(async ({ query, run }) => {
+        await run(EXPIRED, [organizationId, createdAt, email])
+        const [row] = await query<{ count: number }>(COUNT, [organizationId])
+        if ((row?.count ?? 0) >= MAX_INVITATIONS) return 'too_many'
+        await run(CREATE, [id, tokenHash, organizationId, email, role, invitedBy, createdAt, expiresAt])
+        return 'created'
+      }),
+    get: (id) => first(GET, [id]),
+    list: async (organizationId, now, page) =>
+      toPage(await reads.query<Invitation>(LIST, [organizationId, now, ...rangeOf(page)]), page, (each) => each),
+    remove: (id) =>
+      writer.write(async ({ run }) => {
+        await run(REMOVE, [id])
+      }),
+    find: (tokenHash, now) => first(FIND, [tokenHash, now]),
+    accept: (tokenHash, user, passwordHash) =>
+      writer.write(async ({ query, run }) => {
+        if ((await query(IS_TAKEN, [user.email])).length > 0) return 'email_taken'
+        const [invitation] = await query<Invitation>(TAKE, [tokenHash, user.createdAt])
+        if (invitation === undefined) return 'unknown'
+        await run(CREATE_USER, [user.id, user.email, user.name, passwordHash, user.createdAt])
+        await run(ADD_ROLE, [user.id, invitation.organizationId, invitation.role])
+        return 'accepted'
+      }),
+    join: (tokenHash, userId, now) =>
+      writer.write(async ({ query, run }) => {
+        const [invitation] = await query<Invitation>(TAKE, [tokenHash, now])
+        if (invitation === undefined) return 'unknown'
+        await run(ADD_ROLE, [userId, invitation.organizationId, invitation.role])
+        return 'accepted'
+      }),
+  }
+}

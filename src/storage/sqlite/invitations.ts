@@ -1,0 +1,70 @@
+import type { Invitation } from '../../model/invitation.ts'
+import { MAX_INVITATIONS } from '../../model/invitation.ts'
+import { rangeOf, toPage } from '../page.ts'
+import type { Invitations } from '../store.ts'
+import { type Connection, one } from './driver.ts'
+import type { Writer } from './writer.ts'
+
+const COLUMNS = `id, organization_id as organizationId, email, role, invited_by as invitedBy, created_at as createdAt,
+  expires_at as expiresAt`
+const EXPIRED = 'delete from invitations where organization_id = ? and (expires_at <= ? or email = ?)'
+const COUNT = 'select count(*) from invitations where organization_id = ?'
+const CREATE = `insert into invitations (id, token_hash, organization_id, email, role, invited_by, created_at, expires_at)
+  values (?, ?, ?, ?, ?, ?, ?, ?)`
+const GET = `select ${COLUMNS} from invitations where id = ?`
+const LIST = `select ${COLUMNS} from invitations
+  where organization_id = ? and expires_at > ? and id < ? and created_at >= ? and created_at < ? order by id desc limit ?`
+const REMOVE = 'delete from invitations where id = ?'
+const FIND = `select ${COLUMNS} from invitations where token_hash = ? and expires_at > ?`
+const CREATE_USER = `insert into users (id, email, name, operator, password_hash, created_at)
+  values (?, ?, ?, 0, ?, ?) on conflict (email) do nothing`
+const ADD_ROLE = `insert into user_roles (user_id, organization_id, role) values (?, ?, ?)
+  on conflict (user_id, organization_id) do update set role = excluded.role where role <> 'owner'`
+
+export function sqliteInvitations(db: Connection, writer: Writer): Invitations {
+  const expired = db.prepare(EXPIRED)
+  const count = db.prepare<unknown[], number>(COUNT).pluck()
+  const create = db.prepare(CREATE)
+  const get = db.prepare<unknown[], Invitation>(GET)
+  const list = db.prepare<unknown[], Invitation>(LIST)
+  const remove = db.prepare(REMOVE)
+  const find = db.prepare<unknown[], Invitation>(FIND)
+  const createUser = db.prepare(CREATE_USER)
+  const addRole = db.prepare(ADD_ROLE)
+
+  return {
+    create: ({ id, organizationId, email, role, invitedBy, createdAt, expiresAt }, tokenHash) =>
+      writer.write(() => {
+        expired.run(organizationId, createdAt, email)
+        if (one(count, organizationId) >= MAX_INVITATIONS) return 'too_many'
+        create.run(id, tokenHash, organizationId, email, role, invitedBy, createdAt, expiresAt)
+        return 'created'
+      }),
+    get: async (id) => get.get(id) ?? null,
+    list: async (organizationId, now, page) =>
+      toPage(list.all(organizationId, now, ...rangeOf(page)), page, (invitation) => invitation),
+    remove: (id) =>
+      writer.write(() => {
+        remove.run(id)
+      }),
+    find: async (tokenHash, now) => find.get(tokenHash, now) ?? null,
+    accept: (tokenHash, user, passwordHash) =>
+      writer.write(() => {
+        const invitation = find.get(tokenHash, user.createdAt)
+        if (invitation === undefined) return 'unknown'
+        const { id, email, name, createdAt } = user
+        if (createUser.run(id, email, name, passwordHash, createdAt).changes === 0) return 'email_taken'
+        addRole.run(id, invitation.organizationId, invitation.role)
+        remove.run(invitation.id)
+        return 'accepted'
+      }),
+    join: (tokenHash, userId, now) =>
+      writer.write(() => {
+        const invitation = find.get(tokenHash, now)
+        if (invitation === undefined) return 'unknown'
+        addRole.run(userId, invitation.organizationId, invitation.role)
+        remove.run(invitation.id)
+        return 'accepted'
+      }),
+  }
+}

@@ -1,0 +1,68 @@
+import { expect } from 'bun:test'
+import type { Invitation } from '../../src/model/invitation.ts'
+import { FIRST_USER, type User } from '../../src/model/user.ts'
+import type { Holds } from './contract.ts'
+import { idsByPage, START } from './records.ts'
+
+const invitation = (number: number, change: Partial<Invitation> = {}): Invitation => ({
+  id: `inv_${number}`,
+  organizationId: 'org_a',
+  email: `u${number}@a.example`,
+  role: 'developer',
+  invitedBy: FIRST_USER,
+  createdAt: START,
+  expiresAt: START + 100,
+  ...change,
+})
+const user = (number: number): User => ({
+  id: `usr_${number}`,
+  email: `u${number}@a.example`,
+  name: 'Ann',
+  isOperator: false,
+  roles: {},
+  createdAt: START,
+  disabledAt: null,
+  lastSeenAt: null,
+})
+
+export function invitationPromises(holds: Holds): void {
+  holds('an invitation creates its user once, with the role', async ({ invitations, users }, records) => {
+    const token = records.hash()
+    await invitations.create(invitation(1), token)
+    expect(await invitations.find(token, START)).toEqual(invitation(1))
+    expect(await invitations.find(token, START + 100)).toBeNull()
+    expect(
+      await Promise.all([invitations.accept(token, user(1), 'hash'), invitations.join(token, FIRST_USER, START)]),
+    ).toEqual(['accepted', 'unknown'])
+    expect(await users.findByEmail('u1@a.example')).toEqual({ ...user(1), roles: { org_a: 'developer' } })
+    expect(await users.passwordHash('usr_1')).toBe('hash')
+  })
+
+  holds('an existing account joins, and an owner stays owner', async ({ invitations, users }, records) => {
+    await users.create({ ...user(1), roles: { org_b: 'owner' } }, 'old')
+    const tokens = [records.hash(), records.hash()]
+    await invitations.create(invitation(1), tokens[0]!)
+    await invitations.create(invitation(2, { organizationId: 'org_b', email: 'u1@a.example' }), tokens[1]!)
+    expect(await invitations.accept(tokens[0]!, user(1), 'new')).toBe('email_taken')
+    for (const token of tokens) expect(await invitations.join(token, 'usr_1', START)).toBe('accepted')
+    expect((await users.get('usr_1'))?.roles).toEqual({ org_a: 'developer', org_b: 'owner' })
+    expect(await users.passwordHash('usr_1')).toBe('old')
+  })
+
+  holds(
+    'a second invitation replaces the first; removed and expired ones are gone',
+    async ({ invitations }, records) => {
+      const [first, second] = [records.hash(), records.hash()]
+      await invitations.create(invitation(1), first)
+      await invitations.create(invitation(2, { email: 'u1@a.example' }), second)
+      await invitations.create(invitation(3), records.hash())
+      await invitations.create(invitation(4, { organizationId: 'org_b' }), records.hash())
+      expect(await invitations.find(first, START)).toBeNull()
+      expect(await idsByPage((page) => invitations.list('org_a', START, page))).toEqual(['inv_3', 'inv_2'])
+      expect(await idsByPage((page) => invitations.list('org_a', START + 100, page))).toEqual([])
+      await invitations.remove('inv_2')
+      expect([await invitations.get('inv_2'), await invitations.find(second, START)]).toEqual([null, null])
+      expect(await invitations.get('inv_3')).toEqual(invitation(3))
+    },
+  )
+}
