@@ -218,7 +218,7 @@ database. Contents that are stored already stay where they are, so keep the buck
       isSecret: true,
     }),
   }),
-  database: section('Database. Experimental, not for production: several nodes on one PostgreSQL.', {
+  database: section('PostgreSQL, for several nodes.', {
     url: key(kinds.databaseUrl, {
       about: `PostgreSQL 15 or newer, instead of the SQLite file in data_dir. Format: postgres://, then user:password@host/database.
 Separate several hosts with commas; Postrider uses the one that accepts writes. Percent-encode user and password. Empty: SQLite.`,
