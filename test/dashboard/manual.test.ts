@@ -1,6 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { TOPICS } from '../../src/manual/contents.ts'
-import { axeFaults, hasBrowser, LIMIT_MS, overflow, screenshot, startDashboard, type TestDashboard } from './setup.ts'
+import {
+  axeFaults,
+  chooseTheme,
+  hasBrowser,
+  LIMIT_MS,
+  overflow,
+  screenshot,
+  startDashboard,
+  type TestDashboard,
+} from './setup.ts'
 
 /** The manual at `/manual/`, in a browser. */
 describe.skipIf(!hasBrowser)('the manual', () => {
@@ -89,7 +98,8 @@ describe.skipIf(!hasBrowser)('the manual', () => {
     'uses the theme chosen in the dashboard, which links to it',
     async () => {
       const page = await board.open('/')
-      await page.getByRole('combobox', { name: 'Theme' }).selectOption('dark')
+      await chooseTheme(page, 'dark')
+      await page.getByRole('button', { name: /^Account of / }).click()
       expect(await page.getByRole('link', { name: 'Manual' }).getAttribute('href')).toBe('/manual/')
       await page.goto(`${board.origin}/manual/`)
       expect(await page.evaluate(() => document.documentElement.dataset.theme)).toBe('dark')
