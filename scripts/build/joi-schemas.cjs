@@ -6,8 +6,9 @@ const BASE64 = /^[a-z0-9+/]*(?:==?)?$/i
 
 /** `Joi.string().base64({ paddingRequired: false })`. RFC 4648 §4 */
 const isBase64 = (text) => {
-  const digits = text.replace(/=+$/, '').length
-  return BASE64.test(text) && digits % 4 !== 1 && (digits === text.length || text.length % 4 === 0)
+  if (!BASE64.test(text)) return false
+  const digits = text.indexOf('=') < 0 ? text.length : text.indexOf('=')
+  return digits % 4 !== 1 && (digits === text.length || text.length % 4 === 0)
 }
 
 /** `Joi.string().domain({ allowUnicode: false, tlds: false })`: two labels or more. RFC 1035 §2.3.1 */
