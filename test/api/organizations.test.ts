@@ -47,7 +47,7 @@ test('changes of an organization are in its own audit log', async () => {
   await ask('PATCH', `/v1/organizations/${made.own.organization.id}`, { plan: 'internal' })
   const { body } = await made.ask('GET', '/v1/audit-log?action=organizations_update', { key: made.own.keys.admin })
   expect(body.data[0]).toMatchObject({
-    actor: { type: 'operator' },
+    actor: { type: 'user', name: 'Operator' },
     resource_id: made.own.organization.id,
     fields: ['plan'],
   })

@@ -75,7 +75,25 @@ describe('every operation', () => {
       key: other.keys.send,
       body: { from: `a@${other.domain.name}`, to: 'x@elsewhere.example', subject: 'elsewhere', text: 'Hi' },
     })
+    const { id: organizationId } = other.organization
+    const email = 'ann@elsewhere.example'
+    const times = { createdAt: made.clock.now(), expiresAt: made.clock.now() + 1000 }
+    const user = {
+      id: made.mintId('usr'),
+      email,
+      name: 'elsewhere',
+      isOperator: false,
+      roles: { [organizationId]: 'viewer' as const },
+      createdAt: times.createdAt,
+      disabledAt: null,
+      lastSeenAt: null,
+    }
+    await made.store.users.create(user, null)
+    const invitation = { id: made.mintId('inv'), organizationId, email, role: 'viewer' as const, invitedBy: 'operator' }
+    await made.store.invitations.create({ ...invitation, ...times }, new Uint8Array(32))
     const ids: Record<string, string> = {
+      user_id: user.id,
+      invitation_id: invitation.id,
       template_id: template.body.id,
       message_id: message.body.id,
       key_id: other.keys.send.record.id,

@@ -114,7 +114,7 @@ const CANNOT_SAY: [why: string, is: (reported: Reported) => boolean][] = [
   [
     'rules over several fields',
     says(
-      /^Provide html(?:,| or) text|^subject is required|combined with html or text|requires template_id|Provide either csv/,
+      /^Provide html(?:,| or) text|^subject is required|combined with html or text|requires template_id|Provide either csv|^role (?:is required|requires X-Organization)/,
     ),
   ],
   ['the sum over to, cc and bcc', says(/must have at most 50 recipients|must contain at most 50 addresses/)],

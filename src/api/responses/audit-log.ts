@@ -10,8 +10,10 @@ const entry = z
     created_at: time,
     actor: z.strictObject({
       type: z.enum(['api_key', 'user', 'operator', 'server']),
-      id: z.string().describe('ID of the API key, or `operator` for the server’s operator.'),
-      name: z.string().describe('Name of the key at that time, or the operator’s local user name.'),
+      id: z.string().describe('ID of the API key or the user; `operator` for a command on the server.'),
+      name: z
+        .string()
+        .describe('Name of the key at that time, email address of the user, or local user name of the command.'),
     }),
     action: z.string().describe('The `operationId` of the operation.'),
     resource_id: z.string().nullable().describe('The record that was changed or created.'),

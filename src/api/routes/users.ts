@@ -75,7 +75,7 @@ export function userOperations(deps: UserOperationsDeps): Operation[] {
       path: '/v1/users',
       summary: 'Create a user',
       description:
-        'Without a password: create a link with `POST /v1/users/{user_id}/reset`. `role` applies to the selected organization.',
+        'Without a password: create a link with `POST /v1/users/{user_id}/reset`. `role` applies to the selected organization; users who are not operators need one.',
       responses: async () => (await import('../responses/users.ts')).userResponses.created,
       refusals: ['conflict'],
       example: { email: 'ann@example.com', name: 'Ann', is_operator: true },
