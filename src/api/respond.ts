@@ -2,6 +2,7 @@ import { allows } from '../model/api-key.ts'
 import { Refusal } from '../model/refusal.ts'
 import type { Audit } from './audit.ts'
 import type { Authentication } from './authentication.ts'
+import { compressed } from './compression.ts'
 import { begin, type Exchange, send } from './exchange.ts'
 import type { Idempotency } from './idempotency.ts'
 import type { LargeResponse, LargeResponses } from './large-responses.ts'
@@ -75,7 +76,8 @@ async function runOperation(
   if (response.body instanceof ReadableStream) return begin({ ...response, body: response.body }, request, exchange)
   const rendered = render(response)
   const slices = large.slicesOf(rendered.body)
-  return slices === null ? send(rendered, exchange) : begin({ ...rendered, body: slices }, request, exchange)
+  if (slices !== null) return begin({ ...rendered, body: slices }, request, exchange)
+  return send(await compressed(rendered, request), exchange)
 }
 
 async function runOnce(

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import { brotliDecompressSync, gzipSync } from 'node:zlib'
+import { acceptedCoding } from '../net/content-coding.ts'
 import type { PackedFile } from './pack.ts'
 
 /** A file with its Content-Type and ETag. */
@@ -40,9 +41,9 @@ export function respond(request: Request, served: StaticFile | undefined, always
   const headers = { ...always, 'content-type': type, etag }
   const known = request.headers.get('if-none-match')?.split(',') ?? []
   if (known.some((tag) => tag.trim().replace(/^W\//, '') === etag)) return new Response(null, { status: 304, headers })
-  const accepted = request.headers.get('accept-encoding') ?? ''
-  if (accepts(accepted, 'br')) return encoded(file.br, 'br', headers)
-  if (accepts(accepted, 'gzip')) return encoded(gzipOf(file), 'gzip', headers)
+  const coding = acceptedCoding(request.headers.get('accept-encoding'))
+  if (coding === 'br') return encoded(file.br, coding, headers)
+  if (coding === 'gzip') return encoded(gzipOf(file), coding, headers)
   return new Response(new Uint8Array(brotliDecompressSync(file.br)), { headers })
 }
 
@@ -57,11 +58,4 @@ function gzipOf(file: PackedFile): Uint8Array {
 
 function encoded(bytes: Uint8Array, encoding: string, headers: Record<string, string>): Response {
   return new Response(bytes as Uint8Array<ArrayBuffer>, { headers: { ...headers, 'content-encoding': encoding } })
-}
-
-function accepts(header: string, encoding: string): boolean {
-  return header.split(',').some((each) => {
-    const [name = '', ...parameters] = each.split(';').map((part) => part.trim().toLowerCase())
-    return name === encoding && !parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter))
-  })
 }
