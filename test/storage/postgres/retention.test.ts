@@ -127,6 +127,7 @@ describeWithPostgres('retention in PostgreSQL', () => {
       'slots',
       'stats',
       'usage',
+      'users',
       'webhooks',
       'workers',
     ])
