@@ -299,9 +299,9 @@ export interface AuditEntry {
   created_at: string
   actor: {
     type: 'api_key' | 'user' | 'operator' | 'server'
-    /** ID of the API key, or `operator` for the server’s operator. */
+    /** ID of the API key or the user; `operator` for a command on the server. */
     id: string
-    /** Name of the key at that time, or the operator’s local user name. */
+    /** Name of the key at that time, email address of the user, or local user name of the command. */
     name: string
   }
   /** The `operationId` of the operation. */
