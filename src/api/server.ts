@@ -21,8 +21,8 @@ import { createOwnOrigin, LOOPBACK_ORIGIN, type OriginOptions } from './own-orig
 import type { PlaintextGuard } from './plaintext-guard.ts'
 import { createRateLimit, type RateLimit } from './rate-limit.ts'
 import { type CompatApi, createRoutes, type Page } from './route-table.ts'
-import { sessionPages } from './session-endpoints.ts'
 import { createSessions } from './sessions.ts'
+import { sessionPages } from './sign-in/pages.ts'
 import { createSockets } from './sockets.ts'
 import type { Streams } from './streams.ts'
 

@@ -8,7 +8,7 @@ import { deleted } from '../rendered-response.ts'
 import { recordsQuery } from '../schema.ts'
 
 /** The operations of `/v1/sessions`: list and end dashboard sessions of all users. The pages at `/session` sign in
- *  and out (session-endpoints.ts). */
+ *  and out (api/sign-in/). */
 export function sessionOperations({ store }: { store: Pick<Store, 'sessions'> }): Operation[] {
   return [
     operation({

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
-import { foldedEmail } from '../model/user.ts'
-import { clientOf } from '../net/ip.ts'
-import type { RateRule, Rates } from '../storage/store.ts'
+import { foldedEmail } from '../../model/user.ts'
+import { clientOf } from '../../net/ip.ts'
+import type { RateRule, Rates } from '../../storage/store.ts'
 
 /** Limits sign-in attempts. */
 export interface SignInLimit {

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { createSignInLimit } from './sign-in-limit.ts'
+import { createSignInLimit } from './limit.ts'
 
 const tries = async (limit: ReturnType<typeof createSignInLimit>, address: string, now = 0) => {
   for (let count = 0; ; count++) if ((await limit.take({ kind: 'link', address }, now)) > 0) return count

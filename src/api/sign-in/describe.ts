@@ -1,0 +1,43 @@
+import { iso } from '../../model/event.ts'
+import type { Organization } from '../../model/organization.ts'
+import type { User } from '../../model/user.ts'
+import type { Store } from '../../storage/store.ts'
+import { VERSION } from '../../version.ts'
+import type { SignedIn } from '../sessions.ts'
+
+const MOST_ORGANIZATIONS = 100
+
+/** Session → what the dashboard shows of it: the user and the organizations that the user may choose. */
+export async function describeSession(
+  { users, organizations }: Pick<Store, 'users' | 'organizations'>,
+  { session, user }: SignedIn,
+) {
+  const [{ records, hasMore }, password] = await Promise.all([
+    organizationsOf(organizations, user),
+    users.passwordHash(user.id),
+  ])
+  return {
+    session: { id: session.id, created_at: iso(session.createdAt), ends_at: iso(session.endsAt) },
+    user: { id: user.id, email: user.email, name: user.name, is_operator: user.isOperator },
+    has_password: password !== null,
+    organizations: records.map(({ id, name, plan }) => ({
+      id,
+      name,
+      plan,
+      role: user.isOperator ? 'operator' : user.roles[id],
+    })),
+    has_more_organizations: hasMore,
+    version: VERSION,
+  }
+}
+
+/** The newest organizations: all of them for an operator, else those in which the user has a role. */
+async function organizationsOf(
+  organizations: Store['organizations'],
+  { isOperator, roles }: User,
+): Promise<{ records: Organization[]; hasMore: boolean }> {
+  if (isOperator) return organizations.page({ limit: MOST_ORGANIZATIONS, after: null })
+  const ids = Object.keys(roles).sort().reverse()
+  const found = await Promise.all(ids.slice(0, MOST_ORGANIZATIONS).map((id) => organizations.get(id)))
+  return { records: found.filter((each) => each !== null), hasMore: ids.length > MOST_ORGANIZATIONS }
+}

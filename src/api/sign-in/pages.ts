@@ -1,0 +1,13 @@
+import type { Page } from '../route-table.ts'
+import { createSignInContext, type SignInDeps } from './context.ts'
+import { invitationPages } from './invitation.ts'
+import { ownSessionPages } from './own-sessions.ts'
+import { passwordPages } from './password.ts'
+import { signInPage } from './sign-in.ts'
+
+/** The pages under `/session`, with which the dashboard signs in, reads the session, changes what the user signs in with,
+ *  and signs out. Every way of signing in ends with openSession (open-session.ts). */
+export function sessionPages(deps: SignInDeps): Page[] {
+  const context = createSignInContext(deps)
+  return [signInPage(context), ...ownSessionPages(context), ...passwordPages(context), ...invitationPages(context)]
+}

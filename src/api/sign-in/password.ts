@@ -1,0 +1,59 @@
+import { z } from 'zod'
+import { invalid, Refusal } from '../../model/refusal.ts'
+import { hashPassword, verifyPassword } from '../password.ts'
+import type { Page } from '../route-table.ts'
+import { hashToken } from '../sessions.ts'
+import { givenPassword, json, linkToken, newPassword, type Peer, type SignInContext } from './context.ts'
+import { describeSession } from './describe.ts'
+
+const changeBody = z.strictObject({ password: newPassword, present: givenPassword.optional() })
+const resetBody = z.strictObject({ token: linkToken, password: newPassword })
+
+/** The pages with which users set their password: signed in, or with a link. */
+export function passwordPages(context: SignInContext): Page[] {
+  return [
+    { method: 'POST', path: '/session/password', handle: (request, _, peer) => change(context, request, peer) },
+    { method: 'POST', path: '/session/reset', handle: (request, _, peer) => reset(context, request, peer) },
+  ]
+}
+
+async function change(context: SignInContext, request: Request, peer: Peer): Promise<Response> {
+  const { users } = context.store
+  const signedIn = await context.requireSession(request)
+  const { session, user } = signedIn
+  context.requireOwnPage(request)
+  const { password, present } = await context.bodyOf(request, changeBody)
+  const address = context.addressOf(request, peer)
+  const held = await users.passwordHash(user.id)
+  if (held !== null) {
+    await context.take('password', address, user.id)
+    if (!(await verifyPassword(present ?? '', held))) {
+      throw invalid([{ field: 'present', message: 'present does not match the current password' }])
+    }
+  }
+  const hash = await hashPassword(password)
+  const facts = { action: 'sessions_set_password', user, resourceId: session.id, address, fields: ['password'] }
+  await context.audited(facts, () => users.setPassword(user.id, hash, session.id))
+  return json(await describeSession(context.store, signedIn))
+}
+
+/** Sets a password with a link; the user then signs in with it. */
+async function reset(context: SignInContext, request: Request, peer: Peer): Promise<Response> {
+  const { store, clock, log } = context
+  context.requireOwnPage(request)
+  const { token, password } = await context.bodyOf(request, resetBody)
+  const address = context.addressOf(request, peer)
+  await context.take('link', address)
+  const tokenHash = hashToken(token)
+  // Hashing takes memory and time, so that only holders of a valid link may cause it.
+  const user = await store.users.get((await store.users.userOfReset(tokenHash, clock.now())) ?? '')
+  if (user === null) throw new Refusal('unauthorized', INVALID_RESET)
+  const hash = await hashPassword(password)
+  const facts = { action: 'sessions_set_password', user, resourceId: user.id, address, fields: ['password'] }
+  const id = await context.audited(facts, () => store.users.useReset(tokenHash, hash, clock.now()))
+  if (id === null) throw new Refusal('unauthorized', INVALID_RESET)
+  log.info('password set by link', { user_id: id, ip_address: address })
+  return json({ id })
+}
+
+const INVALID_RESET = 'This link has expired or was already used. Ask for a new one.'

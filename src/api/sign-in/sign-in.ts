@@ -1,0 +1,61 @@
+import { z } from 'zod'
+import { Refusal } from '../../model/refusal.ts'
+import type { Page } from '../route-table.ts'
+import { hashToken } from '../sessions.ts'
+import { givenPassword, linkToken, type Peer, type SignInContext } from './context.ts'
+import { openSession, type Proved } from './open-session.ts'
+import { userOfPassword, WRONG_PASSWORD } from './user-of-password.ts'
+
+/** Maximum length of an email address (RFC 5321 §4.5.3.1). */
+const MOST_EMAIL = 320
+const passwordBody = z.strictObject({ email: z.string().max(MOST_EMAIL).optional(), password: givenPassword })
+const body = z.union([z.strictObject({ token: linkToken }), passwordBody])
+type Body = z.infer<typeof body>
+
+/** `POST /session`: a user signs in with email address and password; the password alone is enough while there is one user.
+ *  The operator can also sign in with a link from the command line. All invalid links get the same response, and so do all
+ *  wrong passwords. Attempts are limited (limit.ts). */
+export function signInPage(context: SignInContext): Page {
+  return { method: 'POST', path: '/session', handle: (request, _, peer) => signIn(context, request, peer) }
+}
+
+async function signIn(context: SignInContext, request: Request, peer: Peer): Promise<Response> {
+  context.requireOwnPage(request)
+  const given = await context.bodyOf(request, body)
+  const address = context.addressOf(request, peer)
+  await context.take('token' in given ? 'link' : 'password', address, 'email' in given ? given.email : undefined)
+  const proved = 'token' in given ? await byLink(context, given.token) : await byPassword(context, given)
+  const response = proved === null ? null : await openSession(context, request, address, proved)
+  if (response !== null) return response
+  context.log.warn('sign-in rejected', { by: 'token' in given ? 'token' : 'password', ip_address: address })
+  throw new Refusal('unauthorized', refusalOf(given))
+}
+
+/** Sign-in links of the command line belong to the operator. */
+async function byLink({ store: { users, sessions } }: SignInContext, token: string): Promise<Proved | null> {
+  const user = await users.operator()
+  if (user === null) return null
+  const store: Proved['store'] = async (session, tokenHash) =>
+    (await sessions.openByLink(hashToken(token), session, tokenHash)) === 'opened'
+  return { user, fields: ['token'], store }
+}
+
+async function byPassword(context: SignInContext, given: z.infer<typeof passwordBody>): Promise<Proved | null> {
+  const { users, sessions } = context.store
+  const found = await userOfPassword(users, given)
+  if (found === null) return null
+  const { user, hash } = found
+  const store: Proved['store'] = async (session, tokenHash) => {
+    await sessions.open(session, tokenHash)
+    if ((await users.passwordHash(user.id)) === hash) return true
+    // It was changed since it was verified, which ended only sessions that were open by then.
+    await sessions.end(session.id)
+    return false
+  }
+  return { user, fields: Object.keys(given), store }
+}
+
+function refusalOf(given: Body): string {
+  if ('token' in given) return 'This link has expired or was already used. Create a new one with postrider login-link.'
+  return given.email === undefined ? 'Wrong password, or no password is set.' : WRONG_PASSWORD
+}
