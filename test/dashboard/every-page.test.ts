@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
+import { brokenWords } from './broken-words.ts'
 import { addSample, pagesOf, type Sample } from './sample.ts'
 import { axeFaults, hasBrowser, LIMIT_MS, overflow, startDashboard, type TestDashboard } from './setup.ts'
 
-/** Every page with sample data: accessibility, layout shift, and the width of a phone. */
+/** Every page with sample data: accessibility, layout shift, the width of a phone, and whole words. */
 
 describe.skipIf(!hasBrowser)('every page of the dashboard', () => {
   let board: TestDashboard
@@ -47,6 +48,46 @@ describe.skipIf(!hasBrowser)('every page of the dashboard', () => {
     },
     LIMIT_MS,
   )
+
+  test(
+    'the check of words finds those that are split or cut, and no others',
+    async () => {
+      const page = await board.blank({ width: 390 })
+      const box = (css: string, text: string) => `<div style="width: 80px; ${css}">${text}</div>`
+      await page.setContent(
+        [
+          box('overflow-wrap: anywhere', 'internationalization'),
+          box('overflow: hidden; white-space: nowrap', 'some longer sentence'),
+          box('overflow: hidden; white-space: nowrap; text-overflow: ellipsis', 'with an ellipsis'),
+          box('overflow-x: auto; white-space: nowrap', 'can be scrolled sideways'),
+          box('', 'several words on several lines'),
+          box('overflow-wrap: anywhere', '<code>0123456789abcdef0123456789</code>'),
+          box('word-break: break-all', '<code>fits but is split</code>'),
+        ].join(''),
+      )
+      expect(await brokenWords(page)).toEqual([
+        expect.stringMatching(/^split: internationalization /),
+        expect.stringMatching(/^cut by .*: some longer sentence$/),
+        expect.stringMatching(/^split: is /),
+      ])
+    },
+    LIMIT_MS,
+  )
+
+  for (const width of [1440, 390])
+    test(
+      `splits and cuts no word at ${width} px`,
+      async () => {
+        const page = await board.open('/', { width, height: 844, expected: FRAMES })
+        const broken: [string, string[]][] = []
+        await each(page, async (name) => {
+          const words = await brokenWords(page)
+          if (words.length > 0) broken.push([name, words])
+        })
+        expect(broken).toEqual([])
+      },
+      LIMIT_MS,
+    )
 })
 
 /** Notes of the browser about the frame that shows a message. */
