@@ -1,6 +1,6 @@
 import { expect } from 'bun:test'
 import type { Invitation } from '../../src/model/invitation.ts'
-import { FIRST_USER, type User } from '../../src/model/user.ts'
+import { FIRST_USER, MAX_ROLES, type User } from '../../src/model/user.ts'
 import type { Holds } from './contract.ts'
 import { idsByPage, START } from './records.ts'
 
@@ -65,4 +65,18 @@ export function invitationPromises(holds: Holds): void {
       expect(await invitations.get('inv_3')).toEqual(invitation(3))
     },
   )
+
+  holds('nobody joins a full organization, except members', async ({ invitations, users }, records) => {
+    const member = (number: number) => ({ ...user(number), roles: { org_a: 'viewer' } as const })
+    for (let number = 1; number <= MAX_ROLES; number++) await users.create(member(number), null)
+    await users.create({ ...user(900), roles: { org_b: 'viewer' } }, null)
+    const tokens = [records.hash(), records.hash(), records.hash()] as const
+    for (const [at, token] of tokens.entries()) await invitations.create(invitation(901 + at), token)
+    expect(await invitations.accept(tokens[0], user(901), 'hash')).toBe('too_many')
+    expect(await invitations.join(tokens[1], 'usr_900', START)).toBe('too_many')
+    expect(await users.get('usr_901')).toBeNull()
+    expect(await invitations.find(tokens[1], START)).not.toBeNull()
+    expect(await invitations.join(tokens[2], 'usr_1', START)).toBe('accepted')
+    expect((await users.get('usr_1'))?.roles).toEqual({ org_a: 'developer' })
+  })
 }

@@ -50,7 +50,9 @@ async function join(context: SignInContext, request: Request, peer: Peer): Promi
   const accept = () =>
     held === null ? store.invitations.accept(tokenHash, user, hash) : store.invitations.join(tokenHash, id, now)
   const facts = { action: 'invitations_accept', user, resourceId: id, address, fields: ['name'] }
-  if ((await context.audited(facts, accept)) !== 'accepted') throw invalidInvitation()
+  const result = await context.audited(facts, accept)
+  if (result === 'too_many') throw new Refusal('conflict', 'The organization or your account has too many roles.')
+  if (result !== 'accepted') throw invalidInvitation()
   return json({ id, email })
 }
 

@@ -1,8 +1,10 @@
 import type { Invitation } from '../../model/invitation.ts'
 import { MAX_INVITATIONS } from '../../model/invitation.ts'
+import { MAX_ROLES } from '../../model/user.ts'
 import { rangeOf, toPage } from '../page.ts'
 import type { Invitations } from '../store.ts'
 import type { Reads } from './reads.ts'
+import type { Statements } from './transactions.ts'
 import type { Writer } from './writer.ts'
 
 const COLUMNS = `id, organization_id as "organizationId", email, role, invited_by as "invitedBy",
@@ -16,6 +18,11 @@ const LIST = `select ${COLUMNS} from invitations where organization_id = $1 and 
   and created_at >= $4 and created_at < $5 order by id desc limit $6`
 const REMOVE = 'delete from invitations where id = $1'
 const FIND = `select ${COLUMNS} from invitations where token_hash = $1 and expires_at > $2`
+// Before TAKE: a refusal leaves the invitation in place. A role that the user has is replaced, which is always possible.
+const IS_FULL = `select 1 from invitations i where token_hash = $1
+  and not exists (select 1 from user_roles where user_id = $2 and organization_id = i.organization_id)
+  and ((select count(*) from user_roles where user_id = $2) >= ${MAX_ROLES}
+    or (select count(*) from user_roles where organization_id = i.organization_id) >= ${MAX_ROLES})`
 // Of two uses at once, the second one finds it deleted.
 const TAKE = `delete from invitations where token_hash = $1 and expires_at > $2 returning ${COLUMNS}`
 const IS_TAKEN = 'select 1 from users where email = $1'
@@ -26,6 +33,8 @@ const ADD_ROLE = `insert into user_roles (user_id, organization_id, role) values
 
 export function postgresInvitations(reads: Reads, writer: Writer): Invitations {
   const first = async (text: string, values: unknown[]) => (await reads.query<Invitation>(text, values))[0] ?? null
+  const isFull = async ({ query }: Statements, tokenHash: Uint8Array, userId: string) =>
+    (await query(IS_FULL, [tokenHash, userId])).length > 0
 
   return {
     create: ({ id, organizationId, email, role, invitedBy, createdAt, expiresAt }, tokenHash) =>
@@ -45,7 +54,9 @@ export function postgresInvitations(reads: Reads, writer: Writer): Invitations {
       }),
     find: (tokenHash, now) => first(FIND, [tokenHash, now]),
     accept: (tokenHash, user, passwordHash) =>
-      writer.write(async ({ query, run }) => {
+      writer.write(async (statements) => {
+        const { query, run } = statements
+        if (await isFull(statements, tokenHash, user.id)) return 'too_many'
         if ((await query(IS_TAKEN, [user.email])).length > 0) return 'email_taken'
         const [invitation] = await query<Invitation>(TAKE, [tokenHash, user.createdAt])
         if (invitation === undefined) return 'unknown'
@@ -54,7 +65,9 @@ export function postgresInvitations(reads: Reads, writer: Writer): Invitations {
         return 'accepted'
       }),
     join: (tokenHash, userId, now) =>
-      writer.write(async ({ query, run }) => {
+      writer.write(async (statements) => {
+        const { query, run } = statements
+        if (await isFull(statements, tokenHash, userId)) return 'too_many'
         const [invitation] = await query<Invitation>(TAKE, [tokenHash, now])
         if (invitation === undefined) return 'unknown'
         await run(ADD_ROLE, [userId, invitation.organizationId, invitation.role])

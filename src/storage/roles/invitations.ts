@@ -13,8 +13,12 @@ export interface Invitations {
   /** Null for a link that does not exist or has expired. */
   find(tokenHash: Uint8Array, now: number): Promise<Invitation | null>
   /** Uses the link, in one transaction: creates the user with the role. `unknown` if the link is not valid any more,
-   *  `email_taken` if the account exists meanwhile; then nothing changes. */
-  accept(tokenHash: Uint8Array, user: User, passwordHash: string): Promise<'accepted' | 'unknown' | 'email_taken'>
-  /** Uses the link for an existing user: adds the role, but never lowers `owner`. */
-  join(tokenHash: Uint8Array, userId: string, now: number): Promise<'accepted' | 'unknown'>
+   *  `email_taken` if the account exists meanwhile, `too_many` beyond MAX_ROLES; then nothing changes. */
+  accept(
+    tokenHash: Uint8Array,
+    user: User,
+    passwordHash: string,
+  ): Promise<'accepted' | 'unknown' | 'email_taken' | 'too_many'>
+  /** Uses the link for an existing user: adds the role, but never lowers `owner`. `too_many` beyond MAX_ROLES. */
+  join(tokenHash: Uint8Array, userId: string, now: number): Promise<'accepted' | 'unknown' | 'too_many'>
 }

@@ -1,5 +1,6 @@
 import type { Invitation } from '../../model/invitation.ts'
 import { MAX_INVITATIONS } from '../../model/invitation.ts'
+import { MAX_ROLES } from '../../model/user.ts'
 import { rangeOf, toPage } from '../page.ts'
 import type { Invitations } from '../store.ts'
 import { type Connection, one } from './driver.ts'
@@ -20,6 +21,11 @@ const CREATE_USER = `insert into users (id, email, name, operator, password_hash
   values (?, ?, ?, 0, ?, ?) on conflict (email) do nothing`
 const ADD_ROLE = `insert into user_roles (user_id, organization_id, role) values (?, ?, ?)
   on conflict (user_id, organization_id) do update set role = excluded.role where role <> 'owner'`
+// A role that the user has is replaced, which is always possible.
+const IS_FULL = `select count(*) from (select 1) where not exists
+    (select 1 from user_roles where user_id = ? and organization_id = ?)
+  and ((select count(*) from user_roles where user_id = ?) >= ${MAX_ROLES}
+    or (select count(*) from user_roles where organization_id = ?) >= ${MAX_ROLES})`
 
 export function sqliteInvitations(db: Connection, writer: Writer): Invitations {
   const expired = db.prepare(EXPIRED)
@@ -31,6 +37,8 @@ export function sqliteInvitations(db: Connection, writer: Writer): Invitations {
   const find = db.prepare<unknown[], Invitation>(FIND)
   const createUser = db.prepare(CREATE_USER)
   const addRole = db.prepare(ADD_ROLE)
+  const fullness = db.prepare<unknown[], number>(IS_FULL).pluck()
+  const isFull = (userId: string, organizationId: string) => one(fullness, userId, organizationId, userId, organizationId) > 0
 
   return {
     create: ({ id, organizationId, email, role, invitedBy, createdAt, expiresAt }, tokenHash) =>
@@ -53,6 +61,7 @@ export function sqliteInvitations(db: Connection, writer: Writer): Invitations {
         const invitation = find.get(tokenHash, user.createdAt)
         if (invitation === undefined) return 'unknown'
         const { id, email, name, createdAt } = user
+        if (isFull(id, invitation.organizationId)) return 'too_many'
         if (createUser.run(id, email, name, passwordHash, createdAt).changes === 0) return 'email_taken'
         addRole.run(id, invitation.organizationId, invitation.role)
         remove.run(invitation.id)
@@ -62,6 +71,7 @@ export function sqliteInvitations(db: Connection, writer: Writer): Invitations {
       writer.write(() => {
         const invitation = find.get(tokenHash, now)
         if (invitation === undefined) return 'unknown'
+        if (isFull(userId, invitation.organizationId)) return 'too_many'
         addRole.run(userId, invitation.organizationId, invitation.role)
         remove.run(invitation.id)
         return 'accepted'
