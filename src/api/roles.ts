@@ -132,6 +132,12 @@ export function roleAllows(role: Role | undefined, operationId: string): boolean
   return role !== undefined && least !== 'operator' && ROLES.indexOf(role) <= ROLES.indexOf(least)
 }
 
+/** A role → the operations that it may not call, with the least role that may; {} for `operator`. The dashboard hides them. */
+export function refusedTo(role: LeastRole): Record<string, LeastRole> {
+  if (role === 'operator') return {}
+  return Object.fromEntries([...LEAST].filter(([id]) => !roleAllows(role, id)))
+}
+
 /** Throws `forbidden` unless the user may call the operation in the organization. The response is the same for an
  *  organization that does not exist and one in which the user has no role. */
 export function requireRole(user: User, organizationId: string, { id }: Pick<Operation, 'id'>): void {

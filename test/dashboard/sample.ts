@@ -76,6 +76,17 @@ async function addSettings(server: TestServer) {
   for (const name of ['ann', 'someone.with.a.long.name+tag', 'info'])
     await server.ask('POST', '/v1/suppressions', { email: `${name}@customer.example` })
   await server.ask('POST', '/v1/api-keys', { name: 'Shop in production', domain_id: data[0].id })
+  for (const [email, role] of [
+    ['ann@sender.example', 'developer'],
+    ['someone.with.a.long.name@subsidiary.sender.example', 'support'],
+  ])
+    await server.ask('POST', '/v1/invitations', { email, role })
+  const user = { isOperator: false, createdAt: server.clock.now(), disabledAt: null, lastSeenAt: server.clock.now() }
+  for (const [at, name] of ['Bob Builder', 'Carol with a rather long name of several words'].entries()) {
+    const id = createMintId(server.clock, systemRandom)('usr')
+    const roles = { [server.organizationId]: at === 0 ? 'owner' : 'viewer' } as const
+    await server.store().users.create({ ...user, id, name, email: `user.${at}@sender.example`, roles }, null)
+  }
   const { body: route } = await server.ask('POST', '/v1/inbound-routes', {
     name: 'Support',
     match: { type: 'address', value: `support@${DOMAIN}` },
@@ -121,6 +132,9 @@ export const pagesOf = (sample: Sample): Record<string, string> => ({
   'inbound-message': `/inbound/${sample.inbound}`,
   health: '/health',
   organizations: '/organizations',
+  users: '/users',
+  'users-all': '/users?scope=all',
+  'users-invite': '/users?invite=yes',
   settings: '/settings',
   'audit-log': '/settings?tab=audit-log',
   missing: '/nothing',

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
 import { hashToken, mintToken } from '../../src/api/sessions.ts'
 import type { ConfigValues } from '../../src/config/load.ts'
+import type { Role } from '../../src/model/user.ts'
 import { createMintId } from '../../src/os/ids.ts'
 import { systemRandom } from '../../src/os/random.ts'
 import { signIn } from '../support/api.ts'
@@ -26,6 +27,8 @@ export interface TestDashboard {
 }
 
 export interface View {
+  /** A new user with this role in the organization of the server signs in; by default the operator. */
+  role?: Role
   width?: number
   height?: number
   theme?: 'light' | 'dark'
@@ -108,6 +111,14 @@ export async function startDashboard(
     return `${origin}/dashboard/sign-in#token=${token}`
   }
 
+  const addUser = async (role: Role) => {
+    const id = mintId('usr')
+    const user = { id, email: `${id}@sender.example`, name: role, isOperator: false, createdAt: server.clock.now() }
+    const roles = { [server.organizationId]: role }
+    await server.store().users.create({ ...user, roles, disabledAt: null, lastSeenAt: null }, null)
+    return id
+  }
+
   return {
     server,
     origin,
@@ -115,7 +126,8 @@ export async function startDashboard(
     blank,
     async open(path, view) {
       const page = await blank(view)
-      const { cookie } = await signIn(server.store(), server.clock.now(), systemRandom, mintId)
+      const userId = view?.role === undefined ? undefined : await addUser(view.role)
+      const { cookie } = await signIn(server.store(), server.clock.now(), systemRandom, mintId, userId)
       const [name = '', value = ''] = cookie.split('=')
       await page.context().addCookies([{ name, value, url: origin, httpOnly: true, sameSite: 'Strict' }])
       await page.goto(`${origin}/dashboard${path}`)

@@ -137,11 +137,17 @@ export async function createTestApi(options: TestApiOptions = {}): Promise<TestA
 }
 
 /** A session of the operator in a store → its cookie as a header. */
-export async function signIn(store: Store, now: number, random: Random, mintId: MintId): Promise<{ cookie: string }> {
+export async function signIn(
+  store: Store,
+  now: number,
+  random: Random,
+  mintId: MintId,
+  userId = FIRST_USER,
+): Promise<{ cookie: string }> {
   const token = mintToken(random)
   const session = {
     id: mintId('ses'),
-    userId: FIRST_USER,
+    userId,
     createdAt: now,
     lastSeenAt: now,
     endsAt: sessionEnd(now, now),

@@ -3,6 +3,7 @@ import type { Organization } from '../../model/organization.ts'
 import type { User } from '../../model/user.ts'
 import type { Store } from '../../storage/store.ts'
 import { VERSION } from '../../version.ts'
+import { type LeastRole, refusedTo } from '../roles.ts'
 import type { SignedIn } from '../sessions.ts'
 
 const MOST_ORGANIZATIONS = 100
@@ -16,20 +17,21 @@ export async function describeSession(
     organizationsOf(organizations, user),
     users.passwordHash(user.id),
   ])
+  const listed = records.map(({ id, name, plan }) => ({ id, name, plan, role: roleIn(user, id) }))
   return {
     session: { id: session.id, created_at: iso(session.createdAt), ends_at: iso(session.endsAt) },
     user: { id: user.id, email: user.email, name: user.name, is_operator: user.isOperator },
     has_password: password !== null,
-    organizations: records.map(({ id, name, plan }) => ({
-      id,
-      name,
-      plan,
-      role: user.isOperator ? 'operator' : user.roles[id],
-    })),
+    organizations: listed,
     has_more_organizations: hasMore,
+    refused: Object.fromEntries(listed.map(({ role }) => [role, refusedTo(role)])),
     version: VERSION,
   }
 }
+
+/** The user's role in an organization of the list. */
+const roleIn = ({ isOperator, roles }: User, organizationId: string): LeastRole =>
+  isOperator ? 'operator' : (roles[organizationId] ?? 'viewer')
 
 /** The newest organizations: all of them for an operator, else those in which the user has a role. */
 async function organizationsOf(

@@ -8,6 +8,7 @@ import { place } from './kit/router.ts'
 import { mode } from './kit/state.ts'
 import { Toasts } from './kit/toast.tsx'
 import type { PageEntry } from './pages.ts'
+import { ProfileNotice } from './profile.tsx'
 import { Sidebar } from './sidebar.tsx'
 
 /** Navigation, search, mode, dialogs and toasts around a page. */
@@ -68,6 +69,7 @@ export function Layout({ page, children }: { page: PageEntry | null; children: C
             )}
           </header>
           <main id="main" ref={main} tabIndex={-1}>
+            <ProfileNotice />
             {children}
           </main>
         </div>

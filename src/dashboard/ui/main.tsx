@@ -2,7 +2,9 @@ import { type ComponentType, render } from 'preact'
 import { useEffect, useLayoutEffect, useState } from 'preact/hooks'
 import { errorText, loadSession } from './kit/api.ts'
 import { type KeyedPage, startKeys, up } from './kit/keys.tsx'
+import { NeedsRole } from './kit/needs-role.tsx'
 import { Empty, Head } from './kit/pieces.tsx'
+import { may } from './kit/rights.ts'
 import { href, match, place, startRouter } from './kit/router.ts'
 import { organization, session, startState } from './kit/state.ts'
 import { Layout } from './layout.tsx'
@@ -22,7 +24,13 @@ function App() {
   const found = pageAt(place.value.path)
   return (
     <Layout page={found?.page ?? null}>
-      {found === null ? <NotFound /> : <Page key={keyOf(found)} page={found.page} params={found.params} />}
+      {found === null ? (
+        <NotFound />
+      ) : may(found.page.needs) ? (
+        <Page key={keyOf(found)} page={found.page} params={found.params} />
+      ) : (
+        <NeedsRole name={found.page.name} operation={found.page.needs} />
+      )}
     </Layout>
   )
 }

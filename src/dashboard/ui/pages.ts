@@ -6,6 +6,7 @@ import type { FunctionComponent } from 'preact'
  *    api.ts      get, post, patch, remove, getText: calls to the public API, which throw ApiError
  *    load.ts     useLoad, usePages: load and refresh data for the selected organization and mode
  *    router.ts   href, go, setQuery, place · unsaved.ts  useUnsaved
+ *    rights.ts   may, roleNeeded: what the user's role allows
  *    state.ts    session, organization, mode, theme (signals)
  *    table.tsx   Table, Pager · form.tsx  Form, Field, Check · dialog.tsx  Dialog, confirm · toast.tsx  toast, attempt
  *    icon.tsx  Icon · menu.tsx  Menu, MenuItem (⋯ of a row) · skeleton.tsx  Skeleton · palette.tsx  ⌘K
@@ -25,6 +26,8 @@ export interface PageEntry {
   icon?: string
   /** Whether it shows live or test data, so that the switch appears. */
   hasMode?: true
+  /** The operation that the page needs: users who may not call it do not see the page (kit/rights.ts). */
+  needs: string
   /** Pressing `g` and this key opens the page. */
   key?: string
   /** Path of the parent page: Escape opens it, and the navigation marks it. */
@@ -38,6 +41,7 @@ export const PAGES: readonly PageEntry[] = [
   {
     path: '/',
     name: 'Overview',
+    needs: 'stats_read',
     group: '',
     key: 'o',
     icon: 'house',
@@ -47,16 +51,24 @@ export const PAGES: readonly PageEntry[] = [
   {
     path: '/messages',
     name: 'Messages',
+    needs: 'messages_list',
     group: '',
     key: 'm',
     icon: 'send',
     hasMode: true,
     load: () => import('./pages/messages.tsx'),
   },
-  { path: '/messages/:message_id', name: 'Message', under: '/messages', load: () => import('./pages/message.tsx') },
+  {
+    path: '/messages/:message_id',
+    name: 'Message',
+    needs: 'messages_get',
+    under: '/messages',
+    load: () => import('./pages/message.tsx'),
+  },
   {
     path: '/sandbox',
     name: 'Sandbox inbox',
+    needs: 'messages_list',
     group: '',
     key: 'b',
     icon: 'flask-conical',
@@ -65,15 +77,23 @@ export const PAGES: readonly PageEntry[] = [
   {
     path: '/domains',
     name: 'Domains',
+    needs: 'domains_list',
     group: 'Sending',
     key: 'd',
     icon: 'globe',
     load: () => import('./pages/domains.tsx'),
   },
-  { path: '/domains/:domain_id', name: 'Domain', under: '/domains', load: () => import('./pages/domain.tsx') },
+  {
+    path: '/domains/:domain_id',
+    name: 'Domain',
+    needs: 'domains_get',
+    under: '/domains',
+    load: () => import('./pages/domain.tsx'),
+  },
   {
     path: '/api-keys',
     name: 'API keys',
+    needs: 'api_keys_list',
     group: 'Sending',
     key: 'k',
     icon: 'key-round',
@@ -82,15 +102,23 @@ export const PAGES: readonly PageEntry[] = [
   {
     path: '/webhooks',
     name: 'Webhooks',
+    needs: 'webhooks_list',
     group: 'Sending',
     key: 'w',
     icon: 'webhook',
     load: () => import('./pages/webhooks.tsx'),
   },
-  { path: '/webhooks/:webhook_id', name: 'Webhook', under: '/webhooks', load: () => import('./pages/webhook.tsx') },
+  {
+    path: '/webhooks/:webhook_id',
+    name: 'Webhook',
+    needs: 'webhooks_get',
+    under: '/webhooks',
+    load: () => import('./pages/webhook.tsx'),
+  },
   {
     path: '/templates',
     name: 'Templates',
+    needs: 'templates_list',
     group: 'Sending',
     key: 't',
     icon: 'file-text',
@@ -99,12 +127,14 @@ export const PAGES: readonly PageEntry[] = [
   {
     path: '/templates/:template_id',
     name: 'Template',
+    needs: 'templates_get',
     under: '/templates',
     load: () => import('./pages/template.tsx'),
   },
   {
     path: '/suppressions',
     name: 'Suppressions',
+    needs: 'suppressions_list',
     group: 'Sending',
     key: 's',
     icon: 'ban',
@@ -113,6 +143,7 @@ export const PAGES: readonly PageEntry[] = [
   {
     path: '/inbound',
     name: 'Inbound',
+    needs: 'inbound_messages_list',
     group: 'Receiving',
     key: 'i',
     icon: 'inbox',
@@ -121,12 +152,14 @@ export const PAGES: readonly PageEntry[] = [
   {
     path: '/inbound/:inbound_message_id',
     name: 'Inbound message',
+    needs: 'inbound_messages_get',
     under: '/inbound',
     load: () => import('./pages/inbound-message.tsx'),
   },
   {
     path: '/health',
     name: 'Health',
+    needs: 'health_checks_list',
     group: 'Server',
     key: 'h',
     icon: 'activity',
@@ -135,14 +168,25 @@ export const PAGES: readonly PageEntry[] = [
   {
     path: '/organizations',
     name: 'Organizations',
+    needs: 'organizations_list',
     group: 'Server',
     key: 'z',
     icon: 'building',
     load: () => import('./pages/organizations.tsx'),
   },
   {
+    path: '/users',
+    name: 'Users',
+    needs: 'users_list',
+    group: 'Server',
+    key: 'u',
+    icon: 'users',
+    load: () => import('./pages/users.tsx'),
+  },
+  {
     path: '/settings',
     name: 'Settings',
+    needs: 'usage_get',
     group: 'Server',
     key: ',',
     icon: 'settings',

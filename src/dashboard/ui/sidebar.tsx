@@ -6,6 +6,7 @@ import { Icon } from './kit/icon.tsx'
 import { openKeyHelp } from './kit/keys.tsx'
 import { Menu, MenuItem } from './kit/menu.tsx'
 import { Choice, Segments } from './kit/pieces.tsx'
+import { may } from './kit/rights.ts'
 import { href, mayLeave } from './kit/router.ts'
 import { organization, session, switchOrganization, theme } from './kit/state.ts'
 import { attempt } from './kit/toast.tsx'
@@ -24,9 +25,9 @@ export function Sidebar({ page, isOpen }: { page: PageEntry | null; isOpen: bool
       <div class="grow">
         {GROUPS.map((group) => (
           <Fragment key={group}>
-            {group !== '' && PAGES.some((each) => each.group === group) && <h2>{group}</h2>}
+            {group !== '' && pagesIn(group).length > 0 && <h2>{group}</h2>}
             <ul>
-              {PAGES.filter((each) => each.group === group).map(({ path, name, key, icon = '' }) => (
+              {pagesIn(group).map(({ path, name, key, icon = '' }) => (
                 <li key={path}>
                   <a
                     href={href(path)}
@@ -47,6 +48,7 @@ export function Sidebar({ page, isOpen }: { page: PageEntry | null; isOpen: bool
   )
 }
 
+const pagesIn = (group: string) => PAGES.filter((page) => page.group === group && may(page.needs))
 const GROUPS = ['', 'Sending', 'Receiving', 'Server'] as const
 const THEMES = [
   ['auto', 'Auto'],

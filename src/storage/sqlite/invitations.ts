@@ -38,7 +38,8 @@ export function sqliteInvitations(db: Connection, writer: Writer): Invitations {
   const createUser = db.prepare(CREATE_USER)
   const addRole = db.prepare(ADD_ROLE)
   const fullness = db.prepare<unknown[], number>(IS_FULL).pluck()
-  const isFull = (userId: string, organizationId: string) => one(fullness, userId, organizationId, userId, organizationId) > 0
+  const isFull = (userId: string, organizationId: string) =>
+    one(fullness, userId, organizationId, userId, organizationId) > 0
 
   return {
     create: ({ id, organizationId, email, role, invitedBy, createdAt, expiresAt }, tokenHash) =>

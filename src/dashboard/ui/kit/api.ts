@@ -34,6 +34,8 @@ export interface CallOptions {
   /** ID of the sending domain. An API key would imply it; an operator has to name it. */
   domain?: string
   headers?: Record<string, string>
+  /** Selects no organization: operators get the records of all. */
+  isForAll?: boolean | undefined
   signal?: AbortSignal | undefined
 }
 
@@ -48,8 +50,9 @@ export const get = <T = Json>(path: string, query?: CallOptions['query'], signal
   api<T>('GET', path, { query, signal })
 export const post = <T = Json>(path: string, body: unknown = {}, more: CallOptions = {}) =>
   api<T>('POST', path, { body, ...more })
-export const patch = <T = Json>(path: string, body: unknown) => api<T>('PATCH', path, { body })
-export const remove = <T = Json>(path: string) => api<T>('DELETE', path)
+export const patch = <T = Json>(path: string, body: unknown, more: CallOptions = {}) =>
+  api<T>('PATCH', path, { body, ...more })
+export const remove = <T = Json>(path: string, more: CallOptions = {}) => api<T>('DELETE', path, more)
 
 /** Like `get`, for responses that are not JSON, such as the text of a message. */
 export async function getText(path: string, query?: CallOptions['query'], signal?: AbortSignal): Promise<string> {
@@ -64,7 +67,7 @@ export async function request(method: string, path: string, options: CallOptions
   const search = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString()
   const headers: Record<string, string> = { 'x-operator': '1', 'x-mode': mode.peek(), ...options.headers }
   const chosen = organization.peek()
-  if (chosen !== null && path.startsWith('/v1/')) headers['x-organization'] = chosen.id
+  if (chosen !== null && !options.isForAll && path.startsWith('/v1/')) headers['x-organization'] = chosen.id
   if (domain !== undefined) headers['x-domain'] = domain
   if (body !== undefined) headers['content-type'] = 'application/json'
   const init: RequestInit = { method, headers, credentials: 'same-origin', cache: 'no-store' }

@@ -35,6 +35,7 @@ const CONTENT: Record<string, string> = lucide(
   'trash',
   'triangle-alert',
   'user',
+  'users',
   'webhook',
   'x',
 )

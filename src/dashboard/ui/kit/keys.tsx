@@ -2,6 +2,7 @@ import { signal } from '@preact/signals'
 import type { ComponentType } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { Dialog } from './dialog.tsx'
+import { may } from './rights.ts'
 import { go, goBackTo } from './router.ts'
 
 /** Keyboard shortcuts. They are off while a text field has the focus or a dialog is open. Only the one of the palette uses a
@@ -13,6 +14,8 @@ export interface KeyedPage {
   key: string
   name: string
   path: string
+  /** The operation that the page needs. */
+  needs: string
 }
 
 const isHelpOpen = signal(false)
@@ -116,7 +119,7 @@ export function KeyHelp() {
     ['j k', 'Next or previous row'],
     ['Enter', 'Open row'],
     ['Esc', 'Back to the list'],
-    ...pages.map(({ key, name }): [string, string] => [`g ${key}`, name]),
+    ...pages.filter(({ needs }) => may(needs)).map(({ key, name }): [string, string] => [`g ${key}`, name]),
     ['?', 'Keyboard shortcuts'],
   ]
   return (

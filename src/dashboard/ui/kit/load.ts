@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
-import { ApiError, get, type Json, type Paged } from './api.ts'
+import { ApiError, api, type Json, type Paged } from './api.ts'
 import { mode, organization } from './state.ts'
 
 /** State of a request. */
@@ -58,19 +58,20 @@ export interface Pages<T> extends Loaded<T[]> {
   newer(): void
 }
 
-/** Loads one page of a list, for Table and Pager. Returns to the first page when the path or the query changes. */
+/** Loads one page of a list, for Table and Pager. `isForAll`: of all organizations, for operators. Returns to the first page when the path or the query changes. */
 export function usePages<T = Json>(
   path: string,
   query: Record<string, string | undefined>,
-  options: { everyMs?: number } = {},
+  options: { everyMs?: number; isForAll?: boolean } = {},
 ): Pages<T> {
-  const about = JSON.stringify([path, query, organization.value?.id, mode.value])
+  const { isForAll } = options
+  const about = JSON.stringify([path, query, isForAll, organization.value?.id, mode.value])
   const [trail, setTrail] = useState<{ about: string; cursors: string[] }>({ about, cursors: [] })
   const cursors = trail.about === about ? trail.cursors : []
   const cursor = cursors.at(-1)
   const { data, ...rest } = useLoad(
-    (signal) => get<Paged<T>>(path, { ...query, cursor }, signal),
-    [path, query, cursor],
+    (signal) => api<Paged<T>>('GET', path, { query: { ...query, cursor }, signal, isForAll }),
+    [path, query, cursor, isForAll],
     cursor === undefined ? options : {},
   )
   return {

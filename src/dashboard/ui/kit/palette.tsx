@@ -3,6 +3,7 @@ import { PAGES } from '../pages.ts'
 import { get, type Json, type Paged } from './api.ts'
 import { Dialog } from './dialog.tsx'
 import { Icon } from './icon.tsx'
+import { may } from './rights.ts'
 import { go } from './router.ts'
 import { mode, organization, theme } from './state.ts'
 
@@ -99,13 +100,15 @@ const fits = (text: string, wanted: string) => text.toLowerCase().includes(wante
 
 /** Pages, then actions. */
 function commands(): Entry[] {
-  const pages = PAGES.filter(({ group }) => group !== undefined).map(({ path, name, icon = '' }) => ({
-    key: path,
-    group: 'Page',
-    icon,
-    text: name,
-    run: () => go(path),
-  }))
+  const pages = PAGES.filter(({ group, needs }) => group !== undefined && may(needs)).map(
+    ({ path, name, icon = '' }) => ({
+      key: path,
+      group: 'Page',
+      icon,
+      text: name,
+      run: () => go(path),
+    }),
+  )
   const action = (text: string, icon: string, run: () => void): Entry => ({
     key: text,
     group: 'Action',
@@ -115,7 +118,8 @@ function commands(): Entry[] {
   })
   return [
     ...pages,
-    action('Send a message', 'plus', () => go('/messages', { compose: 'yes' })),
+    ...(may('messages_send') ? [action('Send a message', 'plus', () => go('/messages', { compose: 'yes' }))] : []),
+    ...(may('invitations_create') ? [action('Invite a user', 'plus', () => go('/users', { invite: 'yes' }))] : []),
     action('Show bounced messages', 'ban', () => go('/messages', { status: 'bounced' })),
     action('Show deferred messages', 'refresh-cw', () => go('/messages', { status: 'deferred' })),
     action(mode.peek() === 'live' ? 'Switch to test mode' : 'Switch to live mode', 'flask-conical', () => {

@@ -6,12 +6,16 @@ export interface OrganizationOption {
   id: string
   name: string
   plan: string
+  /** Role of the user; undefined for one that the session does not list, which only operators can select. */
+  role?: string
 }
 
 /** Response of `GET /session`. */
 export interface SessionInfo {
   session: { id: string; created_at: string; ends_at: string }
   user: { id: string; email: string | null; name: string | null; is_operator: boolean }
+  /** By role: the operations that it may not call, with the least role that may. */
+  refused: Record<string, Record<string, string>>
   has_password: boolean
   organizations: OrganizationOption[]
   has_more_organizations: boolean

@@ -5,6 +5,7 @@ import { duration, when } from '../kit/format.ts'
 import { usePages } from '../kit/load.ts'
 import { Menu, MenuItem } from '../kit/menu.tsx'
 import { Empty, Head, Time } from '../kit/pieces.tsx'
+import { may } from '../kit/rights.ts'
 import { Chip } from '../kit/status.tsx'
 import { type Column, Pager, Table } from '../kit/table.tsx'
 import { attempt } from '../kit/toast.tsx'
@@ -31,7 +32,7 @@ export default function ApiKeysPage() {
     })
     if (isSure && (await attempt(() => remove(`/v1/api-keys/${key.id}`), `${key.name} revoked`))) pages.reload()
   }
-  const create = (
+  const create = may('api_keys_create') && (
     <button type="button" class="primary" onClick={() => setDialog({ kind: 'create' })}>
       Create API key
     </button>

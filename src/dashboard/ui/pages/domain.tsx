@@ -5,6 +5,7 @@ import { Check, Field, Form } from '../kit/form.tsx'
 import { ago, when } from '../kit/format.ts'
 import { useLoad } from '../kit/load.ts'
 import { ErrorNotice, Head } from '../kit/pieces.tsx'
+import { may } from '../kit/rights.ts'
 import { go } from '../kit/router.ts'
 import { Chip } from '../kit/status.tsx'
 import { attempt, toast, toastError } from '../kit/toast.tsx'
@@ -52,9 +53,11 @@ export default function DomainPage({ domain_id: id }: { domain_id: string }) {
     <div class="stack">
       <Head name={domain.name} about={checkedText(domain)}>
         <Chip word={domain.status} />
-        <button type="button" class="primary" onClick={check} disabled={isChecking}>
-          {isChecking ? 'Checking…' : 'Check DNS'}
-        </button>
+        {may('domains_verify') && (
+          <button type="button" class="primary" onClick={check} disabled={isChecking}>
+            {isChecking ? 'Checking…' : 'Check DNS'}
+          </button>
+        )}
       </Head>
       <Ownership domain={domain} />
       <NextStep domain={domain} />
@@ -62,9 +65,11 @@ export default function DomainPage({ domain_id: id }: { domain_id: string }) {
       <section class="card stack">
         <div class="row apart">
           <h2>DKIM keys</h2>
-          <button type="button" class="tiny" onClick={rotate}>
-            Rotate DKIM keys
-          </button>
+          {may('domains_rotate_dkim') && (
+            <button type="button" class="tiny" onClick={rotate}>
+              Rotate DKIM keys
+            </button>
+          )}
         </div>
         <ul class="plain-list stack tight">
           {domain.dkim.map(({ selector, algorithm, state, created_at }: Json) => (
@@ -78,12 +83,14 @@ export default function DomainPage({ domain_id: id }: { domain_id: string }) {
           ))}
         </ul>
       </section>
-      <TrackingCard domain={domain} onChange={setChanged} />
-      <div class="row">
-        <button type="button" class="danger" onClick={drop}>
-          Delete domain
-        </button>
-      </div>
+      {may('domains_update') && <TrackingCard domain={domain} onChange={setChanged} />}
+      {may('domains_delete') && (
+        <div class="row">
+          <button type="button" class="danger" onClick={drop}>
+            Delete domain
+          </button>
+        </div>
+      )}
     </div>
   )
 }

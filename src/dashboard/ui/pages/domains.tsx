@@ -5,6 +5,7 @@ import { Field, Form } from '../kit/form.tsx'
 import { when } from '../kit/format.ts'
 import { usePages } from '../kit/load.ts'
 import { Empty, Head, Time } from '../kit/pieces.tsx'
+import { may } from '../kit/rights.ts'
 import { go, href } from '../kit/router.ts'
 import { Chip } from '../kit/status.tsx'
 import { type Column, Pager, Table } from '../kit/table.tsx'
@@ -13,7 +14,7 @@ import { type Column, Pager, Table } from '../kit/table.tsx'
 export default function DomainsPage() {
   const [isAdding, setAdding] = useState(false)
   const pages = usePages('/v1/domains', {})
-  const add = (
+  const add = may('domains_create') && (
     <button type="button" class="primary" onClick={() => setAdding(true)}>
       Add domain
     </button>

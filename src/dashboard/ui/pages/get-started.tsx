@@ -1,5 +1,6 @@
 import { get, type Paged } from '../kit/api.ts'
 import { useLoad } from '../kit/load.ts'
+import { may } from '../kit/rights.ts'
 import { href } from '../kit/router.ts'
 import { organization } from '../kit/state.ts'
 
@@ -51,7 +52,7 @@ interface Steps {
 }
 
 async function loadSteps(signal: AbortSignal): Promise<Steps> {
-  if (organization.peek() === null) return { isComplete: true, steps: [] }
+  if (organization.peek() === null || !may('domains_create')) return { isComplete: true, steps: [] }
   const live = { mode: 'live', limit: 1 }
   const delivered = await get<Paged>('/v1/messages', { ...live, status: 'delivered' }, signal)
   if (delivered.data.length > 0) return { isComplete: true, steps: [] }

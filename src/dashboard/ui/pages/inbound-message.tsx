@@ -4,6 +4,7 @@ import { bytes, when } from '../kit/format.ts'
 import { useLoad } from '../kit/load.ts'
 import { MailFrame } from '../kit/mail-frame.tsx'
 import { Empty, ErrorNotice, Facts, Head, Tabs } from '../kit/pieces.tsx'
+import { may } from '../kit/rights.ts'
 import { href } from '../kit/router.ts'
 import { Chip } from '../kit/status.tsx'
 import { InboundDeliveries } from './inbound/deliveries.tsx'
@@ -43,7 +44,9 @@ export default function InboundMessagePage({ inbound_message_id: id }: { inbound
         <Facts of={factsOf(message)} />
       </div>
       <Parts message={message} />
-      {message.action === 'webhook' && <InboundDeliveries message={message} onRedelivered={reload} />}
+      {message.action === 'webhook' && may('inbound_messages_redeliver') && (
+        <InboundDeliveries message={message} onRedelivered={reload} />
+      )}
     </div>
   )
 }

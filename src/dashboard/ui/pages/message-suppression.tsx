@@ -1,5 +1,6 @@
 import { api, type Json, type Paged } from '../kit/api.ts'
 import { useLoad } from '../kit/load.ts'
+import { may } from '../kit/rights.ts'
 import { href } from '../kit/router.ts'
 import { attempt } from '../kit/toast.tsx'
 
@@ -39,9 +40,11 @@ export function SuppressionOf({ email, mode }: { email: string; mode: string }) 
         Postrider no longer sends to this address ({suppression.reason.replaceAll('_', ' ')}).{' '}
         <a href={href('/suppressions', { email })}>View suppression</a>
       </span>
-      <button type="button" class="tiny" onClick={drop}>
-        Remove suppression
-      </button>
+      {may('suppressions_delete') && (
+        <button type="button" class="tiny" onClick={drop}>
+          Remove suppression
+        </button>
+      )}
     </div>
   )
 }

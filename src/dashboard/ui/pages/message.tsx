@@ -4,6 +4,7 @@ import { bytes, when } from '../kit/format.ts'
 import { useEvents } from '../kit/live.ts'
 import { useLoad } from '../kit/load.ts'
 import { CopyButton, Empty, ErrorNotice, Facts, Head, Tabs } from '../kit/pieces.tsx'
+import { may } from '../kit/rights.ts'
 import { go, href, place, setQuery } from '../kit/router.ts'
 import { Chip } from '../kit/status.tsx'
 import { attempt } from '../kit/toast.tsx'
@@ -20,7 +21,8 @@ export default function Message({ message_id: id }: { message_id: string }) {
   const { data: message, error } = loaded
   if (error?.status === 404 || error?.status === 403) return <NotFound reason={error.message} />
   if (message === undefined) return <ErrorNotice error={error} onRetry={loaded.reload} />
-  const tab = TABS.find(([each]) => each === place.value.query.tab)?.[0] ?? 'timeline'
+  const tabs = TABS.filter(([, , operation]) => may(operation))
+  const tab = tabs.find(([each]) => each === place.value.query.tab)?.[0] ?? 'timeline'
   return (
     <div class="stack">
       <Head
@@ -38,7 +40,7 @@ export default function Message({ message_id: id }: { message_id: string }) {
       <ErrorNotice error={error} onRetry={loaded.reload} />
       <Tabs
         name="Message"
-        tabs={TABS}
+        tabs={tabs.map(([id, name]) => [id, name] as const)}
         chosen={tab}
         onChoose={(tab) => setQuery({ tab: tab === 'timeline' ? '' : tab })}
       >
@@ -56,10 +58,10 @@ export default function Message({ message_id: id }: { message_id: string }) {
 }
 
 const TABS = [
-  ['timeline', 'Timeline'],
-  ['content', 'Content'],
-  ['analysis', 'Analysis'],
-  ['webhooks', 'Webhooks'],
+  ['timeline', 'Timeline', 'messages_get'],
+  ['content', 'Content', 'messages_content'],
+  ['analysis', 'Analysis', 'messages_analyze'],
+  ['webhooks', 'Webhooks', 'messages_webhook_deliveries'],
 ] as const
 
 /** Uses the domain and the mode of the message. */
@@ -101,14 +103,16 @@ function Actions({ message, onDone }: { message: Json; onDone: () => void }) {
   }
   return (
     <>
-      {['scheduled', 'queued', 'deferred'].includes(status) && (
+      {may('messages_cancel') && ['scheduled', 'queued', 'deferred'].includes(status) && (
         <button type="button" class="danger" onClick={cancel}>
           Cancel
         </button>
       )}
-      <button type="button" onClick={resend}>
-        Resend
-      </button>
+      {may('messages_resend') && (
+        <button type="button" onClick={resend}>
+          Resend
+        </button>
+      )}
     </>
   )
 }

@@ -4,6 +4,7 @@ import { authorOf } from '../kit/format.ts'
 import { useEvents } from '../kit/live.ts'
 import { usePages } from '../kit/load.ts'
 import { CopyButton, Empty, Head, Time } from '../kit/pieces.tsx'
+import { may } from '../kit/rights.ts'
 import { href, place, setQuery } from '../kit/router.ts'
 import { mode } from '../kit/state.ts'
 import { Chip } from '../kit/status.tsx'
@@ -34,9 +35,11 @@ export default function Messages() {
         }
       >
         <Export query={query} />
-        <button type="button" class="primary" onClick={() => setQuery({ compose: 'yes' })}>
-          New message
-        </button>
+        {may('messages_send') && (
+          <button type="button" class="primary" onClick={() => setQuery({ compose: 'yes' })}>
+            New message
+          </button>
+        )}
       </Head>
       <MessageFilters />
       <Table
@@ -45,11 +48,11 @@ export default function Messages() {
         loaded={pages}
         keyOf={({ id }) => id}
         link={({ id }) => href(`/messages/${id}`)}
-        bulk={BULK}
+        {...(may('messages_resend') ? { bulk: BULK } : {})}
         whenEmpty={isFiltered(given) || pages.hasNewer ? <Empty name="No messages match" /> : <NoMessages />}
       />
       <Pager pages={pages} />
-      {given.compose && <NewMessage onClose={() => setQuery({ compose: '' })} />}
+      {given.compose && may('messages_send') && <NewMessage onClose={() => setQuery({ compose: '' })} />}
     </>
   )
 }

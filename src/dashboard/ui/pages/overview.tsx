@@ -3,6 +3,7 @@ import { Chart } from '../kit/chart.tsx'
 import { ago, number, percent } from '../kit/format.ts'
 import { type Loaded, useLoad } from '../kit/load.ts'
 import { ErrorNotice, Head, Segments } from '../kit/pieces.tsx'
+import { may } from '../kit/rights.ts'
 import { href, place, setQuery } from '../kit/router.ts'
 import { mode, organization } from '../kit/state.ts'
 import { Chip } from '../kit/status.tsx'
@@ -22,7 +23,10 @@ export default function Overview() {
     REFRESH,
   )
   const quality = useLoad((signal) => get<Paged>('/v1/quality', { limit: 100 }, signal), [], REFRESH)
-  const queues = useLoad((signal) => get('/v1/queues', {}, signal), [], { everyMs: 5_000 })
+  const mayQueues = may('queues_get')
+  const queues = useLoad(async (signal) => (mayQueues ? get('/v1/queues', {}, signal) : null), [mayQueues], {
+    everyMs: 5_000,
+  })
   const steps = useSteps()
   // All at once, so that a part that comes later does not move the others.
   const isReady = [stats, quality, queues, steps].every(({ data, error }) => data !== undefined || error !== undefined)
@@ -39,7 +43,7 @@ export default function Overview() {
           <ErrorNotice error={stats.error} onRetry={stats.reload} />
           <Deliverability quality={quality} stats={stats.data} />
           {stats.data && <Statistics stats={stats.data} before={before.data} range={range} />}
-          <Queue queues={queues} />
+          {mayQueues && <Queue queues={queues} />}
         </>
       ) : (
         <div class="card skeleton-page" role="progressbar" aria-label="Loading overview" />

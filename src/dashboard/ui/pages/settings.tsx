@@ -1,7 +1,9 @@
+import { useState } from 'preact/hooks'
 import { api, type Json, loadSession, remove } from '../kit/api.ts'
 import { Field, Form } from '../kit/form.tsx'
 import { usePages } from '../kit/load.ts'
 import { Empty, Facts, Head, Tabs, Time } from '../kit/pieces.tsx'
+import { may } from '../kit/rights.ts'
 import { place, setQuery } from '../kit/router.ts'
 import { session } from '../kit/state.ts'
 import { type Column, Pager, Table } from '../kit/table.tsx'
@@ -11,20 +13,26 @@ import { BlockedLinks } from './settings/blocked-links.tsx'
 import { Configuration } from './settings/configuration.tsx'
 
 const TABS = [
-  ['sign-in', 'Sign-in'],
-  ['configuration', 'Configuration'],
-  ['audit-log', 'Audit log'],
-  ['blocked-links', 'Blocked links'],
+  ['sign-in', 'Sign-in', 'usage_get'],
+  ['configuration', 'Configuration', 'configuration_get'],
+  ['audit-log', 'Audit log', 'audit_log_list'],
+  ['blocked-links', 'Blocked links', 'blocked_links_list'],
 ] as const
 type Tab = (typeof TABS)[number][0]
 
 /** Sign-in, configuration, audit log and blocked links. */
 export default function SettingsPage() {
-  const tab = TABS.find(([id]) => id === place.value.query.tab)?.[0] ?? 'sign-in'
+  const tabs = TABS.filter(([, , operation]) => may(operation))
+  const tab = tabs.find(([id]) => id === place.value.query.tab)?.[0] ?? 'sign-in'
   return (
     <>
       <Head name="Settings" about={`Postrider ${session.value?.version}`} />
-      <Tabs<Tab> name="Settings" tabs={TABS} chosen={tab} onChoose={(tab) => setQuery({ tab })}>
+      <Tabs<Tab>
+        name="Settings"
+        tabs={tabs.map(([id, name]) => [id, name] as const)}
+        chosen={tab}
+        onChoose={(tab) => setQuery({ tab })}
+      >
         {tab === 'sign-in' && <SignIn />}
         {tab === 'configuration' && <Configuration />}
         {tab === 'audit-log' && <AuditLog />}
@@ -35,6 +43,43 @@ export default function SettingsPage() {
 }
 
 function SignIn() {
+  const [round, setRound] = useState(0)
+  return (
+    <div class="stack">
+      <section class="card stack">
+        <h2>{session.value?.has_password ? 'Change password' : 'Set a password'}</h2>
+        <p class="muted">
+          Without a password, you sign in with a link from <code>postrider login-link</code> on the server. Changing the
+          password ends all other sessions.
+        </p>
+        <PasswordForm onDone={() => setRound(round + 1)} />
+      </section>
+      {may('sessions_list') && <Sessions key={round} />}
+      <section class="card stack">
+        <h2>API</h2>
+        <Facts
+          of={[
+            [
+              'Reference',
+              <a href="/docs" target="_blank" rel="noreferrer">
+                API reference
+              </a>,
+            ],
+            [
+              'OpenAPI',
+              <a href="/openapi.json" target="_blank" rel="noreferrer">
+                OpenAPI 3.1 document
+              </a>,
+            ],
+          ]}
+        />
+      </section>
+    </div>
+  )
+}
+
+/** The sessions of all users. */
+function Sessions() {
   const pages = usePages('/v1/sessions', {})
   const own = session.value?.session.id
   const end = async ({ id }: Json) => {
@@ -67,46 +112,17 @@ function SignIn() {
     },
   ]
   return (
-    <div class="stack">
-      <section class="card stack">
-        <h2>{session.value?.has_password ? 'Change password' : 'Set a password'}</h2>
-        <p class="muted">
-          Without a password, you sign in with a link from <code>postrider login-link</code> on the server. Changing the
-          password ends all other sessions.
-        </p>
-        <PasswordForm onDone={pages.reload} />
-      </section>
-      <section>
-        <h2>Sessions</h2>
-        <Table
-          name="Sessions"
-          columns={columns}
-          loaded={pages}
-          keyOf={({ id }) => id}
-          whenEmpty={<Empty name="No sessions" />}
-        />
-        <Pager pages={pages} />
-      </section>
-      <section class="card stack">
-        <h2>API</h2>
-        <Facts
-          of={[
-            [
-              'Reference',
-              <a href="/docs" target="_blank" rel="noreferrer">
-                API reference
-              </a>,
-            ],
-            [
-              'OpenAPI',
-              <a href="/openapi.json" target="_blank" rel="noreferrer">
-                OpenAPI 3.1 document
-              </a>,
-            ],
-          ]}
-        />
-      </section>
-    </div>
+    <section>
+      <h2>Sessions</h2>
+      <Table
+        name="Sessions"
+        columns={columns}
+        loaded={pages}
+        keyOf={({ id }) => id}
+        whenEmpty={<Empty name="No sessions" />}
+      />
+      <Pager pages={pages} />
+    </section>
   )
 }
 

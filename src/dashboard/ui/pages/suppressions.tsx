@@ -4,6 +4,7 @@ import { confirm, Dialog } from '../kit/dialog.tsx'
 import { Field, Form } from '../kit/form.tsx'
 import { usePages } from '../kit/load.ts'
 import { Choice, Empty, Filters, Head, Time } from '../kit/pieces.tsx'
+import { may } from '../kit/rights.ts'
 import { href, place, setQuery } from '../kit/router.ts'
 import { Chip } from '../kit/status.tsx'
 import { type Bulk, type Column, Pager, Table } from '../kit/table.tsx'
@@ -36,6 +37,7 @@ export default function SuppressionsPage() {
     if (isSure && (await attempt(() => remove(`/v1/suppressions/${id}`), `Suppression of ${email} removed`)))
       pages.reload()
   }
+  const mayRemove = may('suppressions_delete')
   const bulk: Bulk<Json> = {
     nameOf: ({ email }) => email,
     actions: [{ name: 'Remove suppressions', isDangerous: true, run: (rows) => removeAll(rows, pages.reload) }],
@@ -71,11 +73,12 @@ export default function SuppressionsPage() {
       name: '',
       width: '104px',
       phone: 'end',
-      show: (row) => (
-        <button type="button" class="tiny" onClick={() => unsuppress(row)}>
-          Remove<span class="hidden"> {row.email}</span>
-        </button>
-      ),
+      show: (row) =>
+        mayRemove && (
+          <button type="button" class="tiny" onClick={() => unsuppress(row)}>
+            Remove<span class="hidden"> {row.email}</span>
+          </button>
+        ),
     },
   ]
   return (
@@ -87,12 +90,16 @@ export default function SuppressionsPage() {
         <button type="button" onClick={exportAll}>
           Export
         </button>
-        <button type="button" onClick={() => setImporting(true)}>
-          Import
-        </button>
-        <button type="button" class="primary" onClick={() => setAdding(true)}>
-          Add address
-        </button>
+        {may('suppressions_import') && (
+          <button type="button" onClick={() => setImporting(true)}>
+            Import
+          </button>
+        )}
+        {may('suppressions_create') && (
+          <button type="button" class="primary" onClick={() => setAdding(true)}>
+            Add address
+          </button>
+        )}
       </Head>
       <Filters search={email} onSearch={(text) => setQuery({ email: text })} placeholder="Exact address">
         <Choice name="Reason" value={reason} options={REASONS} onChange={(reason) => setQuery({ reason })} />
@@ -102,7 +109,7 @@ export default function SuppressionsPage() {
         columns={columns}
         loaded={pages}
         keyOf={({ id }) => id}
-        bulk={bulk}
+        {...(mayRemove ? { bulk } : {})}
         whenEmpty={
           email || reason ? (
             <Empty name="No suppressions match" />

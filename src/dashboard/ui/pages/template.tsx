@@ -1,12 +1,15 @@
 import { useState } from 'preact/hooks'
 import { get, type Json } from '../kit/api.ts'
 import { useLoad } from '../kit/load.ts'
+import { NeedsRole } from '../kit/needs-role.tsx'
 import { Empty, ErrorNotice, Head } from '../kit/pieces.tsx'
+import { may } from '../kit/rights.ts'
 import { href } from '../kit/router.ts'
 import { Editor } from './templates/editor.tsx'
 
 /** Editor of a template; `new` creates one. */
 export default function TemplatePage({ template_id: id }: { template_id: string }) {
+  if (id === 'new' && !may('templates_create')) return <NeedsRole name="New template" operation="templates_create" />
   return id === 'new' ? <Editor key="new" of={null} /> : <Existing key={id} id={id} />
 }
 

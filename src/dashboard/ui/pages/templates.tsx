@@ -1,13 +1,14 @@
 import type { Json } from '../kit/api.ts'
 import { usePages } from '../kit/load.ts'
 import { Empty, Head, Time } from '../kit/pieces.tsx'
+import { may } from '../kit/rights.ts'
 import { href } from '../kit/router.ts'
 import { type Column, Pager, Table } from '../kit/table.tsx'
 
 /** Templates: reusable emails with variables. */
 export default function TemplatesPage() {
   const pages = usePages('/v1/templates', {})
-  const create = (
+  const create = may('templates_create') && (
     <a class="button primary" href={href('/templates/new')}>
       Create template
     </a>

@@ -2,6 +2,7 @@ import { get, type Json, type Paged, post } from '../../kit/api.ts'
 import { ago, duration, when } from '../../kit/format.ts'
 import { useLoad } from '../../kit/load.ts'
 import { ErrorNotice, Timeline } from '../../kit/pieces.tsx'
+import { may } from '../../kit/rights.ts'
 import { Chip } from '../../kit/status.tsx'
 import { attempt } from '../../kit/toast.tsx'
 
@@ -14,9 +15,11 @@ export function InboundDeliveries({
   onRedelivered: () => void
 }) {
   const path = `/v1/inbound-messages/${id}`
-  const { data, error, reload } = useLoad((signal) => get<Paged>(`${path}/deliveries`, {}, signal), [id, status], {
-    everyMs: 5_000,
-  })
+  const { data, error, reload } = useLoad(
+    async (signal) => (may('inbound_messages_deliveries') ? get<Paged>(`${path}/deliveries`, {}, signal) : null),
+    [id, status],
+    { everyMs: 5_000 },
+  )
   const redeliver = async () => {
     await attempt(() => post(`${path}/redeliver`), 'Delivery queued')
     reload()
@@ -26,9 +29,11 @@ export function InboundDeliveries({
     <section class="stack" aria-labelledby="deliveries">
       <div class="row apart">
         <h2 id="deliveries">Webhook deliveries</h2>
-        <button type="button" disabled={status === 'pending'} onClick={redeliver}>
-          Redeliver
-        </button>
+        {may('inbound_messages_redeliver') && (
+          <button type="button" disabled={status === 'pending'} onClick={redeliver}>
+            Redeliver
+          </button>
+        )}
       </div>
       <ErrorNotice error={error} onRetry={reload} />
       {data?.data.map((delivery: Json) => (

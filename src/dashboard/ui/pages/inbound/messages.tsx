@@ -1,6 +1,7 @@
 import { get, type Json, type Paged } from '../../kit/api.ts'
 import { useLoad, usePages } from '../../kit/load.ts'
 import { Choice, Empty, Filters, Time } from '../../kit/pieces.tsx'
+import { may } from '../../kit/rights.ts'
 import { href, place, setQuery } from '../../kit/router.ts'
 import { Chip } from '../../kit/status.tsx'
 import { type Column, Pager, Table } from '../../kit/table.tsx'
@@ -12,7 +13,11 @@ export function InboundMessages() {
   const address = ADDRESS.test(q) ? q : undefined
   const query = { [by === 'from' ? 'from' : 'to']: address, status: status || undefined, route_id: route || undefined }
   const pages = usePages('/v1/inbound-messages', query, { everyMs: 5_000 })
-  const routes = useLoad((signal) => get<Paged>('/v1/inbound-routes', { limit: 100 }, signal), [])
+  const hasRoutes = may('inbound_routes_list')
+  const routes = useLoad(
+    async (signal) => (hasRoutes ? get<Paged>('/v1/inbound-routes', { limit: 100 }, signal) : NO_ROUTES),
+    [hasRoutes],
+  )
   const options = (routes.data?.data ?? []).map(({ id, name }: Json) => [id, name] as const)
   const isFiltered = address !== undefined || status !== '' || route !== ''
   return (
@@ -20,12 +25,14 @@ export function InboundMessages() {
       <Filters search={q} onSearch={(q) => setQuery({ q })} placeholder="Exact address">
         <Choice name="Address field" value={by} options={SIDES} onChange={(by) => setQuery({ by })} />
         <Choice name="Status" value={status} options={STATUSES} onChange={(status) => setQuery({ status })} />
-        <Choice
-          name="Route"
-          value={route}
-          options={[['', 'Any route'], ...options]}
-          onChange={(route) => setQuery({ route })}
-        />
+        {hasRoutes && (
+          <Choice
+            name="Route"
+            value={route}
+            options={[['', 'Any route'], ...options]}
+            onChange={(route) => setQuery({ route })}
+          />
+        )}
       </Filters>
       <Table
         name="Inbound messages"
@@ -42,9 +49,11 @@ export function InboundMessages() {
                 To receive mail, create a route, point the domain’s MX record to this server, and enable{' '}
                 <code>[smtp.inbound]</code> in the config.
               </p>
-              <a class="button primary" href={href('/inbound', { tab: 'routes' })}>
-                View routes
-              </a>
+              {hasRoutes && (
+                <a class="button primary" href={href('/inbound', { tab: 'routes' })}>
+                  View routes
+                </a>
+              )}
             </Empty>
           )
         }
@@ -54,6 +63,7 @@ export function InboundMessages() {
   )
 }
 
+const NO_ROUTES = { data: [] }
 const ADDRESS = /^[^\s@]+@[^\s@.]+(?:\.[^\s@.]+)+$/
 const SIDES = [
   ['to', 'Recipient'],

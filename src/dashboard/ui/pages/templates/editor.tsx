@@ -3,6 +3,7 @@ import { ApiError, errorText, type Json, patch, post, remove } from '../../kit/a
 import { confirm } from '../../kit/dialog.tsx'
 import { FaultsOf, Field } from '../../kit/form.tsx'
 import { Head, Tabs } from '../../kit/pieces.tsx'
+import { may } from '../../kit/rights.ts'
 import { go } from '../../kit/router.ts'
 import { attempt, toast } from '../../kit/toast.tsx'
 import { useUnsaved } from '../../kit/unsaved.ts'
@@ -73,12 +74,20 @@ export function Editor({ of: given }: { of: Json | null }) {
   return (
     <FaultsOf.Provider value={refusal instanceof ApiError ? refusal.fields : {}}>
       <Head name={saved?.name ?? 'New template'} about={aboutOf(saved, isUnsaved)}>
-        <button type="button" disabled={preview.rendered === null || preview.isBehind} onClick={() => setSending(true)}>
-          Send test
-        </button>
-        <button type="submit" form="template" class="primary" disabled={isSaving || !isUnsaved}>
-          {saved === null ? 'Create template' : 'Save'}
-        </button>
+        {may('messages_send') && (
+          <button
+            type="button"
+            disabled={preview.rendered === null || preview.isBehind}
+            onClick={() => setSending(true)}
+          >
+            Send test
+          </button>
+        )}
+        {may('templates_update') && (
+          <button type="submit" form="template" class="primary" disabled={isSaving || !isUnsaved}>
+            {saved === null ? 'Create template' : 'Save'}
+          </button>
+        )}
       </Head>
       {refusal !== null && isOfNoField(refusal) && (
         <p class="notice bad" role="alert">
@@ -112,11 +121,13 @@ export function Editor({ of: given }: { of: Json | null }) {
       {saved !== null && (
         <div class="stack">
           <ApiUsage template={saved} variables={saved.variables} />
-          <div class="row">
-            <button type="button" class="danger" onClick={drop}>
-              Delete template
-            </button>
-          </div>
+          {may('templates_delete') && (
+            <div class="row">
+              <button type="button" class="danger" onClick={drop}>
+                Delete template
+              </button>
+            </div>
+          )}
         </div>
       )}
       {isSending && <SendTest rendered={preview.rendered} onClose={() => setSending(false)} />}

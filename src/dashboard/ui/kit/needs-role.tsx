@@ -1,0 +1,20 @@
+import { Empty, Head } from './pieces.tsx'
+import { roleNeeded } from './rights.ts'
+import { organization } from './state.ts'
+
+/** In place of a page that the user's role does not allow. `operation` is the one that the page needs. */
+export function NeedsRole({ name, operation }: { name: string; operation: string }) {
+  const needed = roleNeeded(operation)
+  const { role, name: organizationName } = organization.value ?? {}
+  return (
+    <>
+      <Head name={name} />
+      <Empty name={`You need the role ${needed} for this`}>
+        <p>
+          Your role in {organizationName} is {role}.{' '}
+          {needed === 'operator' ? 'Operators run this server.' : 'An owner of the organization can change it.'}
+        </p>
+      </Empty>
+    </>
+  )
+}

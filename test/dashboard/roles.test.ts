@@ -1,0 +1,95 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { Glob } from 'bun'
+import type { Page } from 'playwright-core'
+import { ROLE_TABLE, roleAllows } from '../../src/api/roles.ts'
+import { PAGES } from '../../src/dashboard/ui/pages.ts'
+import { ROLES, type Role } from '../../src/model/user.ts'
+import { addSample, pagesOf, type Sample } from './sample.ts'
+import { hasBrowser, LIMIT_MS, startDashboard, type TestDashboard } from './setup.ts'
+
+/** What each role sees of the dashboard: nothing that the API refuses, and everything that it allows. */
+
+const UI = new URL('../../src/dashboard/ui/', import.meta.url).pathname
+
+test('pages ask about operations of the table only', async () => {
+  const asked: string[] = PAGES.map(({ needs }) => needs)
+  for (const file of new Glob('**/*.tsx').scanSync(UI)) {
+    const text = await Bun.file(`${UI}${file}`).text()
+    asked.push(...[...text.matchAll(/(?:may\(|operation=)['"](\w+)['"]/g)].map(([, id = '']) => id))
+  }
+  expect(asked.length).toBeGreaterThan(40)
+  expect(asked.filter((id) => !(id in ROLE_TABLE))).toEqual([])
+})
+
+describe.skipIf(!hasBrowser)('the dashboard of each role', () => {
+  let board: TestDashboard
+  let sample: Sample
+  beforeAll(async () => {
+    board = await startDashboard(async (server) => {
+      sample = await addSample(server)
+    })
+  }, LIMIT_MS)
+  afterAll(() => board?.close(), LIMIT_MS)
+
+  const isLoaded = async (page: Page) => {
+    await page.locator('main h1').first().waitFor()
+    await page.locator('[aria-busy="true"], .busy').first().waitFor({ state: 'detached' })
+  }
+  const open = async (role: Role, path = '/') => {
+    const page = await board.open(path, { role, expected: /Blocked|403/ })
+    const refused: string[] = []
+    page.on('response', (response) => {
+      if (response.status() === 403) refused.push(`${role} at ${new URL(page.url()).pathname}: ${response.url()}`)
+    })
+    return { page, refused }
+  }
+  /** The page that a role gets in place of one that it may not open. */
+  const denial = (page: Page) => page.getByText(/You need the role \w+ for this/).count()
+
+  for (const role of ROLES)
+    test(
+      `as ${role} opens what it shows, and the API refuses what it hides`,
+      async () => {
+        const { page, refused } = await open(role)
+        const shown = await page.locator('nav a[data-keys]').allTextContents()
+        const entries = PAGES.filter(({ group }) => group !== undefined)
+        expect(shown).toEqual(entries.filter(({ needs }) => roleAllows(role, needs)).map(({ name }) => name))
+        for (const { path, needs } of entries) {
+          await page.goto(`${board.origin}/dashboard${path}`)
+          await isLoaded(page)
+          expect([path, await denial(page)]).toEqual([path, roleAllows(role, needs) ? 0 : 1])
+        }
+        for (const path of Object.values(pagesOf(sample))) {
+          await page.goto(`${board.origin}/dashboard${path}`)
+          await isLoaded(page)
+        }
+        expect(refused).toEqual([])
+      },
+      LIMIT_MS,
+    )
+
+  test(
+    'shows a viewer no button that changes something',
+    async () => {
+      const { page } = await open('viewer')
+      const found = new Set<string>()
+      for (const path of Object.values(pagesOf(sample))) {
+        await page.goto(`${board.origin}/dashboard${path}`)
+        await isLoaded(page)
+        const names = await page.locator('main button:visible, main a.button:visible').allTextContents()
+        for (const name of names) if (CHANGES.test(name)) found.add(`${path}: ${name}`)
+      }
+      expect([...found]).toEqual([])
+      await page.keyboard.press('Control+k')
+      const palette = page.getByRole('dialog', { name: 'Search and commands' })
+      await palette.getByRole('option').first().waitFor()
+      const commands = (await palette.getByRole('option').allTextContents()).join('\n')
+      expect(commands).toContain('Messages')
+      for (const hidden of ['API keys', 'Send a message', 'Invite a user']) expect(commands).not.toContain(hidden)
+    },
+    LIMIT_MS,
+  )
+})
+
+const CHANGES =
+  /^(?:Add(?! filter)|Create|New|Delete|Remove|Save|Send|Resend|Cancel|Rotate|Check DNS|Import|Invite|Edit|Disable|Revoke|Retry|Redeliver|Run)\b/
