@@ -378,7 +378,7 @@ export interface Api {
     create(body: TemplatesCreateBody, options?: KeyedOptions): Call<Template>
     /** List templates.
      *
-     *  Omits `html` and `text`.
+     *  Omits `html`, `text` and `sample`.
      *
      *  Requires the permission `manage`. Test keys can access test records only and get 404 for live ones. */
     list(query?: TemplatesListQuery, options?: CallOptions): Pages<ListedTemplate>

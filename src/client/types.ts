@@ -1312,6 +1312,8 @@ export interface Template {
   text: string | null
   /** Variables found in the template, in order of first use. */
   variables: Array<string>
+  /** Values of variables for previews. */
+  sample: Record<string, unknown>
   /** Increases by one when the content changes. */
   version: number
   created_at: string
@@ -1840,6 +1842,8 @@ export interface TemplatesCreateBody {
   subject?: string | null
   html?: string | null
   text?: string | null
+  /** Values of variables for previews in the dashboard, at most 16 KiB of JSON. Messages never use them. */
+  sample?: Record<string, unknown>
 }
 
 export interface TemplatesListQuery {
@@ -1862,6 +1866,8 @@ export interface TemplatesUpdateBody {
   subject?: string | null
   html?: string | null
   text?: string | null
+  /** Values of variables for previews in the dashboard, at most 16 KiB of JSON. Messages never use them. */
+  sample?: Record<string, unknown>
 }
 
 export interface TemplatesRenderBody {

@@ -10,6 +10,8 @@ export interface Template extends TemplateContent {
   /** Alternative name, chosen by the owner, that is the same for all versions; null = none. */
   alias: string | null
   name: string
+  /** Values of variables for previews and checks; messages never use them. */
+  sample: Record<string, unknown>
   /** Version number, from 1; a content change increments it. */
   version: number
   createdAt: number

@@ -97,6 +97,7 @@ test('templates of a batch share one work budget: messages beyond it are refused
     mode: 'live',
     alias: null,
     name: 'n',
+    sample: {},
     ...texts,
     variables: [],
     version: 1,

@@ -33,6 +33,7 @@ async function store(
     mode,
     alias,
     name: alias,
+    sample: {},
     ...whole,
     variables: variablesIn(parseTemplateTexts(whole)),
     version: 1,

@@ -47,6 +47,7 @@ describe('a template', () => {
       mode: 'live',
       ...texts,
       variables: ['user.name', 'note', 'link'],
+      sample: {},
       version: 1,
       created_at: '2026-11-21T12:00:00.000Z',
       updated_at: '2026-11-21T12:00:00.000Z',
@@ -129,6 +130,10 @@ describe('a bad template', () => {
     [{ subject: '' }, 'subject'],
     [{ body: 'x' }, 'body'],
     [{ html: 'x'.repeat(262_145) }, 'html'],
+    [{ sample: null }, 'sample'],
+    [{ sample: ['x'] }, 'sample'],
+    [{ sample: { x: 'x'.repeat(16_384) } }, 'sample'],
+    [{ sample: JSON.parse(`${'{"x":'.repeat(21)}1${'}'.repeat(21)}`) }, 'sample'],
   ]
   test.each(bad)('with %p gets 400', async (change, field) => {
     const { ask } = await start()
@@ -194,6 +199,21 @@ describe('a change', () => {
     const renamed = await ask('PATCH', path, { body: { name: 'New', alias: null, html: WELCOME.html } })
     expect(renamed.body).toEqual({ ...first, name: 'New', alias: null })
     expect((await ask('PATCH', path, { body: {} })).body).toEqual(renamed.body)
+  })
+
+  test('of the sample replaces it, is no new version, and no list shows it', async () => {
+    const { ask } = await start()
+    const sample = { user: { name: 'Ann' }, link: 'x'.repeat(16_000) }
+    const { body: first } = await ask('POST', '/v1/templates', { body: { ...WELCOME, sample } })
+    expect(first.sample).toEqual(sample)
+    const path = `/v1/templates/${first.id}`
+    const changed = await ask('PATCH', path, { body: { sample: { user: null } } })
+    expect(changed.body).toEqual({ ...first, sample: { user: null } })
+    expect((await ask('PATCH', path, { body: { subject: 'Two' } })).body.sample).toEqual({ user: null })
+    expect((await ask('GET', `${path}?version=1`)).body.sample).toEqual({ user: null })
+    expect((await ask('GET', '/v1/templates')).body.data[0]).not.toHaveProperty('sample')
+    const rendered = await ask('POST', `${path}/render`, { body: {} })
+    expect([rendered.status, rendered.body.error.code]).toEqual([422, 'template_error'])
   })
 
   test('must result in a valid template', async () => {

@@ -307,6 +307,7 @@ export const template = (n: number): Template => ({
   mode: 'live',
   alias: null,
   name: 'A template',
+  sample: {},
   subject: 'Hello',
   html: '<p>Hello</p>',
   text: null,

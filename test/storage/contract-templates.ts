@@ -73,6 +73,21 @@ export function templatePromises(holds: Holds): void {
     expect(renamed).toEqual({ ...first, name: 'New', alias: null, updatedAt: START + 6 })
   })
 
+  holds('a sample changes as a whole, is no new version, and survives new content', async (store, records) => {
+    await found(store, records)
+    const first = template(1)
+    await store.templates.create(first)
+    const sample = { 'a.b': [1, null, { c: '\u0000\u2028"' }], __proto: 'x' }
+    expect(await updated(store, first.id, 1, { sample }, START + 5)).toEqual({
+      ...first,
+      sample,
+      updatedAt: START + 5,
+    })
+    const second = await updated(store, first.id, 1, { content: { ...first, subject: 'Two' } }, START + 6)
+    expect([second.version, second.sample]).toEqual([2, sample])
+    expect((await store.templates.get(first.id))?.sample).toEqual(sample)
+  })
+
   holds('the second of two changes of one version is refused', async (store, records) => {
     await found(store, records)
     const first = template(1)
@@ -108,7 +123,7 @@ export function templatePromises(holds: Holds): void {
     for (const each of all) await store.templates.create(each)
     const ids = all.map(({ id }) => id).reverse()
     expect(await idsByPage((page) => store.templates.list(ORGANIZATION, page))).toEqual(ids)
-    const { html, text, ...head } = all[2]!
+    const { html, text, sample, ...head } = all[2]!
     const { records: listed } = await store.templates.list(ORGANIZATION, { limit: 1, after: null })
     expect(listed).toEqual([head])
     expect((await store.templates.list('org_b', { limit: 9, after: null })).records).toEqual([])
@@ -147,6 +162,7 @@ function template(number: number, change: Partial<Template> = {}): Template {
     html: '<p>{{ name }}</p>',
     text: '{{ name }}, {{ order.id }}',
     variables: ['name', 'order.id'],
+    sample: { name: 'Ann', order: { id: 7 } },
     version: 1,
     createdAt: START,
     updatedAt: START,

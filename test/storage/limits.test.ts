@@ -37,6 +37,7 @@ const template = (): Template => ({
   mode: 'live',
   alias: null,
   name: 'A template',
+  sample: {},
   subject: 'Hello',
   html: '<p>Hello</p>',
   text: null,

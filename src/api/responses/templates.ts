@@ -16,9 +16,10 @@ const head = {
     '`test`: created by a test key, for test messages only. Test messages can also use live templates.',
   ),
 }
+const sample = z.record(z.string(), z.unknown()).describe('Values of variables for previews.')
 const times = { created_at: time, updated_at: time }
 
-const template = z.strictObject({ ...head, ...texts, variables, version, ...times }).meta({ id: 'Template' })
+const template = z.strictObject({ ...head, ...texts, variables, sample, version, ...times }).meta({ id: 'Template' })
 const listed = z
   .strictObject({ ...head, subject: texts.subject, variables, version, ...times })
   .meta({ id: 'ListedTemplate' })
@@ -30,7 +31,7 @@ const textsExample = { subject: 'Hello {{ name }}', html: '<p>Hello {{ name }}</
 const { subject } = textsExample
 const headExample = { id: exampleId('tpl'), alias: 'welcome', name: 'Welcome', mode: 'live' }
 const restExample = { variables: ['name'], version: 1, created_at: EXAMPLE_TIME, updated_at: EXAMPLE_TIME }
-const example = { ...headExample, ...textsExample, ...restExample }
+const example = { ...headExample, ...textsExample, sample: { name: 'Ann' }, ...restExample }
 
 export const templateResponses: ResponseShape[] = [
   { status: 200, description: 'The template.', schema: template, example },
@@ -39,7 +40,11 @@ export const templateCreatedResponses: ResponseShape[] = [
   { status: 201, description: 'The template with version 1.', schema: template, example },
 ]
 export const templateListResponses = [
-  pageShape(listed, { ...headExample, subject, ...restExample }, 'Templates without html and text, newest first.'),
+  pageShape(
+    listed,
+    { ...headExample, subject, ...restExample },
+    'Templates without html, text and sample, newest first.',
+  ),
 ]
 export const templateDeletedResponses = [deletedShape('tpl', 'The template and all its versions are deleted.')]
 export const templateRenderedResponses: ResponseShape[] = [

@@ -12,17 +12,24 @@ export const templateName = z
   .refine((name) => isId('tpl', name) || aliasFault(name) === null, 'must be the ID or alias of a template')
   .meta(TEMPLATE_NAME)
 
-/** Schema of template variables: a JSON object whose size is limited (variablesFault), so that rendering stays fast. */
-export const templateVariables = z
-  .unknown()
-  .meta({ type: 'object', additionalProperties: true })
-  .transform((value, context): Record<string, unknown> => {
-    if (!isRecord(value)) return refused('must be an object', context)
-    const fault = variablesFault(value)
-    return fault === null ? value : refused(fault, context)
-  })
+/** Schema of template variables: a JSON object whose size is limited, so that rendering stays fast. */
+export const templateVariables = variablesOf(64 * 1024)
 
-const MAX_VARIABLE_BYTES = 64 * 1024
+/** Schema of the sample of a template: smaller than variables, because it is stored and counts towards no limit of the
+ *  plan but the number of templates. */
+export const templateSample = variablesOf(16 * 1024)
+
+function variablesOf(maxBytes: number) {
+  return z
+    .unknown()
+    .meta({ type: 'object', additionalProperties: true })
+    .transform((value, context): Record<string, unknown> => {
+      if (!isRecord(value)) return refused('must be an object', context)
+      const fault = variablesFault(value, maxBytes)
+      return fault === null ? value : refused(fault, context)
+    })
+}
+
 const MAX_LEVELS = 20
 
 function refused(message: string, context: z.RefinementCtx): never {
@@ -30,10 +37,10 @@ function refused(message: string, context: z.RefinementCtx): never {
   return z.NEVER
 }
 
-function variablesFault(value: Record<string, unknown>): string | null {
+function variablesFault(value: Record<string, unknown>, maxBytes: number): string | null {
   if (isDeep(value, MAX_LEVELS)) return `must have at most ${MAX_LEVELS} levels`
   const bytes = Buffer.byteLength(JSON.stringify(value))
-  return bytes > MAX_VARIABLE_BYTES ? `must be at most ${MAX_VARIABLE_BYTES} bytes of JSON` : null
+  return bytes > maxBytes ? `must be at most ${maxBytes} bytes of JSON` : null
 }
 
 function isDeep(value: unknown, levels: number): boolean {

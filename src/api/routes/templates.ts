@@ -15,10 +15,10 @@ import { ALIAS, BODY, NOT_BLANK_TEXT } from '../patterns.ts'
 import { deleted } from '../rendered-response.ts'
 import { label, pageFields, recordsQuery } from '../schema.ts'
 import { filteredPage, isWithin, modeOfRecords, requireWithin, scopeOf } from '../scope.ts'
-import { templateVariables } from './template-fields.ts'
+import { templateSample, templateVariables } from './template-fields.ts'
 
 /** The operations of `/v1/templates`: reusable messages with variables. A path contains an ID or alias. Lists omit
- *  `html` and `text`. */
+ *  `html`, `text` and `sample`. */
 export function templateOperations(deps: {
   store: Pick<Store, 'templates'>
   mintId: MintId
@@ -67,13 +67,13 @@ export function templateOperations(deps: {
   }
 
   /** Merges the change into the current content. Starts again if another process changed the template meanwhile. */
-  const changeNow = async (id: string, { alias, name, ...texts }: z.infer<typeof updateBody>, now: number) => {
+  const changeNow = async (id: string, { alias, name, sample, ...texts }: z.infer<typeof updateBody>, now: number) => {
     for (;;) {
       const present = await store.templates.get(id)
       if (present === null) throw new Refusal('not_found', 'No such template. Check the ID or alias.')
       const wanted = { ...pickTexts(present), ...given(texts) }
       const content = await contentOf(wanted, present.organizationId)
-      const changed = store.templates.update(id, present.version, { ...given({ alias, name }), content }, now)
+      const changed = store.templates.update(id, present.version, { ...given({ alias, name, sample }), content }, now)
       const result = withinLimit(await changed, now)
       if (result.kind === 'updated') return result.template
       if (result.kind === 'conflict') throw aliasTaken(alias)
@@ -95,6 +95,7 @@ export function templateOperations(deps: {
         alias: 'welcome',
         subject: 'Hello {{ name }}',
         html: '<p>Hello {{ name }}</p>',
+        sample: { name: 'Ann' },
       },
       body: createBody,
       idempotent: true,
@@ -106,6 +107,7 @@ export function templateOperations(deps: {
           mode: modeOfRecords(key),
           alias: body.alias ?? null,
           name: body.name,
+          sample: body.sample ?? {},
           ...(await contentOf(texts, organizationId)),
           version: 1,
           createdAt: now,
@@ -122,7 +124,7 @@ export function templateOperations(deps: {
       method: 'GET',
       path: '/v1/templates',
       summary: 'List templates',
-      description: 'Omits `html` and `text`.',
+      description: 'Omits `html`, `text` and `sample`.',
       responses: async () => (await import('../responses/templates.ts')).templateListResponses,
       query: recordsQuery,
       async handle({ key, organizationId, query }) {
@@ -264,9 +266,12 @@ const body = z
     if (fault !== null) context.addIssue({ code: 'custom', message: fault })
   })
   .meta(BODY)
+const sample = templateSample
+  .optional()
+  .describe('Values of variables for previews in the dashboard, at most 16 KiB of JSON. Messages never use them.')
 const fields = { alias: alias.nullish(), subject: subject.nullish(), html: body.nullish(), text: body.nullish() }
-const createBody = z.strictObject({ name: label(100), ...fields })
-const updateBody = z.strictObject({ name: label(100).optional(), ...fields })
+const createBody = z.strictObject({ name: label(100), ...fields, sample })
+const updateBody = z.strictObject({ name: label(100).optional(), ...fields, sample })
 const variables = templateVariables.default({})
 const renderBody = z.strictObject({ variables, version: z.int().min(1).optional() })
 const previewBody = z.strictObject({ subject: fields.subject, html: fields.html, text: fields.text, variables })
@@ -302,8 +307,8 @@ function aliasTaken(alias: string | null | undefined): Refusal {
 }
 
 function toWire(template: Template) {
-  const { id, alias, name, mode, subject, html, text, variables, version } = template
-  return { id, alias, name, mode, subject, html, text, variables, version, ...times(template) }
+  const { id, alias, name, mode, subject, html, text, variables, sample, version } = template
+  return { id, alias, name, mode, subject, html, text, variables, sample, version, ...times(template) }
 }
 
 function toListed(template: ListedTemplate) {

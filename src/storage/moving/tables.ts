@@ -164,6 +164,7 @@ const SETTINGS: readonly MovedTable[] = [
       created_at: 'bigint',
       updated_at: 'bigint',
       mode: 'text',
+      sample: 'text',
     },
     from: 'templates',
     isReferred: true,

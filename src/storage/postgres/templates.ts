@@ -14,9 +14,9 @@ import type { Writer } from './writer.ts'
 const HEAD = `t.id, t.organization_id as "organizationId", t.alias, t.name, t.version,
   t.created_at::float8 as "createdAt", t.updated_at::float8 as "updatedAt", t.mode`
 const WITH_CONTENT = 'from templates t join template_versions v on v.template_id = t.id and v.version = t.version'
-const WHOLE = `select ${HEAD}, v.subject, v.variables, v.html, v.text ${WITH_CONTENT}`
-const CREATE = `insert into templates (id, organization_id, alias, name, version, created_at, updated_at, mode)
-  values ($1, $2, $3, $4, $5, $6, $7, $8)`
+const WHOLE = `select ${HEAD}, t.sample, v.subject, v.variables, v.html, v.text ${WITH_CONTENT}`
+const CREATE = `insert into templates (id, organization_id, alias, name, version, created_at, updated_at, mode, sample)
+  values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`
 const ADD_VERSION = `insert into template_versions (template_id, version, created_at, subject, variables, html, text)
   values ($1, $2, $3, $4, $5, $6, $7)`
 const GET = `${WHOLE} where t.id = $1`
@@ -28,7 +28,7 @@ const CURRENT = `select id, organization_id as "organizationId", version, mode f
 const HOLDER = 'select id from templates where organization_id = $1 and alias = $2 and mode = $3'
 const LIST = `select ${HEAD}, v.subject, v.variables ${WITH_CONTENT}
   where t.organization_id = $1 and t.id < $2 and t.created_at >= $3 and t.created_at < $4 order by t.id desc limit $5`
-const UPDATE = 'update templates set alias = $2, name = $3, version = $4, updated_at = $5 where id = $1'
+const UPDATE = 'update templates set alias = $2, name = $3, version = $4, updated_at = $5, sample = $6 where id = $1'
 const VERSION = `select version, created_at::float8 as "createdAt", subject, variables, html, text
   from template_versions where template_id = $1 and version = $2`
 const VERSIONS = `select version, created_at::float8 as "createdAt", subject, variables from template_versions
@@ -45,7 +45,7 @@ export function postgresTemplates(
   { remember, usage }: { remember: RememberInside; usage: Usage },
 ): Templates {
   const find = async (queries: Queries, text: string, values: unknown[]) =>
-    orNull((await queries.query<Row<Template>>(text, values))[0])
+    wholeOrNull((await queries.query<WholeRow>(text, values))[0])
   const count = async (queries: Queries, organizationId: string) =>
     (await queries.query<{ count: number }>(COUNT, [organizationId]))[0]?.count ?? 0
   const isTaken = async (
@@ -89,7 +89,8 @@ export function postgresTemplates(
           (await usage.reached(organizationId, 'templates', 1, () => count(statements, organizationId))) ??
           (await bytesReached(statements, organizationId, templateStoredBytes(template)))
         if (limit !== null) return limit
-        await statements.run(CREATE, [id, organizationId, alias, name, version, createdAt, updatedAt, mode])
+        const sample = JSON.stringify(template.sample)
+        await statements.run(CREATE, [id, organizationId, alias, name, version, createdAt, updatedAt, mode, sample])
         await keep(statements, template, version, template, createdAt)
         await remember(statements, record)
         return 'created'
@@ -109,7 +110,7 @@ export function postgresTemplates(
         if (present === null) return { kind: 'unknown' as const }
         if (present.version !== expected) return { kind: 'changed' as const }
         const { organizationId } = present
-        const { alias, name } = { ...present, ...change }
+        const { alias, name, sample } = { ...present, ...change }
         if (await isTaken(statements, present, alias)) return { kind: 'conflict' as const }
         const isNew = content !== undefined && !isSame(content, present)
         const number = isNew ? present.version + 1 : present.version
@@ -118,8 +119,8 @@ export function postgresTemplates(
         const { templateVersions } = usage.planOf(organizationId)
         if (isNew) await keep(statements, present, number, content, now)
         if (isNew && templateVersions !== UNLIMITED) await removeOld(statements, present, number - templateVersions)
-        await statements.run(UPDATE, [id, alias, name, number, now])
-        const template = { ...present, ...(isNew ? content : {}), alias, name, version: number, updatedAt: now }
+        await statements.run(UPDATE, [id, alias, name, number, now, JSON.stringify(sample)])
+        const template = { ...present, ...(isNew ? content : {}), alias, name, sample, version: number, updatedAt: now }
         return { kind: 'updated' as const, template }
       }),
     version: async (id, number) => orNull((await reads.query<Row<TemplateVersion>>(VERSION, [id, number]))[0]),
@@ -142,6 +143,15 @@ export function postgresTemplates(
 const NEWEST = 2 ** 31 - 1
 
 type Row<T extends { variables: string[] }> = Omit<T, 'variables'> & { variables: string }
+type WholeRow = Omit<Row<Template>, 'sample'> & { sample: string }
+
+function toTemplate({ sample, ...rest }: WholeRow): Template {
+  return { ...toRecord(rest), sample: JSON.parse(sample) }
+}
+
+function wholeOrNull(row: WholeRow | undefined): Template | null {
+  return row === undefined ? null : toTemplate(row)
+}
 
 function toRecord<R extends { variables: string }>({ variables, ...rest }: R) {
   const parsed: string[] = JSON.parse(variables)

@@ -14,15 +14,15 @@ export interface Templates {
   /** ID of any template, or alias of the organization → the template and its current version; null if there is none.
    *  An alias refers to a live template, for test mail to a test one if there is one. */
   current(organizationId: string, idOrAlias: string, mode?: Mode): Promise<TemplateRef | null>
-  /** Without `html` and `text`: a page of complete templates could be fifty megabytes. */
+  /** Without `html`, `text` and `sample`: a page of complete templates could be fifty megabytes. */
   list(organizationId: string, page: RecordsRequest): Promise<Page<ListedTemplate>>
-  /** Changes the given fields. Content is given as a whole and becomes a new version if one of its texts differs
+  /** Changes the given fields; `sample` as a whole. Content is given as a whole and becomes a new version if one of its texts differs
    *  from the current one; the oldest versions beyond the plan's limit are deleted. `changed` if version `expected`
    *  is no longer current, `conflict` if the alias is in use; then nothing is written. */
   update(
     id: string,
     expected: number,
-    change: { alias?: string | null; name?: string; content?: TemplateContent },
+    change: { alias?: string | null; name?: string; sample?: Template['sample']; content?: TemplateContent },
     now: number,
   ): Promise<{ kind: 'updated'; template: Template } | { kind: 'changed' | 'conflict' | 'unknown' } | LimitReached>
   version(id: string, version: number): Promise<TemplateVersion | null>
@@ -37,4 +37,4 @@ export interface Templates {
 
 export type TemplateRef = Pick<Template, 'id' | 'organizationId' | 'version' | 'mode'>
 
-export type ListedTemplate = Omit<Template, 'html' | 'text'>
+export type ListedTemplate = Omit<Template, 'html' | 'text' | 'sample'>

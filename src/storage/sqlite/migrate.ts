@@ -11,6 +11,7 @@ import keyNetworks from './migrations/0005_key_networks.sql' with { type: 'text'
 import queues from './migrations/0006_queues.sql' with { type: 'text' }
 import waits from './migrations/0007_waits.sql' with { type: 'text' }
 import users from './migrations/0008_users.sql' with { type: 'text' }
+import templateSamples from './migrations/0013_template_samples.sql' with { type: 'text' }
 
 export interface Migration {
   name: string
@@ -27,6 +28,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0006_queues', sql: queues },
   { name: '0007_waits', sql: waits },
   { name: '0008_users', sql: users },
+  { name: '0013_template_samples', sql: templateSamples },
 ]
 
 /** Connection → its schema upgraded to this binary's, one transaction per step, each recorded with the checksum of

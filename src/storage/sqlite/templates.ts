@@ -14,9 +14,9 @@ import type { Writer } from './writer.ts'
 const HEAD = `t.id, t.organization_id as organizationId, t.alias, t.name, t.version, t.created_at as createdAt,
   t.updated_at as updatedAt, t.mode`
 const WITH_CONTENT = 'from templates t join template_versions v on v.template_id = t.id and v.version = t.version'
-const WHOLE = `select ${HEAD}, v.subject, v.variables, v.html, v.text ${WITH_CONTENT}`
-const CREATE = `insert into templates (id, organization_id, alias, name, version, created_at, updated_at, mode)
-  values (?, ?, ?, ?, ?, ?, ?, ?)`
+const WHOLE = `select ${HEAD}, t.sample, v.subject, v.variables, v.html, v.text ${WITH_CONTENT}`
+const CREATE = `insert into templates (id, organization_id, alias, name, version, created_at, updated_at, mode, sample)
+  values (?, ?, ?, ?, ?, ?, ?, ?, ?)`
 const ADD_VERSION = `insert into template_versions (template_id, version, created_at, subject, variables, html, text)
   values (?, ?, ?, ?, ?, ?, ?)`
 const GET = `${WHOLE} where t.id = ?`
@@ -26,7 +26,7 @@ const CURRENT_BY_ALIAS = `select id, organization_id as organizationId, version,
   where organization_id = ? and alias = ? and mode = ?`
 const LIST = `select ${HEAD}, v.subject, v.variables ${WITH_CONTENT}
   where t.organization_id = ? and t.id < ? and t.created_at >= ? and t.created_at < ? order by t.id desc limit ?`
-const UPDATE = 'update templates set alias = ?, name = ?, version = ?, updated_at = ? where id = ?'
+const UPDATE = 'update templates set alias = ?, name = ?, version = ?, updated_at = ?, sample = ? where id = ?'
 const VERSION = `select version, created_at as createdAt, subject, variables, html, text from template_versions
   where template_id = ? and version = ?`
 const VERSIONS = `select version, created_at as createdAt, subject, variables from template_versions
@@ -51,8 +51,8 @@ export function sqliteTemplates(
 ): Templates {
   const create = db.prepare(CREATE)
   const addVersion = db.prepare(ADD_VERSION)
-  const get = db.prepare<unknown[], Row<Template>>(GET)
-  const findByAlias = db.prepare<unknown[], Row<Template>>(FIND_BY_ALIAS)
+  const get = db.prepare<unknown[], WholeRow>(GET)
+  const findByAlias = db.prepare<unknown[], WholeRow>(FIND_BY_ALIAS)
   const current = db.prepare<unknown[], TemplateRef>(CURRENT)
   const currentByAlias = db.prepare<unknown[], TemplateRef>(CURRENT_BY_ALIAS)
   const list = db.prepare<unknown[], Row<ListedTemplate>>(LIST)
@@ -64,7 +64,7 @@ export function sqliteTemplates(
   const removeVersion = db.prepare(REMOVE_VERSION)
   const remove = db.prepare(REMOVE)
 
-  const find = (id: string): Template | null => orNull(get.get(id))
+  const find = (id: string): Template | null => wholeOrNull(get.get(id))
   const isTaken = (
     { organizationId, mode, id }: Pick<Template, 'organizationId' | 'mode' | 'id'>,
     alias: string | null,
@@ -94,20 +94,22 @@ export function sqliteTemplates(
   return {
     create: (template, record) =>
       writer.write(() => {
-        const { id, organizationId, alias, name, createdAt, updatedAt } = template
+        const { id, organizationId, alias, name, version, createdAt, updatedAt, mode } = template
+        const sample = JSON.stringify(template.sample)
         if (isTaken(template, alias)) return 'conflict'
         const limit =
           usage.reached(organizationId, 'templates', 1, () => one(count, organizationId)) ??
           storedBytes.reached(organizationId, templateStoredBytes(template))
         if (limit !== null) return limit
-        create.run(id, organizationId, alias, name, template.version, createdAt, updatedAt, template.mode)
-        keep(template, template.version, template, createdAt)
+        create.run(id, organizationId, alias, name, version, createdAt, updatedAt, mode, sample)
+        keep(template, version, template, createdAt)
         remember(record)
         return 'created'
       }),
     count: async (organizationId) => one(count, organizationId),
     get: async (id) => find(id),
-    findByAlias: async (organizationId, alias, mode = 'live') => orNull(findByAlias.get(organizationId, alias, mode)),
+    findByAlias: async (organizationId, alias, mode = 'live') =>
+      wholeOrNull(findByAlias.get(organizationId, alias, mode)),
     current: async (organizationId, idOrAlias, mode = 'live') => {
       reading.begin()
       const found = current.get(idOrAlias) ?? byAlias(organizationId, idOrAlias, mode)
@@ -119,7 +121,7 @@ export function sqliteTemplates(
         const present = find(id)
         if (present === null) return { kind: 'unknown' as const }
         if (present.version !== expected) return { kind: 'changed' as const }
-        const { alias, name } = { ...present, ...change }
+        const { alias, name, sample } = { ...present, ...change }
         if (isTaken(present, alias)) return { kind: 'conflict' as const }
         const isNew = content !== undefined && !isSame(content, present)
         const number = isNew ? present.version + 1 : present.version
@@ -128,8 +130,8 @@ export function sqliteTemplates(
         const { templateVersions } = usage.planOf(present.organizationId)
         if (isNew) keep(present, number, content, now)
         if (isNew && templateVersions !== UNLIMITED) removeSome(present, number - templateVersions)
-        update.run(alias, name, number, now, id)
-        return { kind: 'updated' as const, template: toRecord(one(get, id)) }
+        update.run(alias, name, number, now, JSON.stringify(sample), id)
+        return { kind: 'updated' as const, template: toTemplate(one(get, id)) }
       }),
     version: async (id, number) => orNull(version.get(id, number)),
     versions: async (id, { limit, before }) => {
@@ -154,6 +156,15 @@ export function sqliteTemplates(
 }
 
 type Row<T extends { variables: string[] }> = Omit<T, 'variables'> & { variables: string }
+type WholeRow = Omit<Row<Template>, 'sample'> & { sample: string }
+
+function toTemplate({ sample, ...rest }: WholeRow): Template {
+  return { ...toRecord(rest), sample: JSON.parse(sample) }
+}
+
+function wholeOrNull(row: WholeRow | undefined): Template | null {
+  return row === undefined ? null : toTemplate(row)
+}
 
 function toRecord<R extends { variables: string }>({ variables, ...rest }: R) {
   const parsed: string[] = JSON.parse(variables)
