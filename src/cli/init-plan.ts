@@ -49,14 +49,14 @@ export async function chooseHostname({ hostname }: InitOptions, domain: string, 
 /** Options → config and files to write. The URLs of a smarthost and a database contain a password, so they go into
  *  separate files; `-` is read from standard input. Throws CommandFailure (exit code 2) with all faults of the config. */
 export function draftOf(options: InitOptions, hostname: string): Draft {
-  const { config: path, contact, dataDir, https, databaseCa } = options
+  const { config: path, databaseCa } = options
   if (options.smarthost === '-' && options.database === '-') {
     throw usageFault('database: only one of --database and --smarthost can be read from standard input')
   }
   const smarthost = givenUrl(options.smarthost)
   const database = givenUrl(options.database)
   if (databaseCa !== undefined && database === '') throw usageFault('database-ca: needs --database')
-  const settings = { hostname, dataDir: dataDir && resolve(dataDir), contact, https }
+  const settings = settingsOf(options, hostname)
   const caFile = databaseCa && resolve(databaseCa)
   const textWith = (of: (url: string, file: string) => { url: string } | { file: string }) =>
     initialConfig({
@@ -75,6 +75,11 @@ export function draftOf(options: InitOptions, hostname: string): Draft {
   return { config: read.config, files: [...secrets, { path, text, mode: 0o640 }] }
 }
 
+/** Options → the settings of the config without secrets. */
+export function settingsOf({ contact, dataDir, https }: InitOptions, hostname: string) {
+  return { hostname, dataDir: dataDir && resolve(dataDir), contact, https }
+}
+
 /** A secret → its file to write; none if the file has the same text, of another config in the folder. Throws
  *  CommandFailure (exit code 2) if it has another one. */
 function secretFile(path: string, text: string): Draft['files'] {
@@ -84,11 +89,11 @@ function secretFile(path: string, text: string): Draft['files'] {
 }
 
 /** An option → the URL; '' without it. */
-function givenUrl(option: string | undefined): string {
+export function givenUrl(option: string | undefined): string {
   return option === '-' ? readFileSync(0, 'utf8').trim() : (option ?? '')
 }
 
 /** File mode for secrets: only the owner can read the file. */
 export const SECRET_MODE = 0o600
-const SMARTHOST_FILE = 'smarthost'
+export const SMARTHOST_FILE = 'smarthost'
 const DATABASE_URL_FILE = 'database-url'

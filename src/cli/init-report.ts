@@ -3,6 +3,7 @@ import type { Domain } from '../client/types.ts'
 import type { DnsHosting } from '../domains/dns-host.ts'
 import type { CheckResult } from '../health/check.ts'
 import { type DnsHost, dnsTable } from './dns-table.ts'
+import { type LaterOption, laterText } from './init-later.ts'
 import { type Draft, SECRET_MODE } from './init-plan.ts'
 import { hintOf, LINK_MINUTES } from './login-link.ts'
 import { DEFAULT_CONFIG_FILE } from './options.ts'
@@ -25,6 +26,8 @@ export interface InitResult extends ExistingDomain {
   hosts: readonly DnsHost[]
   /** The DNS provider of the domain, if known. */
   dnsHost: DnsHosting | null
+  /** Options that are not in the existing config. */
+  later: readonly LaterOption[]
   /** Null with --skip-checks. */
   checks: readonly CheckResult[] | null
 }
@@ -35,11 +38,16 @@ interface ReportOptions {
 }
 
 /** Prints that the domain already exists, with its DNS records. */
-export function printUnchanged({ organizationId, domain }: ExistingDomain, { json }: ReportOptions): void {
+export function printUnchanged(
+  { organizationId, domain }: ExistingDomain,
+  { json, config }: ReportOptions,
+  later: readonly LaterOption[],
+): void {
   const dnsRecords = domain.dns_records
   const ids = { organization_id: organizationId, domain_id: domain.id }
-  if (json) printJson({ changed: false, ...ids, dns_records: dnsRecords })
-  else print(`${domain.name} already exists. Nothing was changed.\n\n${dnsTable(dnsRecords)}`)
+  if (json) printJson({ changed: false, ...ids, dns_records: dnsRecords, ...notApplied(later) })
+  else
+    print(`${domain.name} already exists. Nothing was changed.\n\n${laterBlock(later, config)}${dnsTable(dnsRecords)}`)
 }
 
 /** Prints which files `init` would write, and the text of the config. */
@@ -62,7 +70,15 @@ export function printReport(made: InitResult, { json, config }: ReportOptions, d
   else print(nextSteps(made, config === '' ? "''" : resolve(config), draft))
 }
 
-function printMachineReport({ organizationId, domain, apiKey, dashboardUrl, checks }: InitResult): void {
+const notApplied = (later: readonly LaterOption[]) =>
+  later.length === 0 ? {} : { not_applied: later.map(({ option }) => option) }
+
+function laterBlock(later: readonly LaterOption[], config: string): string {
+  const text = laterText(later, resolve(config))
+  return text === '' ? '' : `${text}\n`
+}
+
+function printMachineReport({ organizationId, domain, apiKey, dashboardUrl, checks, later }: InitResult): void {
   printJson({
     organization_id: organizationId,
     domain_id: domain.id,
@@ -70,6 +86,7 @@ function printMachineReport({ organizationId, domain, apiKey, dashboardUrl, chec
     dashboard: dashboardUrl,
     dns_records: domain.dns_records,
     ...(checks === null ? {} : { checks }),
+    ...notApplied(later),
   })
 }
 
@@ -85,7 +102,7 @@ function nextSteps(made: InitResult, file: string, { config, files }: Draft): st
 ${colors.good('✓')} data in ${config.dataDir}
 ${colors.good('✓')} organization ${organizationId}, domain ${domain.name} (${domain.id}), two DKIM keys
 
-${colors.bold('Admin API key, shown only once')}
+${laterBlock(made.later, file)}${colors.bold('Admin API key, shown only once')}
   ${apiKey}
 
 ${colors.bold(`1. Publish these records at the DNS host of ${domain.name}`)}${zone === null ? '' : ` (as zone file lines: ${zone})`}

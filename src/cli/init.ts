@@ -13,6 +13,7 @@ import { lookAtMachine } from './doctor.ts'
 import { findings } from './findings.ts'
 import { hostRecords } from './host-records.ts'
 import { openZoneFolder, removeWritten, writeFiles, writeZone } from './init-files.ts'
+import { laterOptions } from './init-later.ts'
 import { chooseDomain, chooseHostname, type Draft, draftOf, type InitOptions } from './init-plan.ts'
 import { type ExistingDomain, type InitResult, printPlan, printReport, printUnchanged } from './init-report.ts'
 import { makeLoginLink } from './login-link.ts'
@@ -46,8 +47,9 @@ export async function init(options: Options): Promise<void> {
   requireOwnKey(shared, first.config)
   // Before root becomes the owner of the data: only root can see which process listens on a port.
   const held = heldPorts('/proc')
+  const later = isNew ? [] : laterOptions(options, first.config)
   const known = isNew ? null : await knownDomain(domain, options.org, { config: first.config, shared })
-  if (known !== null) return printUnchanged(known, options)
+  if (known !== null) return printUnchanged(known, options, later)
 
   const runChecks = async (draft: Draft, only?: string): Promise<Found> => {
     if (!options.json && only === undefined) print('Checking this machine')
@@ -77,7 +79,7 @@ export async function init(options: Options): Promise<void> {
       const hosts = hostRecords(draft.config.hostname, domain, found?.addresses)
       const text = zoneText(domain, made.domain.dns_records, hosts)
       const zone = writeZone(zoneFolder, domain, text)
-      printReport({ ...made, zone, hosts, dnsHost, checks }, options, draft)
+      printReport({ ...made, zone, hosts, dnsHost, checks, later }, options, draft)
     })
   } catch (thrown) {
     removeWritten(draft, zoneFolder)

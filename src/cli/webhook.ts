@@ -1,5 +1,5 @@
 import type { CreatedWebhook, Webhook, WebhookDelivery, WebhookWithNewSecret } from '../client/types.ts'
-import { EVENT_TYPES } from '../model/event.ts'
+import { EVENT_TYPES, STANDARD_EVENT_TYPES } from '../model/event.ts'
 import type { Store } from '../storage/store.ts'
 import { withCliContext } from './cli-context.ts'
 import { CommandFailure } from './failure.ts'
@@ -26,12 +26,12 @@ export async function listWebhooks(options: Options & { org?: string }): Promise
   })
 }
 
-/** Creates a webhook, by default for all event types, and prints it with its secret, which cannot be shown again.
+/** Creates a webhook, by default for the standard event types, and prints it with its secret, which cannot be shown again.
  *  Throws CommandFailure for an unknown `org`, and Refusal for an invalid URL. */
 export async function createWebhook(
   options: Options & { url: string; event?: string[]; description?: string; org?: string },
 ): Promise<void> {
-  const { url, event: events = EVENT_TYPES, description } = options
+  const { url, event: events = STANDARD_EVENT_TYPES, description } = options
   await withCliContext(options.config, async ({ store, operator }) => {
     const { id: organizationId } = await requireOrganization(options.org, store)
     const webhook = await operator.run('webhooks_create', { organizationId, body: { url, events, description } })
@@ -164,7 +164,8 @@ function stateOf({ status, disabled_reason: reason }: Webhook): string {
 }
 
 function eventsOf({ events }: Webhook): string {
-  return events.length === EVENT_TYPES.length ? 'all' : events.join(',')
+  if (events.length === EVENT_TYPES.length) return 'all'
+  return STANDARD_EVENT_TYPES.every((type) => events.includes(type)) ? 'standard' : events.join(',')
 }
 
 function responseOf({ attempts }: WebhookDelivery): string {

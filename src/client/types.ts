@@ -491,6 +491,7 @@ export interface CreatedWebhook {
     | 'message.unsubscribed'
     | 'message.complained'
     | 'quality.alert'
+    | 'message.suppressed'
   >
   /** Payload format. */
   format: 'enveloped' | 'resend'
@@ -603,6 +604,7 @@ export type Event =
   | MessageUnsubscribedEvent
   | MessageComplainedEvent
   | QualityAlertEvent
+  | MessageSuppressedEvent
 
 export interface ForwardConfirmations {
   data: Array<{
@@ -874,6 +876,8 @@ export interface MessageComplainedEvent {
 
 export interface MessageContent {
   id: string
+  /** Postrider adds a `List-Unsubscribe` header for each recipient, as the message or its domain asks for. */
+  unsubscribe: boolean
   subject: string
   html: string | null
   text: string | null
@@ -990,6 +994,26 @@ export interface MessageOpenedEvent {
     ip_address: string | null
     /** True if a known machine, not a person, caused the event. */
     machine: boolean
+    /** True for a sample event from `POST …/test`. */
+    test?: true
+  }
+}
+
+export interface MessageSuppressedEvent {
+  /** Identical on every attempt and replay. Use it to process each event once. */
+  id: string
+  type: 'message.suppressed'
+  timestamp: string
+  data: {
+    message_id: string
+    from: string
+    to: string
+    subject: string
+    metadata: Record<string, string | number | boolean>
+    tags: Array<string>
+    mode: 'live' | 'test'
+    suppressed_at: string
+    reason: 'hard_bounce' | 'complaint' | 'unsubscribe' | 'manual'
     /** True for a sample event from `POST …/test`. */
     test?: true
   }
@@ -1415,6 +1439,7 @@ export interface Webhook {
     | 'message.unsubscribed'
     | 'message.complained'
     | 'quality.alert'
+    | 'message.suppressed'
   >
   /** Payload format. */
   format: 'enveloped' | 'resend'
@@ -1446,6 +1471,7 @@ export interface WebhookDelivery {
     | 'message.unsubscribed'
     | 'message.complained'
     | 'quality.alert'
+    | 'message.suppressed'
   status: 'pending' | 'delivered' | 'failed'
   attempts: Array<PostAttempt>
   next_attempt_at: string | null
@@ -1464,6 +1490,7 @@ export interface WebhookWithNewSecret {
     | 'message.unsubscribed'
     | 'message.complained'
     | 'quality.alert'
+    | 'message.suppressed'
   >
   /** Payload format. */
   format: 'enveloped' | 'resend'
@@ -1584,6 +1611,7 @@ export interface MessagesEventsQuery {
     | 'message.unsubscribed'
     | 'message.complained'
     | 'quality.alert'
+    | 'message.suppressed'
 }
 
 export interface MessagesAttemptsAnswer {
@@ -1751,6 +1779,7 @@ export interface EventsListQuery {
     | 'message.unsubscribed'
     | 'message.complained'
     | 'quality.alert'
+    | 'message.suppressed'
   message_id?: string
   domain_id?: string
   mode?: 'live' | 'test'
@@ -1767,6 +1796,7 @@ export interface EventsStreamQuery {
     | 'message.unsubscribed'
     | 'message.complained'
     | 'quality.alert'
+    | 'message.suppressed'
   >
   message_id?: string
   domain_id?: string
@@ -1900,6 +1930,7 @@ export interface WebhooksCreateBody {
     | 'message.unsubscribed'
     | 'message.complained'
     | 'quality.alert'
+    | 'message.suppressed'
   >
   description?: string | null
   /** `resend`: Resend’s payload and headers, for receivers built for Resend. Absent: `enveloped`. */
@@ -1928,6 +1959,7 @@ export interface WebhooksUpdateBody {
     | 'message.unsubscribed'
     | 'message.complained'
     | 'quality.alert'
+    | 'message.suppressed'
   >
   status?: 'active' | 'paused'
   description?: string | null
@@ -1943,6 +1975,7 @@ export interface WebhooksTestBody {
     | 'message.unsubscribed'
     | 'message.complained'
     | 'quality.alert'
+    | 'message.suppressed'
 }
 
 export interface WebhooksRotateSecretBody {
@@ -1968,6 +2001,7 @@ export interface WebhookDeliveriesListQuery {
     | 'message.unsubscribed'
     | 'message.complained'
     | 'quality.alert'
+    | 'message.suppressed'
 }
 
 export interface WebhooksReplayBody {
@@ -1985,6 +2019,7 @@ export interface WebhooksReplayBody {
     | 'message.unsubscribed'
     | 'message.complained'
     | 'quality.alert'
+    | 'message.suppressed'
 }
 
 export interface WebhooksReplayAnswer {

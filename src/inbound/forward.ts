@@ -5,7 +5,7 @@ import type { InboundRoute } from '../model/inbound-route.ts'
 import { type Message, messageStatus } from '../model/message.ts'
 import type { MintId } from '../os/ids.ts'
 import type { AcceptedMessage, Store } from '../storage/store.ts'
-import { plannedDeliveries } from '../submission/draft.ts'
+import { plannedDeliveries, suppressedEvents } from '../submission/draft.ts'
 import type { ForwardRoute } from '../submission/forwarding.ts'
 import { collapseRecipients } from '../submission/recipients.ts'
 import type { MailHead, Seal } from './inbound-result.ts'
@@ -46,8 +46,9 @@ export async function forwardOf(
   const folded = recipients.map((recipient) => recipient.folded)
   const suppressed = await store.suppressions.among(message.organizationId, message.domainId, folded)
   const deliveries = plannedDeliveries(message, recipients, suppressed, mintId)
+  const events = suppressedEvents(message, recipients, suppressed, mintId)
   const status = messageStatus(deliveries.map((delivery) => delivery.status))
-  return { message: { ...message, status }, content, deliveries, attempts: [], events: [], suppressions: [] }
+  return { message: { ...message, status }, content, deliveries, attempts: [], events, suppressions: [] }
 }
 
 function describe(id: string, inbound: RoutedMessage, head: MailHead, to: string[]): Message {

@@ -204,6 +204,7 @@ function sealed(forwards: Iterator<Uint8Array<ArrayBuffer>, undefined>): Uint8Ar
 function notifyAccepted(taken: readonly AcceptedPart[], { mailLog, notify }: ReceiveDeps): void {
   if (taken.some(({ deliveryId }) => deliveryId !== null)) notify('inbound deliveries')
   if (taken.some(({ forward }) => forward?.deliveries.some(isOpen))) notify('deliveries')
+  if (taken.some(({ forward }) => forward !== null && forward.events.length > 0)) notify('webhook deliveries')
   for (const { message, forward } of taken) {
     const { id, routeId, sizeBytes, verdicts } = message
     const { spf, dkim, dmarc } = verdicts

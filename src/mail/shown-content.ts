@@ -15,10 +15,16 @@ export interface ShownContent {
   attachments: Attachment[]
 }
 
+/** Fields of the record that are not in the stored mail. */
+export interface RecordFacts {
+  id: string
+  unsubscribe: boolean
+}
+
 /** Reads stored mail for `owner`, in a separate thread where available. Rejects on damaged content. */
 export interface StoredMail {
-  /** Returns the JSON of the record (shownRecord) with this id first, in UTF-8. */
-  record(packed: Uint8Array, id: string, owner: string): Promise<Uint8Array>
+  /** Returns the JSON of the record (shownRecord) with these fields first, in UTF-8. */
+  record(packed: Uint8Array, facts: RecordFacts, owner: string): Promise<Uint8Array>
   /** Returns the text in UTF-8; null without such a part. */
   part(packed: Uint8Array, part: 'html' | 'text', owner: string): Promise<Uint8Array | null>
   /** By position, from 1; null if there is none. */

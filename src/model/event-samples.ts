@@ -47,6 +47,8 @@ function fieldsOf(type: EventType, time: string, at: number): Record<string, unk
       return { unsubscribed_at: time, method: 'one_click', ...READER }
     case 'message.complained':
       return { complained_at: time, feedback_type: 'abuse' }
+    case 'message.suppressed':
+      return { suppressed_at: time, reason: 'hard_bounce' }
     case 'quality.alert':
       return {
         alert_id: 'alr_00000000000000000000000000',

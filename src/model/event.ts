@@ -1,8 +1,9 @@
 import type { BounceType, Outcome } from './delivery.ts'
 import type { Message, Mode } from './message.ts'
+import type { SuppressionReason } from './suppression.ts'
 
-/** The event types that a webhook can subscribe to. */
-export const EVENT_TYPES = [
+/** The event types that a webhook gets by default. */
+export const STANDARD_EVENT_TYPES = [
   'message.delivered',
   'message.bounced',
   'message.deferred',
@@ -12,6 +13,8 @@ export const EVENT_TYPES = [
   'message.complained',
   'quality.alert',
 ] as const
+/** The event types that a webhook can subscribe to. Those behind the standard ones must be named. */
+export const EVENT_TYPES = [...STANDARD_EVENT_TYPES, 'message.suppressed'] as const
 export type EventType = (typeof EVENT_TYPES)[number]
 
 /** An event for webhooks. `body` is the posted JSON envelope, byte-identical at each attempt. */
@@ -89,6 +92,11 @@ export function outcomeEvents(
       return facts.bounceNow ? [deferred, bounced('soft', outcome.code, outcome.message, at, true)] : [deferred]
     }
   }
+}
+
+/** Time of acceptance (ms UTC) and reason → the event of a recipient that gets no delivery attempt. */
+export function suppressedEvent(at: number, reason: SuppressionReason) {
+  return { type: 'message.suppressed' as const, fields: { suppressed_at: iso(at), reason } }
 }
 
 function bounced(type: BounceType, code: string, message: string, at: string, willRetry: boolean) {

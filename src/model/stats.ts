@@ -77,6 +77,7 @@ function namesOf(type: Event['type'], data: Record<string, unknown>, { isRepeat,
       return ['unsubscribed']
     case 'message.complained':
       return ['complained']
+    case 'message.suppressed': // counted with the accepted message
     case 'quality.alert':
       return []
   }

@@ -1,6 +1,7 @@
 import type { Analysis, AnalysisInput } from '../analysis/mail.ts'
 import type { Mailbox } from '../mail/address.ts'
 import type { MailContent } from '../mail/content.ts'
+import type { RecordFacts } from '../mail/shown-content.ts'
 import type { RefusalExtra, RefusalReason } from '../model/refusal.ts'
 import type { AuthorRequest } from '../smtp-submission/author-request.ts'
 import type { Preview } from '../submission/preview.ts'
@@ -33,7 +34,7 @@ export interface ParsingAnswers {
 }
 
 export type StoredPart =
-  | { part: 'record'; id: string }
+  | { part: 'record'; facts: RecordFacts }
   | { part: 'html' | 'text' }
   /** Number of the attachment in the list, from 1. */
   | { part: 'attachment'; place: number }

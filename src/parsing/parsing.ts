@@ -36,8 +36,8 @@ export function createParsing(run: (job: ParsingJob) => Promise<ParsingAnswer>):
 
   return {
     storedMail: {
-      record: async (content, id, owner) =>
-        (await ask({ kind: 'stored', owner, content: shared(content), want: { part: 'record', id } }))!,
+      record: async (content, facts, owner) =>
+        (await ask({ kind: 'stored', owner, content: shared(content), want: { part: 'record', facts } }))!,
       part: (content, part, owner) => ask({ kind: 'stored', owner, content: shared(content), want: { part } }),
       attachment: (content, place, owner) =>
         ask({ kind: 'stored', owner, content: shared(content), want: { part: 'attachment', place } }),

@@ -71,7 +71,7 @@ function storedPart(content: Uint8Array, want: StoredPart): Uint8Array | null {
   const mail = shownContent(content)
   switch (want.part) {
     case 'record':
-      return Buffer.from(JSON.stringify({ id: want.id, ...shownRecord(mail) }))
+      return Buffer.from(JSON.stringify({ ...want.facts, ...shownRecord(mail) }))
     case 'html':
       return mail.html === null ? null : Buffer.from(mail.html)
     case 'text':

@@ -9,9 +9,9 @@ import type { Clock } from '../os/clock.ts'
 import type { MintId } from '../os/ids.ts'
 import type { MailLog } from '../os/mail-log.ts'
 import type { Notify } from '../os/notifier.ts'
-import type { AcceptedMessage, Store } from '../storage/store.ts'
+import type { AcceptedMessage, Store, SuppressedAddresses } from '../storage/store.ts'
 import { slicesOf, submitSlices } from './batch-slices.ts'
-import { describe, plannedDeliveries, type StoredContent, storedContent } from './draft.ts'
+import { describe, plannedDeliveries, type StoredContent, storedContent, suppressedEvents } from './draft.ts'
 import { createHeavyWork, type HeavyWork, isHeavy } from './heavy-work.ts'
 import type { Parts } from './idempotency.ts'
 import type { Recipient } from './recipients.ts'
@@ -159,7 +159,7 @@ async function prepare(
   requireVerified(author.key.mode, sender, deps.settings)
   requireSendingAllowed(author.key.mode, sender, deps.stoppedBy)
   const listed = await suppressedAmong(recipients, author, deps.store)
-  const suppressed = author.key.mode === 'test' ? listed.union(pretended(recipients, deps.simulate)) : listed
+  const suppressed = author.key.mode === 'test' ? new Map([...pretended(recipients, deps.simulate), ...listed]) : listed
   const request = template && use ? await templates.fillIn(given, template, use.variables, workBudget) : given
   const id = deps.mintId('msg')
   const content = storedContent(id, request, recipients, deps.settings, now)
@@ -167,7 +167,8 @@ async function prepare(
 
   if (message.mode === 'live' || message.scheduledAt !== null) {
     const deliveries = plannedDeliveries(message, recipients, suppressed, deps.mintId)
-    return accepted(message, content.packed, { deliveries, attempts: [], events: [] })
+    const events = suppressedEvents(message, recipients, suppressed, deps.mintId)
+    return accepted(message, content.packed, { deliveries, attempts: [], events })
   }
   await deps.compose(content.packed, domainKeys(sender), now)
   const html = await htmlFor(message, content, recipients, deps)
@@ -284,15 +285,17 @@ function suppressedAmong(
   recipients: Recipient[],
   author: Author,
   store: SubmissionDeps['store'],
-): Promise<Set<string>> {
+): Promise<SuppressedAddresses> {
   const { organizationId, domainId, mode } = author.key
   const folded = recipients.map((recipient) => recipient.folded)
   return store.suppressions.among(organizationId, domainId, folded, mode)
 }
 
-/** Test recipients that count as suppressed. */
-function pretended(recipients: Recipient[], simulate: Simulate): Set<string> {
-  return new Set(recipients.flatMap(({ mailbox, folded }) => (simulate(mailbox.address).suppressed ? [folded] : [])))
+/** Test recipients that count as suppressed by the user. */
+function pretended(recipients: Recipient[], simulate: Simulate): SuppressedAddresses {
+  return new Map(
+    recipients.flatMap(({ mailbox, folded }) => (simulate(mailbox.address).suppressed ? [[folded, 'manual']] : [])),
+  )
 }
 
 function accepted(message: Message, content: Uint8Array, outcomes: Outcomes): AcceptedMessage {

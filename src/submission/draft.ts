@@ -3,9 +3,10 @@ import { type MailContent, packContent } from '../mail/content.ts'
 import { packMime } from '../mail/mime-content.ts'
 import { type RecipientType, SANDBOX, UNTRIED } from '../model/delivery.ts'
 import type { Domain } from '../model/domain.ts'
+import { type Event, messageEvent, suppressedEvent } from '../model/event.ts'
 import type { DeliveryStatus, Message } from '../model/message.ts'
 import type { MintId } from '../os/ids.ts'
-import type { NewDelivery } from '../storage/store.ts'
+import type { NewDelivery, SuppressedAddresses } from '../storage/store.ts'
 import { MAX_EXPIRES_SECONDS } from './checks.ts'
 import type { Recipient } from './recipients.ts'
 import type { Author, FinishedMail, SubmissionRequest } from './request.ts'
@@ -126,7 +127,7 @@ export function describe(
 export function plannedDeliveries(
   message: Message,
   recipients: readonly Recipient[],
-  suppressed: ReadonlySet<string>,
+  suppressed: SuppressedAddresses,
   mintId: MintId,
 ): NewDelivery[] {
   const dueAt = message.scheduledAt ?? message.createdAt
@@ -144,6 +145,23 @@ export function plannedDeliveries(
       nextAttemptAt: isSuppressed ? null : dueAt,
     }
   })
+}
+
+/** Message and its suppressed recipients → one event for each of them, at the time of acceptance, in order. */
+export function suppressedEvents(
+  message: Message,
+  recipients: readonly Recipient[],
+  suppressed: SuppressedAddresses,
+  mintId: MintId,
+): Event[] {
+  const at = message.createdAt
+  const found = recipients.flatMap(({ mailbox, folded }) => {
+    const reason = suppressed.get(folded)
+    return reason === undefined ? [] : [{ to: mailbox.address, ...suppressedEvent(at, reason) }]
+  })
+  // Ids of one millisecond are unordered; sorting keeps the events in order for clients that sort by id.
+  const ids = found.map(() => mintId('evt')).sort()
+  return found.map(({ type, to, fields }, i) => messageEvent(ids[i]!, type, message, to, at, fields))
 }
 
 /** The scheduled time, if it is in the future. */

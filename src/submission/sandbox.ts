@@ -1,10 +1,10 @@
 import { formatReply } from '../mail/reply.ts'
 import { type Attempt, type Outcome, UNTRIED } from '../model/delivery.ts'
-import { type Event, type EventType, messageEvent, outcomeEvents } from '../model/event.ts'
+import { type Event, type EventType, messageEvent, outcomeEvents, suppressedEvent } from '../model/event.ts'
 import type { DeliveryStatus, Message } from '../model/message.ts'
 import { type Reaction, reactionEvent } from '../model/reaction.ts'
 import type { MintId } from '../os/ids.ts'
-import type { AcceptedMessage, NewDelivery } from '../storage/store.ts'
+import type { AcceptedMessage, NewDelivery, SuppressedAddresses } from '../storage/store.ts'
 import type { Recipient } from './recipients.ts'
 
 /** Address → the simulation of its test mail: one outcome per attempt, then the recipient's reactions. */
@@ -19,7 +19,7 @@ export function playOut(
   message: Message,
   html: string | null,
   recipients: readonly Recipient[],
-  suppressed: ReadonlySet<string>,
+  suppressed: SuppressedAddresses,
   { simulate, mintId }: { simulate: Simulate; mintId: MintId },
 ): Outcomes {
   const at = message.createdAt
@@ -27,8 +27,9 @@ export function playOut(
   const events: { type: EventType; to: string; fields: Record<string, unknown> }[] = []
 
   for (const [position, { mailbox, type, folded }] of recipients.entries()) {
-    const { outcomes, then, suppressed: asSuppressed } = simulate(mailbox.address)
-    const tried = asSuppressed || suppressed.has(folded) ? [] : outcomes
+    const { outcomes, then } = simulate(mailbox.address)
+    const reason = suppressed.get(folded)
+    const tried = reason === undefined ? outcomes : []
     const delivery: NewDelivery = {
       id: mintId('dlv'),
       position,
@@ -39,6 +40,7 @@ export function playOut(
       ...finalState(tried, at),
     }
     played.deliveries.push(delivery)
+    if (reason !== undefined) events.push({ ...suppressedEvent(at, reason), to: delivery.email })
     for (const [index, outcome] of tried.entries()) {
       const attempt = index + 1
       const facts = {

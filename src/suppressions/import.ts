@@ -4,7 +4,7 @@ import type { Mode } from '../model/message.ts'
 import type { Suppression } from '../model/suppression.ts'
 import { createMintId } from '../os/ids.ts'
 import type { Random } from '../os/random.ts'
-import type { Store } from '../storage/store.ts'
+import type { Store, SuppressedAddresses } from '../storage/store.ts'
 import type { Entry, Reading } from './read-list.ts'
 
 /** Result of an import. */
@@ -121,7 +121,7 @@ async function wouldAdd(
   means: ImportMeans,
 ): Promise<number> {
   if (means.mode === 'test') return wouldAddTests(batch, seen, means)
-  const present = new Map<string, Set<string>>()
+  const present = new Map<string, SuppressedAddresses>()
   for (const reach of new Set(batch.map(({ domainId }) => domainId ?? ''))) {
     const emails = batch.filter((each) => (each.domainId ?? '') === reach).map((each) => each.email)
     present.set(reach, await means.store.suppressions.among(means.organizationId, reach, emails))

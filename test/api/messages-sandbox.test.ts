@@ -24,7 +24,7 @@ const OUTCOMES: [name: string, status: string, attempts: number, events: string[
   ['open', 'delivered', 1, ['delivered', 'opened']],
   ['click', 'delivered', 1, ['delivered', 'opened', 'clicked']],
   ['unsubscribe', 'delivered', 1, ['delivered', 'unsubscribed']],
-  ['suppressed', 'suppressed', 0, []],
+  ['suppressed', 'suppressed', 0, ['suppressed']],
 ]
 
 describe('with a test key the local part decides:', () => {

@@ -206,14 +206,26 @@ describe('reasons to refuse a message', () => {
     expect(answer.body.recipients.map((each: { status: string }) => each.status)).toEqual(['suppressed', 'queued'])
     const [gone] = await server.store.messages.deliveries(answer.body.id)
     expect(gone).toMatchObject({ status: 'suppressed', nextAttemptAt: null, attempts: 0 })
+    const { body: events } = await server.ask('GET', `/v1/messages/${answer.body.id}/events`)
+    expect(events.data).toMatchObject([
+      {
+        type: 'message.suppressed',
+        data: {
+          to: 'GONE@remote.example',
+          reason: 'manual',
+          suppressed_at: answer.body.created_at,
+          subject: MAIL.subject,
+        },
+      },
+    ])
   })
 
-  test('a message to suppressed recipients only is suppressed as a whole and wakes nothing', async () => {
+  test('a message to suppressed recipients only is suppressed as a whole and wakes only webhooks', async () => {
     await suppress('gone2@remote.example')
     const before = { ...server.woken }
     const answer = await server.send({ ...MAIL, to: 'gone2@remote.example' })
     expect([answer.status, answer.body.status]).toEqual([202, 'suppressed'])
-    expect(server.woken).toEqual(before)
+    expect(server.woken).toEqual({ ...before, webhooks: before.webhooks + 1 })
   })
 
   test('a used-up month gives 422 with its numbers, and nothing is written', async () => {

@@ -72,6 +72,27 @@ describe('init', () => {
   )
 
   test(
+    'says which options an existing config lacks and what to set, and leaves the file as it is',
+    async () => {
+      expect((await init()).code).toBe(0)
+      const config = readFileSync(place.file, 'utf8')
+      const { stdout, code } = await init('--https', '--smarthost', 'smtp://me:secret@relay.example.net:587')
+      expect(code).toBe(0)
+      expect(stdout).toContain('Not applied: --https, --smarthost.')
+      for (const line of ['listen_tls = "0.0.0.0:443"', 'acme_agree_terms = true', 'smarthost_file = "smarthost"'])
+        expect(stdout).toContain(line)
+      expect(stdout).not.toContain('secret')
+      const same = ['--hostname', 'mail.example.com', '--data-dir', place.dataDir]
+      expect(JSON.parse((await init('--json', ...same)).stdout)).not.toHaveProperty('not_applied')
+      // Another domain of the same installation: created, with the same words about the option.
+      const other = await init('--json', '--domain', 'example.net', '--contact', 'post@example.net')
+      expect(JSON.parse(other.stdout)).toMatchObject({ api_key: expect.any(String), not_applied: ['contact'] })
+      expect(readFileSync(place.file, 'utf8')).toBe(config)
+    },
+    LIMIT_MS,
+  )
+
+  test(
     'uses an existing config unchanged',
     async () => {
       place.writeConfig()

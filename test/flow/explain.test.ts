@@ -61,6 +61,8 @@ test('a hard bounce names the rule and the suppression, and the address says why
 
   const again = await server.send({ to: 'gone@c.remote.example' })
   expect(words(await explain(again.body.id))).toContain('was suppressed when the message was accepted')
+  const { data: events } = await server.read(`/v1/messages/${again.body.id}/events`)
+  expect(events).toMatchObject([{ type: 'message.suppressed', data: { reason: 'hard_bounce' } }])
 })
 
 test('a refusal about our server says what to do', async () => {

@@ -119,6 +119,12 @@ describe('a forwarded mail', () => {
         deliveries: [{ status: 'queued' }, { status: 'suppressed', nextAttemptAt: null }],
       },
     ])
+    const filter = { type: 'message.suppressed' as const, messageId: null, domainId: null, mode: null }
+    const { records } = await setup.store.events.list(
+      { organizationId, ...filter, createdAfter: null, createdBefore: null },
+      { limit: 10, after: null },
+    )
+    expect(records.map(({ body }) => JSON.parse(body).data)).toMatchObject([{ to: 'Cy@c.test', reason: 'hard_bounce' }])
     expect(setup.reported.map((line) => line.replace(/ \{.*/, ''))).toContain('suppressed')
 
     setup.reported.length = 0

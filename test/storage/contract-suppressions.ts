@@ -45,10 +45,15 @@ export function suppressionPromises(holds: Holds): void {
     expect(await store.suppressions.find('org_b', here.email)).toEqual([])
     expect(await store.suppressions.remove([both.id, here.id])).toBe(2)
     const emails = [here.email, all.email, 'free@dest.example']
-    const among = async (domainId: string) => [...(await store.suppressions.among(ORGANIZATION, domainId, emails))]
+    const among = async (domainId: string) => [
+      ...(await store.suppressions.among(ORGANIZATION, domainId, emails)).keys(),
+    ]
     expect(await among(DOMAIN)).toEqual([all.email])
     expect(await among('dom_b')).toEqual([here.email, all.email])
     expect(await among('')).toEqual([all.email])
+    await store.suppressions.add(records.suppression({ domainId: DOMAIN, email: all.email, reason: 'complaint' }))
+    const reasons = await store.suppressions.among(ORGANIZATION, DOMAIN, emails)
+    expect([...reasons]).toEqual([[all.email, 'complaint']])
     expect([...(await store.suppressions.among('org_b', 'dom_b', emails))]).toEqual([])
     expect([...(await store.suppressions.among(ORGANIZATION, DOMAIN, []))]).toEqual([])
   })

@@ -6,7 +6,7 @@ import { type ConfigValues, makeConfig } from '../../src/config/load.ts'
 import { mintDkimKeys, newDomain } from '../../src/domains/keys.ts'
 import { dnsRecords } from '../../src/domains/records.ts'
 import type { DkimKeyRecord } from '../../src/model/domain.ts'
-import { EVENT_TYPES } from '../../src/model/event.ts'
+import { STANDARD_EVENT_TYPES } from '../../src/model/event.ts'
 import type { Mode } from '../../src/model/message.ts'
 import { createMintId } from '../../src/os/ids.ts'
 import { type Log, silentLog } from '../../src/os/log.ts'
@@ -144,7 +144,7 @@ export async function startTestServer(options: {
     await whileTimePasses(clock, server.stop())
   }
 
-  const { body } = await ask('POST', '/v1/webhooks', { url: receiver.url, events: [...EVENT_TYPES] })
+  const { body } = await ask('POST', '/v1/webhooks', { url: receiver.url, events: [...STANDARD_EVENT_TYPES] })
   return {
     running: () => server,
     store: () => server.store,

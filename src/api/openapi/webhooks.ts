@@ -37,6 +37,7 @@ const SUMMARIES: Record<EventType, string> = {
   'message.clicked': 'A link in the message was clicked',
   'message.unsubscribed': 'The recipient unsubscribed',
   'message.complained': 'The recipient reported the message as spam',
+  'message.suppressed': 'The recipient is suppressed, so the message was accepted without a delivery attempt',
   'quality.alert': 'The bounce or complaint rate of a domain rose above its threshold or fell below it again',
 }
 const EVENT_TEXT =

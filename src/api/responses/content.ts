@@ -7,6 +7,11 @@ import { count, exampleId, id } from './fields.ts'
 const content = z
   .strictObject({
     id: id('msg'),
+    unsubscribe: z
+      .boolean()
+      .describe(
+        'Postrider adds a `List-Unsubscribe` header for each recipient, as the message or its domain asks for.',
+      ),
     subject: z.string(),
     html: z.string().nullable(),
     text: z.string().nullable(),
@@ -30,6 +35,7 @@ export const contentResponses: ResponseShape[] = [
     schema: content,
     example: {
       id: exampleId('msg'),
+      unsubscribe: false,
       subject: 'Your order',
       html: '<p>Thanks!</p>',
       text: 'Thanks!',

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { EVENT_TYPES, type EventType } from '../../model/event.ts'
 import { sampleData } from '../../model/event-samples.ts'
 import { QUALITY_METRICS } from '../../model/quality.ts'
+import { SUPPRESSION_REASONS } from '../../model/suppression.ts'
 import { tableOf } from '../../os/records.ts'
 import type { ResponseShape } from '../operation.ts'
 import { count, EXAMPLE_TIME, exampleId, id, metadata, mode, pageShape, time, timeOrNull } from './fields.ts'
@@ -46,6 +47,7 @@ const DATA: Record<EventType, z.ZodRawShape> = {
     ...reader,
   },
   'message.complained': { ...general, complained_at: time, feedback_type: z.string().nullable() },
+  'message.suppressed': { ...general, suppressed_at: time, reason: z.enum(SUPPRESSION_REASONS) },
   'quality.alert': {
     alert_id: z.string(),
     domain_id: z.string(),

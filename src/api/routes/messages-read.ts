@@ -84,7 +84,8 @@ export function readOperations({ store, compose, storedMail, recipientParts }: R
         throw new Refusal('not_found', 'The content of this message was deleted after the retention period.')
       if (query.part === 'raw') return rawAnswer(message.id, await signed(message, packed))
       const owner = message.organizationId
-      if (query.part === undefined) return { status: 200, body: await storedMail.record(packed, message.id, owner) }
+      if (query.part === undefined)
+        return { status: 200, body: await storedMail.record(packed, factsOf(message), owner) }
       const body = await storedMail.part(packed, query.part, owner)
       if (body === null) throw new Refusal('not_found', `This message has no ${query.part} part.`)
       return partAnswer(query.part, body)
@@ -206,6 +207,8 @@ function toFilter(query: z.infer<typeof LIST_QUERY>, organizationId: string): Om
     ...timeRange(query),
   }
 }
+
+const factsOf = ({ id, unsubscribe }: Message) => ({ id, unsubscribe })
 
 /** Part of a message → response. Its HTML is untrusted, so the Content-Security-Policy prevents it from running
  *  scripts, loading resources and accessing our origin. */

@@ -65,6 +65,8 @@ function detailsOf(type: string, data: Record<string, unknown>): string {
       return String(data.method)
     case 'message.complained':
       return String(data.feedback_type ?? '')
+    case 'message.suppressed':
+      return String(data.reason)
     case 'quality.alert':
       return `${data.metric} ${data.value} of ${data.sent}, threshold ${data.threshold}: ${data.state}`
     default:

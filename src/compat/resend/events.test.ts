@@ -17,7 +17,7 @@ const posted = (type: EventType, change: object = {}, of: Message | null = messa
 
 test('each event of Resend maps to one of ours and back', () => {
   for (const name of RESEND_EVENTS) expect(resendEvent(ourEvent(name))).toBe(name)
-  expect(RESEND_EVENTS).toHaveLength(6)
+  expect(RESEND_EVENTS).toHaveLength(7)
 })
 
 test('the message supplies what the event lacks', () => {

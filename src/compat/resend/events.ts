@@ -11,6 +11,7 @@ const NAMES: Partial<Record<EventType, string>> = {
   'message.complained': 'email.complained',
   'message.opened': 'email.opened',
   'message.clicked': 'email.clicked',
+  'message.suppressed': 'email.suppressed',
 }
 const OURS = new Map(EVENT_TYPES.flatMap((ours) => (NAMES[ours] === undefined ? [] : [[NAMES[ours], ours]])))
 
@@ -47,9 +48,15 @@ export function resendBody(envelope: string, message: Message | null): string {
 
 function ownFields(type: EventType, data: Wire): object {
   if (type === 'message.bounced') return { bounce: bounceOf(data) }
+  if (type === 'message.suppressed') return { suppressed: suppressedOf(data) }
   if (type !== 'message.clicked') return {}
   const { url, clicked_at, ip_address, user_agent } = data
   return { click: { ipAddress: ip_address, link: url, timestamp: clicked_at, userAgent: user_agent } }
+}
+
+/** The type is that of Amazon SES, which Resend passes on. */
+function suppressedOf({ reason }: Wire) {
+  return { type: 'OnAccountSuppressionList', message: `The recipient is suppressed: ${reason}.` }
 }
 
 /** Type and subtype are those of Amazon SES, which Resend passes on. Our first soft bounce of a temporarily full

@@ -1,7 +1,7 @@
 import type { Suppression, SuppressionReason } from '../../model/suppression.ts'
 import { batched } from '../../os/batched.ts'
 import { idBefore, toPage } from '../page.ts'
-import type { Suppressions } from '../store.ts'
+import type { SuppressedAddresses, Suppressions } from '../store.ts'
 import { numberArray, textArray } from './arrays.ts'
 import { where } from './conditions.ts'
 import type { RememberInside } from './idempotency.ts'
@@ -28,11 +28,12 @@ const PRESENT = `select ${COLUMNS} from suppressions
     select * from unnest($1::text[], $2::text[], $3::text[], $4::text[]))`
 const GET = `select ${COLUMNS} from suppressions where id = $1`
 // One lookup of the index for each address.
-const AMONG = `select distinct asked.number, s.email
+const AMONG = `select asked.number, s.email, min(s.reason) as reason
   from unnest($1::int[], $2::text[], $3::text[], $4::text[], $5::text[])
     as asked (number, organization_id, domain_id, email, mode)
   join suppressions s on s.organization_id = asked.organization_id and s.email = asked.email
-    and s.domain_id in ('', asked.domain_id) and s.mode in ('live', asked.mode)`
+    and s.domain_id in ('', asked.domain_id) and s.mode in ('live', asked.mode)
+  group by 1, 2`
 /** Questions in one statement. */
 const ASKED_TOGETHER = 256
 const FIND = `select ${COLUMNS} from suppressions where organization_id = $1 and email = $2 order by id`
@@ -71,9 +72,9 @@ export function postgresSuppressions(
     const rows = await queries.query<Suppression>(PRESENT, columns.map(textArray))
     return new Map(rows.map((row) => [scopeOf(row), row]))
   }
-  const among = batched<Asked, Set<string>>(async (asked) => {
+  const among = batched<Asked, SuppressedAddresses>(async (asked) => {
     const each = asked.flatMap(({ emails, ...scope }, number) => emails.map((email) => ({ ...scope, number, email })))
-    const rows = await reads.query<{ number: number; email: string }>(AMONG, [
+    const rows = await reads.query<{ number: number; email: string; reason: SuppressionReason }>(AMONG, [
       numberArray(each.map(({ number }) => number)),
       ...[
         each.map(({ organizationId }) => organizationId),
@@ -83,7 +84,7 @@ export function postgresSuppressions(
       ].map(textArray),
     ])
     const found = Map.groupBy(rows, ({ number }) => number)
-    return asked.map((_, number) => new Set(found.get(number)?.map(({ email }) => email)))
+    return asked.map((_, number) => new Map(found.get(number)?.map(({ email, reason }) => [email, reason])))
   }, ASKED_TOGETHER)
   const used = async (statements: Statements, organizationId: string) => {
     await usage.lock(statements, [organizationId])
@@ -125,9 +126,14 @@ export function postgresSuppressions(
       }),
     get: async (id) => (await reads.query<Suppression>(GET, [id]))[0] ?? null,
     among: async (organizationId, domainId, emails, mode = 'live') => {
-      if (emails.length === 0) return new Set()
+      if (emails.length === 0) return new Map()
       const found = await among({ organizationId, domainId, emails, mode })
-      return new Set(emails.filter((email) => found.has(email)))
+      return new Map(
+        emails.flatMap((email) => {
+          const reason = found.get(email)
+          return reason === undefined ? [] : [[email, reason]]
+        }),
+      )
     },
     find: (organizationId, email) => reads.query<Suppression>(FIND, [organizationId, email]),
     list: async (filter, page) => {

@@ -4,6 +4,9 @@ import type { Suppression, SuppressionReason } from '../../model/suppression.ts'
 import type { Remember } from './idempotency.ts'
 import type { Page, PageRequest, TimeRange } from './paging.ts'
 
+/** Folded address → why Postrider does not send to it. */
+export type SuppressedAddresses = Map<string, SuppressionReason>
+
 export interface Suppressions {
   /** If there is already one for that address and scope, it stays: `exists` with it. */
   add(
@@ -14,9 +17,10 @@ export interface Suppressions {
    *  one beyond it and all later ones are not added. */
   addAll(suppressions: readonly Suppression[]): Promise<{ added: number; limit: LimitReached | null }>
   get(id: string): Promise<Suppression | null>
-  /** Addresses (folded) → those of them that are suppressed for the domain or the whole organization. Suppressions of
-   *  test keys hold for test mail, all others for both. */
-  among(organizationId: string, domainId: string, emails: string[], mode?: Mode): Promise<Set<string>>
+  /** Addresses (folded) → those of them that are suppressed for the domain or the whole organization, in the given
+   *  order, with the reason; of several reasons the first in the alphabet. Suppressions of test keys hold for test mail,
+   *  all others for both. */
+  among(organizationId: string, domainId: string, emails: string[], mode?: Mode): Promise<SuppressedAddresses>
   find(organizationId: string, email: string): Promise<Suppression[]>
   list(
     filter: {

@@ -1,7 +1,7 @@
-import type { Suppression } from '../../model/suppression.ts'
+import type { Suppression, SuppressionReason } from '../../model/suppression.ts'
 import { idsOf, toPage } from '../page.ts'
 import type { Suppressions } from '../store.ts'
-import type { Connection } from './driver.ts'
+import { type Connection, one } from './driver.ts'
 import type { RememberInside } from './idempotency.ts'
 import { when } from './page.ts'
 import type { Reading } from './reading.ts'
@@ -16,9 +16,9 @@ const ADD = `insert into suppressions (id, organization_id, domain_id, email, re
 const EXISTING = `select ${COLUMNS} from suppressions where organization_id = ? and email = ? and domain_id = ?
   and mode = ?`
 const GET = `select ${COLUMNS} from suppressions where id = ?`
-// The plus keeps the list out of the index search: SQLite would create a temporary table of it for every query, which
-// takes longer than the query; one address has at most one row per domain.
-const IS_SUPPRESSED = `select 1 from suppressions where organization_id = ? and email = ? and +domain_id in ('', ?)
+// Without the plus, SQLite would walk the index of the reasons for the minimum, and create a temporary table of the list
+// for every query, which takes longer than the query; one address has at most one row per domain.
+const REASON = `select min(+reason) from suppressions where organization_id = ? and email = ? and +domain_id in ('', ?)
   and +mode in ('live', ?)`
 // By itself SQLite would read all suppressions of the organization, because their index has the requested order.
 const FIND = `select ${COLUMNS} from suppressions indexed by suppressions_by_address
@@ -48,7 +48,7 @@ export function sqliteSuppressions(
 ): Suppressions {
   const existing = db.prepare<unknown[], Suppression>(EXISTING)
   const get = db.prepare<unknown[], Suppression>(GET)
-  const isSuppressed = db.prepare(IS_SUPPRESSED)
+  const reasonOf = db.prepare<unknown[], SuppressionReason | null>(REASON).pluck()
   const find = db.prepare<unknown[], Suppression>(FIND)
   const remove = db.prepare<unknown[], string>(REMOVE).pluck()
   const present = ({ organizationId, email, domainId, mode }: Suppression) =>
@@ -80,7 +80,8 @@ export function sqliteSuppressions(
     get: async (id) => get.get(id) ?? null,
     among: async (organizationId, domainId, emails, mode = 'live') => {
       reading.begin()
-      return new Set(emails.filter((email) => isSuppressed.get(organizationId, email, domainId, mode) !== undefined))
+      const reasons = emails.map((email) => [email, one(reasonOf, organizationId, email, domainId, mode)] as const)
+      return new Map(reasons.flatMap(([email, reason]) => (reason === null ? [] : [[email, reason]])))
     },
     find: async (organizationId, email) => find.all(organizationId, email),
     list: async (filter, page) => {

@@ -63,11 +63,22 @@ const VERDICTS: Record<string, Tone> = { good: 'good', warning: 'warn', bad: 'ba
 const SEVERITIES: Record<string, Tone> = { info: 'quiet', warning: 'warn', error: 'bad' }
 
 async function analyze(message: Json, signal: AbortSignal): Promise<Json> {
-  const { html, text, headers } = await contentOf(message.id, signal)
+  const { html, text, headers, ...content } = await contentOf(message.id, signal)
   const { from, subject, domain_id } = message
-  const kept = Object.fromEntries(
-    Object.entries(headers).filter(([name]) => /^(?:x-|list-)/i.test(name) && !/^list-unsubscribe/i.test(name)),
-  )
-  const body = { from, subject, headers: kept, ...(html === null ? {} : { html }), ...(text === null ? {} : { text }) }
+  const names = Object.keys(headers)
+  const kept = names.filter((name) => /^(?:x-|list-)/i.test(name) && !IS_UNSUBSCRIBE.test(name))
+  const own = { headers: Object.fromEntries(kept.map((name) => [name, headers[name]])) }
+  // An author's own field cannot be submitted as a header.
+  const unsubscribe = content.unsubscribe || names.some((name) => IS_UNSUBSCRIBE.test(name))
+  const body = {
+    from,
+    subject,
+    unsubscribe,
+    ...own,
+    ...(html === null ? {} : { html }),
+    ...(text === null ? {} : { text }),
+  }
   return post('/v1/messages/analyze', body, { domain: domain_id, signal })
 }
+
+const IS_UNSUBSCRIBE = /^list-unsubscribe/i

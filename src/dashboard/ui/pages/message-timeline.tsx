@@ -274,7 +274,8 @@ const ENGAGEMENT: Record<string, string> = {
 /** Test messages have no attempts, so their timeline shows the events. */
 function eventMoment({ id, type, timestamp, data }: Json): Untimed {
   const word = type.replace('message.', '')
-  const detail = data.smtp_response ?? data.bounce_message ?? data.url ?? data.feedback_type
+  const detail =
+    data.smtp_response ?? data.bounce_message ?? data.url ?? data.feedback_type ?? data.reason?.replaceAll('_', ' ')
   return {
     key: id,
     tone: toneOf(word),

@@ -7,5 +7,9 @@ export const EVENT_TYPES: readonly (readonly [type: string, description: string]
   ['message.clicked', 'A person or a bot clicked a tracked link'],
   ['message.unsubscribed', 'The recipient unsubscribed'],
   ['message.complained', 'The recipient marked the message as spam'],
+  ['message.suppressed', 'The recipient is suppressed and gets no delivery attempt'],
   ['quality.alert', 'The bounce or complaint rate is above a threshold'],
 ]
+
+/** The types that a new webhook gets unless the user chooses others. */
+export const STANDARD_EVENT_TYPES = EVENT_TYPES.map(([type]) => type).filter((type) => type !== 'message.suppressed')

@@ -4,7 +4,7 @@ import { Check, Field, Form } from '../../kit/form.tsx'
 import { number } from '../../kit/format.ts'
 import { toast } from '../../kit/toast.tsx'
 import { GraceField } from '../grace-field.tsx'
-import { EVENT_TYPES } from './event-types.ts'
+import { EVENT_TYPES, STANDARD_EVENT_TYPES } from './event-types.ts'
 
 interface WebhookForm {
   onClose: () => void
@@ -20,7 +20,7 @@ export function CreateWebhook({ onClose, onSaved }: WebhookForm) {
         onCancel={onClose}
         onSubmit={async (values) => onSaved(await post('/v1/webhooks', values))}
       >
-        <Fields events={EVENT_TYPES.map(([type]) => type)} />
+        <Fields events={STANDARD_EVENT_TYPES} />
       </Form>
     </Dialog>
   )
