@@ -70,7 +70,14 @@ export function postgresHeld(
   return {
     noteRestored: ({ restoredAt, madeAt }) =>
       writer.write(async ({ run }) => {
-        for (const table of ['login_links', 'sessions', 'invitations', 'password_resets', 'tls_sessions'])
+        for (const table of [
+          'login_links',
+          'sign_on_requests',
+          'sessions',
+          'invitations',
+          'password_resets',
+          'tls_sessions',
+        ])
           await run(`delete from ${table}`)
         await run(NOTE_RESTORED, [restoredAt, madeAt])
       }),

@@ -15,6 +15,7 @@ import schemas from './migrations/0022_schemas.sql' with { type: 'text' }
 import destinations from './migrations/0040_destinations.sql' with { type: 'text' }
 import users from './migrations/0050_users.sql' with { type: 'text' }
 import templateSamples from './migrations/0055_template_samples.sql' with { type: 'text' }
+import singleSignOn from './migrations/0053_single_sign_on.sql' with { type: 'text' }
 
 export interface Migration {
   name: string
@@ -40,6 +41,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0040_destinations', sql: destinations },
   { name: '0050_users', sql: users },
   { name: '0055_template_samples', sql: templateSamples },
+  { name: '0053_single_sign_on', sql: singleSignOn },
 ]
 
 const STEPS = `create table if not exists migrations (

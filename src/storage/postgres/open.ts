@@ -37,6 +37,7 @@ import { postgresRates } from './rates.ts'
 import { postgresRetention } from './retention.ts'
 import { mergeSearchIndex } from './search-index.ts'
 import { postgresSessions } from './sessions.ts'
+import { postgresSingleSignOn } from './single-sign-on.ts'
 import { postgresSnapshot } from './snapshot.ts'
 import { type Open, startNode } from './start.ts'
 import { postgresStats } from './stats.ts'
@@ -135,6 +136,7 @@ function rolesOf(
     apiKeys: postgresApiKeys(reads, writer, { remember, usage }),
     users: postgresUsers(reads, writer),
     invitations: postgresInvitations(reads, writer),
+    singleSignOn: postgresSingleSignOn(reads, writer),
     sessions: postgresSessions(reads, writer),
     messages: postgresMessages(reads, lane, {
       large,

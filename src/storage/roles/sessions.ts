@@ -1,11 +1,14 @@
 import type { Session } from '../../model/session.ts'
 import type { Page, RecordsRequest } from './paging.ts'
 
-/** Sign-in: sessions of users, and links of the operator that work once. Tokens are passed as SHA-256. */
+/** Sign-in: sessions of users, and links of operators that work once. Tokens are passed as SHA-256. */
 export interface Sessions {
-  addLink(link: { tokenHash: Uint8Array; createdAt: number; expiresAt: number }): Promise<void>
-  /** Uses the link and opens the session in one transaction. `unknown` for a link that does not exist, was used or
-   *  has expired. */
+  addLink(link: { tokenHash: Uint8Array; userId: string; createdAt: number; expiresAt: number }): Promise<void>
+  /** ID of the operator of a link: the oldest one for a link of an earlier version. Null if the link does not exist or has
+   *  expired, or if its user is no enabled operator any more. */
+  userOfLink(linkHash: Uint8Array, now: number): Promise<string | null>
+  /** Uses the link and opens the session in one transaction. `unknown` for a link that does not exist, was used, has
+   *  expired, or belongs to another user. */
   openByLink(linkHash: Uint8Array, session: Session, tokenHash: Uint8Array): Promise<'opened' | 'unknown'>
   open(session: Session, tokenHash: Uint8Array): Promise<void>
   /** Also one that has ended. */
@@ -19,6 +22,7 @@ export interface Sessions {
   end(id: string): Promise<void>
   /** Ends every session of a user except `keep`. */
   endOf(userId: string, keep: string | null): Promise<void>
-  /** Deletes at most `limit` links and as many sessions that ended before `before`; returns the number deleted. */
+  /** Deletes at most `limit` links, sign-ins at a provider and sessions each that ended before `before`; returns the number
+   *  deleted. */
   prune(before: number, limit: number): Promise<number>
 }

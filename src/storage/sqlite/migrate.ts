@@ -12,6 +12,7 @@ import queues from './migrations/0006_queues.sql' with { type: 'text' }
 import waits from './migrations/0007_waits.sql' with { type: 'text' }
 import users from './migrations/0008_users.sql' with { type: 'text' }
 import templateSamples from './migrations/0013_template_samples.sql' with { type: 'text' }
+import singleSignOn from './migrations/0011_single_sign_on.sql' with { type: 'text' }
 
 export interface Migration {
   name: string
@@ -29,6 +30,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0007_waits', sql: waits },
   { name: '0008_users', sql: users },
   { name: '0013_template_samples', sql: templateSamples },
+  { name: '0011_single_sign_on', sql: singleSignOn },
 ]
 
 /** Connection → its schema upgraded to this binary's, one transaction per step, each recorded with the checksum of
