@@ -11,8 +11,8 @@ import keyNetworks from './migrations/0005_key_networks.sql' with { type: 'text'
 import queues from './migrations/0006_queues.sql' with { type: 'text' }
 import waits from './migrations/0007_waits.sql' with { type: 'text' }
 import users from './migrations/0008_users.sql' with { type: 'text' }
-import templateSamples from './migrations/0013_template_samples.sql' with { type: 'text' }
 import singleSignOn from './migrations/0011_single_sign_on.sql' with { type: 'text' }
+import templateSamples from './migrations/0013_template_samples.sql' with { type: 'text' }
 
 export interface Migration {
   name: string
