@@ -16,13 +16,50 @@ export interface Unused {
 }
 
 /** Packages and the versions whose use of the modules below was read. */
-const CHECKED = { mailauth: '7.1.0', libmime: '5.4.6', joi: '18.2.9', elysia: '1.4.30', 'exact-mirror': '0.2.7' }
+const CHECKED = {
+  mailauth: '7.1.0',
+  libmime: '5.4.6',
+  joi: '18.2.9',
+  elysia: '1.4.30',
+  'exact-mirror': '0.2.7',
+  '@simplewebauthn/server': '14.0.3',
+}
 
 /** A value that throws when a property is read or when it is called. */
 const ABSENT = `const absent = (name) => {
     const fail = () => { throw new Error(name + ' is not part of this program (scripts/build/unused.ts)') }
     return new Proxy(fail, { get: fail, apply: fail, construct: fail })
   }`
+
+const ATTESTATION = `Postrider asks for no attestation (src/api/sign-in/webauthn.ts). Browsers then send the format "none",
+  or "packed" without certificates (WebAuthn §5.1.3). Any other answer throws, and the passkey is refused.`
+
+/** Modules of @simplewebauthn/server that check certificates of devices, with what they export, by the files that import
+ *  them. */
+const OF_ATTESTATION: Record<string, Record<string, string>> = {
+  'index.js': { './services/metadataService.js': 'MetadataService' },
+  'registration/verifyRegistrationResponse.js': {
+    './verifications/verifyAttestationFIDOU2F.js': 'verifyAttestationFIDOU2F',
+    './verifications/verifyAttestationAndroidSafetyNet.js': 'verifyAttestationAndroidSafetyNet',
+    './verifications/tpm/verifyAttestationTPM.js': 'verifyAttestationTPM',
+    './verifications/verifyAttestationAndroidKey.js': 'verifyAttestationAndroidKey',
+    './verifications/verifyAttestationApple.js': 'verifyAttestationApple',
+  },
+  'registration/verifications/verifyAttestationPacked.js': {
+    '../../helpers/validateCertificatePath.js': 'validateCertificatePath',
+    '../../helpers/getCertificateInfo.js': 'getCertificateInfo',
+    '../../helpers/validateExtFIDOGenCEAAGUID.js': 'validateExtFIDOGenCEAAGUID',
+    '../../metadata/verifyAttestationWithMetadata.js': 'verifyAttestationWithMetadata',
+    '../../services/metadataService.js': 'MetadataService',
+  },
+  'helpers/verifySignature.js': { './convertX509PublicKeyToCOSE.js': 'convertX509PublicKeyToCOSE' },
+  'helpers/index.js': {
+    './getCertificateInfo.js': 'getCertificateInfo',
+    './isCertRevoked.js': 'isCertRevoked',
+    './validateCertificatePath.js': 'validateCertificatePath',
+    '../metadata/verifyMDSBlob.js': 'verifyMDSBlob',
+  },
+}
 
 const ELYSIA_SCHEMA = `Elysia calls it for routes with a TypeBox schema. Postrider's routes have none: zod checks requests.`
 
@@ -65,6 +102,20 @@ export const UNUSED: readonly Unused[] = [
     reason: ELYSIA_SCHEMA,
     module: `${ABSENT}\nexport const TypeCompiler = absent('TypeBox')\nexport class TypeCheck {}`,
   },
+  {
+    specifier: './unwrapEC2Signature.js',
+    importers: ['@simplewebauthn/server/esm/helpers/iso/isoCrypto/verify.js'],
+    reason: 'It needs 130 KB of ASN.1 packages. ecdsa-signature.mjs returns the same (ecdsa-signature.test.ts).',
+    module: readFileSync(join(import.meta.dir, 'ecdsa-signature.mjs'), 'utf8'),
+  },
+  ...Object.entries(OF_ATTESTATION).flatMap(([importer, modules]) =>
+    Object.entries(modules).map(([specifier, name]) => ({
+      specifier,
+      importers: [`@simplewebauthn/server/esm/${importer}`],
+      reason: ATTESTATION,
+      module: `${ABSENT}\nexport const ${name} = absent('${name}')`,
+    })),
+  ),
 ]
 
 /** Functions of libmime that mailauth may call: the reasons above hold for these. */

@@ -20,6 +20,9 @@ export interface OwnOrigin {
    *  Missing headers are accepted: all browsers send `Origin` with requests that change data. `Origin: null` is
    *  rejected; it comes from a file, a sandboxed frame or a redirect. */
   requireOwnPage(request: Request): void
+  /** The origin of the page that sent the request: the public URL under its host name, else that of the requested host.
+   *  Throws `forbidden` as requireOwnPage, and for a request without `Origin`. */
+  pageOrigin(request: Request): string
 }
 
 export interface OriginOptions {
@@ -65,6 +68,14 @@ export function createOwnOrigin(
     // The last entry comes from the proxy that connects to us.
     return lastEntry(forwarded).toLowerCase() === 'https' ? 'https' : 'http'
   }
+  const requireOwnPage = (request: Request) => {
+    requireKnownHost(request)
+    const { headers } = request
+    const site = headers.get('sec-fetch-site')
+    if (site !== null && site !== 'same-origin') throw crossSiteRequest()
+    const origin = headers.get('origin')
+    if (origin !== null && !isOwnOrigin(origin, headers.get('host'))) throw crossSiteRequest()
+  }
   const isPublicSecure = () => publicUrl().startsWith('https:')
 
   return {
@@ -82,13 +93,15 @@ export function createOwnOrigin(
     },
     isKnownHost,
     requireKnownHost,
-    requireOwnPage: (request) => {
-      requireKnownHost(request)
-      const { headers } = request
-      const site = headers.get('sec-fetch-site')
-      if (site !== null && site !== 'same-origin') throw crossSiteRequest()
-      const origin = headers.get('origin')
-      if (origin !== null && !isOwnOrigin(origin, headers.get('host'))) throw crossSiteRequest()
+    requireOwnPage,
+    pageOrigin: (request) => {
+      requireOwnPage(request)
+      const origin = request.headers.get('origin')
+      const url = origin === null ? null : URL.parse(origin)
+      // Another server on a port of the same host has pages too.
+      if (url === null || (url.hostname === publicHost() && url.origin !== URL.parse(publicUrl())?.origin))
+        throw crossSiteRequest()
+      return url.origin
     },
   }
 

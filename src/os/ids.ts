@@ -18,6 +18,7 @@ export type IdPrefix =
   | 'blk'
   | 'alr'
   | 'aud'
+  | 'psk'
   | 'ses'
   | 'usr'
   | 'inv'

@@ -3,5 +3,6 @@ export const ENCRYPTED_COLUMNS = [
   { table: 'webhooks', row: ['id'], columns: ['secret', 'previous_secret'] },
   { table: 'inbound_routes', row: ['id'], columns: ['secret'] },
   { table: 'dkim_keys', row: ['domain_id', 'selector'], columns: ['private_key'] },
+  { table: 'totp', row: ['user_id'], columns: ['secret'] },
   { table: 'secrets', row: ['name'], columns: ['value'] },
 ]

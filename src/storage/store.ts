@@ -6,6 +6,7 @@ import type { Contents } from './roles/contents.ts'
 import type { Deliveries } from './roles/deliveries.ts'
 import type { Domains } from './roles/domains.ts'
 import type { Events } from './roles/events.ts'
+import type { Factors } from './roles/factors.ts'
 import type { ForwardTargets } from './roles/forward-targets.ts'
 import type { Held } from './roles/held.ts'
 import type { IdempotencyRecords } from './roles/idempotency.ts'
@@ -23,7 +24,6 @@ import type { Queues } from './roles/queues.ts'
 import type { Rates } from './roles/rates.ts'
 import type { Retention } from './roles/retention.ts'
 import type { Sessions } from './roles/sessions.ts'
-import type { SingleSignOn } from './roles/single-sign-on.ts'
 import type { Snapshot } from './roles/snapshot.ts'
 import type { Stats } from './roles/stats.ts'
 import type { Suppressions } from './roles/suppressions.ts'
@@ -45,6 +45,7 @@ export type * from './roles/contents.ts'
 export type * from './roles/deliveries.ts'
 export type * from './roles/domains.ts'
 export type * from './roles/events.ts'
+export type * from './roles/factors.ts'
 export type * from './roles/forward-targets.ts'
 export type * from './roles/held.ts'
 export type * from './roles/idempotency.ts'
@@ -63,7 +64,6 @@ export type * from './roles/queues.ts'
 export type * from './roles/rates.ts'
 export type * from './roles/retention.ts'
 export type * from './roles/sessions.ts'
-export type * from './roles/single-sign-on.ts'
 export type * from './roles/snapshot.ts'
 export type * from './roles/stats.ts'
 export type * from './roles/suppressions.ts'
@@ -95,8 +95,8 @@ export interface Store {
   blockedLinks: BlockedLinks
   apiKeys: ApiKeys
   users: Users
+  factors: Factors
   invitations: Invitations
-  singleSignOn: SingleSignOn
   sessions: Sessions
   messages: Messages
   contents: Contents

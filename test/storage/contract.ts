@@ -10,6 +10,7 @@ import { deliveryPromises } from './contract-deliveries.ts'
 import { domainPromises } from './contract-domains.ts'
 import { engagementPromises } from './contract-engagement.ts'
 import { eventPromises } from './contract-events.ts'
+import { factorPromises } from './contract-factors.ts'
 import { heldPromises } from './contract-held.ts'
 import { inboundPromises } from './contract-inbound.ts'
 import { inboundDeliveryPromises } from './contract-inbound-deliveries.ts'
@@ -23,7 +24,6 @@ import { qualityPromises } from './contract-quality.ts'
 import { reportPromises } from './contract-reports.ts'
 import { retentionPromises } from './contract-retention.ts'
 import { sessionPromises } from './contract-sessions.ts'
-import { singleSignOnPromises } from './contract-single-sign-on.ts'
 import { statsPromises } from './contract-stats.ts'
 import { suppressionPromises } from './contract-suppressions.ts'
 import { templatePromises } from './contract-templates.ts'
@@ -72,9 +72,9 @@ const SECTIONS = {
   'domains and organizations': domainPromises,
   'api keys': apiKeyPromises,
   users: userPromises,
+  factors: factorPromises,
   invitations: invitationPromises,
   sessions: sessionPromises,
-  'single sign-on': singleSignOnPromises,
   'audit log': auditLogPromises,
   'blocked links': blockedLinkPromises,
   messages: messagePromises,

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { FIRST_USER } from '../../src/model/user.ts'
 import { createEncryption, EncryptionKeyUnusable } from '../../src/storage/encryption.ts'
 import { connect } from '../../src/storage/sqlite/driver.ts'
 import { openStore } from '../../src/storage/sqlite/open.ts'
@@ -22,6 +23,7 @@ const WEBHOOK = 'whsec_canary_of_a_webhook'
 const SECOND = 'whsec_canary_after_rotation'
 const ROUTE = 'whsec_canary_of_a_route'
 const PEM = 'canary private key'
+const TOTP = 'canary of codes 20 b.'
 const TRACKING = Buffer.from('canary of tracking links, 32 by.')
 
 /** A closed store with one secret of every kind. */
@@ -35,6 +37,7 @@ async function addRecords() {
   await store.webhooks.rotateSecret(webhook.id, SECOND, START + 1, START)
   await store.inboundRoutes.create(route, ROUTE)
   await store.domains.addDkimKeys(DOMAIN, [records.dkimKey({ selector: 'canary', privateKeyPem: PEM })])
+  await store.factors.beginTotp(FIRST_USER, Buffer.from(TOTP), START)
   await store.secret('tracking', TRACKING)
   await store.close()
   return { webhook, route }
@@ -45,11 +48,13 @@ const everything = async () => {
   const [webhook] = (await store.webhooks.list(ORGANIZATION, { limit: 1, after: null })).records
   const secrets = await store.webhooks.secrets(webhook!.id)
   const dkim = (await store.domains.get(DOMAIN))!.dkim.find(({ selector }) => selector === 'canary')
+  const totp = await store.factors.totp(FIRST_USER)
   const tracking = await store.secret('tracking', new Uint8Array(32))
   await store.close()
-  return [secrets!.secret, secrets!.previous!.secret, dkim!.privateKeyPem, Buffer.from(tracking).toString()]
+  const bytes = [totp!.secret, tracking].map((each) => Buffer.from(each).toString())
+  return [secrets!.secret, secrets!.previous!.secret, dkim!.privateKeyPem, ...bytes]
 }
-const ALL = [SECOND, WEBHOOK, PEM, TRACKING.toString()]
+const ALL = [SECOND, WEBHOOK, PEM, TOTP, TRACKING.toString()]
 const refusal = () =>
   open().then(
     (store) => store.close(),

@@ -106,6 +106,11 @@ export async function everythingIn(store: Store, ids: Known): Promise<Record<str
     suppressions: await each(ids.suppressions, (id) => store.suppressions.get(id)),
     sessions: await each(ids.sessions, (id) => store.sessions.get(id)),
     users: await each(ids.users, async (id) => [await store.users.get(id), await store.users.passwordHash(id)]),
+    factors: await each(ids.users, async (id) => [
+      await store.factors.totp(id),
+      await store.factors.recoveryCodesLeft(id),
+      await store.factors.passkeys(id),
+    ]),
     blockedLinks: await each(ids.blocked_links, (id) => store.blockedLinks.get(id)),
     audit: await recordsOf(store.auditLog.list({ ...NO_TIME, ...NO_FILTER }, ALL)),
     usage: await ofOrganizations(async (organizationId) => [

@@ -16,7 +16,10 @@ import { type DashboardSessions, isIntended, type SignedIn } from '../sessions.t
 import { createSignInLimit, type SignInAttempt } from './limit.ts'
 
 export interface SignInDeps {
-  store: Pick<Store, 'sessions' | 'users' | 'invitations' | 'apiKeys' | 'organizations' | 'auditLog' | 'rates'>
+  store: Pick<
+    Store,
+    'sessions' | 'users' | 'factors' | 'invitations' | 'apiKeys' | 'organizations' | 'auditLog' | 'rates'
+  >
   sessions: DashboardSessions
   clock: WallClock
   random: Random
@@ -39,7 +42,7 @@ export interface SignInContext extends SignInDeps {
   requireSession(request: Request): Promise<SignedIn>
   /** Throws `forbidden` unless the request comes from our own page. */
   requireOwnPage(request: Request): void
-  bodyOf<T>(request: Request, schema: z.ZodType<T>): Promise<T>
+  bodyOf<T>(request: Request, schema: z.ZodType<T>, mostBytes?: number): Promise<T>
   /** Runs `work`. The transaction of its change also adds an audit entry. */
   audited<T>(facts: AuditFacts, work: () => Promise<T>): Promise<T>
 }
@@ -86,8 +89,8 @@ export function createSignInContext(deps: SignInDeps): SignInContext {
       ownOrigin.requireOwnPage(request)
       if (!isIntended(request.headers)) throw new Refusal('forbidden', 'X-Operator is required')
     },
-    async bodyOf(request, schema) {
-      const bytes = await readBytes(request, MOST_BODY_BYTES, clock.steady, async () => {})
+    async bodyOf(request, schema, mostBytes = MOST_BODY_BYTES) {
+      const bytes = await readBytes(request, mostBytes, clock.steady, async () => {})
       return parseAs(schema, {}, request, bytes)
     },
     audited({ action, user, resourceId, address, fields = [] }, work) {

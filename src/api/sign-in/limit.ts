@@ -11,16 +11,18 @@ export interface SignInLimit {
 }
 
 export interface SignInAttempt {
-  kind: 'link' | 'password'
+  kind: 'link' | 'password' | 'code' | 'passkey'
   /** Client address, '' if unknown. */
   address: string
   /** Email address or user ID, whether or not the account exists. */
   account?: string | undefined
 }
 
-/** Creates a SignInLimit: ten attempts per minute and client address (/64 network for IPv6), and thirty password
- *  attempts per minute in total, and ten for each account. Sign-in links are not part of these, so that password guessing
- *  cannot block them.
+/** Creates a SignInLimit: ten attempts per minute for each client address (/64 network for IPv6) and each account. Of
+ *  passwords also thirty per minute in total; sign-in links are not part of these, so that password guessing cannot block
+ *  them. Of codes also twenty per hour for each account: with its password, guessing codes at ten per minute would succeed
+ *  within three weeks (3 of 10⁶ codes are right at any time). Only holders of the password can use these up. Of passkeys
+ *  also six hundred per minute in total, because each stores a challenge.
  *  `rates` counts for all nodes; by default the counts are in memory, and a restart resets them. */
 export function createSignInLimit(rates: Pick<Rates, 'take'> | null = null): SignInLimit {
   const { take } = rates ?? createRates()
@@ -28,7 +30,9 @@ export function createSignInLimit(rates: Pick<Rates, 'take'> | null = null): Sig
     take: async ({ kind, address, account }, now) => {
       const rules = [{ name: `sign-in ${clientOf(address)}`, ...ONE }]
       if (kind === 'password') rules.push({ name: 'sign-in all', ...ALL })
+      if (kind === 'passkey') rules.push({ name: 'sign-in with passkeys', ...PASSKEYS })
       if (account !== undefined) rules.push({ name: `sign-in of ${nameOf(account)}`, ...ONE })
+      if (kind === 'code' && account !== undefined) rules.push({ name: `codes of ${nameOf(account)}`, ...CODES })
       return Math.ceil((await take(rules, now)) / 1000)
     },
   }
@@ -56,5 +60,7 @@ function nameOf(account: string): string {
 }
 
 const ONE = { everyMs: 6_000, burst: 10 }
+const CODES = { everyMs: 180_000, burst: 20 }
+const PASSKEYS = { everyMs: 100, burst: 600 }
 const ALL = { everyMs: 2_000, burst: 30 }
 const MOST_ADDRESSES = 10_000

@@ -1,13 +1,26 @@
 import type { Page } from '../route-table.ts'
+import { codePage } from './code.ts'
 import { createSignInContext, type SignInDeps } from './context.ts'
 import { invitationPages } from './invitation.ts'
+import { ownFactorsPage } from './own-factors.ts'
 import { ownSessionPages } from './own-sessions.ts'
+import { passkeyPages } from './passkeys.ts'
 import { passwordPages } from './password.ts'
 import { signInPage } from './sign-in.ts'
+import { twoStepPages } from './two-step.ts'
 
 /** The pages under `/session`, with which the dashboard signs in, reads the session, changes what the user signs in with,
  *  and signs out. Every way of signing in ends with openSession (open-session.ts). */
 export function sessionPages(deps: SignInDeps): Page[] {
   const context = createSignInContext(deps)
-  return [signInPage(context), ...ownSessionPages(context), ...passwordPages(context), ...invitationPages(context)]
+  return [
+    signInPage(context),
+    codePage(context),
+    ...passkeyPages(context),
+    ...ownSessionPages(context),
+    ownFactorsPage(context),
+    ...twoStepPages(context),
+    ...passwordPages(context),
+    ...invitationPages(context),
+  ]
 }

@@ -3,6 +3,7 @@ import { invalid, Refusal } from '../../model/refusal.ts'
 import { hashPassword, verifyPassword } from '../password.ts'
 import type { Page } from '../route-table.ts'
 import { hashToken } from '../sessions.ts'
+import { requireRecent } from './confirm.ts'
 import { givenPassword, json, linkToken, newPassword, type Peer, type SignInContext } from './context.ts'
 import { describeSession } from './describe.ts'
 
@@ -25,7 +26,8 @@ async function change(context: SignInContext, request: Request, peer: Peer): Pro
   const { password, present } = await context.bodyOf(request, changeBody)
   const address = context.addressOf(request, peer)
   const held = await users.passwordHash(user.id)
-  if (held !== null) {
+  if (held === null) requireRecent(context, signedIn)
+  else {
     await context.take('password', address, user.id)
     if (!(await verifyPassword(present ?? '', held))) {
       throw invalid([{ field: 'present', message: 'present does not match the current password' }])

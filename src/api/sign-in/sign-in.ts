@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { Refusal } from '../../model/refusal.ts'
 import type { Page } from '../route-table.ts'
 import { hashToken } from '../sessions.ts'
+import { askForCode } from './code.ts'
 import { givenPassword, linkToken, type Peer, type SignInContext } from './context.ts'
 import { openSession, type Proved } from './open-session.ts'
 import { userOfPassword, WRONG_PASSWORD } from './user-of-password.ts'
@@ -13,7 +14,7 @@ const body = z.union([z.strictObject({ token: linkToken }), passwordBody])
 type Body = z.infer<typeof body>
 
 /** `POST /session`: a user signs in with email address and password; the password alone is enough while there is one user.
- *  An operator can also sign in with a link from the command line. All invalid links get the same response, and so do all
+ *  The operator can also sign in with a link from the command line. All invalid links get the same response, and so do all
  *  wrong passwords. Attempts are limited (limit.ts). */
 export function signInPage(context: SignInContext): Page {
   return { method: 'POST', path: '/session', handle: (request, _, peer) => signIn(context, request, peer) }
@@ -25,36 +26,34 @@ async function signIn(context: SignInContext, request: Request, peer: Peer): Pro
   const address = context.addressOf(request, peer)
   await context.take('token' in given ? 'link' : 'password', address, 'email' in given ? given.email : undefined)
   const proved = 'token' in given ? await byLink(context, given.token) : await byPassword(context, given)
+  if (proved instanceof Response) return proved
   const response = proved === null ? null : await openSession(context, request, address, proved)
   if (response !== null) return response
   context.log.warn('sign-in rejected', { by: 'token' in given ? 'token' : 'password', ip_address: address })
   throw new Refusal('unauthorized', refusalOf(given))
 }
 
-/** Sign-in links of the command line belong to an operator. */
-async function byLink({ store, clock }: SignInContext, token: string): Promise<Proved | null> {
-  const { users, sessions } = store
-  const user = await users.get((await sessions.userOfLink(hashToken(token), clock.now())) ?? '')
+/** Sign-in links of the command line belong to the operator. */
+async function byLink({ store: { users, sessions } }: SignInContext, token: string): Promise<Proved | null> {
+  const user = await users.operator()
   if (user === null) return null
-  return {
-    user,
-    fields: ['token'],
-    store: async (session, tokenHash) => (await sessions.openByLink(hashToken(token), session, tokenHash)) === 'opened',
-  }
+  const store: Proved['store'] = async (session, tokenHash) =>
+    (await sessions.openByLink(hashToken(token), session, tokenHash)) === 'opened'
+  return { user, fields: ['token'], store }
 }
 
-async function byPassword(context: SignInContext, given: z.infer<typeof passwordBody>): Promise<Proved | null> {
-  const { users, sessions } = context.store
+/** With two-step sign-in, the response that asks for a code: nothing differs before the password is right. */
+async function byPassword(
+  context: SignInContext,
+  given: z.infer<typeof passwordBody>,
+): Promise<Proved | Response | null> {
+  const { users, sessions, factors } = context.store
   const found = await userOfPassword(users, given)
   if (found === null) return null
   const { user, hash } = found
-  const store: Proved['store'] = async (session, tokenHash) => {
-    await sessions.open(session, tokenHash)
-    if ((await users.passwordHash(user.id)) === hash) return true
-    // It was changed since it was verified, which ended only sessions that were open by then.
-    await sessions.end(session.id)
-    return false
-  }
+  if ((await factors.totp(user.id))?.isEnabled) return askForCode(context, user.id)
+  const store: Proved['store'] = (session, tokenHash) =>
+    sessions.openByProof({ kind: 'password', passwordHash: hash }, session, tokenHash)
   return { user, fields: Object.keys(given), store }
 }
 

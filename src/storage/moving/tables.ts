@@ -234,7 +234,7 @@ const SETTINGS: readonly MovedTable[] = [
 const OWN: readonly MovedTable[] = [
   {
     name: 'login_links',
-    columns: { token_hash: 'bytea', created_at: 'bigint', expires_at: 'bigint', user_id: 'text' },
+    columns: { token_hash: 'bytea', created_at: 'bigint', expires_at: 'bigint' },
     from: 'login_links',
   },
   {
@@ -271,16 +271,6 @@ const OWN: readonly MovedTable[] = [
     from: 'user_roles',
   },
   {
-    name: 'user_identities',
-    columns: { issuer: 'text', subject: 'text', user_id: 'text', created_at: 'bigint' },
-    from: 'user_identities',
-  },
-  {
-    name: 'sign_on_requests',
-    columns: { state_hash: 'bytea', browser_hash: 'bytea', expires_at: 'bigint' },
-    from: 'sign_on_requests',
-  },
-  {
     name: 'invitations',
     columns: {
       id: 'text',
@@ -298,6 +288,36 @@ const OWN: readonly MovedTable[] = [
     name: 'password_resets',
     columns: { token_hash: 'bytea', user_id: 'text', created_at: 'bigint', expires_at: 'bigint' },
     from: 'password_resets',
+  },
+  {
+    name: 'totp',
+    columns: { user_id: 'text', secret: 'bytea', last_step: 'bigint', created_at: 'bigint', enabled_at: 'bigint' },
+    from: 'totp',
+  },
+  {
+    name: 'recovery_codes',
+    columns: { user_id: 'text', code_hash: 'bytea' },
+    from: 'recovery_codes',
+  },
+  {
+    name: 'passkeys',
+    columns: {
+      id: 'text',
+      user_id: 'text',
+      credential_id: 'text',
+      public_key: 'bytea',
+      counter: 'bigint',
+      transports: 'text',
+      name: 'text',
+      created_at: 'bigint',
+      last_used_at: 'bigint',
+    },
+    from: 'passkeys',
+  },
+  {
+    name: 'sign_in_challenges',
+    columns: { token_hash: 'bytea', kind: 'text', user_id: 'text', tries: 'int', expires_at: 'bigint' },
+    from: 'sign_in_challenges',
   },
   {
     name: 'blocked_links',

@@ -15,9 +15,9 @@ const END = [
   'delete from workers',
   'delete from sessions',
   'delete from login_links',
-  'delete from sign_on_requests',
   'delete from invitations',
   'delete from password_resets',
+  'delete from sign_in_challenges',
   'delete from tls_sessions',
 ]
 const NOTE = `insert into restored (one, restored_at, made_at) values (1, $1::bigint, $2::bigint)

@@ -60,6 +60,9 @@ const BATCH = 500
 /** Rows put on hold in one transaction. */
 const HOLD_BATCH = 5000
 
+/** What ends with a restore: it may have been used since. */
+const ENDED = ['login_links', 'sessions', 'invitations', 'password_resets', 'sign_in_challenges', 'tls_sessions']
+
 /** On hold: `due_at` is null and `held_due_at` is set. */
 export function postgresHeld(
   reads: Reads,
@@ -70,15 +73,7 @@ export function postgresHeld(
   return {
     noteRestored: ({ restoredAt, madeAt }) =>
       writer.write(async ({ run }) => {
-        for (const table of [
-          'login_links',
-          'sign_on_requests',
-          'sessions',
-          'invitations',
-          'password_resets',
-          'tls_sessions',
-        ])
-          await run(`delete from ${table}`)
+        for (const table of ENDED) await run(`delete from ${table}`)
         await run(NOTE_RESTORED, [restoredAt, madeAt])
       }),
     hold: async () => {

@@ -14,7 +14,7 @@ import history from './migrations/0021_history.sql' with { type: 'text' }
 import schemas from './migrations/0022_schemas.sql' with { type: 'text' }
 import destinations from './migrations/0040_destinations.sql' with { type: 'text' }
 import users from './migrations/0050_users.sql' with { type: 'text' }
-import singleSignOn from './migrations/0053_single_sign_on.sql' with { type: 'text' }
+import factors from './migrations/0051_factors.sql' with { type: 'text' }
 import templateSamples from './migrations/0055_template_samples.sql' with { type: 'text' }
 
 export interface Migration {
@@ -40,8 +40,8 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0022_schemas', sql: schemas },
   { name: '0040_destinations', sql: destinations },
   { name: '0050_users', sql: users },
+  { name: '0051_factors', sql: factors },
   { name: '0055_template_samples', sql: templateSamples },
-  { name: '0053_single_sign_on', sql: singleSignOn },
 ]
 
 const STEPS = `create table if not exists migrations (

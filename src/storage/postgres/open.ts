@@ -15,6 +15,7 @@ import { postgresDomains } from './domains.ts'
 import { tidyUp } from './ended-nodes.ts'
 import { postgresEventReading } from './event-list.ts'
 import { postgresEventWriting } from './events.ts'
+import { postgresFactors } from './factors.ts'
 import { postgresForwardTargets } from './forward-targets.ts'
 import { postgresHeld } from './held.ts'
 import { postgresIdempotency, rememberInside } from './idempotency.ts'
@@ -37,7 +38,6 @@ import { postgresRates } from './rates.ts'
 import { postgresRetention } from './retention.ts'
 import { mergeSearchIndex } from './search-index.ts'
 import { postgresSessions } from './sessions.ts'
-import { postgresSingleSignOn } from './single-sign-on.ts'
 import { postgresSnapshot } from './snapshot.ts'
 import { type Open, startNode } from './start.ts'
 import { postgresStats } from './stats.ts'
@@ -135,8 +135,8 @@ function rolesOf(
     blockedLinks: postgresBlockedLinks(reads, writer, mirrors.blockedLink),
     apiKeys: postgresApiKeys(reads, writer, { remember, usage }),
     users: postgresUsers(reads, writer),
+    factors: postgresFactors(reads, writer, encryption),
     invitations: postgresInvitations(reads, writer),
-    singleSignOn: postgresSingleSignOn(reads, writer),
     sessions: postgresSessions(reads, writer),
     messages: postgresMessages(reads, lane, {
       large,

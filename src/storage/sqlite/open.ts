@@ -21,6 +21,7 @@ import { type Connection, connect, one } from './driver.ts'
 import { openEncryption } from './encryption-key.ts'
 import { eventKinds } from './event-kinds.ts'
 import { sqliteEvents } from './events.ts'
+import { sqliteFactors } from './factors.ts'
 import { createFanOut, type FanOut } from './fan-out.ts'
 import { sqliteFileMaintenance } from './file-maintenance.ts'
 import { type ForeignChanges, watchForeignChanges } from './foreign.ts'
@@ -47,7 +48,6 @@ import { sqliteReports } from './reports.ts'
 import { sqliteRetention } from './retention.ts'
 import { searchIndex } from './search.ts'
 import { sqliteSessions } from './sessions.ts'
-import { sqliteSingleSignOn } from './single-sign-on.ts'
 import { sqliteSnapshot } from './snapshot.ts'
 import { requireFiles, requireSoundDatabase, toDamaged } from './soundness.ts'
 import { createSpace } from './space.ts'
@@ -175,8 +175,8 @@ export function storeOn(
     blockedLinks: sqliteBlockedLinks(db, writer, blocked),
     apiKeys: sqliteApiKeys(db, writer, keys, remember, usage),
     users: sqliteUsers(db, writer),
+    factors: sqliteFactors(db, writer, encryption),
     invitations: sqliteInvitations(db, writer),
-    singleSignOn: sqliteSingleSignOn(db, writer),
     sessions: sqliteSessions(db, writer),
     messages: sqliteMessages(db, writer, {
       taking,

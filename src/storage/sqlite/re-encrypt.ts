@@ -7,11 +7,17 @@ import { openEncryption } from './encryption-key.ts'
 
 const PATIENCE_MS = 5_000
 
+/** Those of a database; one of an earlier version lacks some tables. */
+function encryptedColumns(db: Connection): typeof ENCRYPTED_COLUMNS {
+  const exists = db.prepare("select 1 from sqlite_schema where type = 'table' and name = ?")
+  return ENCRYPTED_COLUMNS.filter(({ table }) => exists.get(table) !== undefined)
+}
+
 /** Database and its Encryption → the number of secrets, each decrypted once. Throws EncryptionKeyUnusable for the
  *  first that cannot be decrypted. */
 export function decryptEverySecret(db: Connection, encryption: Encryption): number {
   let opened = 0
-  for (const { table, row, columns } of ENCRYPTED_COLUMNS) {
+  for (const { table, row, columns } of encryptedColumns(db)) {
     for (const column of columns) {
       const rows = db.prepare<unknown[], Record<string, string> & { encrypted: Uint8Array }>(
         `select ${row.join(', ')}, ${column} as encrypted from ${table} where ${column} is not null`,
@@ -37,7 +43,7 @@ export function reEncrypt(dataDir: string): number {
       encryption.encrypt(encryption.decrypt(encrypted, place), place)
     let renewed = 0
     const all = db.transaction(() => {
-      for (const { table, row, columns } of ENCRYPTED_COLUMNS) {
+      for (const { table, row, columns } of encryptedColumns(db)) {
         for (const column of columns) {
           const rows = db.prepare<unknown[], Record<string, string> & { encrypted: Uint8Array }>(
             `select ${row.join(', ')}, ${column} as encrypted from ${table} where ${column} is not null`,

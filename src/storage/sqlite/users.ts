@@ -4,19 +4,18 @@ import type { Users } from '../store.ts'
 import { type Connection, one } from './driver.ts'
 import type { Writer } from './writer.ts'
 
-/** Of `users u`. */
-export const USER_COLUMNS = `u.id, u.email, u.name, u.operator as isOperator, u.created_at as createdAt, u.disabled_at as disabledAt,
+const COLUMNS = `u.id, u.email, u.name, u.operator as isOperator, u.created_at as createdAt, u.disabled_at as disabledAt,
   u.last_seen_at as lastSeenAt,
   (select json_group_object(r.organization_id, r.role) from user_roles r where r.user_id = u.id) as roles`
 const CREATE = `insert into users (id, email, name, operator, password_hash, created_at, disabled_at, last_seen_at)
   values (?, ?, ?, ?, ?, ?, ?, ?) on conflict (email) do nothing`
-const GET = `select ${USER_COLUMNS} from users u where u.id = ?`
-const FIND_BY_EMAIL = `select ${USER_COLUMNS} from users u where u.email = ?`
-const OPERATORS = `select ${USER_COLUMNS} from users u where u.operator = 1 and u.disabled_at is null order by u.id limit 100`
-const FIRST_TWO = `select ${USER_COLUMNS} from users u order by u.id limit 2`
+const GET = `select ${COLUMNS} from users u where u.id = ?`
+const FIND_BY_EMAIL = `select ${COLUMNS} from users u where u.email = ?`
+const OPERATOR = `select ${COLUMNS} from users u where u.operator = 1 and u.disabled_at is null order by u.id limit 1`
+const FIRST_TWO = `select ${COLUMNS} from users u order by u.id limit 2`
 const RANGE = 'u.id < ? and u.created_at >= ? and u.created_at < ? order by u.id desc limit ?'
-const LIST = `select ${USER_COLUMNS} from users u where ${RANGE}`
-const LIST_OF_ORGANIZATION = `select ${USER_COLUMNS} from user_roles m join users u on u.id = m.user_id
+const LIST = `select ${COLUMNS} from users u where ${RANGE}`
+const LIST_OF_ORGANIZATION = `select ${COLUMNS} from user_roles m join users u on u.id = m.user_id
   where m.organization_id = ? and ${RANGE.replaceAll('u.id', 'm.user_id')}`
 const IS_TAKEN = 'select count(*) from users where email = ? and id <> ?'
 const UPDATE = 'update users set email = ?, name = ?, operator = ?, disabled_at = ? where id = ?'
@@ -28,10 +27,13 @@ const OTHER_OWNERS = `select count(*) from user_roles r join users u on u.id = r
   where r.organization_id = ? and r.role = 'owner' and u.disabled_at is null and u.id <> ?`
 const MEMBERS = 'select count(*) from user_roles where organization_id = ?'
 const REMOVE = [
+  'delete from totp where user_id = ?',
+  'delete from recovery_codes where user_id = ?',
+  'delete from passkeys where user_id = ?',
+  'delete from sign_in_challenges where user_id = ?',
   'delete from password_resets where user_id = ?',
   'delete from sessions where user_id = ?',
   'delete from user_roles where user_id = ?',
-  'delete from user_identities where user_id = ?',
   'delete from users where id = ?',
 ]
 const PASSWORD = 'select password_hash from users where id = ?'
@@ -40,16 +42,17 @@ const END_RESETS = 'delete from password_resets where user_id = ?'
 const ADD_RESET = 'insert into password_resets (token_hash, user_id, created_at, expires_at) values (?, ?, ?, ?)'
 const FIND_RESET = `select r.user_id as userId from password_resets r join users u on u.id = r.user_id
   where r.token_hash = ? and r.expires_at > ? and u.disabled_at is null`
+const END_CHALLENGES = 'delete from sign_in_challenges where user_id = ?'
 const END_SESSIONS = 'delete from sessions where user_id = ? and id is not ?'
 
 export function sqliteUsers(db: Connection, writer: Writer): Users {
   const create = db.prepare(CREATE)
-  const get = db.prepare<unknown[], UserRow>(GET)
-  const findByEmail = db.prepare<unknown[], UserRow>(FIND_BY_EMAIL)
-  const operators = db.prepare<unknown[], UserRow>(OPERATORS)
-  const firstTwo = db.prepare<unknown[], UserRow>(FIRST_TWO)
-  const list = db.prepare<unknown[], UserRow>(LIST)
-  const listOfOrganization = db.prepare<unknown[], UserRow>(LIST_OF_ORGANIZATION)
+  const get = db.prepare<unknown[], Row>(GET)
+  const findByEmail = db.prepare<unknown[], Row>(FIND_BY_EMAIL)
+  const operator = db.prepare<unknown[], Row>(OPERATOR)
+  const firstTwo = db.prepare<unknown[], Row>(FIRST_TWO)
+  const list = db.prepare<unknown[], Row>(LIST)
+  const listOfOrganization = db.prepare<unknown[], Row>(LIST_OF_ORGANIZATION)
   const isTaken = db.prepare<unknown[], number>(IS_TAKEN).pluck()
   const update = db.prepare(UPDATE)
   const otherOperators = db.prepare<unknown[], number>(OTHER_OPERATORS).pluck()
@@ -63,11 +66,17 @@ export function sqliteUsers(db: Connection, writer: Writer): Users {
   const endResets = db.prepare(END_RESETS)
   const addReset = db.prepare(ADD_RESET)
   const findReset = db.prepare<unknown[], string>(FIND_RESET).pluck()
+  const endChallenges = db.prepare(END_CHALLENGES)
   const endSessions = db.prepare(END_SESSIONS)
 
-  const read = (row: UserRow | undefined) => (row === undefined ? null : toUser(row))
+  const read = (row: Row | undefined) => (row === undefined ? null : toUser(row))
   const remove = (id: string) => {
     for (const statement of removes) statement.run(id)
+  }
+  const end = (id: string, keep: string | null) => {
+    endResets.run(id)
+    endChallenges.run(id)
+    endSessions.run(id, keep)
   }
   const isLastOperator = ({ id, isOperator, disabledAt }: User) =>
     isOperator && disabledAt === null && one(otherOperators, id) === 0
@@ -83,7 +92,7 @@ export function sqliteUsers(db: Connection, writer: Writer): Users {
       }),
     get: async (id) => read(get.get(id)),
     findByEmail: async (email) => read(findByEmail.get(email)),
-    operators: async () => operators.all().map(toUser),
+    operator: async () => read(operator.get()),
     only: async () => {
       const [first, second] = firstTwo.all()
       return first === undefined || second !== undefined ? null : toUser(first)
@@ -103,8 +112,7 @@ export function sqliteUsers(db: Connection, writer: Writer): Users {
         if (user.email !== null && one(isTaken, user.email, id) > 0) return 'email_taken'
         update.run(user.email, user.name, Number(user.isOperator), user.disabledAt, id)
         if (user.disabledAt === null && (user.isOperator || !present.isOperator)) return 'updated'
-        endSessions.run(id, null)
-        endResets.run(id)
+        end(id, null)
         return 'updated'
       }),
     setRole: (id, organizationId, role, mayRemoveLastOwner) =>
@@ -136,8 +144,7 @@ export function sqliteUsers(db: Connection, writer: Writer): Users {
     setPassword: (id, hash, keep) =>
       writer.write(() => {
         setPassword.run(hash, id)
-        endResets.run(id)
-        endSessions.run(id, keep)
+        end(id, keep)
       }),
     addReset: ({ tokenHash, userId, createdAt, expiresAt }) =>
       writer.write(() => {
@@ -150,16 +157,14 @@ export function sqliteUsers(db: Connection, writer: Writer): Users {
         const id = findReset.get(tokenHash, now)
         if (id === undefined) return null
         setPassword.run(hash, id)
-        endResets.run(id)
-        endSessions.run(id, null)
+        end(id, null)
         return id
       }),
   }
 }
 
-/** A row of USER_COLUMNS. */
-export type UserRow = Omit<User, 'isOperator' | 'roles'> & { isOperator: number; roles: string }
+type Row = Omit<User, 'isOperator' | 'roles'> & { isOperator: number; roles: string }
 
-export function toUser({ isOperator, roles, ...row }: UserRow): User {
+function toUser({ isOperator, roles, ...row }: Row): User {
   return { ...row, isOperator: isOperator === 1, roles: JSON.parse(roles) as Record<string, Role> }
 }

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { FIRST_USER } from '../../../src/model/user.ts'
 import { parseDatabaseUrl } from '../../../src/storage/postgres/address.ts'
 import { openPostgresStore } from '../../../src/storage/postgres/open.ts'
 import { reEncryptDatabase } from '../../../src/storage/postgres/re-encrypt.ts'
@@ -30,10 +31,11 @@ describeWithPostgres('a new key on PostgreSQL', () => {
     const webhook = records.webhook()
     await store.webhooks.create(webhook, 'whsec_a')
     await store.inboundRoutes.create(records.inboundRoute(), 'whsec_b')
+    await store.factors.beginTotp(FIRST_USER, new Uint8Array([7]), START)
     await store.close()
 
     const file = join(dataDir, 'seal.key')
-    expect(await reEncryptDatabase(parseDatabaseUrl(url), dataDir)).toBeGreaterThanOrEqual(5)
+    expect(await reEncryptDatabase(parseDatabaseUrl(url), dataDir)).toBeGreaterThanOrEqual(6)
     const [newKey] = readFileSync(file, 'utf8').split('\n')
     writeFileSync(file, `${newKey}\n`, { mode: 0o600 })
 
@@ -41,6 +43,7 @@ describeWithPostgres('a new key on PostgreSQL', () => {
     expect((await again.certificates!.changed(0))?.certificate).toBe('a certificate and its key')
     expect(await again.secret('verp', new Uint8Array(32))).toEqual(value)
     expect(await again.webhooks.secrets(webhook.id)).toMatchObject({ secret: 'whsec_a' })
+    expect([...(await again.factors.totp(FIRST_USER))!.secret]).toEqual([7])
     await again.close()
   }, 60_000)
 })
