@@ -35,21 +35,29 @@ export interface Chosen {
   messageId?: string
   /** Of that message. */
   isOnlyRecipient?: boolean
+  /** Of its last outcome; 0 = it has none. */
+  seq?: number
 }
 
 /** How a claim is made, when it is performed. */
 export interface Claiming<Claim> {
   /** Keys that may still start anything; by default all. */
   mayClaim?(key: string): boolean
-  /** Reads what the claims contain, beside the lease → what makes claims of the leased rows. */
-  read(statements: Statements, chosen: readonly Chosen[]): Promise<(rows: readonly Leased[]) => Claim[]>
+  /** Reads what the claims contain, beside the lease → what makes claims of the leased rows, once they are committed. */
+  read(statements: Statements, chosen: readonly Chosen[]): Promise<Taken<Claim>['claimsOf']>
+}
+
+/** Rows that a claim leased, and what makes claims of them. */
+interface Taken<Claim> {
+  rows: readonly Leased[]
+  claimsOf: (rows: readonly Leased[]) => Claim[] | Promise<Claim[]>
 }
 
 /** Identity of a claim as text. */
 export const claimKey = ({ id, attempt, worker }: HeldClaim) => `${id} ${attempt} ${worker}`
 
 /** Columns that name the message of a row. */
-export const MESSAGE = 'message_id as "messageId", is_only_recipient as "isOnlyRecipient"'
+export const MESSAGE = 'message_id as "messageId", is_only_recipient as "isOnlyRecipient", seq'
 /** Rows per call of endFutureWaits. */
 const SLICE = 2000
 
@@ -117,7 +125,7 @@ export function createQueue(
   // PostgreSQL goes from key to key in their order and stops at $7. Keys that share a quota bring too many rows.
   // A join with the slots could begin with those.
   const candidates = `select asked.number::int as number, found.* from ${asked} cross join lateral (
-      select id${hasMessages ? `, ${MESSAGE}` : ''} from ${table} q
+      select id, due_at::float8 as "dueAt"${hasMessages ? `, ${MESSAGE}` : ''} from ${table} q
       where q.slot = asked.slot and q.key = asked.key and q.due_at >= asked.since
         and q.due_at <= asked.until and q.worker is null
         and (select o.node_id from slots o where o.slot = asked.home) = $8
@@ -129,7 +137,7 @@ export function createQueue(
   const lease = `update ${table} q set worker = $2, attempts = q.attempts + 1, attempted_at = $3::bigint
     from unnest($1::text[]) as chosen (id) where q.id = chosen.id and q.worker is null and q.due_at is not null
     returning q.id, q.key, q.attempts`
-  const release = `update ${table} q set worker = null, attempts = q.attempts - 1, attempted_at = q.recorded_at,
+  const giveBack = `update ${table} q set worker = null, attempts = q.attempts - 1, attempted_at = q.recorded_at,
       due_at = $4::bigint
     from unnest($1::text[], $2::text[], $3::int[]) as given (id, worker, attempts)
     where q.id = given.id and q.worker = given.worker and q.attempts = given.attempts returning q.key`
@@ -175,7 +183,7 @@ export function createQueue(
     { statements, add }: Group,
     request: ClaimRequest,
     { read, mayClaim = () => true }: Claiming<Claim>,
-  ): Promise<Claim[]> => {
+  ): Promise<Taken<Claim>> => {
     const { now, limit, worker } = request
     const plan = request.plan.filter(({ key }) => mayClaim(key))
     const refused = request.plan.filter((planned) => !plan.includes(planned))
@@ -183,7 +191,7 @@ export function createQueue(
     const whole = createAllocation(limit)
     const columns = columnsOf(plan, now, ({ quotas }) => Math.max(0, whole.capacityFor(quotas)))
     const most = isAnyShared(plan) ? 2 * limit : limit
-    const found = await statements.query<Chosen & { number: number }>(candidates, [...columns, most, share.nodeId])
+    const found = await statements.query<Candidate>(candidates, [...columns, most, share.nodeId])
     const chosen = choose(plan, limit, found)
     const ids = chosen.rows.map(({ id }) => id)
     const reached = plan.filter(({ key }) => !chosen.untouched.has(key) && !chosen.unreached.has(key))
@@ -191,7 +199,12 @@ export function createQueue(
       leaseAll({ statements, add }, ids, worker, now),
       statements.query<{ key: string; at: number | null }>(
         nextTimes,
-        columnsOf(reached, now, () => 0),
+        columnsOf(
+          // Those before were leased just now.
+          reached.map((planned) => ({ ...planned, dueAt: chosen.last.get(planned.key) ?? planned.dueAt })),
+          now,
+          () => 0,
+        ),
       ),
       ids.length === 0 ? () => [] : read(statements, chosen.rows),
     ])
@@ -211,8 +224,21 @@ export function createQueue(
         else dueIndex.putBehind(key, at, filled)
       }
     })
-    return claimsOf(rows)
+    return { rows, claimsOf }
   }
+  const release = (lane: MailLane, claims: readonly HeldClaim[], dueAt: number) =>
+    lane.perform(async ({ statements, add }) => {
+      const rows = await statements.query<{ key: string }>(giveBack, [
+        textArray(claims.map(({ id }) => id)),
+        textArray(claims.map(({ worker }) => worker)),
+        valueArray(claims.map(({ attempt }) => attempt)),
+        dueAt,
+      ])
+      add.afterCommit(() => {
+        finished(claims.map(({ id }) => id))
+        for (const { key } of rows) dueIndex.offer(key, dueAt)
+      })
+    })
   /** Workers that are in the table of workers. */
   const noted = new Set<string>()
   const leaseAll: Queue['lease'] = async ({ statements, add }, ids, worker, now) => {
@@ -246,15 +272,29 @@ export function createQueue(
 
   return {
     claimDue: <Request extends ClaimRequest, Claim>(lane: MailLane, begin: (request: Request) => Claiming<Claim>) => {
-      const kind: Kind<Request, Claim[]> = {
+      const kind: Kind<Request, Taken<Claim>> = {
         isOrdered: true,
         perform: async (group, requests) => {
-          const claimed: Claim[][] = []
-          for (const request of requests) claimed.push(await claim(group, request, begin(request)))
-          return claimed
+          const taken: Taken<Claim>[] = []
+          for (const request of requests) taken.push(await claim(group, request, begin(request)))
+          return taken
         },
       }
-      return (request: Request) => (request.plan.length === 0 ? Promise.resolve([]) : lane.write(kind, request))
+      return async (request: Request) => {
+        if (request.plan.length === 0) return []
+        const { rows, claimsOf } = await lane.write(kind, request)
+        try {
+          return await claimsOf(rows)
+        } catch (error) {
+          const { worker, now } = request
+          await release(
+            lane,
+            rows.map(({ id, attempts }) => ({ id, attempt: attempts, worker })),
+            now,
+          )
+          throw error
+        }
+      }
     },
     lease: leaseAll,
     load: async ({ query }, slots) => {
@@ -282,19 +322,7 @@ export function createQueue(
           ),
         putBack: async (plan) => dueIndex.putBack(plan),
         freed: async (blockers) => blockers.forEach(dueIndex.freed),
-        release: (claims: readonly HeldClaim[], dueAt) =>
-          lane.perform(async ({ statements, add }) => {
-            const rows = await statements.query<{ key: string }>(release, [
-              textArray(claims.map(({ id }) => id)),
-              textArray(claims.map(({ worker }) => worker)),
-              valueArray(claims.map(({ attempt }) => attempt)),
-              dueAt,
-            ])
-            add.afterCommit(() => {
-              finished(claims.map(({ id }) => id))
-              for (const { key } of rows) dueIndex.offer(key, dueAt)
-            })
-          }),
+        release: (claims, dueAt) => release(lane, claims, dueAt),
         endLeases: (worker, present, now) => endLeases(lane, worker, present, now),
         endFutureWaits: async (now) => {
           const [row] = await queries.query<{ last: string | null; size: number; wrong: string | null }>(future, [
@@ -327,9 +355,18 @@ function isAnyShared(plan: readonly PlannedKey[]): boolean {
   return new Set(names).size < names.length
 }
 
+/** A row that is due for a key of the plan. */
+type Candidate = Chosen & {
+  /** Of the key in the plan, from 1. */
+  number: number
+  dueAt: number
+}
+
 /** What one claim takes. */
 interface Choice {
   rows: Chosen[]
+  /** When the last taken row of each key was due. */
+  last: Map<string, number>
   /** Keys that were not looked at, since the claim was full. */
   unreached: Set<string>
   /** Keys that got nothing, and those that got some and could have more, with the quota that is used up. */
@@ -339,10 +376,10 @@ interface Choice {
 
 /** Plan, limit, and what could be claimed of each key → what is claimed: of the keys in their order, as many as the
  *  quotas leave. */
-function choose(plan: readonly PlannedKey[], limit: number, found: readonly (Chosen & { number: number })[]): Choice {
+function choose(plan: readonly PlannedKey[], limit: number, found: readonly Candidate[]): Choice {
   const allocation = createAllocation(limit)
   const byNumber = Map.groupBy(found, ({ number }) => number)
-  const chosen: Choice = { rows: [], unreached: new Set(), untouched: new Map(), filled: new Map() }
+  const chosen: Choice = { rows: [], last: new Map(), unreached: new Set(), untouched: new Map(), filled: new Map() }
   const blockerOf = ({ quotas }: PlannedKey) => (allocation.left() <= 0 ? null : allocation.blockedBy(quotas))
   for (const [at, planned] of plan.entries()) {
     const { key, quotas } = planned
@@ -357,6 +394,7 @@ function choose(plan: readonly PlannedKey[], limit: number, found: readonly (Cho
     }
     const rows = (byNumber.get(at + 1) ?? []).slice(0, Math.max(0, allocation.capacityFor(quotas)))
     chosen.rows.push(...rows)
+    for (const { dueAt } of rows) chosen.last.set(key, dueAt)
     allocation.took(quotas, rows.length)
     const filled = blockerOf(planned)
     if (filled !== null) chosen.filled.set(key, filled)

@@ -16,7 +16,8 @@ import {
   type MessageRow,
   STATUSES,
   toMessage,
-  WAITING_STATE,
+  WAITING,
+  type WaitingRow,
   WITHOUT_STATUS,
 } from './message-row.ts'
 import type { Mirror } from './mirror.ts'
@@ -26,7 +27,6 @@ import type { Queries } from './transactions.ts'
 import { postgresUnsubscribables } from './unsubscribables.ts'
 
 const DELIVERIES = `select ${DELIVERY_COLUMNS} from deliveries d ${DELIVERY_STATE} where d.id = any($1::text[])`
-const WAITING = `select ${DELIVERY_COLUMNS} from deliveries d ${WAITING_STATE} where d.id = any($1::text[])`
 const MESSAGES = `select ${MESSAGE_COLUMNS} from messages m
   where m.id in (select message_id from deliveries where id = any($1::text[]))`
 // Statuses only of messages with several recipients, $3.
@@ -53,7 +53,7 @@ export function postgresDeliveries(
   return {
     ...queue.methods(lane, reads),
     claimDue: queue.claimDue(lane, (request: DeliveryClaimRequest) => ({
-      read: (statements, chosen) => readClaimed({ statements, reads }, chosen, request, domains),
+      read: async (_, chosen) => readClaimed(reads, chosen, request, domains),
     })),
     claimExpired: async ({ now, limit, worker }) => {
       if ((await reads.query(EXPIRED, [now, 1])).length === 0) return []
@@ -62,7 +62,7 @@ export function postgresDeliveries(
         const expired = await statements.query<Chosen>(EXPIRED, [now, limit])
         const ids = expired.map(({ id }) => id)
         const leased = await queue.lease(group, ids, worker, now)
-        return (await readClaimed({ statements, reads }, expired, { worker, contentBytes: -1 }, domains))(leased)
+        return readClaimed(reads, expired, { now, worker, contentBytes: -1 }, domains)(leased)
       })
     },
     content: (messageId) => readContent(reads, messageId, 'content'),
@@ -86,52 +86,55 @@ async function readDelivery(
   return delivery === undefined || message === undefined ? null : { delivery, message: toMessage(message) }
 }
 
-/** What the attempts of deliveries require → what makes claims of leased rows. Contents above `contentBytes` stay in the
- *  store. */
-async function readClaimed(
-  { statements, reads }: { statements: Queries; reads: Queries },
+/** What the attempts of deliveries require, read beside their lease, since it does not change while they wait → what
+ *  makes claims of leased rows. Contents above `contentBytes` stay in the store. */
+function readClaimed(
+  reads: Queries,
   chosen: readonly Chosen[],
-  { worker, contentBytes }: { worker: string; contentBytes?: number },
+  { now, worker, contentBytes }: { now: number; worker: string; contentBytes?: number },
   domains: Mirror<Domain>,
-): Promise<(rows: readonly Leased[]) => ClaimedDelivery[]> {
-  const ids = textArray(chosen.map(({ id }) => id))
+): (rows: readonly Leased[]) => Promise<ClaimedDelivery[]> {
   const limit = contentBytes === undefined || contentBytes === Number.POSITIVE_INFINITY ? null : contentBytes
+  const idsOf = (rows: readonly Chosen[]) => textArray(rows.map(({ id }) => id))
   const messageIdsOf = (rows: readonly Chosen[]) =>
     textArray([...new Set(rows.flatMap(({ messageId }) => messageId ?? []))])
-  const [deliveries, messages] = await Promise.all([
-    statements.query<DeliveryRow>(WAITING, [ids]),
-    // On another connection, beside the lease: these rows do not change.
+  const found = Promise.all([
+    reads.query<WaitingRow>(WAITING, [idsOf(chosen), idsOf(chosen.filter(({ seq }) => seq !== 0))]),
     reads.query<MessageRow & { content: Uint8Array | null }>(WITH_CONTENTS, [
       messageIdsOf(chosen),
       limit,
       messageIdsOf(chosen.filter(({ isOnlyRecipient }) => !isOnlyRecipient)),
     ]),
   ])
-  const deliveryOf = new Map(deliveries.map((delivery) => [delivery.id, delivery]))
-  const statusOf = new Map(deliveries.map(({ messageId, status }) => [messageId, status]))
-  const messageOf = new Map(
-    messages.map(({ content: _, statuses, ...message }) => [
-      message.id,
-      toMessage({ ...message, statuses: statuses ?? statusOf.get(message.id) ?? null }),
-    ]),
-  )
-  const contentOf = new Map(messages.map(({ id, content }) => [id, content === null ? null : new Uint8Array(content)]))
-  const toClaim = ({ id }: Leased): ClaimedDelivery => {
-    const delivery = deliveryOf.get(id)
-    const message = delivery === undefined ? undefined : messageOf.get(delivery.messageId)
-    if (delivery === undefined || message === undefined) throw new Error(`${id} waits and has no message`)
-    const domain = domains.get(message.domainId)
-    return {
-      delivery,
-      message,
-      content: contentOf.get(message.id) ?? null,
-      signingKeys: domain?.dkim.filter((key) => key.state === 'active') ?? [],
-      domainName: domain?.name ?? '',
-      ownership: domain === null ? null : { status: domain.status, provedBy: domain.provedBy },
-      returnPathHost: domain?.returnPathHost ?? '',
-      trackingHost: domain === null ? null : trackingHostOf(domain),
-      worker,
-    }
+  found.catch(() => {}) // without a lease, nobody asks for it
+  return async (rows) => {
+    const [deliveries, messages] = await found
+    const deliveryOf = new Map(deliveries.map((delivery) => [delivery.id, delivery]))
+    const statusOf = new Map(deliveries.map(({ messageId, status }) => [messageId, status]))
+    const messageOf = new Map(
+      messages.map(({ content, statuses, ...message }) => [
+        message.id,
+        {
+          message: toMessage({ ...message, statuses: statuses ?? statusOf.get(message.id) ?? null }),
+          content: content === null ? null : new Uint8Array(content),
+        },
+      ]),
+    )
+    return rows.map(({ id, attempts }) => {
+      const delivery = deliveryOf.get(id)
+      const mail = delivery === undefined ? undefined : messageOf.get(delivery.messageId)
+      if (delivery === undefined || mail === undefined) throw new Error(`${id} waits and has no message`)
+      const domain = domains.get(mail.message.domainId)
+      return {
+        delivery: { ...delivery, attempts, lastAttemptAt: now, nextAttemptAt: null },
+        ...mail,
+        signingKeys: domain?.dkim.filter((key) => key.state === 'active') ?? [],
+        domainName: domain?.name ?? '',
+        ownership: domain === null ? null : { status: domain.status, provedBy: domain.provedBy },
+        returnPathHost: domain?.returnPathHost ?? '',
+        trackingHost: domain === null ? null : trackingHostOf(domain),
+        worker,
+      }
+    })
   }
-  return (rows) => rows.map(toClaim)
 }

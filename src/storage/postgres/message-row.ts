@@ -44,22 +44,28 @@ export const MESSAGE_STATUS = `(select case
 /** The state of a delivery: of the outcome `o` if there is one, else as accepted. */
 const state = (column: string) => `case when o.delivery_id is null then d.${column} else o.${column} end`
 
-/** Of `deliveries d` with its state. While a delivery waits, its queue knows its attempts. */
-export const DELIVERY_COLUMNS = `d.id, d.message_id as "messageId", d.position, d.email, d.type, d.queue,
-  coalesce(o.status, d.status) as status, coalesce(q.attempts, o.attempts, d.attempts) as attempts,
-  (case when q.id is null then ${state('last_attempt_at')} else q.attempted_at end)::float8 as "lastAttemptAt",
-  case when q.worker is null then q.due_at end::float8 as "nextAttemptAt",
+/** Of `deliveries d` with its state, except its attempts. */
+const WITHOUT_ATTEMPTS = `d.id, d.message_id as "messageId", d.position, d.email, d.type, d.queue,
+  coalesce(o.status, d.status) as status,
   (${state('delivered_at')})::float8 as "deliveredAt", ${state('smtp_response')} as "smtpResponse",
   ${state('bounce_type')} as "bounceType", ${state('bounce_code')} as "bounceCode", o.mx_host as "mxHost", o.tls,
   coalesce(e.opens, 0) as opens, coalesce(e.clicks, 0) as clicks, coalesce(e.machine_opens, 0) as "machineOpens",
   coalesce(e.machine_clicks, 0) as "machineClicks", coalesce(o.soft_bounce_reported, false) as "isSoftBounceReported"`
-const REST = `left join delivery_queue q on q.id = d.id left join engagement e on e.delivery_id = d.id`
-export const DELIVERY_STATE = `${lastOutcome('*')} ${REST}`
-/** The state of those that wait: the first one has no outcome. */
-export const WAITING_STATE = `${REST} ${lastOutcome('*', 'and q.seq > 0')}`
+const ENGAGEMENT = 'left join engagement e on e.delivery_id = d.id'
+
+/** Of `deliveries d` with its state. While a delivery waits, its queue knows its attempts. */
+export const DELIVERY_COLUMNS = `${WITHOUT_ATTEMPTS}, coalesce(q.attempts, o.attempts, d.attempts) as attempts,
+  (case when q.id is null then ${state('last_attempt_at')} else q.attempted_at end)::float8 as "lastAttemptAt",
+  case when q.worker is null then q.due_at end::float8 as "nextAttemptAt"`
+export const DELIVERY_STATE = `${lastOutcome('*')} left join delivery_queue q on q.id = d.id ${ENGAGEMENT}`
+/** Deliveries $1 that wait, of which $2 have an outcome, except what their queue knows. */
+export const WAITING = `select ${WITHOUT_ATTEMPTS} from deliveries d ${ENGAGEMENT}
+    ${lastOutcome('*', 'and d.id = any($2::text[])')}
+  where d.id = any($1::text[])`
 
 /** A row of DELIVERY_COLUMNS is a Delivery. */
 export type DeliveryRow = Delivery
+export type WaitingRow = Omit<Delivery, 'attempts' | 'lastAttemptAt' | 'nextAttemptAt'>
 
 /** The last outcome `o` of `deliveries d`. */
 function lastOutcome(columns: string, condition = ''): string {

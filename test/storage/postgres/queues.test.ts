@@ -7,7 +7,7 @@ import { slotOf } from '../../../src/storage/slots.ts'
 import type { Store } from '../../../src/storage/store.ts'
 import { ANY, claimDue } from '../../support/claim.ts'
 import { describeWithPostgres, startPostgres, type TestPostgres } from '../../support/postgres.ts'
-import { createRecords, found, type Records, START } from '../records.ts'
+import { accept, claim, createRecords, found, type Records, START } from '../records.ts'
 
 /** More rows than one statement visits. */
 const ROWS = 12_000
@@ -115,6 +115,15 @@ describeWithPostgres('queues in PostgreSQL', () => {
     const plan = await store.webhookDeliveries.planClaims({ ...request, look: ANY })
     const claims = await store.webhookDeliveries.claimDue({ ...request, limit: 10, plan, worker: 'w' })
     expect(claims.map(({ id }) => id)).toEqual(Array.from({ length: 10 }, (_, n) => `whd_${n}`))
+    await store.close()
+  })
+
+  test('claims whose messages cannot be read are given back without an attempt', async () => {
+    await accept(store, records.accepted())
+    sql('alter table contents rename to aside')
+    expect(await claim(store).catch(String)).toContain('contents')
+    sql('alter table aside rename to contents')
+    expect((await claim(store)).map(({ delivery }) => delivery.attempts)).toEqual([1])
     await store.close()
   })
 

@@ -7,7 +7,7 @@ import { destinationOf } from '../../../src/model/delivery.ts'
 import { type Plan, UNLIMITED_PLAN } from '../../../src/model/organization.ts'
 import { createNotifier } from '../../../src/os/notifier.ts'
 import { parseDatabaseUrl } from '../../../src/storage/postgres/address.ts'
-import { connect } from '../../../src/storage/postgres/connection.ts'
+import { type Connection, connect } from '../../../src/storage/postgres/connection.ts'
 import type { NodeOptions } from '../../../src/storage/postgres/distribution.ts'
 import { openPostgresStore } from '../../../src/storage/postgres/open.ts'
 import { slotOf } from '../../../src/storage/slots.ts'
@@ -493,42 +493,60 @@ describeWithPostgres('two nodes on one database', () => {
     expect(child.lines).toEqual(['ready'])
   }, 60_000)
 
-  test('a removed route or webhook has no delivery that the other node was about to write', async () => {
-    const one = await open()
-    await found(one, records)
-    const [route, hook] = [records.inboundRoute(), records.webhook()]
-    await one.inboundRoutes.create(route, 'secret')
-    await one.webhooks.create(hook, 'whsec_a')
-    await open()
-    const group = await connect({ address: parseDatabaseUrl(url), name: 'a group of the other node' })
-    await group.query('begin')
-    await group.run(`update lanes set group_no = group_no where seat = (select max(seat) from lanes)`)
-    const row = (key: string) => ['whd_late', ORGANIZATION, slotOf(key), key, START]
+  describe('what the other node was about to write', () => {
+    /** Runs `insert` in a group of the other node, which is committed once `remove` waits for it. */
+    const duringGroup = async (insert: (group: Connection) => Promise<unknown>, remove: () => Promise<unknown>) => {
+      await open()
+      const group = await connect({ address: parseDatabaseUrl(url), name: 'a group of the other node' })
+      await group.query('begin')
+      await group.run('update lanes set group_no = group_no where seat = (select max(seat) from lanes)')
+      await insert(group)
+      const removed = remove()
+      await untilQuery(
+        `select count(*) from pg_stat_activity where wait_event_type = 'Lock' and query ~ 'for share'`,
+        '1',
+      )
+      await group.query('commit')
+      group.close()
+      await removed
+    }
     const queue = '(id, organization_id, slot, key, due_at, accepted_at) values ($1, $2, $3, $4, $5, $5)'
-    await group.run(`insert into inbound_queue ${queue}`, row(route.id))
-    await group.run(
-      `insert into inbound_deliveries (id, message_id, route_id, status, created_at)
-        values ('whd_late', 'inb_late', $1, 'pending', 0)`,
-      [route.id],
-    )
-    await group.run(`insert into webhook_queue ${queue}`, row(hook.id))
-    await group.run(
-      `insert into webhook_deliveries (id, organization_id, webhook_id, event_id, type, created_at)
-        values ('whd_late', $1, $2, 'evt_late', 'message.delivered', 0)`,
-      [ORGANIZATION, hook.id],
-    )
-    const removed = Promise.all([one.inboundRoutes.remove(route.id), one.webhooks.remove(hook.id)])
-    await untilQuery(
-      `select count(*) from pg_stat_activity where wait_event_type = 'Lock' and query ~ 'for share'`,
-      '2',
-    )
-    await group.query('commit')
-    group.close()
-    await removed
-    expect(sql('select status from inbound_deliveries')).toBe('failed')
-    expect(sql('select count(*) from webhook_deliveries')).toBe('0')
-    expect(sql('select (select count(*) from inbound_queue) + (select count(*) from webhook_queue)')).toBe('0')
-  }, 60_000)
+    const row = (key: string) => ['whd_late', ORGANIZATION, slotOf(key), key, START]
+
+    test('to a removed route is failed', async () => {
+      const one = await open()
+      await found(one, records)
+      const route = records.inboundRoute()
+      await one.inboundRoutes.create(route, 'secret')
+      const delivery = `(id, message_id, route_id, status, created_at) values ('whd_late', 'inb_late', $1, 'pending', 0)`
+      await duringGroup(
+        async (group) => {
+          await group.run(`insert into inbound_queue ${queue}`, row(route.id))
+          await group.run(`insert into inbound_deliveries ${delivery}`, [route.id])
+        },
+        () => one.inboundRoutes.remove(route.id),
+      )
+      expect(sql('select status from inbound_deliveries')).toBe('failed')
+      expect(sql('select count(*) from inbound_queue')).toBe('0')
+    }, 60_000)
+
+    test('to a removed webhook is removed', async () => {
+      const one = await open()
+      await found(one, records)
+      const hook = records.webhook()
+      await one.webhooks.create(hook, 'whsec_a')
+      const delivery = `(id, organization_id, webhook_id, event_id, type, created_at)
+        values ('whd_late', $1, $2, 'evt_late', 'message.delivered', 0)`
+      await duringGroup(
+        async (group) => {
+          await group.run(`insert into webhook_queue ${queue}`, row(hook.id))
+          await group.run(`insert into webhook_deliveries ${delivery}`, [ORGANIZATION, hook.id])
+        },
+        () => one.webhooks.remove(hook.id),
+      )
+      expect(sql('select (select count(*) from webhook_deliveries) + (select count(*) from webhook_queue)')).toBe('0')
+    }, 60_000)
+  })
 
   test('both nodes continue after the database was away for longer than the takeover time', async () => {
     const one = await open()
