@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openPostgresStore } from '../../../src/storage/postgres/open.ts'
 import { openStore } from '../../../src/storage/sqlite/open.ts'
-import type { Store } from '../../../src/storage/store.ts'
+import type { NodeObserver, Store } from '../../../src/storage/store.ts'
 import { startPostgres, type TestPostgres } from '../../../test/support/postgres.ts'
 
 /** The columns of figures that compare both stores. */
@@ -32,7 +32,7 @@ export async function openEmpty(name: StoreName, scratch: string, postgres: Test
 }
 
 /** The store of a node in this process, with the data directory that all nodes of `scratch` share, one after the other. */
-export function openNode(url: string, scratch: string): Promise<Store> {
+export function openNode(url: string, scratch: string, observer?: NodeObserver): Promise<Store> {
   const dataDir = join(scratch, `node-${url.slice(url.lastIndexOf('/') + 1)}`)
-  return openPostgresStore({ url, dataDir, now: Date.now() })
+  return openPostgresStore({ url, dataDir, now: Date.now(), ...(observer === undefined ? {} : { node: { observer } }) })
 }

@@ -28,9 +28,15 @@ export interface Leased {
   attempts: number
 }
 
-/** A row that is about to be leased. */
-export interface Chosen {
+/** A row as a statement of the same transaction found it. */
+export interface Found {
   id: string
+  /** Where that version of it is: without a search for it. */
+  ctid: string
+}
+
+/** A row that is about to be leased. */
+export interface Chosen extends Found {
   /** Where rows name it. */
   messageId?: string
   /** Of that message. */
@@ -56,6 +62,8 @@ interface Taken<Claim> {
 /** Identity of a claim as text. */
 export const claimKey = ({ id, attempt, worker }: HeldClaim) => `${id} ${attempt} ${worker}`
 
+/** Columns of Found. */
+export const FOUND = 'id, ctid::text as ctid'
 /** Columns that name the message of a row. */
 export const MESSAGE = 'message_id as "messageId", is_only_recipient as "isOnlyRecipient", seq'
 /** Rows per call of endFutureWaits. */
@@ -68,8 +76,9 @@ export interface Queue {
     lane: MailLane,
     begin: (request: Request) => Claiming<Claim>,
   ): (request: Request) => Promise<Claim[]>
-  /** Leases these rows to a worker, inside a change → those that nobody has, in the order of `ids`. */
-  lease(group: Group, ids: readonly string[], worker: string, now: number): Promise<Leased[]>
+  /** Leases these rows to a worker, inside a change → those that nobody has and that did not change, in the order of
+   *  `found`. */
+  lease(group: Group, found: readonly Found[], worker: string, now: number): Promise<Leased[]>
   /** The methods that are the same for all queues. `isActive`: keys that may start anything. */
   methods(
     lane: MailLane,
@@ -125,7 +134,7 @@ export function createQueue(
   // PostgreSQL goes from key to key in their order and stops at $7. Keys that share a quota bring too many rows.
   // A join with the slots could begin with those.
   const candidates = `select asked.number::int as number, found.* from ${asked} cross join lateral (
-      select id, due_at::float8 as "dueAt"${hasMessages ? `, ${MESSAGE}` : ''} from ${table} q
+      select ${FOUND}, due_at::float8 as "dueAt"${hasMessages ? `, ${MESSAGE}` : ''} from ${table} q
       where q.slot = asked.slot and q.key = asked.key and q.due_at >= asked.since
         and q.due_at <= asked.until and q.worker is null
         and (select o.node_id from slots o where o.slot = asked.home) = $8
@@ -135,7 +144,8 @@ export function createQueue(
       and q.key = asked.key and q.due_at >= asked.since and q.worker is null)::float8 as at
     from ${asked} order by asked.number`
   const lease = `update ${table} q set worker = $2, attempts = q.attempts + 1, attempted_at = $3::bigint
-    from unnest($1::text[]) as chosen (id) where q.id = chosen.id and q.worker is null and q.due_at is not null
+    from unnest($1::tid[], $4::text[]) as chosen (ctid, id)
+    where q.ctid = chosen.ctid and q.id = chosen.id and q.worker is null and q.due_at is not null
     returning q.id, q.key, q.attempts`
   const giveBack = `update ${table} q set worker = null, attempts = q.attempts - 1, attempted_at = q.recorded_at,
       due_at = $4::bigint
@@ -193,10 +203,9 @@ export function createQueue(
     const most = isAnyShared(plan) ? 2 * limit : limit
     const found = await statements.query<Candidate>(candidates, [...columns, most, share.nodeId])
     const chosen = choose(plan, limit, found)
-    const ids = chosen.rows.map(({ id }) => id)
     const reached = plan.filter(({ key }) => !chosen.untouched.has(key) && !chosen.unreached.has(key))
     const [rows, times, claimsOf] = await Promise.all([
-      leaseAll({ statements, add }, ids, worker, now),
+      leaseAll({ statements, add }, chosen.rows, worker, now),
       statements.query<{ key: string; at: number | null }>(
         nextTimes,
         columnsOf(
@@ -206,10 +215,13 @@ export function createQueue(
           () => 0,
         ),
       ),
-      ids.length === 0 ? () => [] : read(statements, chosen.rows),
+      chosen.rows.length === 0 ? () => [] : read(statements, chosen.rows),
     ])
     const next = new Map(times.map(({ key, at }) => [key, at]))
+    const leased = new Set(rows.map(({ id }) => id))
+    const missed = chosen.rows.filter(({ id }) => !leased.has(id))
     add.afterCommit(() => {
+      for (const { number, dueAt } of missed) dueIndex.offer(plan[number - 1]!.key, dueAt)
       dueIndex.putBack(plan.filter(({ key }) => chosen.unreached.has(key)))
       for (const { key, dueAt } of plan) {
         const blocker = chosen.untouched.get(key)
@@ -241,10 +253,11 @@ export function createQueue(
     })
   /** Workers that are in the table of workers. */
   const noted = new Set<string>()
-  const leaseAll: Queue['lease'] = async ({ statements, add }, ids, worker, now) => {
-    if (ids.length === 0) return []
+  const leaseAll: Queue['lease'] = async ({ statements, add }, found, worker, now) => {
+    if (found.length === 0) return []
+    const ids = found.map(({ id }) => id)
     const [rows] = await Promise.all([
-      statements.query<Leased>(lease, [textArray(ids), worker, now]),
+      statements.query<Leased>(lease, [textArray(found.map(({ ctid }) => ctid)), worker, now, textArray(ids)]),
       noted.has(worker) ? 0 : statements.run(note, [worker, share.nodeId]),
     ])
     add.afterCommit(() => {
@@ -364,7 +377,7 @@ type Candidate = Chosen & {
 
 /** What one claim takes. */
 interface Choice {
-  rows: Chosen[]
+  rows: Candidate[]
   /** When the last taken row of each key was due. */
   last: Map<string, number>
   /** Keys that were not looked at, since the claim was full. */

@@ -2,7 +2,7 @@ import type { Delivery } from '../../model/delivery.ts'
 import { type Domain, trackingHostOf } from '../../model/domain.ts'
 import type { ClaimedDelivery, Deliveries, DeliveryClaimRequest } from '../store.ts'
 import { textArray } from './arrays.ts'
-import { type Chosen, type Leased, MESSAGE, type Queue } from './claims.ts'
+import { type Chosen, FOUND, type Leased, MESSAGE, type Queue } from './claims.ts'
 import { readContent } from './contents.ts'
 import type { Destinations } from './destinations.ts'
 import { postgresEngagement } from './engagement.ts'
@@ -34,7 +34,7 @@ const WITH_CONTENTS = `select ${WITHOUT_STATUS}, case when m.id = any($3::text[]
   case when m.size_bytes <= coalesce($2::bigint, m.size_bytes)
     then (select content from contents where owner_id = m.id and kind = 'content') end as content
   from messages m where m.id = any($1::text[])`
-const EXPIRED = `select id, ${MESSAGE} from delivery_queue where expires_at <= $1 and worker is null and due_at <= $1
+const EXPIRED = `select ${FOUND}, ${MESSAGE} from delivery_queue where expires_at <= $1 and worker is null and due_at <= $1
   order by expires_at limit $2`
 
 export function postgresDeliveries(
@@ -60,8 +60,7 @@ export function postgresDeliveries(
       return lane.perform(async (group) => {
         const { statements } = group
         const expired = await statements.query<Chosen>(EXPIRED, [now, limit])
-        const ids = expired.map(({ id }) => id)
-        const leased = await queue.lease(group, ids, worker, now)
+        const leased = await queue.lease(group, expired, worker, now)
         return readClaimed(reads, expired, { now, worker, contentBytes: -1 }, domains)(leased)
       })
     },
