@@ -63,7 +63,7 @@ interface Taken<Claim> {
 export const claimKey = ({ id, attempt, worker }: HeldClaim) => `${id} ${attempt} ${worker}`
 
 /** Columns of Found. */
-export const FOUND = 'id, ctid::text as ctid'
+export const FOUND = 'id, ctid::text'
 /** Columns that name the message of a row. */
 export const MESSAGE = 'message_id as "messageId", is_only_recipient as "isOnlyRecipient", seq'
 /** Rows per call of endFutureWaits. */
