@@ -136,6 +136,7 @@ export const pagesOf = (sample: Sample): Record<string, string> => ({
   'users-all': '/users?scope=all',
   'users-invite': '/users?invite=yes',
   settings: '/settings',
+  account: '/account',
   'audit-log': '/settings?tab=audit-log',
   missing: '/nothing',
 })

@@ -30,7 +30,7 @@ describeJourneys(({ board, server, journey, heading, press }) => {
   })
 
   journey('sets a password, signs in with it and ends other sessions', async () => {
-    const page = await board().open('/settings', { expected: /400|401/ })
+    const page = await board().open('/account', { expected: /400|401/ })
     const other = await board().open('/settings', { expected: /401/ })
     await page.getByLabel('New password').fill('correct horse battery')
     await press(page, 'Set password')
@@ -45,7 +45,7 @@ describeJourneys(({ board, server, journey, heading, press }) => {
     await other.getByLabel('Password').fill('correct horse battery')
     await other.keyboard.press('Enter')
     await heading(other, 'Settings')
-    await page.reload()
+    await page.goto(`${board().origin}/dashboard/settings`)
     await page.getByRole('button', { name: /^End/ }).nth(1).waitFor()
     await page.getByRole('row', { name: /\(this browser\)/ }).waitFor()
     await page.getByRole('row').filter({ hasNotText: '(this browser)' }).getByRole('button', { name: /^End/ }).click()

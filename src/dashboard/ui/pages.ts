@@ -192,4 +192,11 @@ export const PAGES: readonly PageEntry[] = [
     icon: 'settings',
     load: () => import('./pages/settings.tsx'),
   },
+  {
+    path: '/account',
+    name: 'Account',
+    needs: 'usage_get',
+    key: 'a',
+    load: () => import('./pages/account.tsx'),
+  },
 ]

@@ -72,6 +72,9 @@ function Account() {
       <div class="menu-theme">
         <Segments name="Theme" options={THEMES} chosen={theme.value} onChoose={(id) => (theme.value = id)} />
       </div>
+      <MenuItem icon="key-round" href={href('/account')}>
+        Account
+      </MenuItem>
       <MenuItem icon="book-open" href="/manual/">
         Manual
       </MenuItem>

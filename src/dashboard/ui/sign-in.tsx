@@ -1,9 +1,11 @@
 import { useEffect, useState } from 'preact/hooks'
 import icon from './icon.svg'
-import { acceptInvitation, errorText, setPasswordBy, signIn } from './kit/api.ts'
-import { Field, Form } from './kit/form.tsx'
+import { acceptInvitation, errorText, setPasswordBy, signIn, signInBy } from './kit/api.ts'
+import { Field, Form, type Values } from './kit/form.tsx'
+import { hasPasskeys, usePasskey } from './kit/passkeys.ts'
 import { go } from './kit/router.ts'
 import { title } from './kit/state.ts'
+import { attempt } from './kit/toast.tsx'
 import { Overlays } from './layout.tsx'
 
 /** The sign-in page. A link has its token in the fragment, which browsers do not send; the page removes it from
@@ -13,6 +15,7 @@ export function SignIn() {
   const [reset, setReset] = useState(() => take(RESET))
   const [invitation, setInvitation] = useState(() => take(INVITATION))
   const [fault, setFault] = useState('')
+  const [pending, setPending] = useState<string | null>(null)
   const [isSigningIn, setSigningIn] = useState(token !== null)
   useEffect(() => {
     title.value = 'Sign in'
@@ -36,31 +39,87 @@ export function SignIn() {
         )}
         {invitation !== null && <Invitation token={invitation} onDone={() => setInvitation(null)} />}
         {reset !== null && <NewPassword token={reset} onDone={() => setReset(null)} />}
-        <div class="card stack">
-          <h2>{isSigningIn ? 'Signing in…' : 'Sign in with a link'}</h2>
-          <p class="muted">Run this on the server to get a link. It works once and expires after 30 minutes.</p>
-          <pre>postrider login-link</pre>
-        </div>
-        <div class="card stack">
-          <h2>Sign in with a password</h2>
-          <Form
-            action="Sign in"
-            onSubmit={({ email, password }) => signIn({ ...(email && { email }), password })}
-            onDone={enter}
-          >
-            <Field name="email" label="Email" hint="Not needed while there is one user.">
-              {(control) => <input {...control} type="email" autocomplete="username" />}
-            </Field>
-            <Field name="password" label="Password" hint="Available after you set a password in Settings.">
-              {(control) => <input {...control} type="password" autocomplete="current-password" required />}
-            </Field>
-          </Form>
-        </div>
+        {pending === null ? (
+          <ByPassword onCode={setPending} />
+        ) : (
+          <ByCode token={pending} onBack={() => setPending(null)} />
+        )}
+        {pending === null && (
+          <div class="card stack">
+            <h2>{isSigningIn ? 'Signing in…' : 'Sign in with a link'}</h2>
+            <p class="muted">Operators get a link on the server. It works once and expires after 30 minutes.</p>
+            <pre>postrider login-link</pre>
+          </div>
+        )}
       </div>
       <Overlays />
     </main>
   )
 }
+
+function ByPassword({ onCode }: { onCode: (token: string) => void }) {
+  const submit = async ({ email, password = '' }: Values) => {
+    const token = await signIn({ ...(email && { email }), password })
+    if (token === null) enter()
+    else onCode(token)
+  }
+  const byPasskey = () =>
+    attempt(async () => {
+      await signInBy('/session/passkey', await usePasskey())
+      enter()
+    })
+  return (
+    <div class="card stack">
+      <h2>Sign in with a password</h2>
+      <Form action="Sign in" onSubmit={submit}>
+        <Field name="email" label="Email" hint="Not needed while there is one user.">
+          {(control) => <input {...control} type="email" autocomplete="username" />}
+        </Field>
+        <Field name="password" label="Password">
+          {(control) => <input {...control} type="password" autocomplete="current-password" required />}
+        </Field>
+      </Form>
+      {hasPasskeys() && (
+        <button type="button" onClick={byPasskey}>
+          Sign in with a passkey
+        </button>
+      )}
+    </div>
+  )
+}
+
+/** The second step: a code of an app, or a recovery code. */
+function ByCode({ token, onBack }: { token: string; onBack: () => void }) {
+  const [isRecovery, setRecovery] = useState(false)
+  return (
+    <div class="card stack">
+      <h2>Enter your code</h2>
+      <Form
+        key={String(isRecovery)}
+        action="Continue"
+        onSubmit={({ code = '' }) => signInBy('/session/code', { token, code })}
+        onDone={enter}
+        onCancel={onBack}
+      >
+        {isRecovery ? (
+          <Field name="code" label="Recovery code" hint="One of the ten codes that you stored. Each works once.">
+            {(control) => <input {...control} ref={focus} autocomplete="off" spellcheck={false} required />}
+          </Field>
+        ) : (
+          <Field name="code" label="Code" hint="The six digits that your app shows now.">
+            {(control) => <input {...control} ref={focus} inputMode="numeric" autocomplete="one-time-code" required />}
+          </Field>
+        )}
+      </Form>
+      <button type="button" class="plain" onClick={() => setRecovery(!isRecovery)}>
+        {isRecovery ? 'Use a code of the app' : 'Use a recovery code'}
+      </button>
+    </div>
+  )
+}
+
+/** The step replaces a form that had the focus. */
+const focus = (input: HTMLInputElement | null) => input?.focus()
 
 /** Accepts an invitation; an existing account joins with its password. */
 function Invitation({ token, onDone }: { token: string; onDone: () => void }) {

@@ -108,9 +108,19 @@ async function withLast(found: SessionInfo): Promise<SessionInfo> {
   return last === null ? found : { ...found, organizations: [...found.organizations, last] }
 }
 
-/** Signs in with the token of a link, or with email address and password. Throws ApiError if the server rejects it. */
-export async function signIn(by: { token: string } | { email?: string; password: string }): Promise<void> {
-  session.value = await withLast(await post<SessionInfo>('/session', by))
+/** Signs in with the token of a link, or with email address and password. Resolves with null, or with the token of the
+ *  second step if the server asks for a code. Throws ApiError if the server rejects it. */
+export async function signIn(by: { token: string } | { email?: string; password: string }): Promise<string | null> {
+  const answer = await post('/session', by)
+  if (answer.two_step !== undefined) return answer.two_step.token
+  session.value = await withLast(answer)
+  return null
+}
+
+/** Signs in with the code of an app or a recovery code, or with the answer of a passkey (passkeys.ts). Throws ApiError if
+ *  the server rejects it. */
+export async function signInBy(path: '/session/code' | '/session/passkey', body: Json): Promise<void> {
+  session.value = await withLast(await post<SessionInfo>(path, body))
 }
 
 /** Sets the password of a user with the token of a link. Throws ApiError if the server rejects it. */

@@ -1,13 +1,12 @@
-import { useState } from 'preact/hooks'
-import { api, type Json, loadSession, remove } from '../kit/api.ts'
-import { Field, Form } from '../kit/form.tsx'
+import { type Json, loadSession, remove } from '../kit/api.ts'
+import { browserOf } from '../kit/browser-name.ts'
 import { usePages } from '../kit/load.ts'
 import { Empty, Facts, Head, Tabs, Time } from '../kit/pieces.tsx'
 import { may } from '../kit/rights.ts'
-import { place, setQuery } from '../kit/router.ts'
+import { href, place, setQuery } from '../kit/router.ts'
 import { session } from '../kit/state.ts'
 import { type Column, Pager, Table } from '../kit/table.tsx'
-import { attempt, toast } from '../kit/toast.tsx'
+import { attempt } from '../kit/toast.tsx'
 import { AuditLog } from './settings/audit-log.tsx'
 import { BlockedLinks } from './settings/blocked-links.tsx'
 import { Configuration } from './settings/configuration.tsx'
@@ -43,18 +42,12 @@ export default function SettingsPage() {
 }
 
 function SignIn() {
-  const [round, setRound] = useState(0)
   return (
     <div class="stack">
-      <section class="card stack">
-        <h2>{session.value?.has_password ? 'Change password' : 'Set a password'}</h2>
-        <p class="muted">
-          Without a password, you sign in with a link from <code>postrider login-link</code> on the server. Changing the
-          password ends all other sessions.
-        </p>
-        <PasswordForm onDone={() => setRound(round + 1)} />
-      </section>
-      {may('sessions_list') && <Sessions key={round} />}
+      <p class="muted">
+        Change your password, two-step sign-in and passkeys under <a href={href('/account')}>Account</a>.
+      </p>
+      {may('sessions_list') && <Sessions />}
       <section class="card stack">
         <h2>API</h2>
         <Facts
@@ -125,39 +118,3 @@ function Sessions() {
     </section>
   )
 }
-
-function PasswordForm({ onDone }: { onDone: () => void }) {
-  const hasPassword = session.value?.has_password
-  return (
-    <Form
-      key={String(hasPassword)}
-      action={hasPassword ? 'Change password' : 'Set password'}
-      onSubmit={async (values) => {
-        session.value = await api('POST', '/session/password', { body: values })
-        toast('Password saved')
-        onDone()
-      }}
-    >
-      {hasPassword && (
-        <Field name="present" label="Current password">
-          {(control) => <input {...control} required type="password" autoComplete="current-password" />}
-        </Field>
-      )}
-      <Field name="password" label="New password" hint="At least 12 characters.">
-        {(control) => <input {...control} required type="password" minLength={12} autoComplete="new-password" />}
-      </Field>
-    </Form>
-  )
-}
-
-/** `Mozilla/5.0 (X11; Linux x86_64) … Firefox/140.0` → `Firefox on Linux`. */
-function browserOf(agent: string): string {
-  // Edge and Opera put Chrome before their own name.
-  const own = Math.max(agent.lastIndexOf('Edg/'), agent.lastIndexOf('OPR/'), 0)
-  const browser = /(Firefox|Edg|OPR|Chrome|Safari)\//.exec(agent.slice(own))?.[1]
-  const system = /(Windows|Android|iPhone|iPad|Mac OS X|Linux)/.exec(agent)?.[1]
-  if (browser === undefined) return agent.slice(0, 60) || 'Unknown'
-  return system === undefined ? browser : `${NAMES[browser] ?? browser} on ${system}`
-}
-
-const NAMES: Record<string, string> = { Edg: 'Edge', OPR: 'Opera' }
