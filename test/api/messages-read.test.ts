@@ -147,6 +147,7 @@ describe('content', () => {
       text: 'Hi Ann',
       headers: { 'X-A': 'b' },
       attachments: [{ filename: 'a.txt', content_type: 'text/plain', content_id: 'c', size_bytes: 5 }],
+      unsubscribe: false,
     })
   })
 
