@@ -17,6 +17,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { accept } from './bench/accept.ts'
+import { analysis } from './bench/analysis.ts'
 import { claim } from './bench/claim.ts'
 import { cluster } from './bench/cluster.ts'
 import { field } from './bench/field.ts'
@@ -32,7 +33,7 @@ import { waiting } from './bench/waiting.ts'
 import { webhooks } from './bench/webhooks.ts'
 
 const QUICK: Part[] = [send, accept, isolation, claim, webhooks, inbound, latency, footprint]
-const PARTS: Part[] = [...QUICK, streams, waiting, ...cluster, ...field]
+const PARTS: Part[] = [...QUICK, analysis, streams, waiting, ...cluster, ...field]
 
 const { values: options } = parseArgs({
   options: {

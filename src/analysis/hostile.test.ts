@@ -15,22 +15,16 @@ const MAIL: Omit<AnalysisInput, 'html'> = {
   sizeBytes: 1,
 }
 
-/** Above what a busy machine takes for any of these; more than linear time would take minutes. */
+/** Above what any of these takes, with garbage collection; more than linear time would take minutes. */
 const ENDLESS_MS = 4_000
 
+/** CPU time of the process, which a busy machine does not lengthen. */
 function timeOf(html: string, text: string | null = null): number {
-  const start = performance.now()
+  const start = process.cpuUsage()
   analyze({ ...MAIL, html, text })
-  return performance.now() - start
+  const { user, system } = process.cpuUsage(start)
+  return (user + system) / 1000
 }
-
-test('a mail of 100 KB is analysed in less than 50 ms', () => {
-  const row =
-    '<tr><td style="padding:8px;color:#333333;font:14px/20px Arial" class="cell"><a href="https://shop.example.org/a?b=1&amp;c=2" style="color:#06c">Tea &amp; cake</a> <img src="https://shop.example.org/i.png" alt="Cake" width="20" height="20"> for two</td></tr>\n'
-  const html = `<!doctype html><html><body><table>${row.repeat(Math.ceil(100_000 / row.length))}</table></body></html>`
-  timeOf(html)
-  expect(Math.min(...Array.from({ length: 5 }, () => timeOf(html)))).toBeLessThan(50)
-})
 
 describe('hostile input costs time in proportion to its length:', () => {
   const MANY = 100_000
