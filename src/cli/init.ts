@@ -6,6 +6,7 @@ import { hostOfZone } from '../domains/dns-host.ts'
 import type { CheckResult } from '../health/check.ts'
 import { heldPorts } from '../health/held-ports.ts'
 import type { Organization } from '../model/organization.ts'
+import { FIRST_USER } from '../model/user.ts'
 import type { DatabaseState } from '../storage/postgres/requirements.ts'
 import { type CliContext, hasDatabase, requireConfig, withStore } from './cli-context.ts'
 import { zoneText } from './dns.ts'
@@ -117,7 +118,9 @@ async function establish(name: string, options: Options, context: CliContext): P
     organizationId,
     body: { name: 'admin', domain_id: domain.id, permissions: ['admin'], mode: 'live' },
   })
-  const { url } = await makeLoginLink(store, publicUrlAt(context.config, context.config.http))
+  const [oldest] = await store.users.operators()
+  const publicUrl = publicUrlAt(context.config, context.config.http)
+  const { url } = await makeLoginLink(store, publicUrl, oldest?.id ?? FIRST_USER)
   return { organizationId, domain, apiKey: key.key, dashboardUrl: url }
 }
 

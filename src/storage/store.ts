@@ -24,6 +24,7 @@ import type { Queues } from './roles/queues.ts'
 import type { Rates } from './roles/rates.ts'
 import type { Retention } from './roles/retention.ts'
 import type { Sessions } from './roles/sessions.ts'
+import type { SingleSignOn } from './roles/single-sign-on.ts'
 import type { Snapshot } from './roles/snapshot.ts'
 import type { Stats } from './roles/stats.ts'
 import type { Suppressions } from './roles/suppressions.ts'
@@ -64,6 +65,7 @@ export type * from './roles/queues.ts'
 export type * from './roles/rates.ts'
 export type * from './roles/retention.ts'
 export type * from './roles/sessions.ts'
+export type * from './roles/single-sign-on.ts'
 export type * from './roles/snapshot.ts'
 export type * from './roles/stats.ts'
 export type * from './roles/suppressions.ts'
@@ -97,6 +99,7 @@ export interface Store {
   users: Users
   factors: Factors
   invitations: Invitations
+  singleSignOn: SingleSignOn
   sessions: Sessions
   messages: Messages
   contents: Contents

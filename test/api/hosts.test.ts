@@ -4,6 +4,7 @@ import { connect as connectTls } from 'node:tls'
 import { hashToken, mintToken } from '../../src/api/sessions.ts'
 import { dashboardFiles } from '../../src/dashboard/files.ts'
 import { dashboardPages } from '../../src/dashboard/pages.ts'
+import { FIRST_USER } from '../../src/model/user.ts'
 import { createKnownHosts } from '../../src/net/host-header.ts'
 import { createNetworks } from '../../src/net/ip.ts'
 import { selfSignedCertificate } from '../../src/net/tls/certificate.ts'
@@ -74,7 +75,12 @@ let signIns = 0
 async function signIn(scheme: 'http' | 'https', headers: [string, string][]): Promise<Heard> {
   const token = mintToken(systemRandom)
   const now = made.clock.now()
-  await made.store.sessions.addLink({ tokenHash: hashToken(token), createdAt: now, expiresAt: now + 60_000 })
+  await made.store.sessions.addLink({
+    tokenHash: hashToken(token),
+    userId: FIRST_USER,
+    createdAt: now,
+    expiresAt: now + 60_000,
+  })
   // A new client address each time, because sign-in attempts are limited by address.
   const from: [string, string] = ['X-Forwarded-For', `192.0.2.${++signIns}`]
   return ask(scheme, 'POST', '/session', [OURS, JSON_BODY, from, ...headers], JSON.stringify({ token }))

@@ -19,7 +19,12 @@ const DAY = 24 * 60 * MINUTE
 
 async function addLink(token = LINK) {
   const now = made.clock.now()
-  await made.store.sessions.addLink({ tokenHash: hashToken(token), createdAt: now, expiresAt: now + 30 * MINUTE })
+  await made.store.sessions.addLink({
+    tokenHash: hashToken(token),
+    userId: FIRST_USER,
+    createdAt: now,
+    expiresAt: now + 30 * MINUTE,
+  })
 }
 const post = (body: object, headers: Record<string, string> = {}) =>
   made.ask('POST', '/session', { key: null, body, headers: { ...OURS, ...headers } })

@@ -53,6 +53,33 @@ test(
 )
 
 test(
+  'a link belongs to the operator that --user names, which is needed if there are several',
+  async () => {
+    place.writeConfig()
+    await postrider('user', 'add', 'first@example.com', '--operator', ...WITH())
+    await postrider('user', 'add', 'second@example.com', '--operator', ...WITH())
+    const without = await postrider('login', ...WITH())
+    expect([without.code, without.stderr]).toEqual([
+      2,
+      expect.stringContaining('--user: first@example.com, second@example.com'),
+    ])
+    expect((await postrider('login', '--user', 'ann@example.com', ...WITH())).stderr).toContain('no operator ann@')
+    const server = await start('serve', ...WITH())
+    const { http } = JSON.parse(await server.line)
+    const { stdout } = await postrider('login', '--user', 'Second@example.com', '--json', ...WITH())
+    const answer = await fetch(`http://${http}/session`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-operator': '1' },
+      body: JSON.stringify({ token: new URL(JSON.parse(stdout).url).hash.slice('#token='.length) }),
+    })
+    expect(((await answer.json()) as { user: { email: string } }).user.email).toBe('second@example.com')
+    server.kill('SIGTERM')
+    await server.ended
+  },
+  2 * LIMIT_MS,
+)
+
+test(
   'a link comes with the ssh command for a remote server',
   async () => {
     place.writeConfig('127.0.0.1:8025')

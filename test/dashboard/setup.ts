@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
 import { hashToken, mintToken } from '../../src/api/sessions.ts'
 import type { ConfigValues } from '../../src/config/load.ts'
-import type { Role } from '../../src/model/user.ts'
+import { FIRST_USER, type Role } from '../../src/model/user.ts'
 import { createMintId } from '../../src/os/ids.ts'
 import { systemRandom } from '../../src/os/random.ts'
 import { signIn } from '../support/api.ts'
@@ -107,7 +107,9 @@ export async function startDashboard(
   const link = async () => {
     const token = mintToken(systemRandom)
     const now = server.clock.now()
-    await server.store().sessions.addLink({ tokenHash: hashToken(token), createdAt: now, expiresAt: now + 1_800_000 })
+    await server
+      .store()
+      .sessions.addLink({ tokenHash: hashToken(token), userId: FIRST_USER, createdAt: now, expiresAt: now + 1_800_000 })
     return `${origin}/dashboard/sign-in#token=${token}`
   }
 

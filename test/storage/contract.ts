@@ -24,6 +24,7 @@ import { qualityPromises } from './contract-quality.ts'
 import { reportPromises } from './contract-reports.ts'
 import { retentionPromises } from './contract-retention.ts'
 import { sessionPromises } from './contract-sessions.ts'
+import { singleSignOnPromises } from './contract-single-sign-on.ts'
 import { statsPromises } from './contract-stats.ts'
 import { suppressionPromises } from './contract-suppressions.ts'
 import { templatePromises } from './contract-templates.ts'
@@ -75,6 +76,7 @@ const SECTIONS = {
   factors: factorPromises,
   invitations: invitationPromises,
   sessions: sessionPromises,
+  'single sign-on': singleSignOnPromises,
   'audit log': auditLogPromises,
   'blocked links': blockedLinkPromises,
   messages: messagePromises,

@@ -2,6 +2,7 @@ import { afterEach, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { cookieToken, hashToken, SESSION_COOKIE } from '../../src/api/sessions.ts'
+import { FIRST_USER } from '../../src/model/user.ts'
 import { createLog } from '../../src/os/log.ts'
 import { type RawMx, startRawMx } from '../support/remote-mx.ts'
 import { startTestServer, type TestServer } from '../support/server.ts'
@@ -38,7 +39,14 @@ test('no secret appears in a log, a later response, an error or a file', async (
   })
   const link = 'L'.repeat(40)
   const soon = server.clock.now() + 60_000
-  await server.store().sessions.addLink({ tokenHash: hashToken(link), createdAt: server.clock.now(), expiresAt: soon })
+  await server
+    .store()
+    .sessions.addLink({
+      tokenHash: hashToken(link),
+      userId: FIRST_USER,
+      createdAt: server.clock.now(),
+      expiresAt: soon,
+    })
   const operator = { 'x-operator': '1', authorization: '' }
   const opened = await server.ask('POST', '/session', { token: link }, operator)
   const session = cookieToken(opened.headers.get('set-cookie'), true)!

@@ -14,7 +14,7 @@ const body = z.union([z.strictObject({ token: linkToken }), passwordBody])
 type Body = z.infer<typeof body>
 
 /** `POST /session`: a user signs in with email address and password; the password alone is enough while there is one user.
- *  The operator can also sign in with a link from the command line. All invalid links get the same response, and so do all
+ *  An operator can also sign in with a link from the command line. All invalid links get the same response, and so do all
  *  wrong passwords. Attempts are limited (limit.ts). */
 export function signInPage(context: SignInContext): Page {
   return { method: 'POST', path: '/session', handle: (request, _, peer) => signIn(context, request, peer) }
@@ -33,13 +33,16 @@ async function signIn(context: SignInContext, request: Request, peer: Peer): Pro
   throw new Refusal('unauthorized', refusalOf(given))
 }
 
-/** Sign-in links of the command line belong to the operator. */
-async function byLink({ store: { users, sessions } }: SignInContext, token: string): Promise<Proved | null> {
-  const user = await users.operator()
+/** Sign-in links of the command line belong to an operator. */
+async function byLink({ store, clock }: SignInContext, token: string): Promise<Proved | null> {
+  const { users, sessions } = store
+  const user = await users.get((await sessions.userOfLink(hashToken(token), clock.now())) ?? '')
   if (user === null) return null
-  const store: Proved['store'] = async (session, tokenHash) =>
-    (await sessions.openByLink(hashToken(token), session, tokenHash)) === 'opened'
-  return { user, fields: ['token'], store }
+  return {
+    user,
+    fields: ['token'],
+    store: async (session, tokenHash) => (await sessions.openByLink(hashToken(token), session, tokenHash)) === 'opened',
+  }
 }
 
 /** With two-step sign-in, the response that asks for a code: nothing differs before the password is right. */

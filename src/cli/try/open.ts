@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { makeConfig } from '../../config/load.ts'
+import { FIRST_USER } from '../../model/user.ts'
 import { systemClock } from '../../os/clock.ts'
 import type { Log } from '../../os/log.ts'
 import { systemRandom } from '../../os/random.ts'
@@ -83,7 +84,7 @@ async function build(
   return {
     http: bound(server.listening.http),
     baseUrl: server.publicUrl,
-    dashboardUrl: (await makeLoginLink(store, server.publicUrl)).url,
+    dashboardUrl: (await makeLoginLink(store, server.publicUrl, FIRST_USER)).url,
     dataDir: config.dataDir,
     mailServer: `127.0.0.1:${peers.mailServer.port}`,
     smtpInbound: bound(server.listening.smtpInbound),

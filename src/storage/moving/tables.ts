@@ -234,7 +234,7 @@ const SETTINGS: readonly MovedTable[] = [
 const OWN: readonly MovedTable[] = [
   {
     name: 'login_links',
-    columns: { token_hash: 'bytea', created_at: 'bigint', expires_at: 'bigint' },
+    columns: { token_hash: 'bytea', created_at: 'bigint', expires_at: 'bigint', user_id: 'text' },
     from: 'login_links',
   },
   {
@@ -269,6 +269,16 @@ const OWN: readonly MovedTable[] = [
     name: 'user_roles',
     columns: { user_id: 'text', organization_id: 'text', role: 'text' },
     from: 'user_roles',
+  },
+  {
+    name: 'user_identities',
+    columns: { issuer: 'text', subject: 'text', user_id: 'text', created_at: 'bigint' },
+    from: 'user_identities',
+  },
+  {
+    name: 'sign_on_requests',
+    columns: { state_hash: 'bytea', browser_hash: 'bytea', expires_at: 'bigint' },
+    from: 'sign_on_requests',
   },
   {
     name: 'invitations',

@@ -15,6 +15,7 @@ const END = [
   'delete from workers',
   'delete from sessions',
   'delete from login_links',
+  'delete from sign_on_requests',
   'delete from invitations',
   'delete from password_resets',
   'delete from sign_in_challenges',

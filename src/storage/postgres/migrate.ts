@@ -16,6 +16,7 @@ import destinations from './migrations/0040_destinations.sql' with { type: 'text
 import users from './migrations/0050_users.sql' with { type: 'text' }
 import factors from './migrations/0051_factors.sql' with { type: 'text' }
 import templateSamples from './migrations/0055_template_samples.sql' with { type: 'text' }
+import singleSignOn from './migrations/0053_single_sign_on.sql' with { type: 'text' }
 
 export interface Migration {
   name: string
@@ -42,6 +43,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0050_users', sql: users },
   { name: '0051_factors', sql: factors },
   { name: '0055_template_samples', sql: templateSamples },
+  { name: '0053_single_sign_on', sql: singleSignOn },
 ]
 
 const STEPS = `create table if not exists migrations (

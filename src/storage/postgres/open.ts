@@ -38,6 +38,7 @@ import { postgresRates } from './rates.ts'
 import { postgresRetention } from './retention.ts'
 import { mergeSearchIndex } from './search-index.ts'
 import { postgresSessions } from './sessions.ts'
+import { postgresSingleSignOn } from './single-sign-on.ts'
 import { postgresSnapshot } from './snapshot.ts'
 import { type Open, startNode } from './start.ts'
 import { postgresStats } from './stats.ts'
@@ -137,6 +138,7 @@ function rolesOf(
     users: postgresUsers(reads, writer),
     factors: postgresFactors(reads, writer, encryption),
     invitations: postgresInvitations(reads, writer),
+    singleSignOn: postgresSingleSignOn(reads, writer),
     sessions: postgresSessions(reads, writer),
     messages: postgresMessages(reads, lane, {
       large,

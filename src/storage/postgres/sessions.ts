@@ -8,8 +8,12 @@ import type { Writer } from './writer.ts'
 
 const COLUMNS = `id, user_id as "userId", created_at::float8 as "createdAt", last_seen_at::float8 as "lastSeenAt",
   ends_at::float8 as "endsAt", ip_address as "ipAddress", user_agent as "userAgent"`
-const ADD_LINK = 'insert into login_links (token_hash, created_at, expires_at) values ($1, $2, $3)'
-const USE_LINK = 'delete from login_links where token_hash = $1 and expires_at > $2'
+const ADD_LINK = 'insert into login_links (token_hash, user_id, created_at, expires_at) values ($1, $2, $3, $4)'
+const USER_OF_LINK = `select u.id from login_links l join users u on u.id = coalesce(l.user_id,
+    (select id from users where operator and disabled_at is null order by id limit 1))
+  where l.token_hash = $1 and l.expires_at > $2 and u.operator and u.disabled_at is null`
+const USE_LINK = `delete from login_links
+  where token_hash = $1 and expires_at > $2 and coalesce(user_id = $3, true)`
 const OPEN = `insert into sessions (id, user_id, token_hash, created_at, last_seen_at, ends_at, ip_address, user_agent)
   values ($1, $2, $3, $4, $5, $6, $7, $8)`
 const FIND_BY_TOKEN = `select ${COLUMNS} from sessions where token_hash = $1`
@@ -26,6 +30,8 @@ const USER_SEEN = `update users set last_seen_at = greatest($2::bigint, last_see
 const END_OF_USER = 'delete from sessions where user_id = $1 and id is distinct from $2::text'
 const PRUNE_LINKS = `delete from login_links where token_hash = any(array(
   select token_hash from login_links where expires_at < $1 order by expires_at limit $2))`
+const PRUNE_REQUESTS = `delete from sign_on_requests where state_hash = any(array(
+  select state_hash from sign_on_requests where expires_at < $1 order by expires_at limit $2))`
 const PRUNE_SESSIONS = `delete from sessions where id = any(array(
   select id from sessions where ends_at < $1 order by ends_at limit $2))`
 const PRUNE_CHALLENGES = `delete from sign_in_challenges where token_hash = any(array(
@@ -40,13 +46,15 @@ export function postgresSessions(reads: Reads, writer: Writer): Sessions {
   const first = async (text: string, value: unknown) => (await reads.query<Session>(text, [value]))[0] ?? null
 
   return {
-    addLink: ({ tokenHash, createdAt, expiresAt }) =>
+    addLink: ({ tokenHash, userId, createdAt, expiresAt }) =>
       writer.write(async ({ run }) => {
-        await run(ADD_LINK, [tokenHash, createdAt, expiresAt])
+        await run(ADD_LINK, [tokenHash, userId, createdAt, expiresAt])
       }),
+    userOfLink: async (linkHash, now) =>
+      (await reads.query<{ id: string }>(USER_OF_LINK, [linkHash, now]))[0]?.id ?? null,
     openByLink: (linkHash, session, tokenHash) =>
       writer.write(async (statements) => {
-        if ((await statements.run(USE_LINK, [linkHash, session.createdAt])) === 0) return 'unknown'
+        if ((await statements.run(USE_LINK, [linkHash, session.createdAt, session.userId])) === 0) return 'unknown'
         await insert(statements, session, tokenHash)
         return 'opened'
       }),
@@ -85,7 +93,8 @@ export function postgresSessions(reads: Reads, writer: Writer): Sessions {
     prune: (before, limit) =>
       writer.write(async ({ run }) => {
         let pruned = 0
-        for (const text of [PRUNE_LINKS, PRUNE_SESSIONS, PRUNE_CHALLENGES]) pruned += await run(text, [before, limit])
+        for (const text of [PRUNE_LINKS, PRUNE_REQUESTS, PRUNE_SESSIONS, PRUNE_CHALLENGES])
+          pruned += await run(text, [before, limit])
         return pruned
       }),
   }

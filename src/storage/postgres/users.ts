@@ -5,22 +5,23 @@ import type { Reads } from './reads.ts'
 import type { Queries, Statements } from './transactions.ts'
 import type { Writer } from './writer.ts'
 
-const COLUMNS = `u.id, u.email, u.name, u.operator as "isOperator", u.created_at::float8 as "createdAt",
+/** Of `users u`. */
+export const USER_COLUMNS = `u.id, u.email, u.name, u.operator as "isOperator", u.created_at::float8 as "createdAt",
   u.disabled_at::float8 as "disabledAt", u.last_seen_at::float8 as "lastSeenAt",
   (select json_object_agg(r.organization_id, r.role)::text from user_roles r where r.user_id = u.id) as roles`
 const CREATE = `insert into users (id, email, name, operator, password_hash, created_at, disabled_at, last_seen_at)
   values ($1, $2, $3, $4, $5, $6, $7, $8) on conflict (email) do nothing`
-const GET = `select ${COLUMNS} from users u where u.id = $1`
-const FIND_BY_EMAIL = `select ${COLUMNS} from users u where u.email = $1`
-const OPERATOR = `select ${COLUMNS} from users u where u.operator and u.disabled_at is null order by u.id limit 1`
-const FIRST_TWO = `select ${COLUMNS} from users u order by u.id limit 2`
+const GET = `select ${USER_COLUMNS} from users u where u.id = $1`
+const FIND_BY_EMAIL = `select ${USER_COLUMNS} from users u where u.email = $1`
+const OPERATORS = `select ${USER_COLUMNS} from users u where u.operator and u.disabled_at is null order by u.id limit 100`
+const FIRST_TWO = `select ${USER_COLUMNS} from users u order by u.id limit 2`
 const RANGE = 'u.id < $1 and u.created_at >= $2 and u.created_at < $3 order by u.id desc limit $4'
-const LIST = `select ${COLUMNS} from users u where ${RANGE}`
-const LIST_OF_ORGANIZATION = `select ${COLUMNS} from user_roles m join users u on u.id = m.user_id
+const LIST = `select ${USER_COLUMNS} from users u where ${RANGE}`
+const LIST_OF_ORGANIZATION = `select ${USER_COLUMNS} from user_roles m join users u on u.id = m.user_id
   where m.organization_id = $5 and ${RANGE.replaceAll('u.id', 'm.user_id')}`
 // The rows are locked, so that of two changes at once the second one sees what the first one left.
-const LOCK_USER = 'select 1 from users where id = $1 for update'
-const LOCK_OPERATORS = 'select id from users where operator and disabled_at is null order by id for update'
+export const LOCK_USER = 'select 1 from users where id = $1 for update'
+export const LOCK_OPERATORS = 'select id from users where operator and disabled_at is null order by id for update'
 const LOCK_OWNERS = `select u.id from user_roles r join users u on u.id = r.user_id
   where r.organization_id = $1 and r.role = 'owner' and u.disabled_at is null order by u.id for update`
 const IS_TAKEN = 'select 1 from users where email = $1 and id <> $2'
@@ -37,6 +38,7 @@ const REMOVE = [
   'delete from password_resets where user_id = $1',
   'delete from sessions where user_id = $1',
   'delete from user_roles where user_id = $1',
+  'delete from user_identities where user_id = $1',
   'delete from users where id = $1',
 ]
 const PASSWORD = 'select password_hash as hash from users where id = $1'
@@ -54,7 +56,7 @@ const END_OLD_PASSWORD = 'delete from operator_password'
 /** Without a cache or mirror: a change holds on every node at once. */
 export function postgresUsers(reads: Reads, writer: Writer): Users {
   const first = async (queries: Queries, text: string, values: unknown[] = []) => {
-    const [row] = await queries.query<Row>(text, values)
+    const [row] = await queries.query<UserRow>(text, values)
     return row === undefined ? null : toUser(row)
   }
   const locked = async (statements: Statements, id: string) => {
@@ -93,17 +95,17 @@ export function postgresUsers(reads: Reads, writer: Writer): Users {
       }),
     get: (id) => first(reads, GET, [id]),
     findByEmail: (email) => first(reads, FIND_BY_EMAIL, [email]),
-    operator: () => first(reads, OPERATOR),
+    operators: async () => (await reads.query<UserRow>(OPERATORS)).map(toUser),
     only: async () => {
-      const [one, other] = await reads.query<Row>(FIRST_TWO)
+      const [one, other] = await reads.query<UserRow>(FIRST_TWO)
       return one === undefined || other !== undefined ? null : toUser(one)
     },
     list: async (organizationId, page) => {
       const range = rangeOf(page)
       const rows =
         organizationId === null
-          ? await reads.query<Row>(LIST, range)
-          : await reads.query<Row>(LIST_OF_ORGANIZATION, [...range, organizationId])
+          ? await reads.query<UserRow>(LIST, range)
+          : await reads.query<UserRow>(LIST_OF_ORGANIZATION, [...range, organizationId])
       return toPage(rows, page, toUser)
     },
     update: (id, change) =>
@@ -166,8 +168,9 @@ export function postgresUsers(reads: Reads, writer: Writer): Users {
   }
 }
 
-type Row = Omit<User, 'roles'> & { roles: string | null }
+/** A row of USER_COLUMNS. */
+export type UserRow = Omit<User, 'roles'> & { roles: string | null }
 
-function toUser({ roles, ...row }: Row): User {
+export function toUser({ roles, ...row }: UserRow): User {
   return { ...row, roles: JSON.parse(roles ?? '{}') as Record<string, Role> }
 }

@@ -2,11 +2,14 @@ import type { SignInProof } from '../../model/factors.ts'
 import type { Session } from '../../model/session.ts'
 import type { Page, RecordsRequest } from './paging.ts'
 
-/** Sign-in: sessions of users, and links of the operator that work once. Tokens are passed as SHA-256. */
+/** Sign-in: sessions of users, and links of operators that work once. Tokens are passed as SHA-256. */
 export interface Sessions {
-  addLink(link: { tokenHash: Uint8Array; createdAt: number; expiresAt: number }): Promise<void>
-  /** Uses the link and opens the session in one transaction. `unknown` for a link that does not exist, was used or
-   *  has expired. */
+  addLink(link: { tokenHash: Uint8Array; userId: string; createdAt: number; expiresAt: number }): Promise<void>
+  /** ID of the operator of a link: the oldest one for a link of an earlier version. Null if the link does not exist or has
+   *  expired, or if its user is no enabled operator any more. */
+  userOfLink(linkHash: Uint8Array, now: number): Promise<string | null>
+  /** Uses the link and opens the session in one transaction. `unknown` for a link that does not exist, was used, has
+   *  expired, or belongs to another user. */
   openByLink(linkHash: Uint8Array, session: Session, tokenHash: Uint8Array): Promise<'opened' | 'unknown'>
   open(session: Session, tokenHash: Uint8Array): Promise<void>
   /** Uses up the proof and opens the session in one transaction. False, without a change, if the proof is not valid any

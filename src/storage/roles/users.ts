@@ -7,8 +7,8 @@ export interface Users {
   create(user: User, passwordHash: string | null): Promise<'created' | 'email_taken'>
   get(id: string): Promise<User | null>
   findByEmail(email: string): Promise<User | null>
-  /** The oldest enabled operator, to whom sign-in links of the command line belong. */
-  operator(): Promise<User | null>
+  /** Enabled operators, oldest first, at most 100. There is always one. */
+  operators(): Promise<User[]>
   /** The only user of the installation; null if there are several. */
   only(): Promise<User | null>
   /** Newest first; `organizationId`: only those with a role in it. */

@@ -84,7 +84,7 @@ export function sqliteHeld(
     noteRestored: ({ restoredAt, madeAt }) =>
       writer.write(() => {
         db.exec(`delete from login_links; delete from sessions; delete from invitations; delete from password_resets;
-          delete from sign_in_challenges; delete from tls_sessions`)
+          delete from sign_in_challenges; delete from sign_on_requests; delete from tls_sessions`)
         db.prepare('insert or replace into restored (one, restored_at, made_at) values (1, ?, ?)').run(
           restoredAt,
           madeAt,

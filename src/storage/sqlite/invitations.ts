@@ -22,7 +22,7 @@ const CREATE_USER = `insert into users (id, email, name, operator, password_hash
 const ADD_ROLE = `insert into user_roles (user_id, organization_id, role) values (?, ?, ?)
   on conflict (user_id, organization_id) do update set role = excluded.role where role <> 'owner'`
 // A role that the user has is replaced, which is always possible.
-const IS_FULL = `select count(*) from (select 1) where not exists
+const IS_FULL = `select not exists
     (select 1 from user_roles where user_id = ? and organization_id = ?)
   and ((select count(*) from user_roles where user_id = ?) >= ${MAX_ROLES}
     or (select count(*) from user_roles where organization_id = ?) >= ${MAX_ROLES})`

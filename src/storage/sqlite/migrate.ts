@@ -13,6 +13,7 @@ import waits from './migrations/0007_waits.sql' with { type: 'text' }
 import users from './migrations/0008_users.sql' with { type: 'text' }
 import factors from './migrations/0009_factors.sql' with { type: 'text' }
 import templateSamples from './migrations/0013_template_samples.sql' with { type: 'text' }
+import singleSignOn from './migrations/0011_single_sign_on.sql' with { type: 'text' }
 
 export interface Migration {
   name: string
@@ -31,6 +32,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0008_users', sql: users },
   { name: '0009_factors', sql: factors },
   { name: '0013_template_samples', sql: templateSamples },
+  { name: '0011_single_sign_on', sql: singleSignOn },
 ]
 
 /** Connection → its schema upgraded to this binary's, one transaction per step, each recorded with the checksum of

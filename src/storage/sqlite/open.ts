@@ -48,6 +48,7 @@ import { sqliteReports } from './reports.ts'
 import { sqliteRetention } from './retention.ts'
 import { searchIndex } from './search.ts'
 import { sqliteSessions } from './sessions.ts'
+import { sqliteSingleSignOn } from './single-sign-on.ts'
 import { sqliteSnapshot } from './snapshot.ts'
 import { requireFiles, requireSoundDatabase, toDamaged } from './soundness.ts'
 import { createSpace } from './space.ts'
@@ -177,6 +178,7 @@ export function storeOn(
     users: sqliteUsers(db, writer),
     factors: sqliteFactors(db, writer, encryption),
     invitations: sqliteInvitations(db, writer),
+    singleSignOn: sqliteSingleSignOn(db, writer),
     sessions: sqliteSessions(db, writer),
     messages: sqliteMessages(db, writer, {
       taking,

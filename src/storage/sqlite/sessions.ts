@@ -7,8 +7,11 @@ import type { Writer } from './writer.ts'
 
 const COLUMNS = `id, user_id as userId, created_at as createdAt, last_seen_at as lastSeenAt, ends_at as endsAt, ip_address as ipAddress,
   user_agent as userAgent`
-const ADD_LINK = 'insert into login_links (token_hash, created_at, expires_at) values (?, ?, ?)'
-const USE_LINK = 'delete from login_links where token_hash = ? and expires_at > ?'
+const ADD_LINK = 'insert into login_links (token_hash, user_id, created_at, expires_at) values (?, ?, ?, ?)'
+const USER_OF_LINK = `select u.id from login_links l join users u on u.id = coalesce(l.user_id,
+    (select id from users where operator = 1 and disabled_at is null order by id limit 1))
+  where l.token_hash = ? and l.expires_at > ? and u.operator = 1 and u.disabled_at is null`
+const USE_LINK = 'delete from login_links where token_hash = ? and expires_at > ? and ifnull(user_id = ?, true)'
 const OPEN = `insert into sessions (id, user_id, token_hash, created_at, last_seen_at, ends_at, ip_address, user_agent)
   values (?, ?, ?, ?, ?, ?, ?, ?)`
 const FIND_BY_TOKEN = `select ${COLUMNS} from sessions where token_hash = ?`
@@ -25,6 +28,8 @@ const USER_SEEN = `update users set last_seen_at = max(?, coalesce(last_seen_at,
 const END_OF_USER = 'delete from sessions where user_id = ? and id is not ?'
 const PRUNE_LINKS = `delete from login_links where token_hash in
   (select token_hash from login_links where expires_at < ? order by expires_at limit ?)`
+const PRUNE_REQUESTS = `delete from sign_on_requests where state_hash in
+  (select state_hash from sign_on_requests where expires_at < ? order by expires_at limit ?)`
 const PRUNE_SESSIONS =
   'delete from sessions where id in (select id from sessions where ends_at < ? order by ends_at limit ?)'
 const PRUNE_CHALLENGES = `delete from sign_in_challenges where token_hash in
@@ -33,6 +38,7 @@ const PRUNE_CHALLENGES = `delete from sign_in_challenges where token_hash in
 /** No cache, so that changes by the command line beside a running server apply at once. */
 export function sqliteSessions(db: Connection, writer: Writer): Sessions {
   const addLink = db.prepare(ADD_LINK)
+  const userOfLink = db.prepare<unknown[], string>(USER_OF_LINK).pluck()
   const takeLink = db.prepare(USE_LINK)
   const open = db.prepare(OPEN)
   const findByToken = db.prepare<unknown[], Session>(FIND_BY_TOKEN)
@@ -44,6 +50,7 @@ export function sqliteSessions(db: Connection, writer: Writer): Sessions {
   const userSeen = db.prepare(USER_SEEN)
   const endOf = db.prepare(END_OF_USER)
   const pruneLinks = db.prepare(PRUNE_LINKS)
+  const pruneRequests = db.prepare(PRUNE_REQUESTS)
   const pruneSessions = db.prepare(PRUNE_SESSIONS)
   const pruneChallenges = db.prepare(PRUNE_CHALLENGES)
   const { useProof } = proofsInside(db)
@@ -54,13 +61,14 @@ export function sqliteSessions(db: Connection, writer: Writer): Sessions {
   ) => open.run(id, userId, tokenHash, createdAt, lastSeenAt, endsAt, ipAddress, userAgent)
 
   return {
-    addLink: ({ tokenHash, createdAt, expiresAt }) =>
+    addLink: ({ tokenHash, userId, createdAt, expiresAt }) =>
       writer.write(() => {
-        addLink.run(tokenHash, createdAt, expiresAt)
+        addLink.run(tokenHash, userId, createdAt, expiresAt)
       }),
+    userOfLink: async (linkHash, now) => userOfLink.get(linkHash, now) ?? null,
     openByLink: (linkHash, session, tokenHash) =>
       writer.write(() => {
-        if (takeLink.run(linkHash, session.createdAt).changes === 0) return 'unknown'
+        if (takeLink.run(linkHash, session.createdAt, session.userId).changes === 0) return 'unknown'
         insert(session, tokenHash)
         return 'opened'
       }),
@@ -98,7 +106,8 @@ export function sqliteSessions(db: Connection, writer: Writer): Sessions {
       }),
     prune: (before, limit) =>
       writer.write(() => {
-        const pruned = [pruneLinks, pruneSessions, pruneChallenges].map((prune) => prune.run(before, limit).changes)
+        const pruned = [pruneLinks, pruneRequests, pruneSessions, pruneChallenges].map(
+          (prune) => prune.run(before, limit).changes)
         return pruned.reduce((sum, changes) => sum + changes, 0)
       }),
   }

@@ -4,18 +4,19 @@ import type { Users } from '../store.ts'
 import { type Connection, one } from './driver.ts'
 import type { Writer } from './writer.ts'
 
-const COLUMNS = `u.id, u.email, u.name, u.operator as isOperator, u.created_at as createdAt, u.disabled_at as disabledAt,
+/** Of `users u`. */
+export const USER_COLUMNS = `u.id, u.email, u.name, u.operator as isOperator, u.created_at as createdAt, u.disabled_at as disabledAt,
   u.last_seen_at as lastSeenAt,
   (select json_group_object(r.organization_id, r.role) from user_roles r where r.user_id = u.id) as roles`
 const CREATE = `insert into users (id, email, name, operator, password_hash, created_at, disabled_at, last_seen_at)
   values (?, ?, ?, ?, ?, ?, ?, ?) on conflict (email) do nothing`
-const GET = `select ${COLUMNS} from users u where u.id = ?`
-const FIND_BY_EMAIL = `select ${COLUMNS} from users u where u.email = ?`
-const OPERATOR = `select ${COLUMNS} from users u where u.operator = 1 and u.disabled_at is null order by u.id limit 1`
-const FIRST_TWO = `select ${COLUMNS} from users u order by u.id limit 2`
+const GET = `select ${USER_COLUMNS} from users u where u.id = ?`
+const FIND_BY_EMAIL = `select ${USER_COLUMNS} from users u where u.email = ?`
+const OPERATORS = `select ${USER_COLUMNS} from users u where u.operator = 1 and u.disabled_at is null order by u.id limit 100`
+const FIRST_TWO = `select ${USER_COLUMNS} from users u order by u.id limit 2`
 const RANGE = 'u.id < ? and u.created_at >= ? and u.created_at < ? order by u.id desc limit ?'
-const LIST = `select ${COLUMNS} from users u where ${RANGE}`
-const LIST_OF_ORGANIZATION = `select ${COLUMNS} from user_roles m join users u on u.id = m.user_id
+const LIST = `select ${USER_COLUMNS} from users u where ${RANGE}`
+const LIST_OF_ORGANIZATION = `select ${USER_COLUMNS} from user_roles m join users u on u.id = m.user_id
   where m.organization_id = ? and ${RANGE.replaceAll('u.id', 'm.user_id')}`
 const IS_TAKEN = 'select count(*) from users where email = ? and id <> ?'
 const UPDATE = 'update users set email = ?, name = ?, operator = ?, disabled_at = ? where id = ?'
@@ -34,6 +35,7 @@ const REMOVE = [
   'delete from password_resets where user_id = ?',
   'delete from sessions where user_id = ?',
   'delete from user_roles where user_id = ?',
+  'delete from user_identities where user_id = ?',
   'delete from users where id = ?',
 ]
 const PASSWORD = 'select password_hash from users where id = ?'
@@ -47,12 +49,12 @@ const END_SESSIONS = 'delete from sessions where user_id = ? and id is not ?'
 
 export function sqliteUsers(db: Connection, writer: Writer): Users {
   const create = db.prepare(CREATE)
-  const get = db.prepare<unknown[], Row>(GET)
-  const findByEmail = db.prepare<unknown[], Row>(FIND_BY_EMAIL)
-  const operator = db.prepare<unknown[], Row>(OPERATOR)
-  const firstTwo = db.prepare<unknown[], Row>(FIRST_TWO)
-  const list = db.prepare<unknown[], Row>(LIST)
-  const listOfOrganization = db.prepare<unknown[], Row>(LIST_OF_ORGANIZATION)
+  const get = db.prepare<unknown[], UserRow>(GET)
+  const findByEmail = db.prepare<unknown[], UserRow>(FIND_BY_EMAIL)
+  const operators = db.prepare<unknown[], UserRow>(OPERATORS)
+  const firstTwo = db.prepare<unknown[], UserRow>(FIRST_TWO)
+  const list = db.prepare<unknown[], UserRow>(LIST)
+  const listOfOrganization = db.prepare<unknown[], UserRow>(LIST_OF_ORGANIZATION)
   const isTaken = db.prepare<unknown[], number>(IS_TAKEN).pluck()
   const update = db.prepare(UPDATE)
   const otherOperators = db.prepare<unknown[], number>(OTHER_OPERATORS).pluck()
@@ -69,7 +71,7 @@ export function sqliteUsers(db: Connection, writer: Writer): Users {
   const endChallenges = db.prepare(END_CHALLENGES)
   const endSessions = db.prepare(END_SESSIONS)
 
-  const read = (row: Row | undefined) => (row === undefined ? null : toUser(row))
+  const read = (row: UserRow | undefined) => (row === undefined ? null : toUser(row))
   const remove = (id: string) => {
     for (const statement of removes) statement.run(id)
   }
@@ -92,7 +94,7 @@ export function sqliteUsers(db: Connection, writer: Writer): Users {
       }),
     get: async (id) => read(get.get(id)),
     findByEmail: async (email) => read(findByEmail.get(email)),
-    operator: async () => read(operator.get()),
+    operators: async () => operators.all().map(toUser),
     only: async () => {
       const [first, second] = firstTwo.all()
       return first === undefined || second !== undefined ? null : toUser(first)
@@ -163,8 +165,9 @@ export function sqliteUsers(db: Connection, writer: Writer): Users {
   }
 }
 
-type Row = Omit<User, 'isOperator' | 'roles'> & { isOperator: number; roles: string }
+/** A row of USER_COLUMNS. */
+export type UserRow = Omit<User, 'isOperator' | 'roles'> & { isOperator: number; roles: string }
 
-function toUser({ isOperator, roles, ...row }: Row): User {
+export function toUser({ isOperator, roles, ...row }: UserRow): User {
   return { ...row, isOperator: isOperator === 1, roles: JSON.parse(roles) as Record<string, Role> }
 }

@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
 import { copyFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { FIRST_USER } from '../../../src/model/user.ts'
 import { StoreMoved } from '../../../src/storage/errors.ts'
 import { parseDatabaseUrl } from '../../../src/storage/postgres/address.ts'
 import { adoptDatabase } from '../../../src/storage/postgres/adopt.ts'
@@ -129,7 +130,12 @@ describeWithPostgres('a database that is a copy, or went back', () => {
     const dataDir = folder()
     const store = await open(url, dataDir)
     await found(store, records)
-    await store.sessions.addLink({ tokenHash: records.hash(), createdAt: START, expiresAt: START + 1 })
+    await store.sessions.addLink({
+      tokenHash: records.hash(),
+      userId: FIRST_USER,
+      createdAt: START,
+      expiresAt: START + 1,
+    })
     await noted(dataDir, 'original')
     await close(store)
     postgres.psql('create database copied template original')
