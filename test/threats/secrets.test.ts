@@ -39,14 +39,12 @@ test('no secret appears in a log, a later response, an error or a file', async (
   })
   const link = 'L'.repeat(40)
   const soon = server.clock.now() + 60_000
-  await server
-    .store()
-    .sessions.addLink({
-      tokenHash: hashToken(link),
-      userId: FIRST_USER,
-      createdAt: server.clock.now(),
-      expiresAt: soon,
-    })
+  await server.store().sessions.addLink({
+    tokenHash: hashToken(link),
+    userId: FIRST_USER,
+    createdAt: server.clock.now(),
+    expiresAt: soon,
+  })
   const operator = { 'x-operator': '1', authorization: '' }
   const opened = await server.ask('POST', '/session', { token: link }, operator)
   const session = cookieToken(opened.headers.get('set-cookie'), true)!

@@ -15,8 +15,8 @@ import schemas from './migrations/0022_schemas.sql' with { type: 'text' }
 import destinations from './migrations/0040_destinations.sql' with { type: 'text' }
 import users from './migrations/0050_users.sql' with { type: 'text' }
 import factors from './migrations/0051_factors.sql' with { type: 'text' }
-import templateSamples from './migrations/0055_template_samples.sql' with { type: 'text' }
 import singleSignOn from './migrations/0053_single_sign_on.sql' with { type: 'text' }
+import templateSamples from './migrations/0055_template_samples.sql' with { type: 'text' }
 
 export interface Migration {
   name: string

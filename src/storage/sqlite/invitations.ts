@@ -22,10 +22,10 @@ const CREATE_USER = `insert into users (id, email, name, operator, password_hash
 const ADD_ROLE = `insert into user_roles (user_id, organization_id, role) values (?, ?, ?)
   on conflict (user_id, organization_id) do update set role = excluded.role where role <> 'owner'`
 // A role that the user has is replaced, which is always possible.
-const IS_FULL = `select not exists
-    (select 1 from user_roles where user_id = ? and organization_id = ?)
+const IS_FULL = `select 1 from invitations i where token_hash = ?
+  and not exists (select 1 from user_roles where user_id = ? and organization_id = i.organization_id)
   and ((select count(*) from user_roles where user_id = ?) >= ${MAX_ROLES}
-    or (select count(*) from user_roles where organization_id = ?) >= ${MAX_ROLES})`
+    or (select count(*) from user_roles where organization_id = i.organization_id) >= ${MAX_ROLES})`
 
 export function sqliteInvitations(db: Connection, writer: Writer): Invitations {
   const expired = db.prepare(EXPIRED)
@@ -38,8 +38,7 @@ export function sqliteInvitations(db: Connection, writer: Writer): Invitations {
   const createUser = db.prepare(CREATE_USER)
   const addRole = db.prepare(ADD_ROLE)
   const fullness = db.prepare<unknown[], number>(IS_FULL).pluck()
-  const isFull = (userId: string, organizationId: string) =>
-    one(fullness, userId, organizationId, userId, organizationId) > 0
+  const isFull = (tokenHash: Uint8Array, userId: string) => fullness.get(tokenHash, userId, userId) !== undefined
 
   return {
     create: ({ id, organizationId, email, role, invitedBy, createdAt, expiresAt }, tokenHash) =>
@@ -62,7 +61,7 @@ export function sqliteInvitations(db: Connection, writer: Writer): Invitations {
         const invitation = find.get(tokenHash, user.createdAt)
         if (invitation === undefined) return 'unknown'
         const { id, email, name, createdAt } = user
-        if (isFull(id, invitation.organizationId)) return 'too_many'
+        if (isFull(tokenHash, id)) return 'too_many'
         if (createUser.run(id, email, name, passwordHash, createdAt).changes === 0) return 'email_taken'
         addRole.run(id, invitation.organizationId, invitation.role)
         remove.run(invitation.id)
@@ -72,7 +71,7 @@ export function sqliteInvitations(db: Connection, writer: Writer): Invitations {
       writer.write(() => {
         const invitation = find.get(tokenHash, now)
         if (invitation === undefined) return 'unknown'
-        if (isFull(userId, invitation.organizationId)) return 'too_many'
+        if (isFull(tokenHash, userId)) return 'too_many'
         addRole.run(userId, invitation.organizationId, invitation.role)
         remove.run(invitation.id)
         return 'accepted'

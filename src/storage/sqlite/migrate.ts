@@ -12,8 +12,8 @@ import queues from './migrations/0006_queues.sql' with { type: 'text' }
 import waits from './migrations/0007_waits.sql' with { type: 'text' }
 import users from './migrations/0008_users.sql' with { type: 'text' }
 import factors from './migrations/0009_factors.sql' with { type: 'text' }
-import templateSamples from './migrations/0013_template_samples.sql' with { type: 'text' }
 import singleSignOn from './migrations/0011_single_sign_on.sql' with { type: 'text' }
+import templateSamples from './migrations/0013_template_samples.sql' with { type: 'text' }
 
 export interface Migration {
   name: string
