@@ -23,6 +23,7 @@ import { createRateLimit, type RateLimit } from './rate-limit.ts'
 import { type CompatApi, createRoutes, type Page } from './route-table.ts'
 import { createSessions } from './sessions.ts'
 import { sessionPages } from './sign-in/pages.ts'
+import type { SingleSignOnOptions } from './sign-in/single-sign-on/settings.ts'
 import { createSockets } from './sockets.ts'
 import type { Streams } from './streams.ts'
 
@@ -45,6 +46,8 @@ export interface ApiOptions {
   plaintextGuard?: PlaintextGuard
   /** True if the operator can sign in to the dashboard. Default: true. */
   hasSessions?: boolean
+  /** Sign-in to the dashboard with an OpenID Connect provider. */
+  singleSignOn?: SingleSignOnOptions | undefined
   /** How browsers reach this server. Default: on loopback only. */
   origin?: OriginOptions
   log: Log

@@ -107,6 +107,39 @@ export const ownHosts = {
   fromText: toList(asItIs),
 }
 
+/** Values of a claim, with the role that each gives. */
+export const roleRules = {
+  expected: 'tables with value and role, and with organization unless role is "operator"',
+  schema: z
+    .array(
+      z.union([
+        z.strictObject({ value: z.string().min(1).max(500), role: z.literal('operator') }),
+        z.strictObject({
+          value: z.string().min(1).max(500),
+          role: z.enum(['owner', 'admin', 'developer', 'support', 'viewer']),
+          organization: z.string().min(1).max(100),
+        }),
+      ]),
+    )
+    .max(500)
+    .readonly(),
+  fromText: fromJson,
+}
+
+/** '' becomes null: off. */
+export const issuer = {
+  expected: 'the https:// URL of an OpenID Connect provider, or "" for none',
+  schema: written((text) => (text === '' ? null : isPlainHttpsUrl(text) ? text : undefined)),
+  fromText: asItIs,
+}
+
+/** Names of a claim, the outer one first: `realm_access.roles`; or one name that is a URL. */
+export const claim = {
+  expected: 'the name of a claim, such as groups',
+  schema: z.string().max(200),
+  fromText: asItIs,
+}
+
 export const httpsUrl = {
   expected: 'https://host[:port]/path',
   schema: written((text) => (URL.parse(text)?.protocol === 'https:' ? text : undefined)),
@@ -226,6 +259,21 @@ function hasNoControls(text: string): boolean {
 
 function asItIs(text: string): unknown {
   return text
+}
+
+/** The text of JSON; invalid text is returned as it is. */
+function fromJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}
+
+/** True for https without user, query and fragment (OpenID Connect Discovery §4). */
+function isPlainHttpsUrl(text: string): boolean {
+  const url = URL.parse(text)
+  return url?.protocol === 'https:' && url.username === '' && url.password === '' && !/[?#]/.test(text)
 }
 
 function toNumber(text: string): unknown {

@@ -82,6 +82,7 @@ export function checkConfigFiles(config: Config, file: string): ConfigFault[] {
     'smtp.key_file': config.smtp.keyFile,
     'database.ca_file': config.database.caFile,
     'webhooks.ca_file': config.webhooks.caFile,
+    'oidc.ca_file': config.oidc.caFile,
   }
   return Object.entries(named).flatMap(([key, path]) => {
     const reason = path && whyUnreadable(path)

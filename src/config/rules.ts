@@ -71,6 +71,21 @@ export const rules: readonly Rule[] = [
     },
   },
   {
+    keys: ['oidc.issuer', 'oidc.client_id', 'oidc.scope', 'oidc.only'],
+    broken: ({ oidc: { issuer, clientId, scope, only } }) => {
+      if (issuer === null) return only ? 'expected oidc.issuer, because oidc.only is set' : null
+      if (clientId === '') return 'expected oidc.client_id, because oidc.issuer is set'
+      return scope.split(' ').includes('openid') ? null : 'expected the scope openid in oidc.scope'
+    },
+  },
+  {
+    keys: ['oidc.roles_claim', 'oidc.roles'],
+    broken: ({ oidc: { rolesClaim, roles } }) => {
+      if ((rolesClaim === '') === (roles.length === 0)) return null
+      return 'expected both oidc.roles_claim and [[oidc.roles]], or neither'
+    },
+  },
+  {
     keys: ['webhooks.max_per_webhook', 'webhooks.max_in_flight'],
     broken: ({ webhooks }) => atMost('max_per_webhook', webhooks.maxPerWebhook, 'max_in_flight', webhooks.maxInFlight),
   },

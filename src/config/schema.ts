@@ -568,6 +568,44 @@ alert ends at the latest when its cause leaves the window.`,
       fallback: false,
     }),
   }),
+  oidc: section(
+    `Single sign-on to the dashboard with an OpenID Connect provider. Register <public_url>/session/oidc/callback there as
+redirect URI.`,
+    {
+      issuer: key(kinds.issuer, {
+        about: 'Issuer URL of the provider, such as https://login.example.com/realms/staff. Empty: no single sign-on.',
+        fallback: '',
+      }),
+      client_id: key(kinds.text, { about: 'ID of Postrider at the provider.', fallback: '' }),
+      client_secret: key(kinds.text, {
+        about: 'Secret of the client. Empty: a public client, with PKCE alone.',
+        fallback: '',
+        isSecret: true,
+      }),
+      scope: key(kinds.text, {
+        about: 'Scopes to request. Some providers send groups only with a scope of their own.',
+        fallback: 'openid email profile',
+      }),
+      roles_claim: key(kinds.claim, {
+        about: `Claim of the ID token with the user's groups or roles, such as groups or realm_access.roles. Every sign-in then sets
+all roles of the user from [[oidc.roles]]. Empty: roles are given by hand.`,
+        fallback: '',
+      }),
+      roles: key(kinds.roleRules, {
+        about: `What each value of the claim gives: [[oidc.roles]] with value, role and organization (ID or name), or with value and
+role = "operator". Of several roles in one organization, the highest counts.`,
+        fallback: [],
+      }),
+      only: key(kinds.flag, {
+        about: `Refuse passwords and passkeys. Links from postrider login-link still work.`,
+        fallback: false,
+      }),
+      ca_file: key(kinds.file, {
+        about: 'Additional PEM CA certificates to trust for the provider.',
+        fallback: '',
+      }),
+    },
+  ),
   metrics: section('GET /metrics, for Prometheus.', {
     listen: key(kinds.listen, {
       about: `host:port of a separate listener for /metrics, such as 127.0.0.1:9464. The HTTP listener then does not serve it. "off":

@@ -16,6 +16,7 @@ import type { MetricsPage } from '../metrics/page.ts'
 import { type ClientAddress, createClientAddress } from '../net/client-address.ts'
 import { watchClientConnections } from '../net/client-connections.ts'
 import { createKnownHosts } from '../net/host-header.ts'
+import { askBy } from '../net/https/requests.ts'
 import { createNetworks } from '../net/ip.ts'
 import { createRequestHost } from '../net/request-host.ts'
 import { type Descriptors, type Supply, watchDescriptors } from '../os/descriptors.ts'
@@ -25,8 +26,10 @@ import { forwardPages } from '../tracking/forward-pages.ts'
 import { trackingPages } from '../tracking/pages.ts'
 import type { Certificates } from './certificates.ts'
 import { createCompatApi } from './external-api.ts'
+import type { Https } from './https-clients.ts'
 import { ListenFailure } from './listeners.ts'
 import { type OperationsDeps, serverNamesOf } from './operations.ts'
+import { singleSignOnOptions } from './single-sign-on.ts'
 
 /** Programs on this machine are exempt from connection limits per client, and so are trusted proxies. */
 const isLoopback = createNetworks(['127.0.0.0/8', '::1/128'])
@@ -59,6 +62,7 @@ export interface WebDeps
   trackingSecret: Uint8Array
   descriptors: Descriptors
   memory: Memory
+  https: Pick<Https, 'signOn'>
   isReady: () => string | null
   log: Log
 }
@@ -88,6 +92,7 @@ export function createWeb(config: Config, deps: WebDeps): Web {
     clientAddress,
     ...(http.behindProxy && { plaintextGuard: createPlaintextGuard({ isTrusted, publicUrl }) }),
     hasSessions: http.dashboard,
+    singleSignOn: singleSignOnOptions(config, askBy(deps.https.signOn), publicUrl),
     origin: { hostNames, publicUrl, isBehindProxy: http.behindProxy, isTrusted },
     log: deps.log,
     hstsSeconds: http.hstsSeconds,

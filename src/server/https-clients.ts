@@ -19,6 +19,8 @@ export interface Https {
   reports: Exchange
   /** For the certificate authority that the operator configured. */
   authority: Exchange
+  /** For the OpenID Connect provider that the operator configured. */
+  signOn: Exchange
   probe: Probe
   state: HttpsThread['state']
   stop(): void
@@ -37,7 +39,7 @@ export function openHttps(
   },
 ): Https {
   const { userAgent, log, clock = systemClock } = machine
-  const { webhooks, delivery, tls } = config
+  const { webhooks, delivery, tls, oidc } = config
   const { servers } = machine.lookups
   const abroad = delivery.allowPrivateDestinations ? 'all addresses' : []
   const thread = createHttpsThread({
@@ -59,6 +61,13 @@ export function openHttps(
         userAgent,
         dns: { servers, maxCacheEntries: 0 },
       },
+      signOn: {
+        allowed: 'all addresses', // like authority
+        ca: caOf(oidc.caFile),
+        keepsAlive: false,
+        userAgent,
+        dns: { servers },
+      },
     },
     clock,
     log,
@@ -69,6 +78,7 @@ export function openHttps(
     policies: thread.exchange('policies'),
     reports: thread.exchange('reports'),
     authority: thread.exchange('authority'),
+    signOn: thread.exchange('signOn'),
     probe: thread.probe,
     state: thread.state,
     stop: thread.stop,

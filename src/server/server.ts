@@ -170,6 +170,7 @@ function createServerWeb(
     forwardLinks: () => resources.forwardLinks,
     descriptors: core.descriptors,
     memory: core.memory,
+    https: core.https,
     publicUrl: publicUrl.current,
     isReady: options.isReady,
     log: core.log,

@@ -14,11 +14,20 @@ import { parseAs, readBytes } from '../read.ts'
 import { JSON_TYPE, PERSONAL } from '../rendered-response.ts'
 import { type DashboardSessions, isIntended, type SignedIn } from '../sessions.ts'
 import { createSignInLimit, type SignInAttempt } from './limit.ts'
+import type { SingleSignOnOptions } from './single-sign-on/settings.ts'
 
 export interface SignInDeps {
   store: Pick<
     Store,
-    'sessions' | 'users' | 'factors' | 'invitations' | 'apiKeys' | 'organizations' | 'auditLog' | 'rates'
+    | 'sessions'
+    | 'users'
+    | 'factors'
+    | 'singleSignOn'
+    | 'invitations'
+    | 'apiKeys'
+    | 'organizations'
+    | 'auditLog'
+    | 'rates'
   >
   sessions: DashboardSessions
   clock: WallClock
@@ -27,6 +36,8 @@ export interface SignInDeps {
   log: Log
   clientAddress: ClientAddress
   ownOrigin: OwnOrigin
+  /** Absent without a provider. */
+  singleSignOn?: SingleSignOnOptions
 }
 
 /** Remote address of the connection; null without a socket. */
@@ -42,6 +53,8 @@ export interface SignInContext extends SignInDeps {
   requireSession(request: Request): Promise<SignedIn>
   /** Throws `forbidden` unless the request comes from our own page. */
   requireOwnPage(request: Request): void
+  /** Throws `forbidden` if users sign in with single sign-on only. */
+  requirePasswords(): void
   bodyOf<T>(request: Request, schema: z.ZodType<T>, mostBytes?: number): Promise<T>
   /** Runs `work`. The transaction of its change also adds an audit entry. */
   audited<T>(facts: AuditFacts, work: () => Promise<T>): Promise<T>
@@ -88,6 +101,10 @@ export function createSignInContext(deps: SignInDeps): SignInContext {
     requireOwnPage(request) {
       ownOrigin.requireOwnPage(request)
       if (!isIntended(request.headers)) throw new Refusal('forbidden', 'X-Operator is required')
+    },
+    requirePasswords() {
+      if (deps.singleSignOn?.only)
+        throw new Refusal('forbidden', 'This server accepts single sign-on only. Continue with single sign-on.')
     },
     async bodyOf(request, schema, mostBytes = MOST_BODY_BYTES) {
       const bytes = await readBytes(request, mostBytes, clock.steady, async () => {})

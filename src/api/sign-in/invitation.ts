@@ -22,6 +22,7 @@ export function invitationPages(context: SignInContext): Page[] {
 async function join(context: SignInContext, request: Request, peer: Peer): Promise<Response> {
   const { store, clock, mintId } = context
   context.requireOwnPage(request)
+  context.requirePasswords()
   const { token, name, password } = await context.bodyOf(request, body)
   const address = context.addressOf(request, peer)
   const now = clock.now()

@@ -9,6 +9,8 @@ export interface Proved {
   user: User
   /** Fields of the request, for the audit entry. */
   fields: string[]
+  /** Also valid where users sign in with single sign-on only. */
+  overridesOnly?: boolean
   /** Stores the session, and uses up the proof in the same transaction. Resolves with false, and stores nothing, if the
    *  proof is not valid any more. */
   store(session: Session, tokenHash: Uint8Array): Promise<boolean>
@@ -20,8 +22,9 @@ export async function openSession(
   context: SignInContext,
   request: Request,
   address: string,
-  { user, fields, store }: Proved,
+  { user, fields, overridesOnly = false, store }: Proved,
 ): Promise<Response | null> {
+  if (!overridesOnly) context.requirePasswords()
   const { clock, random, mintId, log, ownOrigin } = context
   const now = clock.now()
   const token = mintSessionToken(random)

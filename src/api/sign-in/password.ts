@@ -23,6 +23,7 @@ async function change(context: SignInContext, request: Request, peer: Peer): Pro
   const signedIn = await context.requireSession(request)
   const { session, user } = signedIn
   context.requireOwnPage(request)
+  context.requirePasswords()
   const { password, present } = await context.bodyOf(request, changeBody)
   const address = context.addressOf(request, peer)
   const held = await users.passwordHash(user.id)
@@ -43,6 +44,7 @@ async function change(context: SignInContext, request: Request, peer: Peer): Pro
 async function reset(context: SignInContext, request: Request, peer: Peer): Promise<Response> {
   const { store, clock, log } = context
   context.requireOwnPage(request)
+  context.requirePasswords()
   const { token, password } = await context.bodyOf(request, resetBody)
   const address = context.addressOf(request, peer)
   await context.take('link', address)

@@ -23,6 +23,7 @@ export function signInPage(context: SignInContext): Page {
 async function signIn(context: SignInContext, request: Request, peer: Peer): Promise<Response> {
   context.requireOwnPage(request)
   const given = await context.bodyOf(request, body)
+  if (!('token' in given)) context.requirePasswords()
   const address = context.addressOf(request, peer)
   await context.take('token' in given ? 'link' : 'password', address, 'email' in given ? given.email : undefined)
   const proved = 'token' in given ? await byLink(context, given.token) : await byPassword(context, given)
@@ -41,6 +42,7 @@ async function byLink({ store, clock }: SignInContext, token: string): Promise<P
   return {
     user,
     fields: ['token'],
+    overridesOnly: true,
     store: async (session, tokenHash) => (await sessions.openByLink(hashToken(token), session, tokenHash)) === 'opened',
   }
 }

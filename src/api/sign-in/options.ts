@@ -1,0 +1,8 @@
+import type { Page } from '../route-table.ts'
+import { json, type SignInContext } from './context.ts'
+
+/** `GET /session/options`: the ways to sign in, for the sign-in page. The same for everybody. */
+export function optionsPage({ singleSignOn }: SignInContext): Page {
+  const options = { single_sign_on: singleSignOn !== undefined, only_single_sign_on: singleSignOn?.only ?? false }
+  return { method: 'GET', path: '/session/options', handle: () => json(options) }
+}
