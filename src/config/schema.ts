@@ -588,7 +588,7 @@ redirect URI.`,
       }),
       roles_claim: key(kinds.claim, {
         about: `Claim of the ID token with the user's groups or roles, such as groups or realm_access.roles. Every sign-in then sets
-all roles of the user from [[oidc.roles]]. Empty: roles are given by hand.`,
+all roles of the user from [[oidc.roles]]. Empty: users keep the roles that owners give them.`,
         fallback: '',
       }),
       roles: key(kinds.roleRules, {

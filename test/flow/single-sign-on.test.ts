@@ -269,7 +269,6 @@ test('refuses ID tokens with another nonce, audience, issuer, signature, or past
   expect(await browser().signIn()).toBe('/dashboard/')
 }, 60_000)
 
-// threat: open-redirect
 test('shows no text of a link, and redirects to its own pages and the provider only', async () => {
   await open()
   const one = browser()

@@ -178,6 +178,22 @@ export const THREATS: Threat[] = [
     attack: 'guessed links and passwords, links used twice, cookies that never expire',
   },
   {
+    id: 'single-sign-on-bypass',
+    asset: 'the operator’s session',
+    attack: 'a password or a link of an invitation where the operator allows single sign-on only',
+  },
+  {
+    id: 'single-sign-on-forgery',
+    asset: 'the operator’s session',
+    attack:
+      'a callback that is repeated, invented or opened in the browser of somebody else, and ID tokens for another client, time or sign-in',
+  },
+  {
+    id: 'single-sign-on-takeover',
+    asset: 'the operator’s session',
+    attack: 'an account at the provider with the address of another user that the provider has not verified',
+  },
+  {
     id: 'smuggled-ids-in-links',
     asset: 'the operator’s session',
     attack: 'a link into the dashboard whose id leads its calls to another path',

@@ -2,15 +2,15 @@ import type { Page } from '../route-table.ts'
 import { codePage } from './code.ts'
 import { createSignInContext, type SignInDeps } from './context.ts'
 import { invitationPages } from './invitation.ts'
-import { ownFactorsPage } from './own-factors.ts'
 import { optionsPage } from './options.ts'
+import { ownFactorsPage } from './own-factors.ts'
 import { ownSessionPages } from './own-sessions.ts'
 import { passkeyPages } from './passkeys.ts'
 import { passwordPages } from './password.ts'
 import { signInPage } from './sign-in.ts'
-import { twoStepPages } from './two-step.ts'
 import { singleSignOnPages } from './single-sign-on/pages.ts'
 import { createProvider } from './single-sign-on/provider.ts'
+import { twoStepPages } from './two-step.ts'
 
 /** The pages under `/session`, with which the dashboard signs in, reads the session, changes what the user signs in with,
  *  and signs out. Every way of signing in ends with openSession (open-session.ts). */

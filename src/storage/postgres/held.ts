@@ -61,7 +61,15 @@ const BATCH = 500
 const HOLD_BATCH = 5000
 
 /** What ends with a restore: it may have been used since. */
-const ENDED = ['login_links', 'sign_on_requests', 'sessions', 'invitations', 'password_resets', 'sign_in_challenges', 'tls_sessions']
+const ENDED = [
+  'login_links',
+  'sign_on_requests',
+  'sessions',
+  'invitations',
+  'password_resets',
+  'sign_in_challenges',
+  'tls_sessions',
+]
 
 /** On hold: `due_at` is null and `held_due_at` is set. */
 export function postgresHeld(

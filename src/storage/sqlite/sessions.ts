@@ -107,7 +107,8 @@ export function sqliteSessions(db: Connection, writer: Writer): Sessions {
     prune: (before, limit) =>
       writer.write(() => {
         const pruned = [pruneLinks, pruneRequests, pruneSessions, pruneChallenges].map(
-          (prune) => prune.run(before, limit).changes)
+          (prune) => prune.run(before, limit).changes,
+        )
         return pruned.reduce((sum, changes) => sum + changes, 0)
       }),
   }

@@ -137,9 +137,8 @@ function cookie(secret: string, maxAgeSeconds: number, isSecure: boolean): strin
   return isSecure ? `${SECURE_PREFIX}${value}; Secure` : value
 }
 
-const presented = (name: string) => new RegExp(`(?:^|;)[ \\t]?${name}=([0-9A-Za-z]{43})(?:;|$)`)
-const PLAIN = presented(COOKIE)
-const SECURE = presented(SECURE_PREFIX + COOKIE)
+const PLAIN = /(?:^|;)[ \t]?postrider_sign_on=([0-9A-Za-z]{43})(?:;|$)/
+const SECURE = /(?:^|;)[ \t]?__Host-postrider_sign_on=([0-9A-Za-z]{43})(?:;|$)/
 
 function cookieOf(request: Request, mayBePlaintext: boolean): string | null {
   const header = request.headers.get('cookie') ?? ''
