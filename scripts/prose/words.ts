@@ -53,7 +53,7 @@ export const BANNED: readonly Banned[] = [
 
 /** Words of the field that the dictionary lacks. */
 export const WORDS: readonly string[] = `
-  2xx 4xx 4yz 5xx 7BIT 8BITMIME balancer base64 bcc behaviour blocklist blocklists bytecode Caddy calc cancelled cancelling
+OpenID Keycloak   2xx 4xx 4yz 5xx 7BIT 8BITMIME balancer base64 bcc behaviour blocklist blocklists bytecode Caddy calc cancelled cancelling
   capset certbot changelog charset checksums chmod colour coloured colours config csv Ctrl-C decrypt decrypted
   deduplicate defence delisting deliverability Deno dkim DKIM-signed dmarc doctype Ed25519 Elysia errno EventSource
   Exim exim4 failover favour flexbox fsync glibc Gmail Grafana greylisting Haraka healthz honoured honouring honours hostname

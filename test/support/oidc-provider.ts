@@ -36,7 +36,10 @@ export interface Account {
 const CLIENT = { client_id: 'postrider', client_secret: 'a secret: of+the client' }
 
 /** Starts it with one client that may return to these addresses. */
-export async function startOidcProvider(redirectUris: string[]): Promise<TestProvider> {
+export async function startOidcProvider(
+  redirectUris: string[],
+  applicationType: 'web' | 'native' = 'web',
+): Promise<TestProvider> {
   const { keyPem, certificatePem } = await selfSignedCertificate({ names: ['127.0.0.1'], now: systemClock.now() })
   const keys = await crypto.subtle.generateKey(
     { name: 'RSASSA-PKCS1-v1_5', modulusLength: 2048, publicExponent: new Uint8Array([1, 0, 1]), hash: 'SHA-256' },
@@ -51,7 +54,13 @@ export async function startOidcProvider(redirectUris: string[]): Promise<TestPro
 
   const provider = new Provider(issuer, {
     clients: [
-      { ...CLIENT, redirect_uris: redirectUris, grant_types: ['authorization_code'], response_types: ['code'] },
+      {
+        ...CLIENT,
+        application_type: applicationType,
+        redirect_uris: redirectUris,
+        grant_types: ['authorization_code'],
+        response_types: ['code'],
+      },
     ],
     jwks: { keys: [jwk] } as never,
     cookies: { keys: ['a key of the test'] },

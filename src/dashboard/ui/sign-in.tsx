@@ -7,6 +7,7 @@ import { go } from './kit/router.ts'
 import { title } from './kit/state.ts'
 import { attempt } from './kit/toast.tsx'
 import { Overlays } from './layout.tsx'
+import { SingleSignOn, signOnFault, useSignInOptions } from './single-sign-on.tsx'
 
 /** The sign-in page. A link has its token in the fragment, which browsers do not send; the page removes it from
  *  the address bar. */
@@ -14,7 +15,9 @@ export function SignIn() {
   const [token] = useState(() => take(TOKEN))
   const [reset, setReset] = useState(() => take(RESET))
   const [invitation, setInvitation] = useState(() => take(INVITATION))
-  const [fault, setFault] = useState('')
+  const [fault, setFault] = useState(signOnFault)
+  const options = useSignInOptions()
+  const isOnly = options?.only_single_sign_on === true
   const [pending, setPending] = useState<string | null>(null)
   const [isSigningIn, setSigningIn] = useState(token !== null)
   useEffect(() => {
@@ -37,13 +40,11 @@ export function SignIn() {
             {fault}
           </div>
         )}
-        {invitation !== null && <Invitation token={invitation} onDone={() => setInvitation(null)} />}
-        {reset !== null && <NewPassword token={reset} onDone={() => setReset(null)} />}
-        {pending === null ? (
-          <ByPassword onCode={setPending} />
-        ) : (
-          <ByCode token={pending} onBack={() => setPending(null)} />
-        )}
+        {options?.single_sign_on && pending === null && <SingleSignOn />}
+        {invitation !== null && !isOnly && <Invitation token={invitation} onDone={() => setInvitation(null)} />}
+        {reset !== null && !isOnly && <NewPassword token={reset} onDone={() => setReset(null)} />}
+        {pending !== null && <ByCode token={pending} onBack={() => setPending(null)} />}
+        {pending === null && options !== null && !isOnly && <ByPassword onCode={setPending} />}
         {pending === null && (
           <div class="card stack">
             <h2>{isSigningIn ? 'Signing in…' : 'Sign in with a link'}</h2>
@@ -84,6 +85,13 @@ function ByPassword({ onCode }: { onCode: (token: string) => void }) {
           Sign in with a passkey
         </button>
       )}
+      <details>
+        <summary>Forgot your password?</summary>
+        <p class="muted">
+          Ask the operator of this server for a link that sets a new one. The operator runs{' '}
+          <code>postrider user reset EMAIL</code>.
+        </p>
+      </details>
     </div>
   )
 }
