@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { fontFiles } from './font.ts'
 import { type PackedFile, packedFile } from './pack.ts'
+import { STARTERS } from './starters/starters.ts'
 
 const FOLDER = '/dashboard/assets/'
 
@@ -22,6 +23,9 @@ export async function bundleDashboard({ isForRelease }: { isForRelease: boolean 
   const compiled = outputs.map(
     async (output) => [output.path.replace(/^\.?\//, ''), new Uint8Array(await output.arrayBuffer())] as const,
   )
-  const files = [...(await Promise.all(compiled)), ...(await fontFiles({ isForRelease }))]
+  const starters = STARTERS.map((starter) => {
+    return [`starter-templates/${starter.alias}.json`, new TextEncoder().encode(JSON.stringify(starter))] as const
+  })
+  const files = [...(await Promise.all(compiled)), ...starters, ...(await fontFiles({ isForRelease }))]
   return files.map(([name, bytes]) => packedFile(name, bytes, isForRelease))
 }

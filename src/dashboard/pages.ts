@@ -9,7 +9,8 @@ export interface DashboardPage {
 }
 
 /** Routes of the dashboard: `/dashboard/…` is one HTML page for all paths below it, `/dashboard/assets/` has its files,
- *  and `/dashboard/preview` is the frame that shows message content. These responses are the same for every client and
+ *  `/dashboard/starter-templates/` has templates to start from (starters/starters.ts), and `/dashboard/preview` is the
+ *  frame that shows message content. These responses are the same for every client and
  *  contain no data: the page loads data from the API, which checks access. A request with an unknown host name gets
  *  403, so neither a customer's tracking domain nor DNS rebinding gives access to the page. If `files` rejects, the
  *  request fails and the next one tries again.
@@ -35,6 +36,8 @@ export function dashboardPages(
   }
   const asset = async (request: Request, params: Record<string, string>) =>
     respond(request, (await load()).get(params['*'] ?? ''), ASSET)
+  const starter = async (request: Request, params: Record<string, string>) =>
+    respond(request, (await load()).get(`starter-templates/${params['*'] ?? ''}`), STARTER)
   const frame = (policy: string) => async () => new Response(FRAME, { headers: { ...FRAME_HEADERS, ...csp(policy) } })
 
   return [
@@ -42,6 +45,7 @@ export function dashboardPages(
     { method: 'GET', path: '/dashboard', handle: shell },
     { method: 'GET', path: '/dashboard/*', handle: shell },
     { method: 'GET', path: '/dashboard/assets/*', handle: asset },
+    { method: 'GET', path: '/dashboard/starter-templates/*', handle: starter },
     { method: 'GET', path: '/dashboard/preview', handle: frame(PREVIEW) },
     { method: 'GET', path: '/dashboard/preview-with-images', handle: frame(PREVIEW_WITH_IMAGES) },
   ]
@@ -71,6 +75,7 @@ const SHELL = {
 const UNKNOWN_HOST =
   'The dashboard is not available on this host name. The operator can add it to http.allowed_hosts.\n'
 const UNKNOWN_HEADERS = { ...ALWAYS, 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'no-store' }
+const STARTER = { ...ALWAYS, 'cache-control': 'no-cache' }
 const ASSET = { ...ALWAYS, 'cache-control': 'public, max-age=31536000, immutable' }
 
 /** An empty page that the dashboard fills with a message. Its policy allows the message's own styles, no scripts, and

@@ -204,8 +204,8 @@ describe.skipIf(!hasBrowser)('messages', () => {
         `/dashboard/messages/${ids.nasty}`,
         '/dashboard/preview',
       ])
-      await page.getByRole('button', { name: 'Phone' }).click()
-      expect((await page.locator('iframe.mail').boundingBox())!.width).toBe(375)
+      await page.getByRole('button', { name: '390 px' }).click()
+      expect((await page.locator('iframe.mail').boundingBox())!.width).toBe(390)
       await screenshot(page, 'message-mail')
       expect(await axeFaults(page)).toEqual([])
       await page.getByRole('tab', { name: 'Preview' }).focus()

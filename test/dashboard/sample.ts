@@ -72,6 +72,7 @@ async function addSettings(server: TestServer) {
     alias: 'order-confirmation',
     subject: 'Your order {{ order }}',
     html: HTML,
+    sample: { name: 'Ann', order: 1001 },
   })
   for (const name of ['ann', 'someone.with.a.long.name+tag', 'info'])
     await server.ask('POST', '/v1/suppressions', { email: `${name}@customer.example` })
@@ -125,6 +126,8 @@ export const pagesOf = (sample: Sample): Record<string, string> => ({
   webhooks: '/webhooks',
   webhook: `/webhooks/${sample.webhook}`,
   templates: '/templates',
+  'template-gallery': '/templates/new',
+  'template-new': '/templates/new?start=receipt',
   template: `/templates/${sample.template}`,
   suppressions: '/suppressions',
   inbound: '/inbound',

@@ -1,33 +1,61 @@
 import { expect, test } from 'bun:test'
 import { ApiError } from '../../src/dashboard/ui/kit/api.ts'
 import { faultsOf } from '../../src/dashboard/ui/pages/templates/faults.ts'
-import { variablesOf } from '../../src/dashboard/ui/pages/templates/sample.ts'
+import { lacks, readSample, sampleText, withMissing } from '../../src/dashboard/ui/pages/templates/sample.ts'
 
-/** Sample values of the template editor, and the API's errors in its texts. */
+/** The sample in the template editor, and the API's errors in its texts. */
 
 test.each([
-  [{ name: 'Ann', note: '' }, { name: 'Ann' }],
-  [{ 'user.name': 'Ann', 'user.plan': 'pro' }, { user: { name: 'Ann', plan: 'pro' } }],
-  [
-    { 'items[0].name': 'Tea', 'user["first name"]': 'Ann' },
-    { items: [{ name: 'Tea' }], user: { 'first name': 'Ann' } },
-  ],
-  [
-    { count: '17', price: '-1.5', vip: 'true', none: 'null' },
-    { count: 17, price: -1.5, vip: true, none: null },
-  ],
-  [{ items: '[{"name":"Tea"}]' }, { items: [{ name: 'Tea' }] }],
-  [
-    { zip: '01234', open: '[not json', said: 'true love' },
-    { zip: '01234', open: '[not json', said: 'true love' },
-  ],
-  [{ user: 'Ann', 'user.name': 'Bob' }, { user: { name: 'Bob' } }],
-] as [Record<string, string>, object][])('%j is %j', (typed, expected) => {
-  expect(variablesOf(typed)).toEqual(expected as never)
+  ['', {}],
+  [' \n', {}],
+  ['{"user": {"name": "Ann"}, "items": [1, null]}', { user: { name: 'Ann' }, items: [1, null] }],
+])('%j is a sample', (text, sample) => {
+  expect(readSample(text)).toEqual({ sample })
+})
+
+test.each([
+  ['[1]', { line: 1, column: 1, message: 'Write a JSON object, such as {"name": "Ann"}.' }],
+  ['null', { line: 1, column: 1, message: 'Write a JSON object, such as {"name": "Ann"}.' }],
+  ['{"a": 1,\n "b": }', { message: 'This is not valid JSON.' }],
+])('%j is none', (text, fault) => {
+  expect(readSample(text)).toEqual({ fault: expect.objectContaining(fault) })
+})
+
+test('a sample is written as indented JSON, an empty one as nothing', () => {
+  expect([sampleText({}), sampleText({ a: 1 })]).toEqual(['', '{\n  "a": 1\n}'])
+})
+
+test('missing values are added beside those that are there', () => {
+  const sample = { user: { name: 'Ann' }, text: 'x', none: null }
+  const names = [
+    'user.name',
+    'user.plan',
+    'user["first name"]',
+    'text.size',
+    'rows[0].id',
+    'constructor.name',
+    'none.a',
+  ]
+  const texts = ['{% for item in items %}', '{% for each in user.orders %}{% endfor %}']
+  expect(withMissing(sample, [...names, 'items', 'user.orders'], texts)).toEqual({
+    items: [],
+    user: { name: 'Ann', orders: [], plan: 'plan', 'first name': 'first name' },
+    text: 'x',
+    rows: [{ id: 'id' }],
+    constructor: { name: 'name' },
+    none: { a: 'a' },
+  } as never)
+  expect(sample).toEqual({ user: { name: 'Ann' }, text: 'x', none: null })
+})
+
+test('a value is missing unless it is there, whatever it is', () => {
+  const sample = { user: { name: null }, list: [0] }
+  const names = ['user', 'user.name', 'list[0]', 'list[1]', 'user.name.first', 'toString', 'user["name"]']
+  expect(names.filter((name) => lacks(sample, name))).toEqual(['list[1]', 'user.name.first', 'toString'])
 })
 
 test('__proto__ in a name changes no prototype', () => {
-  expect(variablesOf({ '__proto__.x': '1', 'a.__proto__.x': '1' })).toEqual({ a: {} })
+  expect(withMissing({}, ['__proto__.x', 'a.__proto__.x'], [])).toEqual({ a: {} })
   expect(({} as { x?: number }).x).toBeUndefined()
 })
 

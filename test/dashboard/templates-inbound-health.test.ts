@@ -7,7 +7,7 @@ import { inboundMessage, PARSED, RAW, storedMail } from '../support/inbound.ts'
 import { DOMAIN, type TestServer, until } from '../support/server.ts'
 import { axeFaults, hasBrowser, LIMIT_MS, overflow, screenshot, startDashboard, type TestDashboard } from './setup.ts'
 
-/** Template editor, inbound messages and routes, health. */
+/** Hostile templates, inbound messages and routes, health. */
 
 const NASTY = `<!doctype html><html><head><meta http-equiv="refresh" content="0;url=https://evil.example/">
   <style>@import url(https://evil.example/b.css); h2 { background: url(https://evil.example/c.png); color: rgb(1, 2, 3) }</style></head>
@@ -61,7 +61,6 @@ describe.skipIf(!hasBrowser)('the dashboard', () => {
   const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name, exact: true }).waitFor()
   const press = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).click()
   const journey = (name: string, work: () => Promise<void>) => test(name, work, LIMIT_MS)
-  const subject = (page: Page) => page.locator('[data-subject]')
 
   /** Checks that no script ran, no link opened, and the styles apply. Requests to other hosts fail `close`. */
   const expectHarmless = async (page: Page) => {
@@ -79,185 +78,8 @@ describe.skipIf(!hasBrowser)('the dashboard', () => {
     ])
   }
 
-  journey('previews a template while it is written, and shows where it has an error', async () => {
-    const page = await board.open('/templates', { expected: /400|422|409/ })
-    await page.getByText('No templates yet').waitFor()
-    expect(await axeFaults(page)).toEqual([])
-    await page.getByRole('link', { name: 'Create template' }).first().click()
-    await heading(page, 'New template')
-    await page.getByLabel('Name', { exact: true }).fill('Welcome')
-    await page.getByLabel('Alias').fill('Not An Alias')
-    await page.getByLabel('Subject').fill('Welcome, {{ user.name }}')
-    const html = page.getByRole('textbox', { name: 'HTML' })
-    await html.fill(
-      '<h1>Hello {{ user.name }}</h1>\n<p>Your plan: {{ plan | default: "free" }}</p>\n{% if vip %}<b>VIP</b>',
-    )
-    await page.getByText(/^Line 3, column 1: /).waitFor()
-    expect(await html.getAttribute('aria-invalid')).toBe('true')
-    expect(await page.locator('.code mark').textContent()).toBe('3')
-    expect(await axeFaults(page)).toEqual([])
-    await press(page, 'Jump to line 3')
-    const at = await html.evaluate((area: HTMLTextAreaElement) =>
-      area.value.slice(area.selectionStart, area.selectionEnd),
-    )
-    expect(at).toBe('{% if vip %}<b>VIP</b>')
-    await page.keyboard.press('End')
-    await page.keyboard.type('{% endif %}')
-    const mail = page.frameLocator('iframe.mail')
-    await mail.getByRole('heading', { name: 'Hello [user.name]' }).waitFor()
-    await mail.getByText('Your plan: free').waitFor()
-    expect(await subject(page).textContent()).toBe('Welcome, [user.name]')
-    expect(await page.getByText('Required: no default').count()).toBe(1)
-    await page.getByLabel('user.name', { exact: true }).fill('Ann <3')
-    await mail.getByRole('heading', { name: 'Hello Ann <3' }).waitFor()
-    await page.getByLabel('vip', { exact: true }).fill('true')
-    await mail.getByText('VIP').waitFor()
-    await page.getByRole('tab', { name: 'Plain text' }).click()
-    await page.getByRole('textbox', { name: 'Plain text' }).fill('{% for item in items %}{{ item.name }};{% endfor %}')
-    await page.getByText('This preview is from before the error.').waitFor()
-    await page.getByLabel('items', { exact: true }).fill('[{"name":"Tea"},{"name":"Milk"}]')
-    await page.getByRole('tab', { name: 'Text', exact: true }).click()
-    await page.getByText('Tea;Milk;').waitFor()
-    await page.getByRole('textbox', { name: 'Plain text' }).fill('')
-    await page.getByRole('tab', { name: 'Preview' }).click()
-    await page.getByRole('tab', { name: 'HTML' }).click()
-    await press(page, 'Phone')
-    expect((await page.locator('iframe.mail').boundingBox())!.width).toBe(375)
-
-    await press(page, 'Create template')
-    await page.locator('.fault').waitFor()
-    expect(await page.getByLabel('Alias').getAttribute('aria-invalid')).toBe('true')
-    await page.getByLabel('Alias').fill('welcome')
-    await page.keyboard.press('Control+s')
-    await heading(page, 'Welcome')
-    expect(page.url()).toContain('/templates/tpl_')
-    await mail.getByRole('heading', { name: 'Hello Ann <3' }).waitFor() // the typed text is still there
-    await screenshot(page, 'template-light')
-  })
-
-  journey('analyses a template, sends a test, and restores an earlier version', async () => {
-    const page = await board.open('/templates', { theme: 'dark' })
-    await page.getByRole('link', { name: 'Welcome' }).click()
-    await heading(page, 'Welcome')
-    await page.getByRole('tab', { name: 'Analysis' }).click()
-    await page.getByRole('heading', { name: 'of 100' }).waitFor()
-    expect(await axeFaults(page)).toEqual([])
-    await page.getByLabel('Subject').fill('Good morning')
-    await press(page, 'Save')
-    await page.getByText('Version 2', { exact: true }).waitFor()
-
-    await press(page, 'Send test')
-    const dialog = page.getByRole('dialog', { name: 'Send test' })
-    expect(await axeFaults(page)).toEqual([])
-    await dialog.getByLabel('To').fill('ann@one.remote.example')
-    await dialog.getByRole('button', { name: 'Send', exact: true }).click()
-    const link = await dialog.getByRole('link', { name: 'View message' }).getAttribute('href')
-    const live = await server.ended(link!.split('/').at(-1)!)
-    expect([live.mode, live.subject, live.from, live.status]).toEqual([
-      'live',
-      'Good morning',
-      `hello@${DOMAIN}`,
-      'delivered',
-    ])
-    await dialog.getByRole('button', { name: 'Close' }).click()
-    await press(page, 'Send test')
-    await dialog.getByRole('button', { name: 'Test', exact: true }).click()
-    await dialog.getByLabel('To').fill('ann@customer.example')
-    await dialog.getByRole('button', { name: 'Send', exact: true }).click()
-    await dialog.getByRole('link', { name: 'View message' }).waitFor()
-    expect((await server.read('/v1/messages?mode=test')).data).toHaveLength(1)
-    await dialog.getByRole('button', { name: 'Close' }).click()
-
-    await page.getByRole('tab', { name: 'Versions' }).click()
-    await press(page, 'Load version 1')
-    await page.getByText('Version 1 loaded').waitFor()
-    expect(await page.getByLabel('Subject').inputValue()).toBe('Welcome, {{ user.name }}')
-    await press(page, 'Save')
-    await page.getByText('Version 3', { exact: true }).waitFor()
-    await page.getByText('API usage').click()
-    await page.getByText('"template_id": "welcome"').waitFor()
-    expect(await axeFaults(page)).toEqual([])
-    await screenshot(page, 'template-dark')
-    await page.setViewportSize({ width: 360, height: 740 })
-    expect(await overflow(page)).toEqual([])
-    await screenshot(page, 'template-360-dark')
-  })
-
-  journey('asks before leaving unsaved changes, and deletes after confirmation', async () => {
-    const page = await board.open('/templates', { expected: /409/ })
-    await page.getByRole('row', { name: /Welcome/ }).waitFor()
-    await page.keyboard.press('j')
-    await page.keyboard.press('Enter')
-    await heading(page, 'Welcome')
-    await page.getByLabel('Name', { exact: true }).fill('Greeting')
-    const question = page.getByRole('dialog', { name: 'Leave without saving?' })
-    await page.getByRole('link', { name: 'Domains' }).click()
-    await question.getByRole('button', { name: 'Cancel' }).click()
-    await page.goBack()
-    await question.getByRole('button', { name: 'Cancel' }).click()
-    expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('Greeting')
-    await page.getByLabel('Name', { exact: true }).focus()
-    await page.keyboard.press('Escape') // out of the field
-    await page.keyboard.press('Escape') // to the list
-    await question.getByRole('button', { name: 'Leave' }).click()
-    await heading(page, 'Templates')
-
-    await page.getByRole('link', { name: 'Create template' }).first().click()
-    await page.getByLabel('Name', { exact: true }).fill('Another')
-    await page.getByLabel('Alias').fill('welcome')
-    await page.getByRole('tab', { name: 'Plain text' }).click()
-    await page.getByRole('textbox', { name: 'Plain text' }).fill('Hi')
-    await press(page, 'Create template')
-    await page.getByText('Another template already has the alias welcome.').waitFor()
-    await page.getByLabel('Alias').fill('')
-    await press(page, 'Create template')
-    await heading(page, 'Another')
-    await press(page, 'Delete template')
-    await page.getByRole('dialog').getByRole('button', { name: 'Delete template' }).click()
-    await heading(page, 'Templates')
-    await page.getByRole('row', { name: /Welcome/ }).waitFor()
-    expect(await page.getByRole('link', { name: 'Another' }).count()).toBe(0)
-  })
-
-  journey('opens the question before the next key, and the key that opened it does not answer it', async () => {
-    const page = await board.open('/templates')
-    await page.getByRole('link', { name: 'Welcome' }).click()
-    await heading(page, 'Welcome')
-    await page.getByLabel('Name', { exact: true }).fill('Greeting')
-    const seen = await page.evaluate(async () => {
-      const changed = () =>
-        new Promise<string>((resolve) => {
-          const watch = new MutationObserver(() => {
-            watch.disconnect()
-            resolve(`${document.querySelector('dialog[open]') !== null} ${document.activeElement?.textContent}`)
-          })
-          watch.observe(document.body, { childList: true, subtree: true })
-        })
-      const link = document.querySelector<HTMLElement>('nav a[href$="/domains"]')!
-      link.focus()
-      link.click()
-      const asked = await changed()
-      document.querySelector<HTMLElement>('dialog button')!.click()
-      return [asked, await changed()]
-    })
-    expect(seen).toEqual(['true Cancel', 'false Domains'])
-
-    const question = page.getByRole('dialog', { name: 'Leave without saving?' })
-    for (const key of ['Enter', 'u', 'Escape']) {
-      await page.getByRole('link', { name: 'Domains' }).focus()
-      await page.keyboard.press(key)
-      await question.waitFor()
-      await page.keyboard.press('Escape')
-      await question.waitFor({ state: 'detached' })
-    }
-    await page.keyboard.press('Escape')
-    await question.getByRole('button', { name: 'Leave' }).press('Enter')
-    await heading(page, 'Templates')
-    expect(await page.evaluate(() => document.activeElement?.id)).toBe('main')
-  })
-
   journey('neither runs nor loads anything in a template', async () => {
-    const page = await board.open('/templates/new', { expected: NO_FORM })
+    const page = await board.open('/templates/new?start=blank', { expected: NO_FORM })
     await page.getByLabel('Name', { exact: true }).fill('Nasty')
     await page.getByRole('textbox', { name: 'HTML' }).fill(NASTY)
     await expectHarmless(page)
@@ -419,7 +241,7 @@ describe.skipIf(!hasBrowser)('the dashboard', () => {
     await page.getByRole('link', { name: 'Routes' }).click()
     await page.getByText('No routes yet').waitFor()
     expect(await axeFaults(page)).toEqual([])
-    await page.goto(`${board.origin}/dashboard/templates/new`)
+    await page.goto(`${board.origin}/dashboard/templates/new?start=blank`)
     await page.getByRole('textbox', { name: 'HTML' }).fill('<p>Hi')
     await page.getByRole('tab', { name: 'Analysis' }).click()
     await page.getByText('No domains yet').waitFor()
@@ -436,6 +258,7 @@ describe.skipIf(!hasBrowser)('the dashboard', () => {
       for (const [path, name] of [
         ['/templates', 'Templates'],
         ['/templates/new', 'New template'],
+        ['/templates/new?start=invoice', 'New template'],
         ['/inbound', 'Inbound'],
         ['/inbound?tab=routes', 'Inbound'],
         ['/health', 'Health'],

@@ -120,6 +120,7 @@ export function KeyHelp() {
     ['Enter', 'Open row'],
     ['Esc', 'Back to the list'],
     ...pages.filter(({ needs }) => may(needs)).map(({ key, name }): [string, string] => [`g ${key}`, name]),
+    ['⌘S Ctrl S', 'Save a template'],
     ['?', 'Keyboard shortcuts'],
   ]
   return (

@@ -18,9 +18,12 @@ export interface Declarations {
 /** Whether a sanitized sheet loads remote images. */
 export const isLoading = (css: string) => css.includes('url("https:')
 
+/** Theme of the mail client that shows a message. */
+export type Scheme = 'light' | 'dark'
+
 /** Creates a sanitizer for one message. With `isRemote` it allows remote images over https; otherwise it removes them
- *  and calls `onRemote`. */
-export function createCleanCss(isRemote: boolean, onRemote: () => void): CleanCss {
+ *  and calls `onRemote`. Rules and colours that depend on the reader's theme follow `scheme`. */
+export function createCleanCss(isRemote: boolean, scheme: Scheme, onRemote: () => void): CleanCss {
   const cache = new Map<string, Declarations>()
 
   const attribute = (css: string): Declarations => {
@@ -39,6 +42,10 @@ export function createCleanCss(isRemote: boolean, onRemote: () => void): CleanCs
       if (name.startsWith('--')) continue // the parser does not check its value
       const value = cleanValue(style.getPropertyValue(name), IMAGE_PROPERTIES.has(name))
       if (value === null) continue
+      if (name === 'color-scheme') {
+        made.plain += `color-scheme:${value.includes(scheme) ? scheme : 'light'};`
+        continue
+      }
       const isImportant = style.getPropertyPriority(name) !== ''
       made[isLoading(value) ? 'remote' : 'plain'] += `${name}:${value}${isImportant ? '!important' : ''};`
     }
@@ -79,7 +86,8 @@ export function createCleanCss(isRemote: boolean, onRemote: () => void): CleanCs
       return text === '' ? '' : `${rule.selectorText}{${text}}`
     }
     if (depth >= MAX_DEPTH) return ''
-    if (rule instanceof CSSMediaRule) return `@media ${rule.media.mediaText}{${listText(rule.cssRules, depth + 1)}}`
+    if (rule instanceof CSSMediaRule)
+      return `@media ${mediaFor(scheme, rule.media.mediaText)}{${listText(rule.cssRules, depth + 1)}}`
     if (rule instanceof CSSSupportsRule)
       return CSS.supports(rule.conditionText) ? listText(rule.cssRules, depth + 1) : ''
     return '' // fonts, imports, animations and unknown rules
@@ -90,6 +98,13 @@ export function createCleanCss(isRemote: boolean, onRemote: () => void): CleanCs
     return text
   }
   return { attribute, sheet: (css) => listText(rulesOf(css), 0) }
+}
+
+/** Media query → the same with the reader's theme decided: a condition that always holds, or never. */
+function mediaFor(scheme: Scheme, query: string): string {
+  return query.replace(/\(prefers-color-scheme: (light|dark)\)/g, (_, asked) =>
+    asked === scheme ? '(min-width: 0px)' : '(max-width: 0px)',
+  )
 }
 
 /** Image URL of a message → the URL to load: https, also for a URL without a scheme. Null for all others. */

@@ -1,9 +1,11 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
+import type { Scheme } from './mail-css.ts'
 import { type MailHtml, showMail } from './mail-html.ts'
 import { Segments } from './pieces.tsx'
 import { toast } from './toast.tsx'
 
-/** Shows a message at the width of a desktop or a phone. Its HTML is untrusted:
+/** Shows a message at the width of the page, of most mail clients or of a phone, with the mail client's light or dark
+ *  theme. Its HTML is untrusted:
  *
  *  - It is in a sandboxed frame whose policy allows no scripts, forms or requests (pages.ts). Remote images load only
  *    on request, over https.
@@ -12,13 +14,15 @@ import { toast } from './toast.tsx'
  *
  *  `images` are the inline images of the message: Content-ID → data: URL. */
 export function MailFrame({ html, images = {} }: { html: string; images?: Record<string, string> }) {
-  const [width, setWidth] = useState<Width>('desktop')
+  const [width, setWidth] = useState<Width>('full')
+  const [scheme, setScheme] = useState<Scheme>('light')
   const [isRemote, setRemote] = useState(false)
   const [hasRemote, setHasRemote] = useState(false)
   return (
     <div class="stack tight">
       <div class="row">
         <Segments name="Width" options={WIDTHS} chosen={width} onChoose={setWidth} />
+        <Segments name="Theme of the mail client" options={SCHEMES} chosen={scheme} onChoose={setScheme} />
         {hasRemote && (
           <label class="choice">
             <input type="checkbox" checked={isRemote} onChange={(event) => setRemote(event.currentTarget.checked)} />
@@ -26,15 +30,29 @@ export function MailFrame({ html, images = {} }: { html: string; images?: Record
           </label>
         )}
       </div>
-      <Frame key={`${isRemote}`} html={html} images={images} isRemote={isRemote} width={width} onShown={setHasRemote} />
+      <Frame
+        key={`${isRemote}`}
+        html={html}
+        images={images}
+        isRemote={isRemote}
+        width={width}
+        scheme={scheme}
+        onShown={setHasRemote}
+      />
     </div>
   )
 }
 
-type Width = 'desktop' | 'phone'
+type Width = 'full' | '600' | '390'
+const WIDTH_CSS: Record<Width, string> = { full: '100%', 600: '600px', 390: '390px' }
 const WIDTHS = [
-  ['desktop', 'Desktop'],
-  ['phone', 'Phone'],
+  ['full', 'Full'],
+  ['600', '600 px'],
+  ['390', '390 px'],
+] as const
+const SCHEMES = [
+  ['light', 'Light'],
+  ['dark', 'Dark'],
 ] as const
 
 function Frame({
@@ -42,6 +60,7 @@ function Frame({
   images,
   isRemote,
   width,
+  scheme,
   onShown,
 }: MailHtml & { width: Width; onShown: (hasRemote: boolean) => void }) {
   const frame = useRef<HTMLIFrameElement>(null)
@@ -50,7 +69,7 @@ function Frame({
   useEffect(() => {
     const page = frame.current?.contentDocument
     if (!isReady || !page) return
-    onShown(showMail(page, { html, images, isRemote }))
+    onShown(showMail(page, { html, images, isRemote, scheme }))
     const measure = () => {
       const { height } = page.documentElement.getBoundingClientRect()
       setHeight(Math.min(MAX_HEIGHT, Math.max(80, Math.ceil(height) + 2)))
@@ -74,7 +93,7 @@ function Frame({
       for (const [type, listener] of listeners)
         EventTarget.prototype.removeEventListener.call(page, type, listener, true)
     }
-  }, [html, isReady, width])
+  }, [html, isReady, width, scheme])
   return (
     <iframe
       ref={frame}
@@ -83,7 +102,7 @@ function Frame({
       sandbox="allow-same-origin"
       referrerpolicy="no-referrer"
       src={isRemote ? '/dashboard/preview-with-images' : '/dashboard/preview'}
-      style={{ height: `${height}px`, width: width === 'desktop' ? '100%' : '375px' }}
+      style={{ height: `${height}px`, width: WIDTH_CSS[width] }}
       onLoad={() => setReady(true)}
     />
   )

@@ -1,4 +1,4 @@
-import { type CleanCss, createCleanCss, isLoading, remoteUrl } from './mail-css.ts'
+import { type CleanCss, createCleanCss, isLoading, remoteUrl, type Scheme } from './mail-css.ts'
 
 /** Untrusted HTML for the preview frame (mail-frame.tsx). */
 export interface MailHtml {
@@ -7,6 +7,7 @@ export interface MailHtml {
   images: Record<string, string>
   /** Whether to load remote images. */
   isRemote: boolean
+  scheme: Scheme
 }
 
 /** Replaces the body of the frame's page with the message. Returns whether the message has remote images.
@@ -15,9 +16,9 @@ export interface MailHtml {
  *  elements, attributes and styles. Nothing serializes the copy and parses it again, so mutation XSS cannot occur. It
  *  reads parsed nodes only through prototype methods, so DOM clobbering by `name` or `id` has no effect. It runs in
  *  linear time. A message that nests too deeply is replaced with a notice. */
-export function showMail(page: Document, { html, images, isRemote }: MailHtml): boolean {
+export function showMail(page: Document, { html, images, isRemote, scheme }: MailHtml): boolean {
   let hasRemote = false
-  const css = createCleanCss(isRemote, () => {
+  const css = createCleanCss(isRemote, scheme, () => {
     hasRemote = true
   })
   const resolveImage: ResolveImage = (url) => {

@@ -1,11 +1,9 @@
 import type { Json } from '../../kit/api.ts'
 import { CopyButton } from '../../kit/pieces.tsx'
-import { variablesOf } from './sample.ts'
 
-/** Example fields of an API request that uses the template. */
-export function ApiUsage({ template: { id, alias }, variables }: { template: Json; variables: readonly string[] }) {
-  const examples = Object.fromEntries(variables.map((name) => [name, '…']))
-  const body = JSON.stringify({ template_id: alias ?? id, variables: variablesOf(examples) }, null, 2)
+/** Example fields of an API request that uses the template, with its sample. */
+export function ApiUsage({ template: { id, alias, sample } }: { template: Json }) {
+  const body = JSON.stringify({ template_id: alias ?? id, variables: sample }, null, 2)
   return (
     <details>
       <summary>API usage</summary>

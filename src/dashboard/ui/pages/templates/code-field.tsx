@@ -1,57 +1,66 @@
-import { useEffect, useId, useRef } from 'preact/hooks'
+import { useEffect, useId, useRef, useState } from 'preact/hooks'
+import type { CodeEditor, CodeLanguage } from './code-mirror.ts'
 import type { TextFault } from './faults.ts'
 
-/** A text area with line numbers, which marks the position of an error. Tab moves to the next field. */
+/** A code editor with line numbers, which marks the position of an error. The first one loads CodeMirror. */
 export function CodeField({
-  name,
   label,
+  language,
   value,
   fault,
   onInput,
 }: {
-  name: string
   label: string
+  language: CodeLanguage
   value: string
   fault: TextFault | undefined
   onInput: (text: string) => void
 }) {
   const id = useId()
-  const area = useRef<HTMLTextAreaElement>(null)
-  const gutter = useRef<HTMLPreElement>(null)
-  const follow = () => {
-    if (gutter.current && area.current) gutter.current.scrollTop = area.current.scrollTop
-  }
-  useEffect(follow)
-  const lines = value.split('\n').length
-  const wrong = fault?.line ?? 0
+  const box = useRef<HTMLDivElement>(null)
+  const [editor, setEditor] = useState<CodeEditor>()
+  const [isFailed, setFailed] = useState(false)
+  const current = useRef({ value, onInput })
+  current.current = { value, onInput }
+  const typed = useRef<string[]>([]) // texts that will come back as `value`, when newer ones may already be typed
+  useEffect(() => {
+    let made: CodeEditor | undefined
+    let isGone = false
+    import('./code-mirror.ts').then(
+      ({ createEditor }) => {
+        if (isGone || box.current === null) return
+        const { value: text } = current.current
+        const onInput = (text: string) => {
+          typed.current.push(text)
+          current.current.onInput(text)
+        }
+        made = createEditor(box.current, { language, label, text, onInput })
+        setEditor(made)
+      },
+      () => setFailed(true),
+    )
+    return () => {
+      isGone = true
+      made?.destroy()
+    }
+  }, [])
+  useEffect(() => {
+    const at = typed.current.indexOf(value)
+    typed.current.splice(0, at === -1 ? typed.current.length : at + 1)
+    if (at === -1) editor?.setText(value)
+  }, [editor, value])
+  useEffect(() => {
+    if (editor === undefined) return
+    editor.setFault(fault)
+    editor.setAttributes({
+      'aria-describedby': fault ? `${id}-fault ${id}-hint` : `${id}-hint`,
+      ...(fault && { 'aria-invalid': 'true' }),
+    })
+  }, [editor, fault?.line, fault?.column, fault?.message])
   return (
     <div class="field">
-      <label class="hidden" for={id}>
-        {label}
-      </label>
-      <div class={`code ${fault ? 'wrong' : ''}`}>
-        <pre ref={gutter} aria-hidden="true">
-          {numbers(1, wrong > 0 ? wrong - 1 : lines)}
-          {wrong > 0 && <mark>{wrong}</mark>}
-          {wrong > 0 && `\n${numbers(wrong + 1, lines)}`}
-        </pre>
-        <textarea
-          ref={area}
-          id={id}
-          name={name}
-          class="mono"
-          rows={18}
-          wrap="off"
-          spellcheck={false}
-          autoCapitalize="off"
-          autoComplete="off"
-          value={value}
-          aria-invalid={fault ? true : undefined}
-          aria-describedby={fault ? `${id}-fault` : undefined}
-          onInput={(event) => onInput(event.currentTarget.value)}
-          onScroll={follow}
-        />
-      </div>
+      <div class={`code mono ${fault ? 'wrong' : ''}`} ref={box} />
+      {isFailed && <span class="fault">The editor was not loaded. Reload the page.</span>}
       {fault && (
         <span class="row fault" id={`${id}-fault`}>
           <span class="break">
@@ -59,33 +68,15 @@ export function CodeField({
             {fault.message}
           </span>
           {fault.line !== null && (
-            <button type="button" class="tiny" onClick={() => area.current && select(area.current, fault)}>
+            <button type="button" class="tiny" onClick={() => editor?.jumpToFault()}>
               Jump to line {fault.line}
             </button>
           )}
         </span>
       )}
+      <span class="hint" id={`${id}-hint`}>
+        Tab indents. To leave the editor, press Escape, then Tab.
+      </span>
     </div>
   )
-}
-
-function numbers(from: number, to: number): string {
-  let text = ''
-  for (let line = from; line <= to; line++) text += `${line}\n`
-  return text
-}
-
-/** Selects the text from the error to the end of its line. */
-function select(area: HTMLTextAreaElement, { line, column }: TextFault): void {
-  const before = area.value
-    .split('\n')
-    .slice(0, (line ?? 1) - 1)
-    .reduce((sum, each) => sum + each.length + 1, 0)
-  const start = Math.min(area.value.length, before + (column ?? 1) - 1)
-  const end = area.value.indexOf('\n', start)
-  area.focus()
-  area.setSelectionRange(start, end === -1 ? area.value.length : end)
-  const lineHeight = area.scrollHeight / area.value.split('\n').length
-  area.scrollTop = Math.max(0, ((line ?? 1) - 4) * lineHeight) // three lines above it stay visible
-  area.scrollLeft = Math.max(0, (column ?? 1) - 40) * (lineHeight / 2.5)
 }

@@ -1,57 +1,62 @@
-import { useMemo, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { ApiError, errorText, type Json, patch, post, remove } from '../../kit/api.ts'
 import { confirm } from '../../kit/dialog.tsx'
-import { FaultsOf, Field } from '../../kit/form.tsx'
-import { Head, Tabs } from '../../kit/pieces.tsx'
+import { FaultsOf } from '../../kit/form.tsx'
+import { Head } from '../../kit/pieces.tsx'
 import { may } from '../../kit/rights.ts'
 import { go } from '../../kit/router.ts'
+import { session } from '../../kit/state.ts'
 import { attempt, toast } from '../../kit/toast.tsx'
 import { useUnsaved } from '../../kit/unsaved.ts'
 import { ApiUsage } from './api-usage.tsx'
-import { CodeField } from './code-field.tsx'
+import { changesOf, type Draft, draftOf, forgetDraft, keepDraft, keptDraft } from './draft.ts'
 import { faultsOf } from './faults.ts'
+import { Fields, type FieldTab } from './fields.tsx'
 import { PreviewPane } from './preview-pane.tsx'
-import { keepSample, useSample, variablesOf } from './sample.ts'
+import { readSample, sampleText, withMissing } from './sample.ts'
 import { SendTest } from './send-test.tsx'
-import { textsGiven, usePreview } from './use-preview.ts'
-import { Variables } from './variables.tsx'
+import { usePreview } from './use-preview.ts'
 
-/** Source on the left, preview on the right. A change affects messages only after the user saves it. */
-export function Editor({ of: given }: { of: Json | null }) {
+/** Source on the left, preview on the right. A change affects messages only after the user saves it. `start` is the
+ *  content of a new template. */
+export function Editor({ of: given, start = null }: { of: Json | null; start?: Json | null }) {
   const [saved, setSaved] = useState<Json | null>(given)
-  const [draft, setDraft] = useState<Draft>(() => draftOf(given))
-  const [typed, type] = useSample(saved?.id ?? '')
-  const [tab, setTab] = useState<'html' | 'text'>(given !== null && given.html === null ? 'text' : 'html')
+  const [draft, setDraft] = useState<Draft>(() => keptDraft(given?.id ?? '') ?? draftOf(given ?? start))
+  const [isRestored, setRestored] = useState(() => keptDraft(given?.id ?? '') !== null)
+  const [tab, setTab] = useState<FieldTab>(draft.html === '' && draft.text !== '' ? 'text' : 'html')
   const [refusal, setRefusal] = useState<unknown>(null)
   const [isSaving, setSaving] = useState(false)
   const [isSending, setSending] = useState(false)
-  const isUnsaved = JSON.stringify(draft) !== JSON.stringify(draftOf(saved))
+  const changes = changesOf(draft, saved)
+  const isUnsaved = Object.keys(saved === null ? changesOf(draft, start ?? draftOf(null)) : changes).length > 0
   useUnsaved(isUnsaved)
-  const preview = usePreview(
-    draft,
-    useMemo(() => variablesOf(typed), [typed]),
-  )
-  const faults = { ...(refusal === null ? {} : faultsOf(refusal).texts), ...preview.faults }
+  useKeptDraft(saved?.id ?? '', isUnsaved ? draft : null)
+  const read = readSample(draft.sample)
+  const sample = useRef<Record<string, unknown>>({})
+  if ('sample' in read) sample.current = read.sample
+  const preview = usePreview(draft, sample.current)
+  const faults = {
+    ...(refusal === null ? {} : faultsOf(refusal).texts),
+    ...preview.faults,
+    ...('fault' in read && { sample: read.fault }),
+  }
   const change = (part: Partial<Draft>) => {
     setRefusal(null)
     setDraft((before) => ({ ...before, ...part }))
   }
 
   const save = async () => {
-    if (isSaving) return
+    if (isSaving || !may('templates_update') || (saved !== null && !isUnsaved)) return
+    if ('fault' in read) return setTab('sample')
     setSaving(true)
     try {
-      const { name, alias } = draft
-      const body = { name, alias: alias === '' ? null : alias, ...textsGiven(draft) }
-      const now = saved === null ? await post('/v1/templates', body) : await patch(`/v1/templates/${saved.id}`, body)
+      const now =
+        saved === null ? await post('/v1/templates', changes) : await patch(`/v1/templates/${saved.id}`, changes)
       toast(saved?.version === now.version ? 'Saved' : `Saved as version ${now.version}`)
-      if (saved === null) {
-        keepSample(now.id, typed)
-        keepSample('', {})
-        return go(`/templates/${now.id}`, {}, { replace: true, isSure: true })
-      }
+      forgetDraft(saved?.id ?? '')
+      setRestored(false)
+      if (saved === null) return go(`/templates/${now.id}`, {}, { replace: true, isSure: true })
       setSaved(now)
-      setDraft(draftOf(now))
     } catch (thrown) {
       setRefusal(thrown)
       const { html, text } = faultsOf(thrown).texts
@@ -61,6 +66,7 @@ export function Editor({ of: given }: { of: Json | null }) {
       setSaving(false)
     }
   }
+  useSaveKey(save)
   const drop = async () => {
     const isSure = await confirm({
       name: `Delete ${saved.name}?`,
@@ -84,7 +90,7 @@ export function Editor({ of: given }: { of: Json | null }) {
           </button>
         )}
         {may('templates_update') && (
-          <button type="submit" form="template" class="primary" disabled={isSaving || !isUnsaved}>
+          <button type="submit" form="template" class="primary" disabled={isSaving || (saved !== null && !isUnsaved)}>
             {saved === null ? 'Create template' : 'Save'}
           </button>
         )}
@@ -92,6 +98,21 @@ export function Editor({ of: given }: { of: Json | null }) {
       {refusal !== null && isOfNoField(refusal) && (
         <p class="notice bad" role="alert">
           {errorText(refusal)}
+        </p>
+      )}
+      {isRestored && isUnsaved && (
+        <p class="notice row apart" role="status">
+          These are your unsaved changes from before.
+          <button
+            type="button"
+            class="tiny"
+            onClick={() => {
+              setRestored(false)
+              change(draftOf(saved ?? start))
+            }}
+          >
+            Discard changes
+          </button>
         </p>
       )}
       <div class="editor">
@@ -102,25 +123,27 @@ export function Editor({ of: given }: { of: Json | null }) {
             event.preventDefault()
             void save()
           }}
-          onKeyDown={(event) => {
-            if (event.key !== 's' || !(event.ctrlKey || event.metaKey)) return
-            event.preventDefault()
-            event.currentTarget.requestSubmit()
-          }}
         >
-          <NameFields draft={draft} onChange={change} />
-          <ContentFields draft={draft} faults={faults} tab={tab} onTab={setTab} onChange={change} />
-          <Variables names={preview.variables} missing={preview.missing} typed={typed} onType={type} />
+          <Fields draft={draft} faults={faults} tab={tab} onTab={setTab} onChange={change} />
         </form>
         <PreviewPane
           preview={preview}
           template={saved}
-          onOldVersion={(old) => change(pick(draftOf(old), ['subject', 'html', 'text']))}
+          draft={draft}
+          isUnsaved={isUnsaved}
+          onOldVersion={({ subject, html, text }) =>
+            change({ subject: subject ?? '', html: html ?? '', text: text ?? '' })
+          }
+          onMissing={(names) => {
+            const { subject, html, text } = draft
+            setTab('sample')
+            change({ sample: sampleText(withMissing(sample.current, names, [subject, html, text])) })
+          }}
         />
       </div>
       {saved !== null && (
         <div class="stack">
-          <ApiUsage template={saved} variables={saved.variables} />
+          <ApiUsage template={saved} />
           {may('templates_delete') && (
             <div class="row">
               <button type="button" class="danger" onClick={drop}>
@@ -135,105 +158,35 @@ export function Editor({ of: given }: { of: Json | null }) {
   )
 }
 
-function NameFields({ draft, onChange }: { draft: Draft; onChange: (part: Partial<Draft>) => void }) {
-  return (
-    <div class="columns">
-      <Field name="name" label="Name">
-        {(control) => (
-          <input
-            {...control}
-            required
-            maxLength={100}
-            value={draft.name}
-            onInput={(event) => onChange({ name: event.currentTarget.value })}
-          />
-        )}
-      </Field>
-      <Field name="alias" label="Alias" hint="Use it in API calls instead of the ID.">
-        {(control) => (
-          <input
-            {...control}
-            class="mono"
-            placeholder="welcome"
-            spellcheck={false}
-            autoCapitalize="off"
-            value={draft.alias}
-            onInput={(event) => onChange({ alias: event.currentTarget.value })}
-          />
-        )}
-      </Field>
-    </div>
+/** Keeps the draft in the browser tab; null forgets it. Leaving the page forgets it too, since the user was asked; the
+ *  end of the session does not. */
+function useKeptDraft(id: string, draft: Draft | null): void {
+  useEffect(() => {
+    if (draft === null) forgetDraft(id)
+    else keepDraft(id, draft)
+  }, [id, draft])
+  useEffect(
+    () => () => {
+      if (session.peek()) forgetDraft(id)
+    },
+    [id],
   )
 }
 
-/** Subject, and HTML or plain text of the body. */
-function ContentFields({
-  draft,
-  faults,
-  tab,
-  onTab,
-  onChange,
-}: {
-  draft: Draft
-  faults: ReturnType<typeof faultsOf>['texts']
-  tab: 'html' | 'text'
-  onTab: (tab: 'html' | 'text') => void
-  onChange: (part: Partial<Draft>) => void
-}) {
-  return (
-    <>
-      <FaultsOf.Provider value={faults.subject ? { subject: faults.subject.message } : {}}>
-        <Field name="subject" label="Subject" hint="Leave empty to set the subject per message.">
-          {(control) => (
-            <input
-              {...control}
-              placeholder="Welcome, {{ user.name }}"
-              value={draft.subject}
-              onInput={(event) => onChange({ subject: event.currentTarget.value })}
-            />
-          )}
-        </Field>
-      </FaultsOf.Provider>
-      <Tabs
-        name="Body"
-        tabs={[
-          ['html', faults.html ? 'HTML (error)' : 'HTML'],
-          ['text', faults.text ? 'Plain text (error)' : 'Plain text'],
-        ]}
-        chosen={tab}
-        onChoose={onTab}
-      >
-        <CodeField
-          key={tab}
-          name={tab}
-          label={tab === 'html' ? 'HTML' : 'Plain text'}
-          value={draft[tab]}
-          fault={faults[tab]}
-          onInput={(text) => onChange({ [tab]: text })}
-        />
-        {tab === 'text' && (
-          <p class="muted small">If empty, Postrider generates it from the HTML when it sends a message.</p>
-        )}
-      </Tabs>
-    </>
-  )
-}
-
-interface Draft {
-  name: string
-  alias: string
-  subject: string
-  html: string
-  text: string
-}
-
-function draftOf(template: Json | null): Draft {
-  const { name, alias, subject, html, text } = template ?? {}
-  return { name: name ?? '', alias: alias ?? '', subject: subject ?? '', html: html ?? '', text: text ?? '' }
-}
-
-function pick<T extends object, K extends keyof T>(from: T, names: readonly K[]): Pick<T, K> {
-  return Object.fromEntries(names.map((name) => [name, from[name]])) as Pick<T, K>
+/** ⌘S or Ctrl S saves, wherever the focus is, unless a dialog is open. */
+function useSaveKey(save: () => Promise<unknown>): void {
+  const current = useRef(save)
+  current.current = save
+  useEffect(() => {
+    const listen = (event: KeyboardEvent) => {
+      if (event.key.toLowerCase() !== 's' || !(event.ctrlKey || event.metaKey) || event.shiftKey || event.altKey) return
+      if (document.querySelector('dialog[open]') !== null) return
+      event.preventDefault()
+      void current.current()
+    }
+    document.addEventListener('keydown', listen)
+    return () => document.removeEventListener('keydown', listen)
+  }, [])
 }
 
 function aboutOf(saved: Json | null, isUnsaved: boolean): string {

@@ -1,27 +1,33 @@
 import { useMemo, useState } from 'preact/hooks'
-import { get, type Json, post } from '../../kit/api.ts'
-import { when } from '../../kit/format.ts'
-import { useLoad, usePages } from '../../kit/load.ts'
+import { type Json, post } from '../../kit/api.ts'
+import { useLoad } from '../../kit/load.ts'
 import { MailFrame } from '../../kit/mail-frame.tsx'
 import { Empty, ErrorNotice, Tabs } from '../../kit/pieces.tsx'
 import { href } from '../../kit/router.ts'
-import { Pager, Table } from '../../kit/table.tsx'
-import { attempt } from '../../kit/toast.tsx'
 import { Findings } from '../message-analysis.tsx'
 import { DomainChoice, useDomains } from './domains.tsx'
+import type { Draft } from './draft.ts'
 import type { Previewed } from './use-preview.ts'
+import { Versions } from './versions.tsx'
 
 type Tab = 'preview' | 'text' | 'analysis' | 'versions'
 
 /** The rendered template, its analysis and its versions. */
 export function PreviewPane({
-  preview: { rendered, faults, other },
+  preview: { rendered, faults, other, missing },
   template,
+  draft,
+  isUnsaved,
   onOldVersion,
+  onMissing,
 }: {
   preview: Previewed
   template: Json | null
+  draft: Draft
+  isUnsaved: boolean
   onOldVersion: (version: Json) => void
+  /** Adds values for variables to the sample. */
+  onMissing: (names: string[]) => void
 }) {
   const [tab, setTab] = useState<Tab>('preview')
   const isStale = other !== '' || Object.keys(faults).length > 0
@@ -35,7 +41,12 @@ export function PreviewPane({
     <section class="stack tight" aria-label="Preview">
       <Tabs<Tab> name="Preview" tabs={tabs} chosen={tab} onChoose={setTab}>
         {tab === 'versions' ? (
-          <Versions key={template.version} template={template} onOldVersion={onOldVersion} />
+          <Versions
+            key={template.version}
+            template={template}
+            draft={isUnsaved ? draft : null}
+            onOldVersion={onOldVersion}
+          />
         ) : (
           <div class="stack">
             {isStale && (
@@ -43,6 +54,7 @@ export function PreviewPane({
                 {other !== '' ? other : staleText(rendered !== null, Object.values(faults)[0]?.message)}
               </p>
             )}
+            <Missing names={missing} onAdd={onMissing} />
             {rendered === null ? (
               <Empty name="Nothing to preview yet">
                 <p>Write HTML or plain text to see a preview.</p>
@@ -54,6 +66,21 @@ export function PreviewPane({
         )}
       </Tabs>
     </section>
+  )
+}
+
+/** Variables without a value in the sample. */
+function Missing({ names, onAdd }: { names: string[]; onAdd: (names: string[]) => void }) {
+  if (names.length === 0) return null
+  return (
+    <p class="notice row apart" role="status">
+      <span class="break">
+        The sample has no value for <code>{names.join(', ')}</code>.
+      </span>
+      <button type="button" class="tiny" onClick={() => onAdd(names)}>
+        Add to sample
+      </button>
+    </p>
   )
 }
 
@@ -112,37 +139,5 @@ function Analysis({ rendered }: { rendered: Json }) {
       <ErrorNotice error={error} onRetry={reload} />
       {data && <Findings analysis={data} />}
     </div>
-  )
-}
-
-function Versions({ template, onOldVersion }: { template: Json; onOldVersion: (version: Json) => void }) {
-  const path = `/v1/templates/${template.id}`
-  const pages = usePages(`${path}/versions`, {})
-  const load = (version: number) =>
-    attempt(async () => onOldVersion(await get(path, { version })), `Version ${version} loaded. Save to use it.`)
-  return (
-    <>
-      <Table<Json>
-        name="Versions"
-        columns={[
-          { name: 'Version', show: ({ version }) => version, isNumber: true },
-          { name: 'Subject', show: ({ subject }) => subject ?? '' },
-          { name: 'Saved', show: ({ created_at }) => when(created_at), isShort: true },
-          {
-            name: '',
-            isWhole: true,
-            show: ({ version }) => (
-              <button type="button" class="tiny" onClick={() => load(version)}>
-                Load<span class="hidden"> version {version}</span>
-              </button>
-            ),
-          },
-        ]}
-        loaded={pages}
-        keyOf={({ version }) => String(version)}
-        whenEmpty={<Empty name="No versions" />}
-      />
-      <Pager pages={pages} />
-    </>
   )
 }

@@ -1,66 +1,77 @@
-import { useState } from 'preact/hooks'
+import type { TextFault } from './faults.ts'
 
-/** Sample variables of a template: text by name (`user.name`). */
+/** The sample of a template as the text of a JSON object. */
 
-/** The sample values of a template and a function that changes one. The browser tab stores them. '' is the id
- *  of a new template. */
-export function useSample(templateId: string): [Record<string, string>, (name: string, text: string) => void] {
-  const [typed, setTyped] = useState(() => readSample(templateId))
-  const type = (name: string, text: string) => {
-    const now = { ...typed, [name]: text }
-    setTyped(now)
-    keepSample(templateId, now)
-  }
-  return [typed, type]
-}
-
-/** Stores the sample values of a template for this browser tab. Does nothing if storage is disabled. */
-export function keepSample(templateId: string, typed: Record<string, string>): void {
+/** Text → the sample, or what is wrong with it. An empty text is an empty sample. */
+export function readSample(text: string): { sample: Record<string, unknown> } | { fault: TextFault } {
+  if (text.trim() === '') return { sample: {} }
   try {
-    window.sessionStorage.setItem(KEY + templateId, JSON.stringify(typed))
-  } catch {
-    // storage is disabled: values end with the page
+    const read: unknown = JSON.parse(text)
+    if (typeof read === 'object' && read !== null && !Array.isArray(read)) return { sample: { ...read } }
+    return { fault: { line: 1, column: 1, message: 'Write a JSON object, such as {"name": "Ann"}.' } }
+  } catch (thrown) {
+    return { fault: faultOf(String((thrown as SyntaxError).message), text) }
   }
 }
 
-function readSample(templateId: string): Record<string, string> {
-  try {
-    return JSON.parse(window.sessionStorage.getItem(KEY + templateId) ?? '{}')
-  } catch {
-    return {}
-  }
+/** Browsers give the position as an offset, or as line and column, or not at all. */
+function faultOf(message: string, text: string): TextFault {
+  const [, at] = /at position (\d+)/.exec(message) ?? []
+  const [, line, column] = /line (\d+),? column (\d+)/.exec(message) ?? []
+  const invalid = 'This is not valid JSON.'
+  if (line !== undefined) return { line: Number(line), column: Number(column), message: invalid }
+  const isAtEnd = /end of (?:JSON|data|input)/i.test(message)
+  if (at === undefined && !isAtEnd) return { line: null, column: null, message: invalid }
+  const before = text.slice(0, at === undefined ? text.length : Number(at)).split('\n')
+  return { line: before.length, column: before.at(-1)!.length + 1, message: invalid }
 }
 
-const KEY = 'postrider.sample.'
+/** Sample → the sample as text, indented; '' for an empty one. */
+export function sampleText(sample: Record<string, unknown>): string {
+  return Object.keys(sample).length === 0 ? '' : JSON.stringify(sample, null, 2)
+}
 
-/** Sample values → variables for rendering: `{"user.name": "Ann", "items": "[1,2]"}` → `{user: {name: 'Ann'},
- *  items: [1, 2]}`. Omits empty values. Parses lists, objects, numbers, true, false and null as JSON; invalid
- *  JSON stays text. */
-export function variablesOf(typed: Readonly<Record<string, string>>): Record<string, unknown> {
-  const all: Record<string, unknown> = {}
-  for (const [name, text] of Object.entries(typed)) if (text !== '') put(all, partsOf(name), meant(text))
-  return all
+/** Adds a value for each name that the sample lacks: `user.name` gets the text `name`, a variable that one of the texts
+ *  loops over an empty list. Present values stay. */
+export function withMissing(
+  sample: Record<string, unknown>,
+  names: readonly string[],
+  texts: readonly string[],
+): Record<string, unknown> {
+  const made = structuredClone(sample)
+  for (const name of names) {
+    put(made, partsOf(name), isLooped(name, texts) ? [] : partsOf(name).at(-1))
+  }
+  return made
+}
+
+/** True if one of the texts loops over the variable: `{% for item in items %}`. */
+export const isLooped = (name: string, texts: readonly string[]) => texts.some((text) => text.includes(` in ${name} `))
+
+/** True if the sample has no value for a name such as `user.name`. */
+export function lacks(sample: Record<string, unknown>, name: string): boolean {
+  let at: unknown = sample
+  for (const part of partsOf(name)) {
+    if (typeof at !== 'object' || at === null || !Object.hasOwn(at, part)) return true
+    at = Reflect.get(at, part)
+  }
+  return false
 }
 
 /** Name → path: `a.b[0]["c d"]` → `a`, `b`, `0`, `c d`. */
 const partsOf = (name: string) => name.match(/[^.[\]"']+/g) ?? []
 
-function put(all: object, path: readonly string[], value: unknown): void {
+function put(into: object, path: readonly string[], value: unknown): void {
   const [part, ...rest] = path
   if (part === undefined || part === '__proto__') return
   const [next] = rest
-  const known: unknown = Reflect.get(all, part)
-  const isInner = typeof known === 'object' && known !== null
-  const made = next === undefined ? value : isInner ? known : /^\d+$/.test(next) ? [] : {}
-  Reflect.set(all, part, made)
-  if (typeof made === 'object' && made !== null) put(made, rest, value)
-}
-
-function meant(text: string): unknown {
-  if (!/^\s*(?:[[{]|-?\d|true\s*$|false\s*$|null\s*$)/.test(text)) return text
-  try {
-    return JSON.parse(text)
-  } catch {
-    return text
+  const known: unknown = Object.hasOwn(into, part) ? Reflect.get(into, part) : undefined
+  if (next === undefined) {
+    if (known === undefined) Reflect.set(into, part, value)
+    return
   }
+  const made = known ?? (/^\d+$/.test(next) ? [] : {})
+  if (typeof made !== 'object') return
+  Reflect.set(into, part, made)
+  put(made, rest, value)
 }

@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import { ApiError, type Json, post } from '../../kit/api.ts'
 import { faultsOf, type TextFault, type TextName } from './faults.ts'
+import { isLooped, lacks } from './sample.ts'
 
 /** The texts of a template; '' if one is not set. */
 export interface Texts {
@@ -13,8 +14,7 @@ export interface Texts {
 export interface Previewed {
   /** `{subject, html, text}` of the last valid texts; null before the first. */
   rendered: Json
-  /** Names of variables in the last valid texts, and of those without a value. */
-  variables: string[]
+  /** Names of variables without a value. */
   missing: string[]
   faults: Partial<Record<TextName, TextFault>>
   /** Message of an error that belongs to none of the texts; '' without one. */
@@ -25,25 +25,25 @@ export interface Previewed {
 
 /** Renders the texts with these variables on the server, 250 ms after the last change. While a text has an error,
  *  `rendered` keeps the last valid result. */
-export function usePreview(texts: Texts, variables: Record<string, unknown>): Previewed {
+export function usePreview({ subject, html, text }: Texts, variables: Record<string, unknown>): Previewed {
   const [state, setState] = useState<State>(NOTHING)
-  const about = JSON.stringify({ ...textsGiven(texts), variables })
+  const texts = textsGiven({ subject, html, text })
+  const about = JSON.stringify({ ...texts, variables })
   useEffect(() => {
-    if (texts.html.trim() === '' && texts.text.trim() === '') {
+    if (texts.html === null && texts.text === null) {
       setState(NOTHING)
       return
     }
     const given = new AbortController()
     const timer = window.setTimeout(async () => {
       try {
-        const rendered = await post('/v1/templates/preview', JSON.parse(about), { signal: given.signal })
-        const { variables, missing } = rendered
-        setState({ rendered, variables, missing, faults: {}, other: '', of: about })
+        const { missing, ...rendered } = await post('/v1/templates/preview', JSON.parse(about), {
+          signal: given.signal,
+        })
+        setState({ ...NOTHING, rendered, missing, of: about })
       } catch (thrown) {
         if (given.signal.aborted) return
-        const { texts: faults, other } = faultsOf(thrown)
-        const { variables } = thrown instanceof ApiError ? thrown.details : {}
-        setState((before) => ({ ...before, ...(variables && { variables }), faults, other }))
+        setState((before) => ({ ...before, ...errorsOf(thrown, [subject, html, text], variables) }))
       }
     }, DEBOUNCE_MS)
     return () => {
@@ -54,10 +54,23 @@ export function usePreview(texts: Texts, variables: Record<string, unknown>): Pr
   return { ...state, isBehind: state.of !== about }
 }
 
+/** An error of the preview. If the sample lacks a list that a text loops over, that is the reason. */
+function errorsOf(
+  thrown: unknown,
+  texts: readonly string[],
+  sample: Record<string, unknown>,
+): Pick<Previewed, 'missing' | 'faults' | 'other'> {
+  const names: string[] = (thrown instanceof ApiError && thrown.details.variables) || []
+  const missing = names.filter((name) => isLooped(name, texts) && lacks(sample, name))
+  if (missing.length > 0) return { missing, faults: {}, other: '' }
+  const { texts: faults, other } = faultsOf(thrown)
+  return { missing: [], faults, other }
+}
+
 const DEBOUNCE_MS = 250
 /** `of` is the request that produced `rendered`. */
 type State = Omit<Previewed, 'isBehind'> & { of: string }
-const NOTHING: State = { rendered: null, variables: [], missing: [], faults: {}, other: '', of: '' }
+const NOTHING: State = { rendered: null, missing: [], faults: {}, other: '', of: '' }
 
 /** Texts in the form of the API: null for an empty one. */
 export const textsGiven = ({ subject, html, text }: Texts) => ({
