@@ -1,10 +1,14 @@
+import { readFileSync } from 'node:fs'
 import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
+import { createProvider, isNoAnswer } from '../api/sign-in/single-sign-on/provider.ts'
+import { CALLBACK_PATH } from '../api/sign-in/single-sign-on/settings.ts'
 import type { Config } from '../config/load.ts'
 import { spfAllows } from '../domains/spf.ts'
 import type { CheckDeps, HeldPort } from '../health/deps.ts'
 import { SIGNED_NAME } from '../health/name-servers.ts'
-import { createResolver, systemServers } from '../net/dns/resolver.ts'
+import { createResolver, type Resolver, systemServers } from '../net/dns/resolver.ts'
+import { createAsk } from '../net/https/requests.ts'
 import { createAddressGuard, createNetworks } from '../net/ip.ts'
 import { systemClock, type WallClock } from '../os/clock.ts'
 import type { Random } from '../os/random.ts'
@@ -12,6 +16,8 @@ import { findAddresses } from '../outbound/mx.ts'
 import { greet } from '../outbound/smtp/greet.ts'
 import { peerOf } from '../outbound/smtp/peer.ts'
 import { createReaderStarter } from '../server/inbound-readers.ts'
+import { singleSignOnOptions } from '../server/single-sign-on.ts'
+import { VERSION } from '../version.ts'
 import { askTime } from './sntp.ts'
 
 /** Time limit for a call to a mail server; connecting to a blocked port takes all of it. */
@@ -70,6 +76,7 @@ export function openCheckDeps(
         ourselves,
       ),
     greetSmarthost: smarthost === null ? null : () => greetSmarthost(smarthost.host),
+    provider: providerOf(config, resolver, clock),
     askTime: (address) => askTime({ address, port: TIME_PORT }, { now: clock.now, random, timeoutMs: TIME_MS }),
     held: held ?? [],
     proc: '/proc',
@@ -83,6 +90,26 @@ export function openCheckDeps(
     believing.close()
   }
   return { deps, close }
+}
+
+/** How the checks ask the provider of `[oidc]`; null without one. */
+function providerOf(config: Config, resolver: Resolver, clock: WallClock): CheckDeps['provider'] {
+  const { issuer, caFile } = config.oidc
+  if (issuer === null) return null
+  const publicUrl = () => config.http.publicUrl
+  const look = async () => {
+    const ca = caFile === null ? {} : { ca: readFileSync(caFile, 'utf8') }
+    const ask = createAsk({ resolver, mayConnect: () => true, userAgent: `Postrider/${VERSION}`, ...ca })
+    const options = singleSignOnOptions(config, ask, publicUrl)
+    if (options === undefined) return null
+    const answer = createProvider({ ...options, timeoutMs: CALL_MS }, clock.steady.now).check()
+    return answer.then(
+      () => null,
+      (error: unknown) =>
+        isNoAnswer(error) ? 'no answer, or no certificate that is trusted' : 'not an OpenID Connect provider',
+    )
+  }
+  return { issuer, redirectUri: `${publicUrl()}${CALLBACK_PATH}`, look }
 }
 
 /** Addresses of this machine's network interfaces, without loopback and link-local ones. */

@@ -19,6 +19,7 @@ import { checkLowPorts, checkPorts } from './ports.ts'
 import { checkReverseDns } from './reverse-dns.ts'
 import { checkDmarc, checkSpf } from './sender-policy.ts'
 import { checkSeparation } from './separation.ts'
+import { checkSingleSignOn } from './single-sign-on.ts'
 import { checkSmarthost } from './smarthost.ts'
 import { checkObjectStorage, checkStore } from './store.ts'
 
@@ -41,6 +42,7 @@ export function machineChecks(
     { name: 'ports', look: () => checkPorts(installation, deps) },
     { name: 'low_ports', look: () => checkLowPorts(installation, deps) },
     { name: 'certificate', look: () => checkCertificates(installation, deps) },
+    { name: 'oidc', look: () => checkSingleSignOn(deps) },
     { name: 'clock', look: () => checkClock(deps, facts) },
     { name: 'disk', look: () => checkDisk(installation, deps) },
     { name: 'data_dir', look: () => checkDataDir(installation) },

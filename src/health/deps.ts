@@ -82,6 +82,8 @@ export interface CheckDeps {
   greet: (host: string, address: string) => Promise<Greeting>
   /** The same for the smarthost, with TLS and login; null without one. */
   greetSmarthost: (() => Promise<Greeting>) | null
+  /** The OpenID Connect provider; null without one. `look` reads its settings and resolves with the problem, or null. */
+  provider: { issuer: string; redirectUri: string; look: () => Promise<string | null> } | null
   /** Time server address → ms by which our clock is ahead; null without a response. */
   askTime: (address: string) => Promise<number | null>
   /** Listening processes, read once. */

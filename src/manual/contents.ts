@@ -26,6 +26,7 @@ export const CONTENTS = [
       'tls',
       'keys',
       'users',
+      'single-sign-on',
       'plans',
       'configuration',
       'command-line',

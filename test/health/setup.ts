@@ -79,6 +79,7 @@ export async function startTestMachine(more: ZoneRecord[] = []): Promise<TestMac
     ownAddresses: () => [IPV4],
     mayConnect: () => true,
     greet: async () => ({ isReached: false, problem: 'no server here', words: '', durationMs: 0 }),
+    provider: null,
     greetSmarthost: null,
     askTime: async () => null,
     held: [],

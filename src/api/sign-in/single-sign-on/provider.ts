@@ -99,7 +99,7 @@ export function createProvider(options: SingleSignOnOptions, now: () => number):
     }
     const authentication = clientSecret === '' ? client.None() : bySecret(clientSecret)
     return client.discovery(new URL(issuer), clientId, {}, authentication, {
-      [client.customFetch]: fetchBy(ask),
+      [client.customFetch]: fetchBy(ask, options.timeoutMs ?? TIMEOUT_MS),
       // Checks signatures: the specification allows to skip that for tokens that come over TLS.
       execute: [client.enableNonRepudiationChecks],
     })
@@ -107,10 +107,10 @@ export function createProvider(options: SingleSignOnOptions, now: () => number):
 }
 
 /** Bounded and timed requests in the form that openid-client calls. Redirects are not followed. */
-function fetchBy(ask: Ask): CustomFetch {
+function fetchBy(ask: Ask, timeoutMs: number): CustomFetch {
   return async (url, { method, headers, body }) => {
     const text = method === 'POST' ? String(body) : null
-    const answer = await ask(url, { headers, body: text, maxBytes: MOST_BYTES, timeoutMs: TIMEOUT_MS })
+    const answer = await ask(url, { headers, body: text, maxBytes: MOST_BYTES, timeoutMs })
     if (answer.kind !== 'answered') throw new NoAnswer(answer.kind === 'blocked' ? answer.reason : answer.error)
     if (answer.text === null) throw new NoAnswer('the answer is too long or not UTF-8')
     if (answer.status >= 500) throw new NoAnswer(`status ${answer.status}`)

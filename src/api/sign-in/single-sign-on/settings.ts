@@ -15,6 +15,8 @@ export interface SingleSignOnOptions {
   only: boolean
   /** Requests to the provider. */
   ask: Ask
+  /** Time limit of a request; 10 s by default. */
+  timeoutMs?: number
   publicUrl: () => string
 }
 

@@ -116,6 +116,7 @@ const GROUPS: readonly (readonly [name: string, checks: readonly string[]])[] = 
   ['Sending domains', ['domains', 'spf', 'dmarc']],
   ['Mail', ['deliveries', 'queue', 'held']],
   ['Ports and certificates', ['ports', 'low_ports', 'certificate']],
+  ['Sign-in', ['oidc']],
   [
     'PostgreSQL and nodes',
     [
@@ -178,6 +179,7 @@ const NAMES: Record<string, string> = {
   reverse_dns_ipv4: 'Reverse DNS, IPv4',
   reverse_dns_ipv6: 'Reverse DNS, IPv6',
   outbound_port_25: 'Outbound port 25',
+  oidc: 'Single sign-on',
   spf: 'SPF',
   dmarc: 'DMARC',
   data_dir: 'Data directory',
