@@ -88,6 +88,7 @@ import type {
   Webhook,
   WebhookDeliveriesListQuery,
   WebhookDelivery,
+  WebhookDeliveryWithRequest,
   WebhooksCreateBody,
   WebhooksListQuery,
   WebhooksReplayAnswer,
@@ -465,8 +466,10 @@ export interface Api {
       list(webhookId: string, query?: WebhookDeliveriesListQuery, options?: CallOptions): Pages<WebhookDelivery>
       /** Retrieve a webhook delivery and its attempts.
        *
+       *  Also shows the request of the latest attempt, as the present signing secret signs it.
+       *
        *  Requires the permission `manage`. Test keys can access test records only and get 404 for live ones. Without `admin`, a key can access its own domain only. */
-      get(webhookId: string, deliveryId: string, options?: CallOptions): Call<WebhookDelivery>
+      get(webhookId: string, deliveryId: string, options?: CallOptions): Call<WebhookDeliveryWithRequest>
       /** Retry a webhook delivery.
        *
        *  Sends it again now, whatever its status. Attempt numbers continue.

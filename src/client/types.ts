@@ -1478,6 +1478,31 @@ export interface WebhookDelivery {
   created_at: string
 }
 
+export interface WebhookDeliveryWithRequest {
+  id: string
+  webhook_id: string
+  event_id: string
+  type:
+    | 'message.delivered'
+    | 'message.bounced'
+    | 'message.deferred'
+    | 'message.opened'
+    | 'message.clicked'
+    | 'message.unsubscribed'
+    | 'message.complained'
+    | 'quality.alert'
+    | 'message.suppressed'
+  status: 'pending' | 'delivered' | 'failed'
+  attempts: Array<PostAttempt>
+  next_attempt_at: string | null
+  created_at: string
+  /** Request of the latest attempt. Attempts before a rotation of the secret had another signature. Null before the first attempt and in other formats than `enveloped`. */
+  request: {
+    headers: Record<string, string>
+    body: string
+  } | null
+}
+
 export interface WebhookWithNewSecret {
   id: string
   url: string

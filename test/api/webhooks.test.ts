@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from 'bun:test'
 import { createEvent, EVENT_TYPES } from '../../src/model/event.ts'
+import { verifySignature } from '../../src/webhooks/sign.ts'
 import { createTestApi, START, type TestApi } from '../support/api.ts'
 import { claimDue } from '../support/claim.ts'
 
@@ -209,12 +210,30 @@ describe('deliveries', () => {
         created_at: '2026-11-21T12:00:00.000Z',
       },
     ])
-    expect((await api.ask('GET', `${path}/${body.data[0].id}`)).body).toEqual(body.data[0])
+    const { request, ...shown } = (await api.ask('GET', `${path}/${body.data[0].id}`)).body
+    expect(shown).toEqual(body.data[0])
+    expect(JSON.parse(request.body)).toMatchObject({ id: shown.event_id, type: 'message.bounced' })
+    const secrets = (await api.store.webhooks.secrets(id))!
+    const signature = request.headers['X-Service-Signature']
+    expect(verifySignature(signature, request.body, secrets.secret, START)).toBe('valid')
+    expect([request.headers['X-Service-Delivery-Attempt'], request.headers['webhook-id']]).toEqual([
+      '1',
+      shown.event_id,
+    ])
     expect((await api.ask('GET', `${path}?status=pending`)).body.data).toEqual([])
     expect((await api.ask('GET', `${path}?status=failed&type=message.bounced`)).body.data).toHaveLength(1)
     expect((await api.ask('GET', `${path}?status=lost`)).body.error.field).toBe('status')
     const webhook = (await api.ask('GET', `/v1/webhooks/${id}`)).body
     expect([webhook.consecutive_failures, webhook.last_failure_at]).toEqual([1, '2026-11-21T12:00:00.000Z'])
+  })
+
+  test('have no request before the first attempt', async () => {
+    const api = await start()
+    const { id } = (await create(api)).body
+    await api.ask('POST', `/v1/webhooks/${id}/test`, { body: { type: 'message.bounced' } })
+    const path = `/v1/webhooks/${id}/deliveries`
+    const [delivery] = (await api.ask('GET', path)).body.data
+    expect((await api.ask('GET', `${path}/${delivery.id}`)).body).toEqual({ ...delivery, request: null })
   })
 
   test('are retried on request, and then wait for their turn', async () => {

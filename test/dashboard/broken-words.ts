@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core'
 /** Words of the page that are split or cut off, at most eight; [] if there are none. Measured on the laid-out text:
  *
  *  - split: the letters and digits of one word are on two lines. In `pre`, `code` and `.mono`, whose text is for
- *    machines, a word may be split if it is wider than its block.
+ *    machines, a word may be split if what stands between two spaces is wider than its block.
  *  - cut: an ancestor hides part of a line, and neither scrolls nor ends it with an ellipsis. */
 export function brokenWords(page: Page): Promise<string[]> {
   return page.evaluate(() => {
@@ -58,7 +58,8 @@ export function brokenWords(page: Page): Promise<string[]> {
         range.setEnd(node, index + word.length)
         if (!isSplit(range)) continue
         const isForMachines = element.closest('pre, code, .mono') !== null
-        if (isForMachines && widthOf(word, element) > blockOf(element).clientWidth) continue
+        const token = `${/\S*$/.exec(node.data.slice(0, index))}${/^\S*/.exec(node.data.slice(index))}`
+        if (isForMachines && widthOf(token, element) > blockOf(element).clientWidth) continue
         found.push(`split: ${word} in ${element.outerHTML.slice(0, 80)}`)
         break
       }

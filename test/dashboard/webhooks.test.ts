@@ -1,4 +1,6 @@
 import { expect } from 'bun:test'
+import type { Locator } from 'playwright-core'
+import { brokenWords } from './broken-words.ts'
 import { axeFaults, chooseTheme, describeJourneys, overflow, screenshot } from './setup.ts'
 
 /** Webhooks: create, deliver, inspect, replay. */
@@ -80,4 +82,56 @@ describeJourneys(({ board, server, journey, heading, press }) => {
     expect(await overflow(page)).toEqual([])
     expect(await page.getByRole('link', { name: '-two' }).count()).toBe(0)
   })
+
+  journey('replays a delivery by keyboard alone, with request and response side by side', async () => {
+    const url = `${server().receiver.url}-with-a-rather-long-name/for-events/of-the-shop/in-production`
+    const { body: webhook } = await server().ask('POST', '/v1/webhooks', { url, events: ['message.delivered'] })
+    server().receiver.script({ status: 503, body: 'come back later' })
+    await server().ask('POST', `/v1/webhooks/${webhook.id}/test`, { type: 'message.delivered' })
+    const page = await board().open(`/webhooks/${webhook.id}`)
+    const details = page.getByRole('button', { name: /^Details/ })
+    await page.getByRole('cell', { name: '503' }).waitFor()
+    const isFocused = (name: RegExp) =>
+      page.evaluate((source) => new RegExp(source).test(document.activeElement?.textContent ?? ''), name.source)
+    const tabTo = async (name: RegExp) => {
+      for (let n = 0; n < 60 && !(await isFocused(name)); n++) await page.keyboard.press('Tab')
+      expect([name.source, await isFocused(name)]).toEqual([name.source, true])
+    }
+    await page.getByRole('combobox', { name: 'Event type' }).focus()
+    await tabTo(/^Details/)
+    await page.keyboard.press('Enter')
+    const shown = page.getByRole('dialog', { name: 'message.delivered' })
+    const [request, response] = [
+      shown.getByRole('region', { name: 'Request' }),
+      shown.getByRole('region', { name: 'Responses' }),
+    ]
+    await response.getByText('come back later').waitFor()
+    const signature = await request.getByText(/^X-Service-Signature: t=\d+,v1=[0-9a-f]{64}$/m).textContent()
+    expect(signature).toContain('X-Service-Delivery-Attempt: 1')
+    const sent = server().receiver.requests.at(-1)!.headers['x-service-signature']
+    expect(signature).toContain(String(sent))
+    expect(await axeFaults(page)).toEqual([])
+    expect(await besides(request, response)).toBe(true)
+    await screenshot(page, 'webhook-delivery-wide')
+    await page.setViewportSize({ width: 390, height: 844 })
+    expect(await besides(request, response)).toBe(false)
+    expect([await overflow(page), await brokenWords(page)]).toEqual([[], []])
+    await screenshot(page, 'webhook-delivery-390')
+    await tabTo(/^Retry now$/)
+    server().receiver.script(204)
+    await page.keyboard.press('Enter')
+    await shown.waitFor({ state: 'detached' })
+    await page.getByText('204, 2 attempts').waitFor()
+    await details.waitFor()
+    expect([await overflow(page), await brokenWords(page)]).toEqual([[], []])
+    await page.getByRole('combobox', { name: 'Event type' }).selectOption('message.bounced')
+    await page.getByText('No deliveries match').waitFor()
+    await server().ask('DELETE', `/v1/webhooks/${webhook.id}`)
+  })
 })
+
+/** True if the second element starts to the right of the first one. */
+async function besides(first: Locator, second: Locator): Promise<boolean> {
+  const [left, right] = [(await first.boundingBox())!, (await second.boundingBox())!]
+  return right.x >= left.x + left.width
+}

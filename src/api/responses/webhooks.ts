@@ -80,18 +80,24 @@ export const postAttemptExample = {
   error: null,
   response_excerpt: null,
 }
-const delivery = z
-  .strictObject({
-    id: id('whd'),
-    webhook_id: id('whk'),
-    event_id: id('evt'),
-    type: z.enum(EVENT_TYPES),
-    status: z.enum(['pending', 'delivered', 'failed']),
-    attempts: z.array(postAttempt),
-    next_attempt_at: timeOrNull,
-    created_at: time,
-  })
-  .meta({ id: 'WebhookDelivery' })
+const deliveryFields = {
+  id: id('whd'),
+  webhook_id: id('whk'),
+  event_id: id('evt'),
+  type: z.enum(EVENT_TYPES),
+  status: z.enum(['pending', 'delivered', 'failed']),
+  attempts: z.array(postAttempt),
+  next_attempt_at: timeOrNull,
+  created_at: time,
+}
+const delivery = z.strictObject(deliveryFields).meta({ id: 'WebhookDelivery' })
+const request = z
+  .strictObject({ headers: z.record(z.string(), z.string()), body: z.string() })
+  .nullable()
+  .describe(
+    'Request of the latest attempt. Attempts before a rotation of the secret had another signature. Null before the first attempt and in other formats than `enveloped`.',
+  )
+const deliveryWithRequest = z.strictObject({ ...deliveryFields, request }).meta({ id: 'WebhookDeliveryWithRequest' })
 const deliveryExample = {
   id: exampleId('whd'),
   webhook_id: exampleId('whk'),
@@ -128,7 +134,18 @@ export const webhookSecretResponses: ResponseShape[] = [
   },
 ]
 export const deliveryResponses: ResponseShape[] = [
-  { status: 200, description: 'The delivery with its attempts.', schema: delivery, example: deliveryExample },
+  {
+    status: 200,
+    description: 'The delivery with its attempts and the latest request.',
+    schema: deliveryWithRequest,
+    example: {
+      ...deliveryExample,
+      request: {
+        headers: { 'X-Service-Signature': `t=1795262400,v1=${'0'.repeat(64)}`, 'X-Service-Delivery-Attempt': '1' },
+        body: JSON.stringify(eventExample('message.delivered')),
+      },
+    },
+  },
 ]
 export const deliveryRetryResponses: ResponseShape[] = [
   { status: 202, description: 'The delivery is attempted now.', schema: delivery, example: deliveryExample },

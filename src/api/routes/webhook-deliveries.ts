@@ -7,6 +7,7 @@ import type { Webhook, WebhookDelivery } from '../../model/webhook.ts'
 import { pathParameter } from '../../net/path-parameter.ts'
 import type { Notify } from '../../os/notifier.ts'
 import type { Store } from '../../storage/store.ts'
+import { signEnveloped } from '../../webhooks/sign.ts'
 import { type Call, type Operation, operation } from '../operation.ts'
 import { pageRequest, pageResponse } from '../page.ts'
 import { isoTime, pageFields, timeFields, timeRange } from '../schema.ts'
@@ -44,6 +45,17 @@ export function webhookDeliveryOperations(
     return delivery
   }
 
+  /** The request of the latest attempt: its time and number are stored, body and signature follow from them. Null before
+   *  the first attempt, for other formats than ours, and after the event's retention. */
+  const requestOf = async ({ attempts, eventId }: WebhookDelivery, { id, format }: Webhook) => {
+    const last = attempts.at(-1)
+    if (last === undefined || format !== 'enveloped') return null
+    const [event, secrets] = await Promise.all([store.events.get(eventId), store.webhooks.secrets(id)])
+    if (event === null || secrets === null) return null
+    const { body } = event
+    return { headers: signEnveloped({ secrets, eventId, body, attempt: last.number, now: last.at }), body }
+  }
+
   return [
     operation({
       id: 'webhook_deliveries_list',
@@ -69,9 +81,17 @@ export function webhookDeliveryOperations(
       method: 'GET',
       path: '/v1/webhooks/:webhook_id/deliveries/:delivery_id',
       summary: 'Retrieve a webhook delivery and its attempts',
+      description: 'Also shows the request of the latest attempt, as the present signing secret signs it.',
       responses: async () => (await import('../responses/webhooks.ts')).deliveryResponses,
       load,
-      handle: async ({ resource }) => ({ status: 200, body: webhookDeliveryRecord(resource) }),
+      async handle(call) {
+        const { resource } = call
+        const webhook = await loadWebhook(call)
+        return {
+          status: 200,
+          body: { ...webhookDeliveryRecord(resource), request: await requestOf(resource, webhook) },
+        }
+      },
     }),
     operation({
       id: 'webhook_deliveries_retry',

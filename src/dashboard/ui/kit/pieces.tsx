@@ -25,12 +25,17 @@ export function Head({
   return (
     <div class="head">
       <div class="stack tight">
-        <h1 class="break">{name}</h1>
+        <h1 class="break">{withBreaks(name)}</h1>
         {about && <p class="muted">{about}</p>}
       </div>
       {children && <div class="row">{children}</div>}
     </div>
   )
+}
+
+/** Text with a place to break a line after each punctuation mark, so that a URL or an address need not split a word. */
+function withBreaks(text: string): ComponentChildren {
+  return text.split(/(?<=[/.@?&=_:-])(?=\w)/).flatMap((part, at) => (at === 0 ? [part] : [<wbr key={at} />, part]))
 }
 
 /** A button that copies `text` and announces it. `label` names the text for screen readers. */

@@ -9,6 +9,7 @@ import { Chip } from '../kit/status.tsx'
 import { type Column, Pager, Table } from '../kit/table.tsx'
 import { attempt, toast } from '../kit/toast.tsx'
 import { Delivery } from './webhooks/delivery.tsx'
+import { EVENT_TYPES } from './webhooks/event-types.ts'
 import { EditWebhook, Replay, RotateSecret, SendTest } from './webhooks/forms.tsx'
 import { Secret } from './webhooks/secret.tsx'
 
@@ -17,8 +18,12 @@ type OpenDialog = 'edit' | 'rotate' | 'test' | 'replay'
 /** One webhook: subscriptions, status, and every delivery with its responses. */
 export default function WebhookPage({ webhook_id: id }: { webhook_id: string }) {
   const { data: webhook, error, reload } = useLoad((signal) => get(`/v1/webhooks/${id}`, {}, signal), [id])
-  const { status = '' } = place.value.query
-  const deliveries = usePages(`/v1/webhooks/${id}/deliveries`, { status: status || undefined }, { everyMs: 5_000 })
+  const { status = '', type = '' } = place.value.query
+  const deliveries = usePages(
+    `/v1/webhooks/${id}/deliveries`,
+    { status: status || undefined, type: type || undefined },
+    { everyMs: 5_000 },
+  )
   const [dialog, setDialog] = useState<OpenDialog | null>(null)
   const [withSecret, setWithSecret] = useState<Json>()
   const [shown, setShown] = useState<Json>()
@@ -93,13 +98,14 @@ export default function WebhookPage({ webhook_id: id }: { webhook_id: string }) 
         <h2>Deliveries</h2>
         <Filters>
           <Choice name="Status" value={status} options={STATES} onChange={(status) => setQuery({ status })} />
+          <Choice name="Event type" value={type} options={TYPES} onChange={(type) => setQuery({ type })} />
         </Filters>
         <Table
           name="Deliveries"
           columns={columns}
           loaded={deliveries}
           keyOf={({ id }) => id}
-          whenEmpty={<Empty name={status ? 'No deliveries match' : 'No deliveries yet'} />}
+          whenEmpty={<Empty name={status || type ? 'No deliveries match' : 'No deliveries yet'} />}
         />
         <Pager pages={deliveries} />
       </section>
@@ -183,6 +189,8 @@ const STATES = [
   ['delivered', 'Delivered'],
   ['failed', 'Failed'],
 ] as const
+
+const TYPES = [['', 'All events'] as const, ...EVENT_TYPES.map(([type]) => [type, type] as const)]
 
 /** `204`, or `No response, 3 attempts`. */
 function lastResponse(attempts: Json[]): string {

@@ -140,7 +140,7 @@ export function Replay({ of: webhook, onClose, onSaved }: WebhookForm & { of: Js
         }}
       >
         <Field name="from" label="From">
-          {(control) => <input {...control} required type="datetime-local" />}
+          {(control) => <input {...control} required type="datetime-local" defaultValue={aDayAgo()} />}
         </Field>
         <Field name="to" label="Until" hint="Leave empty to replay up to the current time.">
           {(control) => <input {...control} type="datetime-local" />}
@@ -149,6 +149,12 @@ export function Replay({ of: webhook, onClose, onSaved }: WebhookForm & { of: Js
       </Form>
     </Dialog>
   )
+}
+
+/** Local time of 24 hours ago, in the form of a datetime-local field. */
+function aDayAgo(): string {
+  const at = new Date(Date.now() - 86_400_000)
+  return new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16)
 }
 
 function EventType({ all = false }: { all?: boolean }) {
