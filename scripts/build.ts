@@ -31,6 +31,11 @@ const TABLES = [
 const { values } = parseArgs({ options: { target: { type: 'string' } } })
 const wanted = values.target === 'all' ? TARGETS : values.target === undefined ? [null] : [values.target]
 
+/** The same for all targets. */
+const packs = {
+  dashboard: pack(await bundleDashboard({ isForRelease: true })),
+  manual: pack(await bundleManual({ isForRelease: true })),
+}
 for (const target of wanted) {
   if (target !== null && !TARGETS.some((known) => known === target)) {
     console.error(`build: expected --target ${[...TARGETS, 'all'].join('|')}, found ${target}`)
@@ -50,9 +55,9 @@ async function build(outfile: string, target: string | null): Promise<void> {
   mkdirSync(folder, { recursive: true })
   try {
     const dashboard = join(folder, 'dashboard.pack')
-    writeFileSync(dashboard, pack(await bundleDashboard({ isForRelease: true })))
+    writeFileSync(dashboard, packs.dashboard)
     const manual = join(folder, 'manual.pack')
-    writeFileSync(manual, pack(await bundleManual({ isForRelease: true })))
+    writeFileSync(manual, packs.manual)
     await Bun.build({
       entrypoints: [join(ROOT, 'src/main.ts'), ...workers()],
       root: join(ROOT, 'src'),

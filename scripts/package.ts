@@ -37,8 +37,7 @@ mkdirSync(work, { recursive: true })
 for (const target of targets) {
   const program = values.program ?? programOf(target)
   const about = { program, version: pkg.version, time: commitTime(), isQuick: values.quick, work, out }
-  await writeDebian({ ...about, architecture: TARGETS[target] })
-  await writeArchives({ ...about, target })
+  await Promise.all([writeDebian({ ...about, architecture: TARGETS[target] }), writeArchives({ ...about, target })])
   tell('program', target, statSync(program).size, LIMITS_MB.program)
 }
 rmSync(work, { recursive: true })

@@ -6,7 +6,7 @@ import { type Making, run } from './run.ts'
 /** Program and texts → postrider_<version>_<architecture>.deb. */
 export async function writeDebian(making: Making & { architecture: string }): Promise<void> {
   const { program, version, architecture, time, work, out, isQuick } = making
-  const folder = join(work, 'debian')
+  const folder = join(work, `debian-${architecture}`)
   const shells = completions()
   const pages = manual()
   const files: Record<string, string | Uint8Array> = {
@@ -39,10 +39,10 @@ export async function writeDebian(making: Making & { architecture: string }): Pr
   copyFileSync(program, join(folder, 'usr/bin/postrider'))
   chmodSync(join(folder, 'usr/bin/postrider'), 0o755)
 
-  const compression = isQuick ? ['-Zgzip', '-z1'] : ['-Zxz', '-z9']
+  const compression = isQuick ? ['-Zgzip', '-z1'] : ['-Zxz', '-z6']
   const deb = join(out, `postrider_${version}_${architecture}.deb`)
-  run('chmod', ['-R', 'u=rwX,go=rX', folder], { time })
-  run('dpkg-deb', ['--root-owner-group', ...compression, '--build', folder, deb], { time })
+  await run('chmod', ['-R', 'u=rwX,go=rX', folder], { time })
+  await run('dpkg-deb', ['--root-owner-group', ...compression, '--build', folder, deb], { time })
   rmSync(folder, { recursive: true })
 }
 

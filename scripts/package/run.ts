@@ -1,5 +1,6 @@
-import { execFileSync } from 'node:child_process'
+import { execFile, execFileSync } from 'node:child_process'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 
 const ROOT = join(import.meta.dir, '../..')
 
@@ -15,10 +16,12 @@ export interface Making {
   out: string
 }
 
-/** Runs a command in the C locale with our time as the source time; throws with its output when it fails. */
-export function run(command: string, args: readonly string[], options: { cwd?: string; time: number }): void {
+const execute = promisify(execFile)
+
+/** Runs a command in the C locale with our time as the source time; rejects with its output when it fails. */
+export async function run(command: string, args: readonly string[], options: { cwd?: string; time: number }) {
   const env = { ...process.env, LC_ALL: 'C', TZ: 'UTC', SOURCE_DATE_EPOCH: String(options.time) }
-  execFileSync(command, args, { cwd: options.cwd, env, stdio: ['ignore', 'pipe', 'pipe'] })
+  await execute(command, args, { cwd: options.cwd, env })
 }
 
 /** The time of the commit, or SOURCE_DATE_EPOCH. */
