@@ -517,6 +517,14 @@ export interface Deletion {
   deleted: true
 }
 
+export interface DnsHost {
+  name: string | null
+  /** The page of the provider where records are edited. */
+  console_url: string | null
+  /** What its forms expect. */
+  advice: string | null
+}
+
 export interface Domain {
   id: string
   /** Lower case; internationalized names as A-labels (`xn--`). */
@@ -1604,7 +1612,7 @@ export interface MessagesListQuery {
   template_id?: string
   domain_id?: string
   mode?: 'live' | 'test'
-  /** Words in the subject and addresses. */
+  /** Words in the subject and addresses; or a message ID, or a Message-ID. */
   q?: string
   /** `metadata[order]=1001`: messages with this metadata value. */
   metadata?: Record<string, string>
@@ -1864,6 +1872,8 @@ export interface SuppressionsListQuery {
   /** An address without a display name: `ann@example.com`. Internationalized addresses are accepted (RFC 6531). */
   email?: string
   reason?: 'hard_bounce' | 'complaint' | 'unsubscribe' | 'manual'
+  /** Beginning of an address or of its domain. */
+  q?: string
 }
 
 export interface SuppressionsCreateBody {

@@ -6,6 +6,12 @@ export function toPage<Row, T>(rows: Row[], page: PageRequest, toRecord: (row: R
   return { records: rows.slice(0, page.limit).map(toRecord), hasMore: rows.length > page.limit }
 }
 
+/** The first text after all that begin with this one, in the order of bytes. */
+export const endOf = (beginning: string) => `${beginning}\u{10ffff}`
+
+/** Records with a beginning that a list sorts by itself; of more it reads those in order and compares each. */
+export const MOST_SORTED = 1_000
+
 /** Cursor for records with time-sorted IDs: the list continues before it; without a cursor, at the end. */
 export function idBefore(page: PageRequest): string {
   return page.after ?? '~'

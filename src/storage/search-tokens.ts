@@ -15,16 +15,21 @@ export interface Markable {
   mode: string
   /** JSON. */
   metadata: string
+  id: string
+  messageIdHeader: string
 }
 
 /** Message → its tokens: short words, one per field and value. Two values may have the same token, so a match must
  *  be verified. */
-export function marksOf({ senderAddress, templateId, domainId, mode, metadata }: Markable): string[] {
+export function marksOf(message: Markable): string[] {
+  const { senderAddress, templateId, domainId, mode, metadata, id, messageIdHeader } = message
   return [
     mark('from', senderAddress),
     ...(templateId === null ? [] : [mark('template', templateId)]),
     mark('domain', domainId),
     mark('mode', mode),
+    // The Message-ID that Postrider makes contains the id (submission/draft.ts).
+    ...(messageIdHeader.startsWith(`<${id.slice('msg_'.length)}@`) ? [] : [mark('message-id', messageIdHeader)]),
     ...Object.entries<unknown>(JSON.parse(metadata)).map(([key, value]) =>
       mark('metadata', `${key}\0${typeof value === 'string' ? value : JSON.stringify(value)}`),
     ),
@@ -32,12 +37,15 @@ export function marksOf({ senderAddress, templateId, domainId, mode, metadata }:
 }
 
 /** Filter → the tokens that all its messages have; none if it uses no such field. */
-export function marksAsked({ from, templateId, domainId, mode, metadata }: MessageFilter): string[] {
+export function marksAsked(filter: MessageFilter): string[] {
+  const { from, templateId, domainId, mode, metadata, id = null, messageIdHeader = null } = filter
+  if (id !== null) return []
   return [
     ...(from === null ? [] : [mark('from', suppressionKey(from))]),
     ...(templateId === null ? [] : [mark('template', templateId)]),
     ...(domainId === null ? [] : [mark('domain', domainId)]),
     ...(mode === null ? [] : [mark('mode', mode)]),
+    ...(messageIdHeader === null ? [] : [mark('message-id', messageIdHeader)]),
     ...metadata.map(({ key, value }) => mark('metadata', `${key}\0${value}`)),
   ]
 }

@@ -62,6 +62,19 @@ describe('GET /v1/messages', () => {
     expect(body.data.map((each: { id: string }) => ids.indexOf(each.id))).toEqual(expected)
   })
 
+  test('finds a message by its ID and by its Message-ID in the free text', async () => {
+    const found = async (q: string) => {
+      const { body } = await server.ask('GET', `/v1/messages?q=${encodeURIComponent(q)}`)
+      return body.data.map((each: { id: string }) => ids.indexOf(each.id))
+    }
+    const { body } = await server.ask('GET', `/v1/messages/${ids[1]}`)
+    expect(await found(ids[1]!)).toEqual([1])
+    expect(await found(body.message_id_header)).toEqual([1])
+    expect(await found(body.message_id_header.slice(1, -1))).toEqual([1])
+    expect(await found(body.message_id_header.replace('example.com', 'example.net'))).toEqual([])
+    expect(await found('msg_00000000000000000000000000')).toEqual([])
+  })
+
   test('filters by domain, which must be the caller’s', async () => {
     const { body } = await server.ask('GET', `/v1/messages?domain_id=${server.domainId}`)
     expect(body.data.length).toBe(4)

@@ -52,6 +52,7 @@ export function messageListPromises(holds: Holds): void {
       ],
     })
     const other = records.accepted({ tags: ['bill'], subject: 'Überfall', from: 'bann@a.example' })
+    Object.assign(other.message, { messageIdHeader: '<written.by@the-author.example>' })
     await accept(store, wanted, other)
     const matching: Partial<MessageFilter>[] = [
       { status: 'bounced' },
@@ -68,6 +69,8 @@ export function messageListPromises(holds: Holds): void {
       { createdAfter: START + 50 },
       { createdAfter: START + 50, createdBefore: START + 51 },
       { text: 'überweisung' },
+      { id: wanted.message.id },
+      { id: wanted.message.id, messageIdHeader: wanted.message.messageIdHeader },
     ]
     for (const filter of matching) expect([filter, await idsOf(store, filter)]).toEqual([filter, [wanted.message.id]])
     expect(await idsOf(store, Object.assign({}, ...matching))).toEqual([wanted.message.id])
@@ -84,9 +87,15 @@ export function messageListPromises(holds: Holds): void {
       { createdBefore: START },
       { tag: 'bill', mode: 'test' },
       { to: 'bob@dest.example', text: 'überfall' },
+      { id: wanted.message.id, status: 'cancelled' },
+      { id: 'msg_00000000000000000000000000' },
+      { id: wanted.message.id, messageIdHeader: '<other@a.example>' },
+      { messageIdHeader: '<Written.by@the-author.example>' },
     ]
     for (const filter of empty) expect([filter, await idsOf(store, filter)]).toEqual([filter, []])
     expect(await idsOf(store, { createdBefore: START + 50 })).toEqual([other.message.id])
+    expect(await idsOf(store, { messageIdHeader: other.message.messageIdHeader })).toEqual([other.message.id])
+    expect(await idsOf(store, { id: wanted.message.id }, wanted.message.id)).toEqual([])
   })
 
   holds('metadata is found by its value as a query spells it', async (store, records) => {

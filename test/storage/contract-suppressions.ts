@@ -58,6 +58,31 @@ export function suppressionPromises(holds: Holds): void {
     expect([...(await store.suppressions.among(ORGANIZATION, DOMAIN, []))]).toEqual([])
   })
 
+  holds('suppressions are found by the beginning of the address or of its domain', async (store, records) => {
+    await found(store, records)
+    const emails = ['ann@shop.example', 'anna@dest.example', 'bob@ann.example', 'bob@shop.example', 'a%n@dest.example']
+    const all = emails.map((email) => records.suppression({ email }))
+    await store.suppressions.addAll(all)
+    await store.suppressions.addAll([records.suppression({ email: 'ann@shop.example', organizationId: 'org_b' })])
+    const filter = { organizationId: ORGANIZATION, email: null, reason: null, createdAfter: null, createdBefore: null }
+    const foundBy = async (beginning: string, limit = 9, after: string | null = null) => {
+      const { records } = await store.suppressions.list({ ...filter, beginning }, { limit, after })
+      return records.map(({ email }) => email)
+    }
+    expect(await foundBy('ann')).toEqual(['bob@ann.example', 'anna@dest.example', 'ann@shop.example'])
+    expect(await foundBy('ann', 2)).toEqual(['bob@ann.example', 'anna@dest.example'])
+    expect(await foundBy('ann', 2, all[1]!.id)).toEqual(['ann@shop.example'])
+    expect(await foundBy('ann@')).toEqual(['ann@shop.example'])
+    expect(await foundBy('shop.ex')).toEqual(['bob@shop.example', 'ann@shop.example'])
+    expect(await foundBy('a%')).toEqual(['a%n@dest.example'])
+    expect(await foundBy('nn')).toEqual([])
+    // More than a list sorts by itself.
+    const many = Array.from({ length: 1_010 }, (_, n) => records.suppression({ email: `many.${n}@dest.example` }))
+    await store.suppressions.addAll(many)
+    expect(await foundBy('many.', 2)).toEqual(['many.1009@dest.example', 'many.1008@dest.example'])
+    expect(await foundBy('many.', 2, many[1]!.id)).toEqual(['many.0@dest.example'])
+  })
+
   holds(
     'suppressions are listed newest first, by address and by reason, past a deleted one',
     async (store, records) => {

@@ -273,6 +273,14 @@ const INTENDED: [statement: RegExp, plan: RegExp][] = [
     /INDEX suppressions_by_address \(organization_id=\? AND email=\?\)/,
   ],
   [
+    /^select id from suppressions indexed by suppressions_by_address[^]*email >= /,
+    /INDEX suppressions_by_address \(organization_id=\? AND email>\? AND email<\?\)/,
+  ],
+  [
+    /^select id from suppressions indexed by suppressions_by_host/,
+    /INDEX suppressions_by_host \(organization_id=\? AND <expr>>\? AND <expr><\?\)/,
+  ],
+  [
     /from suppressions indexed by suppressions_by_reason where/,
     /suppressions_by_reason \(organization_id=\? AND reason=\? AND id>\? AND id<\?\)/,
   ],
@@ -328,6 +336,8 @@ async function everyList(store: Store): Promise<void> {
     { tag: 't' },
     { metadata: [{ key: 'k', value: 'v' }] },
     { templateId: 't' },
+    { id: 'msg_1' },
+    { messageIdHeader: '<x@y>' },
     { domainId: 'd' },
     { mode: 'live' as const },
     { text: 'words' },
@@ -351,7 +361,7 @@ async function everyList(store: Store): Promise<void> {
     await store.events.follow({ ...ALL_EVENTS, ...filter }, 0, 9)
     await store.events.newest(ORGANIZATION)
   }
-  const suppressions = [{ email: 'e' }, { reason: 'manual' as const }, range]
+  const suppressions = [{ email: 'e' }, { beginning: 'b' }, { reason: 'manual' as const }, range]
   for (const filter of [{}, ...suppressions, Object.assign({}, ...suppressions)]) {
     const all = { organizationId: ORGANIZATION, email: null, reason: null, createdAfter: null, createdBefore: null }
     await store.suppressions.list({ ...all, ...filter }, page)

@@ -27,6 +27,8 @@ export function mailOf(messages: number): string[] {
     domainId: '',
     mode: 'live',
     metadata: '{}',
+    id: 'msg_1',
+    messageIdHeader: '<1@a.example>',
   })
   const lexemes = [`'message'`, 'n::text', ...tokens.map((token) => `'=${token}'`)]
   const words = `array_to_tsvector(array[${lexemes.map((lexeme) => `${code} || ${lexeme}`).join()}])`

@@ -167,7 +167,7 @@ const LIST_FIELDS = z.looseObject({
   template_id: characters(100).optional(),
   domain_id: characters(64).optional(),
   mode: z.enum(['live', 'test']).optional(),
-  q: characters(256).optional().describe('Words in the subject and addresses.'),
+  q: characters(256).optional().describe('Words in the subject and addresses; or a message ID, or a Message-ID.'),
 })
 /** Schema of the list query. Accepts `metadata[…]` parameters, whose names the caller chooses, and rejects all other
  *  unknown names. */
@@ -203,10 +203,26 @@ function toFilter(query: z.infer<typeof LIST_QUERY>, organizationId: string): Om
     metadata,
     domainId: query.domain_id ?? null,
     mode: query.mode ?? null,
-    text: query.q?.trim() || null,
+    ...textAsked(query.q?.trim() || null),
     ...timeRange(query),
   }
 }
+
+/** Free text → a message ID, a Message-ID with or without angle brackets, or words. A Message-ID made by Postrider
+ *  contains the message ID (submission/draft.ts). */
+function textAsked(text: string | null): Pick<MessageFilter, 'text' | 'id' | 'messageIdHeader'> {
+  if (text === null) return { text }
+  if (MESSAGE_ID.test(text)) return { text: null, id: text }
+  const made = MADE_HEADER.exec(text)
+  if (made !== null) return { text: null, id: `msg_${made[1]}`, messageIdHeader: `<${made[1]}@${made[2]}>` }
+  return HEADER.test(text) ? { text: null, messageIdHeader: text } : { text }
+}
+
+const MESSAGE_ID = /^msg_[0-9a-z]{26}$/
+/** Message IDs begin with 0 until the year 3084. */
+const MADE_HEADER = /^<?(0[0-9a-z]{25})@([^\s<>@]+)>?$/
+/** An address has no angle brackets. */
+const HEADER = /^<[^\s<>]+>$/
 
 const factsOf = ({ id, unsubscribe }: Message) => ({ id, unsubscribe })
 

@@ -9,7 +9,7 @@ import type { Store } from '../../storage/store.ts'
 import { type Call, type Operation, operation } from '../operation.ts'
 import { pageRequest, pageResponse } from '../page.ts'
 import { deleted } from '../rendered-response.ts'
-import { emailAddress, pageFields, timeFields, timeRange } from '../schema.ts'
+import { characters, emailAddress, pageFields, timeFields, timeRange } from '../schema.ts'
 import { isWithin, modeOfRecords, requireWithin, type Scope, scopeOf, withoutOnlyDomain } from '../scope.ts'
 
 const listQuery = z.strictObject({
@@ -17,6 +17,7 @@ const listQuery = z.strictObject({
   ...timeFields,
   email: emailAddress.optional(),
   reason: z.enum(SUPPRESSION_REASONS).optional(),
+  q: characters(254).optional().describe('Beginning of an address or of its domain.'),
 })
 const createBody = z.strictObject({
   email: emailAddress,
@@ -72,7 +73,8 @@ export function suppressionOperations(deps: {
       query: listQuery,
       async handle({ key, query }) {
         const email = query.email === undefined ? null : suppressionKey(query.email)
-        const filter = { ...scopeOf(key), email, reason: query.reason ?? null, ...timeRange(query) }
+        const beginning = suppressionKey(query.q?.trim().replace(/^@/, '') ?? '') || null
+        const filter = { ...scopeOf(key), email, beginning, reason: query.reason ?? null, ...timeRange(query) }
         return pageResponse(await store.suppressions.list(filter, pageRequest(query)), suppressionRecord)
       },
     }),

@@ -872,6 +872,8 @@ function wordsOf(row: MovedRow, rangeCode: Chosen['rangeCode']): string {
     domainId: String(row.domain_id),
     mode: String(row.mode),
     metadata: String(row.metadata),
+    id: id ?? '',
+    messageIdHeader: String(row.message_id_header),
   })
   const texts = { subject: subject ?? '', sender: sender ?? '', emails: [String(row.emails ?? '')] }
   return searchVector(rangeCode(organizationId ?? '', id ?? ''), texts, tokens)

@@ -53,6 +53,7 @@ const CONDITIONS = `m.organization_id = :organizationId
   and (:templateId::text is null or m.template_id = :templateId)
   and (:domainId::text is null or m.domain_id = :domainId)
   and (:mode::text is null or m.mode = :mode)
+  and (:messageIdHeader::text is null or m.message_id_header = :messageIdHeader)
   and (:createdAfter::bigint is null or m.created_at >= :createdAfter)
   and (:createdBefore::bigint is null or m.created_at < :createdBefore)
   and not exists (select 1 from unnest(:asText::text[], :asJson::text[]) as pair (as_text, as_json)
@@ -122,10 +123,12 @@ type Asked = ReturnType<typeof valuesOf>
 
 /** Values of the named parameters. */
 function valuesOf(filter: MessageFilter, page: PageRequest) {
-  const { to, from, subject, metadata, text: _, ...same } = filter
+  const { to, from, subject, metadata, text: _, id = null, messageIdHeader = null, ...same } = filter
+  const ids = idsOf('msg', filter, page)
   return {
     ...same,
-    ...idsOf('msg', filter, page),
+    messageIdHeader,
+    ...(id === null ? ids : { low: id, high: id < ids.high ? `${id}~` : id }),
     to: to && suppressionKey(to),
     from: from && suppressionKey(from),
     subject: subject?.toLowerCase() ?? null,

@@ -17,6 +17,7 @@ import users from './migrations/0050_users.sql' with { type: 'text' }
 import factors from './migrations/0051_factors.sql' with { type: 'text' }
 import singleSignOn from './migrations/0053_single_sign_on.sql' with { type: 'text' }
 import templateSamples from './migrations/0055_template_samples.sql' with { type: 'text' }
+import suppressionSearch from './migrations/0056_suppression_search.sql' with { type: 'text' }
 
 export interface Migration {
   name: string
@@ -44,6 +45,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0051_factors', sql: factors },
   { name: '0055_template_samples', sql: templateSamples },
   { name: '0053_single_sign_on', sql: singleSignOn },
+  { name: '0056_suppression_search', sql: suppressionSearch },
 ]
 
 const STEPS = `create table if not exists migrations (

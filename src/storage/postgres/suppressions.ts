@@ -1,6 +1,6 @@
 import type { Suppression, SuppressionReason } from '../../model/suppression.ts'
 import { batched } from '../../os/batched.ts'
-import { idBefore, toPage } from '../page.ts'
+import { endOf, idBefore, MOST_SORTED, toPage } from '../page.ts'
 import type { SuppressedAddresses, Suppressions } from '../store.ts'
 import { numberArray, textArray } from './arrays.ts'
 import { where } from './conditions.ts'
@@ -37,6 +37,14 @@ const AMONG = `select asked.number, s.email, min(s.reason) as reason
 /** Questions in one statement. */
 const ASKED_TOGETHER = 256
 const FIND = `select ${COLUMNS} from suppressions where organization_id = $1 and email = $2 order by id`
+const HOST = `(split_part(email, '@', 2) collate "C")`
+const BEGINNING = `select id from (
+    select id from suppressions where organization_id = $1 and (email collate "C") >= $2 and (email collate "C") < $3
+      limit ${MOST_SORTED + 1}) by_address
+  union select id from (
+    select id from suppressions where organization_id = $1 and ${HOST} >= $2 and ${HOST} < $3
+      limit ${MOST_SORTED + 1}) by_host`
+const BEGINS = "position('@' || ?::text in '@' || email) > 0"
 const OWNERS = `select organization_id as "organizationId", count(*)::int as count from suppressions
   where id = any($1::text[]) group by 1 order by 1`
 const REMOVE = 'delete from suppressions where id = any($1::text[])'
@@ -86,6 +94,10 @@ export function postgresSuppressions(
     const found = Map.groupBy(rows, ({ number }) => number)
     return asked.map((_, number) => new Map(found.get(number)?.map(({ email, reason }) => [email, reason])))
   }, ASKED_TOGETHER)
+  const beginningWith = async (organizationId: string, beginning: string) => {
+    const rows = await reads.query<{ id: string }>(BEGINNING, [organizationId, beginning, endOf(beginning)])
+    return rows.map(({ id }) => id)
+  }
   const used = async (statements: Statements, organizationId: string) => {
     await usage.lock(statements, [organizationId])
     return usage.used(statements, organizationId, 'suppressions')
@@ -137,6 +149,8 @@ export function postgresSuppressions(
     },
     find: (organizationId, email) => reads.query<Suppression>(FIND, [organizationId, email]),
     list: async (filter, page) => {
+      const { beginning = null, organizationId } = filter
+      const begun = beginning === null ? null : await beginningWith(organizationId, beginning)
       const { sql, values } = where([
         ['organization_id = ?', filter.organizationId],
         ['email = ?', filter.email],
@@ -146,6 +160,8 @@ export function postgresSuppressions(
         ['created_at >= ?', filter.createdAfter],
         ['created_at < ?', filter.createdBefore],
         ['id < ?', idBefore(page)],
+        ['id = any(?::text[])', begun === null || begun.length > MOST_SORTED ? null : textArray(begun)],
+        [BEGINS, begun === null || begun.length <= MOST_SORTED ? null : beginning],
       ])
       const text = `select ${COLUMNS} from suppressions where ${sql} order by id desc limit ${page.limit + 1}`
       return toPage(await reads.query<Suppression>(text, values), page, (row) => row)

@@ -53,6 +53,11 @@ export interface MessageFilter extends TimeRange {
   mode: Mode | null
   /** Words that must all occur in subject or addresses; the last may be a prefix. */
   text: string | null
+  /** One message. */
+  id?: string | null
+  /** With angle brackets, byte for byte. Of messages that an older version indexed, only those that got their Message-ID
+   *  from Postrider are found, by `id`. */
+  messageIdHeader?: string | null
 }
 
 export interface Messages {

@@ -26,6 +26,8 @@ export interface Suppressions {
     filter: {
       organizationId: string
       email: string | null
+      /** Beginning of the address or of its domain, folded; absent or null = all addresses. */
+      beginning?: string | null
       reason: SuppressionReason | null
       /** Includes those of the whole organization; absent or null = all domains. */
       domainId?: string | null

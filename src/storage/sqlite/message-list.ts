@@ -48,7 +48,11 @@ export function sqliteMessageList(
   const ownFrom = db.prepare<unknown[], string>(OWN_FROM).pluck()
 
   /** Numbers that messages of the filter's time range and before the cursor can have. */
-  const boundsOf = ({ createdAfter, createdBefore }: MessageFilter, after: string | null): Numbers => {
+  const boundsOf = ({ createdAfter, createdBefore, id = null }: MessageFilter, after: string | null): Numbers => {
+    if (id !== null) {
+      const own = number.get(id) ?? 0
+      return { low: own, high: after === null ? own + 1 : own }
+    }
     const newest = newestOfAll.get() ?? 0
     const cursor = after === null ? newest + 1 : (number.get(after) ?? numberNear.get(after) ?? 0)
     const last = createdAfter === null ? null : lastBefore.get(firstId('msg', createdAfter - SLACK_MS))
@@ -144,6 +148,8 @@ function filterConditions(filter: MessageFilter): Condition[] {
     ...when(filter.templateId, 'm.template_id = ?'),
     ...when(filter.domainId, 'm.domain_id = ?'),
     ...when(filter.mode, 'm.mode = ?'),
+    ...when(filter.id ?? null, 'm.id = ?'),
+    ...when(filter.messageIdHeader ?? null, 'm.message_id_header = ?'),
     ...when(filter.createdAfter, 'm.created_at >= ?'),
     ...when(filter.createdBefore, 'm.created_at < ?'),
   ]

@@ -14,6 +14,7 @@ import users from './migrations/0008_users.sql' with { type: 'text' }
 import factors from './migrations/0009_factors.sql' with { type: 'text' }
 import singleSignOn from './migrations/0011_single_sign_on.sql' with { type: 'text' }
 import templateSamples from './migrations/0013_template_samples.sql' with { type: 'text' }
+import suppressionSearch from './migrations/0014_suppression_search.sql' with { type: 'text' }
 
 export interface Migration {
   name: string
@@ -33,6 +34,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0009_factors', sql: factors },
   { name: '0013_template_samples', sql: templateSamples },
   { name: '0011_single_sign_on', sql: singleSignOn },
+  { name: '0014_suppression_search', sql: suppressionSearch },
 ]
 
 /** Connection → its schema upgraded to this binary's, one transaction per step, each recorded with the checksum of

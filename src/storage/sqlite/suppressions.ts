@@ -1,9 +1,9 @@
 import type { Suppression, SuppressionReason } from '../../model/suppression.ts'
-import { idsOf, toPage } from '../page.ts'
+import { endOf, idsOf, MOST_SORTED, toPage } from '../page.ts'
 import type { Suppressions } from '../store.ts'
 import { type Connection, one } from './driver.ts'
 import type { RememberInside } from './idempotency.ts'
-import { when } from './page.ts'
+import { type Condition, when } from './page.ts'
 import type { Reading } from './reading.ts'
 import { joined, sliced, type Walk, walkSlices } from './slices.ts'
 import type { Usage } from './usage.ts'
@@ -23,6 +23,11 @@ const REASON = `select min(+reason) from suppressions where organization_id = ? 
 // By itself SQLite would read all suppressions of the organization, because their index has the requested order.
 const FIND = `select ${COLUMNS} from suppressions indexed by suppressions_by_address
   where organization_id = ? and email = ? order by id`
+const HOST = "substr(email, instr(email, '@') + 1)"
+const ADDRESS_BEGINS = `select id from suppressions indexed by suppressions_by_address
+  where organization_id = ? and email >= ? and email < ? limit ${MOST_SORTED + 1}`
+const HOST_BEGINS = `select id from suppressions indexed by suppressions_by_host
+  where organization_id = ? and ${HOST} >= ? and ${HOST} < ? limit ${MOST_SORTED + 1}`
 const REMOVE = 'delete from suppressions where id = ? returning organization_id'
 
 /** Writes a suppression inside the change that causes it; an existing one stays. */
@@ -50,6 +55,13 @@ export function sqliteSuppressions(
   const get = db.prepare<unknown[], Suppression>(GET)
   const reasonOf = db.prepare<unknown[], SuppressionReason | null>(REASON).pluck()
   const find = db.prepare<unknown[], Suppression>(FIND)
+  const begins = [ADDRESS_BEGINS, HOST_BEGINS].map((sql) => db.prepare<unknown[], string>(sql).pluck())
+  const newestOf = (ids: readonly string[], { sql, values }: Condition, limit: number) => {
+    const matching = db.prepare<unknown[], Suppression>(`select ${COLUMNS} from suppressions where id = ? and ${sql}`)
+    const rows: Suppression[] = []
+    for (const id of ids) if (rows.length < limit) rows.push(...matching.all(id, ...values))
+    return rows
+  }
   const remove = db.prepare<unknown[], string>(REMOVE).pluck()
   const present = ({ organizationId, email, domainId, mode }: Suppression) =>
     existing.get(organizationId, email, domainId ?? '', mode)
@@ -94,7 +106,16 @@ export function sqliteSuppressions(
         ...when(filter.createdAfter, 'created_at >= ?'),
         ...when(filter.createdBefore, 'created_at < ?'),
       ]
+      const { beginning = null, organizationId } = filter
       const { low, high } = idsOf('sup', filter, page)
+      if (beginning !== null) {
+        const ids = new Set(begins.flatMap((each) => each.all(organizationId, beginning, endOf(beginning))))
+        if (ids.size <= MOST_SORTED) {
+          const inBounds = [...ids].filter((id) => id >= low && id < high).sort()
+          return toPage(newestOf(inBounds.reverse(), joined(conditions), page.limit + 1), page, (row) => row)
+        }
+        conditions.push({ sql: `instr('@' || email, '@' || ?) > 0`, values: [beginning] })
+      }
       const step = sliced<Suppression, string>(db, walkOf(filter), COLUMNS, joined(conditions), low)
       const rows = await walkSlices(step, high, page.limit + 1)
       return toPage(rows, page, (row) => row)

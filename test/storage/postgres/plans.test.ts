@@ -329,10 +329,16 @@ function listCalls(): typeof CALLS {
     [{ text: `message ${MESSAGES / 2}` }],
     [{ text: 'none' }],
     [{ text: 'message', to: 'r4@dest.example' }],
+    [{ id: older }],
+    [{ messageIdHeader: '<none@elsewhere.example>' }],
   ]
   for (const [filter, after = null] of messages) {
     calls[`messages.list ${JSON.stringify(filter)}`] = (store) =>
       store.messages.list({ ...ALL_MESSAGES, organizationId: ORGANIZATION, ...filter }, { limit: 20, after })
+  }
+  for (const beginning of ['none', 'dest.']) {
+    const filter = { organizationId: ORGANIZATION, email: null, reason: null, createdAfter: null, createdBefore: null }
+    calls[`suppressions.list ${beginning}`] = ({ suppressions }) => suppressions.list({ ...filter, beginning }, page)
   }
   const events: Partial<EventFilter>[] = [
     {},

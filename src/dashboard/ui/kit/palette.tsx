@@ -158,12 +158,11 @@ async function search(text: string, signal: AbortSignal): Promise<Entry[]> {
       ({ data }) => data,
       () => [],
     )
-  const isAddress = /^[^\s@]+@[^\s@.]+(?:\.[^\s@.]+)+$/.test(text)
   const [messages, domains, templates, suppressions] = await Promise.all([
     list('/v1/messages', { q: text, mode: mode.peek(), limit: '5' }),
     list('/v1/domains', { limit: '100' }),
     list('/v1/templates', { limit: '100' }),
-    isAddress ? list('/v1/suppressions', { email: text }) : [],
+    list('/v1/suppressions', { q: text, limit: '5' }),
   ])
   const named = (all: Json[], group: string, icon: string, path: string): Entry[] =>
     all

@@ -3,6 +3,7 @@ import { getText, type Json, post, remove, save } from '../kit/api.ts'
 import { confirm, Dialog } from '../kit/dialog.tsx'
 import { Field, Form } from '../kit/form.tsx'
 import { usePages } from '../kit/load.ts'
+import { Menu, MenuItem } from '../kit/menu.tsx'
 import { Choice, Empty, Filters, Head, Time } from '../kit/pieces.tsx'
 import { may } from '../kit/rights.ts'
 import { href, place, setQuery } from '../kit/router.ts'
@@ -23,8 +24,12 @@ const REASONS = [
 export default function SuppressionsPage() {
   const [isAdding, setAdding] = useState(false)
   const [isImporting, setImporting] = useState(false)
-  const { email = '', reason = '' } = place.value.query
-  const pages = usePages('/v1/suppressions', { email: email || undefined, reason: reason || undefined })
+  const { email = '', q = '', reason = '' } = place.value.query
+  const pages = usePages('/v1/suppressions', {
+    email: email || undefined,
+    q: q || undefined,
+    reason: reason || undefined,
+  })
   const exportAll = () =>
     attempt(async () => save('suppressions.csv', 'text/csv', await getText('/v1/suppressions/export', { reason })))
   const unsuppress = async ({ id, email, reason }: Json) => {
@@ -62,7 +67,12 @@ export default function SuppressionsPage() {
       show: ({ message_id, reason }) =>
         message_id ? <a href={href(`/messages/${message_id}`)}>View message</a> : SOURCES[reason],
     },
-    { name: 'Scope', width: '120px', show: ({ domain_id }) => (domain_id === null ? 'All domains' : 'One domain') },
+    {
+      name: 'Scope',
+      width: '120px',
+      isExtra: true,
+      show: ({ domain_id }) => (domain_id === null ? 'All domains' : 'One domain'),
+    },
     {
       name: 'Added',
       width: '120px',
@@ -71,14 +81,20 @@ export default function SuppressionsPage() {
     },
     {
       name: '',
-      width: '104px',
+      width: '52px',
       phone: 'end',
-      show: (row) =>
-        mayRemove && (
-          <button type="button" class="tiny" onClick={() => unsuppress(row)}>
-            Remove<span class="hidden"> {row.email}</span>
-          </button>
-        ),
+      show: (row) => (
+        <Menu name={`Actions of ${row.email}`}>
+          <MenuItem icon="send" href={href('/messages', { to: row.email })}>
+            Messages to this address
+          </MenuItem>
+          {mayRemove && (
+            <MenuItem icon="trash" isDangerous onPress={() => unsuppress(row)}>
+              Remove suppression
+            </MenuItem>
+          )}
+        </Menu>
+      ),
     },
   ]
   return (
@@ -101,7 +117,11 @@ export default function SuppressionsPage() {
           </button>
         )}
       </Head>
-      <Filters search={email} onSearch={(text) => setQuery({ email: text })} placeholder="Exact address">
+      <Filters
+        search={email || q}
+        onSearch={(text) => setQuery({ email: '', q: text })}
+        placeholder="Beginning of an address or domain"
+      >
         <Choice name="Reason" value={reason} options={REASONS} onChange={(reason) => setQuery({ reason })} />
       </Filters>
       <Table
@@ -111,7 +131,7 @@ export default function SuppressionsPage() {
         keyOf={({ id }) => id}
         {...(mayRemove ? { bulk } : {})}
         whenEmpty={
-          email || reason ? (
+          email || q || reason ? (
             <Empty name="No suppressions match" />
           ) : (
             <Empty name="No suppressions">
