@@ -2,6 +2,7 @@
  *  .screens/<page>-<width>-<theme>.png: `bun scripts/screens.ts [part of a page's name] …`. Needs Chromium. */
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { openComponents } from '../test/dashboard/components/open.ts'
 import { addSample, pagesOf, type Sample } from '../test/dashboard/sample.ts'
 import { startDashboard } from '../test/dashboard/setup.ts'
 
@@ -27,6 +28,11 @@ try {
       await page.locator('[aria-busy="true"], .busy').first().waitFor({ state: 'detached' })
       await page.waitForTimeout(300) // charts and frames draw after the data
       await page.screenshot({ path: join(FOLDER, `${name}-${width}-${theme}.png`), fullPage: true })
+    }
+    if (wanted.length === 0 || wanted.includes('components')) {
+      const components = await board.blank({ width, theme, expected: /./ })
+      await openComponents(components)
+      await components.screenshot({ path: join(FOLDER, `components-${width}-${theme}.png`), fullPage: true })
     }
     if (wanted.length === 0 || wanted.includes('sign-in')) {
       const blank = await board.blank({ width, theme, expected: /./ })

@@ -95,6 +95,7 @@ export const PERMISSION_TABLE = {
 
   domains_create: rule('manage', 'refused', 'organization'),
   domains_list: rule('manage', 'no_records', 'organization'),
+  domains_dns_host: rule('manage', 'no_records', 'organization'),
   domains_get: rule('manage', 'no_records', 'organization'),
   domains_verify: rule('manage', 'refused', 'organization'),
   domains_update: rule('manage', 'refused', 'own_domain'),

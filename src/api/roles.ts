@@ -63,6 +63,7 @@ export const ROLE_TABLE = {
   domains_create: 'developer',
   domains_list: 'viewer',
   domains_get: 'viewer',
+  domains_dns_host: 'viewer',
   domains_verify: 'developer',
   domains_update: 'developer',
   domains_rotate_dkim: 'developer',

@@ -11,6 +11,7 @@ import type { Store } from '../storage/store.ts'
 import { openCheckDeps } from './deps.ts'
 import { domainsToLookAt, lookAtDomain, sendingDomains } from './domains.ts'
 import { installationOf } from './installation.ts'
+import { isLocalOnly, withoutPublicFaults } from './local-only.ts'
 
 /** The results of a checkup. */
 export interface Found {
@@ -52,7 +53,7 @@ export async function runCheckup(config: Config, options: CheckupOptions): Promi
       ...(store === null ? [] : sharedChecks(store, installation, deps)),
     ])
     const addresses = [...(await facts.publicAddresses(4)), ...(await facts.publicAddresses(6))]
-    return { checks, addresses }
+    return { checks: isLocalOnly(config) ? withoutPublicFaults(checks) : checks, addresses }
   } finally {
     close()
   }

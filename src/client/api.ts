@@ -21,6 +21,7 @@ import type {
   CreatedInvitation,
   CreatedWebhook,
   Deletion,
+  DnsHost,
   Domain,
   DomainsCreateBody,
   DomainsListQuery,
@@ -247,6 +248,12 @@ export interface Api {
      *
      *  Requires the permission `admin`. Test keys get 403. */
     delete(domainId: string, options?: CallOptions): Call<Deletion>
+    /** Find the DNS provider of a domain.
+     *
+     *  Queries the name servers of the domain. All fields are null if the provider is not known.
+     *
+     *  Requires `manage`. */
+    dnsHost(domainId: string, options?: CallOptions): Call<DnsHost>
     /** Check the DNS records of a domain.
      *
      *  Queries DNS now and returns the result. A verified domain stays verified if DNS does not respond, and for seven days if its records are missing (`proof_missing_since`).

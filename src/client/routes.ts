@@ -37,6 +37,7 @@ export const ROUTES = {
     get: { method: 'GET', path: '/v1/domains/{domain_id}' },
     update: { method: 'PATCH', path: '/v1/domains/{domain_id}', takes: 'body' },
     delete: { method: 'DELETE', path: '/v1/domains/{domain_id}' },
+    dnsHost: { method: 'GET', path: '/v1/domains/{domain_id}/dns-host' },
     verify: { method: 'POST', path: '/v1/domains/{domain_id}/verify', isRepeatable: true },
     rotateDkim: { method: 'POST', path: '/v1/domains/{domain_id}/rotate-dkim' },
   },

@@ -20,7 +20,10 @@ const servers = (...records: string[]): Lookup<string> => ({
 test('finds the DNS provider of a zone by the name servers of the registrable domain', async () => {
   expect(await hostWith(servers('ada.ns.cloudflare.com', 'bob.ns.cloudflare.com.'))).toBe('Cloudflare')
   expect(await hostWith(servers('NS-1.awsdns-00.co.uk'))).toBe('Amazon Route 53')
+  expect(await hostWith(servers('ns-cloud-b3.googledomains.com'))).toBe('Google Cloud DNS')
+  expect(await hostWith(servers('ns1-04.azure-dns.com.', 'ns2-04.azure-dns.net.'))).toBe('Azure DNS')
   expect(await hostWith(servers('ns1.acme.co.uk'))).toBeNull()
+  expect(await hostWith(servers('ns.cloudflare.com.attacker.example'))).toBeNull()
   expect(await hostWith({ kind: 'temporary', reason: 'timeout' })).toBeNull()
   expect(new Set(asked)).toEqual(new Set(['acme.co.uk']))
 })

@@ -101,3 +101,23 @@ export const domainCreatedResponses: ResponseShape[] = [
 ]
 export const domainListResponses = [pageShape(domain, example, 'Domains, newest first.')]
 export const domainDeletedResponses = [deletedShape('dom', 'The domain is deleted and its API keys are revoked.')]
+
+const dnsHost = z
+  .strictObject({
+    name: z.string().nullable(),
+    console_url: z.string().nullable().describe('The page of the provider where records are edited.'),
+    advice: z.string().nullable().describe('What its forms expect.'),
+  })
+  .meta({ id: 'DnsHost' })
+export const dnsHostResponses: ResponseShape[] = [
+  {
+    status: 200,
+    description: 'The DNS provider.',
+    schema: dnsHost,
+    example: {
+      name: 'GoDaddy',
+      console_url: 'https://dcc.godaddy.com/control/portfolio',
+      advice: 'the form appends the domain automatically: enter names without it.',
+    },
+  },
+]

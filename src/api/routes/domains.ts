@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { hostOfZone } from '../../domains/dns-host.ts'
 import { mintDkimKeys, newDomain } from '../../domains/keys.ts'
 import type { OwnMtaSts } from '../../domains/mta-sts.ts'
 import { checkDomainName } from '../../domains/name.ts'
@@ -139,6 +140,20 @@ export function domainOperations(deps: {
       responses: async () => (await import('../responses/domains.ts')).domainResponses,
       load,
       handle: async ({ resource }) => answerOf(resource),
+    }),
+    operation({
+      id: 'domains_dns_host',
+      method: 'GET',
+      path: '/v1/domains/:domain_id/dns-host',
+      summary: 'Find the DNS provider of a domain',
+      description: 'Queries the name servers of the domain. All fields are null if the provider is not known.',
+      responses: async () => (await import('../responses/domains.ts')).dnsHostResponses,
+      load,
+      handle: async ({ resource }) => {
+        const host = await hostOfZone(resource.name, resolver)
+        const { name = null, consoleUrl = null, advice = null } = host ?? {}
+        return { status: 200, body: { name, console_url: consoleUrl, advice } }
+      },
     }),
     operation({
       id: 'domains_update',

@@ -19,6 +19,8 @@ export interface Column<T> {
   isWhole?: boolean
   /** CSS width. If a column has one, the widths are fixed, and text that does not fit ends with an ellipsis. */
   width?: string
+  /** Hidden below 1000 px, where the other columns need the width. */
+  isExtra?: boolean
   /** Corner of the two-line row on narrow screens. If a column has one, the other columns are not shown there. */
   phone?: 'top-left' | 'end' | 'sub' | 'last'
 }
@@ -83,8 +85,8 @@ export function Table<T>(props: {
             {isFixed && (
               <colgroup>
                 {bulk && <col style={{ width: '40px' }} />}
-                {columns.map(({ name, width }) => (
-                  <col key={name} style={width === undefined ? {} : { width }} />
+                {columns.map(({ name, width, isExtra }) => (
+                  <col key={name} class={isExtra ? 'extra' : undefined} style={width === undefined ? {} : { width }} />
                 ))}
               </colgroup>
             )}
@@ -148,7 +150,7 @@ interface Sorted {
 }
 
 function HeadCell<T>({
-  column: { name, by, isNumber },
+  column: { name, by, isNumber, isExtra },
   at,
   sorted,
   onSort,
@@ -162,7 +164,7 @@ function HeadCell<T>({
   return (
     <th
       scope="col"
-      class={isNumber ? 'num' : undefined}
+      class={[isNumber && 'num', isExtra && 'extra'].filter(Boolean).join(' ') || undefined}
       aria-sort={isUp === null ? undefined : isUp ? 'ascending' : 'descending'}
     >
       {by === undefined ? (
@@ -213,8 +215,10 @@ function BulkBar<T>({ bulk, rows, onDone }: { bulk: Bulk<T>; rows: T[]; onDone: 
 const toggled = (chosen: readonly string[], key: string) =>
   chosen.includes(key) ? chosen.filter((each) => each !== key) : [...chosen, key]
 
-function classOf({ isNumber, isShort, isWhole, phone }: Column<never>): string {
-  return [isNumber && 'num', isShort && 'short', isWhole && 'wholly', phone].filter(Boolean).join(' ')
+function classOf({ isNumber, isShort, isWhole, isExtra, phone }: Column<never>): string {
+  return [isNumber && 'num', isShort && 'short', isWhole && 'wholly', isExtra && 'extra', phone]
+    .filter(Boolean)
+    .join(' ')
 }
 
 /** Text that is cut off gets a title with the whole of it. */

@@ -61,6 +61,7 @@ export default function DomainPage({ domain_id: id }: { domain_id: string }) {
       </Head>
       <Ownership domain={domain} />
       <NextStep domain={domain} />
+      <DnsHost id={id} />
       <DnsRecords domain={domain} />
       <section class="card stack">
         <div class="row apart">
@@ -120,6 +121,29 @@ function NextStep({ domain: { status, proved_by, dns_records } }: { domain: Json
       {missing === 1 ? 'One required record is missing or wrong.' : `${missing} required records are missing or wrong.`}{' '}
       Publish the records below at the domain’s DNS host, with its proxy turned off. New records are visible within
       minutes, changed ones after their old TTL. Postrider checks every few minutes.
+    </p>
+  )
+}
+
+/** Where the records are edited. Nothing if the provider is not known. */
+function DnsHost({ id }: { id: string }) {
+  const { data } = useLoad((signal) => get(`/v1/domains/${id}/dns-host`, {}, signal), [id])
+  const isKnown = data !== undefined && data.name !== null
+  return (
+    <p class="notice dns-host" aria-busy={data === undefined}>
+      {isKnown ? (
+        <>
+          The DNS provider of this domain is <strong>{data.name}</strong>:{' '}
+          <a href={data.console_url} target="_blank" rel="noreferrer">
+            open its DNS console
+          </a>
+          . In its forms, {data.advice}
+        </>
+      ) : data === undefined ? (
+        'Looking for the DNS provider…'
+      ) : (
+        'Edit the records where the domain’s DNS is hosted. If its form appends the domain, use the short host names below.'
+      )}
     </p>
   )
 }

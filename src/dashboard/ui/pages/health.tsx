@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import { get, type Json, post } from '../kit/api.ts'
 import { ago, number, when } from '../kit/format.ts'
-import { useLoad } from '../kit/load.ts'
+import { type Loaded, useLoad } from '../kit/load.ts'
 import { Empty, ErrorNotice, Facts, Head } from '../kit/pieces.tsx'
 import { href } from '../kit/router.ts'
 import { session } from '../kit/state.ts'
@@ -12,9 +12,12 @@ import { Nodes } from './health-nodes.tsx'
 /** Results and advice of the last health checks, which are those of `postrider doctor`. */
 export default function HealthPage() {
   const { data, error, reload } = useLoad((signal) => get('/v1/health-checks', {}, signal), [], { everyMs: 30_000 })
+  const queues = useLoad((signal) => get('/v1/queues', {}, signal), [], { everyMs: 5_000 })
   const [latest, setLatest] = useState<Json>()
   const [isRunning, setRunning] = useState(false)
   const found = newer(latest, data)
+  // Everything at once: a part that arrives later would move the others.
+  const isLoading = (found ?? error) === undefined || (queues.data ?? queues.error) === undefined
   const run = async () => {
     setRunning(true)
     try {
@@ -37,40 +40,44 @@ export default function HealthPage() {
         {button}
       </Head>
       <ErrorNotice error={error} onRetry={reload} />
-      {found?.checked_at === null && (
+      {isLoading && <div class="card skeleton-page" role="progressbar" aria-label="Loading checks" />}
+      {!isLoading && found?.checked_at === null && (
         <Empty name="No checks yet">
           <p>The server runs the checks one minute after it starts, then every hour. They take a few seconds.</p>
         </Empty>
       )}
-      {found?.checks.length > 0 && <Summary checks={found.checks} />}
-      {found && groupsOf(found.checks).map(([name, checks]) => <Group key={name} name={name} checks={checks} />)}
-      {found === undefined && error === undefined && (
-        <div class="card skeleton-page" role="progressbar" aria-label="Loading checks" />
-      )}
-      {(found || error) && <Queues />}
-      {(found || error) && <Nodes />}
-      <section class="card stack">
-        <h2>This server</h2>
-        <Facts
-          of={[
-            ['Version', session.value?.version],
-            [
-              'Metrics',
-              <a href="/metrics" target="_blank" rel="noreferrer">
-                Prometheus endpoint, for allowed networks only
-              </a>,
-            ],
-            [
-              'API',
-              <a href="/docs" target="_blank" rel="noreferrer">
-                API reference
-              </a>,
-            ],
-            ['Configuration', <a href={href('/settings', { tab: 'configuration' })}>View configuration</a>],
-          ]}
-        />
-      </section>
+      {!isLoading && found?.checks.length > 0 && <Problems checks={found.checks} />}
+      {!isLoading && <Queues loaded={queues} />}
+      {!isLoading && found?.checks.length > 0 && <Unproblematic checks={found.checks} />}
+      {!isLoading && <Nodes />}
+      {!isLoading && <ThisServer />}
     </div>
+  )
+}
+
+function ThisServer() {
+  return (
+    <section class="card stack">
+      <h2>This server</h2>
+      <Facts
+        of={[
+          ['Version', session.value?.version],
+          [
+            'Metrics',
+            <a href="/metrics" target="_blank" rel="noreferrer">
+              Prometheus endpoint, for allowed networks only
+            </a>,
+          ],
+          [
+            'API',
+            <a href="/docs" target="_blank" rel="noreferrer">
+              API reference
+            </a>,
+          ],
+          ['Configuration', <a href={href('/settings', { tab: 'configuration' })}>View configuration</a>],
+        ]}
+      />
+    </section>
   )
 }
 
@@ -91,21 +98,58 @@ const LABELS: Record<string, string> = { pass: 'OK', warn: 'Warning', fail: 'Fai
 /** Problems come first. */
 const ORDER = ['fail', 'warn', 'pass', 'skip']
 
-/** Number of checks by result. */
-function Summary({ checks }: { checks: Json[] }) {
+/** Failed checks and warnings with their fix, failures first. */
+function Problems({ checks }: { checks: Json[] }) {
+  const problems = checks.filter(isProblem).toSorted((a, b) => rankOf(a) - rankOf(b))
+  const count = problems.length
   return (
-    <p class="row">
-      {ORDER.map((status) => {
-        const count = checks.filter((check) => check.status === status).length
-        return count > 0 && <Chip key={status} word={countText(status, count)} tone={TONES[status]} />
-      })}
-    </p>
+    <section class="card stack" aria-labelledby="problems">
+      <h2 id="problems">{count === 0 ? 'No problems found' : `${count} ${count === 1 ? 'problem' : 'problems'}`}</h2>
+      {count > 0 && <Checks checks={problems} />}
+    </section>
   )
 }
 
-const countText = (status: string, count: number) =>
-  status === 'warn' ? `${count} ${count === 1 ? 'warning' : 'warnings'}` : `${count} ${SUMMARY[status]}`
-const SUMMARY: Record<string, string> = { pass: 'OK', fail: 'failed', skip: 'skipped' }
+const isProblem = ({ status }: Json) => status === 'fail' || status === 'warn'
+
+/** Checks without a problem, one line each, by group. */
+function Unproblematic({ checks }: { checks: Json[] }) {
+  const others = checks.filter((check) => !isProblem(check))
+  const skipped = others.filter(({ status }) => status === 'skip').length
+  return (
+    <details class="card passed">
+      <summary>
+        {number(others.length - skipped)} checks OK{skipped > 0 && `, ${number(skipped)} skipped`}
+      </summary>
+      <div class="stack">
+        {groupsOf(others).map(([name, group]) => (
+          <section key={name} class="stack tight" aria-label={name}>
+            <h3>{name}</h3>
+            <Checks checks={group} />
+          </section>
+        ))}
+      </div>
+    </details>
+  )
+}
+
+function Checks({ checks }: { checks: Json[] }) {
+  return (
+    <ul class="findings checks">
+      {checks.map(({ name, status, message, advice }) => (
+        <li key={name}>
+          <Chip word={LABELS[status] ?? status} tone={TONES[status]} />
+          <div>
+            <span class="break">
+              <strong>{NAMES[name] ?? sentence(name)}</strong>: {message}
+            </span>
+            {advice && <p class="muted advice">{withCode(advice)}</p>}
+          </div>
+        </li>
+      ))}
+    </ul>
+  )
+}
 
 /** Groups of checks by name. Checks that are not listed appear at the end. */
 const GROUPS: readonly (readonly [name: string, checks: readonly string[]])[] = [
@@ -140,7 +184,7 @@ const GROUPS: readonly (readonly [name: string, checks: readonly string[]])[] = 
 
 const rankOf = ({ status }: Json) => ORDER.indexOf(status)
 
-/** Checks by group, the groups with problems first. */
+/** Checks by group, what passed before what was skipped. */
 function groupsOf(checks: Json[]): [string, Json[]][] {
   const known = GROUPS.flatMap(([, names]) => names)
   const groups = GROUPS.map(([name, names]): [string, Json[]] => [
@@ -151,29 +195,11 @@ function groupsOf(checks: Json[]): [string, Json[]][] {
   return groups
     .filter(([, all]) => all.length > 0)
     .map(([name, all]): [string, Json[]] => [name, all.toSorted((a, b) => rankOf(a) - rankOf(b))])
-    .toSorted(([, a], [, b]) => rankOf(a[0]) - rankOf(b[0]))
 }
 
-function Group({ name, checks }: { name: string; checks: Json[] }) {
-  return (
-    <section class="card stack" aria-label={name}>
-      <h2>{name}</h2>
-      <ul class="findings checks">
-        {checks.map(({ name, status, message, advice }) => (
-          <li key={name}>
-            <Chip word={LABELS[status] ?? status} tone={TONES[status]} />
-            <div class="stack tight">
-              <span class="break">
-                <strong>{NAMES[name] ?? sentence(name)}</strong>: {message}
-              </span>
-              {advice && <p class="muted advice">{advice}</p>}
-            </div>
-          </li>
-        ))}
-      </ul>
-    </section>
-  )
-}
+/** Text with commands between backticks → the same with code elements. */
+const withCode = (text: string) =>
+  text.split('`').map((part, at) => (at % 2 === 1 ? <code key={`${at}`}>{part}</code> : part))
 
 const NAMES: Record<string, string> = {
   reverse_dns_ipv4: 'Reverse DNS, IPv4',
@@ -189,8 +215,7 @@ const NAMES: Record<string, string> = {
 const sentence = (name: string) => `${name.charAt(0).toUpperCase()}${name.slice(1).replaceAll('_', ' ')}`
 
 /** Queue lengths over all organizations. */
-function Queues() {
-  const { data, error, reload } = useLoad((signal) => get('/v1/queues', {}, signal), [], { everyMs: 5_000 })
+function Queues({ loaded: { data, error, reload } }: { loaded: Loaded<Json> }) {
   return (
     <section class="card stack" aria-labelledby="queues">
       <h2 id="queues">Queues (all organizations)</h2>

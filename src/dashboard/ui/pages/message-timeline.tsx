@@ -2,7 +2,6 @@ import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { get, type Json, type Paged } from '../kit/api.ts'
 import { ago, duration, when } from '../kit/format.ts'
-import { Icon } from '../kit/icon.tsx'
 import { useLoad } from '../kit/load.ts'
 import { CopyButton, ErrorNotice, Facts, type Moment, Timeline } from '../kit/pieces.tsx'
 import { Chip, toneOf } from '../kit/status.tsx'
@@ -36,7 +35,7 @@ export function MessageTimeline({ message, children }: { message: Json; children
           <h2 id="recipients">
             {message.recipients.length === 1 ? 'Recipient' : `${message.recipients.length} recipients`}
           </h2>
-          {message.recipients.map((recipient: Json) => (
+          {problemsFirst(message.recipients).map((recipient) => (
             <Recipient
               key={recipient.email}
               message={message}
@@ -53,6 +52,16 @@ export function MessageTimeline({ message, children }: { message: Json; children
       {children}
     </div>
   )
+}
+
+const PROBLEMS = ['bounced', 'suppressed', 'deferred']
+
+/** The recipients that did not get the message, then the others, each in the order of the message. */
+function problemsFirst(recipients: Json[]): Json[] {
+  const [problems, others] = [true, false].map((isWanted) =>
+    recipients.filter(({ status }) => PROBLEMS.includes(status) === isWanted),
+  )
+  return [...(problems ?? []), ...(others ?? [])]
 }
 
 /** One recipient: address, status and outcome in a line, which opens the explanation and the timeline. */
@@ -82,7 +91,6 @@ function Recipient({
   return (
     <details class="recipient" open={isOpen} onToggle={(event) => setShown(event.currentTarget.open)}>
       <summary>
-        <Icon name="chevron-right" />
         <span class="strong ellipsis" title={email}>
           {email}
         </span>
@@ -147,7 +155,7 @@ function momentsOf(message: Json, email: string, { attempts, events }: Data): Mo
   )
   return [
     { tone: 'calm' as const, key: 'accepted', iso: message.created_at, what: 'Accepted' },
-    ...own.map(attemptMoment),
+    ...own.map((attempt: Json, at: number) => attemptMoment(attempt, at === own.length - 1)),
     ...reported.map(reportMoment),
     ...others.map(eventMoment),
   ]
@@ -157,7 +165,8 @@ function momentsOf(message: Json, email: string, { attempts, events }: Data): Mo
 
 type Untimed = Omit<Moment, 'at'> & { iso: string }
 
-function attemptMoment(attempt: Json): Untimed {
+/** The transcript of the last attempt is open if it failed. */
+function attemptMoment(attempt: Json, isLast: boolean): Untimed {
   const { number, started_at, outcome, mx_host, mx_ip, source_ip, duration_ms, smtp_response, cause, transcript } =
     attempt
   const tls =
@@ -177,7 +186,7 @@ function attemptMoment(attempt: Json): Untimed {
     more: (
       <div class="stack tight">
         {smtp_response !== null && <code class="break">{smtp_response}</code>}
-        <details>
+        <details open={isLast && outcome !== 'delivered'}>
           <summary>SMTP transcript</summary>
           <div class="stack tight">
             <Facts

@@ -3,13 +3,14 @@ import { confirm } from '../kit/dialog.tsx'
 import { bytes, when } from '../kit/format.ts'
 import { useEvents } from '../kit/live.ts'
 import { useLoad } from '../kit/load.ts'
-import { CopyButton, Empty, ErrorNotice, Facts, Head, Tabs } from '../kit/pieces.tsx'
+import { CopyButton, Empty, ErrorNotice, Facts, Head, Tabs, Time } from '../kit/pieces.tsx'
 import { may } from '../kit/rights.ts'
 import { go, href, place, setQuery } from '../kit/router.ts'
 import { Chip } from '../kit/status.tsx'
 import { attempt } from '../kit/toast.tsx'
 import { Analysis } from './message-analysis.tsx'
 import { MessageContent } from './message-content.tsx'
+import { outcomeLine } from './message-outcome.ts'
 import { suppressedOf } from './message-suppression.tsx'
 import { MessageTimeline } from './message-timeline.tsx'
 import { MessageWebhooks } from './message-webhooks.tsx'
@@ -28,10 +29,11 @@ export default function Message({ message_id: id }: { message_id: string }) {
       <Head
         name={message.subject || '(no subject)'}
         about={
-          <span class="row">
+          <span class="row outcome-line">
             <Chip word={message.status} />
             {message.mode === 'test' && <Chip word="test" />}
-            <span>{when(message.created_at)}</span>
+            <span class="break">{outcomeLine(message)}</span>
+            <Time at={message.created_at} />
           </span>
         }
       >
@@ -130,6 +132,7 @@ function Details({ message }: { message: Json }) {
           ['Cc', list(message.cc)],
           ['Bcc', list(message.bcc)],
           ['Reply-To', list(message.reply_to)],
+          ['Sent', when(message.created_at)],
           ['Scheduled for', when(message.scheduled_at)],
           ['Size', bytes(message.size_bytes)],
           ['Source', message.source === 'smtp' ? 'SMTP' : 'API'],

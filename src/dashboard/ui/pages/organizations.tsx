@@ -4,6 +4,7 @@ import { Dialog } from '../kit/dialog.tsx'
 import { Field, Form } from '../kit/form.tsx'
 import { when } from '../kit/format.ts'
 import { useLoad, usePages } from '../kit/load.ts'
+import { Menu, MenuItem } from '../kit/menu.tsx'
 import { Empty, Head } from '../kit/pieces.tsx'
 import { go } from '../kit/router.ts'
 import { organization, switchOrganization } from '../kit/state.ts'
@@ -29,31 +30,37 @@ export default function OrganizationsPage() {
     </button>
   )
   const columns: Column<Json>[] = [
-    { name: 'Name', show: ({ name }) => <strong>{name}</strong>, by: ({ name }) => name },
-    { name: 'Plan', isShort: true, show: ({ plan }) => plan, by: ({ plan }) => plan },
-    { name: 'Limits', show: ({ plan }) => limitsText(plans?.find((each) => each.plan === plan)) },
-    { name: 'Created', isShort: true, show: ({ created_at }) => when(created_at), by: ({ created_at }) => created_at },
+    {
+      name: 'Name',
+      width: '28%',
+      phone: 'top-left',
+      show: ({ name }) => <strong>{name}</strong>,
+      by: ({ name }) => name,
+    },
+    { name: 'Plan', width: '120px', phone: 'last', show: ({ plan }) => plan, by: ({ plan }) => plan },
+    { name: 'Limits', phone: 'sub', show: ({ plan }) => limitsText(plans?.find((each) => each.plan === plan)) },
+    { name: 'Created', width: '180px', show: ({ created_at }) => when(created_at), by: ({ created_at }) => created_at },
     {
       name: '',
-      isWhole: true,
+      width: '52px',
+      phone: 'end',
       show: (row) => (
-        <div class="row">
-          <button type="button" class="tiny" onClick={() => setDialog(row)}>
-            Edit<span class="hidden"> {row.name}</span>
-          </button>
+        <Menu name={`Actions of ${row.name}`}>
+          <MenuItem icon="pencil" onPress={() => setDialog(row)}>
+            Edit
+          </MenuItem>
           {row.id !== organization.value?.id && (
-            <button
-              type="button"
-              class="tiny"
-              onClick={() => {
+            <MenuItem
+              icon="building"
+              onPress={() => {
                 switchOrganization(row)
                 go('/')
               }}
             >
-              Switch<span class="hidden"> to {row.name}</span>
-            </button>
+              Switch to {row.name}
+            </MenuItem>
           )}
-        </div>
+        </Menu>
       ),
     },
   ]

@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks'
 import { get, type Json, type Paged, patch, remove } from '../../kit/api.ts'
 import { confirm } from '../../kit/dialog.tsx'
 import { useLoad } from '../../kit/load.ts'
+import { Menu, MenuItem } from '../../kit/menu.tsx'
 import { Empty } from '../../kit/pieces.tsx'
 import { Chip } from '../../kit/status.tsx'
 import { type Column, Table } from '../../kit/table.tsx'
@@ -41,9 +42,10 @@ export function Routes() {
     </button>
   )
   const columns: Column<Json>[] = [
-    { name: 'Name', show: ({ name }) => <strong class="name">{name}</strong> },
+    { name: 'Name', width: '28%', phone: 'top-left', show: ({ name }) => <strong>{name}</strong> },
     {
       name: 'Recipients and action',
+      phone: 'sub',
       show: ({ match, action }) => (
         <>
           {matchText(match)}
@@ -53,24 +55,29 @@ export function Routes() {
         </>
       ),
     },
-    { name: 'Priority', show: ({ priority }) => priority, isNumber: true },
-    { name: 'Status', show: ({ enabled }) => <Chip word={enabled ? 'enabled' : 'disabled'} /> },
+    { name: 'Priority', width: '92px', show: ({ priority }) => priority, isNumber: true },
+    {
+      name: 'Status',
+      width: '116px',
+      phone: 'last',
+      show: ({ enabled }) => <Chip word={enabled ? 'enabled' : 'disabled'} />,
+    },
     {
       name: '',
-      isWhole: true,
+      width: '52px',
+      phone: 'end',
       show: (row) => (
-        <span class="row">
-          <button type="button" class="tiny" onClick={() => setEdited(row)}>
-            Edit<span class="hidden"> {row.name}</span>
-          </button>
-          <button type="button" class="tiny" onClick={() => toggle(row)}>
+        <Menu name={`Actions of ${row.name}`}>
+          <MenuItem icon="pencil" onPress={() => setEdited(row)}>
+            Edit
+          </MenuItem>
+          <MenuItem icon={row.enabled ? 'ban' : 'check'} onPress={() => toggle(row)}>
             {row.enabled ? 'Disable' : 'Enable'}
-            <span class="hidden"> {row.name}</span>
-          </button>
-          <button type="button" class="tiny danger" onClick={() => drop(row)}>
-            Delete<span class="hidden"> {row.name}</span>
-          </button>
-        </span>
+          </MenuItem>
+          <MenuItem icon="trash" isDangerous onPress={() => drop(row)}>
+            Delete
+          </MenuItem>
+        </Menu>
       ),
     },
   ]

@@ -1,0 +1,82 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { openComponents } from './components/open.ts'
+import { axeFaults, hasBrowser, LIMIT_MS, overflow, startDashboard, type TestDashboard, type View } from './setup.ts'
+
+/** The page with every component of the kit in its states. */
+
+const KIT = join(import.meta.dir, '../../src/dashboard/ui/kit')
+const PAGE = join(import.meta.dir, 'components')
+const textsIn = (folder: string) =>
+  readdirSync(folder)
+    .filter((name) => name.endsWith('.tsx'))
+    .map((name) => readFileSync(join(folder, name), 'utf8'))
+    .join('\n')
+
+test('the page of components shows each component of the kit', () => {
+  const exported = [...textsIn(KIT).matchAll(/^export function ([A-Z]\w*)/gm)].map(([, name]) => name)
+  const shown = textsIn(PAGE)
+  expect(exported.length).toBeGreaterThan(25)
+  // The palette opens in its slot.
+  expect(exported.filter((name) => name !== 'Palette' && !shown.includes(`<${name}`))).toEqual([])
+})
+
+describe.skipIf(!hasBrowser)('the components', () => {
+  let board: TestDashboard
+  beforeAll(async () => {
+    board = await startDashboard()
+  }, LIMIT_MS)
+  afterAll(() => board?.close(), LIMIT_MS)
+  const open = async (view: View) => {
+    const page = await board.blank({ ...view, expected: /./ })
+    await openComponents(page)
+    return page
+  }
+
+  test.each([
+    [1440, 'light'],
+    [1440, 'dark'],
+    [390, 'light'],
+    [390, 'dark'],
+  ] as const)(
+    'have no accessibility faults and no overflow at %d px in the %s theme',
+    async (width, theme) => {
+      const page = await open({ width, theme })
+      expect(await axeFaults(page)).toEqual([])
+      expect(await overflow(page)).toEqual([])
+    },
+    LIMIT_MS,
+  )
+
+  test(
+    'open what covers the page without accessibility faults, and Escape closes it',
+    async () => {
+      const page = await open({ theme: 'dark' })
+      for (const name of ['Open dialog', 'Open question', 'Open shortcuts', 'Open palette']) {
+        await page.getByRole('button', { name }).click()
+        await page.getByRole('dialog').waitFor()
+        expect([name, await axeFaults(page)]).toEqual([name, []])
+        await page.keyboard.press('Escape')
+        await page.getByRole('dialog').waitFor({ state: 'detached' })
+      }
+      await page.getByRole('button', { name: 'Show error' }).click()
+      await page.getByText('The name is used.').waitFor()
+      expect(await axeFaults(page)).toEqual([])
+    },
+    LIMIT_MS,
+  )
+
+  test(
+    'show the error of a refused form at its field, which gets the focus',
+    async () => {
+      const page = await open({})
+      await page.getByRole('button', { name: 'Save' }).click()
+      await page.getByText('Name is already used.').waitFor()
+      const name = page.getByLabel('Name', { exact: true })
+      expect(await name.getAttribute('aria-invalid')).toBe('true')
+      expect(await name.evaluate((element) => element === document.activeElement)).toBe(true)
+    },
+    LIMIT_MS,
+  )
+})
