@@ -273,7 +273,7 @@ const INTENDED: [statement: RegExp, plan: RegExp][] = [
     /INDEX suppressions_by_address \(organization_id=\? AND email=\?\)/,
   ],
   [
-    /^select id from suppressions indexed by suppressions_by_address[^]*email >= /,
+    /^select id from suppressions indexed by suppressions_by_address[\s\S]*email >= /,
     /INDEX suppressions_by_address \(organization_id=\? AND email>\? AND email<\?\)/,
   ],
   [
