@@ -165,7 +165,9 @@ function stateOf({ status, disabled_reason: reason }: Webhook): string {
 
 function eventsOf({ events }: Webhook): string {
   if (events.length === EVENT_TYPES.length) return 'all'
-  return STANDARD_EVENT_TYPES.every((type) => events.includes(type)) ? 'standard' : events.join(',')
+  if (!STANDARD_EVENT_TYPES.every((type) => events.includes(type))) return events.join(',')
+  const standard: readonly string[] = STANDARD_EVENT_TYPES
+  return ['standard', ...events.filter((type) => !standard.includes(type))].join(',')
 }
 
 function responseOf({ attempts }: WebhookDelivery): string {

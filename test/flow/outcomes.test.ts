@@ -132,8 +132,10 @@ describe('the first attempt', () => {
     })
   }
 
-  test('every event of all of them reached the webhook, once', async () => {
-    const { data } = await server.read('/v1/events?limit=100')
+  test('every event of all of them reached the webhook, once, but for a type that it does not name', async () => {
+    const { data: all } = await server.read('/v1/events?limit=100')
+    const data = all.filter(({ type }: Json) => type !== 'message.suppressed')
+    expect(data.length).toBeLessThan(all.length)
     await server.receiver.received(data.length)
     const posted = server.receiver.requests.map(({ headers }) => headers['webhook-id'])
     expect([...new Set(posted)].sort()).toEqual(data.map(({ id }: Json) => id).sort())

@@ -26,7 +26,7 @@ export interface RemoteMx {
 /** Replies such as `451 4.7.1 come later`; null or nothing = accepted. */
 export interface RemoteScript {
   mail?: (address: string) => string | null
-  rcpt?: (address: string) => string | null
+  rcpt?: (address: string) => string | null | Promise<string | null>
   data?: (mail: ReceivedMail) => string | null
 }
 
@@ -65,7 +65,7 @@ export async function startRemoteMx(
       done(isRight ? null : refusal('535 5.7.8 wrong user or password'), isRight ? { user: auth.username } : undefined)
     },
     onMailFrom: ({ address }, _session, done) => done(refusal(script.mail?.(address))),
-    onRcptTo: ({ address }, _session, done) => done(refusal(script.rcpt?.(address))),
+    onRcptTo: async ({ address }, _session, done) => done(refusal(await script.rcpt?.(address))),
     onData: (stream, session, done) => {
       const chunks: Buffer[] = []
       stream.on('data', (chunk: Buffer) => chunks.push(chunk))

@@ -178,6 +178,11 @@ export const THREATS: Threat[] = [
     attack: 'guessed links and passwords, links used twice, cookies that never expire',
   },
   {
+    id: 'stolen-session',
+    asset: 'the second factors of a user',
+    attack: 'a change of two-step sign-in or passkeys with a stolen session alone',
+  },
+  {
     id: 'single-sign-on-bypass',
     asset: 'the operator’s session',
     attack: 'a password or a link of an invitation where the operator allows single sign-on only',
