@@ -596,6 +596,11 @@ all roles of the user from [[oidc.roles]]. Empty: users keep the roles that owne
 role = "operator". Of several roles in one organization, the highest counts.`,
         fallback: [],
       }),
+      trust_email: key(kinds.flag, {
+        about: `Match users by address also if the ID token has no email_verified. Only for a provider whose administrators alone set
+addresses.`,
+        fallback: false,
+      }),
       only: key(kinds.flag, {
         about: `Refuse passwords and passkeys. Links from postrider login-link still work.`,
         fallback: false,

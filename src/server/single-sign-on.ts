@@ -8,8 +8,8 @@ export function singleSignOnOptions(
   ask: Ask,
   publicUrl: () => string,
 ): SingleSignOnOptions | undefined {
-  const { issuer, clientId, clientSecret, scope, rolesClaim, roles, only } = oidc
+  const { issuer, clientId, clientSecret, scope, rolesClaim, roles, trustEmail, only } = oidc
   return issuer === null
     ? undefined
-    : { issuer, clientId, clientSecret, scope, rolesClaim, roles, only, ask, publicUrl }
+    : { issuer, clientId, clientSecret, scope, rolesClaim, roles, trustEmail, only, ask, publicUrl }
 }

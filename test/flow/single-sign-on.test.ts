@@ -199,7 +199,7 @@ test('refuses an account without a role or user, a disabled user, and to demote 
   provider.current.groups = ['mail-readers']
   expect(fault(await browser().signIn())).toBe('disabled')
   await server.store().users.update(FIRST_USER, { email: 'first@a.example' })
-  provider.current = { sub: 'first', email: 'first@a.example', groups: ['mail-readers'] }
+  provider.current = { sub: 'first', email: 'first@a.example', email_verified: true, groups: ['mail-readers'] }
   expect(fault(await browser().signIn())).toBe('last_operator')
   expect((await server.store().users.get(FIRST_USER))?.isOperator).toBe(true)
 }, 60_000)
@@ -220,6 +220,28 @@ test('does not match an address that the provider has not verified', async () =>
   expect(await server.store().singleSignOn.userOf(provider.issuer, 'mallory')).toBeNull()
   expect((await server.store().users.get('usr_ann'))?.isOperator).toBe(true)
 }, 60_000)
+
+// threat: single-sign-on-takeover
+test.each([
+  [undefined, false, 'unverified'],
+  [undefined, true, null],
+  ['false', true, 'unverified'],
+  ['true', false, null],
+] as const)(
+  'matches an address with email_verified %p and trust_email %p: %p',
+  async (verified, trust_email, expected) => {
+    await open({ trust_email })
+    await addUser()
+    provider.current = {
+      sub: 'ann',
+      email: 'ann@a.example',
+      ...(verified === undefined ? {} : { email_verified: verified }),
+    }
+    const end = await browser().signIn()
+    expect(fault(end)).toBe(expected)
+  },
+  60_000,
+)
 
 // threat: single-sign-on-forgery
 test('refuses a callback with another state, a second time, and in another browser', async () => {

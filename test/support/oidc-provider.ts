@@ -28,7 +28,8 @@ export interface TestProvider {
 export interface Account {
   sub: string
   email?: string
-  email_verified?: boolean
+  /** Some providers send text. */
+  email_verified?: boolean | 'true' | 'false'
   name?: string
   groups?: string[]
 }

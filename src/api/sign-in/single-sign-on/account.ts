@@ -11,11 +11,11 @@ interface AccountDeps {
 }
 
 /** Claims of a checked ID token → the user who signs in, with the roles that the claim gives. An account that signed in
- *  before is found by issuer and subject; at the first time by its address, unless the provider says that it did not
- *  verify it. `now`: ms UTC. */
+ *  before is found by issuer and subject; at the first time by its address, if the provider verified it or the operator
+ *  trusts it. `now`: ms UTC. */
 export async function userOfClaims(
   { store, mintId }: AccountDeps,
-  { rolesClaim, roles }: Pick<SingleSignOnOptions, 'rolesClaim' | 'roles'>,
+  { rolesClaim, roles, trustEmail }: Pick<SingleSignOnOptions, 'rolesClaim' | 'roles' | 'trustEmail'>,
   claims: Claims,
   now: number,
 ): Promise<User | SignOnFault> {
@@ -28,7 +28,7 @@ export async function userOfClaims(
 
   const email = emailOf(claims)
   const user = email === null ? null : await users.findByEmail(email)
-  if (user !== null && claims.email_verified === false) return 'unverified'
+  if (user !== null && !isOwner(claims, trustEmail)) return 'unverified'
   if (isMapped && access === null) return 'no_role'
   if (user !== null) {
     if (user.disabledAt !== null) return 'disabled'
@@ -65,6 +65,13 @@ async function granted(
   if (result === 'last_operator' || result === 'too_many') return result
   if (access === null) return 'no_role'
   return (result === 'updated' ? await users.get(user.id) : null) ?? 'no_account'
+}
+
+/** Whether the address of the account belongs to its holder. Some providers leave `email_verified` out and let people
+ *  enter any address; some send it as text (OpenID Connect Core 1.0 §5.1 has a boolean). */
+function isOwner({ email_verified: verified }: Claims, trustEmail: boolean): boolean {
+  if (verified === undefined) return trustEmail
+  return verified === true || verified === 'true'
 }
 
 const MOST_EMAIL = 320

@@ -11,6 +11,8 @@ export interface SingleSignOnOptions {
   /** Names of the claim, the outer one first and separated by dots; '' = roles are given by hand. */
   rolesClaim: string
   roles: readonly RoleRule[]
+  /** Users are found by an address of which the provider does not say whether it verified it. */
+  trustEmail: boolean
   /** Refuses passwords and passkeys. */
   only: boolean
   /** Requests to the provider. */
