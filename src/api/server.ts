@@ -11,6 +11,7 @@ import { within } from '../os/within.ts'
 import type { Store } from '../storage/store.ts'
 import { createHeavyWork, type HeavyWork } from '../submission/heavy-work.ts'
 import { createIdempotencyKeys, type IdempotencyKeys } from '../submission/idempotency.ts'
+import type { UserMail } from '../submission/user-mail.ts'
 import { VERSION } from '../version.ts'
 import { type Auth, createAuth } from './authentication.ts'
 import { documentPages } from './documents.ts'
@@ -46,6 +47,8 @@ export interface ApiOptions {
   plaintextGuard?: PlaintextGuard
   /** True if the operator can sign in to the dashboard. Default: true. */
   hasSessions?: boolean
+  /** Password links and notices for users who sign in to the dashboard. */
+  userMail: UserMail
   /** Sign-in to the dashboard with an OpenID Connect provider. */
   singleSignOn?: SingleSignOnOptions | undefined
   /** How browsers reach this server. Default: on loopback only. */

@@ -568,6 +568,14 @@ alert ends at the latest when its cause leaves the window.`,
       fallback: false,
     }),
   }),
+  users: section('Mail to people who sign in to the dashboard.', {
+    mail_from: key(kinds.mailAddress, {
+      about: `Sender address of invitations and password links, at a verified domain of this installation, such as
+no-reply@example.com. Choose a domain that operators control: its owner receives bounces. Mail to this address is
+rejected. Empty: no mail is sent; Postrider shows each link to the person who creates it.`,
+      fallback: '',
+    }),
+  }),
   oidc: section(
     `Single sign-on to the dashboard with an OpenID Connect provider. Register <public_url>/session/oidc/callback there as
 redirect URI.`,

@@ -1,6 +1,13 @@
 import type { Feedback, FeedbackAddress } from '../feedback/feedback.ts'
+import type { Mailbox } from '../mail/address.ts'
 import { type Domain, isOwned } from '../model/domain.ts'
-import { chooseRoute, type InboundRoute, isReservedMailbox, type RouteAuthentication } from '../model/inbound-route.ts'
+import {
+  chooseRoute,
+  foldLocalPart,
+  type InboundRoute,
+  isReservedMailbox,
+  type RouteAuthentication,
+} from '../model/inbound-route.ts'
 import type { EnvelopeAddress } from '../smtp-server/session.ts'
 import type { Store } from '../storage/store.ts'
 import { noSuchRecipient, ownTransaction, relayDenied } from './replies.ts'
@@ -22,6 +29,8 @@ export interface RecipientDeps {
   hostname: string
   /** Config `sending.require_verified_domain`: false lets a claim receive like an owned domain. */
   requireVerified: boolean
+  /** Sender of mail to users (config `users.mail_from`); absent or null: every address may have a route. */
+  userMailSender?: Pick<Mailbox, 'local' | 'domain'> | null
 }
 
 /** RCPT TO → its target; `already` holds the accepted recipients of the transaction. Throws SmtpReply: 550 5.7.1 for a
@@ -55,6 +64,8 @@ function feedbackAt(
 }
 
 function routeAt(spoken: EnvelopeAddress, deps: RecipientDeps): RecipientTarget {
+  // A reply may quote a link that signs its author in, so no route of the domain's organization may read it.
+  if (isSame(spoken, deps.userMailSender)) throw noSuchRecipient(spoken.address)
   const isOurName = spoken.domain === deps.hostname
   const domain = ownedAt(spoken.domain, deps)
   const above = isOurName ? ownedAbove(spoken.domain, deps) : null
@@ -62,6 +73,10 @@ function routeAt(spoken: EnvelopeAddress, deps: RecipientDeps): RecipientTarget 
   if (destination !== null) return destination
   throw isOurName || domain !== null ? noSuchRecipient(spoken.address) : relayDenied(spoken.address)
 }
+
+/** Compares local parts as routes do. */
+const isSame = ({ local, domain }: EnvelopeAddress, other: RecipientDeps['userMailSender'] = null) =>
+  other !== null && domain === other.domain && foldLocalPart(local) === foldLocalPart(other.local)
 
 /** In subdomains of its name, a domain receives only the reserved mailboxes. */
 function receiverIn(domain: Domain, spoken: EnvelopeAddress, { store }: RecipientDeps): RecipientTarget | null {

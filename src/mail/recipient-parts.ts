@@ -10,7 +10,12 @@ export interface RecipientParts {
   fields: string
   /** Null: the author's HTML, byte for byte. */
   tracking: Tracking | null
+  /** Replaces LINK_TOKEN in text and HTML. Absent: nothing is replaced. */
+  linkToken?: string
 }
+
+/** Stands in stored content for the token of a link that signs somebody in, which no stored content has. */
+export const LINK_TOKEN = '[sign-in-token]'
 
 /** All recipients get the same bytes. */
 export const NO_RECIPIENT_PARTS: RecipientParts = { fields: '', tracking: null }
@@ -19,7 +24,13 @@ export const NO_RECIPIENT_PARTS: RecipientParts = { fields: '', tracking: null }
  *  invalid delivery id. */
 export type RecipientPartsOf = (
   deliveryId: string,
-  message: { organizationId: string; unsubscribe: boolean; trackOpens: boolean; trackClicks: boolean },
+  message: {
+    organizationId: string
+    metadata: Readonly<Record<string, unknown>>
+    unsubscribe: boolean
+    trackOpens: boolean
+    trackClicks: boolean
+  },
   /** `trackingHost`: null for links with this server's address. */
   sender: { returnPathHost: string; trackingHost: string | null },
 ) => RecipientParts

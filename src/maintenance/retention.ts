@@ -1,4 +1,4 @@
-import { type Plan, UNLIMITED } from '../model/organization.ts'
+import { INSTALLATION, INSTALLATION_KEPT_DAYS, type Plan, UNLIMITED } from '../model/organization.ts'
 import type { Clock } from '../os/clock.ts'
 import type { Store } from '../storage/store.ts'
 import type { Task } from './loop.ts'
@@ -35,11 +35,13 @@ export function createRetention(deps: {
   /** Remaining organizations of the current pass. */
   let left: Expiring[] | null = null
 
-  const begin = async (now: number): Promise<Expiring[]> =>
-    (await organizations.list()).flatMap(({ id, plan }) => {
+  const begin = async (now: number): Promise<Expiring[]> => [
+    ...(await organizations.list()).flatMap(({ id, plan }) => {
       const days = deps.plans(plan)?.retentionDays ?? UNLIMITED
       return days === UNLIMITED ? [] : [{ organizationId: id, before: now - days * DAY_MS }]
-    })
+    }),
+    { organizationId: INSTALLATION, before: now - INSTALLATION_KEPT_DAYS * DAY_MS },
+  ]
 
   /** Returns true while the pass has more to do. */
   const step = async (now: number, organization: Expiring | undefined): Promise<boolean> => {

@@ -4,6 +4,7 @@ import type { Verp } from '../mail/verp.ts'
 import type { Outcome } from '../model/delivery.ts'
 import { isOwned, isReadyToSend } from '../model/domain.ts'
 import { isForwarded } from '../model/message.ts'
+import { INSTALLATION } from '../model/organization.ts'
 import type { WallClock } from '../os/clock.ts'
 import type { ClockChanges } from '../os/clock-changes.ts'
 import type { MintId } from '../os/ids.ts'
@@ -113,7 +114,7 @@ export class Deliverer {
     const now = clock.now()
     if (expiresAt !== null && now >= expiresAt) return expired(claim, 'expires_in', now)
     if (grant === GIVEN_UP) return expired(claim, 'max_age', now)
-    if (settings.requireVerified && !maySend(claim)) return notVerified(claim, now)
+    if ((settings.requireVerified || claim.ownership === null) && !maySend(claim)) return notVerified(claim, now)
     const refused = this.#poisonous.refusal(claim.message.id)
     if (refused !== null) return untried(claim, refused, now)
     return this.#attempt(claim, grant).catch((error) => {
@@ -259,15 +260,17 @@ function expired(claim: ClaimedDelivery, rule: 'expires_in' | 'max_age', now: nu
 }
 
 /** True if live mail may be sent: its domain must be verified, or owned for forwarded mail. This was checked at
- *  acceptance, but a scheduled message may wait for a month. */
+ *  acceptance, but a scheduled message may wait for a month. A domain with open messages of its organization cannot be
+ *  removed, but mail of the installation does not hold it. */
 function maySend({ message, ownership }: ClaimedDelivery): boolean {
-  if (message.mode === 'test' || ownership === null) return true
+  if (message.mode === 'test') return true
+  if (ownership === null) return message.organizationId !== INSTALLATION
   return isForwarded(message) ? isOwned(ownership, true) : isReadyToSend(ownership)
 }
 
 function notVerified(claim: ClaimedDelivery, now: number): Tried {
   const cause = { class: 'not_verified', rule: 'domain_not_verified' }
-  const message = `${claim.domainName} is no longer verified`
+  const message = `${claim.domainName || 'the domain of the sender'} is no longer verified`
   return untried(claim, { kind: 'bounced', bounceType: 'soft', code: '5.7.1', message, cause }, now)
 }
 

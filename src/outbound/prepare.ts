@@ -3,7 +3,7 @@ import { compose } from '../mail/compose.ts'
 import { type MailContent, unpackContent } from '../mail/content.ts'
 import { type DkimKey, signDkim } from '../mail/dkim.ts'
 import { isMime, unpackMime } from '../mail/mime-content.ts'
-import type { RecipientParts } from '../mail/recipient-parts.ts'
+import { LINK_TOKEN, type RecipientParts } from '../mail/recipient-parts.ts'
 import { trackContent } from '../mail/track.ts'
 import { Fifo } from '../net/limiters/fifo.ts'
 import type { SigningKey } from './job.ts'
@@ -118,18 +118,27 @@ function nextOf(lanes: ReadonlyMap<string, Lane>): Lane | null {
 
 /** A finished mail goes out as its author wrote it, Date included. Other mail is composed with its signing date and the
  *  recipient's own links. */
-function mailOf({ content, signedAt, recipientParts: { fields, tracking } }: Unprepared): Uint8Array {
-  const mail = isMime(content) ? unpackMime(content) : compose({ ...contentFor(content, tracking), dateAt: signedAt })
+function mailOf({ content, signedAt, recipientParts }: Unprepared): Uint8Array {
+  const { fields } = recipientParts
+  const mail = isMime(content)
+    ? unpackMime(content)
+    : compose({ ...contentFor(content, recipientParts), dateAt: signedAt })
   return fields === '' ? mail : Buffer.concat([Buffer.from(fields), mail])
 }
 
-function contentFor(packed: Uint8Array, tracking: RecipientParts['tracking']): MailContent {
+function contentFor(packed: Uint8Array, { tracking, linkToken }: RecipientParts): MailContent {
   const content = unpackContent(packed)
+  if (linkToken !== undefined) return withLinkToken(content, linkToken)
   if (tracking === null) return content
   const tracked = trackContent(content, tracking)
   // tracking makes an object per tag, several times the size of the HTML
   if ((content.html?.length ?? 0) > LARGE_HTML) Bun.gc(true)
   return tracked
+}
+
+function withLinkToken(content: MailContent, token: string): MailContent {
+  const filled = (body: string | null) => body?.replaceAll(LINK_TOKEN, token) ?? null
+  return { ...content, text: filled(content.text), html: filled(content.html) }
 }
 
 const LARGE_HTML = 1_000_000

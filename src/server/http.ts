@@ -22,6 +22,7 @@ import { createRequestHost } from '../net/request-host.ts'
 import { type Descriptors, type Supply, watchDescriptors } from '../os/descriptors.ts'
 import type { Log } from '../os/log.ts'
 import type { Memory } from '../os/memory.ts'
+import type { UserMail } from '../submission/user-mail.ts'
 import { forwardPages } from '../tracking/forward-pages.ts'
 import { trackingPages } from '../tracking/pages.ts'
 import type { Certificates } from './certificates.ts'
@@ -57,6 +58,7 @@ export interface WebDeps
     'store' | 'clock' | 'random' | 'mintId' | 'heavyWork' | 'streams' | 'forwardLinks' | 'publicUrl' | 'notify'
   > {
   operations: Operation[]
+  userMail: UserMail
   metrics: Metrics
   plainPages: PlainPages
   trackingSecret: Uint8Array
@@ -92,6 +94,7 @@ export function createWeb(config: Config, deps: WebDeps): Web {
     clientAddress,
     ...(http.behindProxy && { plaintextGuard: createPlaintextGuard({ isTrusted, publicUrl }) }),
     hasSessions: http.dashboard,
+    userMail: deps.userMail,
     singleSignOn: singleSignOnOptions(config, askBy(deps.https.signOn), publicUrl),
     origin: { hostNames, publicUrl, isBehindProxy: http.behindProxy, isTrusted },
     log: deps.log,

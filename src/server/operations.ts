@@ -32,6 +32,7 @@ import type { HealthWatch } from '../health/watch.ts'
 import type { ForwardLinks } from '../mail/forward-link.ts'
 import type { MtaSts } from '../mail/mta-sts.ts'
 import type { RecipientPartsOf } from '../mail/recipient-parts.ts'
+import { planFor } from '../model/organization.ts'
 import type { Resolver } from '../net/dns/resolver.ts'
 import { checkWebhookUrl } from '../net/https/requests.ts'
 import { createAddressGuard } from '../net/ip.ts'
@@ -50,6 +51,7 @@ import { createForwarding, type Forwarding } from '../submission/forwarding.ts'
 import type { HeavyWork } from '../submission/heavy-work.ts'
 import { createSendingEligibility } from '../submission/sending-eligibility.ts'
 import type { Compose } from '../submission/signing.ts'
+import { createUserMail, type UserMail } from '../submission/user-mail.ts'
 
 /** What the operations use. The server, the command line and tests each provide their own. */
 export interface OperationsDeps {
@@ -132,13 +134,29 @@ export function openForwarding(
   })
 }
 
+/** Creates the UserMail of invitations and password links, which goes through `submission`. */
+export function openUserMail(
+  { config, store, random, publicUrl }: Pick<OperationsDeps, 'config' | 'store' | 'random' | 'publicUrl'>,
+  submission: Pick<Submission, 'submit'>,
+): UserMail {
+  return createUserMail({
+    store,
+    submit: submission.submit,
+    stoppedBy: alertThatStops(config, store),
+    random,
+    settings: { from: config.users.mailFrom, requireVerifiedDomain: config.sending.requireVerifiedDomain },
+    publicUrl,
+  })
+}
+
 /** Every operation of the API, for HTTP and the command line. */
 export function createOperations(
   deps: OperationsDeps,
   submission: Submission,
   forwarding: Forwarding = openForwarding(deps, submission),
+  userMail: UserMail = openUserMail(deps, submission),
 ): Operation[] {
-  const { config, store, random, mintId } = deps
+  const { config, store, mintId, random } = deps
   return [
     ...messageOperationsOf(deps, submission),
     ...apiKeyOperations({ store, random, mintId }),
@@ -157,8 +175,8 @@ export function createOperations(
     ...blockedLinkOperations({ store, mintId }),
     ...organizationOperations({ store, mintId, plans: Object.keys(config.plans) }),
     ...sessionOperations({ store }),
-    ...invitationOperations({ store, random, mintId, publicUrl: deps.publicUrl }),
-    ...userOperations({ store, random, mintId, publicUrl: deps.publicUrl }),
+    ...invitationOperations({ store, mintId, userMail, publicUrl: deps.publicUrl }),
+    ...userOperations({ store, mintId, userMail, publicUrl: deps.publicUrl }),
     ...configurationOperations({ settings: deps.settings ?? (() => []), plans: config.plans }),
     ...queueOperations({ store }),
     ...nodeOperations({ store, now: deps.clock.now }),
@@ -234,7 +252,7 @@ const planCalled = (config: Config) => (name: string) => config.plans[name]
 
 const planOf = (config: Config, store: Pick<Store, 'organizations'>) => async (organizationId: string) => {
   const organization = await store.organizations.get(organizationId)
-  return planNamed(config)(organization?.plan ?? '')
+  return planFor(organizationId, organization, planNamed(config))
 }
 
 /** The quality alert that stops a domain from sending, if the config lets alerts stop it. */

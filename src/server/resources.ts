@@ -18,6 +18,8 @@ import { destinationOfHost } from '../outbound/schedule/destination.ts'
 import { endLeasesOfEndedWorkers } from '../storage/ended-workers.ts'
 import { openStore } from '../storage/open.ts'
 import type { Store } from '../storage/store.ts'
+import { createUserLinks } from '../submission/user-links.ts'
+import { userLinkSecret } from '../submission/user-mail.ts'
 import { VERSION } from '../version.ts'
 import type { Rollback } from './rollback.ts'
 
@@ -84,7 +86,8 @@ export async function openResources(config: Config, deps: ResourcesDeps): Promis
 
   const verp = createVerp(await store.secret('verp', random.bytes(32)))
   const trackingSecret = await store.secret('tracking', random.bytes(32))
-  const recipientParts = createRecipientParts({ verp, secret: trackingSecret, publicUrl })
+  const userLinks = createUserLinks(await userLinkSecret(store, random), random)
+  const recipientParts = userLinks.fill(createRecipientParts({ verp, secret: trackingSecret, publicUrl }))
   const forwardLinks = createForwardLinks(await store.secret('forward', random.bytes(32)))
   const loopTag = Buffer.from(await store.secret('loop', random.bytes(16))).toString('hex')
 

@@ -4,6 +4,7 @@ import { type Config, formatEndpoint, publicUrlAt } from '../config/load.ts'
 import { allDomains } from '../domains/all.ts'
 import { createNetworkLimits } from '../inbound/network-limits.ts'
 import { createInboundHandler } from '../inbound/smtp-handler.ts'
+import { parseMailbox } from '../mail/address.ts'
 import { createNetworks } from '../net/ip.ts'
 import type { WallClock } from '../os/clock.ts'
 import { createSubmissionHandler } from '../smtp-submission/smtp-handler.ts'
@@ -12,6 +13,7 @@ import type { Store } from '../storage/store.ts'
 import type { Submission } from '../submission/accept.ts'
 import type { Forwarding } from '../submission/forwarding.ts'
 import { createHeavyWork, type HeavyWork } from '../submission/heavy-work.ts'
+import type { UserMail } from '../submission/user-mail.ts'
 import { type Certificates, openCertificates } from './certificates.ts'
 import { type Core, openCore, type StartOptions } from './core.ts'
 import { WORKERS_MS } from './engines.ts'
@@ -19,7 +21,7 @@ import { createWeb, type Web } from './http.ts'
 import { openSmtpListeners, type SmtpListeners } from './listeners.ts'
 import { gaugesOf, openMaintenance } from './maintenance.ts'
 import { type MetricsListener, openMetricsListener } from './metrics-listener.ts'
-import { createOperations, openForwarding, openSubmission } from './operations.ts'
+import { createOperations, openForwarding, openSubmission, openUserMail } from './operations.ts'
 import { createManage, type Manage } from './operator-commands.ts'
 import { type Rollback, runRollback } from './rollback.ts'
 
@@ -119,6 +121,7 @@ interface Application {
   heavyWork: HeavyWork
   submission: Submission
   forwarding: Forwarding
+  userMail: UserMail
   operations: Operation[]
 }
 
@@ -152,7 +155,9 @@ function createApplication(config: Config, core: Core): Application {
   }
   const submission = openSubmission(deps)
   const forwarding = openForwarding(deps, submission)
-  return { heavyWork, submission, forwarding, operations: createOperations(deps, submission, forwarding) }
+  const userMail = openUserMail(deps, submission)
+  const operations = createOperations(deps, submission, forwarding, userMail)
+  return { heavyWork, submission, forwarding, userMail, operations }
 }
 
 function createServerWeb(
@@ -161,9 +166,10 @@ function createServerWeb(
   options: { application: Application; plainPages: PlainPages; isReady: () => string | null },
 ): Web {
   const { resources, metrics, clock, random, mintId, publicUrl } = core
-  const { operations, heavyWork } = options.application
+  const { operations, heavyWork, userMail } = options.application
   return createWeb(config, {
     operations,
+    userMail,
     metrics,
     plainPages: options.plainPages,
     trackingSecret: resources.trackingSecret,
@@ -240,6 +246,7 @@ async function openListeners(
       loopTag: resources.loopTag,
       hostname: config.hostname,
       requireVerified: config.sending.requireVerifiedDomain,
+      userMailSender: parseMailbox(config.users.mailFrom),
       notify: core.notifier.notify,
     }),
     submission: createSubmissionHandler({

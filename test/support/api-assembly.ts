@@ -15,7 +15,7 @@ import { createNotifier, type Notifier } from '../../src/os/notifier.ts'
 import type { Random } from '../../src/os/random.ts'
 import { createPreparer } from '../../src/outbound/prepare.ts'
 import { parsingHere } from '../../src/parsing/parsing.ts'
-import { createOperations, openSubmission } from '../../src/server/operations.ts'
+import { createOperations, openSubmission, openUserMail } from '../../src/server/operations.ts'
 import { openStore } from '../../src/storage/sqlite/open.ts'
 import type { Store } from '../../src/storage/store.ts'
 import type { Submission } from '../../src/submission/accept.ts'
@@ -143,10 +143,11 @@ export async function assembleTestApi(options: AssemblyOptions): Promise<Assembl
     destinationState: () => null,
   }
   const submission = openSubmission(deps)
-  const operations = options.operations?.(deps) ?? createOperations(deps, submission, options.forwarding)
+  const userMail = openUserMail(deps, submission)
+  const operations = options.operations?.(deps) ?? createOperations(deps, submission, options.forwarding, userMail)
   const api = createApi({
     ...apiOptionsOf(options),
-    ...{ operations, store: seen, clock, random, mintId, streams },
+    ...{ operations, userMail, store: seen, clock, random, mintId, streams },
     compatApis: options.compatApis?.(operations),
     plans: (name) => config.plans[name],
     limits: { bodyBytes: options.bodyBytes },

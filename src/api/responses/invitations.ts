@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { ROLES } from '../../model/user.ts'
 import type { ResponseShape } from '../operation.ts'
 import { deletedShape, EXAMPLE_TIME, exampleId, id, pageShape, time } from './fields.ts'
+import { mailFields, mailRecord } from './user-mail.ts'
 
 /** Responses of `/v1/invitations`; routes/invitations.ts builds the record. */
 
@@ -15,7 +16,7 @@ const fields = {
 }
 const invitation = z.strictObject(fields).meta({ id: 'Invitation' })
 const created = z
-  .strictObject({ ...fields, url: z.string().describe('Shown only once. Send it to the person you invite.') })
+  .strictObject({ ...fields, url: z.string().describe('Shown only once, for the person you invite.'), ...mailFields })
   .meta({ id: 'CreatedInvitation' })
 const example = {
   id: exampleId('inv'),
@@ -29,6 +30,8 @@ const url = 'https://mail.example.com/dashboard/sign-in#invitation=ExampleExampl
 
 export const invitationResponses = {
   list: [pageShape(invitation, example, 'Open invitations, newest first.')],
-  created: [{ status: 201, description: 'The invitation.', schema: created, example: { ...example, url } }],
+  created: [
+    { status: 201, description: 'The invitation.', schema: created, example: { ...example, url, ...mailRecord(null) } },
+  ],
   deleted: [deletedShape('inv', 'The link stops working.')],
 } satisfies Record<string, ResponseShape[]>

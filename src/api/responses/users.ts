@@ -3,6 +3,7 @@ import { ROLES } from '../../model/user.ts'
 import type { ResponseShape } from '../operation.ts'
 import { deletedShape, EXAMPLE_LATER, EXAMPLE_TIME, exampleId, id, pageShape, time, timeOrNull } from './fields.ts'
 import { sessionResponses } from './sessions.ts'
+import { mailFields, mailRecord } from './user-mail.ts'
 
 /** Responses of `/v1/users`; routes/users.ts builds the record. */
 
@@ -33,14 +34,16 @@ const example = {
 const reset = z
   .strictObject({
     id: id('usr'),
-    url: z.string().describe('Send it to the user over a channel that only they can read.'),
+    url: z.string().describe('Only the user may read it.'),
     expires_at: time,
+    ...mailFields,
   })
   .meta({ id: 'PasswordLink' })
 const resetExample = {
   id: exampleId('usr'),
   url: 'https://mail.example.com/dashboard/sign-in#reset=ExampleExampleExampleExampleExampleExamp',
   expires_at: EXAMPLE_LATER,
+  ...mailRecord(null),
 }
 
 export const userResponses = {

@@ -5,15 +5,17 @@ import { Refusal } from '../../model/refusal.ts'
 import { foldedEmail, ROLES } from '../../model/user.ts'
 import { pathParameter } from '../../net/path-parameter.ts'
 import type { MintId } from '../../os/ids.ts'
-import type { Random } from '../../os/random.ts'
 import type { Store } from '../../storage/store.ts'
+import type { UserLink } from '../../submission/user-links.ts'
+import type { UserMail } from '../../submission/user-mail.ts'
 import { requireOwned } from '../errors.ts'
 import { type Call, type Operation, operation } from '../operation.ts'
-import { isPerson } from '../operator.ts'
+import { isOperator, isPerson } from '../operator.ts'
 import { pageResponse, recordsRequest } from '../page.ts'
 import { deleted } from '../rendered-response.ts'
+import { mailRecord } from '../responses/user-mail.ts'
 import { emailAddress, recordsQuery } from '../schema.ts'
-import { hashToken, mintToken } from '../sessions.ts'
+import { hashToken } from '../sessions.ts'
 
 const createBody = z.strictObject({
   email: emailAddress,
@@ -23,12 +25,19 @@ const createBody = z.strictObject({
 /** The operations of `/v1/invitations`: links with which people join the organization. The response is the same whether
  *  or not the address has an account, so that it does not reveal that. An existing account joins with its password. */
 export function invitationOperations(deps: {
-  store: Pick<Store, 'invitations'>
-  random: Random
+  store: Pick<Store, 'invitations' | 'organizations'>
   mintId: MintId
+  userMail: Pick<UserMail, 'mintLink' | 'send' | 'unsuppress'>
   publicUrl: () => string
 }): Operation[] {
-  const { store, random, mintId, publicUrl } = deps
+  const { store, mintId, userMail, publicUrl } = deps
+  const send = async ({ key, user, now }: Call, invitation: Invitation, link: UserLink) => {
+    const { email, role, expiresAt, organizationId } = invitation
+    if (isOperator(key)) await userMail.unsuppress(email)
+    const organization = (await store.organizations.get(organizationId))?.name ?? ''
+    const text = { kind: 'invitation', role, organization, inviter: user?.name ?? null, expiresAt } as const
+    return userMail.send({ to: email, text, link, expiresAt, invitedBy: { organizationId } }, now)
+  }
   return [
     operation({
       id: 'invitations_create',
@@ -36,13 +45,14 @@ export function invitationOperations(deps: {
       path: '/v1/invitations',
       summary: 'Invite a user',
       description:
-        'The link works once and expires after seven days. It replaces an earlier one for the same address, and stops working when the inviting user or key loses the right to invite.',
+        'The link works once and expires after seven days. It replaces an earlier one for the same address, and stops working when the inviting user or key loses the right to invite. The server sends it by mail if the operator configured a sender: at most three mails a day to an address, and fifty for an organization.',
       responses: async () => (await import('../responses/invitations.ts')).invitationResponses.created,
       example: { email: 'bob@example.com', role: 'support' },
       body: createBody,
-      async handle({ key, user, organizationId, body, now }) {
+      async handle(call) {
+        const { key, user, organizationId, body, now } = call
         if (!isPerson(key)) requirePermanentKey(key, body.role)
-        const token = mintToken(random)
+        const link = await userMail.mintLink()
         const invitation: Invitation = {
           id: mintId('inv'),
           organizationId,
@@ -52,10 +62,11 @@ export function invitationOperations(deps: {
           createdAt: now,
           expiresAt: now + INVITATION_MS,
         }
-        if ((await store.invitations.create(invitation, hashToken(token))) === 'too_many')
+        if ((await store.invitations.create(invitation, hashToken(link.token))) === 'too_many')
           throw new Refusal('forbidden', 'Too many open invitations. Delete some first.')
-        const url = `${publicUrl()}/dashboard/sign-in#invitation=${token}`
-        return { status: 201, body: { ...invitationRecord(invitation), url } }
+        const url = `${publicUrl()}/dashboard/sign-in#invitation=${link.token}`
+        const mail = mailRecord(await send(call, invitation, link))
+        return { status: 201, body: { ...invitationRecord(invitation), url, ...mail } }
       },
     }),
     operation({

@@ -4,14 +4,15 @@ import { invalid, Refusal } from '../../model/refusal.ts'
 import { foldedEmail, ROLES, type Role, type User } from '../../model/user.ts'
 import { pathParameter } from '../../net/path-parameter.ts'
 import type { MintId } from '../../os/ids.ts'
-import type { Random } from '../../os/random.ts'
 import type { Store } from '../../storage/store.ts'
+import type { UserMail } from '../../submission/user-mail.ts'
 import { type Call, type Operation, operation } from '../operation.ts'
 import { isOperator, isPerson } from '../operator.ts'
 import { pageResponse, recordsRequest } from '../page.ts'
+import { createPasswordLink } from '../password-link.ts'
 import { deleted } from '../rendered-response.ts'
+import { mailRecord } from '../responses/user-mail.ts'
 import { emailAddress, label, recordsQuery } from '../schema.ts'
-import { hashToken, mintToken } from '../sessions.ts'
 import { sessionRecord } from './sessions.ts'
 
 const role = z
@@ -36,8 +37,8 @@ const updateBody = z.strictObject({
 
 export interface UserOperationsDeps {
   store: Pick<Store, 'users' | 'sessions'>
-  random: Random
   mintId: MintId
+  userMail: Pick<UserMail, 'mintLink' | 'send' | 'unsuppress'>
   publicUrl: () => string
 }
 
@@ -151,7 +152,7 @@ export function userOperations(deps: UserOperationsDeps): Operation[] {
 }
 
 /** Sessions and passwords of users. */
-function sessionOperationsOf({ store, random, publicUrl }: UserOperationsDeps): Operation[] {
+function sessionOperationsOf({ store, userMail, publicUrl }: UserOperationsDeps): Operation[] {
   /** The user in the path. Rejects with `forbidden` if the account holds beyond the caller's organization. */
   const loadWhole = async (call: Call) => {
     const user = await loadUser(store, call)
@@ -193,23 +194,18 @@ function sessionOperationsOf({ store, random, publicUrl }: UserOperationsDeps): 
       path: '/v1/users/:user_id/reset',
       summary: 'Create a link that sets a user’s password',
       description:
-        'The link works once. It expires after one hour, or after seven days while the user has no password. Earlier links of the user stop working.',
+        'The link works once. It expires after one hour, or after seven days while the user has no password. Earlier links of the user stop working. The server sends it to the user by mail if the operator configured a sender.',
       responses: async () => (await import('../responses/users.ts')).userResponses.reset,
       load: (call) => loadUser(store, call),
-      async handle({ resource: { id }, now }) {
-        const token = mintToken(random)
-        const isNew = (await store.users.passwordHash(id)) === null
-        const expiresAt = now + (isNew ? FIRST_PASSWORD_MS : RESET_MS)
-        await store.users.addReset({ tokenHash: hashToken(token), userId: id, createdAt: now, expiresAt })
+      async handle({ resource: user, now }) {
+        if (user.email !== null) await userMail.unsuppress(user.email)
+        const { token, expiresAt, obstacle } = await createPasswordLink({ store, userMail }, user, { now })
         const url = `${publicUrl()}/dashboard/sign-in#reset=${token}`
-        return { status: 201, body: { id, url, expires_at: iso(expiresAt) } }
+        return { status: 201, body: { id: user.id, url, expires_at: iso(expiresAt), ...mailRecord(obstacle) } }
       },
     }),
   ]
 }
-
-const RESET_MS = 60 * 60_000
-const FIRST_PASSWORD_MS = 7 * 86_400_000
 
 /** The user in the path. Rejects with `not_found`, and with `forbidden` for a user of other organizations only. */
 async function loadUser({ users }: Pick<Store, 'users'>, call: Call): Promise<User> {

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { AuditEntry } from '../../model/audit-entry.ts'
+import type { AuditActor, AuditEntry } from '../../model/audit-entry.ts'
 import { Refusal } from '../../model/refusal.ts'
 import type { User } from '../../model/user.ts'
 import type { ClientAddress } from '../../net/client-address.ts'
@@ -8,6 +8,7 @@ import type { MintId } from '../../os/ids.ts'
 import type { Log } from '../../os/log.ts'
 import type { Random } from '../../os/random.ts'
 import type { Store } from '../../storage/store.ts'
+import type { UserMail } from '../../submission/user-mail.ts'
 import { actorOf } from '../authentication.ts'
 import type { OwnOrigin } from '../own-origin.ts'
 import { parseAs, readBytes } from '../read.ts'
@@ -36,6 +37,7 @@ export interface SignInDeps {
   log: Log
   clientAddress: ClientAddress
   ownOrigin: OwnOrigin
+  userMail: Pick<UserMail, 'obstacle' | 'mintLink' | 'send'>
   /** Absent without a provider. */
   singleSignOn?: SingleSignOnOptions
 }
@@ -63,6 +65,8 @@ export interface SignInContext extends SignInDeps {
 export interface AuditFacts {
   action: string
   user: User
+  /** Nobody has proved to be the user: the entry names the server as actor. */
+  isUnproved?: boolean
   /** ID of what changes. */
   resourceId: string
   address: string
@@ -72,6 +76,8 @@ export interface AuditFacts {
 
 const MOST_BODY_BYTES = 4_096
 const MOST_PASSWORD = 200
+/** Maximum length of an email address (RFC 5321 §4.5.3.1). */
+export const MOST_EMAIL = 320
 
 export const givenPassword = z.string().max(MOST_PASSWORD)
 export const newPassword = z
@@ -110,12 +116,12 @@ export function createSignInContext(deps: SignInDeps): SignInContext {
       const bytes = await readBytes(request, mostBytes, clock.steady, async () => {})
       return parseAs(schema, {}, request, bytes)
     },
-    audited({ action, user, resourceId, address, fields = [] }, work) {
+    audited({ action, user, isUnproved = false, resourceId, address, fields = [] }, work) {
       const entry: AuditEntry = {
         id: mintId('aud'),
         organizationId: null,
         at: clock.now(),
-        actor: actorOf(user),
+        actor: isUnproved ? SERVER : actorOf(user),
         action,
         resourceId,
         createdId: null,
@@ -128,6 +134,8 @@ export function createSignInContext(deps: SignInDeps): SignInContext {
     },
   }
 }
+
+const SERVER: AuditActor = { type: 'server', id: 'server', name: 'sign-in page' }
 
 export function json(body: unknown, headers: Record<string, string> = {}, status = 200): Response {
   return new Response(JSON.stringify(body), { status, headers: { 'content-type': JSON_TYPE, ...PERSONAL, ...headers } })

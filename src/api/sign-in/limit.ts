@@ -1,7 +1,8 @@
 import { hash } from 'node:crypto'
 import { foldedEmail } from '../../model/user.ts'
 import { clientOf } from '../../net/ip.ts'
-import type { RateRule, Rates } from '../../storage/store.ts'
+import { createLocalRates } from '../../net/limiters/local-rates.ts'
+import type { Rates } from '../../storage/store.ts'
 
 /** Limits sign-in attempts. */
 export interface SignInLimit {
@@ -11,7 +12,7 @@ export interface SignInLimit {
 }
 
 export interface SignInAttempt {
-  kind: 'link' | 'password' | 'code' | 'passkey'
+  kind: 'link' | 'password' | 'code' | 'passkey' | 'forgot'
   /** Client address, '' if unknown. */
   address: string
   /** Email address or user ID, whether or not the account exists. */
@@ -22,34 +23,26 @@ export interface SignInAttempt {
  *  passwords also thirty per minute in total; sign-in links are not part of these, so that password guessing cannot block
  *  them. Of codes also twenty per hour for each account: with its password, guessing codes at ten per minute would succeed
  *  within three weeks (3 of 10⁶ codes are right at any time). Only holders of the password can use these up. Of passkeys
- *  also six hundred per minute in total, because each stores a challenge.
+ *  also six hundred per minute in total, because each stores a challenge. Of password links also three per 90 minutes for
+ *  each account, ten per 50 minutes for each client address, and thirty per minute in total, because each is a mail.
  *  `rates` counts for all nodes; by default the counts are in memory, and a restart resets them. */
 export function createSignInLimit(rates: Pick<Rates, 'take'> | null = null): SignInLimit {
-  const { take } = rates ?? createRates()
+  const { take } = rates ?? createLocalRates()
   return {
     take: async ({ kind, address, account }, now) => {
       const rules = [{ name: `sign-in ${clientOf(address)}`, ...ONE }]
       if (kind === 'password') rules.push({ name: 'sign-in all', ...ALL })
       if (kind === 'passkey') rules.push({ name: 'sign-in with passkeys', ...PASSKEYS })
+      if (kind === 'forgot') {
+        rules.push(
+          { name: 'password links', ...ALL },
+          { name: `password links for ${clientOf(address)}`, ...LINKS_OF_CLIENT },
+        )
+        if (account !== undefined) rules.push({ name: `password links of ${nameOf(account)}`, ...LINKS_OF_ACCOUNT })
+      }
       if (account !== undefined) rules.push({ name: `sign-in of ${nameOf(account)}`, ...ONE })
       if (kind === 'code' && account !== undefined) rules.push({ name: `codes of ${nameOf(account)}`, ...CODES })
       return Math.ceil((await take(rules, now)) / 1000)
-    },
-  }
-}
-
-/** Rates of this process: one number per rule, in memory. */
-function createRates(): Pick<Rates, 'take'> {
-  const dueAt = new Map<string, number>()
-  const waitMs = ({ name, everyMs, burst }: RateRule, now: number) =>
-    Math.max(0, (dueAt.get(name) ?? 0) - everyMs * (burst - 1) - now)
-  return {
-    take: async (rules, now) => {
-      if (dueAt.size > MOST_ADDRESSES) for (const [name, at] of dueAt) if (at <= now) dueAt.delete(name)
-      const wait = Math.max(...rules.map((rule) => waitMs(rule, now)))
-      if (wait > 0) return wait
-      for (const { name, everyMs } of rules) dueAt.set(name, Math.max(now, dueAt.get(name) ?? 0) + everyMs)
-      return 0
     },
   }
 }
@@ -63,4 +56,6 @@ const ONE = { everyMs: 6_000, burst: 10 }
 const CODES = { everyMs: 180_000, burst: 20 }
 const PASSKEYS = { everyMs: 100, burst: 600 }
 const ALL = { everyMs: 2_000, burst: 30 }
-const MOST_ADDRESSES = 10_000
+/** Whoever uses up the limit of an account makes the mails arrive that its owner wants. */
+const LINKS_OF_ACCOUNT = { everyMs: 1_800_000, burst: 3 }
+const LINKS_OF_CLIENT = { everyMs: 300_000, burst: 10 }

@@ -1,6 +1,7 @@
 import type { Page } from '../route-table.ts'
 import { codePage } from './code.ts'
 import { createSignInContext, type SignInDeps } from './context.ts'
+import { forgotPage } from './forgot.ts'
 import { invitationPages } from './invitation.ts'
 import { optionsPage } from './options.ts'
 import { ownFactorsPage } from './own-factors.ts'
@@ -26,6 +27,7 @@ export function sessionPages(deps: SignInDeps): Page[] {
     ownFactorsPage(context),
     ...twoStepPages(context),
     ...passwordPages(context),
+    forgotPage(context),
     ...invitationPages(context),
   ]
   if (singleSignOn === undefined) return pages

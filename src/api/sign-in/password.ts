@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { invalid, Refusal } from '../../model/refusal.ts'
+import type { User } from '../../model/user.ts'
 import { hashPassword, verifyPassword } from '../password.ts'
 import type { Page } from '../route-table.ts'
 import { hashToken } from '../sessions.ts'
@@ -37,6 +38,7 @@ async function change(context: SignInContext, request: Request, peer: Peer): Pro
   const hash = await hashPassword(password)
   const facts = { action: 'sessions_set_password', user, resourceId: session.id, address, fields: ['password'] }
   await context.audited(facts, () => users.setPassword(user.id, hash, session.id))
+  if (held !== null) await notify(context, user)
   return json(await describeSession(context.store, signedIn))
 }
 
@@ -52,12 +54,24 @@ async function reset(context: SignInContext, request: Request, peer: Peer): Prom
   // Hashing takes memory and time, so that only holders of a valid link may cause it.
   const user = await store.users.get((await store.users.userOfReset(tokenHash, clock.now())) ?? '')
   if (user === null) throw new Refusal('unauthorized', INVALID_RESET)
+  const isFirst = (await store.users.passwordHash(user.id)) === null
   const hash = await hashPassword(password)
   const facts = { action: 'sessions_set_password', user, resourceId: user.id, address, fields: ['password'] }
   const id = await context.audited(facts, () => store.users.useReset(tokenHash, hash, clock.now()))
   if (id === null) throw new Refusal('unauthorized', INVALID_RESET)
   log.info('password set by link', { user_id: id, ip_address: address })
+  if (!isFirst) await notify(context, user)
   return json({ id })
 }
 
+/** Tells the user that the password was replaced. It is replaced, so a failure is only logged. */
+async function notify({ userMail, clock, log }: SignInContext, { id, email }: User): Promise<void> {
+  const now = clock.now()
+  const text = { kind: 'password_changed', email: email ?? '', at: now } as const
+  await userMail
+    .send({ to: email, text, expiresAt: now + NOTICE_MS }, now)
+    .catch((error) => log.error('notice of a new password not sent', { user_id: id, error }))
+}
+
+const NOTICE_MS = 86_400_000
 const INVALID_RESET = 'This link has expired or was already used. Ask for a new one.'

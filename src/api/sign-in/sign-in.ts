@@ -3,12 +3,10 @@ import { Refusal } from '../../model/refusal.ts'
 import type { Page } from '../route-table.ts'
 import { hashToken } from '../sessions.ts'
 import { askForCode } from './code.ts'
-import { givenPassword, linkToken, type Peer, type SignInContext } from './context.ts'
+import { givenPassword, linkToken, MOST_EMAIL, type Peer, type SignInContext } from './context.ts'
 import { openSession, type Proved } from './open-session.ts'
 import { userOfPassword, WRONG_PASSWORD } from './user-of-password.ts'
 
-/** Maximum length of an email address (RFC 5321 §4.5.3.1). */
-const MOST_EMAIL = 320
 const passwordBody = z.strictObject({ email: z.string().max(MOST_EMAIL).optional(), password: givenPassword })
 const body = z.union([z.strictObject({ token: linkToken }), passwordBody])
 type Body = z.infer<typeof body>

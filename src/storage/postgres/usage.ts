@@ -1,5 +1,5 @@
 import { type LimitName, type LimitReached, PLAN_LIMITS } from '../../model/limits.ts'
-import { type Organization, type Plan, UNLIMITED } from '../../model/organization.ts'
+import { type Organization, type Plan, planFor, UNLIMITED } from '../../model/organization.ts'
 import { textArray } from './arrays.ts'
 import type { Writing } from './combined.ts'
 import { insertInto } from './insert.ts'
@@ -65,7 +65,7 @@ const add = insertInto<Counted & { by: number; laneId: number }>(
 
 /** Plans by name, as configured → Usage. */
 export function createUsage(organizations: Mirror<Organization>, plans: (name: string) => Plan): Usage {
-  const planOf = (organizationId: string) => plans(organizations.get(organizationId)?.plan ?? '')
+  const planOf = (organizationId: string) => planFor(organizationId, organizations.get(organizationId), plans)
   const usedOf: Usage['usedOf'] = async ({ query }, counted) => {
     const columns = [
       counted.map(({ organizationId }) => organizationId),

@@ -1,6 +1,6 @@
 import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Plan, UNLIMITED_PLAN } from '../../model/organization.ts'
+import { type Plan, planFor, UNLIMITED_PLAN } from '../../model/organization.ts'
 import type { CommitListener } from '../commit-listener.ts'
 import { createDueIndex } from '../due-index.ts'
 import type { Encryption } from '../encryption.ts'
@@ -248,7 +248,7 @@ function createCaches(
   { encryption, plans }: { encryption: Encryption; plans: (name: string) => Plan },
 ) {
   const organizations = organizationCache(db, foreign)
-  const usage = createUsage(db, (id) => plans(organizations.get(id)?.plan ?? ''))
+  const usage = createUsage(db, (id) => planFor(id, organizations.get(id), plans))
   return {
     organizations,
     usage,
