@@ -4,7 +4,7 @@ import { type CheckResult, runChecks } from '../health/check.ts'
 import { machineChecks, sharedChecks, storeChecks } from '../health/checks.ts'
 import type { CheckDeps, HeldPort, Server } from '../health/deps.ts'
 import { createNetworkFacts } from '../health/network-facts.ts'
-import type { Domain } from '../model/domain.ts'
+import { type Domain, isReadyToSend } from '../model/domain.ts'
 import type { WallClock } from '../os/clock.ts'
 import type { Random } from '../os/random.ts'
 import type { Store } from '../storage/store.ts'
@@ -68,6 +68,11 @@ function ofStore(store: Store, kept: readonly Domain[], config: Config, options:
     isServed: options.server !== null,
     now: deps.now,
     checkedDomains,
+    userMail: {
+      from: config.users.mailFrom,
+      find: store.domains.findByName,
+      isReady: (domain) => !config.sending.requireVerifiedDomain || isReadyToSend(domain),
+    },
   })
 }
 

@@ -21,6 +21,7 @@ import type {
   WebhooksReplayAnswer,
   WebhookWithNewSecret,
 } from '../client/types.ts'
+import type { MailObstacle } from '../submission/user-mail.ts'
 
 /** Response body of each API operation that a command runs. The types are generated from the OpenAPI document. */
 export interface Results extends ListResults {
@@ -80,6 +81,9 @@ export interface PasswordLink {
   id: string
   url: string
   expires_at: string
+  mail_queued: boolean
+  /** Null: a mail is queued. */
+  mail_reason: MailObstacle | null
 }
 
 export type BlockedLinkRecord = ReturnType<typeof blockedLinkRecord>

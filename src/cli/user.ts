@@ -12,7 +12,7 @@ interface Options {
   json?: true
 }
 
-/** Creates a user and prints a link that sets the password. With `operator`, the first user gets the address instead if
+/** Creates a user and prints a link that sets the password; the server also mails it if it can. With `operator`, the first user gets the address instead if
  *  it has none yet. Throws CommandFailure without a role, and Refusal for an address that is taken. */
 export async function addUser(
   email: string,
@@ -64,7 +64,7 @@ export async function setRole(name: string, role: string, options: Options & { o
   })
 }
 
-/** Prints a link that sets the password of a user. Throws CommandFailure for an unknown user. */
+/** Prints a link that sets the password of a user; the server also mails it if it can. Throws CommandFailure for an unknown user. */
 export async function resetPassword(name: string, options: Options): Promise<void> {
   await withCliContext(options.config, async (context) => {
     const { id } = await requireUser(name, context.store)
@@ -89,9 +89,19 @@ type Link = Results['users_reset']
 const linkFor = (id: string, { operator }: CliContext): Promise<Link> =>
   operator.run('users_reset', { organizationId: '', params: { user_id: id } })
 
-function showLink({ url, expires_at }: Link): void {
+function showLink({ url, expires_at, mail_reason }: Link): void {
   print(url)
   printError(`\nThe link sets the password once. It expires at ${expires_at}.`)
+  printError(mail_reason === null ? 'A mail with the link is queued.' : `No mail is sent: ${NOT_SENT[mail_reason]}.`)
+}
+
+const NOT_SENT: Record<NonNullable<Link['mail_reason']>, string> = {
+  not_configured: 'users.mail_from is empty',
+  domain_not_verified: 'the domain of users.mail_from is not verified',
+  sending_paused: 'sending from the domain of users.mail_from is paused by an alert',
+  no_address: 'the user has no email address',
+  suppressed: 'earlier mail to the address bounced',
+  limit_reached: 'too many mails were sent to the address or by the organization',
 }
 
 async function requireUser(name: string, { users }: Pick<Store, 'users'>): Promise<User> {

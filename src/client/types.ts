@@ -475,8 +475,19 @@ export interface CreatedInvitation {
   invited_by: string
   created_at: string
   expires_at: string
-  /** Shown only once. Send it to the person you invite. */
+  /** Shown only once, for the person you invite. */
   url: string
+  /** True if the server sends the link by mail. */
+  mail_queued: boolean
+  /** Why no mail is sent, so that you pass on the link yourself; null if it is sent. */
+  mail_reason:
+    | 'not_configured'
+    | 'domain_not_verified'
+    | 'sending_paused'
+    | 'no_address'
+    | 'suppressed'
+    | 'limit_reached'
+    | null
 }
 
 export interface CreatedWebhook {

@@ -22,6 +22,7 @@ import { checkSeparation } from './separation.ts'
 import { checkSingleSignOn } from './single-sign-on.ts'
 import { checkSmarthost } from './smarthost.ts'
 import { checkObjectStorage, checkStore } from './store.ts'
+import { checkUserMail } from './user-mail.ts'
 
 /** Checks that need no store, in recommended reading order. */
 export function machineChecks(
@@ -61,12 +62,14 @@ export function storeChecks(deps: {
   isServed: boolean
   now: () => number
   checkedDomains: () => Promise<readonly CheckedDomain[]>
+  userMail: Parameters<typeof checkUserMail>[0]
 }): Check[] {
   const { store, dataDir, isServed, now } = deps
   return [
     { name: 'store', look: () => checkStore(store) },
     { name: 'object_storage', look: () => checkObjectStorage(store) },
     { name: 'domains', look: () => checkDomains(deps.checkedDomains) },
+    { name: 'user_mail', look: () => checkUserMail(deps.userMail) },
     { name: 'deliveries', look: () => checkDelivered(store, now()) },
     { name: 'queue', look: () => checkQueue(store, { now: now(), isServed }) },
     { name: 'held', look: () => checkHeld(store.held) },

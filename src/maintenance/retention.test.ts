@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 import { createFakeClock } from '../../test/support/fake-clock.ts'
+import { INSTALLATION } from '../model/organization.ts'
 import { silentLog } from '../os/log.ts'
 import type { Store } from '../storage/store.ts'
 import { createMaintenance } from './loop.ts'
@@ -77,7 +78,8 @@ test('a pass removes what plans no longer keep, and then returns the disk space'
   loop.start()
   await clock.advance(10 * MINUTE)
   await loop.stop()
-  const steps = ['org_a 7 60', 'org_a 7 60', 'org_d 30 60', 'org_d 30 60']
+  const ofUsers = `${INSTALLATION} 7 60`
+  const steps = ['org_a 7 60', 'org_a 7 60', 'org_d 30 60', 'org_d 30 60', ofUsers, ofUsers]
   expect(calls).toEqual([...steps, 'prune 60', 'maintain removed'])
 })
 
@@ -112,7 +114,7 @@ test('pauses after each step while the server is busy, and leaves the files alon
   expect(calls).toHaveLength(2)
   await clock.advance(1000)
   await loop.stop()
-  expect(calls.slice(6)).toEqual(['prune 60'])
+  expect(calls.slice(9)).toEqual(['prune 60'])
 })
 
 test('a failed pass continues where it stopped', async () => {
@@ -125,7 +127,8 @@ test('a failed pass continues where it stopped', async () => {
   state.fails = false
   await clock.advance(10 * MINUTE)
   await loop.stop()
-  expect(calls.map((each) => each.split(' ')[0])).toEqual(['org_a', 'org_a', 'org_d', 'org_d', 'prune'])
+  const steps = ['org_a', 'org_a', 'org_d', 'org_d', INSTALLATION, INSTALLATION]
+  expect(calls.map((each) => each.split(' ')[0])).toEqual([...steps, 'prune'])
 })
 
 test('a step has three milliseconds, and less after one with a long commit', async () => {

@@ -26,7 +26,10 @@ test(
       'admin@example.com',
     ])
     expect((await json('user', 'role', 'ann@example.com', 'owner')).roles[0].role).toBe('owner')
-    expect((await run('user', 'reset', 'ann@example.com')).stdout).toMatch(/#reset=[0-9A-Za-z]{40}\n$/)
+    expect(ann.reset).toMatchObject({ mail_queued: false, mail_reason: 'not_configured' })
+    const reset = await run('user', 'reset', 'ann@example.com')
+    expect(reset.stdout).toMatch(/#reset=[0-9A-Za-z]{40}\n$/)
+    expect(reset.stderr).toContain('No mail is sent: users.mail_from is empty.')
     expect((await json('user', 'role', 'ann@example.com', 'none')).deleted).toBe(true)
     expect((await json('user', 'list')).data).toHaveLength(1)
   },

@@ -8,7 +8,7 @@ import { FIRST_USER, type Role } from '../../src/model/user.ts'
 import { createMintId } from '../../src/os/ids.ts'
 import { systemRandom } from '../../src/os/random.ts'
 import { signIn } from '../support/api.ts'
-import { startRemoteMx } from '../support/remote-mx.ts'
+import { type RemoteMx, startRemoteMx } from '../support/remote-mx.ts'
 import { startTestServer, type TestServer } from '../support/server.ts'
 
 /** The dashboard in a browser, with a complete server. Each file has one server and one Chromium; each test has a
@@ -16,6 +16,8 @@ import { startTestServer, type TestServer } from '../support/server.ts'
  *  to other hosts. */
 export interface TestDashboard {
   server: TestServer
+  /** Receives mail for `*.remote.example`. */
+  remote: RemoteMx
   origin: string
   /** Signs in and opens a path below `/dashboard`. */
   open(path: string, options?: View): Promise<Page>
@@ -123,6 +125,7 @@ export async function startDashboard(
 
   return {
     server,
+    remote,
     origin,
     link,
     blank,

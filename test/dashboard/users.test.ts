@@ -35,6 +35,7 @@ describeJourneys(({ board, server, journey, heading, press }) => {
     const shown = page.getByRole('dialog', { name: 'Invitation for ann@sender.example' })
     const link = await shown.locator('[data-value]').textContent()
     expect(link).toMatch(/\/dashboard\/sign-in#invitation=[0-9A-Za-z]{40}$/)
+    await shown.getByText('No mail was sent. This server sends no mail to users yet.').waitFor()
     await shown.getByRole('button', { name: 'Done' }).click()
 
     const guest = await board().blank({ expected: /401/ })

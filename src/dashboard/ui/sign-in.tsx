@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
 import icon from './icon.svg'
-import { acceptInvitation, errorText, setPasswordBy, signIn, signInBy } from './kit/api.ts'
+import { acceptInvitation, askForPasswordLink, errorText, setPasswordBy, signIn, signInBy } from './kit/api.ts'
 import { Field, Form, type Values } from './kit/form.tsx'
 import { hasPasskeys, usePasskey } from './kit/passkeys.ts'
 import { go } from './kit/router.ts'
@@ -19,6 +19,7 @@ export function SignIn() {
   const options = useSignInOptions()
   const isOnly = options?.only_single_sign_on === true
   const [pending, setPending] = useState<string | null>(null)
+  const [isForgotten, setForgotten] = useState(false)
   const [isSigningIn, setSigningIn] = useState(token !== null)
   useEffect(() => {
     title.value = 'Sign in'
@@ -44,7 +45,10 @@ export function SignIn() {
         {invitation !== null && !isOnly && <Invitation token={invitation} onDone={() => setInvitation(null)} />}
         {reset !== null && !isOnly && <NewPassword token={reset} onDone={() => setReset(null)} />}
         {pending !== null && <ByCode token={pending} onBack={() => setPending(null)} />}
-        {pending === null && options !== null && !isOnly && <ByPassword onCode={setPending} />}
+        {isForgotten && <Forgot onBack={() => setForgotten(false)} />}
+        {pending === null && options !== null && !isOnly && !isForgotten && (
+          <ByPassword onCode={setPending} {...(options.password_links && { onForgot: () => setForgotten(true) })} />
+        )}
         {pending === null && (
           <div class="card stack">
             <h2>{isSigningIn ? 'Signing in…' : 'Sign in with a link'}</h2>
@@ -58,7 +62,8 @@ export function SignIn() {
   )
 }
 
-function ByPassword({ onCode }: { onCode: (token: string) => void }) {
+/** `onForgot` is absent if no mail goes to users. */
+function ByPassword({ onCode, onForgot }: { onCode: (token: string) => void; onForgot?: () => void }) {
   const submit = async ({ email, password = '' }: Values) => {
     const token = await signIn({ ...(email && { email }), password })
     if (token === null) enter()
@@ -85,13 +90,55 @@ function ByPassword({ onCode }: { onCode: (token: string) => void }) {
           Sign in with a passkey
         </button>
       )}
-      <details>
-        <summary>Forgot your password?</summary>
-        <p class="muted">
-          Ask the operator of this server for a link that sets a new one. The operator runs{' '}
-          <code>postrider user reset EMAIL</code>.
+      {onForgot ? (
+        <button type="button" class="plain" onClick={onForgot}>
+          Forgot your password?
+        </button>
+      ) : (
+        <details>
+          <summary>Forgot your password?</summary>
+          <p class="muted">
+            Ask the operator of this server for a link that sets a new one. The operator runs{' '}
+            <code>postrider user reset EMAIL</code>.
+          </p>
+        </details>
+      )}
+    </div>
+  )
+}
+
+/** Asks for a link by mail. The page says the same for every address, as the server does. */
+function Forgot({ onBack }: { onBack: () => void }) {
+  const [asked, setAsked] = useState<string | null>(null)
+  if (asked !== null) {
+    return (
+      <div class="card stack" role="status">
+        <h2>Check your mail</h2>
+        <p>
+          If <b class="break">{asked}</b> has an account with a password, a mail with a link is on its way. The link
+          works for one hour.
         </p>
-      </details>
+        <p class="muted">No mail? Look in the spam folder, or ask the operator of this server.</p>
+        <div class="row form-actions">
+          <button type="button" onClick={onBack}>
+            Back
+          </button>
+        </div>
+      </div>
+    )
+  }
+  const ask = async ({ email = '' }: Values) => {
+    await askForPasswordLink(email)
+    setAsked(email)
+  }
+  return (
+    <div class="card stack">
+      <h2>Set a new password</h2>
+      <Form action="Send link" onSubmit={ask} onCancel={onBack}>
+        <Field name="email" label="Email" hint="You get a link by mail.">
+          {(control) => <input {...control} ref={focus} type="email" autocomplete="username" required />}
+        </Field>
+      </Form>
     </div>
   )
 }

@@ -5,9 +5,11 @@ import { get } from './kit/api.ts'
 export interface SignInOptions {
   single_sign_on: boolean
   only_single_sign_on: boolean
+  /** Users can ask for a link that sets their password. */
+  password_links: boolean
 }
 
-const NONE: SignInOptions = { single_sign_on: false, only_single_sign_on: false }
+const NONE: SignInOptions = { single_sign_on: false, only_single_sign_on: false, password_links: false }
 
 /** The ways to sign in; null while they load. If that fails, passwords. */
 export function useSignInOptions(): SignInOptions | null {

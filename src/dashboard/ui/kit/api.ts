@@ -128,6 +128,11 @@ export async function setPasswordBy(token: string, password: string): Promise<vo
   await post('/session/reset', { token, password })
 }
 
+/** Asks for a link that sets the password of an account. Throws ApiError if the server rejects it. */
+export async function askForPasswordLink(email: string): Promise<void> {
+  await post('/session/forgot', { email })
+}
+
 /** Accepts an invitation with the token of its link. Throws ApiError if the server rejects it. */
 export async function acceptInvitation(token: string, name: string, password: string): Promise<void> {
   await post('/session/invitation', { token, name, password })

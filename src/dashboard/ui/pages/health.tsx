@@ -160,7 +160,7 @@ const GROUPS: readonly (readonly [name: string, checks: readonly string[]])[] = 
   ['Sending domains', ['domains', 'spf', 'dmarc']],
   ['Mail', ['deliveries', 'queue', 'held']],
   ['Ports and certificates', ['ports', 'low_ports', 'certificate']],
-  ['Sign-in', ['oidc']],
+  ['Sign-in', ['oidc', 'user_mail']],
   [
     'PostgreSQL and nodes',
     [

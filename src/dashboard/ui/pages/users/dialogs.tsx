@@ -12,6 +12,29 @@ export interface ShownLink {
   url: string
   /** ISO 8601. */
   expiresAt: string
+  /** Where the server sends it too. */
+  email: string | null
+  /** Why the server does not send it; null if it does. */
+  notSent: string | null
+}
+
+/** Response to the request for a link → ShownLink. */
+export const shownLink = (name: string, email: string | null, { url, expires_at, mail_reason }: Json): ShownLink => ({
+  name,
+  email,
+  url,
+  expiresAt: expires_at,
+  notSent: mail_reason,
+})
+
+/** By the API's `mail_reason`. */
+const NOT_SENT: Record<string, string> = {
+  not_configured: 'This server sends no mail to users yet. The operator sets users.mail_from.',
+  domain_not_verified: 'The domain of users.mail_from is not verified.',
+  sending_paused: 'An alert paused sending from the domain of users.mail_from.',
+  no_address: 'The user has no email address.',
+  suppressed: 'Earlier mail to this address bounced. A link that an operator creates is sent again.',
+  limit_reached: 'The limit is three invitations a day to an address, and fifty for an organization.',
 }
 
 interface LinkForm {
@@ -53,8 +76,7 @@ function RoleField({ value }: { value: string }) {
 
 /** Invites somebody again or for the first time, and passes on the new link. Throws ApiError. */
 export async function invite(email: string, role: string): Promise<ShownLink> {
-  const { url, expires_at } = await post('/v1/invitations', { email, role })
-  return { name: `Invitation for ${email}`, url, expiresAt: expires_at }
+  return shownLink(`Invitation for ${email}`, email, await post('/v1/invitations', { email, role }))
 }
 
 /** Dialog that invites a user to the selected organization. */
@@ -80,9 +102,9 @@ export function AddOperator({ onClose, onLink }: LinkForm) {
         action="Add operator"
         onCancel={onClose}
         onSubmit={async (values) => {
-          const { id, name } = await post('/v1/users', { ...values, is_operator: true }, { isForAll: true })
-          const { url, expires_at } = await post(`/v1/users/${id}/reset`, {}, { isForAll: true })
-          onLink({ name: `Password link for ${name}`, url, expiresAt: expires_at })
+          const { id, name, email } = await post('/v1/users', { ...values, is_operator: true }, { isForAll: true })
+          const link = await post(`/v1/users/${id}/reset`, {}, { isForAll: true })
+          onLink(shownLink(`Password link for ${name}`, email, link))
         }}
       >
         <Field name="name" label="Name">
@@ -117,10 +139,20 @@ export function ChangeRole({ of: user, onClose, onSaved }: { of: Json; onClose: 
 }
 
 /** Dialog with a link, which the server shows only once. */
-export function LinkDialog({ link: { name, url, expiresAt }, onClose }: { link: ShownLink; onClose: () => void }) {
+export function LinkDialog({ link, onClose }: { link: ShownLink; onClose: () => void }) {
+  const { name, url, expiresAt, email, notSent } = link
   return (
     <Dialog name={name} onClose={onClose}>
-      <p>Send this link over a channel that only the person can read. It is shown only once.</p>
+      {notSent === null ? (
+        <p>
+          A mail with this link is on its way to <b class="break">{email}</b>. You can also pass it on yourself.
+        </p>
+      ) : (
+        <p>
+          No mail was sent. {NOT_SENT[notSent]} Send this link over a channel that only the person can read. It is shown
+          only once.
+        </p>
+      )}
       <div class="row apart">
         <code class="break grow" data-value>
           {url}

@@ -4,7 +4,7 @@ import { Menu, MenuItem } from '../../kit/menu.tsx'
 import { may } from '../../kit/rights.ts'
 import { organization, session } from '../../kit/state.ts'
 import { attempt } from '../../kit/toast.tsx'
-import type { ShownLink } from './dialogs.tsx'
+import { type ShownLink, shownLink } from './dialogs.tsx'
 
 /** The actions of one user. `isForAll`: of the account; otherwise of the role in the selected organization. */
 export function UserMenu({
@@ -28,8 +28,7 @@ export function UserMenu({
   }
   const reset = () =>
     attempt(async () => {
-      const { url, expires_at } = await post(`${path}/reset`, {}, { isForAll })
-      onLink({ name: `Password link for ${name}`, url, expiresAt: expires_at })
+      onLink(shownLink(`Password link for ${name}`, user.email, await post(`${path}/reset`, {}, { isForAll })))
     })
   const drop = async () => {
     const place = isForAll ? 'this server' : organization.value?.name
