@@ -132,7 +132,7 @@ export function mintSessionToken(random: Random): string {
   return base62(SESSION_CHARACTERS, random)
 }
 
-/** Token → its SHA-256, which the store keeps in place of the token. No salt: the token has at least 238 random bits. */
+/** Token → its SHA-256, which the store keeps in place of the token. No salt: a token has at least 160 random bits. */
 export function hashToken(token: string): Uint8Array {
   return hash('sha256', token, 'buffer')
 }

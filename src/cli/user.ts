@@ -97,6 +97,7 @@ function showLink({ url, expires_at, mail_reason }: Link): void {
 
 const NOT_SENT: Record<NonNullable<Link['mail_reason']>, string> = {
   not_configured: 'users.mail_from is empty',
+  single_sign_on_only: 'oidc.only refuses passwords and links',
   domain_not_verified: 'the domain of users.mail_from is not verified',
   sending_paused: 'sending from the domain of users.mail_from is paused by an alert',
   no_address: 'the user has no email address',

@@ -482,6 +482,7 @@ export interface CreatedInvitation {
   /** Why no mail is sent, so that you pass on the link yourself; null if it is sent. */
   mail_reason:
     | 'not_configured'
+    | 'single_sign_on_only'
     | 'domain_not_verified'
     | 'sending_paused'
     | 'no_address'

@@ -144,7 +144,11 @@ export function openUserMail(
     submit: submission.submit,
     stoppedBy: alertThatStops(config, store),
     random,
-    settings: { from: config.users.mailFrom, requireVerifiedDomain: config.sending.requireVerifiedDomain },
+    settings: {
+      from: config.users.mailFrom,
+      requireVerifiedDomain: config.sending.requireVerifiedDomain,
+      singleSignOnOnly: config.oidc.only,
+    },
     publicUrl,
   })
 }

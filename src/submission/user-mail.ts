@@ -30,11 +30,12 @@ export interface UserMail {
   unsuppress(email: string): Promise<void>
 }
 
-/** `not_configured`: `users.mail_from` is empty. `suppressed`: earlier mail to the address bounced, or was reported as
+/** `not_configured`: `users.mail_from` is empty. `single_sign_on_only`: the links would be refused. `suppressed`: earlier mail to the address bounced, or was reported as
  *  spam. `limit_reached`: too many invitations. */
 export type MailObstacle = (typeof MAIL_OBSTACLES)[number]
 export const MAIL_OBSTACLES = [
   'not_configured',
+  'single_sign_on_only',
   'domain_not_verified',
   'sending_paused',
   'no_address',
@@ -59,7 +60,7 @@ export interface UserMailDeps {
   submit: Submission['submit']
   stoppedBy: (domainId: string) => QualityAlert | null
   random: Random
-  settings: { from: string; requireVerifiedDomain: boolean }
+  settings: { from: string; requireVerifiedDomain: boolean; singleSignOnOnly: boolean }
   publicUrl: () => string
 }
 
@@ -71,6 +72,7 @@ export function createUserMail(deps: UserMailDeps): UserMail {
   /** The sender with its domain, or why mail does not go. */
   const ready = (): { sender: Mailbox; domain: Domain } | MailObstacle => {
     if (sender === null) return 'not_configured'
+    if (settings.singleSignOnOnly) return 'single_sign_on_only'
     const domain = store.snapshot.domainByName(sender.domain)
     if (domain === null) return 'domain_not_verified'
     try {

@@ -329,7 +329,7 @@ test('says that the provider does not answer, and passwords go on', async () => 
 
 // threat: single-sign-on-bypass
 test('with only = true, refuses passwords, and accepts a link of the command line', async () => {
-  await open({ only: true })
+  await open({ only: true }, { users: { mail_from: 'no-reply@sender.example' } })
   await addUser({}, 'correct horse battery')
   const one = browser()
   const post = (path: string, body: object) =>
@@ -339,9 +339,10 @@ test('with only = true, refuses passwords, and accepts a link of the command lin
       body: JSON.stringify(body),
     })
   const options = await (await one.request(`${PUBLIC}/session/options`)).json()
-  expect(options).toMatchObject({ single_sign_on: true, only_single_sign_on: true })
+  expect(options).toEqual({ single_sign_on: true, only_single_sign_on: true, password_links: false })
   const password = 'correct horse battery'
   expect((await post('/session', { email: 'ann@a.example', password })).status).toBe(403)
+  expect((await post('/session/forgot', { email: 'ann@a.example' })).status).toBe(403)
   expect((await post('/session/reset', { token: 'x', password })).status).toBe(403)
   expect((await post('/session/invitation', { token: 'x', password, name: 'x' })).status).toBe(403)
   expect(await one.signIn()).toBe('/dashboard/')

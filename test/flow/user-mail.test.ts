@@ -103,7 +103,7 @@ test('a forgotten password: the link arrives signed, sets a new one once, and en
   })
 })
 
-// threat: password-link-guessing
+// threat: sign-in-guessing
 test('a link expires after an hour, and a newer one replaces it', async () => {
   await forgot(OPERATOR)
   await forgot(OPERATOR)
@@ -114,7 +114,7 @@ test('a link expires after an hour, and a newer one replaces it', async () => {
   expect((await resetBy(second!, 'an entirely new one')).status).toBe(401)
 })
 
-// threat: account-enumeration
+// threat: sign-in-guessing
 test('an unknown address gets the same response at the same time, sends nothing, and has the same limits', async () => {
   await server.store().users.update(await addUser(server, 'off@boss.remote.example'), { disabledAt: 1 })
   const answers: Json[] = []
@@ -360,4 +360,36 @@ test('the mail is removed after seven days', async () => {
     await server.clock.advance(10 * MINUTE)
   }
   await until('its removal', async () => (await hidden()).length === 0)
+})
+
+describeWithPostgres('on two nodes with PostgreSQL', () => {
+  test('one node takes the request, any node sends the mail and accepts the link, and limits are shared', async () => {
+    const postgres = await startPostgres()
+    await server.close()
+    server = await startTestServer({
+      remote,
+      config: { users: { mail_from: MAIL_FROM }, database: { url: await postgres.createDatabase('users') } },
+    })
+    try {
+      await addUser(server, OPERATOR, { isOperator: true })
+      const node = await server.addNode()
+      const other = { ...server, running: () => node.server }
+      await forgotAt(other, OPERATOR)
+      const [mail] = await remote.received(1)
+      const body = { token: tokenIn(mail!, 'reset'), password: 'an entirely new one' }
+      expect((await page(server, 'POST', '/session/reset', { body })).status).toBe(200)
+      await remote.received(2)
+      await forgot(OPERATOR)
+      await forgotAt(other, OPERATOR)
+      expect([(await forgot(OPERATOR)).status, (await forgotAt(other, OPERATOR)).status]).toEqual([429, 429])
+      await remote.received(4)
+      expect((await hidden()).length).toBe(4)
+      expect((await server.read('/v1/messages')).data).toEqual([])
+      expect((await server.read('/v1/events')).data).toEqual([])
+    } finally {
+      await server.close()
+      await postgres.stop()
+      server = await startTestServer({ remote })
+    }
+  })
 })

@@ -183,6 +183,17 @@ export const THREATS: Threat[] = [
     attack: 'a change of two-step sign-in or passkeys with a stolen session alone',
   },
   {
+    id: 'mail-to-users-read',
+    asset: 'the accounts of users',
+    attack:
+      'a member, key, route or webhook of the organization that owns the domain reads mail with a link that signs in',
+  },
+  {
+    id: 'invitation-bomb',
+    asset: 'strangers',
+    attack: 'an owner who invites an address again and again, or writes an offer into the name of the organization',
+  },
+  {
     id: 'single-sign-on-bypass',
     asset: 'the operator’s session',
     attack: 'a password or a link of an invitation where the operator allows single sign-on only',

@@ -4,7 +4,6 @@ import { foldedEmail } from '../../model/user.ts'
 import { createPasswordLink } from '../password-link.ts'
 import type { Page } from '../route-table.ts'
 import { json, MOST_EMAIL, type Peer, type SignInContext } from './context.ts'
-import { sendsPasswordLinks } from './options.ts'
 
 const body = z.strictObject({ email: z.string().max(MOST_EMAIL) })
 
@@ -19,7 +18,7 @@ async function forgot(context: SignInContext, request: Request, peer: Peer): Pro
   context.requireOwnPage(request)
   context.requirePasswords()
   const { email } = await context.bodyOf(request, body)
-  if (!sendsPasswordLinks(context)) throw new Refusal('invalid_state', UNAVAILABLE)
+  if (context.userMail.obstacle() !== null) throw new Refusal('invalid_state', UNAVAILABLE)
   const address = context.addressOf(request, peer)
   await context.take('forgot', address, email)
   // Nobody waits for the work, which takes longer with an account. It is done before the response, or asked for again.

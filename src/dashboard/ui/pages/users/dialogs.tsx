@@ -30,6 +30,7 @@ export const shownLink = (name: string, email: string | null, { url, expires_at,
 /** By the API's `mail_reason`. */
 const NOT_SENT: Record<string, string> = {
   not_configured: 'This server sends no mail to users yet. The operator sets users.mail_from.',
+  single_sign_on_only: 'People sign in with single sign-on only, so the link is refused.',
   domain_not_verified: 'The domain of users.mail_from is not verified.',
   sending_paused: 'An alert paused sending from the domain of users.mail_from.',
   no_address: 'The user has no email address.',
