@@ -570,7 +570,7 @@ export interface Api {
   invitations: {
     /** Invite a user.
      *
-     *  The link works once and expires after seven days. It replaces an earlier one for the same address, and stops working when the inviting user or key loses the right to invite. The server sends it by mail if the operator configured a sender: at most three mails a day to an address, and fifty for an organization.
+     *  The link works once and expires after seven days. It replaces an earlier one for the same address, and stops working when the inviting user or key loses the right to invite. The server sends it by mail if the operator configured a sender: at most three messages a day to an address, and fifty for an organization.
      *
      *  Requires the permission `admin`. Test keys get 403. */
     create(body: InvitationsCreateBody, options?: CallOptions): Call<CreatedInvitation>

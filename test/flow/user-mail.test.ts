@@ -5,6 +5,7 @@ import { createTransport } from 'nodemailer'
 import { unpackContent } from '../../src/mail/content.ts'
 import { INSTALLATION } from '../../src/model/organization.ts'
 import { ALL_MESSAGES } from '../storage/records.ts'
+import { describeWithPostgres, startPostgres } from '../support/postgres.ts'
 import { type RemoteMx, startRemoteMx } from '../support/remote-mx.ts'
 import { DOMAIN, type Json, startTestServer, type TestServer, until, untilInTime } from '../support/server.ts'
 import {

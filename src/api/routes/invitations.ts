@@ -45,7 +45,7 @@ export function invitationOperations(deps: {
       path: '/v1/invitations',
       summary: 'Invite a user',
       description:
-        'The link works once and expires after seven days. It replaces an earlier one for the same address, and stops working when the inviting user or key loses the right to invite. The server sends it by mail if the operator configured a sender: at most three mails a day to an address, and fifty for an organization.',
+        'The link works once and expires after seven days. It replaces an earlier one for the same address, and stops working when the inviting user or key loses the right to invite. The server sends it by mail if the operator configured a sender: at most three messages a day to an address, and fifty for an organization.',
       responses: async () => (await import('../responses/invitations.ts')).invitationResponses.created,
       example: { email: 'bob@example.com', role: 'support' },
       body: createBody,

@@ -23,8 +23,9 @@ export interface SignInAttempt {
  *  passwords also thirty per minute in total; sign-in links are not part of these, so that password guessing cannot block
  *  them. Of codes also twenty per hour for each account: with its password, guessing codes at ten per minute would succeed
  *  within three weeks (3 of 10⁶ codes are right at any time). Only holders of the password can use these up. Of passkeys
- *  also six hundred per minute in total, because each stores a challenge. Of password links also three per 90 minutes for
- *  each account, ten per 50 minutes for each client address, and thirty per minute in total, because each is a mail.
+ *  also six hundred per minute in total, because each stores a challenge. Of password links also three at
+ *  once for each account and one more every 30 minutes, ten for each client address and one more every five minutes, and
+ *  thirty per minute in total, because each is a mail.
  *  `rates` counts for all nodes; by default the counts are in memory, and a restart resets them. */
 export function createSignInLimit(rates: Pick<Rates, 'take'> | null = null): SignInLimit {
   const { take } = rates ?? createLocalRates()
