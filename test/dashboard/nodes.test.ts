@@ -66,12 +66,10 @@ describeWithPostgres('the health page of an installation on PostgreSQL', () => {
       const page = await board.open('/health', { theme })
       await page.getByRole('button', { name: 'Run checks', exact: true }).click()
       await page.getByText(/checks OK/).click()
-      const checks = page.getByRole('region', { name: 'PostgreSQL and nodes', exact: true })
-      await checks.getByText('Database durability').waitFor()
+      await page.getByText('in step with PostgreSQL').waitFor()
+      // Some are warnings, which stand above: the test's PostgreSQL does not wait for its disk.
       const own = page.locator('.checks li').filter({ hasText: /^(?:OK|Warning|Failed|Skipped)(?:Database|Node)/ })
       expect(await own.count()).toBe(12)
-      // The test's server has another time than this machine, whose clock is checked.
-      await checks.getByText('in step with PostgreSQL').waitFor()
       expect(await axeFaults(page)).toEqual([])
       await page.setViewportSize({ width: 360, height: 740 })
       expect(await overflow(page)).toEqual([])

@@ -101,10 +101,11 @@ describe('the initial load', () => {
     expect(sum(fonts())).toBeLessThan(60_000)
   })
 
-  test('has one style sheet of at most 6 kB compressed', () => {
+  // One sheet for all pages: the editor, the records and the inbox need 1 kB more than the rest, and no second request.
+  test('has one style sheet of at most 7 kB compressed', () => {
     const styles = files.filter(({ name }) => name.endsWith('.css'))
     expect(styles.length).toBe(1)
-    expect(sum(styles)).toBeLessThan(6_000)
+    expect(sum(styles)).toBeLessThan(7_000)
   })
 
   test('names no other host', () => {
