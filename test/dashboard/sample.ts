@@ -50,8 +50,9 @@ export async function addSample(server: TestServer): Promise<Sample> {
   const bounced = await send({ to: 'nobody@one.remote.example', subject: 'Welcome aboard' })
   await server.ended(delivered)
   await server.ended(bounced)
+  server.receiver.script(500, 503, 200) // two deliveries wait for their next attempt
   const many = await send({
-    to: [...Array.from({ length: 22 }, (_, n) => `member.${n}@one.remote.example`), 'nobody@two.remote.example'],
+    to: [...Array.from({ length: 23 }, (_, n) => `member.${n}@one.remote.example`), 'nobody@two.remote.example'],
     subject: 'Minutes of the meeting on Thursday, with the decisions and the list of open questions for the next one',
   })
   const deferred = await send({ to: 'later@two.remote.example', subject: 'Your sign-in code' })
@@ -76,7 +77,7 @@ async function addSettings(server: TestServer) {
   })
   for (const name of ['ann', 'someone.with.a.long.name+tag', 'info'])
     await server.ask('POST', '/v1/suppressions', { email: `${name}@customer.example` })
-  await server.ask('POST', '/v1/api-keys', { name: 'Shop in production', domain_id: data[0].id })
+  await server.ask('POST', '/v1/api-keys', { name: 'Shop in production', domain_id: data[0].id, mode: 'live', permissions: ['send'] })
   for (const [email, role] of [
     ['ann@sender.example', 'developer'],
     ['someone.with.a.long.name@subsidiary.sender.example', 'support'],
@@ -106,6 +107,32 @@ async function addSettings(server: TestServer) {
   const deliveryId = createMintId(server.clock, systemRandom)('whd')
   await server.store().inbound.accept({ ...storedMail(), taken: [{ message, deliveryId, forward: null }] })
   return { domain: data[0].id, template: template.id, webhook: server.webhook.id, inbound }
+}
+
+/** Removes what a new server of the tests has, so that the dashboard shows a fresh installation: its webhook, and its domain
+ *  with the keys. */
+export async function removeAll(server: TestServer): Promise<void> {
+  const { data } = await server.read('/v1/domains')
+  await server.ask('DELETE', `/v1/webhooks/${server.webhook.id}`)
+  for (const { id } of data) await server.ask('DELETE', `/v1/domains/${id}`)
+}
+
+/** Pages that show an empty state in a fresh installation. */
+export const EMPTY_PAGES: Record<string, string> = {
+  overview: '/',
+  messages: '/messages',
+  sandbox: '/sandbox',
+  domains: '/domains',
+  'api-keys': '/api-keys',
+  webhooks: '/webhooks',
+  templates: '/templates',
+  suppressions: '/suppressions',
+  inbound: '/inbound',
+  routes: '/inbound?tab=routes',
+  health: '/health',
+  users: '/users',
+  organizations: '/organizations',
+  'blocked-links': '/settings?tab=blocked-links',
 }
 
 /** Every page of the dashboard by name, as a path below `/dashboard`. */

@@ -69,7 +69,7 @@ export function Layout({ page, children }: { page: PageEntry | null; children: C
             )}
           </header>
           <main id="main" ref={main} tabIndex={-1}>
-            <ProfileNotice />
+            {WITH_PROFILE.includes(path) && <ProfileNotice />}
             {children}
           </main>
         </div>
@@ -80,6 +80,8 @@ export function Layout({ page, children }: { page: PageEntry | null; children: C
   )
 }
 
+/** Pages that ask the first operator for a name and an address. */
+const WITH_PROFILE = ['/', '/account']
 const IS_APPLE = /Mac|iPhone|iPad/.test(navigator.platform)
 const MODES = [
   ['live', 'Live'],

@@ -52,11 +52,11 @@ export function Chart({
               <svg width="16" height="10" aria-hidden="true">
                 <line x1="0" x2="16" y1="5" y2="5" stroke="var(--bad)" stroke-dasharray="4 3" />
               </svg>
-              Limit
+              Limit {format?.(limit) ?? limit}
             </span>
           )}
         </span>
-        <button type="button" class="tiny" aria-pressed={isTable} onClick={() => setTable(!isTable)}>
+        <button type="button" class="plain tiny" aria-pressed={isTable} onClick={() => setTable(!isTable)}>
           View as table
         </button>
       </figcaption>

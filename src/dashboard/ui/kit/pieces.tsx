@@ -38,8 +38,8 @@ function withBreaks(text: string): ComponentChildren {
   return text.split(/(?<=[/.@?&=_:-])(?=\w)/).flatMap((part, at) => (at === 0 ? [part] : [<wbr key={at} />, part]))
 }
 
-/** A button that copies `text` and announces it. `label` names the text for screen readers. */
-export function CopyButton({ text, label, children = 'Copy' }: { text: string; label: string; children?: string }) {
+/** A button that copies `text` and announces it. `label` names the text. */
+export function CopyButton({ text, label }: { text: string; label: string }) {
   const [done, setDone] = useState(false)
   useEffect(() => {
     if (!done) return
@@ -51,9 +51,14 @@ export function CopyButton({ text, label, children = 'Copy' }: { text: string; l
     setDone(true)
   }
   return (
-    <button type="button" class="tiny" onClick={copy}>
-      {done ? 'Copied' : children}
-      <span class="hidden"> {label}</span>
+    <button
+      type="button"
+      class="plain icon-only copy"
+      title={`Copy ${label}`}
+      aria-label={`${done ? 'Copied' : 'Copy'} ${label}`}
+      onClick={copy}
+    >
+      <Icon name={done ? 'check' : 'copy'} />
     </button>
   )
 }

@@ -147,7 +147,7 @@ function Status({ of: key }: { of: Json }) {
   if (ended !== null) return <Chip word={ended} />
   return (
     <span class="row">
-      <Chip word={key.mode} tone={key.mode === 'test' ? 'warn' : 'calm'} />
+      <Chip word={key.mode} tone={key.mode === 'test' ? 'quiet' : 'calm'} />
       {key.expires_at && (
         <span class="muted small" title={key.expires_at}>
           Expires {Date.parse(key.expires_at) - Date.now() < WEEK_MS ? timeLeft(key.expires_at) : when(key.expires_at)}

@@ -1,13 +1,14 @@
 import { useState } from 'preact/hooks'
 import { get, type Json, post } from '../kit/api.ts'
-import { ago, number, when } from '../kit/format.ts'
-import { type Loaded, useLoad } from '../kit/load.ts'
+import { ago, number } from '../kit/format.ts'
+import { useLoad } from '../kit/load.ts'
 import { Empty, ErrorNotice, Facts, Head } from '../kit/pieces.tsx'
 import { href } from '../kit/router.ts'
 import { session } from '../kit/state.ts'
 import { Chip, type Tone } from '../kit/status.tsx'
 import { toast, toastError } from '../kit/toast.tsx'
 import { Nodes } from './health-nodes.tsx'
+import { Queues } from './queues.tsx'
 
 /** Results and advice of the last health checks, which are those of `postrider doctor`. */
 export default function HealthPage() {
@@ -178,7 +179,7 @@ const GROUPS: readonly (readonly [name: string, checks: readonly string[]])[] = 
       'database_replication_slots',
     ],
   ],
-  ['Data', ['store', 'backup', 'disk', 'data_dir']],
+  ['Data', ['store', 'object_storage', 'backup', 'disk', 'data_dir']],
   ['Machine', ['clock', 'open_files', 'memory', 'inbound_reading']],
 ]
 
@@ -213,63 +214,3 @@ const NAMES: Record<string, string> = {
   inbound_reading: 'Inbound mail sandbox',
 }
 const sentence = (name: string) => `${name.charAt(0).toUpperCase()}${name.slice(1).replaceAll('_', ' ')}`
-
-/** Queue lengths over all organizations. */
-function Queues({ loaded: { data, error, reload } }: { loaded: Loaded<Json> }) {
-  return (
-    <section class="card stack" aria-labelledby="queues">
-      <h2 id="queues">Queues (all organizations)</h2>
-      <ErrorNotice error={error} onRetry={reload} />
-      {data && (
-        <table class="plain cards">
-          <caption class="hidden">Queues</caption>
-          <thead>
-            <tr>
-              <th scope="col">Queue</th>
-              <th scope="col" class="num">
-                Due
-              </th>
-              <th scope="col" class="num">
-                Scheduled
-              </th>
-              <th scope="col" class="num">
-                Held
-              </th>
-              <th scope="col" class="num">
-                Oldest due
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {QUEUES.map(([id, name]) => {
-              const { due, later, held, oldest_due_at } = data[id]
-              return (
-                <tr key={id}>
-                  <td data-label="Queue">{name}</td>
-                  <td data-label="Due" class="num">
-                    {number(due)}
-                  </td>
-                  <td data-label="Scheduled" class="num">
-                    {number(later)}
-                  </td>
-                  <td data-label="Held" class="num">
-                    {number(held)}
-                  </td>
-                  <td data-label="Oldest due" class="num">
-                    {oldest_due_at === null ? 'None' : <time title={when(oldest_due_at)}>{ago(oldest_due_at)}</time>}
-                  </td>
-                </tr>
-              )
-            })}
-          </tbody>
-        </table>
-      )}
-    </section>
-  )
-}
-
-const QUEUES = [
-  ['deliveries', 'Messages'],
-  ['webhook_deliveries', 'Webhooks'],
-  ['inbound_deliveries', 'Inbound webhooks'],
-] as const

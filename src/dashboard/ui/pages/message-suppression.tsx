@@ -24,7 +24,7 @@ export async function suppressedOf({ recipients, mode }: Json): Promise<string[]
   return (await Promise.all(asked)).filter((email) => email !== null)
 }
 
-/** The suppression of a recipient, with a link to it and a button that removes it; nothing without one. */
+/** A link to the suppression of a recipient and a button that removes it; nothing without one. */
 export function SuppressionOf({ email, mode }: { email: string; mode: string }) {
   const { data, reload } = useLoad((signal) => suppressionsOf(email, mode, signal), [email, mode])
   if (data === undefined) return <div class="row suppression" />
@@ -36,10 +36,7 @@ export function SuppressionOf({ email, mode }: { email: string; mode: string }) 
   }
   return (
     <div class="row suppression">
-      <span>
-        Postrider no longer sends to this address ({suppression.reason.replaceAll('_', ' ')}).{' '}
-        <a href={href('/suppressions', { email })}>View suppression</a>
-      </span>
+      <a href={href('/suppressions', { email })}>View suppression</a>
       {may('suppressions_delete') && (
         <button type="button" class="tiny" onClick={drop}>
           Remove suppression

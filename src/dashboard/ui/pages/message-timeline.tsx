@@ -31,7 +31,10 @@ export function MessageTimeline({ message, children }: { message: Json; children
     <div class="two-columns">
       <div class="stack">
         <ErrorNotice error={error} onRetry={reload} />
-        <section class="card recipients" aria-labelledby="recipients">
+        <section
+          class={`card recipients ${message.recipients.length > MANY ? 'dense' : ''}`}
+          aria-labelledby="recipients"
+        >
           <h2 id="recipients">
             {message.recipients.length === 1 ? 'Recipient' : `${message.recipients.length} recipients`}
           </h2>
@@ -54,6 +57,8 @@ export function MessageTimeline({ message, children }: { message: Json; children
   )
 }
 
+/** From this number on, rows are lower, so that 24 fit a screen. */
+const MANY = 12
 const PROBLEMS = ['bounced', 'suppressed', 'deferred']
 
 /** The recipients that did not get the message, then the others, each in the order of the message. */
@@ -91,11 +96,11 @@ function Recipient({
   return (
     <details class="recipient" open={isOpen} onToggle={(event) => setShown(event.currentTarget.open)}>
       <summary>
-        <span class="strong ellipsis" title={email}>
-          {email}
+        <span class="ellipsis" title={email}>
+          <span class="strong">{email}</span>
+          {type !== 'to' && <span class="muted"> {type}</span>}
         </span>
-        {type !== 'to' && <span class="muted">{type}</span>}
-        <span class="muted ellipsis grow outcome">{outcome}</span>
+        <span class="muted ellipsis outcome">{outcome}</span>
         <Chip word={status} />
       </summary>
       {isShown && (
@@ -113,9 +118,9 @@ function Recipient({
                   <strong>Next attempt {ago(next_attempt_at)}</strong>, at {when(next_attempt_at)}.
                 </p>
               )}
+              {MAY_BE_SUPPRESSED.includes(status) && <SuppressionOf email={email} mode={message.mode} />}
             </div>
           )}
-          {MAY_BE_SUPPRESSED.includes(status) && <SuppressionOf email={email} mode={message.mode} />}
           {engagement !== '' && <p class="muted">{engagement}. These counts are estimates.</p>}
           {moments.length > 0 && <Timeline name={`Timeline of ${email}`} moments={moments} />}
           {moments.length === 0 && <p class="muted">Accepted {when(message.created_at)}.</p>}
@@ -188,7 +193,8 @@ function attemptMoment(attempt: Json, isLast: boolean): Untimed {
         {smtp_response !== null && <code class="break">{smtp_response}</code>}
         <details open={isLast && outcome !== 'delivered'}>
           <summary>SMTP transcript</summary>
-          <div class="stack tight">
+          <div class="stack tight transcript">
+            {transcript !== '' && <CopyButton text={transcript} label="SMTP transcript" />}
             <Facts
               of={[
                 ['MX host', mx_host && `${mx_host} (${mx_ip ?? 'no address'})`],
@@ -210,9 +216,6 @@ function attemptMoment(attempt: Json, isLast: boolean): Untimed {
                 <pre class="wrap" tabIndex={0}>
                   {transcript}
                 </pre>
-                <span>
-                  <CopyButton text={transcript} label="SMTP transcript" />
-                </span>
               </>
             )}
           </div>

@@ -28,7 +28,7 @@ export default function Messages() {
         about={
           <span class="row">
             {mode.value === 'live' ? 'Live messages' : 'Test messages are never delivered.'}
-            <span class="chip" data-mark={isLive ? '●' : '○'}>
+            <span class={`chip ${isLive ? 'good' : ''}`} data-mark={isLive ? '●' : '○'}>
               {isLive ? 'Live' : 'Refreshing every 5 s'}
             </span>
           </span>

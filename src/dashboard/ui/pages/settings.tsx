@@ -106,7 +106,7 @@ function Sessions() {
   ]
   return (
     <section>
-      <h2>Sessions</h2>
+      <h2 class="section-head">Sessions of all users</h2>
       <Table
         name="Sessions"
         columns={columns}

@@ -7,7 +7,7 @@ import { Menu, MenuItem } from '../kit/menu.tsx'
 import { Choice, Empty, Filters, Head, Time } from '../kit/pieces.tsx'
 import { may } from '../kit/rights.ts'
 import { href, place, setQuery } from '../kit/router.ts'
-import { Chip } from '../kit/status.tsx'
+import { Chip, type Tone } from '../kit/status.tsx'
 import { type Bulk, type Column, Pager, Table } from '../kit/table.tsx'
 import { attempt, toast } from '../kit/toast.tsx'
 import { ImportList } from './suppressions/import.tsx'
@@ -59,7 +59,7 @@ export default function SuppressionsPage() {
       name: 'Reason',
       width: '140px',
       phone: 'sub',
-      show: ({ reason }) => <Chip word={reason} tone={reason === 'complaint' ? 'bad' : 'warn'} />,
+      show: ({ reason }) => <Chip word={reason} tone={REASON_TONES[reason]} />,
     },
     {
       name: 'Source',
@@ -182,6 +182,7 @@ async function removeAll(rows: Json[], onDone: () => void): Promise<boolean> {
   return true
 }
 
+const REASON_TONES: Record<string, Tone> = { hard_bounce: 'bad', complaint: 'bad', unsubscribe: 'warn' }
 const SOURCES: Record<string, string> = { manual: 'Added manually' }
 const ADVICE: Record<string, string> = {
   hard_bounce:

@@ -129,7 +129,7 @@ function Roles({ of: { roles, is_operator, disabled_at }, isForAll }: { of: Json
   )
   return (
     <span class="row">
-      <span class="ellipsis">{[...(is_operator ? ['operator'] : []), ...texts].join(', ')}</span>
+      <span class="ellipsis capital">{[...(is_operator ? ['operator'] : []), ...texts].join(', ')}</span>
       {disabled_at !== null && <Chip word="disabled" tone="quiet" />}
     </span>
   )

@@ -1,8 +1,9 @@
 import { useState } from 'preact/hooks'
 import { get, type Json, patch, remove } from '../kit/api.ts'
 import { confirm } from '../kit/dialog.tsx'
-import { ago } from '../kit/format.ts'
+import { Icon } from '../kit/icon.tsx'
 import { useLoad, usePages } from '../kit/load.ts'
+import { Menu, MenuItem } from '../kit/menu.tsx'
 import { Choice, CopyButton, Empty, ErrorNotice, Facts, Filters, Head, Time } from '../kit/pieces.tsx'
 import { go, place, setQuery } from '../kit/router.ts'
 import { Chip } from '../kit/status.tsx'
@@ -69,33 +70,36 @@ export default function WebhookPage({ webhook_id: id }: { webhook_id: string }) 
     <div class="stack">
       <Head name={webhook.url} about={webhook.description}>
         <Chip word={webhook.status} />
+        <Menu name="Actions of this webhook" className="icon-only">
+          <MenuItem icon="pencil" onPress={() => setDialog('edit')}>
+            Edit
+          </MenuItem>
+          <MenuItem icon={isPaused ? 'play' : 'pause'} onPress={pause}>
+            {isPaused ? 'Resume' : 'Pause'}
+          </MenuItem>
+          <MenuItem icon="rotate-cw" onPress={() => setDialog('rotate')}>
+            Rotate secret
+          </MenuItem>
+          <MenuItem icon="trash" isDangerous onPress={drop}>
+            Delete
+          </MenuItem>
+        </Menu>
         <button type="button" class="primary" onClick={() => setDialog('test')} disabled={isPaused}>
           Send test event
         </button>
       </Head>
       {webhook.disabled_reason && <p class="notice bad">Paused automatically: {webhook.disabled_reason}.</p>}
-      <section class="card stack">
+      <section class="card">
         <WebhookFacts of={webhook} />
-        <div class="row">
-          <button type="button" onClick={() => setDialog('edit')}>
-            Edit
-          </button>
-          <button type="button" onClick={pause}>
-            {isPaused ? 'Resume' : 'Pause'}
-          </button>
-          <button type="button" onClick={() => setDialog('rotate')}>
-            Rotate secret
-          </button>
-          <button type="button" onClick={() => setDialog('replay')}>
-            Replay events
-          </button>
-          <button type="button" class="danger" onClick={drop}>
-            Delete
-          </button>
-        </div>
       </section>
       <section>
-        <h2>Deliveries</h2>
+        <div class="row apart section-head">
+          <h2>Deliveries</h2>
+          <button type="button" onClick={() => setDialog('replay')}>
+            <Icon name="rotate-cw" />
+            Replay events
+          </button>
+        </div>
         <Filters>
           <Choice name="Status" value={status} options={STATES} onChange={(status) => setQuery({ status })} />
           <Choice name="Event type" value={type} options={TYPES} onChange={(type) => setQuery({ type })} />
@@ -139,13 +143,14 @@ function WebhookFacts({ of: webhook }: { of: Json }) {
     <Facts
       of={[
         ['Events', webhook.events.join(', ')],
-        ['Last success', webhook.last_success_at && ago(webhook.last_success_at)],
-        ['Last failure', webhook.last_failure_at && ago(webhook.last_failure_at)],
+        ['Last success', webhook.last_success_at && <Time at={webhook.last_success_at} />],
+        ['Last failure', webhook.last_failure_at && <Time at={webhook.last_failure_at} />],
         ['Consecutive failures', String(webhook.consecutive_failures)],
         [
           'ID',
-          <span class="row">
-            <span class="mono">{id}</span> <CopyButton text={id} label="ID" />
+          <span class="row copied-id">
+            <code class="ellipsis">{id}</code>
+            <CopyButton text={id} label="ID" />
           </span>,
         ],
       ]}

@@ -5,7 +5,7 @@ import { may } from '../../kit/rights.ts'
 import { href, place, setQuery } from '../../kit/router.ts'
 import { Chip } from '../../kit/status.tsx'
 import { type Column, Pager, Table } from '../../kit/table.tsx'
-import { Verdicts } from './verdicts.tsx'
+import { VerdictsInShort } from './verdicts.tsx'
 
 /** Inbound messages, newest first. */
 export function InboundMessages() {
@@ -92,7 +92,7 @@ const COLUMNS: Column<Json>[] = [
       </>
     ),
   },
-  { name: 'Checks', width: '20%', show: (message) => <Verdicts of={message} /> },
+  { name: 'Checks', width: '20%', show: (message) => <VerdictsInShort of={message} /> },
   { name: 'Status', width: '110px', phone: 'last', show: ({ status }) => <Chip word={status} /> },
   { name: 'Received', width: '110px', phone: 'end', show: ({ created_at }) => <Time at={created_at} /> },
 ]

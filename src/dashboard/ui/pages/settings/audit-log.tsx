@@ -49,10 +49,10 @@ const COLUMNS: Column<Json>[] = [
   },
   { name: 'Action', width: '22%', phone: 'top-left', show: ({ action }) => <span class="mono">{action}</span> },
   { name: 'Resource', show: ({ resource_id }) => <span class="mono small">{resource_id}</span> },
-  { name: 'Source', width: '130px', show: ({ ip_address }) => ip_address ?? 'Command line' },
+  { name: 'Source', width: '130px', isExtra: true, show: ({ ip_address }) => ip_address ?? 'Command line' },
   {
     name: 'Outcome',
-    width: '120px',
+    width: '160px',
     phone: 'last',
     show: ({ outcome }) => <Chip word={outcome} tone={toneOfOutcome(outcome)} />,
   },

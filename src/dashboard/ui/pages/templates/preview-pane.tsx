@@ -14,7 +14,7 @@ type Tab = 'preview' | 'text' | 'analysis' | 'versions'
 
 /** The rendered template, its analysis and its versions. */
 export function PreviewPane({
-  preview: { rendered, faults, other, missing },
+  preview: { rendered, faults, other, missing, isBehind },
   template,
   draft,
   isUnsaved,
@@ -55,7 +55,9 @@ export function PreviewPane({
               </p>
             )}
             <Missing names={missing} onAdd={onMissing} />
-            {rendered === null ? (
+            {rendered === null && isBehind && !isStale && (draft.html + draft.text).trim() !== '' ? (
+              <div class="card preview-skeleton" role="progressbar" aria-label="Loading preview" />
+            ) : rendered === null ? (
               <Empty name="Nothing to preview yet">
                 <p>Write HTML or plain text to see a preview.</p>
               </Empty>

@@ -22,7 +22,7 @@ export function Invitations({ onLink }: { onLink: (link: ShownLink) => void }) {
   }
   const columns: Column<Json>[] = [
     { name: 'Email', phone: 'top-left', show: ({ email }) => <span class="strong">{email}</span> },
-    { name: 'Role', width: '24%', phone: 'sub', show: ({ role }) => role },
+    { name: 'Role', width: '24%', phone: 'sub', show: ({ role }) => <span class="capital">{role}</span> },
     {
       name: 'Expires',
       width: '180px',
