@@ -2213,6 +2213,8 @@ export interface InboundMessagesListQuery {
   /** An address without a display name: `ann@example.com`. Internationalized addresses are accepted (RFC 6531). */
   to?: string
   status?: 'pending' | 'delivered' | 'failed'
+  /** Part of the address of the sender or of a recipient, among the newest 50,000 messages. */
+  q?: string
 }
 
 export interface InboundMessagesDeliveriesAnswer {

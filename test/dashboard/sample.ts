@@ -77,7 +77,12 @@ async function addSettings(server: TestServer) {
   })
   for (const name of ['ann', 'someone.with.a.long.name+tag', 'info'])
     await server.ask('POST', '/v1/suppressions', { email: `${name}@customer.example` })
-  await server.ask('POST', '/v1/api-keys', { name: 'Shop in production', domain_id: data[0].id, mode: 'live', permissions: ['send'] })
+  await server.ask('POST', '/v1/api-keys', {
+    name: 'Shop in production',
+    domain_id: data[0].id,
+    mode: 'live',
+    permissions: ['send'],
+  })
   for (const [email, role] of [
     ['ann@sender.example', 'developer'],
     ['someone.with.a.long.name@subsidiary.sender.example', 'support'],

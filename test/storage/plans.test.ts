@@ -250,6 +250,11 @@ const INTENDED: [statement: RegExp, plan: RegExp][] = [
     /exists \(select 1 from inbound_addresses o/,
     /SEARCH o EXISTS USING COVERING INDEX \w+ \(message_number=\? AND organization_id=\? AND field=\? AND address=\?\)/,
   ],
+  [/inbound_addresses p where/, /SEARCH p EXISTS USING INDEX inbound_addresses_of_message \(message_number=\?\)/],
+  [
+    /^select number from inbound_messages indexed by inbound_messages_of_organization/,
+    /COVERING INDEX inbound_messages_of_organization \(organization_id=\?\)/,
+  ],
   // Waiting records are counted along the due indexes only.
   [/^select count\(\*\) as total, .* from deliveries/, /COVERING INDEX deliveries_due \(\(queue,next_attempt_at\)>/],
   [/^select webhook_id as key/, /COVERING INDEX webhook_deliveries_due \(\(webhook_id,next_attempt_at\)>/],
@@ -393,6 +398,7 @@ async function everyList(store: Store): Promise<void> {
     { from: 'a@b.example' },
     { to: 'a@b.example' },
     { status: 'failed' as const },
+    { part: 'b.ex' },
     range,
   ]
   for (const filter of [{}, ...inbound, Object.assign({}, ...inbound)]) {

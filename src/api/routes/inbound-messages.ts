@@ -147,6 +147,9 @@ const listQuery = z.strictObject({
   from: emailAddress.optional(),
   to: emailAddress.optional(),
   status: z.enum(['pending', 'delivered', 'failed']).optional(),
+  q: characters(254)
+    .optional()
+    .describe('Part of the address of the sender or of a recipient, among the newest 50,000 messages.'),
 })
 type ListQuery = z.infer<typeof listQuery>
 
@@ -170,6 +173,7 @@ function toFilter(query: ListQuery, organizationId: string): InboundFilter {
     from: query.from ?? null,
     to: query.to ?? null,
     status: query.status ?? null,
+    part: query.q?.trim() || null,
     ...timeRange(query),
   }
 }

@@ -1,5 +1,7 @@
+import { suppressionKey } from '../../model/suppression.ts'
 import { type InboundRow, requestedAddresses, toInboundMessage } from '../inbound-rows.ts'
 import { idsOf, toPage } from '../page.ts'
+import { MOST_SEARCHED } from '../roles/inbound.ts'
 import type { Inbound, InboundFilter } from '../store.ts'
 import { acceptInboundKind, inboundContents, inboundLimit, limitedCounters } from './accept-inbound.ts'
 import { textArray } from './arrays.ts'
@@ -25,9 +27,13 @@ const LISTED: Listed = {
   conditions: `m.organization_id = :organizationId and ${hasAddress('from')} and ${hasAddress('to')}
     and (:routeId::text is null or m.route_id = :routeId) and (:domainId::text is null or m.domain_id = :domainId)
     and (:status::text is null or m.delivery_status = :status)
+    and (:part::text is null or exists (
+      select 1 from inbound_addresses p where p.message_id = m.id and position(:part in p.address) > 0))
     and (:createdAfter::bigint is null or m.received_at >= :createdAfter)
     and (:createdBefore::bigint is null or m.received_at < :createdBefore)`,
 }
+const OLDEST_SEARCHED = `select id from inbound_messages where organization_id = $1
+  order by id desc limit 1 offset ${MOST_SEARCHED - 1}`
 const byAddress = (field: 'from' | 'to') =>
   sliceOf<InboundRow>(
     LISTED,
@@ -75,7 +81,12 @@ export function postgresInbound(
     list: async (filter, page) => {
       const addresses = requestedAddresses(filter).map(({ field, address }) => [field, address])
       const ids = idsOf('inb', filter, page)
-      const asked = { ...filter, ...Object.fromEntries(addresses), ...ids }
+      const part = filter.part == null ? null : suppressionKey(filter.part)
+      if (part !== null) {
+        const [oldest] = await reads.query<{ id: string }>(OLDEST_SEARCHED, [filter.organizationId])
+        if (oldest !== undefined && oldest.id > ids.low) ids.low = oldest.id
+      }
+      const asked = { ...filter, part, ...Object.fromEntries(addresses), ...ids }
       const step = walkSteps(reads, SLICES[narrowest(filter)], asked, () => performance.now())
       const found: InboundRow[] = []
       for (let high: string | null = ids.high; high !== null && found.length <= page.limit; ) {

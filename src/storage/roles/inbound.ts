@@ -26,7 +26,12 @@ export interface InboundFilter extends TimeRange {
   from: string | null
   to: string | null
   status: InboundDeliveryStatus | null
+  /** Part of an address, compared without case, among the newest MOST_SEARCHED messages of the organization. */
+  part?: string | null
 }
+
+/** Messages of an organization that a search by a part of an address reads: no index finds the middle of a text. */
+export const MOST_SEARCHED = 50_000
 
 export interface Inbound {
   /** Returns a limit if one of the organizations may not store or forward this much more; then nothing is written. */

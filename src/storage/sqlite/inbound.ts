@@ -1,6 +1,7 @@
 import type { InboundMessage } from '../../model/inbound-message.ts'
 import type { LimitReached } from '../../model/limits.ts'
 import { inboundStoredBytes } from '../../model/stored-bytes.ts'
+import { suppressionKey } from '../../model/suppression.ts'
 import {
   addressesOf,
   type InboundAddress,
@@ -10,6 +11,7 @@ import {
   toInboundMessage,
 } from '../inbound-rows.ts'
 import { toPage } from '../page.ts'
+import { MOST_SEARCHED } from '../roles/inbound.ts'
 import type { AcceptedInbound, Inbound, InboundFilter } from '../store.ts'
 import type { AddMessageInside } from './add-message.ts'
 import type { ContentParts } from './content-parts.ts'
@@ -46,6 +48,8 @@ const NUMBER = 'select number from inbound_messages where id = ?'
 // For a cursor whose record retention has removed: continues with everything older than the time in its ID.
 const NUMBER_NEAR = 'select number + 1 from inbound_messages where id < ? order by id desc limit 1'
 const NEWEST = 'select max(number) from inbound_messages'
+const OLDEST_SEARCHED = `select number from inbound_messages indexed by inbound_messages_of_organization
+  where organization_id = ? order by number desc limit 1 offset ${MOST_SEARCHED - 1}`
 const TIME_FROM = `select received_at from inbound_messages where organization_id = ? and number >= ?
   order by number limit 1`
 
@@ -76,6 +80,7 @@ export function sqliteInbound(
   const number = db.prepare<unknown[], number>(NUMBER).pluck()
   const numberNear = db.prepare<unknown[], number>(NUMBER_NEAR).pluck()
   const newest = db.prepare<unknown[], number | null>(NEWEST).pluck()
+  const oldestSearched = db.prepare<unknown[], number>(OLDEST_SEARCHED).pluck()
   const timeFrom = db.prepare<unknown[], number>(TIME_FROM).pluck()
 
   const addMessage = addInboundInside(db, inside.storedBytes)
@@ -116,7 +121,8 @@ export function sqliteInbound(
     },
     list: async (filter, page) => {
       const end = page.after === null ? undefined : (number.get(page.after) ?? numberNear.get(page.after) ?? 0)
-      const known = { low: 0, high: end ?? (newest.get() ?? 0) + 1 }
+      const oldest = filter.part == null ? 0 : (oldestSearched.get(filter.organizationId) ?? 0)
+      const known = { low: oldest, high: Math.max(oldest, end ?? (newest.get() ?? 0) + 1) }
       const { low, high } = numbersOf(filter, known, (from) => timeFrom.get(filter.organizationId, from))
       const addresses = requestedAddresses(filter)
       const conditions = joined(conditionsOf(filter, addresses))
@@ -213,6 +219,10 @@ function conditionsOf(filter: InboundFilter, addresses: InboundAddress[]): Condi
         where o.organization_id = ? and o.field = ? and o.address = ? and o.message_number = m.number)`,
       values: [filter.organizationId, field, address],
     })),
+    ...when(
+      filter.part == null ? null : suppressionKey(filter.part),
+      'exists (select 1 from inbound_addresses p where p.message_number = m.number and instr(p.address, ?) > 0)',
+    ),
     ...when(filter.createdAfter, 'm.received_at >= ?'),
     ...when(filter.createdBefore, 'm.received_at < ?'),
   ]

@@ -223,6 +223,7 @@ function inboundCalls(): typeof CALLS {
     'inbound.list of a domain': list({ domainId: 'dom_2' }),
     'inbound.list of a sender': list({ from: 'B@out.example' }),
     'inbound.list of a recipient': list({ to: 'B@out.example' }),
+    'inbound.list by part of an address': list({ part: 'b@out' }),
     'inbound.accept': async ({ inbound }) => {
       const records = createRecords()
       const routes = [2, 4].map((n) => records.inboundRoute({ id: `rte_${n}`, organizationId: ORGANIZATION }))

@@ -29,6 +29,8 @@ export default function Overview() {
   // All at once, so that a part that comes later does not move the others.
   const isReady = [stats, quality, queues, troubles, steps].every(({ data, error }) => (data ?? error) !== undefined)
   if (organization.value === null) return <NoOrganizations />
+  // Before the first message, rates and charts of zeros say nothing.
+  const isNew = steps.data?.isComplete === false && stats.data?.totals.accepted === 0
   return (
     <div class="stack">
       <Head name="Overview" about={`${mode.value === 'live' ? 'Live' : 'Test'} messages of ${organization.value.name}`}>
@@ -39,8 +41,8 @@ export default function Overview() {
           <GetStarted steps={steps.data} />
           <Alerts quality={quality} />
           <ErrorNotice error={stats.error} onRetry={stats.reload} />
-          <Deliverability quality={quality} stats={stats.data} troubles={troubles.data} range={range} />
-          {stats.data && <Statistics stats={stats.data} before={before.data} range={range} />}
+          {!isNew && <Deliverability quality={quality} stats={stats.data} troubles={troubles.data} range={range} />}
+          {!isNew && stats.data && <Statistics stats={stats.data} before={before.data} range={range} />}
           {mayQueues && <Queues loaded={queues} />}
         </>
       ) : (

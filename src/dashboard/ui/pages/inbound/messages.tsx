@@ -9,9 +9,8 @@ import { VerdictsInShort } from './verdicts.tsx'
 
 /** Inbound messages, newest first. */
 export function InboundMessages() {
-  const { q = '', by = 'to', status = '', route = '' } = place.value.query
-  const address = ADDRESS.test(q) ? q : undefined
-  const query = { [by === 'from' ? 'from' : 'to']: address, status: status || undefined, route_id: route || undefined }
+  const { q = '', status = '', route = '' } = place.value.query
+  const query = { q: q || undefined, status: status || undefined, route_id: route || undefined }
   const pages = usePages('/v1/inbound-messages', query, { everyMs: 5_000 })
   const hasRoutes = may('inbound_routes_list')
   const routes = useLoad(
@@ -19,11 +18,10 @@ export function InboundMessages() {
     [hasRoutes],
   )
   const options = (routes.data?.data ?? []).map(({ id, name }: Json) => [id, name] as const)
-  const isFiltered = address !== undefined || status !== '' || route !== ''
+  const isFiltered = q !== '' || status !== '' || route !== ''
   return (
     <>
-      <Filters search={q} onSearch={(q) => setQuery({ q })} placeholder="Exact address">
-        <Choice name="Address field" value={by} options={SIDES} onChange={(by) => setQuery({ by })} />
+      <Filters search={q} onSearch={(q) => setQuery({ q })} placeholder="Search by sender or recipient">
         <Choice name="Status" value={status} options={STATUSES} onChange={(status) => setQuery({ status })} />
         {hasRoutes && (
           <Choice
@@ -64,11 +62,6 @@ export function InboundMessages() {
 }
 
 const NO_ROUTES = { data: [] }
-const ADDRESS = /^[^\s@]+@[^\s@.]+(?:\.[^\s@.]+)+$/
-const SIDES = [
-  ['to', 'Recipient'],
-  ['from', 'Sender'],
-] as const
 const STATUSES = [
   ['', 'Any status'],
   ['pending', 'Pending'],
