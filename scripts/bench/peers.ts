@@ -65,6 +65,6 @@ export async function startSink() {
 }
 
 /** A webhook for delivery events. */
-export function subscribe(server: Server, url: string): Promise<void> {
+export function subscribe(server: Server, url: string): Promise<unknown> {
   return create(server, '/v1/webhooks', { url, events: ['message.delivered', 'message.bounced', 'message.deferred'] })
 }

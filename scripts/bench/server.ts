@@ -94,14 +94,15 @@ function copyEncryptionKey(dataDir: string, { dataDir: first, key }: Pick<Server
   return key
 }
 
-/** Creates a resource by the API. */
-export async function create({ http, key }: Server, path: string, body: object): Promise<void> {
+/** Creates a resource by the API → its record. */
+export async function create({ http, key }: Server, path: string, body: object): Promise<Record<string, string>> {
   const response = await fetch(`http://${http}${path}`, {
     method: 'POST',
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
     body: JSON.stringify(body),
   })
   if (response.status !== 201) throw new Error(`POST ${path}: ${response.status} ${await response.text()}`)
+  return (await response.json()) as Record<string, string>
 }
 
 export const SINK_ZONE: ZoneRecord[] = [

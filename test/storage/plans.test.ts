@@ -250,7 +250,10 @@ const INTENDED: [statement: RegExp, plan: RegExp][] = [
     /exists \(select 1 from inbound_addresses o/,
     /SEARCH o EXISTS USING COVERING INDEX \w+ \(message_number=\? AND organization_id=\? AND field=\? AND address=\?\)/,
   ],
-  [/inbound_addresses p where/, /SEARCH p EXISTS USING INDEX inbound_addresses_of_message \(message_number=\?\)/],
+  [
+    /inbound_addresses p where/,
+    /SEARCH p (EXISTS )?USING (COVERING )?INDEX inbound_addresses_of_message \(message_number=\?\)/,
+  ],
   [
     /^select number from inbound_messages indexed by inbound_messages_of_organization/,
     /COVERING INDEX inbound_messages_of_organization \(organization_id=\?\)/,

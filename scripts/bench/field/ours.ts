@@ -44,7 +44,7 @@ async function open(binary: string, { folder, sink, names: zone, manner, mail }:
   }
 }
 
-function forwardTo(server: Server, url: string): Promise<void> {
+function forwardTo(server: Server, url: string): Promise<unknown> {
   const action = { type: 'webhook', config: { url } }
   return create(server, '/v1/inbound-routes', { name: 'all', match: { type: 'catch_all' }, action })
 }

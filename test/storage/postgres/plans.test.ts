@@ -268,6 +268,7 @@ const MAY_READ_MORE = [
   /limit 10000\) slice$/, // waiting deliveries, in steps
   /^with next as .* limit 5000/, // everything that is put on hold after a restore, in steps
   /^select count\(\*\)::int as count from \w+_queue where due_at is null/, // what is on hold
+  /^select id from inbound_messages .* limit 1 offset 49999/s, // the newest that a search reads, from the index
 ]
 
 /** Rows of a table that may be read in sequence. */
