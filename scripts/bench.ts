@@ -27,6 +27,7 @@ import { inbound } from './bench/inbound.ts'
 import { isolation } from './bench/isolation.ts'
 import { latency } from './bench/latency.ts'
 import { lists } from './bench/lists.ts'
+import { pages } from './bench/pages.ts'
 import type { Bench, Binary, Part } from './bench/part.ts'
 import { send } from './bench/send.ts'
 import { streams } from './bench/streams.ts'
@@ -34,7 +35,7 @@ import { waiting } from './bench/waiting.ts'
 import { webhooks } from './bench/webhooks.ts'
 
 const QUICK: Part[] = [send, accept, isolation, claim, webhooks, inbound, latency, footprint]
-const PARTS: Part[] = [...QUICK, analysis, lists, streams, waiting, ...cluster, ...field]
+const PARTS: Part[] = [...QUICK, analysis, lists, pages, streams, waiting, ...cluster, ...field]
 
 const { values: options } = parseArgs({
   options: {

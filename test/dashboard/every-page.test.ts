@@ -50,6 +50,46 @@ describe.skipIf(!hasBrowser)('every page of the dashboard', () => {
   )
 
   test(
+    'loads less than 120 kB with the font, and the editor on the pages of a template alone',
+    async () => {
+      const page = await board.open('/', { expected: FRAMES })
+      const bytes = new Map<string, number>()
+      const loaded: Record<string, number> = {}
+      let asked = new Set<string>()
+      page.on('request', (request) => asked.add(request.url()))
+      for (const [name, path] of Object.entries(pagesOf(sample))) {
+        asked = new Set()
+        await page.goto(`${board.origin}/dashboard${path}`)
+        await page.locator('main h1').first().waitFor()
+        await page.locator('[aria-busy="true"], .busy, [role="progressbar"]').first().waitFor({ state: 'detached' })
+        // Loaded after the page: the plotting library, and the editor.
+        if (name === 'overview') await page.locator('.plot canvas').last().waitFor()
+        if (name === 'template' || name === 'template-new') await page.locator('.cm-editor').waitFor()
+        const own = [...asked].filter((url) => url.startsWith(`${board.origin}/dashboard`))
+        for (const url of own) if (!bytes.has(url)) bytes.set(url, await compressedBytes(url))
+        loaded[name] = own.reduce((sum, url) => sum + (bytes.get(url) ?? 0), 0)
+      }
+      const large = Object.keys(loaded).filter((name) => loaded[name]! >= 120_000)
+      expect(large).toEqual(['template-new', 'template'])
+      expect(Math.min(...Object.values(loaded))).toBeGreaterThan(60_000) // the font is there
+    },
+    LIMIT_MS,
+  )
+
+  test(
+    'shows 24 recipients of a message on one screen',
+    async () => {
+      const page = await board.open(`/messages/${sample.many}`, { width: 1440, height: 900 })
+      const rows = page.locator('.recipient')
+      await rows.last().waitFor()
+      expect(await rows.count()).toBe(24)
+      const { y, height } = (await rows.last().boundingBox())!
+      expect(y + height).toBeLessThan(900)
+    },
+    LIMIT_MS,
+  )
+
+  test(
     'the check of words finds those that are split or cut, and no others',
     async () => {
       const page = await board.blank({ width: 390 })
@@ -89,6 +129,12 @@ describe.skipIf(!hasBrowser)('every page of the dashboard', () => {
       LIMIT_MS,
     )
 })
+
+/** Size of a file of the dashboard as a browser gets it. */
+async function compressedBytes(url: string): Promise<number> {
+  const response = await fetch(url, { headers: { 'accept-encoding': 'br, gzip' }, decompress: false })
+  return (await response.arrayBuffer()).byteLength
+}
 
 /** Notes of the browser about the frame that shows a message. */
 const FRAMES = /Blocked/

@@ -204,6 +204,53 @@ describe.skipIf(!hasBrowser)('the dashboard', () => {
   )
 
   test(
+    'finds records by ID, Message-ID, part of an address and name, in the palette and in the list',
+    async () => {
+      const { server } = board
+      const own = (await server.send({ to: 'anna.lena@one.remote.example', subject: 'By its address' })).body.id
+      const { message_id_header: made } = await server.read(`/v1/messages/${own}`)
+      const { body: template } = await server.ask('POST', '/v1/templates', { name: 'Order shipped', text: 'Hello' })
+      await server.ask('POST', '/v1/suppressions', { email: 'carl@customer.example' })
+      const [domain] = (await server.read('/v1/domains')).data
+      const page = await board.open('/')
+      const palette = page.getByRole('dialog', { name: 'Search and commands' })
+      for (const [text, option, path] of [
+        [own, 'Open message', `/messages/${own}`],
+        [made, 'By its address', `/messages/${own}`],
+        ['lena@one', 'By its address', `/messages/${own}`], // words of an address, the last one may be cut off
+        ['anna.le', 'By its address', `/messages/${own}`],
+        ['nder.exam', domain.name, `/domains/${domain.id}`],
+        ['shipped', 'Order shipped', `/templates/${template.id}`],
+        [template.id, 'Open template', `/templates/${template.id}`],
+        ['carl@cust', 'carl@customer.example', '/suppressions?email=carl%40customer.example'],
+      ] as const) {
+        await page.keyboard.press('Control+k')
+        await palette.waitFor()
+        await page.keyboard.type(text)
+        await palette.getByRole('option', { name: option }).first().click()
+        await page.waitForURL(`${board.origin}/dashboard${path}`)
+        await palette.waitFor({ state: 'detached' })
+      }
+      await page.goto(`${board.origin}/dashboard/messages`)
+      for (const [text, subject] of [
+        [made, 'By its address'],
+        ['lena@one', 'By its address'],
+      ] as const) {
+        await page.getByRole('searchbox').fill(text)
+        await page.keyboard.press('Enter')
+        await page.waitForURL(/q=/)
+        await page.locator('tbody tr').filter({ hasText: subject }).first().waitFor()
+        await page.getByRole('button', { name: `Remove filter Search: ${text}` }).click()
+        await page.waitForURL(/messages$/)
+      }
+      await page.getByRole('searchbox').fill(own)
+      await page.keyboard.press('Enter')
+      await page.getByRole('heading', { level: 1, name: 'By its address' }).waitFor()
+    },
+    LIMIT_MS,
+  )
+
+  test(
     'keeps the selected organization when there are more than 100',
     async () => {
       const { organizations } = board.server.store()

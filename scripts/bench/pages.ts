@@ -1,0 +1,47 @@
+import { addSample, pagesOf, type Sample } from '../../test/dashboard/sample.ts'
+import { hasBrowser, startDashboard } from '../../test/dashboard/setup.ts'
+import { type Figure, median } from './figures.ts'
+import type { Part } from './part.ts'
+
+const LOADS = 3
+
+/** First contentful paint of every page of the dashboard in Chromium, with sample data and an empty cache. */
+export const pages: Part = {
+  name: 'pages',
+  beside: async ({ note }) => {
+    if (!hasBrowser) throw new Error('needs Chromium')
+    let sample: Sample | undefined
+    const board = await startDashboard(async (server) => {
+      sample = await addSample(server)
+    })
+    const paints: [name: string, ms: number][] = []
+    for (const [name, path] of Object.entries(sample === undefined ? {} : pagesOf(sample))) {
+      const loads: number[] = []
+      for (let load = 0; load < LOADS; load++) {
+        // A new context has an empty cache.
+        const page = await board.open(path, { width: 1440, expected: /./ })
+        loads.push(await page.evaluate(firstPaint))
+        await page.context().close()
+      }
+      paints.push([name, median(loads)])
+    }
+    await board.close()
+    const slowest = paints.toSorted(([, a], [, b]) => b - a)[0]
+    note(null, { ...SLOWEST, what: `${SLOWEST.what} (${slowest?.[0]})` }, slowest?.[1] ?? Number.NaN)
+    note(null, MEDIAN, median(paints.map(([, ms]) => ms)))
+  },
+}
+
+const SLOWEST: Figure = { what: 'first paint of the slowest page', unit: 'ms', goal: { atMost: 400 } }
+const MEDIAN: Figure = { what: 'first paint of a page of the dashboard, median', unit: 'ms', goal: { atMost: 400 } }
+
+/** Milliseconds from the navigation to the first contentful paint. The tests replace the clock and with it the list of
+ *  entries, not the observer. */
+function firstPaint(): Promise<number> {
+  return new Promise((resolve) => {
+    new PerformanceObserver((list) => {
+      const paint = list.getEntries().find(({ name }) => name === 'first-contentful-paint')
+      if (paint !== undefined) resolve(paint.startTime)
+    }).observe({ type: 'paint', buffered: true })
+  })
+}
