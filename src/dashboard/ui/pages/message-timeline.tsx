@@ -193,8 +193,7 @@ function attemptMoment(attempt: Json, isLast: boolean): Untimed {
         {smtp_response !== null && <code class="break">{smtp_response}</code>}
         <details open={isLast && outcome !== 'delivered'}>
           <summary>SMTP transcript</summary>
-          <div class="stack tight transcript">
-            {transcript !== '' && <CopyButton text={transcript} label="SMTP transcript" />}
+          <div class="stack tight">
             <Facts
               of={[
                 ['MX host', mx_host && `${mx_host} (${mx_ip ?? 'no address'})`],
@@ -211,12 +210,13 @@ function attemptMoment(attempt: Json, isLast: boolean): Untimed {
               ]}
             />
             {transcript !== '' && (
-              <>
+              <div class="transcript">
                 {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable area must be reachable by keyboard */}
                 <pre class="wrap" tabIndex={0}>
                   {transcript}
                 </pre>
-              </>
+                <CopyButton text={transcript} label="SMTP transcript" />
+              </div>
             )}
           </div>
         </details>

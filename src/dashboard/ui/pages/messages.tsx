@@ -70,7 +70,7 @@ const COLUMNS: Column<Json>[] = [
     phone: 'sub',
     show: ({ id, subject }) => <a href={href(`/messages/${id}`)}>{subject || '(no subject)'}</a>,
   },
-  { name: 'From', width: '14%', show: ({ from }) => <span class="muted">{authorOf(from)}</span> },
+  { name: 'From', width: '14%', isExtra: true, show: ({ from }) => <span class="muted">{authorOf(from)}</span> },
   { name: 'Sent', width: '104px', phone: 'end', isNumber: true, show: ({ created_at }) => <Time at={created_at} /> },
   { name: '', width: '52px', show: (message) => <RowMenu message={message} /> },
 ]
