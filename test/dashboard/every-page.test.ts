@@ -77,6 +77,27 @@ describe.skipIf(!hasBrowser)('every page of the dashboard', () => {
   )
 
   test(
+    'has no control that Tab does not reach',
+    async () => {
+      const page = await board.open('/', { width: 1440, expected: FRAMES })
+      const missed: [string, string[]][] = []
+      await each(page, async (name) => {
+        await page.evaluate(watchFocus)
+        for (let tab = 0; tab < 800; tab++) {
+          const at = await page.evaluate(() => (window as never as Watched).at())
+          if (tab > 2 * at.controls + 10) break // twice: parts that load later join behind the focus
+          if (at.isEditor) await page.keyboard.press('Escape') // then Tab leaves it; by itself it indents
+          await page.keyboard.press('Tab')
+        }
+        const unreached = await page.evaluate(() => (window as never as Watched).unreached())
+        if (unreached.length > 0) missed.push([name, unreached])
+      })
+      expect(missed).toEqual([])
+    },
+    LIMIT_MS,
+  )
+
+  test(
     'shows 24 recipients of a message on one screen',
     async () => {
       const page = await board.open(`/messages/${sample.many}`, { width: 1440, height: 900 })
@@ -129,6 +150,33 @@ describe.skipIf(!hasBrowser)('every page of the dashboard', () => {
       LIMIT_MS,
     )
 })
+
+interface Watched {
+  /** The number of controls, and whether the code editor has the focus. */
+  at(): { controls: number; isEditor: boolean }
+  unreached(): string[]
+}
+
+/** Begins to note which of the visible, enabled controls get the focus. A group of tabs or radio buttons counts as its
+ *  selected one, which the arrow keys move. */
+function watchFocus(): void {
+  const controls = () =>
+    [...document.querySelectorAll<HTMLElement>('a[href], button, input, select, textarea, summary, [tabindex="0"]')]
+      .filter((element) => document.querySelector('dialog[open]')?.contains(element) ?? true)
+      .filter((element) => element.tabIndex >= 0 && !element.matches(':disabled, [type="radio"]:not(:checked)'))
+      .filter((element) => element.checkVisibility({ visibilityProperty: true }))
+  const reached = new Set<EventTarget | null>([document.activeElement])
+  document.addEventListener('focusin', ({ target }) => reached.add(target))
+  Object.assign(window, {
+    at: () => {
+      return { controls: controls().length, isEditor: document.activeElement?.closest('.cm-editor') != null }
+    },
+    unreached: () =>
+      controls()
+        .filter((element) => !reached.has(element))
+        .map((element) => element.outerHTML.slice(0, 120)),
+  })
+}
 
 /** Size of a file of the dashboard as a browser gets it. */
 async function compressedBytes(url: string): Promise<number> {
