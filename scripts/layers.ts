@@ -21,13 +21,13 @@ const LAYERS: readonly (readonly string[])[] = [
     'suppressions',
   ],
   ['api', 'compat', 'inbound', 'smtp-submission', 'tracking', 'dashboard', 'maintenance', 'metrics'],
-  ['main', 'threads', 'server', 'parsing', 'checkup', 'manual', 'cli'],
+  ['main', 'threads', 'server', 'parsing', 'checkup', 'manual', 'reference', 'cli'],
 ]
 
 /** The machine and the network use each other. */
 const MACHINE = ['os', 'net']
 
-/** The typed client that users install: it imports nothing else of src, and only cli imports it. */
+/** The typed client that users install: it imports nothing else of src, and only layer 5 imports it. */
 const CLIENT = 'client'
 
 /** These may read the clock and draw random numbers directly. */

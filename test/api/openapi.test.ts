@@ -5,6 +5,7 @@ import { sampleData } from '../../src/model/event-samples.ts'
 import goldenInbound from '../golden/inbound-received.json' with { type: 'json' }
 import { type Documented, readDocument, resolve } from '../support/documented.ts'
 import { textOf } from '../support/event-stream.ts'
+import { createRecords, type Ids, mail, type Records } from './contract-records.ts'
 import { BODY_BYTES, type ContractServer, startContractServer } from './contract-server.ts'
 
 /** Checks the document against its server: calls every operation with the documented examples and validates every
@@ -14,6 +15,7 @@ import { BODY_BYTES, type ContractServer, startContractServer } from './contract
 type Json = any
 
 let setup: ContractServer
+let records: Records
 let document: Json
 let read: ReturnType<typeof readDocument>
 /** `messages_send 202 application/json`, `messages_send 400 validation_error` */
@@ -26,6 +28,11 @@ let operator: Record<string, string>
 beforeAll(async () => {
   setup = await startContractServer()
   operator = await setup.signIn()
+  records = createRecords(setup, async (method, path, body, key) => {
+    const answered = await ask(method, path, { body, key })
+    if (answered.status > 299) throw new Error(`${method} ${path}: ${answered.status} ${answered.text}`)
+    return answered.body
+  })
   document = await (await fetch(`${setup.origin}/openapi.json`)).json()
   read = readDocument(document)
 })
@@ -73,81 +80,9 @@ async function askFor(documented: Documented, ids: Ids, asked: Ask & { query?: s
   return answered
 }
 
-type Ids = Record<string, string>
 const forOperator = ({ operation }: Documented) => operation['x-permission'] === 'operator'
 const operationOf = (id: string) => read.operations.find((each) => each.id === id)!
-const createdId = async (path: string, body: unknown, key = setup.keys.live): Promise<string> => {
-  const answered = await ask('POST', path, { body, key })
-  if (answered.status > 299) throw new Error(`POST ${path}: ${answered.status} ${answered.text}`)
-  return answered.body.id
-}
 const EVENT_ID = 'evt_01m7ykx6js1zy8zpzy8z8cwhzy'
-const WEBHOOK = { url: 'https://hooks.example.com/x', events: [...EVENT_TYPES] }
-const mail = (change: object = {}) => ({
-  from: 'a@example.com',
-  to: 'ann@customer.example',
-  subject: 'x',
-  text: 'x',
-  ...change,
-})
-const ATTACHED = { attachments: [{ filename: 'a.txt', content: Buffer.from('x').toString('base64') }] }
-const webhookRoute = (name: string) => ({
-  name,
-  match: { type: 'domain', value: 'example.com' },
-  action: { type: 'webhook', config: { url: 'https://hooks.example.com/in' } },
-})
-
-/** Creates one record of each kind and resolves with their IDs by path parameter. */
-async function addRecords(): Promise<Ids> {
-  const { live, test: sandbox } = setup.keys
-  const webhook_id = await createdId('/v1/webhooks', WEBHOOK)
-  await ask('POST', `/v1/webhooks/${webhook_id}/test`, { body: { type: 'message.clicked' } })
-  const recipients = ['ann', 'bounce', 'click', 'complain', 'unsubscribe', 'defer'].map(
-    (name) => `${name}@customer.example`,
-  )
-  const parts = { to: recipients, html: '<a href="https://example.com/">x</a>', metadata: { n: 1, yes: true } }
-  const message_id = await createdId('/v1/send', mail(parts), sandbox)
-  const route_id = await createdId('/v1/inbound-routes', webhookRoute('all'))
-  return {
-    message_id,
-    webhook_id,
-    route_id,
-    event_id: (await ask('GET', `/v1/messages/${message_id}/events`)).body.data[0].id,
-    delivery_id: (await ask('GET', `/v1/webhooks/${webhook_id}/deliveries`)).body.data[0].id,
-    domain_id: setup.domain.id,
-    key_id: await createdId('/v1/api-keys', { name: 'k', domain_id: setup.domain.id, permissions: ['read'] }, live),
-    template_id: await createdId('/v1/templates', { name: 't', subject: 'Hi {{ name }}', text: 'Hi {{ name }}' }),
-    id_or_email: await createdId('/v1/suppressions', { email: `${message_id}@customer.example` }),
-    inbound_message_id: await setup.addInbound(route_id),
-    organization_id: setup.organizationId,
-    session_id: await setup.addSession(),
-    blocked_link_id: await setup.addBlockedLink(),
-    user_id: await setup.addUser(),
-    invitation_id: await createdId('/v1/invitations', { email: `${message_id}@a.example`, role: 'viewer' }, live),
-    number: '1',
-  }
-}
-
-const scheduled = async () => ({
-  message_id: await createdId('/v1/send', mail({ scheduled_at: '2026-11-22T12:00:00Z' })),
-})
-const spareDomain = async () => ({ domain_id: await createdId('/v1/domains', { name: `spare${spares++}.example` }) })
-let spares = 0
-
-/** Operation ID → creates the records that the operation needs in place of the common ones. */
-const PREPARED: Record<string, () => Promise<Ids>> = {
-  messages_cancel: scheduled,
-  messages_update: scheduled,
-  messages_attachment: async () => ({ message_id: await createdId('/v1/send', mail(ATTACHED)) }),
-  domains_delete: spareDomain,
-  inbound_routes_confirmations: async () => ({
-    route_id: await createdId('/v1/inbound-routes', {
-      ...webhookRoute('on'),
-      action: { type: 'forward', config: { to: 'ann@elsewhere.example' } },
-    }),
-  }),
-  domains_update: async () => ({ domain_id: setup.domain.id }),
-}
 /** Operation ID → request, for operations without a documented example. */
 const ASKED: Record<string, Ask & { query?: string }> = {
   explain_address: { query: '?to=ann@customer.example' },
@@ -236,12 +171,16 @@ describe('every operation', () => {
       const wrong: string[] = []
       for (const documented of read.operations) {
         const { id, operation } = documented
-        const ids = { ...(await addRecords()), ...(await PREPARED[id]?.()) }
+        const ids = { ...(await records.all()), ...(await records.prepare(id)) }
         const example = operation.requestBody?.content['application/json'].example
         for (const options of [ASKED[id] ?? {}, ...(FURTHER[id]?.() ?? [])]) {
           const usual = id === 'messages_resend' ? setup.keys.test : setup.keys.live
           const key = options.key ?? (forOperator(documented) ? 'operator' : usual)
-          const { status, text } = await askFor(documented, ids, { body: withRealIds(example), ...options, key })
+          const { status, text } = await askFor(documented, ids, {
+            body: records.withRealIds(example),
+            ...options,
+            key,
+          })
           if (status > 299) wrong.push(`${id}: ${status} ${text}`)
         }
       }
@@ -294,7 +233,7 @@ describe('every operation', () => {
         await askFor(documented, {}, { key: operation['x-permission'] === 'send' ? setup.keys.read : setup.keys.send })
         if (path.includes('{')) await askFor(documented, {})
       }
-      const ids = await addRecords()
+      const ids = await records.all()
       for (const documented of read.operations) {
         const body = documented.operation.requestBody === undefined ? undefined : { unknown: true }
         const { body: answer } = await askFor(documented, ids, { query: '?unknown=1', body })
@@ -316,11 +255,11 @@ describe('every operation', () => {
       for (const documented of read.operations) {
         const { operation, id } = documented
         if (!operation.parameters.some(({ $ref }: Json) => $ref?.endsWith('/IdempotencyKey'))) continue
-        const ids = await addRecords()
+        const ids = await records.all()
         // A test key resends only its own messages; the other operations change live records.
         const key = id === 'messages_resend' ? setup.keys.test : setup.keys.live
         const used = { key, headers: { 'idempotency-key': `of ${id}` } }
-        const example = withRealIds(operation.requestBody.content['application/json'].example)
+        const example = records.withRealIds(operation.requestBody.content['application/json'].example)
         const body = JSON.stringify(example ?? {}).replace(/"(news|welcome|please-stop)/, `"${id.replaceAll('_', '-')}`)
         const first = await askFor(documented, ids, { ...used, body })
         expect([id, first.status < 300 ? 'good' : first.text]).toEqual([id, 'good'])
@@ -339,13 +278,13 @@ describe('every operation', () => {
       const { live, unverified, poor } = setup.keys
       const refusal = async (id: string, code: string, ids: Ids, options: Ask = {}) => {
         const documented = operationOf(id)
-        const example = withRealIds(documented.operation.requestBody?.content['application/json'].example)
+        const example = records.withRealIds(documented.operation.requestBody?.content['application/json'].example)
         const { status, body } = await askFor(documented, ids, { body: example, ...options })
         expect([id, status, body.error?.code]).toEqual([id, expect.any(Number), code])
       }
-      const ids = await addRecords()
-      const { message_id: later } = await scheduled()
-      const spare = await spareDomain()
+      const ids = await records.all()
+      const { message_id: later } = await records.scheduledMessage()
+      const spare = await records.spareDomain()
       const template = { template_id: ids.template_id, subject: undefined, text: undefined }
 
       await refusal('messages_cancel', 'invalid_state', ids)
@@ -363,8 +302,8 @@ describe('every operation', () => {
       const loop = '{% for item in items %}{{ item.name }}{% endfor %}'
       await refusal('templates_preview', 'template_error', {}, { body: { text: loop } })
       await ask('PATCH', `/v1/templates/${ids.template_id}`, { body: { alias: 'taken' } })
-      const { template_id: another } = await addRecords()
-      await refusal('templates_update', 'conflict', { template_id: another! }, { body: { alias: 'taken' } })
+      const { template_id: another = '' } = await records.all()
+      await refusal('templates_update', 'conflict', { template_id: another }, { body: { alias: 'taken' } })
       await askFor(operationOf('messages_list'), {}, { query: '?domain_id=dom_none' })
       await askFor(operationOf('events_stream'), {}, { query: '?domain_id=dom_none' })
       await askFor(operationOf('inbound_messages_list'), {}, { query: '?domain_id=dom_none' })
@@ -468,7 +407,3 @@ const ELSEWHERE = [
 ]
 
 /** Example → the same example with IDs of existing records. */
-function withRealIds(example: unknown): unknown {
-  if (example === undefined) return undefined
-  return JSON.parse(JSON.stringify(example).replace(/dom_01m7ykx6js1zy8zpzy8z8cwhzy/g, setup.domain.id))
-}

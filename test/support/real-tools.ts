@@ -4,7 +4,10 @@ import { spawnSync } from 'node:child_process'
 /** System programs that tests call; `.ci/run` installs them. */
 
 /** Not a program in PATH, but requested by name. */
-const MODULES: Record<string, string[]> = { 'python3-seccomp': ['/usr/bin/python3', '-c', 'import seccomp'] }
+const MODULES: Record<string, string[]> = {
+  'python3-seccomp': ['/usr/bin/python3', '-c', 'import seccomp'],
+  'php-curl': ['php', '-r', "exit(extension_loaded('curl') ? 0 : 1);"],
+}
 
 /** `describe` for tests that require them (`root`: the right to become another user): skipped where one is missing,
  *  and an error with REAL_PEERS=required. */
@@ -17,13 +20,15 @@ export function describeWith(tools: readonly string[], what: string, tests: () =
 function isHere(tool: string): boolean {
   if (tool === 'root') return process.getuid?.() === 0
   const [program, ...args] = MODULES[tool] ?? []
-  return program === undefined ? Bun.which(tool) !== null : spawnSync(program, args).status === 0
+  return program === undefined
+    ? Bun.which(tool) !== null
+    : Bun.which(program) !== null && spawnSync(program, args).status === 0
 }
 
 /** A command → its exit code and output, both streams together. */
 export async function run(
   command: string[],
-  options: { env?: Record<string, string>; cwd?: string; input?: string } = {},
+  options: { env?: Record<string, string>; cwd?: string; input?: string; signal?: AbortSignal | undefined } = {},
 ): Promise<{ exitCode: number; output: string }> {
   const { input = '', ...rest } = options
   const child = Bun.spawn(command, { ...rest, stdin: Buffer.from(input), stdout: 'pipe', stderr: 'pipe' })

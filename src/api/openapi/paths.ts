@@ -68,17 +68,21 @@ const PATH_PARAMETERS: Record<string, Json> = {
   number: { description: 'From 1.', example: '1' },
   organization_id: { example: exampleId('org') },
   session_id: { example: exampleId('ses') },
+  user_id: { example: exampleId('usr') },
+  invitation_id: { example: exampleId('inv') },
+  blocked_link_id: { example: exampleId('blk') },
 }
 
 function queryParameters({ query }: Operation, schemas: Schemas): Json[] {
   if (query === undefined) return []
   const { properties = {}, required = [], 'x-parameters': others = [] } = schemas.ofRequest(query) as QuerySchema
-  const parameters = Object.entries(properties).map(([name, { description, ...schema }]) => ({
+  const parameters = Object.entries(properties).map(([name, { description, example, ...schema }]) => ({
     name,
     in: 'query',
     required: required.includes(name),
     ...(description === undefined ? {} : { description }),
     schema,
+    ...(example === undefined ? {} : { example }),
   }))
   return [...parameters, ...others]
 }

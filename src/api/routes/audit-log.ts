@@ -11,7 +11,7 @@ const name = characters(100, z.string().min(1))
 const listQuery = z.strictObject({
   ...pageFields,
   ...timeFields,
-  action: name.optional().describe('An operation, for example `api_keys_create`.'),
+  action: name.optional().describe('An operation, for example `api_keys_create`.').meta({ example: 'api_keys_create' }),
   actor_id: name.optional().describe('The ID of an API key or a user, or `operator`.'),
   resource_id: name.optional(),
 })

@@ -26,6 +26,7 @@ const types = z
     minItems: 1,
     items: { type: 'string', enum: EVENT_TYPES },
     description: 'Event types to include; repeat the parameter or separate types with commas.',
+    example: ['message.delivered', 'message.bounced'],
   })
 
 const query = z.strictObject({

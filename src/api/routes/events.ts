@@ -18,7 +18,7 @@ const listQuery = z.strictObject({
   after: characters(200)
     .optional()
     .describe('Lists events after this one, oldest first; empty = from the oldest stored event.'),
-  type: z.enum(EVENT_TYPES).optional(),
+  type: z.enum(EVENT_TYPES).optional().meta({ example: 'message.bounced' }),
   message_id: z.string().optional(),
   domain_id: z.string().optional(),
   mode: z.enum(['live', 'test']).optional(),

@@ -63,7 +63,7 @@ export function explainOperations(deps: ExplainDeps): Operation[] {
       description:
         'Describes what would happen to a live message to this address now, and why. With a test key, the answer uses DNS and the suppressions of test keys only. `site` covers all organizations on this server: for replies to other organizations, it shows only the reply class.',
       responses: async () => (await import('../responses/explain.ts')).addressExplainedResponses,
-      query: z.strictObject({ to: emailAddress }),
+      query: z.strictObject({ to: emailAddress.meta({ example: 'ann@customer.example' }) }),
       async handle(call) {
         const { to } = call.query
         const scope = scopeOf(call.key)

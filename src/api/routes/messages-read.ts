@@ -159,7 +159,7 @@ const METADATA_PARAMETER = {
 const LIST_FIELDS = z.looseObject({
   ...pageFields,
   ...timeFields,
-  status: z.enum(MESSAGE_STATUSES).optional(),
+  status: z.enum(MESSAGE_STATUSES).optional().meta({ example: 'bounced' }),
   to: emailAddress.optional(),
   from: emailAddress.optional(),
   subject: characters(998, z.string().min(1)).optional(),

@@ -11,9 +11,9 @@ import { characters, FIRST_TIME, isoTime } from '../schema.ts'
 import { narrowed, scopeOf } from '../scope.ts'
 
 const query = z.strictObject({
-  from: isoTime.optional(),
-  to: isoTime.optional(),
-  interval: z.enum(INTERVALS).default('day'),
+  from: isoTime.optional().meta({ example: '2026-11-01' }),
+  to: isoTime.optional().meta({ example: '2026-11-21' }),
+  interval: z.enum(INTERVALS).default('day').meta({ example: 'day' }),
   domain_id: characters(64).optional(),
   tag: characters(64, z.string().min(1, 'must not be empty')).optional(),
   mode: z.enum(['live', 'test']).optional().describe('Absent: `live`, or `test` with a test key.'),

@@ -16,7 +16,7 @@ const listQuery = z.strictObject({
   ...pageFields,
   ...timeFields,
   email: emailAddress.optional(),
-  reason: z.enum(SUPPRESSION_REASONS).optional(),
+  reason: z.enum(SUPPRESSION_REASONS).optional().meta({ example: 'hard_bounce' }),
   q: characters(254).optional().describe('Beginning of an address or of its domain.'),
 })
 const createBody = z.strictObject({

@@ -1,0 +1,140 @@
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Language } from '../../src/reference/ui/examples/languages.ts'
+import { installClient } from '../client/installed.ts'
+import { run } from '../support/real-tools.ts'
+
+/** Result of one program: whether it reported success, and what it printed. */
+export interface Ran {
+  isDone: boolean
+  output: string
+}
+
+/** Runs programs in one language, each in a folder of its own. */
+export interface Runner {
+  /** Prepares programs by name. Rejects with the output of a failed check: a compiler, or a formatter that differs. */
+  add(programs: Readonly<Record<string, string>>): Promise<void>
+  run(name: string, env: Record<string, string>, signal?: AbortSignal): Promise<Ran>
+  /** The folder of a program, where it saves files. */
+  folderOf(name: string): string
+  remove(): void
+}
+
+/** Makes a folder for each program, with the program in a file. */
+function programsIn(fileName: string) {
+  const root = mkdtempSync(join(tmpdir(), 'postrider-examples-'))
+  const folderOf = (name: string) => join(root, name)
+  return {
+    root,
+    folderOf,
+    write(programs: Readonly<Record<string, string>>) {
+      for (const [name, text] of Object.entries(programs)) {
+        mkdirSync(folderOf(name), { recursive: true })
+        writeFileSync(join(folderOf(name), fileName), `${text}\n`)
+      }
+    },
+    remove: () => rmSync(root, { recursive: true, force: true }),
+  }
+}
+
+/** The environment of the machine without settings of a user. */
+const PLAIN = { PATH: process.env.PATH ?? '', LANG: 'C.UTF-8' }
+
+const ran = ({ exitCode, output }: { exitCode: number; output: string }): Ran => ({ isDone: exitCode === 0, output })
+
+/** A language whose programs are files for an interpreter. */
+function interpreted(fileName: string, command: readonly string[]) {
+  const { root, folderOf, write, remove } = programsIn(fileName)
+  return {
+    root,
+    folderOf,
+    write,
+    remove,
+    add: async (programs: Readonly<Record<string, string>>) => write(programs),
+    run: async (name: string, env: Record<string, string>, signal?: AbortSignal) =>
+      ran(await run([...command, fileName], { cwd: folderOf(name), env: { ...PLAIN, HOME: root, ...env }, signal })),
+  }
+}
+
+/** TypeScript with the packed client, checked by the compiler. */
+function typescript(): Runner {
+  const { root, write, ...runner } = interpreted('example.ts', [process.execPath])
+  const installed = installClient()
+  symlinkSync(join(installed.folder, 'node_modules'), join(root, 'node_modules'))
+  const modules = join(import.meta.dir, '../../node_modules')
+  const compilerOptions = { strict: true, noEmit: true, skipLibCheck: true, module: 'Preserve', target: 'ESNext' }
+  const config = {
+    compilerOptions: { ...compilerOptions, types: [join(modules, 'bun-types')], moduleDetection: 'force' },
+  }
+  writeFileSync(join(root, 'tsconfig.json'), JSON.stringify(config))
+  return {
+    ...runner,
+    remove() {
+      runner.remove()
+      installed.remove()
+    },
+    async add(programs) {
+      write(programs)
+      const checked = await run([process.execPath, join(modules, '.bin/tsc'), '-p', root], { env: PLAIN })
+      if (checked.exitCode !== 0) throw new Error(checked.output)
+    },
+  }
+}
+
+/** Go: one program that contains all, because linking takes a second. `main` of each becomes a function that an argument
+ *  selects. */
+function go(): Runner {
+  const { root, folderOf, write, remove } = programsIn('example.go')
+  const all = join(root, '.all')
+  const binary = join(root, '.binary')
+  const env = {
+    ...PLAIN,
+    HOME: root,
+    GOCACHE: join(root, '.cache'),
+    GOPATH: join(root, '.path'),
+    GO111MODULE: 'off',
+    GOTOOLCHAIN: 'local',
+    GOFLAGS: '',
+  }
+  return {
+    folderOf,
+    remove,
+    async add(programs) {
+      write(programs)
+      mkdirSync(all, { recursive: true })
+      for (const [name, text] of Object.entries(programs)) {
+        writeFileSync(join(all, `${name}_.go`), text.replace('func main() {', `func ${name}() {`))
+      }
+      const cases = Object.keys(programs).map((name) => `"${name}": ${name},`)
+      const main = `package main\n\nimport "os"\n\nfunc main() { map[string]func(){${cases.join('\n')}\n}[os.Args[1]]() }\n`
+      writeFileSync(join(all, 'main.go'), main)
+      const files = Object.keys(programs).map((name) => join(folderOf(name), 'example.go'))
+      const formatted = await run(['gofmt', '-l', ...files], { env })
+      if (formatted.output !== '') throw new Error(`gofmt would change ${formatted.output}`)
+      const built = await run(['go', 'build', '-o', binary, '.'], { cwd: all, env })
+      if (built.exitCode !== 0) throw new Error(built.output)
+      chmodSync(binary, 0o755)
+    },
+    run: async (name, more) => ran(await run([binary, name], { cwd: folderOf(name), env: { ...PLAIN, ...more } })),
+  }
+}
+
+/** Programs that a runner needs (real-tools.ts). */
+export const TOOLS: Record<Language, readonly string[]> = {
+  curl: ['sh', 'curl'],
+  typescript: [],
+  python: ['python3'],
+  php: ['php', 'php-curl'],
+  go: ['go', 'gofmt'],
+  ruby: ['ruby'],
+}
+
+export const RUNNERS: Record<Language, () => Runner> = {
+  curl: () => interpreted('example.sh', ['sh']),
+  typescript,
+  python: () => interpreted('example.py', ['/usr/bin/python3', '-I']),
+  php: () => interpreted('example.php', ['php', '-d', 'error_reporting=-1', '-d', 'display_errors=1']),
+  go,
+  ruby: () => interpreted('example.rb', ['ruby', '-W2']),
+}
