@@ -4,7 +4,7 @@
  *  - Workers are separate entry points; a compiled program finds them by their path from src, so src/threads.ts
  *  starts them.
  *  - Bytecode (half the start time) requires the ESM format, or import.meta.url becomes a path of this machine.
- *  - Dashboard and manual are built before. Each is embedded as one file of bytes, which a start does not have to
+ *  - Dashboard, manual and API reference are built before. Each is embedded as one file of bytes, which a start does not have to
  *  read.
  *  - .env and bunfig.toml of the current folder are not read. */
 import { execFileSync } from 'node:child_process'
@@ -15,6 +15,7 @@ import pkg from '../package.json' with { type: 'json' }
 import { bundleDashboard } from '../src/dashboard/bundle.ts'
 import { pack } from '../src/dashboard/pack.ts'
 import { bundleManual } from '../src/manual/bundle.ts'
+import { bundleReference } from '../src/reference/bundle.ts'
 import { withoutUnused } from './build/unused.ts'
 
 const ROOT = join(import.meta.dir, '..')
@@ -35,6 +36,7 @@ const wanted = values.target === 'all' ? TARGETS : values.target === undefined ?
 const packs = {
   dashboard: pack(await bundleDashboard({ isForRelease: true })),
   manual: pack(await bundleManual({ isForRelease: true })),
+  reference: pack(await bundleReference({ isForRelease: true })),
 }
 for (const target of wanted) {
   if (target !== null && !TARGETS.some((known) => known === target)) {
@@ -54,18 +56,13 @@ async function build(outfile: string, target: string | null): Promise<void> {
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true })
   try {
-    const dashboard = join(folder, 'dashboard.pack')
-    writeFileSync(dashboard, packs.dashboard)
-    const manual = join(folder, 'manual.pack')
-    writeFileSync(manual, packs.manual)
     await Bun.build({
       entrypoints: [join(ROOT, 'src/main.ts'), ...workers()],
       root: join(ROOT, 'src'),
       // Code shared by main program and workers is in the program once, and code loaded later is in separate chunks.
       splitting: true,
       plugins: [
-        readingPackFrom('dashboard', dashboard),
-        readingPackFrom('manual', manual),
+        ...Object.entries(packs).map(([module, bytes]) => readingPack(module, bytes, folder)),
         tablesAsFiles(folder),
         await suffixTrieAsFiles(folder),
         oneSuffixList(),
@@ -107,7 +104,9 @@ async function build(outfile: string, target: string | null): Promise<void> {
 }
 
 /** Replaces src/<module>/packed.ts, which makes the files from their sources. */
-function readingPackFrom(module: 'dashboard' | 'manual', file: string): Bun.BunPlugin {
+function readingPack(module: string, bytes: Uint8Array, folder: string): Bun.BunPlugin {
+  const file = join(folder, `${module}.pack`)
+  writeFileSync(file, bytes)
   const contents = `import file from ${JSON.stringify(file)} with { type: 'file' }
     export const packed = () => Bun.file(file).bytes()`
   return {

@@ -9,23 +9,37 @@ const FOLDER = '/dashboard/assets/'
  *  needs the source files: scripts/build.ts calls it for the executable, and a server that runs from source
  *  calls it at the first request. Rejects with the compile errors. */
 export async function bundleDashboard({ isForRelease }: { isForRelease: boolean }): Promise<PackedFile[]> {
+  const compiled = await compilePage(join(import.meta.dir, 'ui/index.html'), FOLDER)
+  const starters = STARTERS.map((starter) => {
+    return [`starter-templates/${starter.alias}.json`, new TextEncoder().encode(JSON.stringify(starter))] as const
+  })
+  const files = [...compiled, ...starters, ...(await fontFiles({ isForRelease }))]
+  return files.map(([name, bytes]) => packedFile(name, bytes, isForRelease))
+}
+
+/** HTML file and the folder of its assets (`/dashboard/assets/`) → the page and what it loads, by name; a hash of the
+ *  content is in every name but that of the page. Files of the folder that the source names stay as they are. Rejects
+ *  with the compile errors. */
+export async function compilePage(
+  html: string,
+  folder: string,
+  plugins: Bun.BunPlugin[] = [],
+): Promise<[name: string, content: Uint8Array][]> {
   const { outputs } = await Bun.build({
-    entrypoints: [join(import.meta.dir, 'ui/index.html')],
+    entrypoints: [html],
     target: 'browser',
     splitting: true,
     minify: true,
     sourcemap: 'none',
-    publicPath: FOLDER,
-    external: [`${FOLDER}*`],
+    publicPath: folder,
+    external: [`${folder}*`],
+    plugins,
     naming: { entry: '[name].[ext]', chunk: '[name]-[hash].[ext]', asset: '[name]-[hash].[ext]' },
     define: { 'process.env.NODE_ENV': '"production"' },
   })
-  const compiled = outputs.map(
-    async (output) => [output.path.replace(/^\.?\//, ''), new Uint8Array(await output.arrayBuffer())] as const,
+  return Promise.all(
+    outputs.map(async (output): Promise<[string, Uint8Array]> => {
+      return [output.path.replace(/^\.?\//, ''), new Uint8Array(await output.arrayBuffer())]
+    }),
   )
-  const starters = STARTERS.map((starter) => {
-    return [`starter-templates/${starter.alias}.json`, new TextEncoder().encode(JSON.stringify(starter))] as const
-  })
-  const files = [...(await Promise.all(compiled)), ...starters, ...(await fontFiles({ isForRelease }))]
-  return files.map(([name, bytes]) => packedFile(name, bytes, isForRelease))
 }

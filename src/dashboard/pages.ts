@@ -1,5 +1,5 @@
 import type { PackedFile } from './pack.ts'
-import { respond, type StaticFile, staticFile } from './static-files.ts'
+import { openOnce, respond } from './static-files.ts'
 
 /** A route of the HTTP server that needs no API key (api/route-table.ts). */
 export interface DashboardPage {
@@ -21,14 +21,7 @@ export function dashboardPages(
   files: () => Promise<PackedFile[]>,
   isKnownHost: (header: string | null) => boolean = () => true,
 ): DashboardPage[] {
-  let loaded: Promise<Map<string, StaticFile>> | null = null
-  const load = () => {
-    loaded ??= files().then((all) => new Map(all.map((file) => [file.name, staticFile(file)])))
-    loaded.catch(() => {
-      loaded = null
-    })
-    return loaded
-  }
+  const load = openOnce(files)
   const shell = async (request: Request) => {
     if (!isKnownHost(request.headers.get('host')))
       return new Response(UNKNOWN_HOST, { status: 403, headers: UNKNOWN_HEADERS })

@@ -30,6 +30,18 @@ export function staticFile(file: PackedFile): StaticFile {
   }
 }
 
+/** Files by name, read once; if that fails, the next call tries again. */
+export function openOnce(files: () => Promise<PackedFile[]>): () => Promise<ReadonlyMap<string, StaticFile>> {
+  let opened: Promise<ReadonlyMap<string, StaticFile>> | null = null
+  return () => {
+    opened ??= files().then((all) => new Map(all.map((file) => [file.name, staticFile(file)])))
+    opened.catch(() => {
+      opened = null
+    })
+    return opened
+  }
+}
+
 const NOT_FOUND = { 'x-content-type-options': 'nosniff', 'referrer-policy': 'no-referrer', vary: 'Accept-Encoding' }
 
 /** Request and file → response with the best encoding that the client accepts: Brotli, gzip or none (RFC 9110

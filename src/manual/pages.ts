@@ -1,5 +1,5 @@
 import type { PackedFile } from '../dashboard/pack.ts'
-import { respond, type StaticFile, staticFile } from '../dashboard/static-files.ts'
+import { openOnce, respond } from '../dashboard/static-files.ts'
 
 /** Routes without authentication (api/route-table.ts). */
 interface ManualRoute {
@@ -10,14 +10,7 @@ interface ManualRoute {
 
 /** `/manual/…`: the pages of the manual and their assets. The same for everyone, without a key. */
 export function manualPages(files: () => Promise<PackedFile[]>): ManualRoute[] {
-  let opened: Promise<Map<string, StaticFile>> | null = null
-  const open = () => {
-    opened ??= files().then((all) => new Map(all.map((file) => [file.name, staticFile(file)])))
-    opened.catch(() => {
-      opened = null
-    })
-    return opened
-  }
+  const open = openOnce(files)
   const page = async (request: Request, params: Record<string, string>) => {
     const all = await open()
     const name = params['*'] ?? ''

@@ -22,6 +22,8 @@ import { createRequestHost } from '../net/request-host.ts'
 import { type Descriptors, type Supply, watchDescriptors } from '../os/descriptors.ts'
 import type { Log } from '../os/log.ts'
 import type { Memory } from '../os/memory.ts'
+import { referenceFiles } from '../reference/files.ts'
+import { referencePages } from '../reference/pages.ts'
 import type { UserMail } from '../submission/user-mail.ts'
 import { forwardPages } from '../tracking/forward-pages.ts'
 import { trackingPages } from '../tracking/pages.ts'
@@ -159,6 +161,7 @@ function publicPages(
     ...(config.metrics.listen === null ? metricsPages : []),
     ...(config.http.dashboard ? dashboardPages(dashboardFiles, isKnownHost) : []),
     ...manualPages(manualFiles),
+    ...referencePages(referenceFiles, dashboardFiles),
     ...(mtaSts === null
       ? []
       : [mtaStsPage(mtaSts, config.hostname, store.domains, config.sending.requireVerifiedDomain)]),

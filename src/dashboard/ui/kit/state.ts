@@ -65,7 +65,7 @@ export function startState(): void {
 }
 
 /** A choice that the browser stores; the first of `values` by default. */
-function stored<T extends string>(name: string, values: readonly [T, ...T[]]) {
+export function stored<T extends string>(name: string, values: readonly [T, ...T[]]) {
   const before = read(name)
   const choice = signal<T>(values.find((value) => value === before) ?? values[0])
   effect(() => write(name, choice.value))

@@ -1,0 +1,67 @@
+import { CopyButton } from '../../dashboard/ui/kit/pieces.tsx'
+import type { Language } from './examples/languages.ts'
+
+/** Words of each language that its examples use. */
+const WORDS: Record<Language | 'json', string> = {
+  json: 'true|false|null',
+  curl: 'curl',
+  typescript: 'import|from|const|new|await|for|of|if|throw|true|false|null',
+  python: 'import|try|with|as|except|raise|for|in|True|False|None',
+  php: 'if|throw|new|function|return|echo|true|false|null',
+  go: 'package|import|func|if|defer|nil|return',
+  ruby: 'require|do|end|unless|abort|true|false|nil',
+}
+
+const TEXTS = /"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|`(?:\\.|[^`\\])*`/.source
+
+/** Text → its parts with their kind: quoted texts, words of the language and numbers. The regular expression takes linear
+ *  time. */
+export function partsOf(
+  text: string,
+  language: Language | 'json',
+): [kind: 'text' | 'word' | 'number' | '', part: string][] {
+  // A shell has no escapes in single quotes.
+  const texts = language === 'curl' ? /"(?:\\.|[^"\\])*"|'[^']*'/.source : TEXTS
+  const pattern = new RegExp(`(${texts})|\\b(${WORDS[language]})\\b|(?<![\\w.])(\\d+(?:\\.\\d+)?)\\b`, 'g')
+  const parts: [kind: 'text' | 'word' | 'number' | '', part: string][] = []
+  let at = 0
+  for (const { 0: found, 1: quoted, 2: word, index } of text.matchAll(pattern)) {
+    if (index > at) parts.push(['', text.slice(at, index)])
+    parts.push([quoted !== undefined ? 'text' : word !== undefined ? 'word' : 'number', found])
+    at = index + found.length
+  }
+  return [...parts, ['', text.slice(at)]]
+}
+
+/** Code in colours, as text nodes, with a copy button for `copied`. */
+export function Code({
+  text,
+  copied,
+  language,
+  label,
+}: {
+  text: string
+  copied?: string
+  language: Language | 'json'
+  label: string
+}) {
+  return (
+    <figure class="code-box" aria-label={label}>
+      {copied !== undefined && <CopyButton text={copied} label={label} />}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls needs the keyboard */}
+      <pre tabIndex={0}>
+        <code>
+          {partsOf(text, language).map(([kind, part], at) =>
+            kind === '' ? (
+              part
+            ) : (
+              <span key={at} class={`code-${kind}`}>
+                {part}
+              </span>
+            ),
+          )}
+        </code>
+      </pre>
+    </figure>
+  )
+}
