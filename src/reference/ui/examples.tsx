@@ -22,6 +22,7 @@ export function Examples({ operation }: { operation: Operation }) {
           copied={text}
           language={language.value}
           label={`Example in ${LANGUAGE_NAMES[language.value]}`}
+          caption={`${operation.method} ${operation.path}`}
         />
       </Tabs>
       {request.access === 'session' && (
@@ -34,7 +35,7 @@ export function Examples({ operation }: { operation: Operation }) {
 }
 
 /** A JSON value with a copy button; other text as it is. */
-export function JsonBox({ value, label }: { value: unknown; label: string }) {
+export function JsonBox({ value, label, caption }: { value: unknown; label: string; caption: string }) {
   const text = typeof value === 'string' ? value : JSON.stringify(value, null, 2)
-  return <Code text={text} copied={text} language="json" label={label} />
+  return <Code text={text} copied={text} language="json" label={label} caption={caption} />
 }

@@ -1,5 +1,6 @@
 import { CopyButton } from '../../dashboard/ui/kit/pieces.tsx'
 import type { Language } from './examples/languages.ts'
+import { withBreaks } from './prose.tsx'
 
 /** Words of each language that its examples use. */
 const WORDS: Record<Language | 'json', string> = {
@@ -33,21 +34,27 @@ export function partsOf(
   return [...parts, ['', text.slice(at)]]
 }
 
-/** Code in colours, as text nodes, with a copy button for `copied`. */
+/** Code in colours, as text nodes, with a caption and a button that copies `copied`. */
 export function Code({
   text,
   copied,
   language,
   label,
+  caption = label,
 }: {
   text: string
-  copied?: string
+  copied: string
   language: Language | 'json'
+  /** For screen readers. */
   label: string
+  caption?: string
 }) {
   return (
     <figure class="code-box" aria-label={label}>
-      {copied !== undefined && <CopyButton text={copied} label={label} />}
+      <figcaption>
+        <span class="break">{withBreaks(caption)}</span>
+        <CopyButton text={copied} label={label} />
+      </figcaption>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls needs the keyboard */}
       <pre tabIndex={0}>
         <code>

@@ -42,7 +42,9 @@ export function OperationPage({ operation }: { operation: Operation }) {
         </div>
         <div class="stack beside">
           {isWebhook ? (
-            body?.example !== undefined && <JsonBox value={body.example} label="Example request body" />
+            body?.example !== undefined && (
+              <JsonBox value={body.example} label="Example request body" caption="Request body" />
+            )
           ) : (
             <>
               <Examples operation={operation} />
@@ -111,10 +113,12 @@ function ExampleResponses({ of: responses }: { of: Operation['responses'] }) {
         Object.entries(content)
           .filter(([, { example }]) => example !== undefined)
           .map(([type, { example }]) => (
-            <section key={status + type} class="stack tight" aria-label={`Example response ${status} ${type}`}>
-              <h2>Response {status}</h2>
-              <JsonBox value={example} label={`Example response ${status}, ${type}`} />
-            </section>
+            <JsonBox
+              key={status + type}
+              value={example}
+              label={`Example response ${status}, ${type}`}
+              caption={`Response ${status}, ${type}`}
+            />
           )),
       )}
     </>
