@@ -15,6 +15,7 @@ import { GENERATED, TOPICS } from '../src/manual/contents.ts'
 import { createAnchors } from '../src/manual/markdown.ts'
 import { manualPages } from '../src/manual/pages.ts'
 import { OPEN_PATHS, referencePages } from '../src/manual/reference.ts'
+import { referencePages as docsPages } from '../src/reference/pages.ts'
 import { LIMIT_MS, start, startWith } from './cli/command.ts'
 import { type Installed, installClient } from './client/installed.ts'
 import { DOCUMENTATION, documentationOf } from './support/documentation.ts'
@@ -193,8 +194,15 @@ describe('README and manual', () => {
     const operations = (await allOperations()).map(
       ({ method, path, permission, forOperator }) => `${method} ${path} ${forOperator ? 'operator' : permission}`,
     )
-    const served = [...healthPages(anything), ...documentPages([], ''), ...manualPages(anything)]
-    const open = served.filter(({ path }) => path !== '/manual').map(({ path }) => path.replace(/\*$/, ''))
+    const served = [
+      ...healthPages(anything),
+      ...documentPages([], ''),
+      ...manualPages(anything),
+      ...docsPages(anything, anything),
+    ]
+    const open = served
+      .filter(({ path }) => !['/manual', '/docs/assets/*'].includes(path))
+      .map(({ path }) => path.replace(/\*$/, ''))
     expect(Object.keys(OPEN_PATHS).toSorted()).toEqual(open.toSorted())
     expect(documented.toSorted()).toEqual([...operations, ...open.map((path) => `GET ${path} none`)].toSorted())
     expect(operations.length).toBeGreaterThan(70)

@@ -23,7 +23,7 @@ export const OPEN_PATHS: Record<string, string> = {
     'answers when the server can take requests: all listeners are open, the engines run, the store is writable, and the server neither stops nor hands over to other nodes',
   '/health/ready': 'the same',
   '/openapi.json': 'the OpenAPI 3.1 document of all operations and webhooks',
-  '/docs': 'the API reference to read and search, with a curl line for each operation',
+  '/docs': 'the API reference: every operation with examples in six languages and a form that calls it with a test key',
   '/manual/': 'this manual',
 }
 

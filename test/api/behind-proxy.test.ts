@@ -32,8 +32,8 @@ describe('behind a proxy', () => {
       const refused = await ask('/v1/messages', proto)
       expect(refused.status).toBe(403)
       expect((await refused.json()).error.message).toContain('requires HTTPS')
-      const page = await ask('/docs?a=1', proto)
-      expect([page.status, page.headers.get('location')]).toEqual([308, `${PUBLIC}/docs?a=1`])
+      const page = await ask('/openapi.json?a=1', proto)
+      expect([page.status, page.headers.get('location')]).toEqual([308, `${PUBLIC}/openapi.json?a=1`])
       expect(page.headers.get('x-request-id')).toStartWith('req_')
     }
     const elsewhere = await ask('//evil.example/%2e%2e', 'http')
@@ -43,19 +43,19 @@ describe('behind a proxy', () => {
   test('accepts a request that came by TLS or does not say', async () => {
     const ask = await listen(['127.0.0.0/8'])
     for (const proto of ['https', 'http, https', null]) {
-      expect((await ask('/docs', proto)).status).toBe(200)
+      expect((await ask('/openapi.json', proto)).status).toBe(200)
       expect((await ask('/v1/messages', proto)).status).toBe(401)
     }
   })
 
   test('ignores the header of any other client', async () => {
     const ask = await listen(['10.0.0.0/8'])
-    expect((await ask('/docs', 'http')).status).toBe(200)
+    expect((await ask('/openapi.json', 'http')).status).toBe(200)
     expect((await ask('/v1/messages', 'http')).status).toBe(401)
   })
 
   test('ignores the header without a configured proxy', async () => {
     const ask = await listen([], false)
-    expect((await ask('/docs', 'http')).status).toBe(200)
+    expect((await ask('/openapi.json', 'http')).status).toBe(200)
   })
 })

@@ -9,6 +9,8 @@ import { createKnownHosts } from '../../src/net/host-header.ts'
 import { createNetworks } from '../../src/net/ip.ts'
 import { selfSignedCertificate } from '../../src/net/tls/certificate.ts'
 import { systemRandom } from '../../src/os/random.ts'
+import { referenceFiles } from '../../src/reference/files.ts'
+import { referencePages } from '../../src/reference/pages.ts'
 import { createTestApi, type TestApi } from '../support/api.ts'
 
 /** Host names that the server accepts, and pages whose requests may use the session cookie. Requests go over raw HTTP
@@ -27,7 +29,8 @@ beforeAll(async () => {
     isBehindProxy: false,
     isTrusted: createNetworks(['127.0.0.1/32']),
   }
-  made = await createTestApi({ origin, pages: dashboardPages(dashboardFiles, isKnownHost) })
+  const pages = [...dashboardPages(dashboardFiles, isKnownHost), ...referencePages(referenceFiles, dashboardFiles)]
+  made = await createTestApi({ origin, pages })
   const certificate = await selfSignedCertificate({ names: ['mail.example.com'], now: Date.now() })
   ports.http = (await made.api.listen({ host: '127.0.0.1', port: 0 })).port
   ports.https = (await made.api.listen({ host: '127.0.0.1', port: 0 }, certificate)).port

@@ -85,33 +85,30 @@ describe.skipIf(!hasBrowser)('the API reference', () => {
   })
 
   journey('paints within 0.4 s and shifts by less than 0.05', async () => {
-    for (const place of ['', 'messages_send']) {
-      const page = await open(place, { width: 1280 })
-      await page.waitForLoadState('networkidle')
-      const { paintMs, shift } = await page.evaluate(
-        () =>
-          new Promise<{ paintMs: number; shift: number }>((resolve) => {
-            let shift = 0
-            new PerformanceObserver((list) => {
-              for (const entry of list.getEntries()) shift += (entry as unknown as { value: number }).value
-            }).observe({ type: 'layout-shift', buffered: true })
-            const [paint] = performance.getEntriesByName('first-contentful-paint')
-            setTimeout(() => resolve({ paintMs: paint?.startTime ?? Number.POSITIVE_INFINITY, shift }), 50)
-          }),
-      )
-      expect([place, shift < 0.05, shift]).toEqual([place, true, shift])
-      // A busy machine takes longer; 0.1 s here when idle.
-      expect(paintMs).toBeLessThan(process.env.CI ? 2_000 : 1_000)
+    const page = await open()
+    for (const place of ['', '#messages_send']) {
+      let bestPaintMs = Number.POSITIVE_INFINITY
+      // The best of several: other programs of the machine delay some.
+      for (let time = 0; time < 4; time++) {
+        await page.goto('about:blank')
+        await page.goto(`${board.origin}/docs${place}`)
+        await page.locator('main h1').first().waitFor()
+        await page.waitForLoadState('networkidle')
+        const { paintMs, shift } = await page.evaluate(paintAndShift)
+        bestPaintMs = Math.min(bestPaintMs, paintMs)
+        expect([place, shift < 0.05, shift]).toEqual([place, true, shift])
+      }
+      expect(bestPaintMs).toBeLessThan(400)
     }
   })
 
   journey('opens an operation by its link, groups by theirs, and the overview for any other', async () => {
     const page = await open('webhooks_replay')
-    await heading(page, 'Replay events')
+    await heading(page, 'Replay past events')
     await page.getByRole('navigation', { name: 'Operations' }).getByRole('link', { name: 'Templates' }).click()
     await heading(page, 'Templates')
     await page.goBack()
-    await heading(page, 'Replay events')
+    await heading(page, 'Replay past events')
     await page.getByRole('navigation', { name: 'Operations' }).getByRole('link', { name: 'Overview' }).click()
     await heading(page, 'Postrider API')
     const other = await open('"><img src=x onerror=alert(1)>')
@@ -123,7 +120,7 @@ describe.skipIf(!hasBrowser)('the API reference', () => {
     await page.keyboard.press('/')
     await page.keyboard.type('rotate secret')
     await page.getByRole('status').getByText('1 operation matches “rotate secret”.').waitFor()
-    await page.getByRole('searchbox').fill('suppressions')
+    await page.getByRole('searchbox').fill('list suppressions')
     expect(await axeFaults(page)).toEqual([])
     await page.keyboard.press('ArrowDown')
     await page.keyboard.press('ArrowDown')
@@ -177,7 +174,7 @@ describe.skipIf(!hasBrowser)('the API reference', () => {
     await page.reload()
     await page.getByRole('figure', { name: 'Example in PHP' }).waitFor()
     await page.goto(`${board.origin}/docs#domains_list`)
-    await page.getByRole('figure', { name: 'Example in PHP' }).getByText('/v1/domains').waitFor()
+    await page.getByRole('figure', { name: 'Example in PHP' }).getByText('GET /v1/domains').waitFor()
   })
 
   journey('puts a test key into the examples, masked on the screen, until the tab closes', async () => {
@@ -221,12 +218,12 @@ describe.skipIf(!hasBrowser)('the API reference', () => {
     await giveKey(page, board.server.keys.test)
     const region = tryIt(page)
     await page.getByRole('button', { name: 'Send' }).click()
-    await region.getByText('403').waitFor() // the example is from another domain
+    await region.getByText('403', { exact: true }).waitFor() // the example is from another domain
     await region.locator('.notice.bad').waitFor()
     const body = { from: `a@${DOMAIN}`, to: 'ann@customer.example', subject: 'From the reference', text: 'x' }
-    await page.getByLabel('Body').fill(JSON.stringify(body))
+    await page.getByRole('textbox', { name: 'Body' }).fill(JSON.stringify(body))
     await page.getByRole('button', { name: 'Send' }).click()
-    await region.getByText('202').waitFor()
+    await region.getByText('202', { exact: true }).waitFor()
     await region.getByText('X-Request-Id').waitFor()
     const shown = JSON.parse(
       (await region.getByRole('figure', { name: 'Response body' }).locator('pre').textContent())!,
@@ -245,7 +242,7 @@ describe.skipIf(!hasBrowser)('the API reference', () => {
     await region.getByText('From the reference').waitFor()
     await page.getByLabel('message_id').fill('msg/../../x?y#z')
     await page.keyboard.press('Enter')
-    await region.getByText('404').waitFor()
+    await region.getByText('404', { exact: true }).waitFor()
     expect(calls).toEqual([
       'POST /v1/messages/send',
       'POST /v1/messages/send',
@@ -257,10 +254,10 @@ describe.skipIf(!hasBrowser)('the API reference', () => {
   journey('says in words that the body is not JSON, and that the server does not respond', async () => {
     const page = await open('templates_preview', { expected: /Failed to load/ })
     await giveKey(page, board.server.keys.test)
-    await page.getByLabel('Body').fill('{"subject": ')
+    await page.getByRole('textbox', { name: 'Body' }).fill('{"subject": ')
     await page.getByRole('button', { name: 'Send' }).click()
     await tryIt(page).getByText('The body is not valid JSON').waitFor()
-    await page.getByLabel('Body').fill('{"text": "x"}')
+    await page.getByRole('textbox', { name: 'Body' }).fill('{"text": "x"}')
     await page.route('**/v1/**', (route) => route.abort())
     await page.getByRole('button', { name: 'Send' }).click()
     await tryIt(page).getByText('The server did not respond.').waitFor()
@@ -304,13 +301,30 @@ describe.skipIf(!hasBrowser)('the API reference', () => {
   })
 })
 
-test('the reference loads at most 120 kB compressed with font and document', async () => {
-  const files = await bundleReference({ isForRelease: true })
-  expect(files.length).toBeGreaterThan(2)
-  const [latin] = [...(await fontFiles({ isForRelease: true })).values()]
-  const { openApiDocument } = await import('../../scripts/openapi-document.ts')
-  const document = JSON.stringify(await openApiDocument())
-  const bytes = files.map(({ br }) => gzipSync(brotliDecompressSync(br)).length)
-  const all = [...bytes, latin!.length, gzipSync(document, { level: 9 }).length]
-  expect(all.reduce((sum, each) => sum + each, 0)).toBeLessThan(120_000)
-})
+test(
+  'the reference loads at most 120 kB compressed with font and document',
+  async () => {
+    const files = await bundleReference({ isForRelease: true })
+    expect(files.length).toBeGreaterThan(2)
+    const [latin] = [...(await fontFiles({ isForRelease: true })).values()]
+    const { openApiDocument } = await import('../../scripts/openapi-document.ts')
+    const document = JSON.stringify(await openApiDocument())
+    const bytes = files.map(({ br }) => gzipSync(brotliDecompressSync(br)).length)
+    const all = [...bytes, latin!.length, gzipSync(document, { level: 9 }).length]
+    expect(all.reduce((sum, each) => sum + each, 0)).toBeLessThan(120_000)
+  },
+  LIMIT_MS,
+)
+
+/** Runs in the page: time of the first content, in ms, and sum of all layout shifts. */
+function paintAndShift(): Promise<{ paintMs: number; shift: number }> {
+  let [paintMs, shift] = [Number.POSITIVE_INFINITY, 0]
+  const observer = new PerformanceObserver((list) => {
+    for (const entry of list.getEntries() as (PerformanceEntry & { value: number })[]) {
+      if (entry.entryType === 'layout-shift') shift += entry.value
+      else if (entry.name === 'first-contentful-paint') paintMs = entry.startTime
+    }
+  })
+  for (const type of ['layout-shift', 'paint']) observer.observe({ type, buffered: true })
+  return new Promise((resolve) => setTimeout(() => resolve({ paintMs, shift }), 100))
+}

@@ -37,5 +37,13 @@ export function Examples({ operation }: { operation: Operation }) {
 /** A JSON value with a copy button; other text as it is. */
 export function JsonBox({ value, label, caption }: { value: unknown; label: string; caption: string }) {
   const text = typeof value === 'string' ? value : JSON.stringify(value, null, 2)
-  return <Code text={text} copied={text} language="json" label={label} caption={caption} />
+  return (
+    <Code
+      text={text}
+      copied={text}
+      language={typeof value === 'string' ? 'plain' : 'json'}
+      label={label}
+      caption={caption}
+    />
+  )
 }

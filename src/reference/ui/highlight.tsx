@@ -2,8 +2,13 @@ import { CopyButton } from '../../dashboard/ui/kit/pieces.tsx'
 import type { Language } from './examples/languages.ts'
 import { withBreaks } from './prose.tsx'
 
+type Shown = Language | 'json' | 'plain'
+
+/** Longer text would need many elements. */
+const MOST_CHARACTERS = 50_000
+
 /** Words of each language that its examples use. */
-const WORDS: Record<Language | 'json', string> = {
+const WORDS: Record<Exclude<Shown, 'plain'>, string> = {
   json: 'true|false|null',
   curl: 'curl',
   typescript: 'import|from|const|new|await|for|of|if|throw|true|false|null',
@@ -15,12 +20,10 @@ const WORDS: Record<Language | 'json', string> = {
 
 const TEXTS = /"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|`(?:\\.|[^`\\])*`/.source
 
-/** Text → its parts with their kind: quoted texts, words of the language and numbers. The regular expression takes linear
- *  time. */
-export function partsOf(
-  text: string,
-  language: Language | 'json',
-): [kind: 'text' | 'word' | 'number' | '', part: string][] {
+/** Text → its parts with their kind: quoted texts, words of the language and numbers. An example or JSON, in which every
+ *  quotation mark is closed, takes linear time. Other text, `plain`, and long text stay in one part. */
+export function partsOf(text: string, language: Shown): [kind: 'text' | 'word' | 'number' | '', part: string][] {
+  if (language === 'plain' || text.length > MOST_CHARACTERS) return [['', text]]
   // A shell has no escapes in single quotes.
   const texts = language === 'curl' ? /"(?:\\.|[^"\\])*"|'[^']*'/.source : TEXTS
   const pattern = new RegExp(`(${texts})|\\b(${WORDS[language]})\\b|(?<![\\w.])(\\d+(?:\\.\\d+)?)\\b`, 'g')
@@ -44,7 +47,7 @@ export function Code({
 }: {
   text: string
   copied: string
-  language: Language | 'json'
+  language: Shown
   /** For screen readers. */
   label: string
   caption?: string

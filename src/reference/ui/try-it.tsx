@@ -210,7 +210,15 @@ function Answer({ of: { status, tookMs, headers, text, sizeBytes, type, isCut, p
       {text === null ? (
         <p class="muted small">The body is not text. The example above saves it in a file.</p>
       ) : (
-        text !== '' && <Code text={text} copied={text} language="json" label="Response body" caption={type} />
+        text !== '' && (
+          <Code
+            text={text}
+            copied={text}
+            language={type.endsWith('json') && !isCut ? 'json' : 'plain'}
+            label="Response body"
+            caption={type}
+          />
+        )
       )}
       {isCut && <p class="muted small">The response has more.</p>}
     </section>
