@@ -225,10 +225,9 @@ describe.skipIf(!hasBrowser)('the API reference', () => {
     await page.getByRole('button', { name: 'Send' }).click()
     await region.getByText('202', { exact: true }).waitFor()
     await region.getByText('X-Request-Id').waitFor()
-    const shown = JSON.parse(
-      (await region.getByRole('figure', { name: 'Response body' }).locator('pre').textContent())!,
-    )
-    expect(shown).toMatchObject({ id: expect.stringMatching(/^msg_/), recipients: [{ email: 'ann@customer.example' }] })
+    const shown = await region.getByRole('figure', { name: 'Response body' }).locator('pre').textContent()
+    const { id, recipients } = JSON.parse(shown!)
+    expect([id.slice(0, 4), recipients[0].email]).toEqual(['msg_', 'ann@customer.example'])
     expect(await axeFaults(page)).toEqual([])
 
     await page.goto(`${board.origin}/docs#messages_get`)
@@ -237,7 +236,7 @@ describe.skipIf(!hasBrowser)('the API reference', () => {
     await page.getByLabel('message_id').fill('..')
     await page.getByRole('button', { name: 'Send' }).click()
     await region.getByText('message_id cannot be ..').waitFor()
-    await page.getByLabel('message_id').fill(shown.id)
+    await page.getByLabel('message_id').fill(id)
     await page.keyboard.press('Enter')
     await region.getByText('From the reference').waitFor()
     await page.getByLabel('message_id').fill('msg/../../x?y#z')
@@ -246,7 +245,7 @@ describe.skipIf(!hasBrowser)('the API reference', () => {
     expect(calls).toEqual([
       'POST /v1/messages/send',
       'POST /v1/messages/send',
-      `GET /v1/messages/${shown.id}`,
+      `GET /v1/messages/${id}`,
       'GET /v1/messages/msg%2F..%2F..%2Fx%3Fy%23z',
     ])
   })

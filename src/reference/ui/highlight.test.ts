@@ -20,6 +20,16 @@ test('a backslash does not end a text of the shell', () => {
   ])
 })
 
+test('a text without its end takes the rest, in linear time', () => {
+  const startedAt = performance.now()
+  for (const each of ['"\\', '"', "'", '\\', '1.', 'a1']) {
+    const text = each.repeat(24_999)
+    const parts = partsOf(text, 'typescript').map(([, part]) => part)
+    expect(parts.join('')).toBe(text)
+  }
+  expect(performance.now() - startedAt).toBeLessThan(1_000)
+})
+
 test('text of strangers, and long JSON, stays in one part', () => {
   const hostile = `"\\`.repeat(200_000)
   expect(partsOf(hostile, 'plain')).toEqual([['', hostile]])

@@ -3,35 +3,40 @@ import type { Language } from './examples/languages.ts'
 import { withBreaks } from './prose.tsx'
 
 type Shown = Language | 'json' | 'plain'
+type Kind = 'text' | 'word' | 'number' | ''
 
 /** Longer text would need many elements. */
 const MOST_CHARACTERS = 50_000
 
 /** Words of each language that its examples use. */
-const WORDS: Record<Exclude<Shown, 'plain'>, string> = {
-  json: 'true|false|null',
+const WORDS: Record<Shown, string> = {
+  plain: '',
+  json: 'true false null',
   curl: 'curl',
-  typescript: 'import|from|const|new|await|for|of|if|throw|true|false|null',
-  python: 'import|try|with|as|except|raise|for|in|True|False|None',
-  php: 'if|throw|new|function|return|echo|true|false|null',
-  go: 'package|import|func|if|defer|nil|return',
-  ruby: 'require|do|end|unless|abort|true|false|nil',
+  typescript: 'import from const new await for of if throw true false null',
+  python: 'import try with as except raise for in True False None',
+  php: 'if throw new function return echo true false null',
+  go: 'package import func if defer nil return',
+  ruby: 'require do end unless abort true false nil',
 }
 
-const TEXTS = /"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|`(?:\\.|[^`\\])*`/.source
+/** Quoted texts, of which the last may lack its end, names and numbers. */
+const PARTS =
+  /("(?:\\[\s\S]|[^"\\])*"?|'(?:\\[\s\S]|[^'\\])*'?|`(?:\\[\s\S]|[^`\\])*`?)|([A-Za-z_]\w*)|(\d+(?:\.\d+)?)/g
+/** A shell has no escapes in single quotes. */
+const PARTS_OF_SHELL = /("(?:\\[\s\S]|[^"\\])*"?|'[^']*'?)|([A-Za-z_]\w*)|(\d+(?:\.\d+)?)/g
 
-/** Text → its parts with their kind: quoted texts, words of the language and numbers. An example or JSON, in which every
- *  quotation mark is closed, takes linear time. Other text, `plain`, and long text stay in one part. */
-export function partsOf(text: string, language: Shown): [kind: 'text' | 'word' | 'number' | '', part: string][] {
+/** Text → its parts with their kind: quoted texts, words of the language and numbers. Text that is `plain`, and long
+ *  text, stays in one part. */
+export function partsOf(text: string, language: Shown): [kind: Kind, part: string][] {
   if (language === 'plain' || text.length > MOST_CHARACTERS) return [['', text]]
-  // A shell has no escapes in single quotes.
-  const texts = language === 'curl' ? /"(?:\\.|[^"\\])*"|'[^']*'/.source : TEXTS
-  const pattern = new RegExp(`(${texts})|\\b(${WORDS[language]})\\b|(?<![\\w.])(\\d+(?:\\.\\d+)?)\\b`, 'g')
-  const parts: [kind: 'text' | 'word' | 'number' | '', part: string][] = []
+  const words = new Set(WORDS[language].split(' '))
+  const parts: [kind: Kind, part: string][] = []
   let at = 0
-  for (const { 0: found, 1: quoted, 2: word, index } of text.matchAll(pattern)) {
+  for (const { 0: found, 1: quoted, 2: name, index } of text.matchAll(language === 'curl' ? PARTS_OF_SHELL : PARTS)) {
+    if (name !== undefined && !words.has(name)) continue
     if (index > at) parts.push(['', text.slice(at, index)])
-    parts.push([quoted !== undefined ? 'text' : word !== undefined ? 'word' : 'number', found])
+    parts.push([quoted !== undefined ? 'text' : name !== undefined ? 'word' : 'number', found])
     at = index + found.length
   }
   return [...parts, ['', text.slice(at)]]
