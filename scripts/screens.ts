@@ -1,6 +1,6 @@
-/** Every page of the dashboard, from the real server with sample data and of a fresh installation, at three widths in both
- *  themes → .screens/<page>-<width>-<theme>.png and .screens/empty-…: `bun scripts/screens.ts [part of a page's name] …`.
- *  Needs Chromium. */
+/** Every page of the dashboard and of the API reference, from the real server with sample data and of a fresh installation, at
+ *  three widths in both themes → .screens/<page>-<width>-<theme>.png and .screens/empty-…: `bun scripts/screens.ts
+ *  [part of a page's name] …`. Needs Chromium. */
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
@@ -11,6 +11,14 @@ import { startDashboard, type TestDashboard } from '../test/dashboard/setup.ts'
 const FOLDER = join(import.meta.dir, '../.screens')
 const VIEWS = [1440, 768, 390].flatMap((width) => (['light', 'dark'] as const).map((theme) => ({ width, theme })))
 type View = (typeof VIEWS)[number]
+
+/** The API reference. */
+const REFERENCE = {
+  reference: '',
+  'reference-group': '#webhooks',
+  'reference-operation': '#messages_send',
+  'reference-webhook': '#on_message_bounced',
+}
 
 const wanted = process.argv.slice(2)
 const isWanted = (name: string) => wanted.length === 0 || wanted.some((part) => name.includes(part))
@@ -30,6 +38,12 @@ await withBoard(
       await page.goto(`${board.origin}/dashboard/sign-in`)
       await page.getByRole('heading').first().waitFor()
     })
+    for (const [name, link] of Object.entries(REFERENCE)) {
+      await shootAlone(board, view, name, async (page) => {
+        await page.goto(`${board.origin}/docs${link}`)
+        await page.locator('main h1').first().waitFor()
+      })
+    }
   },
 )
 const empty = Object.entries(EMPTY_PAGES).map(([name, path]) => [`empty-${name}`, path] as const)
@@ -72,4 +86,5 @@ async function shootAlone(
   const page = await board.blank({ ...view, expected: /./ })
   await open(page)
   await page.screenshot({ path: fileOf(name, view), fullPage: true })
+  await page.close()
 }
