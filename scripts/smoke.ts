@@ -66,7 +66,11 @@ function checkSize(): void {
 async function documentsAreThere({ base_url: api }: Tried): Promise<void> {
   const page = await (await fetch(`${api}/docs`)).text()
   const document = await (await fetch(`${api}/openapi.json`)).text()
-  if (!page.startsWith('<!doctype html>')) throw new Error(`/docs is ${page}`)
+  const [named] = /\/docs\/assets\/[\w.-]+\.js/.exec(page) ?? []
+  for (const path of [named, '/docs/assets/inter-latin-5.3.0.woff2']) {
+    const { status } = await fetch(`${api}${path}`)
+    if (status !== 200) throw new Error(`${path} of /docs is ${status}`)
+  }
   if (!/^\{"openapi":"3\.1.*"Message":\{"type":"object"/s.test(document)) throw new Error(`openapi.json is ${document}`)
   const manual = await (await fetch(`${api}/manual/tls`)).text()
   if (!manual.includes('<h1>HTTPS and certificates</h1>')) throw new Error(`/manual/tls is ${manual}`)
