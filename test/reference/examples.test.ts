@@ -124,7 +124,8 @@ for (const language of LANGUAGES) {
       LIMIT_MS,
     )
 
-    test.skipIf(language !== 'typescript')('follow the event stream until they are stopped', async () => {
+    const ofClient = language === 'typescript' ? test : () => {}
+    ofClient('follow the event stream until they are stopped', async () => {
       const { method, path } = examples.get(FOLLOWS_FOREVER)!.request
       const stop = new AbortController()
       const opened = recorder.next('/v1/events/stream')
