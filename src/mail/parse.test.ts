@@ -712,11 +712,13 @@ describe('hostile mail', () => {
     ['parts whose header is garbage', () => mixed(`--b\r\n${'x\r\n'.repeat(4_000)}\r\n`.repeat(1_900))],
   ])('%s yield the thread and stop at the deadline', async (_, build) => {
     const raw = build()
+    // CPU time, because other programs take turns on a busy machine.
+    const usedMs = () => Object.values(process.cpuUsage()).reduce((sum, each) => sum + each, 0) / 1000
     let longestMs = 0
-    let lastAt = performance.now()
+    let last = usedMs()
     const ticker = setInterval(() => {
-      longestMs = Math.max(longestMs, performance.now() - lastAt)
-      lastAt = performance.now()
+      longestMs = Math.max(longestMs, usedMs() - last)
+      last = usedMs()
     })
     const { parseError } = await parseMail(raw, Bun.sleep(50))
     clearInterval(ticker)
