@@ -56,6 +56,16 @@ export const STRANGERS: Threat[] = [
     asset: 'the machine',
     attack: 'XML entities of a DMARC report that expand, read a file or fetch an address',
   },
+  {
+    id: 'report-repeated',
+    asset: 'the figures about a domain',
+    attack: 'a DMARC or TLS report that is sent again, changed, or to several nodes at once',
+  },
+  {
+    id: 'report-flood',
+    asset: 'the store',
+    attack: 'DMARC reports without end about a domain whose report address is in DNS, with other sources each time',
+  },
   { id: 'poisonous-inbound-mail', asset: 'availability', attack: 'a mail that ends its reader again and again' },
   {
     id: 'reader-breakout',
