@@ -57,6 +57,11 @@ export const STRANGERS: Threat[] = [
     attack: 'XML entities of a DMARC report that expand, read a file or fetch an address',
   },
   {
+    id: 'report-forged',
+    asset: 'the figures about a domain',
+    attack: 'a DMARC report in the name of a large reporter, or about a domain of another organization',
+  },
+  {
     id: 'report-repeated',
     asset: 'the figures about a domain',
     attack: 'a DMARC or TLS report that is sent again, changed, or to several nodes at once',
