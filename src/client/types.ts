@@ -555,7 +555,17 @@ export interface Domain {
   }
   /** DNS records to publish. */
   dns_records: Array<{
-    purpose: 'dkim' | 'ownership' | 'spf' | 'dmarc' | 'return_path' | 'mx' | 'tracking' | 'mta_sts' | 'mta_sts_host'
+    purpose:
+      | 'dkim'
+      | 'ownership'
+      | 'spf'
+      | 'dmarc'
+      | 'return_path'
+      | 'mx'
+      | 'tls_rpt'
+      | 'tracking'
+      | 'mta_sts'
+      | 'mta_sts_host'
     type: 'TXT' | 'MX' | 'CNAME'
     name: string
     value: string
