@@ -75,8 +75,8 @@ export async function showSenders(name: string, options: Options): Promise<void>
     rest.reporters.join(' '),
   ])
   const { passed, messages, reports } = totals
-  const summary = `${passed} of ${messages} messages passed, from ${reports} reports`
-  print(`${table(header, rows) || 'no reports'}\n\n${summary}\n${advice.text}`)
+  if (rows.length === 0) return print(`no reports\n\n${advice.text}`)
+  print(`${table(header, rows)}\n\n${passed} of ${messages} messages passed (reports: ${reports})\n${advice.text}`)
 }
 
 /** Finds a domain by name or id. Throws CommandFailure if there is none, or if several organizations have added the

@@ -3,7 +3,6 @@ import { get, type Json } from '../kit/api.ts'
 import { exact, number, percent } from '../kit/format.ts'
 import { type Loaded, useLoad } from '../kit/load.ts'
 import { Empty, ErrorNotice, Facts, Head, Segments } from '../kit/pieces.tsx'
-import { may } from '../kit/rights.ts'
 import { href } from '../kit/router.ts'
 import { Chip, type Tone } from '../kit/status.tsx'
 import { type Column, Table } from '../kit/table.tsx'
@@ -19,7 +18,7 @@ export default function SendersPage({ domain_id: id }: { domain_id: string }) {
   const name = domain.data?.name
   return (
     <div class="stack">
-      <Head name="Who sends as you" about={name !== undefined && <a href={href(`/domains/${id}`)}>{name}</a>}>
+      <Head name="Who sends as you" about={name === undefined ? '\u00a0' : <a href={href(`/domains/${id}`)}>{name}</a>}>
         <Segments
           name="Period"
           options={[
@@ -30,9 +29,17 @@ export default function SendersPage({ domain_id: id }: { domain_id: string }) {
           onChoose={setDays}
         />
       </Head>
-      <Advice loaded={dmarc} />
-      <Sources loaded={dmarc} />
-      {may('domains_tls_reports') && <TlsResults loaded={tls} />}
+      {(dmarc.data ?? dmarc.error) === undefined ? (
+        <p class="muted" aria-busy="true">
+          Loading reports…
+        </p>
+      ) : (
+        <>
+          <Advice loaded={dmarc} />
+          <Sources loaded={dmarc} />
+        </>
+      )}
+      {dmarc.data !== undefined && <TlsResults loaded={tls} />}
     </div>
   )
 }
@@ -112,7 +119,6 @@ const SOURCES: Column<Json>[] = [
     show: ({ dkim_aligned, messages }) => share(dkim_aligned, messages),
     by: ({ dkim_aligned, messages }) => dkim_aligned / Math.max(1, messages),
     isNumber: true,
-    phone: 'sub',
   },
   {
     name: 'Rejected',
