@@ -96,6 +96,8 @@ export const PERMISSION_TABLE = {
   domains_create: rule('manage', 'refused', 'organization'),
   domains_list: rule('manage', 'no_records', 'organization'),
   domains_dns_host: rule('manage', 'no_records', 'organization'),
+  domains_dmarc: rule('read', 'test_records', 'own_domain'),
+  domains_tls_reports: rule('read', 'test_records', 'own_domain'),
   domains_get: rule('manage', 'no_records', 'organization'),
   domains_verify: rule('manage', 'refused', 'organization'),
   domains_update: rule('manage', 'refused', 'own_domain'),

@@ -31,6 +31,8 @@ export const ROLE_TABLE = {
   events_stream: 'viewer',
   stats_read: 'viewer',
   quality_list: 'viewer',
+  domains_dmarc: 'viewer',
+  domains_tls_reports: 'viewer',
 
   templates_create: 'developer',
   templates_list: 'viewer',

@@ -63,6 +63,22 @@ export async function rotateDkim(name: string, options: Options): Promise<void> 
   show(await runForDomain('domains_rotate_dkim', name, options), options)
 }
 
+/** Prints the sources in the DMARC reports about a domain, with advice on its policy, or "no reports". Throws
+ *  CommandFailure for an unknown domain. */
+export async function showSenders(name: string, options: Options): Promise<void> {
+  const { data, totals, advice } = await runForDomain('domains_dmarc', name, options)
+  if (options.json) return printJson({ data, totals, advice })
+  const header = ['source', 'name', 'service', 'kind', 'messages', 'spf', 'dkim', 'rejected', 'reporters']
+  const rows = data.map(({ source_ip, ptr, provider, kind, messages, spf_aligned, dkim_aligned, ...rest }) => [
+    ...[source_ip, ptr ?? '-', provider ?? '-', kind],
+    ...[messages, spf_aligned, dkim_aligned, rest.disposition.reject].map(String),
+    rest.reporters.join(' '),
+  ])
+  const { passed, messages, reports } = totals
+  if (rows.length === 0) return print(`no reports\n\n${advice.text}`)
+  print(`${table(header, rows)}\n\n${passed} of ${messages} messages passed (reports: ${reports})\n${advice.text}`)
+}
+
 /** Finds a domain by name or id. Throws CommandFailure if there is none, or if several organizations have added the
  *  name and none has verified it. */
 export async function requireDomain(nameOrId: string, store: Store): Promise<Domain> {

@@ -9,6 +9,7 @@ import type {
   CreatedInboundRoute,
   CreatedWebhook,
   Deletion,
+  DmarcSources,
   Domain,
   Event,
   Message,
@@ -30,6 +31,7 @@ export interface Results extends ListResults {
   blocked_links_create: BlockedLinkRecord
   blocked_links_delete: Deletion
   domains_create: Domain
+  domains_dmarc: DmarcSources
   domains_get: Domain
   domains_rotate_dkim: Domain
   domains_verify: Domain

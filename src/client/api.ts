@@ -21,10 +21,13 @@ import type {
   CreatedInvitation,
   CreatedWebhook,
   Deletion,
+  DmarcSources,
   DnsHost,
   Domain,
   DomainsCreateBody,
+  DomainsDmarcQuery,
   DomainsListQuery,
+  DomainsTlsReportsQuery,
   DomainsUpdateBody,
   Event,
   EventsListQuery,
@@ -81,6 +84,7 @@ import type {
   TemplatesRenderBody,
   TemplatesUpdateBody,
   TemplatesVersionsQuery,
+  TlsResults,
   Usage,
   User,
   UsersListQuery,
@@ -266,6 +270,18 @@ export interface Api {
      *
      *  Requires the permission `manage`. Test keys get 403. Without `admin`, a key can access its own domain only. */
     rotateDkim(domainId: string, options?: CallOptions): Call<Domain>
+    /** Retrieve the DMARC sources of a domain.
+     *
+     *  Addresses that sent mail in the name of the domain, from the DMARC aggregate reports of receivers, most messages first, at most 500. `totals` count all. `kind`: this server, a known mail service, or unknown. A name in `ptr` is confirmed by its address record; names that DNS has not answered yet are null. `advice` recommends a policy. Days are complete and in UTC: `from` is rounded down, `to` (exclusive) up. The default is the last 30 days; at most 31 days.
+     *
+     *  Requires the permission `read`. Test keys can access test records only and get 404 for live ones. Without `admin`, a key can access its own domain only. */
+    dmarc(domainId: string, query?: DomainsDmarcQuery, options?: CallOptions): Call<DmarcSources>
+    /** Retrieve the TLS results of a domain.
+     *
+     *  TLS connections of other mail servers to the hosts of the domain, from their reports (RFC 8460), most sessions first. `result` is `success` or the name of the failure. Days are complete and in UTC: `from` is rounded down, `to` (exclusive) up. The default is the last 30 days; at most 31 days.
+     *
+     *  Requires the permission `read`. Test keys can access test records only and get 404 for live ones. Without `admin`, a key can access its own domain only. */
+    tlsReports(domainId: string, query?: DomainsTlsReportsQuery, options?: CallOptions): Call<TlsResults>
   }
   auditLog: {
     /** List audit log entries.

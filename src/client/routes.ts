@@ -40,6 +40,8 @@ export const ROUTES = {
     dnsHost: { method: 'GET', path: '/v1/domains/{domain_id}/dns-host' },
     verify: { method: 'POST', path: '/v1/domains/{domain_id}/verify', isRepeatable: true },
     rotateDkim: { method: 'POST', path: '/v1/domains/{domain_id}/rotate-dkim' },
+    dmarc: { method: 'GET', path: '/v1/domains/{domain_id}/dmarc', takes: 'query' },
+    tlsReports: { method: 'GET', path: '/v1/domains/{domain_id}/tls-reports', takes: 'query' },
   },
   auditLog: {
     list: { method: 'GET', path: '/v1/audit-log', takes: 'query', isList: true },

@@ -529,6 +529,58 @@ export interface Deletion {
   deleted: true
 }
 
+export interface DmarcSources {
+  data: Array<{
+    source_ip: string
+    /** Confirmed name of the address. */
+    ptr: string | null
+    /** The mail service with that name. */
+    provider: string | null
+    messages: number
+    /** Messages whose SPF passed for the domain. */
+    spf_aligned: number
+    /** Messages with a valid DKIM signature of the domain. */
+    dkim_aligned: number
+    /** What receivers did with the messages. */
+    disposition: {
+      none: number
+      quarantine: number
+      reject: number
+    }
+    /** Domains that authenticated the reports, at most 20. */
+    reporters: Array<string>
+    /** Start of the first report period. */
+    first_seen: string
+    /** End of the last report period. */
+    last_seen: string
+    kind: 'ours' | 'known' | 'unknown'
+  }>
+  totals: {
+    messages: number
+    /** Messages whose SPF passed for the domain. */
+    spf_aligned: number
+    /** Messages with a valid DKIM signature of the domain. */
+    dkim_aligned: number
+    /** What receivers did with the messages. */
+    disposition: {
+      none: number
+      quarantine: number
+      reject: number
+    }
+    /** Messages that passed DMARC by SPF or DKIM. */
+    passed: number
+    reports: number
+    sources: number
+    reporters: number
+    /** Days with messages. */
+    days: number
+  }
+  advice: {
+    policy: 'none' | 'quarantine' | 'reject'
+    text: string
+  }
+}
+
 export interface DnsHost {
   name: string | null
   /** The page of the provider where records are edited. */
@@ -567,7 +619,17 @@ export interface Domain {
   }
   /** DNS records to publish. */
   dns_records: Array<{
-    purpose: 'dkim' | 'ownership' | 'spf' | 'dmarc' | 'return_path' | 'mx' | 'tracking' | 'mta_sts' | 'mta_sts_host'
+    purpose:
+      | 'dkim'
+      | 'ownership'
+      | 'spf'
+      | 'dmarc'
+      | 'return_path'
+      | 'mx'
+      | 'tls_rpt'
+      | 'tracking'
+      | 'mta_sts'
+      | 'mta_sts_host'
     type: 'TXT' | 'MX' | 'CNAME'
     name: string
     value: string
@@ -1374,6 +1436,28 @@ export interface TemplatePreview {
   missing: Array<string>
 }
 
+export interface TlsResults {
+  data: Array<{
+    /** `sts`, `tlsa`, `no-policy-found`, or another word of the reporter. */
+    policy: string
+    /** `success`, or the failure as in RFC 8460 §4.3. */
+    result: string
+    mx_host: string | null
+    sessions: number
+    /** Domains that authenticated the reports, at most 20. */
+    reporters: Array<string>
+    /** Start of the first report period. */
+    first_seen: string
+    /** End of the last report period. */
+    last_seen: string
+  }>
+  totals: {
+    reports: number
+    successful: number
+    failed: number
+  }
+}
+
 export interface Usage {
   organization_id: string
   plan: string
@@ -1784,6 +1868,20 @@ export interface DomainsUpdateBody {
     /** Host for tracked links, under the domain; null = the server’s own host. */
     host?: string | null
   }
+}
+
+export interface DomainsDmarcQuery {
+  /** ISO 8601 with offset, or a date, meaning midnight UTC. */
+  from?: string
+  /** ISO 8601 with offset, or a date, meaning midnight UTC. */
+  to?: string
+}
+
+export interface DomainsTlsReportsQuery {
+  /** ISO 8601 with offset, or a date, meaning midnight UTC. */
+  from?: string
+  /** ISO 8601 with offset, or a date, meaning midnight UTC. */
+  to?: string
 }
 
 export interface AuditLogListQuery {

@@ -23,7 +23,7 @@ describe('advice for a record', () => {
   test('that is correct is only given for a DMARC record with another value', async () => {
     const dmarc = { purpose: 'dmarc', value: 'v=DMARC1; p=none', status: 'valid' } as const
     expect(await hintWith({ ...dmarc, found: ['v=DMARC1; p=reject'] })).toBe(
-      'You already have this record. It can stay unchanged.',
+      'You already have a DMARC record. It can stay unchanged. With this value, this server also receives DMARC reports.',
     )
     expect(await hintWith({ ...dmarc, found: [dmarc.value] })).toBeNull()
     expect(await hintWith({ status: 'valid', found: ['other'] })).toBeNull()

@@ -10,7 +10,9 @@ export async function hintFor(
   const { purpose, status, found } = record
   if (status === 'valid') {
     const isOther = purpose === 'dmarc' && found[0] !== record.value
-    return isOther ? 'You already have this record. It can stay unchanged.' : null
+    return isOther
+      ? 'You already have a DMARC record. It can stay unchanged. With this value, this server also receives DMARC reports.'
+      : null
   }
   if (status === 'missing') return doubledHint(record, domain, resolver)
   if (status !== 'mismatch') return null

@@ -2,6 +2,7 @@ import { dkimRecordValue } from '../mail/dkim.ts'
 import type { DnsRecord, Domain, Finding } from '../model/domain.ts'
 import type { OwnMtaSts } from './mta-sts.ts'
 import { ownershipName, ownershipValue } from './ownership.ts'
+import { dmarcValue, tlsRptValue } from './report-records.ts'
 
 /** Domain and server name → the DNS records to publish, signing keys first.
  *
@@ -9,7 +10,7 @@ import { ownershipName, ownershipValue } from './ownership.ts'
  *  it count for DMARC (RFC 7489 §3.1.2). It ends in `~all`, so that forwarded mail is not refused before its DKIM
  *  signature is checked. Retiring keys stay published but are not required. The ownership record proves the name where
  *  no DKIM key is published: for domains that only receive. The two MTA-STS records appear when a policy is published,
- *  for domains that receive mail here. */
+ *  for domains that receive mail here. The DMARC and TLS records request reports to this server. */
 export function dnsRecords(domain: Domain, hostname: string, mtaSts: OwnMtaSts | null = null): DnsRecord[] {
   const { name, returnPathHost, tracking } = domain
   const records: DnsRecord[] = domain.dkim.map((key) => ({
@@ -20,8 +21,9 @@ export function dnsRecords(domain: Domain, hostname: string, mtaSts: OwnMtaSts |
     { ...txt('ownership', ownershipName(name), ownershipValue(domain.id)), required: false },
     mx('return_path', returnPathHost, hostname, true),
     txt('spf', returnPathHost, `v=spf1 a:${hostname} ~all`),
-    { ...txt('dmarc', `_dmarc.${name}`, 'v=DMARC1; p=none'), required: false },
+    { ...txt('dmarc', `_dmarc.${name}`, dmarcValue(domain)), required: false },
     mx('mx', name, hostname, false),
+    { ...txt('tls_rpt', `_smtp._tls.${name}`, tlsRptValue(domain)), required: false },
   )
   if (tracking.host !== null) {
     const cname = { purpose: 'tracking', type: 'CNAME', name: tracking.host, value: hostname } as const

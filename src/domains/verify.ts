@@ -1,5 +1,6 @@
 import { readMtaStsId } from '../mail/mta-sts.ts'
 import { isSpf } from '../mail/spf-record.ts'
+import { readTlsRpt } from '../mail/tls-report.ts'
 import type { DkimKeyRecord, DnsRecord, Domain, Finding, RecordStatus } from '../model/domain.ts'
 import type { Lookup, Resolver } from '../net/dns/resolver.ts'
 import type { DomainChange, DomainCheck, Domains } from '../storage/store.ts'
@@ -122,6 +123,8 @@ function look(record: DnsRecord, domain: Domain, sender: Sender, resolver: Resol
       return lookAtMx(record, resolver)
     case 'mta_sts':
       return lookAtMtaSts(record, resolver)
+    case 'tls_rpt':
+      return lookAtTlsRpt(record, resolver)
     case 'mta_sts_host':
     case 'tracking':
       return lookAtCname(record, sender, resolver)
@@ -176,6 +179,14 @@ async function lookAtDmarc(record: DnsRecord, domain: Domain, resolver: Resolver
       return seen(found, others.length === 0 && POLICIES.has((tagsOf(first).get('p') ?? '').toLowerCase()))
   }
   return seen([], false)
+}
+
+/** Any usable report address is sufficient. */
+async function lookAtTlsRpt(record: DnsRecord, resolver: Resolver): Promise<Seen> {
+  const lookup = await resolver.txt(record.name)
+  if (lookup.kind === 'temporary') return null
+  const found = recordsOf(lookup).filter((text) => text.startsWith('v=TLSRPTv1'))
+  return seen(found, readTlsRpt(found).length > 0)
 }
 
 /** Another id announces a policy other than the one published now. */

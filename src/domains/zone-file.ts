@@ -27,11 +27,17 @@ export function zoneFile(
   ].join('\n')
 }
 
-function whyNot({ purpose, found, required, name }: DnsRecord & { found: readonly string[] }): string | null {
+function whyNot({ purpose, found, required, name, value }: DnsRecord & { found: readonly string[] }): string | null {
   if (purpose === 'mx') return `Only if no other server receives mail for ${name}:`
   if (purpose === 'ownership') return null // harmless beside the DKIM keys, and a second proof
-  if (purpose === 'mta_sts' || purpose === 'mta_sts_host') return 'Only with the MX record above:'
-  if (purpose === 'dmarc') return found.length === 0 ? null : 'Already published and can stay unchanged:'
+  if (purpose === 'mta_sts' || purpose === 'mta_sts_host' || purpose === 'tls_rpt')
+    return 'Only with the MX record above:'
+  if (purpose === 'dmarc' && found.length > 0) {
+    return found[0] === value
+      ? 'Already published:'
+      : 'In place of the published record, to receive DMARC reports here:'
+  }
+  if (purpose === 'dmarc') return null
   return required ? null : 'Needed until all mail signed with it has been delivered:'
 }
 

@@ -1,7 +1,11 @@
 import type { ReportContent } from '../feedback/content.ts'
+import { AGGREGATE_LIMITS } from '../mail/aggregate-report.ts'
 import { type BlobKind, clearBytesOf, kindOfBlob } from '../mail/blob.ts'
+import type { PolicyReport } from '../mail/policy-report.ts'
+import { TLS_REPORT_LIMITS } from '../mail/received-tls-report.ts'
 import { isOneOf } from '../os/records.ts'
 import type { InboundResult, MailHead, ReaderAnswer, ReaderJob } from './inbound-result.ts'
+import type { ReportRead } from './report-read.ts'
 
 /** Whether a reader's answer fits this job: the right kind, with every part of the type and size that an intact reader
  *  produces. The content itself is trusted within those bounds: no text exceeds what the mail's header allows, no blob
@@ -17,6 +21,8 @@ export function isAnswerTo(job: ReaderJob, answer: ReaderAnswer): boolean {
       )
     case 'report':
       return isBytes(answer.digest) && answer.digest.byteLength === 32 && isContent(answer.content)
+    case 'policy_report':
+      return isListOf(answer.bugs, MAX_BUGS, (bug) => isText(bug, BUG_CHARACTERS)) && isReportRead(answer.read)
     case 'attachments':
       // Attachments of one mail, each with its own bytes.
       return (
@@ -120,6 +126,64 @@ function isContent(content: ReportContent): boolean {
   }
 }
 
+function isReportRead(read: ReportRead): boolean {
+  return (
+    isRecord(read) &&
+    typeof read.isUndecided === 'boolean' &&
+    (read.reporter === null || (isText(read.reporter, SHORT_CHARACTERS) && /^[\w.-]+$/.test(read.reporter))) &&
+    isPolicyReport(read.content)
+  )
+}
+
+function isPolicyReport(content: PolicyReport): boolean {
+  if (!isRecord(content)) return false
+  switch (content.kind) {
+    case 'none':
+      return true
+    case 'damaged':
+      return isText(content.why, SHORT_CHARACTERS)
+    case 'dmarc': {
+      const { report } = content
+      return (
+        isReportHead(report) &&
+        isText(report.domain, SHORT_CHARACTERS) &&
+        POLICIES.includes(report.policy) &&
+        isListOf(report.sources, AGGREGATE_LIMITS.sources + 1, isSource)
+      )
+    }
+    case 'tls':
+      return isReportHead(content.report) && isListOf(content.report.policies, TLS_REPORT_LIMITS.policies, isTlsPolicy)
+    default:
+      return false
+  }
+}
+
+const isReportHead = (head: unknown) =>
+  isRecord(head) &&
+  isText(head.organization, SHORT_CHARACTERS) &&
+  isText(head.reportId, SHORT_CHARACTERS) &&
+  isCount(head.beginsAt) &&
+  isCount(head.endsAt)
+const isSource = (source: unknown) =>
+  isRecord(source) &&
+  isText(source.sourceIp, SHORT_CHARACTERS) &&
+  ['messages', 'spfAligned', 'dkimAligned', 'passed', 'quarantined', 'rejected'].every((name) => isCount(source[name]))
+const isTlsPolicy = (policy: unknown) =>
+  isRecord(policy) &&
+  isText(policy.domain, SHORT_CHARACTERS) &&
+  isText(policy.type, SHORT_CHARACTERS) &&
+  isCount(policy.successful) &&
+  isCount(policy.failed) &&
+  isListOf(
+    policy.failures,
+    TLS_REPORT_LIMITS.failures,
+    (failure) =>
+      isRecord(failure) &&
+      isText(failure.result, SHORT_CHARACTERS) &&
+      isText(failure.host, SHORT_CHARACTERS) &&
+      isCount(failure.sessions),
+  )
+const isCount = (value: unknown) => Number.isSafeInteger(value) && Number(value) >= 0
 const isUnclassified = (said: unknown) =>
   isRecord(said) &&
   isText(said.excerpt, REPORT_CHARACTERS) &&

@@ -1,5 +1,6 @@
 import type { ReportContent } from '../feedback/content.ts'
 import type { Verdicts } from '../model/inbound-message.ts'
+import type { ReportRead } from './report-read.ts'
 
 /** A mail to authenticate and parse. */
 export interface ReadingJob {
@@ -78,6 +79,8 @@ export type ReaderJob =
   | ({ kind: 'mail'; raw: RawMail } & Omit<ReadingJob, 'raw'>)
   /** Mail to one of our return paths. */
   | { kind: 'report'; jobId: number; raw: RawMail; returnPath: string }
+  /** Mail to a report address of a domain. */
+  | { kind: 'policy_report'; jobId: number; raw: RawMail; envelope: ReadingJob['envelope'] }
   /** Stored raw mail whose attachments are wanted. */
   | { kind: 'attachments'; jobId: number; raw: Uint8Array }
 
@@ -86,6 +89,7 @@ export type ReaderAnswer =
   | { kind: 'mail'; result: InboundResult; bugs: string[] }
   /** `digest`: SHA-256 of the raw mail. */
   | { kind: 'report'; content: ReportContent; digest: Uint8Array }
+  | { kind: 'policy_report'; read: ReportRead; bugs: string[] }
   /** In the order of ParsedMail.attachments. */
   | { kind: 'attachments'; contents: Uint8Array[] }
 

@@ -68,7 +68,7 @@ class GuardedReader implements Runner {
     if (kind === 'job') {
       const { resolver } = this.#services
       // Lookups for one client network take turns with those for others.
-      const ofSender = job.kind === 'mail' ? resolver.forClient(networkOf(job.envelope.remoteAddress)) : resolver
+      const ofSender = 'envelope' in job ? resolver.forClient(networkOf(job.envelope.remoteAddress)) : resolver
       const served = { job, resolver: ofSender, lookups: 0, asking: 0, signatures: new Map<number, number>() }
       this.#jobs.set(id, served)
       this.#byJobId.set(job.jobId, served)

@@ -9,7 +9,8 @@ import { type JobContext, servePool } from '../os/pool-worker.ts'
 import { setNewest } from '../os/set-newest.ts'
 import { BUG_CHARACTERS } from './answer-check.ts'
 import type { RawMail, ReaderAnswer, ReaderJob, ReaderSettings } from './inbound-result.ts'
-import { LARGE_BYTES, readMail } from './read.ts'
+import { LARGE_BYTES, type ReaderContext, readMail } from './read.ts'
+import { readReportMail } from './read-report.ts'
 
 /** The inside of a reader thread or process: takes jobs, posts answers, and requests DNS and signatures from the main
  *  thread. Returns the message handler. Handles many mails at once, since each waits for DNS. */
@@ -30,20 +31,18 @@ async function perform(
   requests: Requests,
 ): Promise<ReaderAnswer> {
   const raw = wholeOf(job.raw)
+  const readerContext = (jobId: number, bugs: string[]): ReaderContext => ({
+    settings,
+    resolver: requests.resolver(jobId, context.working),
+    clock: systemClock,
+    sign: (seal, text) => requests.sign(jobId, seal, text),
+    onWork: context.working,
+    onBug: (error) => bugs.push(textOf(error)),
+  })
   switch (job.kind) {
     case 'mail': {
       const bugs: string[] = []
-      const result = await readMail(
-        { ...job, raw },
-        {
-          settings,
-          resolver: requests.resolver(job.jobId, context.working),
-          clock: systemClock,
-          sign: (seal, text) => requests.sign(job.jobId, seal, text),
-          onWork: context.working,
-          onBug: (error) => bugs.push(textOf(error)),
-        },
-      )
+      const result = await readMail({ ...job, raw }, readerContext(job.jobId, bugs))
       context.handOver(...[result.raw, result.parsed, ...result.forwards].map(({ buffer }) => buffer))
       return { kind: 'mail', result, bugs }
     }
@@ -53,6 +52,11 @@ async function perform(
         content: readReport(raw, job.returnPath),
         digest: new Uint8Array(createHash('sha256').update(raw).digest()),
       }
+    case 'policy_report': {
+      const bugs: string[] = []
+      const read = await readReportMail({ envelope: job.envelope, raw }, readerContext(job.jobId, bugs))
+      return { kind: 'policy_report', read, bugs }
+    }
     case 'attachments': {
       // Stored mail has three more fields than the mail that was parsed; its parts are the same.
       const contents = await parseAttachments(raw, new Promise(() => {}))

@@ -19,6 +19,7 @@ import type {
 import { createPoisonMessages } from './poison-messages.ts'
 import { withServices } from './reader-services.ts'
 import * as replies from './replies.ts'
+import type { ReportRead } from './report-read.ts'
 
 /** Readers of inbound mail, as seen by the main thread. Only `fallbackResult` inspects a mail here.
  *
@@ -31,6 +32,9 @@ export interface Readers {
   /** Mail to a return path of ours → its report content; `unreadable` where other mail would be stored unparsed.
    *  Rejects like `read`. */
   report(mail: ReportToRead): Promise<{ content: ReportContent; digest: Uint8Array }>
+  /** Mail to a report address → the report in it and its reporter; null where other mail would be stored unparsed.
+   *  Rejects like `read`. */
+  policyReport(mail: Pick<JobOfMail, 'raw' | 'envelope'>): Promise<ReportRead | null>
   /** Raw mail → its attachments in base64, in the order of ParsedMail.attachments; null when they cannot be read. */
   attachments(raw: Uint8Array): Promise<string[] | null>
   state(): PoolState
@@ -155,6 +159,13 @@ export function createReaders(options: {
       if (typeof answer !== 'string' && answer.kind === 'report')
         return { content: answer.content, digest: answer.digest }
       return { content: { kind: 'unreadable' }, digest: await digestOf(raw) }
+    },
+    policyReport: async ({ raw, envelope }) => {
+      const jobId = ++lastJobId
+      const answer = await tried({ kind: 'policy_report', jobId, raw: readable(raw), envelope }, raw)
+      if (typeof answer === 'string' || answer.kind !== 'policy_report') return null
+      for (const error of answer.bugs) log.error('message parsing failed with an internal error', { job: jobId, error })
+      return answer.read
     },
     attachments: async (raw) => {
       try {

@@ -14,6 +14,7 @@ import type { InboundResult } from './inbound-result.ts'
 import { requireNoLoop, requireOwnName, requireProof } from './policy.ts'
 import { replyToLimit } from './quota.ts'
 import type { Readers } from './readers.ts'
+import { receiveReport } from './receive-report.ts'
 import type { RecipientTarget } from './recipient.ts'
 import { createRepeats } from './repeats.ts'
 import * as replies from './replies.ts'
@@ -31,17 +32,18 @@ import * as replies from './replies.ts'
  *  Deferred (4yz): mail that crashed two readers (stored without parsing at the next attempt), an organization over its storage
  *  or forwarding quota, a policy undecided because of DNS, a store that cannot write, and bugs (the listener replies
  *  and logs these).
+ *  Mail to a report address: receive-report.ts.
  *  Route removed since RCPT: it still receives the mail; its webhook delivery fails at once.
  *  Lost: nothing. An unreadable mail is stored as received, with `parseError`.
  *  Twice: a mail whose 250 the sender misses, as with any SMTP server (RFC 5321 §4.5.4.1, RFC 1047). Reports to a
  *  return path are recognized by digest and count once. */
 export interface ReceiveDeps {
-  store: Pick<Store, 'inbound' | 'suppressions'>
+  store: Pick<Store, 'inbound' | 'suppressions' | 'policyReports'>
   feedback: Pick<Feedback, 'take'>
   forwarding: Pick<Forwarding, 'targetsOf'>
-  readers: Pick<Readers, 'read' | 'report'>
+  readers: Pick<Readers, 'read' | 'report' | 'policyReport'>
   mintId: MintId
-  mailLog: Pick<MailLog, 'received' | 'accepted' | 'suppressed'>
+  mailLog: Pick<MailLog, 'received' | 'accepted' | 'suppressed' | 'policyReport'>
   /** This installation's secret tag in forwarded mail. */
   loopTag: string
   notify: Notify
@@ -58,6 +60,8 @@ export function createReceive(deps: ReceiveDeps): (mail: IncomingMail<RecipientT
       await deps.feedback.take({ ...found, ...of, recipients: reported })
       return replies.FEEDBACK_ACCEPTED
     }
+    const first = mail.recipients[0]?.as
+    if (first?.kind === 'policy_report') return await receiveReport(mail, first.domain, deps)
     const parts = await partsByRoute(mail, deps.forwarding)
     const result = await deps.readers.read({ ...jobFor(mail, parts, deps.loopTag), raw: await mail.open() })
     requireNoLoop(result.head, deps.loopTag)
@@ -108,7 +112,7 @@ async function partsByRoute(
 ): Promise<Part[]> {
   const parts = new Map<string, Part>()
   for (const { spoken, as } of mail.recipients) {
-    if (as.kind === 'feedback') continue
+    if (as.kind === 'feedback' || as.kind === 'policy_report') continue
     const { domain } = as
     const route = as.kind === 'route' ? as.route : null
     const id = route?.id ?? domain.id

@@ -1,3 +1,4 @@
+import { isReportAddress } from '../domains/report-address.ts'
 import type { Feedback, FeedbackAddress } from '../feedback/feedback.ts'
 import type { Mailbox } from '../mail/address.ts'
 import { type Domain, isOwned } from '../model/domain.ts'
@@ -17,6 +18,8 @@ export type RecipientTarget =
   /** One of our return paths: the mail is a report about mail we sent. */
   | { kind: 'feedback'; address: FeedbackAddress; domain: Domain }
   | { kind: 'route'; route: InboundRoute; domain: Domain }
+  /** For DMARC and TLS reports about the domain. */
+  | { kind: 'policy_report'; domain: Domain }
   /** Postmaster or abuse without a route: the mail is stored for the organization. */
   | { kind: 'reserved'; domain: Domain }
 
@@ -59,6 +62,7 @@ function feedbackAt(
   const address = feedback.recognize(spoken.local)
   if (address !== null && address.kind !== 'complaints') return { kind: 'feedback', address, domain }
   if (!isOwned(domain, requireVerified)) return null // the name itself may belong to another organization
+  if (isReportAddress(spoken.local, domain)) return { kind: 'policy_report', domain }
   if (address === null) throw noSuchRecipient(spoken.address)
   return { kind: 'feedback', address, domain }
 }
@@ -104,11 +108,12 @@ function ownedAbove(name: string, deps: RecipientDeps): Domain | null {
 
 /** DATA has one reply for all recipients, so no recipient may fail because of another's policy. */
 function shareAnAnswer(a: RecipientTarget, b: RecipientTarget): boolean {
+  if (a.kind === 'policy_report' || b.kind === 'policy_report') return a.kind === b.kind && a.domain.id === b.domain.id
   return proofOf(a) === proofOf(b)
 }
 
 /** The route's authentication policy; null for reports about our mail. */
 function proofOf(destination: RecipientTarget): RouteAuthentication | null {
-  if (destination.kind === 'feedback') return null
+  if (destination.kind === 'feedback' || destination.kind === 'policy_report') return null
   return destination.kind === 'route' ? destination.route.authentication : 'none'
 }

@@ -39,6 +39,10 @@ export const loopDetected = (why: string) => new SmtpReply(554, '5.4.6', `mail l
 /** The route requires authentication of the author's domain, which failed. `why` comes from authentication. */
 export const notAuthenticated = (why: string) => new SmtpReply(550, '5.7.1', replyText(`message rejected: ${why}`))
 
+/** Mail to a report address without a DMARC or TLS report in it. */
+export const noReport = () =>
+  new SmtpReply(550, '5.7.1', 'this address accepts only DMARC aggregate reports and TLS reports')
+
 /** DNS gives no answer at present. */
 export const cannotAuthenticate = () =>
   new SmtpReply(451, '4.7.0', 'author domain authentication temporarily failed, try again later')

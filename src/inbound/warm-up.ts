@@ -1,7 +1,10 @@
 import { createHash, generateKeyPairSync } from 'node:crypto'
+import { gzipSync } from 'node:zlib'
+import { registrableDomain } from '../domains/name.ts'
 import { readReport } from '../feedback/content.ts'
 import { signDkim } from '../mail/dkim.ts'
 import { parseAttachments } from '../mail/parse.ts'
+import { readPolicyReport } from '../mail/policy-report.ts'
 import type { Lookup, Resolver } from '../net/dns/resolver.ts'
 import { systemClock } from '../os/clock.ts'
 import { readMail } from './read.ts'
@@ -40,6 +43,9 @@ export async function warmUp(): Promise<void> {
     })
     await parseAttachments(raw, new Promise(() => {}))
     readReport(raw, '')
+    registrableDomain('warm.test')
+    readPolicyReport(Buffer.from(`\r\n${gzipSync(REPORT).toString('base64')}`))
+    readPolicyReport(Buffer.from('\r\n{"policies":[]}'))
     for (const charset of CHARSETS) {
       await parseAttachments(Buffer.from(partIn(charset)), new Promise(() => {}))
     }
@@ -87,6 +93,9 @@ const CHARSETS = [
 const partIn = (charset: string) =>
   `From: a@warm.test\r\nSubject: =?${charset}?Q?=41?=\r\nMIME-Version: 1.0\r\nContent-Type: multipart/mixed; boundary=x\r\n\r\n` +
   `--x\r\nContent-Type: text/html; charset=${charset}\r\n\r\n<p>A\xe4\r\n--x\r\nContent-Type: text/plain; charset=${charset}\r\nContent-Disposition: attachment; filename*=${charset}''%41.txt\r\n\r\nA\r\n--x--\r\n`
+
+const REPORT =
+  '<?xml version="1.0" encoding="iso-8859-1"?><feedback><record><row><source_ip>::1</source_ip></row></record></feedback>'
 
 const MAIL = `From: "A" <a@warm.test>
 To: b@warm.test

@@ -37,6 +37,11 @@ export function countMail(registry: Registry, log: MailLog): MailLog {
     'SPF, DKIM and DMARC results of inbound messages.',
     ['method', 'result'],
   )
+  const policyReports = registry.counter(
+    'postrider_policy_reports_total',
+    'DMARC and TLS reports received by mail, by outcome; only those with outcome stored count.',
+    ['kind', 'outcome'],
+  )
   const refused = registry.counter('postrider_smtp_refused_total', 'Rejections by SMTP listeners, by reply code.', [
     'door',
     'code',
@@ -72,6 +77,10 @@ export function countMail(registry: Registry, log: MailLog): MailLog {
       bytes([], fact.sizeBytes)
       for (const method of ['spf', 'dkim', 'dmarc'] as const) verdicts([method, verdict(fact[method])])
       log.received(fact)
+    },
+    policyReport: (fact) => {
+      policyReports([fact.kind, fact.outcome])
+      log.policyReport(fact)
     },
     refused: (fact) => {
       refused([fact.listener, /^[245]\d\d/.exec(fact.reply)?.[0] ?? 'none'])

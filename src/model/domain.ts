@@ -84,6 +84,7 @@ export type RecordPurpose =
   | 'dmarc'
   | 'return_path'
   | 'mx'
+  | 'tls_rpt'
   | 'tracking'
   | 'mta_sts'
   | 'mta_sts_host'

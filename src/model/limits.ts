@@ -62,6 +62,13 @@ export const FIXED_LIMITS = {
   forwardsOfMail: 50,
   /** Forwards of mails with the same Message-ID, per route and hour. */
   forwardsOfMessageId: 100,
+  /** DMARC and TLS reports received about a domain per UTC day, and those of one reporter; further ones are accepted and
+   *  dropped. Large reporters send one a day, some one an hour. */
+  reportsPerDay: 500,
+  reportsOfReporter: 50,
+  /** Stored sources per domain and day of the reports, with each reporter one; the messages of further ones are stored
+   *  as one sum. */
+  reportedSources: 1000,
 } as const
 
 /** Counts of past days are kept for a month, for questions about them. */

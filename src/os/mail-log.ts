@@ -18,9 +18,27 @@ export interface MailLog {
   }): void
   /** A bounce, complaint or unsubscribe request arrived for a delivery. */
   reported(fact: { message: string; delivery: string; kind: string; status: string | null }): void
+  /** Mail to the report address of a domain. `reporter`: the authenticated domain; null if there is none. */
+  policyReport(fact: {
+    domain: string
+    kind: 'dmarc' | 'tls' | 'unknown'
+    outcome: ReportOutcome
+    reporter: string | null
+  }): void
   /** An SMTP listener refused a client. */
   refused(fact: { listener: string; address: string; reply: string }): void
 }
+
+/** What a mail to a report address came to: only `stored` counts. */
+export type ReportOutcome =
+  | 'stored'
+  | 'repeated'
+  | 'limit'
+  | 'other_domain'
+  | 'out_of_time'
+  | 'damaged'
+  | 'unauthenticated'
+  | 'no_report'
 
 interface Attempted {
   message: string
@@ -54,6 +72,7 @@ export function createMailLog(log: Log): MailLog {
       log.info('received', { inbound_id: inbound, route_id: route, size_bytes: sizeBytes, ...verdicts }),
     reported: ({ message, delivery, ...fact }) =>
       log.info('reported', { message_id: message, delivery_id: delivery, ...fact }),
+    policyReport: ({ domain, ...fact }) => log.info('policy report', { domain_id: domain, ...fact }),
     refused: ({ listener, ...fact }) => log.info('refused', { door: listener, ...fact }),
   }
 }

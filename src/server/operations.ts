@@ -14,6 +14,7 @@ import { messageOperations } from '../api/routes/messages.ts'
 import { analyzeOperations } from '../api/routes/messages-analyze.ts'
 import { nodeOperations } from '../api/routes/nodes.ts'
 import { organizationOperations } from '../api/routes/organizations.ts'
+import { policyReportOperations } from '../api/routes/policy-reports.ts'
 import { qualityOperations } from '../api/routes/quality.ts'
 import { queueOperations } from '../api/routes/queues.ts'
 import { sessionOperations } from '../api/routes/sessions.ts'
@@ -27,6 +28,7 @@ import type { Streams } from '../api/streams.ts'
 import { type Config, planNamed, type Setting } from '../config/load.ts'
 import { publishedMtaSts } from '../domains/mta-sts.ts'
 import { serverNames } from '../domains/server-names.ts'
+import { createSourceNames } from '../domains/source-names.ts'
 import type { EventStream } from '../event-stream/event-stream.ts'
 import type { HealthWatch } from '../health/watch.ts'
 import type { ForwardLinks } from '../mail/forward-link.ts'
@@ -165,6 +167,12 @@ export function createOperations(
     ...messageOperationsOf(deps, submission),
     ...apiKeyOperations({ store, random, mintId }),
     ...domainOperationsOf(deps),
+    ...policyReportOperations({
+      store,
+      sourceNames: createSourceNames({ resolver: deps.freshResolver, clock: deps.clock }),
+      hostname: config.hostname,
+      sourceAddress: config.delivery.sourceAddress ?? '',
+    }),
     ...auditLogOperations({ store }),
     ...healthOperations({ health: deps.health }),
     ...billingOperations({ store, plans: planCalled(config), selfService: config.billing.selfServicePlans }),

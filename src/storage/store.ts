@@ -19,6 +19,7 @@ import type { Messages } from './roles/messages.ts'
 import type { MtaStsPolicies } from './roles/mta-sts-policies.ts'
 import type { Nodes } from './roles/nodes.ts'
 import type { Organizations } from './roles/organizations.ts'
+import type { PolicyReports } from './roles/policy-reports.ts'
 import type { Quality } from './roles/quality.ts'
 import type { Queues } from './roles/queues.ts'
 import type { Rates } from './roles/rates.ts'
@@ -60,6 +61,7 @@ export type * from './roles/mta-sts-policies.ts'
 export type * from './roles/nodes.ts'
 export type * from './roles/organizations.ts'
 export type * from './roles/paging.ts'
+export type * from './roles/policy-reports.ts'
 export type * from './roles/quality.ts'
 export type * from './roles/queues.ts'
 export type * from './roles/rates.ts'
@@ -126,6 +128,7 @@ export interface Store {
   quality: Quality
   mtaSts: MtaStsPolicies
   tlsSessions: TlsSessions
+  policyReports: PolicyReports
   retention: Retention
   idempotency: IdempotencyRecords
   auditLog: AuditLog

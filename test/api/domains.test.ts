@@ -131,8 +131,16 @@ describe('creating a domain', () => {
       ),
       record('return_path', 'MX', `bounces.${name}`, HOSTNAME, 10),
       record('spf', 'TXT', `bounces.${name}`, `v=spf1 a:${HOSTNAME} ~all`, null),
-      record('dmarc', 'TXT', `_dmarc.${name}`, 'v=DMARC1; p=none', null, false),
+      record(
+        'dmarc',
+        'TXT',
+        `_dmarc.${name}`,
+        expect.stringMatching(/^v=DMARC1; p=none; rua=mailto:reports-[0-9a-f]{20}@bounces\./),
+        null,
+        false,
+      ),
       record('mx', 'MX', name, HOSTNAME, 10, false),
+      record('tls_rpt', 'TXT', `_smtp._tls.${name}`, expect.stringMatching(/^v=TLSRPTv1; rua=mailto:/), null, false),
     ])
     expect(answer.text).not.toContain('PRIVATE')
     expect((await ask('GET', `/v1/domains/${domain.id}`)).body).toEqual(domain)
@@ -194,7 +202,7 @@ describe('verifying', () => {
     const answer = await ask('POST', `${path}/verify`)
     expect(answer.status).toBe(200)
     expect(statuses(answer.body)).toBe(
-      'dkim valid, dkim valid, ownership missing, return_path valid, spf valid, dmarc valid, mx valid',
+      'dkim valid, dkim valid, ownership missing, return_path valid, spf valid, dmarc valid, mx valid, tls_rpt valid',
     )
     expect(answer.body).toMatchObject({
       status: 'verified',
@@ -209,7 +217,7 @@ describe('verifying', () => {
     const path = `/v1/domains/${own.domain.id}`
     const first = (await ask('POST', `${path}/verify`)).body
     expect(statuses(first)).toBe(
-      'dkim missing, dkim missing, ownership missing, return_path missing, spf missing, dmarc missing, mx missing',
+      'dkim missing, dkim missing, ownership missing, return_path missing, spf missing, dmarc missing, mx missing, tls_rpt missing',
     )
     expect(first.status).toBe('pending')
     const [rsa] = first.dns_records
@@ -229,7 +237,7 @@ describe('verifying', () => {
     const { body } = await ask('POST', `${path}/verify`)
     expect([body.status, statuses(body)]).toEqual([
       'verified',
-      'dkim valid, dkim valid, ownership missing, return_path missing, spf missing, dmarc missing, mx missing',
+      'dkim valid, dkim valid, ownership missing, return_path missing, spf missing, dmarc missing, mx missing, tls_rpt missing',
     ])
   })
 

@@ -65,7 +65,7 @@ describe('dns', () => {
       async () => {
         const read = await zoneRecords((await dns('show', NAME, '--zone')).stdout, NAME)
         const expected = records
-          .filter(({ purpose }) => purpose !== 'mx')
+          .filter(({ purpose }) => purpose !== 'mx' && purpose !== 'tls_rpt')
           .map(
             ({ name, type, value, priority }) =>
               `${name}. ${type} ${priority === null ? value : `${priority} ${value}.`}`,
@@ -91,7 +91,9 @@ describe('dns', () => {
       expect(ok).toBe(false)
       expect(hint('dkim')).toContain(`cut off after 255 of ${of('dkim').value.length}`)
       expect(hint('spf')).toContain('v=spf1 a:mail.example.com include:_spf.office.example -all')
-      expect(hint('dmarc')).toBe('You already have this record. It can stay unchanged.')
+      expect(hint('dmarc')).toBe(
+        'You already have a DMARC record. It can stay unchanged. With this value, this server also receives DMARC reports.',
+      )
       expect(hint('return_path')).toContain('Enter bounces only')
 
       publish(of('dkim'), `"${of('dkim').value}"`)

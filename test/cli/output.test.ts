@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { localUser } from '../../src/cli/local-user.ts'
 import { startZone } from '../../src/cli/try/zone-server.ts'
+import { openStore } from '../../src/storage/sqlite/open.ts'
 import { LIMIT_MS, postrider, testFolder } from './command.ts'
 
 /** Text output of the commands. Each test runs a series on one installation and compares its output with a file. */
@@ -39,6 +40,7 @@ function stable(text: string, folder: string): string {
     .replace(/\bpr\d{4}\w{6}([re])\b/g, 'prYYMMxxxxxx$1')
     .replace(/\bp=[A-Za-z0-9+/=]{40,}/g, 'p=KEY')
     .replace(/verify=[0-9a-f]{32}/g, 'verify=TOKEN')
+    .replace(/reports-[0-9a-f]{20}/g, 'reports-TOKEN')
     .replace(/#token=\w+/g, '#token=TOKEN')
     .replace(/\b\d+(\.\d+)? (ms|s)\b/g, 'DURATION')
     .replace(/[ \t]+$/gm, '')
@@ -59,6 +61,7 @@ test(
     await run('domain', 'add', 'shop.example', '--org', 'Shop')
     await run('domain', 'list')
     await run('domain', 'show', 'shop.example')
+    await run('domain', 'dmarc', 'shop.example')
     await run('dns', 'show', 'shop.example')
     await run('key', 'list')
     const created = await run('key', 'create', '--domain', 'shop.example', '--permission', 'send', '--name', 'web shop')
@@ -68,6 +71,36 @@ test(
     await run('domain', 'rotate-dkim', 'shop.example')
     await run('login-link')
     await run('audit', '--org', 'Shop')
+    expect(text()).toMatchSnapshot()
+  },
+  LIMIT_MS,
+)
+
+test(
+  'the senders of a domain',
+  async () => {
+    const { place, run, text } = open()
+    await run('org', 'create', 'Shop', '--plan', 'pro')
+    await run('domain', 'add', 'shop.example', '--org', 'Shop')
+    const now = Date.now()
+    const store = await openStore({ dataDir: place.dataDir, now })
+    const [organization] = await store.organizations.list()
+    const { records } = await store.domains.list(organization!.id, { limit: 1, after: null })
+    const counts = { spfAligned: 0, dkimAligned: 40, passed: 40, quarantined: 0, rejected: 2 }
+    await store.policyReports.add({
+      organizationId: organization!.id,
+      domainId: records[0]!.id,
+      reporter: 'reporter.test',
+      reportId: '1',
+      receivedAt: now,
+      beginsAt: now - 86_400_000,
+      endsAt: now,
+      content: { kind: 'dmarc', sources: [{ sourceIp: '192.0.2.1', messages: 42, ...counts }] },
+    })
+    await store.close()
+    await run('domain', 'dmarc', 'shop.example')
+    const { totals } = JSON.parse((await run('domain', 'dmarc', 'shop.example', '--json')) || '{}')
+    expect(totals).toMatchObject({ messages: 42, passed: 40, reports: 1 })
     expect(text()).toMatchSnapshot()
   },
   LIMIT_MS,

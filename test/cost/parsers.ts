@@ -30,6 +30,7 @@ import { leavesOf, readParts, readTexts } from '../../src/mail/mime-parts.ts'
 import { readMtaSts, readMtaStsId } from '../../src/mail/mta-sts.ts'
 import { parameterOf } from '../../src/mail/parameters.ts'
 import { parseMail } from '../../src/mail/parse.ts'
+import { readPolicyReport } from '../../src/mail/policy-report.ts'
 import { createReplyReader, parseReplyLine } from '../../src/mail/reply.ts'
 import { shownContent } from '../../src/mail/shown-content.ts'
 import { isSpf, mergedSpf } from '../../src/mail/spf-record.ts'
@@ -239,6 +240,16 @@ export const PARSERS: readonly Parser[] = [
     read: (text) => ownResultRanges(inMail(`Authentication-Results: ${unfolded(text)}`, ''), 'mx.a.example'),
   },
   // Reports.
+  {
+    name: 'DMARC and TLS reports',
+    most: 10_000_000,
+    read: (text) => [
+      readPolicyReport(bytes(`\r\n<?xml version="1.0"?><feedback>${text}`)),
+      readPolicyReport(bytes(`\r\n<feedback><record><row ${text}><source_ip>${text}</source_ip></row></record>`)),
+      readPolicyReport(bytes(`\r\n{"policies":[{"policy":{"policy-domain":"${text}`)),
+      readPolicyReport(Buffer.concat([bytes('\r\nPK\x03\x04'), bytes(text), bytes('PK\x05\x06')])),
+    ],
+  },
   { name: 'reports of any form', most: BODY, read: (text) => readReport(multipart('multipart/report', text), '') },
   { name: 'delivery status', most: BODY, read: (text) => judged(report(text)) },
   { name: 'delivery status alone', most: BODY, read: (text) => readDeliveryStatus([], bytes(text)) },

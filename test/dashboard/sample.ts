@@ -111,6 +111,7 @@ async function addSettings(server: TestServer) {
   })
   const deliveryId = createMintId(server.clock, systemRandom)('whd')
   await server.store().inbound.accept({ ...storedMail(), taken: [{ message, deliveryId, forward: null }] })
+  await addReports(server, data[0].id)
   return { domain: data[0].id, template: template.id, webhook: server.webhook.id, inbound }
 }
 
@@ -140,6 +141,32 @@ export const EMPTY_PAGES: Record<string, string> = {
   'blocked-links': '/settings?tab=blocked-links',
 }
 
+/** A DMARC report with a source of each kind, and a TLS report. */
+async function addReports(server: TestServer, domainId: string): Promise<void> {
+  const { zone, organizationId } = server
+  zone.set(`mail.${DOMAIN}`, 'A', ['198.41.0.4'])
+  zone.set('41.220.85.209.in-addr.arpa', 'PTR', ['mail-sor-f41.google.com'])
+  zone.set('mail-sor-f41.google.com', 'A', ['209.85.220.41'])
+  const receivedAt = server.clock.now()
+  const beginsAt = receivedAt - (receivedAt % 86_400_000) - 86_400_000
+  const about = { organizationId, domainId, reporter: 'reporter.test', reportId: '1', receivedAt, beginsAt }
+  const source = (sourceIp: string, messages: number, passed: number, rejected = 0) => ({
+    ...{ sourceIp, messages, passed, rejected, spfAligned: passed, dkimAligned: passed, quarantined: 0 },
+  })
+  const sources = [
+    source('198.41.0.4', 1204, 1204),
+    source('209.85.220.41', 31, 30),
+    source('2001:db8:1234:5678:9abc:def0:1234:5678', 7, 0, 7),
+  ]
+  const period = { ...about, endsAt: beginsAt + 86_399_000 }
+  await server.store().policyReports.add({ ...period, content: { kind: 'dmarc', sources } })
+  const results = [
+    { policy: 'sts', result: '', host: '', sessions: 240 },
+    { policy: 'sts', result: 'certificate-host-mismatch', host: `mail.${DOMAIN}`, sessions: 2 },
+  ]
+  await server.store().policyReports.add({ ...period, content: { kind: 'tls', results } })
+}
+
 /** Every page of the dashboard by name, as a path below `/dashboard`. */
 export const pagesOf = (sample: Sample): Record<string, string> => ({
   overview: '/',
@@ -154,6 +181,7 @@ export const pagesOf = (sample: Sample): Record<string, string> => ({
   sandbox: '/sandbox',
   domains: '/domains',
   domain: `/domains/${sample.domain}`,
+  senders: `/domains/${sample.domain}/senders`,
   'api-keys': '/api-keys',
   webhooks: '/webhooks',
   webhook: `/webhooks/${sample.webhook}`,

@@ -32,6 +32,7 @@ async function meaning(address: string, already: RecipientTarget[] = []): Promis
   try {
     const destination = await setup.handler.onRecipient(SESSION, spoken(address), already)
     if (destination.kind === 'reserved') return `stored for ${destination.domain.name}`
+    if (destination.kind === 'policy_report') return `reports about ${destination.domain.name}`
     return destination.kind === 'route' ? destination.route.name : `feedback ${destination.address.kind}`
   } catch (error) {
     return String((error as Error).message)

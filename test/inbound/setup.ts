@@ -10,6 +10,7 @@ import { createInboundHandler } from '../../src/inbound/smtp-handler.ts'
 import { createForwardLinks } from '../../src/mail/forward-link.ts'
 import { packParsed, packRaw } from '../../src/mail/inbound-content.ts'
 import { packMime } from '../../src/mail/mime-content.ts'
+import { readPolicyReport } from '../../src/mail/policy-report.ts'
 import { createVerp } from '../../src/mail/verp.ts'
 import type { Domain } from '../../src/model/domain.ts'
 import type { Verdicts } from '../../src/model/inbound-message.ts'
@@ -85,7 +86,7 @@ export interface InboundSetupOptions {
   /** Domains that an alert stops. */
   isStopped?: (domainId: string) => boolean
   /** Real threads in place of `findings`. */
-  readers?: Pick<Readers, 'read' | 'report'>
+  readers?: Pick<Readers, 'read' | 'report' | 'policyReport'>
 }
 
 export async function createInboundSetup(options: InboundSetupOptions = {}): Promise<InboundSetup> {
@@ -133,9 +134,20 @@ export async function createInboundSetup(options: InboundSetupOptions = {}): Pro
         const bytes = raw as Uint8Array
         return { content: readReport(bytes, returnPath), digest: createHash('sha256').update(bytes).digest() }
       },
+      policyReport: async (mail) => {
+        if (options.readers !== undefined) return await options.readers.policyReport(mail)
+        const { dmarc } = findings.verdicts
+        const reporter = dmarc === 'pass' ? 'reporter.test' : null
+        return { reporter, isUndecided: dmarc === 'temperror', content: readPolicyReport(mail.raw as Uint8Array) }
+      },
     },
     mintId,
-    mailLog: { received: tell('received'), accepted: tell('accepted'), suppressed: tell('suppressed') },
+    mailLog: {
+      received: tell('received'),
+      accepted: tell('accepted'),
+      suppressed: tell('suppressed'),
+      policyReport: tell('policy report'),
+    },
     forwarding: forwardingFor(store, options),
     clock: { now: () => START },
     loopTag: LOOP_TAG,

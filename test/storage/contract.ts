@@ -20,6 +20,7 @@ import { limitPromises } from './contract-limits.ts'
 import { messageListPromises } from './contract-message-list.ts'
 import { messagePromises } from './contract-messages.ts'
 import { mtaStsPromises } from './contract-mta-sts.ts'
+import { policyReportPromises } from './contract-policy-reports.ts'
 import { qualityPromises } from './contract-quality.ts'
 import { reportPromises } from './contract-reports.ts'
 import { retentionPromises } from './contract-retention.ts'
@@ -90,6 +91,7 @@ const SECTIONS = {
   stats: statsPromises,
   quality: qualityPromises,
   'MTA-STS policies': mtaStsPromises,
+  'policy reports': policyReportPromises,
   retention: retentionPromises,
   suppressions: suppressionPromises,
   templates: templatePromises,

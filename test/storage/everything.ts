@@ -134,6 +134,11 @@ export async function everythingIn(store: Store, ids: Known): Promise<Record<str
       await store.quality.figures(id, 7 * 86_400_000, START + 86_400_000),
       await store.quality.alerts(id, 100),
     ]),
+    // The contract's reports are about domains that do not exist.
+    policyReports: await each(['dom_1', 'dom_2', 'dom_3'], async (id) => [
+      await store.policyReports.dmarc(id, { from: 0, to: START + 100 * 86_400_000 }, 1000),
+      await store.policyReports.tls(id, { from: 0, to: START + 100 * 86_400_000 }, 1000),
+    ]),
     held: await store.held.count(),
     restored: await store.held.restored(),
     waiting: await store.queues.waiting(START + 60_000),

@@ -25,6 +25,7 @@ import { inboundDeliveryPromises } from './contract-inbound-deliveries.ts'
 import { limitPromises } from './contract-limits.ts'
 import { messageListPromises } from './contract-message-list.ts'
 import { messagePromises } from './contract-messages.ts'
+import { policyReportPromises } from './contract-policy-reports.ts'
 import { qualityPromises } from './contract-quality.ts'
 import { reportPromises } from './contract-reports.ts'
 import { retentionPromises } from './contract-retention.ts'
@@ -47,6 +48,7 @@ const LEFT_BY = {
   inbound: inboundPromises,
   'inbound deliveries': inboundDeliveryPromises,
   limits: limitPromises,
+  'policy reports': policyReportPromises,
   quality: qualityPromises,
   retention: retentionPromises,
   templates: templatePromises,

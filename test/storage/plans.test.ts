@@ -33,6 +33,7 @@ const MAY_SORT = [
   /join reports r/, // reports of one message
   /from webhook_deliveries d indexed by webhook_deliveries_due/, // few: they were counted
   /from suppressions (indexed by suppressions_by_address )?where organization_id = \? and .*email = \?/, // one address
+  /from tls_results where domain_id = \?/, // few of each report
 ]
 
 const EVENT = {
@@ -139,6 +140,20 @@ const INTENDED: [statement: RegExp, plan: RegExp][] = [
     /(from|delete from) tls_sessions where day = \? and domain/,
     /tls_sessions USING PRIMARY KEY \(day=\? AND domain=\?\)/,
   ],
+  // Reports about a domain: a lookup for each report, a range of days for each page.
+  [/^select 1 from policy_reports/, /COVERING INDEX \w+ \(domain_id=\? AND kind=\? AND reporter=\? AND report_id=\?\)/],
+  [/from policy_reports where domain_id = \? and received_day = \?/, /COVERING INDEX policy_reports_by_day/],
+  [/from policy_reports where domain_id = \? and received_day between/, /INDEX policy_reports_by_day/],
+  [/count\(\*\) from dmarc_sources/, /COVERING INDEX \w+ \(domain_id=\? AND day=\?\)/],
+  [/^select day from dmarc_sources/, /COVERING INDEX \w+ \(domain_id=\? AND day>\? AND day<\?\)/],
+  [/^select source_ip as sourceIp, reporter/, /INDEX \w+ \(domain_id=\? AND day=\?\)/],
+  [/from tls_results where domain_id = \? and day between/, /\(domain_id=\? AND day>\? AND day<\?\)/],
+  [
+    /^select rowid as number from dmarc_sources/,
+    /COVERING INDEX dmarc_sources_by_age \(organization_id=\? AND day<\?\)/,
+  ],
+  [/^select rowid as number from tls_results/, /COVERING INDEX tls_results_by_age \(organization_id=\? AND day<\?\)/],
+  [/^select rowid as number from policy_reports/, /COVERING INDEX policy_reports_by_age/],
   // Retention: each walk reads the oldest first.
   [
     /^select number, .* as at from messages/,

@@ -46,6 +46,31 @@ export const STRANGERS: Threat[] = [
     attack: 'pipelined commands without end, such as one known recipient again and again',
   },
   { id: 'cost-per-byte', asset: 'availability', attack: 'any input of a parser whose cost grows faster than its size' },
+  {
+    id: 'report-bombs',
+    asset: 'availability',
+    attack: 'a DMARC or TLS report that unpacks to gigabytes, in layers, files, records or depth',
+  },
+  {
+    id: 'report-entities',
+    asset: 'the machine',
+    attack: 'XML entities of a DMARC report that expand, read a file or fetch an address',
+  },
+  {
+    id: 'report-forged',
+    asset: 'the figures about a domain',
+    attack: 'a DMARC report in the name of a large reporter, or about a domain of another organization',
+  },
+  {
+    id: 'report-repeated',
+    asset: 'the figures about a domain',
+    attack: 'a DMARC or TLS report that is sent again, changed, or to several nodes at once',
+  },
+  {
+    id: 'report-flood',
+    asset: 'the store',
+    attack: 'DMARC reports without end about a domain whose report address is in DNS, with other sources each time',
+  },
   { id: 'poisonous-inbound-mail', asset: 'availability', attack: 'a mail that ends its reader again and again' },
   {
     id: 'reader-breakout',

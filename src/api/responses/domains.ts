@@ -50,6 +50,7 @@ const domain = z
             'dmarc',
             'return_path',
             'mx',
+            'tls_rpt',
             'tracking',
             'mta_sts',
             'mta_sts_host',

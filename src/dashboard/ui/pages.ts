@@ -91,6 +91,13 @@ export const PAGES: readonly PageEntry[] = [
     load: () => import('./pages/domain.tsx'),
   },
   {
+    path: '/domains/:domain_id/senders',
+    name: 'Who sends as you',
+    needs: 'domains_dmarc',
+    under: '/domains',
+    load: () => import('./pages/senders.tsx'),
+  },
+  {
     path: '/api-keys',
     name: 'API keys',
     needs: 'api_keys_list',

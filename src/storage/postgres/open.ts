@@ -32,6 +32,7 @@ import { postgresNodes } from './node-list.ts'
 import { endNode } from './nodes.ts'
 import { postgresOrganizations } from './organizations.ts'
 import { openParts, type Parts } from './parts.ts'
+import { postgresPolicyReports } from './policy-reports.ts'
 import { postgresQuality } from './quality.ts'
 import { postgresQueues } from './queues.ts'
 import { postgresRates } from './rates.ts'
@@ -185,6 +186,7 @@ function rolesOf(
     held: postgresHeld(reads, lane, { writer, dueIndexes: due, fanOut }),
     mtaSts: postgresMtaSts(reads, writer),
     tlsSessions: postgresTlsSessions(reads, writer),
+    policyReports: postgresPolicyReports(reads, writer),
     idempotency: postgresIdempotency(reads, writer),
     auditLog: postgresAuditLog(reads, writer, recorder),
     stats: postgresStats(reads),

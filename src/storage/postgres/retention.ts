@@ -90,6 +90,15 @@ const LOCK_CONTENTS = 'select from contents where owner_id = any($1::text[]) ord
 const REMOVE_RAW = `delete from contents where owner_id = any($1::text[]) and kind in ('raw', 'parsed')
   and (select id from inbound_messages where content_id = owner_id limit 1) is null`
 
+/** Tables of reports about domains, with the column that says how old a row is. */
+const REPORTS = [
+  ['dmarc_sources', 'day'],
+  ['tls_results', 'day'],
+  ['policy_reports', 'received_at'],
+] as const
+const removeReports = (table: string, column: string) => `delete from ${table} where ctid = any(array(
+  select ctid from ${table} where organization_id = $1 and ${column} < $2 order by ${column} limit ${LOOKS}))`
+
 const PRUNE_UNSUBSCRIBABLES = `delete from unsubscribables where delivery_id = any(array(
   select delivery_id from unsubscribables where sent_at < $1 order by sent_at limit $2))`
 
@@ -104,6 +113,7 @@ export function postgresRetention(reads: Reads, writer: Writer): Retention {
     createStep(messages, reads, writer),
     createStep(events, reads, writer),
     createStep(inboundMessages, reads, writer),
+    ...REPORTS.map(([table, column]) => createReportStep(removeReports(table, column), writer)),
   ]
   /** Walk of the current pass over an organization. */
   const current = new Map<string, number>()
@@ -168,6 +178,11 @@ function createStep<Row extends Expiring>(
     else places.set(organizationId, { after: last, young })
     return places.has(organizationId)
   }
+}
+
+function createReportStep(remove: string, writer: Writer): (request: Request) => Promise<boolean> {
+  return async ({ organizationId, before }) =>
+    (await writer.write(({ run }) => run(remove, [organizationId, before]))) === LOOKS
 }
 
 const messages: Walk<Expiring & { id: string; tags: string }> = {

@@ -41,6 +41,7 @@ import { migrate } from './migrate.ts'
 import { sqliteMtaSts } from './mta-sts.ts'
 import { SQLITE_NODES } from './nodes.ts'
 import { organizationCache, sqliteOrganizations } from './organizations.ts'
+import { sqlitePolicyReports } from './policy-reports.ts'
 import { sqliteQuality } from './quality.ts'
 import { sqliteQueues } from './queues.ts'
 import { type Reading, shareReads } from './reading.ts'
@@ -228,6 +229,7 @@ export function storeOn(
     quality,
     mtaSts: sqliteMtaSts(db, writer),
     tlsSessions: sqliteTlsSessions(db, writer),
+    policyReports: sqlitePolicyReports(db, writer),
     retention: sqliteRetention(db, writer, { parts, space, kinds, storedBytes }),
     idempotency: sqliteIdempotency(db, writer, storedBytes),
     auditLog: sqliteAuditLog(db, writer, auditRecorder),

@@ -36,6 +36,15 @@ const REMOVE_INBOUND = 'delete from inbound_messages where number = ?'
 const REMOVE_RAW = `delete from inbound_raws
   where number = ? and not exists (select 1 from inbound_messages where raw_number = inbound_raws.number)`
 
+/** Tables of reports about domains, with the column that says how old a row is. */
+const REPORTS = [
+  ['dmarc_sources', 'day'],
+  ['tls_results', 'day'],
+  ['policy_reports', 'received_at'],
+] as const
+const reportsBefore = (table: string, column: string) =>
+  `select rowid as number from ${table} where organization_id = ? and ${column} < ? order by ${column} limit ?`
+
 const PRUNE_UNSUBSCRIBABLES = `delete from unsubscribables where delivery_id in (
     select delivery_id from unsubscribables where sent_at < ? limit ?)`
 
@@ -139,7 +148,14 @@ interface Kept {
 
 /** The walks of one pass, in order. */
 function createWalks(db: Connection, kept: Kept): Walk[] {
-  return [createMessageWalk(db, kept), createEventWalk(db), createKindWalk(kept), createInboundWalk(db, kept)]
+  const reports = REPORTS.map(([table, column]) => createReportWalk(db, table, column))
+  return [
+    createMessageWalk(db, kept),
+    createEventWalk(db),
+    createKindWalk(kept),
+    createInboundWalk(db, kept),
+    ...reports,
+  ]
 }
 
 function createMessageWalk(db: Connection, { parts, storedBytes, onUnindexed }: Kept): Walk {
@@ -191,6 +207,20 @@ function createKindWalk({ kinds }: Kept): Walk {
       }
       return { number: range, isYoung: false, remove }
     })
+}
+
+function createReportWalk(db: Connection, table: string, column: string): Walk {
+  const reports = db.prepare<unknown[], number>(reportsBefore(table, column)).pluck()
+  const remove = db.prepare(`delete from ${table} where rowid = ?`)
+  return ({ organizationId, before }) =>
+    reports.all(organizationId, before, SLICE).map((number) => ({
+      number,
+      isYoung: false,
+      remove: () => {
+        remove.run(number)
+        return 0
+      },
+    }))
 }
 
 function createInboundWalk(db: Connection, { parts, storedBytes }: Kept): Walk {

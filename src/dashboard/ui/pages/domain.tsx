@@ -6,7 +6,7 @@ import { ago, when } from '../kit/format.ts'
 import { useLoad } from '../kit/load.ts'
 import { ErrorNotice, Head } from '../kit/pieces.tsx'
 import { may } from '../kit/rights.ts'
-import { go } from '../kit/router.ts'
+import { go, href } from '../kit/router.ts'
 import { Chip } from '../kit/status.tsx'
 import { attempt, toast, toastError } from '../kit/toast.tsx'
 import { DnsRecords } from './domain/dns-records.tsx'
@@ -63,6 +63,17 @@ export default function DomainPage({ domain_id: id }: { domain_id: string }) {
       <NextStep domain={domain} />
       <DnsHost id={id} />
       <DnsRecords domain={domain} />
+      {may('domains_dmarc') && (
+        <section class="card row apart">
+          <div class="stack tight">
+            <h2>DMARC and TLS reports</h2>
+            <p class="muted">What other mail servers report about mail in the name of this domain.</p>
+          </div>
+          <a class="button" href={href(`/domains/${id}/senders`)}>
+            Who sends as you
+          </a>
+        </section>
+      )}
       <section class="card stack">
         <div class="row apart">
           <h2>DKIM keys</h2>

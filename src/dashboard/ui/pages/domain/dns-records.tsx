@@ -148,6 +148,7 @@ const PURPOSES: Record<string, string> = {
   dmarc: 'DMARC',
   return_path: 'Return path',
   mx: 'Inbound mail',
+  tls_rpt: 'TLS reports',
   tracking: 'Tracking domain',
   mta_sts: 'MTA-STS',
   mta_sts_host: 'MTA-STS host',

@@ -1,0 +1,119 @@
+import { dayStart, type ReceivedReport, type TlsResultSum } from '../../model/policy-report.ts'
+import {
+  type DmarcSourceRow,
+  isEnough,
+  messagesOf,
+  type TotalsRow,
+  type WithReporters,
+  withinDay,
+  withReporters,
+} from '../report-rows.ts'
+import type { PolicyReports, ReportPeriod } from '../store.ts'
+import { numberArray, textArray } from './arrays.ts'
+import type { Reads } from './reads.ts'
+import type { Statements } from './transactions.ts'
+import type { Writer } from './writer.ts'
+
+const OF_DAY = `select count(*)::int as "all", (count(*) filter (where reporter = $3))::int as own from policy_reports
+  where domain_id = $1 and received_day = $2`
+const ADD = `insert into policy_reports
+  (domain_id, kind, reporter, report_id, organization_id, received_at, received_day, messages)
+  values ($1, $2, $3, $4, $5, $6, $7, $8) on conflict do nothing`
+const IS_KNOWN = `select 1 from policy_reports
+  where domain_id = $1 and kind = $2 and reporter = $3 and report_id = $4`
+const SOURCES_OF_DAY = 'select count(*)::int as count from dmarc_sources where domain_id = $1 and day = $2'
+// In the order of the key, so that reports of one day do not wait for each other in a circle.
+const ADD_SOURCES = `insert into dmarc_sources as present (domain_id, day, reporter, organization_id, begins_at, ends_at,
+    source_ip, messages, spf_aligned, dkim_aligned, passed, quarantined, rejected)
+  select $1, $2, $3, $4, $5, $6, given.* from unnest($7::text[], $8::bigint[], $9::bigint[], $10::bigint[], $11::bigint[],
+    $12::bigint[], $13::bigint[]) as given (source_ip, messages, spf, dkim, passed, quarantined, rejected)
+  order by given.source_ip
+  on conflict (domain_id, day, source_ip, reporter) do update set messages = present.messages + excluded.messages,
+    spf_aligned = present.spf_aligned + excluded.spf_aligned,
+    dkim_aligned = present.dkim_aligned + excluded.dkim_aligned, passed = present.passed + excluded.passed,
+    quarantined = present.quarantined + excluded.quarantined, rejected = present.rejected + excluded.rejected,
+    begins_at = least(present.begins_at, excluded.begins_at), ends_at = greatest(present.ends_at, excluded.ends_at)`
+const ADD_RESULT = `insert into tls_results as present (domain_id, day, reporter, policy, result, host, organization_id,
+    sessions, begins_at, ends_at)
+  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+  on conflict (domain_id, day, reporter, policy, result, host) do update
+    set sessions = present.sessions + excluded.sessions, begins_at = least(present.begins_at, excluded.begins_at),
+    ends_at = greatest(present.ends_at, excluded.ends_at)`
+
+const sum = (column: string) => `coalesce(sum(${column}), 0)::float8`
+const COUNTS = `${sum('messages')} as messages, ${sum('spf_aligned')} as "spfAligned",
+  ${sum('dkim_aligned')} as "dkimAligned", ${sum('passed')} as passed, ${sum('quarantined')} as quarantined,
+  ${sum('rejected')} as rejected`
+const SEEN = `string_agg(distinct reporter, ',') as reporters, min(begins_at)::float8 as "firstAt",
+  max(ends_at)::float8 as "lastAt"`
+const SOURCES = `select source_ip as "sourceIp", ${COUNTS}, ${SEEN}
+  from dmarc_sources where domain_id = $1 and day between $2 and $3 and source_ip <> ''
+  group by source_ip order by sum(messages) desc, source_ip limit $4`
+const TOTALS = `select ${COUNTS}, count(distinct nullif(source_ip, ''))::int as sources,
+    count(distinct reporter)::int as reporters, count(distinct day)::int as days, min(begins_at)::float8 as "firstAt",
+    max(ends_at)::float8 as "lastAt"
+  from dmarc_sources where domain_id = $1 and day between $2 and $3`
+const RESULTS = `select policy, result, host, ${sum('sessions')} as sessions, ${SEEN}
+  from tls_results where domain_id = $1 and day between $2 and $3
+  group by policy, result, host order by sum(sessions) desc, policy, result, host limit $4`
+const REPORTS = `select count(*)::int as count from policy_reports
+  where domain_id = $1 and received_day between $2 and $3 and kind = $4`
+
+export function postgresPolicyReports(reads: Reads, writer: Writer): PolicyReports {
+  const reportsOf = async (domainId: string, kind: 'dmarc' | 'tls', { from, to }: ReportPeriod) =>
+    (await reads.query<{ count: number }>(REPORTS, [domainId, from, to, kind]))[0]?.count ?? 0
+  return {
+    add: (report) =>
+      writer.write(async (statements) => {
+        const { organizationId, domainId, reporter, reportId, receivedAt, content } = report
+        const key = [domainId, content.kind, reporter, reportId]
+        if ((await statements.query(IS_KNOWN, key)).length > 0) return 'repeated'
+        const day = dayStart(receivedAt)
+        const [sent] = await statements.query<{ all: number; own: number }>(OF_DAY, [domainId, day, reporter])
+        if (sent !== undefined && isEnough(sent)) return 'limit'
+        const added = await statements.run(ADD, [...key, organizationId, receivedAt, day, messagesOf(report)])
+        if (added === 0) return 'repeated' // by another node at the same time
+        await addContent(statements, report)
+        return 'stored'
+      }),
+    dmarc: async (domainId, period, limit) => {
+      const { from, to } = period
+      const [rows, [totals], reports] = await Promise.all([
+        reads.query<DmarcSourceRow>(SOURCES, [domainId, from, to, limit]),
+        reads.query<TotalsRow>(TOTALS, [domainId, from, to]),
+        reportsOf(domainId, 'dmarc', period),
+      ])
+      if (totals === undefined) throw new Error('a sum without a row')
+      return { sources: rows.map(withReporters), totals: { ...totals, reports } }
+    },
+    tls: async (domainId, period, limit) => {
+      const { from, to } = period
+      const [rows, reports] = await Promise.all([
+        reads.query<WithReporters<TlsResultSum>>(RESULTS, [domainId, from, to, limit]),
+        reportsOf(domainId, 'tls', period),
+      ])
+      return { results: rows.map(withReporters), reports }
+    },
+  }
+}
+
+async function addContent({ query, run }: Statements, report: ReceivedReport): Promise<void> {
+  const { organizationId, domainId, reporter, beginsAt, endsAt, content } = report
+  const day = dayStart(beginsAt)
+  if (content.kind === 'tls') {
+    for (const { policy, result, host, sessions } of content.results) {
+      const key = [domainId, day, reporter, policy, result, host]
+      await run(ADD_RESULT, [...key, organizationId, sessions, beginsAt, endsAt])
+    }
+    return
+  }
+  const [stored] = await query<{ count: number }>(SOURCES_OF_DAY, [domainId, day])
+  const sources = withinDay(content.sources, stored?.count ?? 0)
+  const of = (name: Exclude<keyof (typeof sources)[number], 'sourceIp'>) =>
+    numberArray(sources.map((source) => source[name]))
+  await run(ADD_SOURCES, [
+    ...[domainId, day, reporter, organizationId, beginsAt, endsAt],
+    textArray(sources.map(({ sourceIp }) => sourceIp)),
+    ...[of('messages'), of('spfAligned'), of('dkimAligned'), of('passed'), of('quarantined'), of('rejected')],
+  ])
+}

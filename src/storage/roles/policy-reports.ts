@@ -1,0 +1,19 @@
+import type { DmarcSource, DmarcTotals, ReceivedReport, TlsResultSum } from '../../model/policy-report.ts'
+
+/** Reports of other servers about mail that names a domain as its author (DMARC), and about TLS to its hosts. */
+export interface PolicyReports {
+  /** Stores a report. `repeated`: one of this kind with the same domain, reporter and ID is stored. `limit`: the domain or
+   *  the reporter has as many reports of that UTC day as FIXED_LIMITS allow. Both change nothing. Sources beyond the
+   *  limit of a day are stored as one sum. */
+  add(report: ReceivedReport): Promise<'stored' | 'repeated' | 'limit'>
+  /** The sources with the most messages, at most `limit`, and the totals of all. */
+  dmarc(domainId: string, period: ReportPeriod, limit: number): Promise<{ sources: DmarcSource[]; totals: DmarcTotals }>
+  /** TLS results, most sessions first, at most `limit`, and the number of reports received. */
+  tls(domainId: string, period: ReportPeriod, limit: number): Promise<{ results: TlsResultSum[]; reports: number }>
+}
+
+/** Days of the reports, by their start in ms UTC: from the first to the last, both included. */
+export interface ReportPeriod {
+  from: number
+  to: number
+}

@@ -1,0 +1,100 @@
+import { dayStart, type ReceivedReport, type TlsResultSum } from '../../model/policy-report.ts'
+import { isEnough, messagesOf, type WithReporters, withinDay, withReporters } from '../report-rows.ts'
+import { createSourceSums, type SourceOfDay } from '../source-sums.ts'
+import type { PolicyReports, ReportPeriod } from '../store.ts'
+import { type Connection, one } from './driver.ts'
+import { nextTurn } from './page.ts'
+import type { Writer } from './writer.ts'
+
+const IS_KNOWN = `select 1 from policy_reports
+  where domain_id = ? and kind = ? and reporter = ? and report_id = ?`
+const OF_DAY = `select count(*) as "all", total(reporter = ?) as own from policy_reports
+  where domain_id = ? and received_day = ?`
+const ADD = `insert into policy_reports
+  (domain_id, kind, reporter, report_id, organization_id, received_at, received_day, messages)
+  values (?, ?, ?, ?, ?, ?, ?, ?)`
+const SOURCES_OF_DAY = 'select count(*) from dmarc_sources where domain_id = ? and day = ?'
+const ADD_SOURCE = `insert into dmarc_sources (domain_id, day, source_ip, reporter, organization_id, messages, spf_aligned,
+    dkim_aligned, passed, quarantined, rejected, begins_at, ends_at)
+  values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+  on conflict do update set messages = messages + excluded.messages, spf_aligned = spf_aligned + excluded.spf_aligned,
+    dkim_aligned = dkim_aligned + excluded.dkim_aligned, passed = passed + excluded.passed,
+    quarantined = quarantined + excluded.quarantined, rejected = rejected + excluded.rejected,
+    begins_at = min(begins_at, excluded.begins_at), ends_at = max(ends_at, excluded.ends_at)`
+const ADD_RESULT = `insert into tls_results (domain_id, day, reporter, policy, result, host, organization_id, sessions,
+    begins_at, ends_at)
+  values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+  on conflict do update set sessions = sessions + excluded.sessions, begins_at = min(begins_at, excluded.begins_at),
+    ends_at = max(ends_at, excluded.ends_at)`
+
+// Day by day, so that the thread is free in between.
+const NEXT_DAY = `select day from dmarc_sources where domain_id = ? and day > ? and day <= ? order by day limit 1`
+const SOURCES = `select source_ip as sourceIp, reporter, messages, spf_aligned as spfAligned, dkim_aligned as dkimAligned,
+    passed, quarantined, rejected, begins_at as firstAt, ends_at as lastAt
+  from dmarc_sources where domain_id = ? and day = ?`
+const RESULTS = `select policy, result, host, sum(sessions) as sessions, group_concat(distinct reporter) as reporters,
+    min(begins_at) as firstAt, max(ends_at) as lastAt
+  from tls_results where domain_id = ? and day between ? and ?
+  group by policy, result, host order by sessions desc, policy, result, host limit ?`
+const REPORTS = `select count(*) from policy_reports
+  where domain_id = ? and received_day between ? and ? and kind = ?`
+
+export function sqlitePolicyReports(db: Connection, writer: Writer): PolicyReports {
+  const isKnown = db.prepare(IS_KNOWN)
+  const ofDay = db.prepare<unknown[], { all: number; own: number }>(OF_DAY)
+  const add = db.prepare(ADD)
+  const sourcesOfDay = db.prepare<unknown[], number>(SOURCES_OF_DAY).pluck()
+  const addSource = db.prepare(ADD_SOURCE)
+  const addResult = db.prepare(ADD_RESULT)
+  const nextDay = db.prepare<unknown[], number>(NEXT_DAY).pluck()
+  const sources = db.prepare<unknown[], SourceOfDay>(SOURCES)
+  const results = db.prepare<unknown[], WithReporters<TlsResultSum>>(RESULTS)
+  const reports = db.prepare<unknown[], number>(REPORTS).pluck()
+
+  const addContent = ({ organizationId, domainId, reporter, beginsAt, endsAt, content }: ReceivedReport) => {
+    const day = dayStart(beginsAt)
+    if (content.kind === 'tls') {
+      for (const { policy, result, host, sessions } of content.results) {
+        addResult.run(domainId, day, reporter, policy, result, host, organizationId, sessions, beginsAt, endsAt)
+      }
+      return
+    }
+    for (const each of withinDay(content.sources, one(sourcesOfDay, domainId, day))) {
+      const { sourceIp, messages, spfAligned, dkimAligned, passed, quarantined, rejected } = each
+      const counts = [messages, spfAligned, dkimAligned, passed, quarantined, rejected]
+      addSource.run(domainId, day, sourceIp, reporter, organizationId, ...counts, beginsAt, endsAt)
+    }
+  }
+  const reportsOf = (domainId: string, kind: 'dmarc' | 'tls', { from, to }: ReportPeriod) =>
+    one(reports, domainId, from, to, kind)
+
+  return {
+    add: (report) =>
+      writer.write(() => {
+        const { organizationId, domainId, reporter, reportId, receivedAt, content } = report
+        const key = [domainId, content.kind, reporter, reportId]
+        if (isKnown.get(...key) !== undefined) return 'repeated'
+        const day = dayStart(receivedAt)
+        if (isEnough(one(ofDay, reporter, domainId, day))) return 'limit'
+        add.run(...key, organizationId, receivedAt, day, messagesOf(report))
+        addContent(report)
+        return 'stored'
+      }),
+    dmarc: async (domainId, period, limit) => {
+      const sums = createSourceSums()
+      for (let day = nextDay.get(domainId, period.from - 1, period.to); day !== undefined; ) {
+        sums.addDay(sources.all(domainId, day))
+        await nextTurn()
+        day = nextDay.get(domainId, day, period.to)
+      }
+      return {
+        sources: sums.largest(limit),
+        totals: { ...sums.totals(), reports: reportsOf(domainId, 'dmarc', period) },
+      }
+    },
+    tls: async (domainId, period, limit) => ({
+      results: results.all(domainId, period.from, period.to, limit).map(withReporters),
+      reports: reportsOf(domainId, 'tls', period),
+    }),
+  }
+}
