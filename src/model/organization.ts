@@ -24,6 +24,8 @@ export interface Plan {
   testMessagesPerMonth: number
   forwardsPerDay: number
   suppressions: number
+  /** Each organization gets a sending address of its own, while there are spare ones. */
+  dedicatedAddress: boolean
 }
 
 export const UNLIMITED = -1
@@ -44,4 +46,5 @@ export const UNLIMITED_PLAN: Plan = {
   testMessagesPerMonth: UNLIMITED,
   forwardsPerDay: UNLIMITED,
   suppressions: UNLIMITED,
+  dedicatedAddress: false,
 }
