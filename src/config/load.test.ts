@@ -610,7 +610,8 @@ describe('lines of keys', () => {
       't.u.v.g.h': 10,
       list: 11,
       'list.0': 11,
-      'list.k': 13,
+      'list.0.j': 12,
+      'list.0.k': 13,
     })
   })
 
