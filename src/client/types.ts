@@ -44,6 +44,13 @@ export interface AddressExplanation {
     /** Class of the reply that lowered the limit, for example `rate`. The reply text is not shown. */
     lowered_because: string | null
     paused_until: string | null
+    /** IP addresses that the mail may be sent from. One that the destination blocks rests there, and others go first. Empty: the system chooses. */
+    sending_addresses: Array<{
+      address: string
+      resting_until: string | null
+      /** Rule of the reply that blocked the address. */
+      resting_because: string | null
+    }>
   } | null
   last_message: {
     message_id: string
@@ -980,6 +987,13 @@ export interface MessageExplanation {
       /** Class of the reply that lowered the limit, for example `rate`. The reply text is not shown. */
       lowered_because: string | null
       paused_until: string | null
+      /** IP addresses that the mail may be sent from. One that the destination blocks rests there, and others go first. Empty: the system chooses. */
+      sending_addresses: Array<{
+        address: string
+        resting_until: string | null
+        /** Rule of the reply that blocked the address. */
+        resting_because: string | null
+      }>
     } | null
   }>
 }

@@ -90,6 +90,7 @@ export async function openEngines(config: Config, deps: EnginesDeps): Promise<En
     memory: deps.memory,
     pools: metrics.pools,
     storedMail: parsing.storedMail,
+    dedicatedOf: () => [],
     computeMs: deps.computeMs,
   })
   rollback.push(() => delivery.close(0))

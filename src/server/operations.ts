@@ -82,7 +82,7 @@ export interface OperationsDeps {
   /** MTA-STS policy of a mail domain; the cached one if no delivery engine runs. */
   mtaStsOf: (domain: string) => MtaSts | null | Promise<MtaSts | null>
   /** Reputation and limits at a destination; null if no delivery engine runs. */
-  destinationState: (destination: string) => DestinationState | null
+  destinationState: (destination: string, queue: string) => DestinationState | null
 }
 
 export type SubmissionDeps = Pick<
@@ -214,7 +214,10 @@ function explainOperationsOf(deps: OperationsDeps): Operation[] {
       planOf: planOf(config, store),
       stoppedBy: alertThatStops(config, store),
     }),
-    settings: { maxAgeSeconds: config.delivery.maxAgeSeconds },
+    settings: {
+      maxAgeSeconds: config.delivery.maxAgeSeconds,
+      hasSendingAddresses: config.sending.addresses.length > 0,
+    },
   })
 }
 

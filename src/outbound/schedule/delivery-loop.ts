@@ -7,6 +7,9 @@ import { createQueueRecovery, type QueueRecovery } from '../../os/queue-recovery
 import { within } from '../../os/within.ts'
 import type { ClaimedDelivery } from '../../storage/store.ts'
 import { Deliverer, type DelivererDeps } from '../deliver.ts'
+import type { PoolOf } from '../senders/pools.ts'
+import type { Rest } from '../senders/rests.ts'
+import { createSenders, type Senders } from '../senders/senders.ts'
 import { type Admission, createAdmission, GIVEN_UP, type Grant } from './admission.ts'
 import { type ConfiguredTerms, createTermsOf } from './destination-limits.ts'
 import { createDestinationRoutes } from './destination-routes.ts'
@@ -29,10 +32,12 @@ export interface OutboundLoop {
    *  the next start, when the lease of this process ends. */
   stop(graceMs: number): Promise<void>
   underWay(): number
-  /** Reputation and limits at a destination. */
-  stateOf(destination: string): DestinationState
+  /** Reputation and limits of a queue's mail at a destination. */
+  stateOf(destination: string, queue?: string): DestinationState
   /** The same for every known destination with attempts since the start. */
   destinations(): DestinationState[]
+  /** Addresses that destinations block, until times of the steady clock. */
+  rests(): Rest[]
 }
 
 export interface OutboundLoopDeps extends Omit<DelivererDeps, 'admission' | 'clockGoodSince'> {
@@ -42,6 +47,8 @@ export interface OutboundLoopDeps extends Omit<DelivererDeps, 'admission' | 'clo
     destinations: Readonly<Record<string, ConfiguredTerms>>
     smarthost: { host: string } | null
   }
+  /** Addresses that mail is sent from; absent: the system chooses. */
+  poolOf?: PoolOf
   resolver: Pick<Resolver, 'mx'>
 }
 
@@ -57,12 +64,14 @@ export function createOutboundLoop(deps: OutboundLoopDeps): OutboundLoop {
     underWay: () => scheduler.running(),
     stateOf: admission.stateOf,
     destinations: admission.destinations,
+    rests: () => scheduler.senders?.rests() ?? [],
   }
 }
 
 class Scheduler {
   readonly loop: Loop
   readonly admission: Admission
+  readonly senders: Senders | undefined
   readonly #deps: OutboundLoopDeps
   readonly #clockChanges: ClockChanges
   readonly #deliverer: Deliverer
@@ -80,6 +89,7 @@ class Scheduler {
     this.#deps = deps
     this.#clockChanges = watchClockChanges(clock)
     this.#freed = createFreedBlockers(store.deliveries)
+    this.senders = deps.poolOf && createSenders(deps.poolOf, clock.steady.now)
     this.admission = this.#createAdmission()
     this.#deliverer = new Deliverer({
       ...deps,
@@ -144,6 +154,7 @@ class Scheduler {
       longestPauseMs: (strikes) =>
         (scheduleSeconds[Math.min(strikes, scheduleSeconds.length) - 1] ?? 0) * 1000 * PAUSE_OF_RETRY,
       overdueMs: settings.maxAgeSeconds * 1000,
+      senders: this.senders,
     })
   }
 
