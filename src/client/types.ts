@@ -819,6 +819,8 @@ export interface Message {
   created_at: string
   scheduled_at: string | null
   source: 'api' | 'smtp'
+  /** Message stream. */
+  stream: string
   recipients: Array<Recipient>
 }
 
@@ -835,6 +837,8 @@ export interface MessageBouncedEvent {
     metadata: Record<string, string | number | boolean>
     tags: Array<string>
     mode: 'live' | 'test'
+    /** Message stream, unless it is `transactional`. */
+    stream?: string
     bounce_type: 'hard' | 'soft'
     bounce_code: string
     bounce_message: string
@@ -858,6 +862,8 @@ export interface MessageClickedEvent {
     metadata: Record<string, string | number | boolean>
     tags: Array<string>
     mode: 'live' | 'test'
+    /** Message stream, unless it is `transactional`. */
+    stream?: string
     clicked_at: string
     url: string
     user_agent: string | null
@@ -882,6 +888,8 @@ export interface MessageComplainedEvent {
     metadata: Record<string, string | number | boolean>
     tags: Array<string>
     mode: 'live' | 'test'
+    /** Message stream, unless it is `transactional`. */
+    stream?: string
     complained_at: string
     feedback_type: string | null
     /** True for a sample event from `POST …/test`. */
@@ -918,6 +926,8 @@ export interface MessageDeferredEvent {
     metadata: Record<string, string | number | boolean>
     tags: Array<string>
     mode: 'live' | 'test'
+    /** Message stream, unless it is `transactional`. */
+    stream?: string
     deferred_at: string
     attempt: number
     next_attempt_at: string | null
@@ -940,6 +950,8 @@ export interface MessageDeliveredEvent {
     metadata: Record<string, string | number | boolean>
     tags: Array<string>
     mode: 'live' | 'test'
+    /** Message stream, unless it is `transactional`. */
+    stream?: string
     delivered_at: string
     smtp_response: string
     /** True for a sample event from `POST …/test`. */
@@ -1011,6 +1023,8 @@ export interface MessageOpenedEvent {
     metadata: Record<string, string | number | boolean>
     tags: Array<string>
     mode: 'live' | 'test'
+    /** Message stream, unless it is `transactional`. */
+    stream?: string
     opened_at: string
     user_agent: string | null
     ip_address: string | null
@@ -1034,6 +1048,8 @@ export interface MessageSuppressedEvent {
     metadata: Record<string, string | number | boolean>
     tags: Array<string>
     mode: 'live' | 'test'
+    /** Message stream, unless it is `transactional`. */
+    stream?: string
     suppressed_at: string
     reason: 'hard_bounce' | 'complaint' | 'unsubscribe' | 'manual'
     /** True for a sample event from `POST …/test`. */
@@ -1054,6 +1070,8 @@ export interface MessageUnsubscribedEvent {
     metadata: Record<string, string | number | boolean>
     tags: Array<string>
     mode: 'live' | 'test'
+    /** Message stream, unless it is `transactional`. */
+    stream?: string
     unsubscribed_at: string
     method: 'one_click' | 'link' | 'mailto'
     user_agent: string | null
@@ -1249,6 +1267,8 @@ export interface SendMessage {
   scheduled_at?: string | null
   /** Seconds after which Postrider stops trying to deliver. */
   expires_in?: number | null
+  /** Message stream: `transactional` (default), `bulk`, or another one of the server’s configuration. */
+  stream?: string | null
   /** Deliver only over verified TLS. */
   require_tls?: boolean | null
   /** Tracks opens with an image of one pixel. Null or absent: use the domain’s setting. */
@@ -1626,6 +1646,7 @@ export interface MessagesListQuery {
   template_id?: string
   domain_id?: string
   mode?: 'live' | 'test'
+  stream?: string
   /** Words in the subject and addresses; or a message ID, or a Message-ID. */
   q?: string
   /** `metadata[order]=1001`: messages with this metadata value. */
@@ -1710,6 +1731,8 @@ export interface MessagesAnalyzeBody {
   scheduled_at?: string | null
   /** Seconds after which Postrider stops trying to deliver. */
   expires_in?: number | null
+  /** Message stream: `transactional` (default), `bulk`, or another one of the server’s configuration. */
+  stream?: string | null
   /** Deliver only over verified TLS. */
   require_tls?: boolean | null
   /** Tracks opens with an image of one pixel. Null or absent: use the domain’s setting. */
@@ -1865,6 +1888,8 @@ export interface StatsReadQuery {
   interval?: 'hour' | 'day' | 'month'
   domain_id?: string
   tag?: string
+  /** Message stream. Not together with `tag`. */
+  stream?: string
   /** Absent: `live`, or `test` with a test key. */
   mode?: 'live' | 'test'
 }

@@ -126,6 +126,7 @@ const PLAIN = {
   scheduledAt: null,
   expiresInSeconds: DAY_MS / 1000,
   requireTls: false,
+  stream: 'transactional',
   unsubscribe: false,
   trackOpens: false,
   trackClicks: false,

@@ -1,5 +1,5 @@
 import type { Reply } from '../mail/reply.ts'
-import type { DeliveryStatus } from './message.ts'
+import { type DeliveryStatus, TRANSACTIONAL } from './message.ts'
 import type { TlsPolicy } from './tls-policy.ts'
 
 /** Delivery of one message to one recipient. Attempts, deferrals and bounces belong to it (RFC 3464). */
@@ -53,9 +53,6 @@ export function queueOf(
   const owner = `${destination} ${organizationId.slice(-OWNER_CHARACTERS)}`
   return stream === TRANSACTIONAL && pool === '' ? owner : `${owner}.${stream}/${pool}`
 }
-
-/** Stream of messages that name none. */
-export const TRANSACTIONAL = 'transactional'
 
 /** Queue name → the stream and pool in it. */
 export function senderOf(queue: string): QueueSender {

@@ -100,6 +100,7 @@ export function openSubmission(deps: SubmissionDeps): Submission {
     settings: {
       requireVerifiedDomain: config.sending.requireVerifiedDomain,
       messageBytes: config.limits.messageBytes,
+      sending: config.sending,
     },
     planOf: planOf(config, store),
     stoppedBy: alertThatStops(config, store),

@@ -19,7 +19,8 @@ async function open(sending: ConfigValues['sending'], refusalFor: (from: string)
   remote = await startRawMx({
     script: (cue, line, connection, from) => {
       if (cue === 'EHLO') hellos.set(connection, line.slice('EHLO '.length))
-      if (cue === 'DOT') arrived.push([from, hellos.get(connection)!])
+      // A pipelining client ends an empty mail after a refusal.
+      if (cue === 'DOT' && refusalFor(from) === null) arrived.push([from, hellos.get(connection)!])
       return cue === 'RCPT' ? refusalFor(from) : null
     },
   })
@@ -122,5 +123,16 @@ describe('with several addresses', () => {
     }
     expect(arrived).toHaveLength(8)
     expect(new Set(arrived.map(([from]) => from))).toEqual(new Set(['127.0.0.3']))
+  })
+
+  test('kept connections belong to one address', async () => {
+    const pools = [address('127.0.0.2'), address('127.0.0.3', { pool: 'bulk' })]
+    await open({ addresses: pools, streams: { bulk: { pool: 'bulk' } } })
+    for (const stream of ['transactional', 'bulk', 'transactional', 'bulk']) {
+      const { body } = await server.send({ to: 'ann@a.remote.example', stream })
+      await server.ended(body.id)
+    }
+    expect(arrived.map(([from]) => from)).toEqual(['127.0.0.2', '127.0.0.3', '127.0.0.2', '127.0.0.3'])
+    expect(remote.connections()).toBe(2)
   })
 })

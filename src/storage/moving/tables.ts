@@ -479,6 +479,7 @@ const RECORDS: readonly MovedTable[] = [
       unsubscribe: 'boolean',
       track_opens: 'boolean',
       track_clicks: 'boolean',
+      stream: 'text',
       stored_bytes: ['bigint', STORED_BYTES_OF_MESSAGE],
     },
     besides: {
@@ -871,6 +872,7 @@ function wordsOf(row: MovedRow, rangeCode: Chosen['rangeCode']): string {
     templateId: row.template_id === null ? null : String(row.template_id),
     domainId: String(row.domain_id),
     mode: String(row.mode),
+    stream: String(row.stream),
     metadata: String(row.metadata),
     id: id ?? '',
     messageIdHeader: String(row.message_id_header),

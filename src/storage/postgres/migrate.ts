@@ -18,6 +18,7 @@ import factors from './migrations/0051_factors.sql' with { type: 'text' }
 import singleSignOn from './migrations/0053_single_sign_on.sql' with { type: 'text' }
 import templateSamples from './migrations/0055_template_samples.sql' with { type: 'text' }
 import suppressionSearch from './migrations/0056_suppression_search.sql' with { type: 'text' }
+import sendingAddresses from './migrations/0070_sending_addresses.sql' with { type: 'text' }
 
 export interface Migration {
   name: string
@@ -46,6 +47,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0055_template_samples', sql: templateSamples },
   { name: '0053_single_sign_on', sql: singleSignOn },
   { name: '0056_suppression_search', sql: suppressionSearch },
+  { name: '0070_sending_addresses', sql: sendingAddresses },
 ]
 
 const STEPS = `create table if not exists migrations (

@@ -15,6 +15,7 @@ import factors from './migrations/0009_factors.sql' with { type: 'text' }
 import singleSignOn from './migrations/0011_single_sign_on.sql' with { type: 'text' }
 import templateSamples from './migrations/0013_template_samples.sql' with { type: 'text' }
 import suppressionSearch from './migrations/0014_suppression_search.sql' with { type: 'text' }
+import sendingAddresses from './migrations/0020_sending_addresses.sql' with { type: 'text' }
 
 export interface Migration {
   name: string
@@ -35,6 +36,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0013_template_samples', sql: templateSamples },
   { name: '0011_single_sign_on', sql: singleSignOn },
   { name: '0014_suppression_search', sql: suppressionSearch },
+  { name: '0020_sending_addresses', sql: sendingAddresses },
 ]
 
 /** Connection → its schema upgraded to this binary's, one transaction per step, each recorded with the checksum of
