@@ -352,6 +352,8 @@ export interface Billing {
     forwards_per_day: number
     /** Suppressions added manually or by import. Bounces and complaints are always added. */
     suppressions: number
+    /** Whether the organization gets a sending address of its own. */
+    dedicated_address: boolean
   } | null
   usage: {
     /** UTC */
@@ -379,6 +381,8 @@ export interface Billing {
     /** When the count of forwards resets. */
     day_resets_at: string
   }
+  /** IP addresses that only this organization sends from. Empty: shared ones. */
+  dedicated_addresses: Array<string>
   /** Newest first. */
   past_months: Array<{
     /** UTC */
@@ -411,6 +415,8 @@ export interface Billing {
       forwards_per_day: number
       /** Suppressions added manually or by import. Bounces and complaints are always added. */
       suppressions: number
+      /** Whether the organization gets a sending address of its own. */
+      dedicated_address: boolean
     } | null
   }>
 }
@@ -1422,6 +1428,8 @@ export interface Usage {
     forwards_per_day: number
     /** Suppressions added manually or by import. Bounces and complaints are always added. */
     suppressions: number
+    /** Whether the organization gets a sending address of its own. */
+    dedicated_address: boolean
   } | null
   usage: {
     /** UTC */
@@ -1449,6 +1457,8 @@ export interface Usage {
     /** When the count of forwards resets. */
     day_resets_at: string
   }
+  /** IP addresses that only this organization sends from. Empty: shared ones. */
+  dedicated_addresses: Array<string>
 }
 
 export interface User {

@@ -96,7 +96,13 @@ export class Deliverer {
     const tried = await this.#poisonous.judge(claim.message, ended)
     const { outcome, attempt } = tried
     const address = addressFacts(tried, grant)
-    admission.ended(grant, { outcome, reached: attempt.mxHost !== null, startedAt, address })
+    admission.ended(grant, {
+      outcome,
+      reached: attempt.mxHost !== null,
+      startedAt,
+      address,
+      from: sourceOf(tried, grant),
+    })
     const hasOther = typeof address?.blockedBy === 'string' && admission.hasOther(grant, address.source)
     const again = hasOther ? this.#failOver.retry(claim.delivery, tried, address.source, clock.now()) : null
     const verdict = again?.verdict ?? this.#decide(claim, outcome)
@@ -261,6 +267,11 @@ function poisonousOf({ store, clock, log, onPoisonous, onOrganizationWaits }: De
       onOrganizationWaits?.()
     },
   })
+}
+
+/** The configured address of an attempt; undefined if the system chose it, or nothing was connected. */
+function sourceOf({ attempt, blockedSource }: Tried, { sender }: Grant): string | undefined {
+  return sender === null ? undefined : (attempt.sourceAddress ?? blockedSource)
 }
 
 /** What a host of the destination showed about the address that the mail was sent from. Hosts elsewhere, such as a second

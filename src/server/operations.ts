@@ -16,6 +16,7 @@ import { nodeOperations } from '../api/routes/nodes.ts'
 import { organizationOperations } from '../api/routes/organizations.ts'
 import { qualityOperations } from '../api/routes/quality.ts'
 import { queueOperations } from '../api/routes/queues.ts'
+import { type SendingAddressDeps, sendingAddressOperations } from '../api/routes/sending-addresses.ts'
 import { sessionOperations } from '../api/routes/sessions.ts'
 import { statsOperations } from '../api/routes/stats.ts'
 import { suppressionListOperations } from '../api/routes/suppression-lists.ts'
@@ -24,7 +25,7 @@ import { templateOperations } from '../api/routes/templates.ts'
 import { userOperations } from '../api/routes/users.ts'
 import { webhookOperations } from '../api/routes/webhooks.ts'
 import type { Streams } from '../api/streams.ts'
-import { type Config, planNamed, type Setting } from '../config/load.ts'
+import { type Config, planNamed, type Setting, sendingAddressesOf } from '../config/load.ts'
 import { publishedMtaSts } from '../domains/mta-sts.ts'
 import { serverNames } from '../domains/server-names.ts'
 import type { EventStream } from '../event-stream/event-stream.ts'
@@ -83,6 +84,8 @@ export interface OperationsDeps {
   mtaStsOf: (domain: string) => MtaSts | null | Promise<MtaSts | null>
   /** Reputation and limits at a destination; null if no delivery engine runs. */
   destinationState: (destination: string, queue: string) => DestinationState | null
+  /** Use of each sending address; absent if this process delivers no mail. */
+  addressStates?: SendingAddressDeps['states']
 }
 
 export type SubmissionDeps = Pick<
@@ -163,6 +166,13 @@ export function createOperations(
     ...configurationOperations({ settings: deps.settings ?? (() => []), plans: config.plans }),
     ...queueOperations({ store }),
     ...nodeOperations({ store, now: deps.clock.now }),
+    ...sendingAddressOperations({
+      store,
+      addresses: sendingAddressesOf(config),
+      resolver: deps.freshResolver,
+      looksOutside: config.health.lookOutside,
+      states: deps.addressStates ?? (() => []),
+    }),
   ]
 }
 

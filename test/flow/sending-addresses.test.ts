@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from 'bun:test'
+import { afterEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import type { ConfigValues } from '../../src/config/load.ts'
 import { type Move, type RawMx, startRawMx } from '../support/remote-mx.ts'
 import { type Json, startTestServer, type TestServer } from '../support/server.ts'
@@ -7,6 +7,7 @@ import { type Json, startTestServer, type TestServer } from '../support/server.t
 
 const BLOCKED = '554 5.7.1 Client host [127.0.0.2] blocked using zen.spamhaus.org'
 const MINUTE = 60_000
+setDefaultTimeout(30_000)
 
 let remote: RawMx
 let server: TestServer
@@ -52,9 +53,9 @@ describe('with several addresses', () => {
     await open({ addresses: [address('127.0.0.2'), address('127.0.0.3')] }, (from) =>
       from === '127.0.0.2' ? BLOCKED : null,
     )
-    // Which one is first depends on the organization's ID and the destination: with sixteen of them, both are.
+    // Which one is first depends on the organization's ID and the destination: with eight of them, both are.
     const ids: string[] = []
-    for (let n = 0; n < 16; n++) {
+    for (let n = 0; n < 8; n++) {
       server.zone.set(`d${n}.test`, 'MX', [{ preference: 10, exchange: `mx.d${n}.test` }])
       server.zone.set(`mx.d${n}.test`, 'A', ['127.0.0.1'])
       const { body } = await server.send({ to: `ann@d${n}.test` })
@@ -134,5 +135,33 @@ describe('with several addresses', () => {
     }
     expect(arrived.map(([from]) => from)).toEqual(['127.0.0.2', '127.0.0.3', '127.0.0.2', '127.0.0.3'])
     expect(remote.connections()).toBe(2)
+  })
+})
+
+describe('a plan with a dedicated address', () => {
+  const TICK = 11_000
+
+  // threat: dedicated-address-of-another-organization
+  test('gives the organization one of its own, which no other mail uses, until it leaves the plan', async () => {
+    await open({ addresses: [address('127.0.0.2'), address('127.0.0.9', { pool: 'dedicated' })] })
+    const send = async () => {
+      const { body } = await server.send({ to: 'ann@a.remote.example' })
+      await server.ended(body.id)
+      return arrived.at(-1)![0]
+    }
+    const own = async () => (await server.read('/v1/usage')).dedicated_addresses
+    await server.clock.advance(TICK)
+    expect([await own(), await send()]).toEqual([[], '127.0.0.2'])
+
+    await server.store().organizations.setPlan(server.organizationId, 'pro')
+    await server.clock.advance(TICK)
+    expect([await own(), await send()]).toEqual([['127.0.0.9'], '127.0.0.9'])
+    await server.stop()
+    await server.reopen()
+    expect(await send()).toBe('127.0.0.9')
+
+    await server.store().organizations.setPlan(server.organizationId, 'enterprise')
+    await server.clock.advance(3 * TICK)
+    expect([await own(), await send()]).toEqual([[], '127.0.0.2'])
   })
 })

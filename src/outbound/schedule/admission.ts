@@ -42,6 +42,8 @@ export interface Ending {
   /** What the reply of a host of the destination shows about the address that the mail was sent from; absent: nothing.
    *  `blockedBy`: the rule of a reply that blocks it; null: the host accepted the mail. */
   address?: { source: string; blockedBy: string | null }
+  /** The configured address that the attempt was made from; absent: none. */
+  from?: string
 }
 
 /** One claim: `look` plans it, `commit` counts what it claimed. */
@@ -205,7 +207,8 @@ export function createAdmission(options: {
       if (ending.outcome.kind === 'delivered') pacing.good(at)
       shares.gaveBack(grant.pool, grant.owner, 1)
       concurrency.ended(grant.key, ending, at)
-      const { address, startedAt } = ending
+      const { address, startedAt, from } = ending
+      if (from !== undefined) senders?.count(from, ending.outcome.kind === 'delivered')
       if (address !== undefined) senders?.learn(address.source, grant.route.destination, address.blockedBy, startedAt)
     },
     hasOther: ({ queue, route }, address) => senders?.hasOther(queue, route.destination, address) ?? false,

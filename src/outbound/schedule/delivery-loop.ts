@@ -1,6 +1,6 @@
 import type { Resolver } from '../../net/dns/resolver.ts'
 import { type ConcurrencyLimiter, createConcurrencyLimiter } from '../../net/limiters/concurrency.ts'
-import { type ClockChanges, watchClockChanges } from '../../os/clock-changes.ts'
+import { type ClockChanges, wallTimeOf, watchClockChanges } from '../../os/clock-changes.ts'
 import { createFreedBlockers, type FreedBlockers } from '../../os/freed-blockers.ts'
 import { createLoop, type Loop } from '../../os/loop.ts'
 import { createQueueRecovery, type QueueRecovery } from '../../os/queue-recovery.ts'
@@ -8,8 +8,7 @@ import { within } from '../../os/within.ts'
 import type { ClaimedDelivery } from '../../storage/store.ts'
 import { Deliverer, type DelivererDeps } from '../deliver.ts'
 import type { PoolOf } from '../senders/pools.ts'
-import type { Rest } from '../senders/rests.ts'
-import { createSenders, type Senders } from '../senders/senders.ts'
+import { type AddressUse, createSenders, type Senders } from '../senders/senders.ts'
 import { type Admission, createAdmission, GIVEN_UP, type Grant } from './admission.ts'
 import { type ConfiguredTerms, createTermsOf } from './destination-limits.ts'
 import { createDestinationRoutes } from './destination-routes.ts'
@@ -36,8 +35,8 @@ export interface OutboundLoop {
   stateOf(destination: string, queue?: string): DestinationState
   /** The same for every known destination with attempts since the start. */
   destinations(): DestinationState[]
-  /** Addresses that destinations block, until times of the steady clock. */
-  rests(): Rest[]
+  /** What was sent from each configured address since the start; rests end at times in ms UTC. */
+  addresses(): AddressUse[]
 }
 
 export interface OutboundLoopDeps extends Omit<DelivererDeps, 'admission' | 'clockGoodSince'> {
@@ -64,7 +63,11 @@ export function createOutboundLoop(deps: OutboundLoopDeps): OutboundLoop {
     underWay: () => scheduler.running(),
     stateOf: admission.stateOf,
     destinations: admission.destinations,
-    rests: () => scheduler.senders?.rests() ?? [],
+    addresses: () =>
+      (scheduler.senders?.uses() ?? []).map((use) => ({
+        ...use,
+        rests: use.rests.map((rest) => ({ ...rest, until: wallTimeOf(deps.clock, rest.until) })),
+      })),
   }
 }
 

@@ -20,8 +20,18 @@ export interface Senders {
   hasOther(queue: string, destination: string, address: string): boolean
   /** The addresses of a queue's pool with their rests at the destination. */
   stateOf(queue: string, destination: string): { address: string; rest: Rest | null }[]
-  /** All addresses at rest. */
-  rests(): Rest[]
+  /** Counts an attempt from the address. */
+  count(address: string, isDelivered: boolean): void
+  /** Each address that was used, with its attempts since the start and its rests. */
+  uses(): AddressUse[]
+}
+
+/** What was sent from an address, and where it rests (times of the clock given, ms). */
+export interface AddressUse {
+  address: string
+  attempts: number
+  delivered: number
+  rests: Rest[]
 }
 
 const SYSTEM: readonly [null] = [null]
@@ -29,6 +39,8 @@ const SYSTEM: readonly [null] = [null]
 /** Addresses of each queue, and a clock in ms → Senders. */
 export function createSenders(poolOf: PoolOf, now: () => number): Senders {
   const rests = createRests(now)
+  /** One entry for each configured address at most. */
+  const counts = new Map<string, { attempts: number; delivered: number }>()
   return {
     of: (queue, destination) => {
       const pool = poolOf(queue)
@@ -53,7 +65,21 @@ export function createSenders(poolOf: PoolOf, now: () => number): Senders {
       ),
     stateOf: (queue, destination) =>
       poolOf(queue).map(({ address }) => ({ address, rest: rests.of(address, destination) })),
-    rests: rests.all,
+    count: (address, isDelivered) => {
+      const known = counts.get(address) ?? { attempts: 0, delivered: 0 }
+      counts.set(address, { attempts: known.attempts + 1, delivered: known.delivered + Number(isDelivered) })
+    },
+    uses: () => {
+      const all = rests.all()
+      const used = new Set([...counts.keys(), ...all.map(({ address }) => address)])
+      return [...used].map((address) => ({
+        address,
+        attempts: 0,
+        delivered: 0,
+        ...counts.get(address),
+        rests: all.filter((rest) => rest.address === address),
+      }))
+    },
   }
 }
 

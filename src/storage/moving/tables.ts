@@ -335,6 +335,11 @@ const OWN: readonly MovedTable[] = [
     from: 'blocked_links',
   },
   {
+    name: 'dedicated_addresses',
+    columns: { address: 'text', organization_id: 'text', assigned_at: 'bigint', leaving_since: 'bigint' },
+    from: 'dedicated_addresses',
+  },
+  {
     name: 'idempotency',
     columns: {
       organization_id: 'text',
