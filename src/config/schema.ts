@@ -525,10 +525,10 @@ Its slow and new endpoints can use a third.`,
       fallback: true,
     }),
     addresses: key(kinds.sendingAddresses, {
-      about: `IP addresses of this machine that mail is sent from: [[sending.addresses]] with address, hostname (the name in EHLO;
-default: the hostname of this server), pool (default: "default") and node (with several nodes, the one that has the address). Mail
-of an organization uses the pool "default", unless an address of the pool "dedicated" is its own, or sending.assignments or its
-stream names another pool. Empty: the system, or delivery.source_address, chooses the address.`,
+      about: `IP addresses of this machine that mail is sent from: [[sending.addresses]] with address, hostname, pool and node.
+hostname is the name in EHLO; default: that of this server. pool is "default" unless set. With several nodes, node names the one
+that has the address. Mail uses the pool "default", unless its stream, sending.assignments or a dedicated address decides.
+Empty: the system, or delivery.source_address, chooses the address.`,
       fallback: [],
     }),
     assignments: key(kinds.poolAssignments, {

@@ -14,7 +14,6 @@ function hintWith(
   const whole = { purpose: 'dkim', type: 'TXT', name: 's1._domainkey.shop.test', value: 'v=DKIM1; p=abc', found: [] }
   return hintFor({ ...whole, ...record } as Parameters<typeof hintFor>[0], {
     domain: 'shop.test',
-    hostname: 'mail.sender.test',
     resolver,
   })
 }

@@ -26,6 +26,7 @@ export function maintenanceTasks(deps: {
   resolver: Resolver
   hostname: string
   mtaSts: OwnMtaSts | null
+  sendingAddresses?: readonly string[]
   quality: Parameters<typeof watchQuality>[1]['settings']
   /** Starts refreshing MTA-STS policies before they expire. Not awaited, since other servers may be slow. */
   refreshPolicies: (now: number) => void

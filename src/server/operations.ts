@@ -201,6 +201,7 @@ function domainOperationsOf({ config, store, random, mintId, freshResolver }: Op
     plans: planCalled(config),
     resolver: freshResolver,
     hostname: config.hostname,
+    sendingAddresses: config.sending.addresses.map(({ address }) => address),
     serverNames: serverNamesOf(config),
     requireVerified: config.sending.requireVerifiedDomain,
     mtaSts: publishedMtaSts(config),

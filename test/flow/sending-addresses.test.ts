@@ -165,3 +165,21 @@ describe('a plan with a dedicated address', () => {
     expect([await own(), await send()]).toEqual([[], '127.0.0.2'])
   })
 })
+
+describe('SPF of the return path', () => {
+  test('names every configured address, and is wrong while one is missing', async () => {
+    await open({ addresses: [address('127.0.0.2'), address('::1')] })
+    const { data } = await server.read('/v1/domains')
+    const spfOf = ({ dns_records }: Json) => dns_records.find(({ purpose }: Json) => purpose === 'spf')
+    const { name, value } = spfOf(data[0])
+    expect(value).toBe('v=spf1 a:mail.sender.example ip4:127.0.0.2 ip6:::1 ~all')
+    const verified = async (text: string) => {
+      server.zone.set(name, 'TXT', [text])
+      return spfOf((await server.ask('POST', `/v1/domains/${data[0].id}/verify`)).body).status
+    }
+    expect(await verified('v=spf1 a:mail.sender.example ip4:127.0.0.2 ~all')).toBe('mismatch')
+    expect(await verified('v=spf1 a:mail.sender.example mx -all')).toBe('mismatch')
+    expect(await verified(value)).toBe('valid')
+    expect(await verified('v=spf1 ip4:127.0.0.0/24 ip6:::/64 -all')).toBe('valid')
+  })
+})

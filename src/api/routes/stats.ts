@@ -57,7 +57,7 @@ export function statsOperations(deps: { store: Pick<Store, 'stats' | 'domains'> 
       async handle({ key, organizationId, query: asked, now }) {
         if (asked.domain_id !== undefined) requireOwned(await domains.get(asked.domain_id), organizationId, 'domain')
         if (asked.stream !== undefined && asked.tag !== undefined)
-          throw invalid([{ field: 'stream', message: 'stream must not be given together with tag' }])
+          throw invalid([{ field: 'stream', message: 'expected either stream or tag, found both' }])
         const periods = requirePeriods(asked, now)
         const { interval } = asked
         const within = narrowed(asked, scopeOf(key))
