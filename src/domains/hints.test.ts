@@ -49,8 +49,13 @@ describe('advice for a record', () => {
   test.each<[string, Parameters<typeof hintWith>[0], string | null]>([
     [
       'SPF without this server',
-      { purpose: 'spf', status: 'mismatch', found: ['other', 'v=spf1 mx -all'] },
-      'Keep one record that includes this server: v=spf1 a:mail.sender.test mx -all',
+      {
+        purpose: 'spf',
+        status: 'mismatch',
+        found: ['other', 'v=spf1 mx -all'],
+        value: 'v=spf1 a:mail.sender.test ip4:192.0.2.7 ~all',
+      },
+      'Keep one record that includes this server: v=spf1 a:mail.sender.test ip4:192.0.2.7 mx -all',
     ],
     [
       'two DMARC records',
