@@ -117,5 +117,6 @@ export function gaugesOf(deps: {
     smtpConnections: deps.smtpListeners.connections,
     networkRefusals: deps.networkLimits.refusals,
     destinations: outbound.destinations,
+    addresses: outbound.addresses,
   }
 }

@@ -131,7 +131,7 @@ export function createAdmission(options: {
       const key = limitKey(route.destination, sender)
       const answer = lookVia({ queue, route, sender, key, owner }, isFresh, at, draft)
       if (!('name' in answer)) return answer
-      blocker ??= answer
+      blocker = blocker === null ? answer : sooner(blocker, answer)
     }
     return blocker ?? { name: NO_SENDER, until: null }
   }
@@ -244,6 +244,12 @@ function createDraft(): DraftState {
       return known
     },
   }
+}
+
+/** Of two blockers the one that a queue should wait behind; one without an end ends whenever an attempt does. */
+function sooner(one: Blocker, other: Blocker): Blocker {
+  if (one.until === null) return one
+  return other.until === null || other.until < one.until ? other : one
 }
 
 const SYSTEM: readonly [null] = [null]
