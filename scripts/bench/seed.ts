@@ -54,6 +54,7 @@ export function dueMessage(
       scheduledAt: null,
       expiresAt: null,
       requireTls: false,
+      stream: 'transactional',
       unsubscribe: false,
       trackOpens: false,
       trackClicks: false,

@@ -55,6 +55,9 @@ export const NOT_BLANK_TEXT = { pattern: String.raw`^${NOT_BLANK}` }
 /** Text of visible characters only (net/visible-text.ts), not blank. */
 export const SEEN = { pattern: String.raw`^${NOT_BLANK}[^${INVISIBLE_CLASS}]+$` }
 
+/** Name of a message stream. */
+export const STREAM = { pattern: '^[a-z0-9][a-z0-9_-]{0,31}$' }
+
 /** Headers that Postrider sets itself (submission/checks.ts). */
 const OWN_HEADERS =
   'from|to|cc|bcc|reply-to|subject|date|message-id|mime-version|sender|dkim-signature|domainkey-signature|received|received-spf|return-path|delivered-to|list-unsubscribe|list-unsubscribe-post|authentication-results'

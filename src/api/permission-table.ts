@@ -150,6 +150,7 @@ export const PERMISSION_TABLE = {
   health_checks_run: OPERATOR,
   queues_get: OPERATOR,
   nodes_list: OPERATOR,
+  sending_addresses_list: OPERATOR,
   sessions_list: OPERATOR,
   sessions_delete: OPERATOR,
   blocked_links_list: OPERATOR,

@@ -117,6 +117,7 @@ export const ROLE_TABLE = {
   health_checks_run: 'operator',
   queues_get: 'operator',
   nodes_list: 'operator',
+  sending_addresses_list: 'operator',
   sessions_list: 'operator',
   sessions_delete: 'operator',
   blocked_links_list: 'operator',

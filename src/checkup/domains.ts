@@ -47,10 +47,16 @@ export function sendingDomains(kept: readonly Domain[], more: readonly string[])
 /** Checks which of the domain's DNS records are published. Stores nothing and never rejects. */
 export async function lookAtDomain(
   domain: Domain,
-  us: { hostname: string; resolver: Resolver; mtaSts: OwnMtaSts | null; now: number },
+  us: {
+    hostname: string
+    resolver: Resolver
+    mtaSts: OwnMtaSts | null
+    sendingAddresses?: readonly string[]
+    now: number
+  },
 ): Promise<CheckedDomain> {
   const { findings } = await checkDomain(domain, us)
-  const needed = dnsRecords(domain, us.hostname, us.mtaSts).filter(({ required }) => required)
+  const needed = dnsRecords(domain, us.hostname, us.mtaSts, us.sendingAddresses).filter(({ required }) => required)
   // Records for which DNS gave no answer keep their previous result.
   const seen = needed.map((record) => ({
     name: record.name,

@@ -1,6 +1,6 @@
 import { authoritySettings } from '../certificates/settings.ts'
 import { certificateFiles, sharedCertificate } from '../certificates/stored-certificate.ts'
-import type { Config } from '../config/load.ts'
+import { type Config, nodeName, sendingAddressesOf } from '../config/load.ts'
 import type { AuthorityCertificate, Installation, SendingDomain, Server } from '../health/deps.ts'
 import type { SharedCertificates } from '../storage/store.ts'
 
@@ -30,6 +30,7 @@ export async function installationOf(
     listeners,
     isShared: database.url !== '',
     sourceAddress: delivery.sourceAddress,
+    sendingAddresses: sendingAddressesOf(config).filter(({ node }) => node === null || node === nodeName(config)),
     smarthost: delivery.smarthost,
     domains,
     server,

@@ -60,7 +60,13 @@ export async function runCheckup(config: Config, options: CheckupOptions): Promi
 }
 
 function ofStore(store: Store, kept: readonly Domain[], config: Config, options: CheckupOptions, deps: CheckDeps) {
-  const us = { hostname: config.hostname, resolver: deps.resolver, mtaSts: publishedMtaSts(config), now: deps.now() }
+  const us = {
+    hostname: config.hostname,
+    resolver: deps.resolver,
+    mtaSts: publishedMtaSts(config),
+    sendingAddresses: config.sending.addresses.map(({ address }) => address),
+    now: deps.now(),
+  }
   const checkedDomains = () => Promise.all(kept.map((domain) => lookAtDomain(domain, us)))
   return storeChecks({
     store,

@@ -52,7 +52,7 @@ export async function checkDns(name: string, options: Options & { wait?: true; t
       const domain = await requireDomain(name, context.store)
       if (options.wait) await untilRight(domain, context, options.timeout * 1000)
       const records = await recordsOf('domains_verify', domain, context)
-      const about = { domain: domain.name, hostname: context.config.hostname, resolver: context.operator.resolver }
+      const about = { domain: domain.name, resolver: context.operator.resolver }
       const hinted = await Promise.all(
         records.map(async (record) => ({ ...record, hint: await hintFor(record, about) })),
       )
@@ -73,11 +73,18 @@ const CHECK_WAITS = [1, 2, 5, 10, 20, 30, 60]
 async function untilRight(domain: Domain, { config, operator }: CliContext, withinMs: number): Promise<void> {
   const { hostname } = config
   const mtaSts = publishedMtaSts(config)
-  const wanted = dnsRecords(domain, hostname, mtaSts).filter(({ required }) => required)
+  const sendingAddresses = config.sending.addresses.map(({ address }) => address)
+  const wanted = dnsRecords(domain, hostname, mtaSts, sendingAddresses).filter(({ required }) => required)
   const endsAt = systemClock.steady.now() + withinMs
   let printed = ''
   for (let check = 1; ; check++) {
-    const { findings } = await checkDomain(domain, { ...operator, hostname, mtaSts, now: systemClock.now() })
+    const { findings } = await checkDomain(domain, {
+      ...operator,
+      hostname,
+      mtaSts,
+      sendingAddresses,
+      now: systemClock.now(),
+    })
     const found = { ...domain, findings }
     const missing = wanted.filter((record) => findingOf(found, record)?.status !== 'valid').map(({ name }) => name)
     const leftMs = endsAt - systemClock.steady.now()

@@ -1,5 +1,6 @@
 import { Command, CommanderError, type Option } from 'commander'
 import { VERSION } from '../version.ts'
+import { addAddresses } from './commands/address.ts'
 import { addBackup } from './commands/backup.ts'
 import { addConfig } from './commands/config.ts'
 import { addDns } from './commands/dns.ts'
@@ -99,6 +100,7 @@ export function createProgram(end: (code: number) => void): Command {
   addLinks(program)
   addService(program, end)
   addNodes(program)
+  addAddresses(program)
   addConfig(program)
   addBackup(program)
   addMigrate(program)

@@ -1,5 +1,6 @@
 import type { blockedLinkRecord } from '../api/routes/blocked-links.ts'
 import type { organizationRecord } from '../api/routes/organizations.ts'
+import type { sendingAddressRecord } from '../api/routes/sending-addresses.ts'
 import type { Page } from '../client/pages.ts'
 import type {
   AcceptedMessage,
@@ -45,6 +46,7 @@ export interface Results extends ListResults {
   messages_send: AcceptedMessage
   organizations_create: OrganizationRecord
   organizations_update: OrganizationRecord
+  sending_addresses_list: { data: ReturnType<typeof sendingAddressRecord>[] }
   suppressions_delete: Deletion
   users_create: User
   users_delete: Deletion

@@ -44,6 +44,13 @@ export interface AddressExplanation {
     /** Class of the reply that lowered the limit, for example `rate`. The reply text is not shown. */
     lowered_because: string | null
     paused_until: string | null
+    /** IP addresses that the mail may be sent from. One that the destination blocks rests there, and others go first. Empty: the system chooses. */
+    sending_addresses: Array<{
+      address: string
+      resting_until: string | null
+      /** Rule of the reply that blocked the address. */
+      resting_because: string | null
+    }>
   } | null
   last_message: {
     message_id: string
@@ -345,6 +352,8 @@ export interface Billing {
     forwards_per_day: number
     /** Suppressions added manually or by import. Bounces and complaints are always added. */
     suppressions: number
+    /** Whether the organization gets a sending address of its own. */
+    dedicated_address: boolean
   } | null
   usage: {
     /** UTC */
@@ -372,6 +381,8 @@ export interface Billing {
     /** When the count of forwards resets. */
     day_resets_at: string
   }
+  /** IP addresses that only this organization sends from. Empty: shared ones. */
+  dedicated_addresses: Array<string>
   /** Newest first. */
   past_months: Array<{
     /** UTC */
@@ -404,6 +415,8 @@ export interface Billing {
       forwards_per_day: number
       /** Suppressions added manually or by import. Bounces and complaints are always added. */
       suppressions: number
+      /** Whether the organization gets a sending address of its own. */
+      dedicated_address: boolean
     } | null
   }>
 }
@@ -886,6 +899,8 @@ export interface Message {
   created_at: string
   scheduled_at: string | null
   source: 'api' | 'smtp'
+  /** Message stream. */
+  stream: string
   recipients: Array<Recipient>
 }
 
@@ -902,6 +917,8 @@ export interface MessageBouncedEvent {
     metadata: Record<string, string | number | boolean>
     tags: Array<string>
     mode: 'live' | 'test'
+    /** Message stream, unless it is `transactional`. */
+    stream?: string
     bounce_type: 'hard' | 'soft'
     bounce_code: string
     bounce_message: string
@@ -925,6 +942,8 @@ export interface MessageClickedEvent {
     metadata: Record<string, string | number | boolean>
     tags: Array<string>
     mode: 'live' | 'test'
+    /** Message stream, unless it is `transactional`. */
+    stream?: string
     clicked_at: string
     url: string
     user_agent: string | null
@@ -949,6 +968,8 @@ export interface MessageComplainedEvent {
     metadata: Record<string, string | number | boolean>
     tags: Array<string>
     mode: 'live' | 'test'
+    /** Message stream, unless it is `transactional`. */
+    stream?: string
     complained_at: string
     feedback_type: string | null
     /** True for a sample event from `POST …/test`. */
@@ -985,6 +1006,8 @@ export interface MessageDeferredEvent {
     metadata: Record<string, string | number | boolean>
     tags: Array<string>
     mode: 'live' | 'test'
+    /** Message stream, unless it is `transactional`. */
+    stream?: string
     deferred_at: string
     attempt: number
     next_attempt_at: string | null
@@ -1007,6 +1030,8 @@ export interface MessageDeliveredEvent {
     metadata: Record<string, string | number | boolean>
     tags: Array<string>
     mode: 'live' | 'test'
+    /** Message stream, unless it is `transactional`. */
+    stream?: string
     delivered_at: string
     smtp_response: string
     /** True for a sample event from `POST …/test`. */
@@ -1054,6 +1079,13 @@ export interface MessageExplanation {
       /** Class of the reply that lowered the limit, for example `rate`. The reply text is not shown. */
       lowered_because: string | null
       paused_until: string | null
+      /** IP addresses that the mail may be sent from. One that the destination blocks rests there, and others go first. Empty: the system chooses. */
+      sending_addresses: Array<{
+        address: string
+        resting_until: string | null
+        /** Rule of the reply that blocked the address. */
+        resting_because: string | null
+      }>
     } | null
   }>
 }
@@ -1071,6 +1103,8 @@ export interface MessageOpenedEvent {
     metadata: Record<string, string | number | boolean>
     tags: Array<string>
     mode: 'live' | 'test'
+    /** Message stream, unless it is `transactional`. */
+    stream?: string
     opened_at: string
     user_agent: string | null
     ip_address: string | null
@@ -1094,6 +1128,8 @@ export interface MessageSuppressedEvent {
     metadata: Record<string, string | number | boolean>
     tags: Array<string>
     mode: 'live' | 'test'
+    /** Message stream, unless it is `transactional`. */
+    stream?: string
     suppressed_at: string
     reason: 'hard_bounce' | 'complaint' | 'unsubscribe' | 'manual'
     /** True for a sample event from `POST …/test`. */
@@ -1114,6 +1150,8 @@ export interface MessageUnsubscribedEvent {
     metadata: Record<string, string | number | boolean>
     tags: Array<string>
     mode: 'live' | 'test'
+    /** Message stream, unless it is `transactional`. */
+    stream?: string
     unsubscribed_at: string
     method: 'one_click' | 'link' | 'mailto'
     user_agent: string | null
@@ -1309,6 +1347,8 @@ export interface SendMessage {
   scheduled_at?: string | null
   /** Seconds after which Postrider stops trying to deliver. */
   expires_in?: number | null
+  /** Message stream: `transactional` (default), `bulk`, or another one of the server’s configuration. */
+  stream?: string | null
   /** Deliver only over verified TLS. */
   require_tls?: boolean | null
   /** Tracks opens with an image of one pixel. Null or absent: use the domain’s setting. */
@@ -1484,6 +1524,8 @@ export interface Usage {
     forwards_per_day: number
     /** Suppressions added manually or by import. Bounces and complaints are always added. */
     suppressions: number
+    /** Whether the organization gets a sending address of its own. */
+    dedicated_address: boolean
   } | null
   usage: {
     /** UTC */
@@ -1511,6 +1553,8 @@ export interface Usage {
     /** When the count of forwards resets. */
     day_resets_at: string
   }
+  /** IP addresses that only this organization sends from. Empty: shared ones. */
+  dedicated_addresses: Array<string>
 }
 
 export interface User {
@@ -1708,6 +1752,7 @@ export interface MessagesListQuery {
   template_id?: string
   domain_id?: string
   mode?: 'live' | 'test'
+  stream?: string
   /** Words in the subject and addresses; or a message ID, or a Message-ID. */
   q?: string
   /** `metadata[order]=1001`: messages with this metadata value. */
@@ -1792,6 +1837,8 @@ export interface MessagesAnalyzeBody {
   scheduled_at?: string | null
   /** Seconds after which Postrider stops trying to deliver. */
   expires_in?: number | null
+  /** Message stream: `transactional` (default), `bulk`, or another one of the server’s configuration. */
+  stream?: string | null
   /** Deliver only over verified TLS. */
   require_tls?: boolean | null
   /** Tracks opens with an image of one pixel. Null or absent: use the domain’s setting. */
@@ -1961,6 +2008,8 @@ export interface StatsReadQuery {
   interval?: 'hour' | 'day' | 'month'
   domain_id?: string
   tag?: string
+  /** Message stream. Not together with `tag`. */
+  stream?: string
   /** Absent: `live`, or `test` with a test key. */
   mode?: 'live' | 'test'
 }

@@ -9,6 +9,8 @@ export interface Given {
   readonly path: string
   readonly raw: unknown
   readonly origin: Origin
+  /** Source of a part of the value, by its path in it; absent: `origin`. */
+  readonly originOf?: (part: string) => Origin
 }
 
 /** Source of a value, for faults; `key` as the operator wrote it. */
@@ -33,7 +35,8 @@ export function fromTable(values: object, originOf: (path: string) => Origin): C
       const steps = [...path, name].map(toStep).join('.')
       const node = childOf(section, name)
       if ((node && !isSection(node)) || secretBehind(section, name)) {
-        collected.given.set(steps, { path: steps, raw, origin: originOf(here) })
+        const partOf = (part: string) => originOf(`${here}.${part}`)
+        collected.given.set(steps, { path: steps, raw, origin: originOf(here), originOf: partOf })
       } else if (!node) {
         fault(here, `unknown ${isTable(raw) ? 'section' : 'key'}${meant(section, path, name)}`)
       } else if (!isTable(raw)) {

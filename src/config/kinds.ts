@@ -4,6 +4,7 @@ import { isIP } from 'node:net'
 import { z } from 'zod'
 import {
   formatEndpoint,
+  parseAddress,
   parseBucketUrl,
   parseCidr,
   parseHostName,
@@ -23,6 +24,8 @@ export interface Kind<Value = unknown, Written = unknown> {
   readonly fromText: (text: string) => unknown
   /** A relative path is relative to the folder of the file that contains it. */
   readonly isPath?: boolean
+  /** For a list of tables: what each of their keys expects. Faults then name the table and its key. */
+  readonly rows?: Readonly<Record<string, string>>
 }
 
 export const whole = (min: number, max: number): Kind<number, number> => ({
@@ -122,6 +125,68 @@ export const roleRules = {
       ]),
     )
     .max(500)
+    .readonly(),
+  fromText: fromJson,
+}
+
+/** Names of pools and message streams. */
+export const LABEL = /^[a-z0-9][a-z0-9_-]{0,31}$/
+const LABEL_EXPECTED = 'a name of at most 32 lowercase letters, digits, "-" and "_"'
+
+/** '' means none. */
+export const optionalLabel: Kind<string, string> = {
+  expected: `${LABEL_EXPECTED}, or "" for none`,
+  schema: z.union([z.literal(''), z.string().regex(LABEL)]),
+  fromText: asItIs,
+}
+
+/** Addresses that mail is sent from, each once. `hostname` null: the server's own; `node` null: every node. */
+export const sendingAddresses = {
+  expected: 'tables with address, and optionally hostname, pool and node',
+  rows: {
+    address: 'an IP address of this machine, each only once',
+    hostname: 'a hostname such as out1.example.com',
+    pool: LABEL_EXPECTED,
+    node: 'the name of a node',
+  },
+  schema: z
+    .array(
+      z.strictObject({
+        address: written(parseAddress),
+        hostname: written(parseHostName).nullable().prefault(null),
+        pool: z.string().regex(LABEL).default('default'),
+        node: z.string().min(1).max(200).nullable().prefault(null),
+      }),
+    )
+    .max(500)
+    .superRefine(eachOnce(({ address }) => address, 'address'))
+    .readonly(),
+  fromText: fromJson,
+}
+
+/** Which mail uses which pool; at least one of organization and domain. */
+export const poolAssignments = {
+  expected: 'tables with pool, and with organization, domain or both',
+  rows: {
+    pool: LABEL_EXPECTED,
+    organization: 'the ID of an organization',
+    domain: 'the name of a sending domain',
+  },
+  schema: z
+    .array(
+      z
+        .strictObject({
+          pool: z.string().regex(LABEL),
+          organization: z
+            .string()
+            .regex(/^org_\w{1,60}$/)
+            .nullable()
+            .prefault(null),
+          domain: written(parseHostName).nullable().prefault(null),
+        })
+        .refine(({ organization, domain }) => organization !== null || domain !== null, { path: ['organization'] }),
+    )
+    .max(5000)
     .readonly(),
   fromText: fromJson,
 }
@@ -240,6 +305,17 @@ function written<Value>(parse: (text: string) => Value | undefined): z.ZodType<V
     context.addIssue({ code: 'custom', message: 'not in this notation' })
     return z.NEVER
   })
+}
+
+/** Refuses a row whose value an earlier row has. */
+function eachOnce<Row>(keyOf: (row: Row) => string, name: string) {
+  return (rows: readonly Row[], context: z.core.$RefinementCtx) => {
+    const seen = new Set<string>()
+    for (const [at, row] of rows.entries()) {
+      if (seen.has(keyOf(row))) context.addIssue({ code: 'custom', path: [at, name] })
+      seen.add(keyOf(row))
+    }
+  }
 }
 
 function parseNameServer(text: string): string | undefined {

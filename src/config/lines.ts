@@ -1,9 +1,11 @@
-/** The line (from 1) of each table and key in TOML text, by dotted path; the parser returns values without positions. Keys
+/** The line (from 1) of each table and key in TOML text, by dotted path; the parser returns values without positions. A
+ *  table of a list has its index (from 0) as step: `oidc.roles.0.value`. Keys
  *  in an inline table have no entry: use the line of the table. Invalid TOML gives the lines up to the error. Never
  *  throws. */
 export function linesOfKeys(text: string): Map<string, number> {
   const lines = new Map<string, number>()
   let table: string[] = []
+  const rows = new Map<string, number>()
   const lineAt = createLineCount(text)
   let at = skip(BLANK, text, 0)
   while (at < text.length) {
@@ -11,12 +13,21 @@ export function linesOfKeys(text: string): Map<string, number> {
     const end = skip(isHeader ? HEADER : KEY, text, at)
     if (end === at) break
     const parts = keyParts(text.slice(at, end))
-    const path = isHeader ? parts : [...table, ...parts]
-    if (isHeader) table = parts
+    const isRow = text.startsWith('[[', at)
+    const path = isHeader ? (isRow ? [...parts, nextRow(rows, parts)] : parts) : [...table, ...parts]
+    if (isHeader) table = path
     for (const above of prefixesOf(path)) if (!lines.has(above)) lines.set(above, lineAt(at))
     at = skip(BLANK, text, isHeader ? end : endOfValue(text, end))
   }
   return lines
+}
+
+/** The index of the next table in a list of tables. */
+function nextRow(rows: Map<string, number>, parts: readonly string[]): string {
+  const name = parts.join('.')
+  const next = rows.get(name) ?? 0
+  rows.set(name, next + 1)
+  return String(next)
 }
 
 const BLANK = /(?:[ \t\r\n]|#[^\n]*(?:\n|$))*/y

@@ -29,6 +29,10 @@ export function planNamed({ plans }: Pick<Config, 'plans'>): (name: string) => P
   return (name) => (Object.hasOwn(plans, name) ? plans[name]! : plans.free!)
 }
 
+/** Config → its sending addresses with the name that each says in EHLO. */
+export const sendingAddressesOf = ({ sending, hostname }: Pick<Config, 'sending' | 'hostname'>) =>
+  sending.addresses.map((each) => ({ ...each, hostname: each.hostname ?? hostname }))
+
 /** Config → the name of this node in lists and logs. */
 export const nodeName = ({ cluster, hostname }: Pick<Config, 'cluster' | 'hostname'>) => cluster.name || hostname
 

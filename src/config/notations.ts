@@ -31,6 +31,12 @@ export function parseIpPort(text: string): Endpoint | undefined {
   return { host: host.toLowerCase(), port: Number(digits) }
 }
 
+/** An IP address without zone → its shortest form, the same for every notation of the address. */
+export function parseAddress(text: string): string | undefined {
+  if (isIP(text) === 4) return text
+  return isIPv6(text) ? URL.parse(`http://[${text}]`)?.hostname.slice(1, -1) : undefined
+}
+
 /** Endpoint → `host:port`, IPv6 in brackets; the opposite of parseIpPort. */
 export function formatEndpoint({ host, port }: Endpoint): string {
   return isIPv6(host) ? `[${host}]:${port}` : `${host}:${port}`

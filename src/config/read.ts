@@ -1,5 +1,6 @@
 /** Builds one frozen Config from raw values, or returns all faults. */
 import { dirname, resolve } from 'node:path'
+import type { z } from 'zod'
 import type { ConfigFault } from './fault.ts'
 import type { Collected, Given, Origin } from './given.ts'
 import { type Endpoint, formatEndpoint } from './notations.ts'
@@ -32,7 +33,10 @@ export function assemble(layers: Collected[], file: string, readSecretFile: (pat
     const read = readValue(key, given.get(path))
     if ('value' in read) values.set(path, located(key, read.value, originOf(path), file))
     else {
-      faults.push({ ...originOf(path), message: read.message })
+      const { originOf: partOf } = given.get(path) ?? {}
+      for (const { part, message } of read.found) {
+        faults.push({ ...((part !== null && partOf?.(part)) || originOf(path)), message })
+      }
       faulty.add(path)
       values.set(path, key.kind.schema.parse(key.fallback ?? key.example))
     }
@@ -89,15 +93,48 @@ function settleSecrets(
   }
 }
 
-function readValue(key: Key, given: Given | undefined): { value: unknown } | { message: string } {
-  if (!given && key.fallback === undefined)
-    return { message: `expected ${key.kind.expected}, but this required key is missing` }
-  const raw = given ? given.raw : key.fallback
-  const parsed = key.kind.schema.safeParse(raw)
-  if (parsed.success) return { value: parsed.data }
-  return {
-    message: `expected ${key.kind.expected}, found ${key.isSecret ? 'a value that is hidden because it is secret' : shown(raw)}`,
+/** `part`: the path of the faulty part in the value; null = the value itself. */
+type Found = { part: string | null; message: string }
+
+function readValue(key: Key, given: Given | undefined): { value: unknown } | { found: Found[] } {
+  const { kind, fallback, isSecret } = key
+  if (!given && fallback === undefined) {
+    return { found: [{ part: null, message: `expected ${kind.expected}, but this required key is missing` }] }
   }
+  const raw = given ? given.raw : fallback
+  const parsed = kind.schema.safeParse(raw)
+  if (parsed.success) return { value: parsed.data }
+  if (kind.rows !== undefined && Array.isArray(raw)) return { found: faultsOfRows(kind.rows, raw, parsed.error.issues) }
+  const shownRaw = isSecret ? 'a value that is hidden because it is secret' : shown(raw)
+  return { found: [{ part: null, message: `expected ${kind.expected}, found ${shownRaw}` }] }
+}
+
+/** Faults of a list of tables: each names its table and key. */
+function faultsOfRows(
+  rows: NonNullable<Key['kind']['rows']>,
+  raw: readonly unknown[],
+  issues: readonly z.core.$ZodIssue[],
+): Found[] {
+  return issues.flatMap((issue): Found[] => {
+    const [at, name] = issue.path
+    const row: unknown = typeof at === 'number' ? raw[at] : undefined
+    if (issue.code === 'unrecognized_keys') {
+      const known = Object.keys(rows).join(', ')
+      return issue.keys.map((unknown) => ({
+        part: `${String(at)}.${unknown}`,
+        message: `unknown key. Known: ${known}`,
+      }))
+    }
+    if (typeof name !== 'string') {
+      const most = 'a list of tables, not too long'
+      return [
+        { part: at === undefined ? null : String(at), message: `expected ${at === undefined ? most : 'a table'}` },
+      ]
+    }
+    const value: unknown = typeof row === 'object' && row !== null ? Reflect.get(row, name) : undefined
+    const found = value === undefined ? 'but it is missing' : `found ${shown(value)}`
+    return [{ part: `${String(at)}.${name}`, message: `expected ${rows[name]}, ${found}` }]
+  })
 }
 
 /** Makes a relative path absolute; returns other values unchanged. */

@@ -85,11 +85,57 @@ export const rules: readonly Rule[] = [
       return 'expected both oidc.roles_claim and [[oidc.roles]], or neither'
     },
   },
+  ...sendingAddresses(),
   {
     keys: ['webhooks.max_per_webhook', 'webhooks.max_in_flight'],
     broken: ({ webhooks }) => atMost('max_per_webhook', webhooks.maxPerWebhook, 'max_in_flight', webhooks.maxInFlight),
   },
 ]
+
+/** The pool whose addresses belong to one organization each. */
+export const DEDICATED_POOL = 'dedicated'
+
+function sendingAddresses(): Rule[] {
+  const poolFault = ({ sending: { addresses } }: Config, pool: string) => {
+    if (pool === DEDICATED_POOL)
+      return `expected another pool than "${pool}", whose addresses belong to one organization each`
+    if (addresses.some((each) => each.pool === pool)) return null
+    return `expected the pool of one of [[sending.addresses]], found ${JSON.stringify(pool)}`
+  }
+  const firstFault = (config: Config, pools: readonly string[]) =>
+    pools.flatMap((pool) => (pool === '' ? [] : (poolFault(config, pool) ?? []))).at(0) ?? null
+  return [
+    {
+      keys: ['sending.addresses', 'delivery.source_address', 'delivery.smarthost'],
+      broken: ({ sending: { addresses }, delivery }) => {
+        if (addresses.length === 0) return null
+        if (delivery.sourceAddress !== null)
+          return 'expected either [[sending.addresses]] or delivery.source_address, found both'
+        if (delivery.smarthost !== null)
+          return 'expected no [[sending.addresses]], because delivery.smarthost sends all mail'
+        return addresses.some(({ pool }) => pool === 'default')
+          ? null
+          : 'expected at least one of [[sending.addresses]] in the pool "default"'
+      },
+    },
+    {
+      keys: ['sending.assignments', 'sending.addresses'],
+      broken: (config) =>
+        firstFault(
+          config,
+          config.sending.assignments.map(({ pool }) => pool),
+        ),
+    },
+    {
+      keys: ['sending.streams.bulk.pool', 'sending.streams.transactional.pool', 'sending.addresses'],
+      broken: (config) =>
+        firstFault(
+          config,
+          Object.values(config.sending.streams).map(({ pool }) => pool),
+        ),
+    },
+  ]
+}
 
 /** Requires both of two files, or neither. */
 function pair(

@@ -33,7 +33,7 @@ export interface Names {
 }
 
 const PLAN_NAMES: Names = {
-  pattern: /^[a-z0-9][a-z0-9_-]{0,31}$/,
+  pattern: kinds.LABEL,
   expected: 'a name of at most 32 lowercase letters, digits, "-" and "_"',
 }
 const DESTINATION_NAMES: Names = {
@@ -61,6 +61,7 @@ interface PlanNumbers {
   tests: number
   forwards: number
   suppressions: number
+  dedicated: boolean
 }
 
 const planKeys = (plan: PlanNumbers) => ({
@@ -112,6 +113,22 @@ until retention frees space; inbound mail gets 452.`,
     about: 'Maximum suppressions added manually or by import. Bounces and complaints are not limited.',
     fallback: plan.suppressions,
   }),
+  dedicated_address: key(kinds.flag, {
+    about: 'Give each organization an address of the pool "dedicated" of its own, while there are spare ones.',
+    fallback: plan.dedicated,
+  }),
+})
+
+const streamKeys = (unsubscribe: boolean) => ({
+  pool: key(kinds.optionalLabel, {
+    about: 'Pool of [[sending.addresses]] for mail of the stream. Empty: as for the other mail of the organization.',
+    fallback: '',
+  }),
+  unsubscribe: key(kinds.flag, {
+    about: `Add a List-Unsubscribe header to each message of the stream that does not set "unsubscribe" itself. If false, the
+setting of the domain applies.`,
+    fallback: unsubscribe,
+  }),
 })
 
 /** Requests, messages, domains and days are the published limits of the plans. The other numbers of starter and pro lie
@@ -131,6 +148,7 @@ const FREE: PlanNumbers = {
   tests: 10_000,
   forwards: 200,
   suppressions: 100_000,
+  dedicated: false,
 }
 const STARTER: PlanNumbers = {
   requests: 300,
@@ -147,6 +165,7 @@ const STARTER: PlanNumbers = {
   tests: 50_000,
   forwards: 2000,
   suppressions: 500_000,
+  dedicated: false,
 }
 const PRO: PlanNumbers = {
   requests: 1000,
@@ -163,6 +182,7 @@ const PRO: PlanNumbers = {
   tests: 200_000,
   forwards: 10_000,
   suppressions: 2_000_000,
+  dedicated: true,
 }
 const ENTERPRISE: PlanNumbers = {
   requests: -1,
@@ -179,6 +199,7 @@ const ENTERPRISE: PlanNumbers = {
   tests: -1,
   forwards: -1,
   suppressions: -1,
+  dedicated: false,
 }
 
 const DAY = 86_400
@@ -503,6 +524,28 @@ Its slow and new endpoints can use a third.`,
       about: 'Allow live sending only from domains whose DKIM record is published in DNS.',
       fallback: true,
     }),
+    addresses: key(kinds.sendingAddresses, {
+      about: `IP addresses of this machine that mail is sent from. Each is a table [[sending.addresses]] with address, hostname, pool
+and node. hostname is the name in EHLO; default: that of this server. pool is "default" unless set. With several nodes, node names the one
+that has the address. Mail uses the pool "default", unless its stream, sending.assignments or a dedicated address decides.
+Empty: the system, or delivery.source_address, chooses the address.`,
+      fallback: [],
+    }),
+    assignments: key(kinds.poolAssignments, {
+      about: `Pools of single organizations and domains: [[sending.assignments]] with pool, and with organization (its ID), domain (its
+name) or both. The first that matches counts. They apply to messages that are accepted from then on.`,
+      fallback: [],
+    }),
+    streams: openSection(
+      `Message streams, as sections such as [sending.streams.newsletter]. A message chooses one with its field "stream";
+"transactional" is the default.`,
+      {
+        transactional: section('', streamKeys(false)),
+        bulk: section('', streamKeys(true)),
+      },
+      section('', streamKeys(false)),
+      PLAN_NAMES,
+    ),
   }),
   limits: section('Limits for all organizations.', {
     message_bytes: key(kinds.whole(1024, 2 ** 30), {

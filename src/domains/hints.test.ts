@@ -14,7 +14,6 @@ function hintWith(
   const whole = { purpose: 'dkim', type: 'TXT', name: 's1._domainkey.shop.test', value: 'v=DKIM1; p=abc', found: [] }
   return hintFor({ ...whole, ...record } as Parameters<typeof hintFor>[0], {
     domain: 'shop.test',
-    hostname: 'mail.sender.test',
     resolver,
   })
 }
@@ -50,8 +49,13 @@ describe('advice for a record', () => {
   test.each<[string, Parameters<typeof hintWith>[0], string | null]>([
     [
       'SPF without this server',
-      { purpose: 'spf', status: 'mismatch', found: ['other', 'v=spf1 mx -all'] },
-      'Keep one record that includes this server: v=spf1 a:mail.sender.test mx -all',
+      {
+        purpose: 'spf',
+        status: 'mismatch',
+        found: ['other', 'v=spf1 mx -all'],
+        value: 'v=spf1 a:mail.sender.test ip4:192.0.2.7 ~all',
+      },
+      'Keep one record that includes this server: v=spf1 a:mail.sender.test ip4:192.0.2.7 mx -all',
     ],
     [
       'two DMARC records',

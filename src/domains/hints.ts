@@ -5,7 +5,7 @@ import type { Resolver } from '../net/dns/resolver.ts'
 /** Wanted record and the DNS answer → advice in words; null when it is correct or simply missing. Never throws. */
 export async function hintFor(
   record: DnsRecord & { status: string; found: readonly string[] },
-  { domain, hostname, resolver }: { domain: string; hostname: string; resolver: Resolver },
+  { domain, resolver }: { domain: string; resolver: Resolver },
 ): Promise<string | null> {
   const { purpose, status, found } = record
   if (status === 'valid') {
@@ -18,7 +18,7 @@ export async function hintFor(
   if (status !== 'mismatch') return null
   switch (purpose) {
     case 'spf':
-      return `Keep one record that includes this server: ${mergedSpf(found.filter(isSpf), `a:${hostname}`)}`
+      return `Keep one record that includes this server: ${mergedSpf(found.filter(isSpf), ...record.value.split(' ').slice(1, -1))}`
     case 'dkim':
       return dkimHint(record)
     case 'dmarc':

@@ -60,6 +60,15 @@ describe('an SPF record', () => {
     expect(await verdict('v=spf1 ip4:192.0.2.7 -all', sender)).toBe('unknown')
   })
 
+  test('covers a single address by its addresses, not by the name of the server', async () => {
+    const { verdict } = zone({ 'A mail.sender.test': ['192.0.2.9'], 'MX shop.test': ['mail.sender.test'] })
+    const only = (address: string) => ({ ...SENDER, addresses: [address], isOnly: true })
+    expect(await verdict('v=spf1 a:mail.sender.test -all', only('192.0.2.7'))).toBe('no')
+    expect(await verdict('v=spf1 a:mail.sender.test -all', only('192.0.2.9'))).toBe('yes')
+    expect(await verdict('v=spf1 mx -all', only('192.0.2.7'))).toBe('no')
+    expect(await verdict('v=spf1 ip4:192.0.2.7 -all', only('192.0.2.7'))).toBe('yes')
+  })
+
   test('is evaluated with at most ten lookups, as receivers do', async () => {
     const hosts = (count: number) => Array.from({ length: count }, (_, n) => `a:h${n}.shop.test`).join(' ')
     const found = zone({ 'A web.shop.test': ['192.0.2.7'] })

@@ -7,6 +7,8 @@ export interface Sender {
   hostname: string
   /** Null if DNS gave no answer. */
   addresses: string[] | null
+  /** True: the addresses must pass, and the name by itself says nothing about them. */
+  isOnly?: boolean
 }
 
 /** SPF record at `host` → whether it passes the sender; `unknown` if DNS gave no answer. Follows include and redirect
@@ -49,11 +51,11 @@ async function termAllows(
       if (sender.addresses === null) return 'unknown'
       return sender.addresses.some((ip) => isInside(ip, target, prefix)) ? 'yes' : 'no'
     case 'a':
-      if (domain === sender.hostname) return 'yes'
+      if (domain === sender.hostname && sender.isOnly !== true) return 'yes'
       if (!spend(budget)) return 'no'
-      return sharesAddress(await resolver.a(domain), sender)
+      return sharesAddress(await (isOnlyV6(sender) ? resolver.aaaa(domain) : resolver.a(domain)), sender)
     case 'mx':
-      if (!spend(budget)) return 'no'
+      if (sender.isOnly === true || !spend(budget)) return 'no'
       return matches(await resolver.mx(domain), ({ exchange }) => sameHost(exchange, sender.hostname))
     default: {
       if (target === '' || !spend(budget)) return 'no'
@@ -64,6 +66,8 @@ async function termAllows(
     }
   }
 }
+
+const isOnlyV6 = ({ isOnly = false, addresses }: Sender) => isOnly && (addresses ?? []).every(isIPv6)
 
 /** Addresses of a host → whether one is the sender's. */
 export function sharesAddress(lookup: Lookup<string>, sender: Sender): Verdict {

@@ -49,9 +49,9 @@ export async function verifyDomain(
  *  active once all are seen. `verifiedAt` is when the active keys were first all seen. Never throws. */
 export async function checkDomain(
   domain: Domain,
-  { resolver, hostname, mtaSts = null, now }: Us & { now: number },
+  { resolver, hostname, mtaSts = null, sendingAddresses, now }: Us & { now: number },
 ): Promise<Check> {
-  const looks = await lookAtAll(domain, { hostname, resolver, mtaSts })
+  const looks = await lookAtAll(domain, { hostname, resolver, mtaSts, sendingAddresses })
   const findings = looks.map(({ record, seen }) => ({
     type: record.type,
     name: record.name,
@@ -95,27 +95,34 @@ interface Us {
   resolver: Resolver
   hostname: string
   mtaSts?: OwnMtaSts | null
+  /** Configured addresses that mail is sent from. */
+  sendingAddresses?: readonly string[]
 }
 
 /** Null if DNS gave no answer. */
 type Seen = { status: RecordStatus; found: string[] } | null
 
-async function lookAtAll(domain: Domain, { hostname, resolver, mtaSts }: Us) {
+async function lookAtAll(domain: Domain, { hostname, resolver, mtaSts, sendingAddresses = [] }: Us) {
   const [a, aaaa] = await Promise.all([resolver.a(hostname), resolver.aaaa(hostname)])
   const isUncertain = a.kind === 'temporary' || aaaa.kind === 'temporary'
   const sender = { hostname, addresses: isUncertain ? null : [...recordsOf(a), ...recordsOf(aaaa)] }
-  const records = dnsRecords(domain, hostname, mtaSts ?? null)
-  return Promise.all(records.map(async (record) => ({ record, seen: await look(record, domain, sender, resolver) })))
+  const records = dnsRecords(domain, hostname, mtaSts ?? null, sendingAddresses)
+  const us = { sender, sendingAddresses, resolver }
+  return Promise.all(records.map(async (record) => ({ record, seen: await look(record, domain, us) })))
 }
 
-function look(record: DnsRecord, domain: Domain, sender: Sender, resolver: Resolver): Promise<Seen> {
+function look(
+  record: DnsRecord,
+  domain: Domain,
+  { sender, sendingAddresses, resolver }: { sender: Sender; sendingAddresses: readonly string[]; resolver: Resolver },
+): Promise<Seen> {
   switch (record.purpose) {
     case 'dkim':
       return lookAtDkim(record, resolver)
     case 'ownership':
       return lookAtOwnership(record, resolver)
     case 'spf':
-      return lookAtSpf(record, sender, resolver)
+      return lookAtSpf(record, { sender, sendingAddresses, resolver })
     case 'dmarc':
       return lookAtDmarc(record, domain, resolver)
     case 'return_path':
@@ -156,15 +163,24 @@ async function lookAtOwnership(record: DnsRecord, resolver: Resolver): Promise<S
   )
 }
 
-/** Our record, or another one that passes us. Two SPF records are an error (RFC 7208 §4.5). */
-async function lookAtSpf(record: DnsRecord, sender: Sender, resolver: Resolver): Promise<Seen> {
+/** Our record, or another one that passes us and each configured address. Two SPF records are an error (RFC 7208 §4.5). */
+async function lookAtSpf(
+  record: DnsRecord,
+  { sender, sendingAddresses, resolver }: { sender: Sender; sendingAddresses: readonly string[]; resolver: Resolver },
+): Promise<Seen> {
   const lookup = await resolver.txt(record.name)
   if (lookup.kind === 'temporary') return null
   const found = recordsOf(lookup).filter(isSpf)
   const [only, ...others] = found
   if (only === undefined || others.length > 0) return seen(found, false)
-  const verdict = await spfAllows(only, record.name, sender, resolver)
-  return verdict === 'unknown' ? null : seen(found, verdict === 'yes')
+  // Our name alone passes, unless addresses are configured: then each must.
+  const senders =
+    sendingAddresses.length === 0
+      ? [sender]
+      : sendingAddresses.map((address) => ({ hostname: sender.hostname, addresses: [address], isOnly: true }))
+  const verdicts = await Promise.all(senders.map((each) => spfAllows(only, record.name, each, resolver)))
+  if (verdicts.includes('no')) return seen(found, false)
+  return verdicts.includes('unknown') ? null : seen(found, true)
 }
 
 /** Any policy is sufficient, including that of the parent domain (RFC 7489 §6.6.3). */

@@ -68,6 +68,13 @@ export async function checkBlocklists(
   return pass(`${addresses.join(', ')} is not listed on ${clean.join(', ')}${rest}`)
 }
 
+/** Address → the blocklists that contain it; [] also where a list does not answer. Never rejects. */
+export async function listingsOf(address: string, resolver: Resolver): Promise<string[]> {
+  const lists = BLOCKLISTS.filter(({ families }) => families.some((family) => family === isIP(address)))
+  const answers = await Promise.all(lists.map((list) => askList(address, list, resolver)))
+  return lists.flatMap(({ zone }, at) => (answers[at] === 'listed' || answers[at] === 'policy' ? [zone] : []))
+}
+
 async function askList(address: string, { zone }: Blocklist, resolver: Resolver): Promise<Answer> {
   return meaningOf(await resolver.a(`${reverseLabels(address)}.${zone}`))
 }

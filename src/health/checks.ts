@@ -18,6 +18,7 @@ import { checkPort25 } from './port-25.ts'
 import { checkLowPorts, checkPorts } from './ports.ts'
 import { checkReverseDns } from './reverse-dns.ts'
 import { checkDmarc, checkSpf } from './sender-policy.ts'
+import { checkSendingAddresses } from './sending-addresses.ts'
 import { checkSeparation } from './separation.ts'
 import { checkSingleSignOn } from './single-sign-on.ts'
 import { checkSmarthost } from './smarthost.ts'
@@ -35,6 +36,7 @@ export function machineChecks(
     { name: 'hostname', look: () => checkHostname(installation, deps, facts) },
     { name: 'reverse_dns_ipv4', look: () => checkReverseDns(4, installation, deps, facts) },
     { name: 'reverse_dns_ipv6', look: () => checkReverseDns(6, installation, deps, facts) },
+    { name: 'sending_addresses', look: () => checkSendingAddresses(installation, deps, facts) },
     { name: 'outbound_port_25', look: () => checkPort25(installation, deps, facts) },
     { name: 'smarthost', look: () => checkSmarthost(installation, deps) },
     { name: 'blocklists', look: () => checkBlocklists(installation, deps, facts) },

@@ -16,6 +16,8 @@ export interface Installation {
   isShared: boolean
   /** The fixed local address for outgoing mail. */
   sourceAddress: string | null
+  /** Configured addresses of this node that mail is sent from; [] = none, the system or sourceAddress decides. */
+  sendingAddresses: readonly { address: string; hostname: string }[]
   /** Null: mail goes to each domain's MX. */
   smarthost: { host: string; port: number } | null
   domains: readonly SendingDomain[]

@@ -55,10 +55,13 @@ export function createNetworkFacts(installation: Installation, deps: CheckDeps):
     return [...new Set(words.flatMap((text) => seenFrom(text, family)))]
   }
   const publicAddresses = async (family: Family) => {
-    const { sourceAddress } = installation
-    const own = sourceAddress === null ? deps.ownAddresses() : [sourceAddress]
+    const { sourceAddress, sendingAddresses } = installation
+    const configured = sendingAddresses.map(({ address }) => address)
+    const chosen = sourceAddress === null ? configured : [sourceAddress]
+    const own = chosen.length === 0 ? deps.ownAddresses() : chosen
     const isOurs = (ip: string) => isIP(ip) === family && isPublicUnicast(ip)
-    for (const known of [await seenAddresses(family), own.filter(isOurs)]) if (known.length > 0) return known
+    const seen = configured.length > 0 ? [] : await seenAddresses(family)
+    for (const known of [seen, own.filter(isOurs)]) if (known.length > 0) return known
     return own.some((ip) => isIP(ip) === family) ? recordsOf((await ownName())[family]).filter(isOurs) : []
   }
 

@@ -7,11 +7,12 @@ import { type Family, type NetworkFacts, recordsOf } from './network-facts.ts'
  *  reject mail (Gmail with 550 5.7.25). The best name is the one in our EHLO. */
 export async function checkReverseDns(
   family: Family,
-  { hostname, sourceAddress, smarthost }: Installation,
+  { hostname, sourceAddress, sendingAddresses, smarthost }: Installation,
   deps: CheckDeps,
   facts: NetworkFacts,
 ): Promise<Verdict> {
   if (smarthost !== null) return skip('mail is sent through the smarthost')
+  if (sendingAddresses.length > 0) return skip('the check sending_addresses looks at each address')
   if (sourceAddress !== null && isIP(sourceAddress) !== family) return skip(`mail is sent from ${sourceAddress} only`)
   if (!(await facts.hasDns())) return skip('DNS does not respond')
   const addresses = await facts.publicAddresses(family)

@@ -2,7 +2,7 @@ import { type Mailbox, parseMailbox } from '../mail/address.ts'
 import type { Domain } from '../model/domain.ts'
 import type { InboundMessage } from '../model/inbound-message.ts'
 import type { InboundRoute } from '../model/inbound-route.ts'
-import { type Message, messageStatus } from '../model/message.ts'
+import { type Message, messageStatus, TRANSACTIONAL } from '../model/message.ts'
 import type { MintId } from '../os/ids.ts'
 import type { AcceptedMessage, Store } from '../storage/store.ts'
 import { plannedDeliveries, suppressedEvents } from '../submission/draft.ts'
@@ -59,6 +59,7 @@ function describe(id: string, inbound: RoutedMessage, head: MailHead, to: string
     keyId: null, // no API key submitted it
     mode: 'live',
     source: 'smtp',
+    stream: TRANSACTIONAL,
     status: 'queued',
     from: head.fromHeader,
     to,

@@ -18,6 +18,7 @@ export interface DomainCare {
   resolver: Resolver
   hostname: string
   mtaSts?: OwnMtaSts | null
+  sendingAddresses?: readonly string[]
   mintId: MintId
   log: Log
 }

@@ -8,6 +8,7 @@ import type { MintId } from '../os/ids.ts'
 import type { Log } from '../os/log.ts'
 import type { Notify } from '../os/notifier.ts'
 import type { Store } from '../storage/store.ts'
+import { assignDedicatedAddresses } from './dedicated-addresses.ts'
 import { checkDueDomains } from './domains.ts'
 import type { Task } from './loop.ts'
 import { watchQuality } from './quality.ts'
@@ -25,6 +26,7 @@ export function maintenanceTasks(deps: {
   resolver: Resolver
   hostname: string
   mtaSts: OwnMtaSts | null
+  sendingAddresses?: readonly string[]
   quality: Parameters<typeof watchQuality>[1]['settings']
   /** Starts refreshing MTA-STS policies before they expire. Not awaited, since other servers may be slow. */
   refreshPolicies: (now: number) => void
@@ -38,6 +40,8 @@ export function maintenanceTasks(deps: {
   flushUses: () => Promise<void>
   /** Starts ordering a certificate if one is needed; not awaited. */
   renewCertificateIfDue: () => void
+  /** Configured addresses for single organizations, and what reads who has them again. */
+  dedicated: { addresses: readonly string[]; refresh: () => Promise<void> }
   notify: Notify
   /** True while there is work that a caller waits for. */
   isBusy: () => boolean
@@ -185,7 +189,32 @@ export function maintenanceTasks(deps: {
         return false
       },
     },
+    ...dedicatedTasks(deps),
     createRetention(deps),
+  ]
+}
+
+/** Assigns dedicated addresses, and tells this node about them; nothing without such addresses. */
+function dedicatedTasks({
+  store,
+  plans,
+  dedicated,
+}: Pick<Parameters<typeof maintenanceTasks>[0], 'store' | 'plans' | 'dedicated'>): Task[] {
+  const { addresses, refresh } = dedicated
+  if (addresses.length === 0) return []
+  const hasDedicated = (plan: string) => plans(plan)?.dedicatedAddress === true
+  return [
+    {
+      name: 'dedicated addresses',
+      of: 'installation',
+      everyMs: 10_000,
+      firstMs: 1_000,
+      run: async (now) => {
+        if (await assignDedicatedAddresses(now, { store, addresses, hasDedicated })) await refresh()
+        return false
+      },
+    },
+    { name: 'addresses of this node', of: 'node', everyMs: 10_000, run: () => refresh().then(() => false) },
   ]
 }
 

@@ -1,5 +1,6 @@
 import { parseMailbox } from '../mail/address.ts'
 import { readTlsRpt, tlsReportMail } from '../mail/tls-report.ts'
+import { TRANSACTIONAL } from '../model/message.ts'
 import type { Resolver } from '../net/dns/resolver.ts'
 import type { Post } from '../net/https/requests.ts'
 import type { Log } from '../os/log.ts'
@@ -126,6 +127,7 @@ const PLAIN = {
   scheduledAt: null,
   expiresInSeconds: DAY_MS / 1000,
   requireTls: false,
+  stream: TRANSACTIONAL,
   unsubscribe: false,
   trackOpens: false,
   trackClicks: false,

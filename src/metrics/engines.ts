@@ -13,6 +13,8 @@ export interface Engines {
   networkRefusals: () => Record<string, number>
   /** State of limits and reputation at destinations. */
   destinations: () => readonly DestinationGauge[]
+  /** Use of each configured sending address; absent: none. */
+  addresses?: () => readonly { address: string; attempts: number; delivered: number; rests: readonly unknown[] }[]
 }
 
 export interface DestinationGauge {
@@ -51,7 +53,9 @@ export function gaugeEngines(registry: Registry, engines: Engines): void {
   let busiest: readonly DestinationGauge[] = []
   registry.gauges('postrider_sites', 'Known destinations, by state.', ['state'], () => {
     const destinations = engines.destinations()
-    busiest = destinations.toSorted((a, b) => b.underWay - a.underWay).slice(0, MAX_DESTINATIONS)
+    busiest = merged(destinations)
+      .sort((a, b) => b.underWay - a.underWay)
+      .slice(0, MAX_DESTINATIONS)
     return STATES.map((state) => ({
       values: [state],
       value: destinations.filter((each) => each.state === state).length,
@@ -62,5 +66,32 @@ export function gaugeEngines(registry: Registry, engines: Engines): void {
   )
   registry.gauges('postrider_site_under_way', 'Deliveries in progress to the 50 busiest destinations.', ['site'], () =>
     busiest.map(({ destination, underWay }) => ({ values: [destination], value: underWay })),
+  )
+  gaugeAddresses(registry, engines.addresses ?? (() => []))
+}
+
+/** One row for each destination, with the sums over the addresses that mail is sent from. */
+function merged(destinations: readonly DestinationGauge[]): DestinationGauge[] {
+  const sums = new Map<string, DestinationGauge>()
+  for (const each of destinations) {
+    const known = sums.get(each.destination)
+    if (known === undefined) sums.set(each.destination, { ...each })
+    else {
+      known.limit += each.limit
+      known.underWay += each.underWay
+    }
+  }
+  return [...sums.values()]
+}
+
+function gaugeAddresses(registry: Registry, addresses: NonNullable<Engines['addresses']>): void {
+  registry.totals('postrider_address_attempts_total', 'Attempts from each sending address.', ['address'], () =>
+    addresses().map(({ address, attempts }) => ({ values: [address], value: attempts })),
+  )
+  registry.totals('postrider_address_delivered_total', 'Deliveries from each sending address.', ['address'], () =>
+    addresses().map(({ address, delivered }) => ({ values: [address], value: delivered })),
+  )
+  registry.gauges('postrider_address_resting', 'Destinations that block the sending address.', ['address'], () =>
+    addresses().map(({ address, rests }) => ({ values: [address], value: rests.length })),
   )
 }

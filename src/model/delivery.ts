@@ -1,5 +1,5 @@
 import type { Reply } from '../mail/reply.ts'
-import type { DeliveryStatus } from './message.ts'
+import { type DeliveryStatus, TRANSACTIONAL } from './message.ts'
 import type { TlsPolicy } from './tls-policy.ts'
 
 /** Delivery of one message to one recipient. Attempts, deferrals and bounces belong to it (RFC 3464). */
@@ -36,10 +36,28 @@ export interface Delivery {
 /** Destination of test mail. No domain can have this name, and no DNS query is sent for it. */
 export const SANDBOX = '[sandbox]'
 
+/** What decides from which addresses mail is sent, beside its organization: its stream, and the pool that it was
+ *  assigned when it was accepted; '' = none. */
+export interface QueueSender {
+  stream: string
+  pool: string
+}
+
 /** Destination (the recipient's domain, or SANDBOX) and organization → name of the queue in which the mail waits.
- *  Organizations that send to one destination take turns, however much one of them sends. */
-export function queueOf(destination: string, organizationId: string): string {
-  return `${destination} ${organizationId.slice(-OWNER_CHARACTERS)}`
+ *  Organizations that send to one destination take turns, however much one of them sends, and so do their streams. */
+export function queueOf(
+  destination: string,
+  organizationId: string,
+  { stream = TRANSACTIONAL, pool = '' }: Partial<QueueSender> = {},
+): string {
+  const owner = `${destination} ${organizationId.slice(-OWNER_CHARACTERS)}`
+  return stream === TRANSACTIONAL && pool === '' ? owner : `${owner}.${stream}/${pool}`
+}
+
+/** Queue name → the stream and pool in it. */
+export function senderOf(queue: string): QueueSender {
+  const [, stream = TRANSACTIONAL, pool = ''] = /\.([^./ ]*)\/([^/ ]*)/.exec(ownerPart(queue)) ?? []
+  return { stream, pool }
 }
 
 /** The random end of an ID, which is enough to distinguish organizations. */
@@ -53,8 +71,12 @@ export function destinationOf(queue: string): string {
 
 /** Queue name → the organization key in it; '' for mail from a store before schema 6. */
 export function ownerOf(queue: string): string {
-  return queue.split(' ', 2)[1] ?? ''
+  const part = ownerPart(queue)
+  const at = part.indexOf('.')
+  return at < 0 ? part : part.slice(0, at)
 }
+
+const ownerPart = (queue: string) => queue.split(' ', 2)[1] ?? ''
 
 /** Queue name → its lane, if the mail of a domain is divided among nodes; '' for others. */
 export function laneOf(queue: string): string {

@@ -1,5 +1,5 @@
 import type { BounceType, Outcome } from './delivery.ts'
-import type { Message, Mode } from './message.ts'
+import { type Message, type Mode, TRANSACTIONAL } from './message.ts'
 import type { SuppressionReason } from './suppression.ts'
 
 /** The event types that a webhook gets by default. */
@@ -39,7 +39,8 @@ export function createEvent(event: Omit<Event, 'body'>, data: Record<string, unk
 export type MessageFacts = Pick<
   Message,
   'id' | 'organizationId' | 'domainId' | 'mode' | 'from' | 'subject' | 'metadata' | 'tags'
->
+> &
+  Partial<Pick<Message, 'stream'>>
 
 /** An event about one recipient of a message: the common fields, then those of its type. */
 export function messageEvent(
@@ -61,6 +62,7 @@ export function messageEvent(
       metadata: message.metadata,
       tags: message.tags,
       mode,
+      ...((message.stream ?? TRANSACTIONAL) !== TRANSACTIONAL && { stream: message.stream }),
       ...fields,
     },
   )

@@ -10,7 +10,7 @@ export type LimitName = keyof typeof PLAN_LIMITS
 
 interface PlanLimit {
   /** The key of the plan. */
-  of: Exclude<keyof Plan, 'requestsPerMinute' | 'retentionDays' | 'templateVersions'>
+  of: Exclude<keyof Plan, 'requestsPerMinute' | 'retentionDays' | 'templateVersions' | 'dedicatedAddress'>
   /** What is counted, as the text after "Your plan allows N ". */
   counts: string
   /** When the count resets; null = never by itself. */

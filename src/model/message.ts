@@ -7,6 +7,8 @@ export interface Message {
   keyId: string | null
   mode: Mode
   source: MessageSource
+  /** Name of its message stream. */
+  stream: string
   status: MessageStatus
   /** As submitted: `a@d` or `Name <a@d>`. */
   from: string
@@ -34,6 +36,9 @@ export interface Message {
   trackOpens: boolean
   trackClicks: boolean
 }
+
+/** Stream of messages that name none. */
+export const TRANSACTIONAL = 'transactional'
 
 /** `live` mail is delivered; `test` mail takes the same path but never connects to another server. */
 export type Mode = 'live' | 'test'

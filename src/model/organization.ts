@@ -31,6 +31,8 @@ export interface Plan {
   testMessagesPerMonth: number
   forwardsPerDay: number
   suppressions: number
+  /** Each organization gets a sending address of its own, while there are spare ones. */
+  dedicatedAddress: boolean
 }
 
 export const UNLIMITED = -1
@@ -51,6 +53,7 @@ export const UNLIMITED_PLAN: Plan = {
   testMessagesPerMonth: UNLIMITED,
   forwardsPerDay: UNLIMITED,
   suppressions: UNLIMITED,
+  dedicatedAddress: false,
 }
 
 /** Organization and the configured plans → the plan whose limits apply to its mail; a missing organization has the plan of

@@ -1,4 +1,5 @@
 import type { Event } from './event.ts'
+import { TRANSACTIONAL } from './message.ts'
 
 /** Counters of mail, by recipient. An occurrence counts in the period in which it happened or became known: a bounce
  *  after delivery leaves `delivered` unchanged. Names are the API's in camel case; a field that the API does not
@@ -44,16 +45,17 @@ export interface CountingContext {
   isLate?: boolean
 }
 
-/** Event → the counters to increment, and the tags of its message. Nothing for events without a recipient and for
+/** Event → the counters to increment, and the tags and stream of its message. Nothing for events without a recipient and for
  *  samples. Never throws. */
 export function countedBy(
   event: Pick<Event, 'type' | 'body'>,
   context: CountingContext,
-): { counted: Counted[]; tags: string[] } {
+): { counted: Counted[]; tags: string[]; stream: string } {
   const data = readData(event.body)
-  if (data.test === true) return { counted: [], tags: [] }
+  const stream = typeof data.stream === 'string' ? data.stream : TRANSACTIONAL
+  if (data.test === true) return { counted: [], tags: [], stream }
   const tags = Array.isArray(data.tags) ? (data.tags as string[]) : []
-  return { counted: namesOf(event.type, data, context), tags }
+  return { counted: namesOf(event.type, data, context), tags, stream }
 }
 
 function namesOf(type: Event['type'], data: Record<string, unknown>, { isRepeat, isLate }: CountingContext): Counted[] {

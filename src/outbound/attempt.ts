@@ -1,3 +1,5 @@
+import { blocksAddress } from '../mail/address-block.ts'
+import { classifyReply } from '../mail/bounce-class.ts'
 import { formatReply, type Reply } from '../mail/reply.ts'
 import type { Attempt, Outcome } from '../model/delivery.ts'
 import type { TlsPolicy } from '../model/tls-policy.ts'
@@ -12,7 +14,7 @@ import { internalFault, isHostTrouble, outcomeOf, unpreparable } from './outcome
 import type { Preparer } from './prepare.ts'
 import { simulatedOutcome } from './sandbox.ts'
 import { nowMs } from './smtp/dialogue.ts'
-import { familiesOf, type Peer, peerName, peerOf } from './smtp/peer.ts'
+import { familiesOf, type Peer, peerName, peerOf, sourceFor } from './smtp/peer.ts'
 import type { Answer } from './smtp/reply.ts'
 import type { Timeouts } from './smtp/timeouts.ts'
 import { createTranscript, type Transcript } from './smtp/transcript.ts'
@@ -69,8 +71,20 @@ export function createAttempter(
       outcome: tried.outcome,
       attempt: attemptRecord(job, tried, { startedAt, durationMs, transcript }),
       tlsSessions,
+      ...blockedSourceOf(tried),
     }
   }
+}
+
+function blockedSourceOf({ outcome, peer, offered }: Tried): Pick<AttemptResult, 'blockedSource'> {
+  const source = peer?.source
+  const answer = offered?.answer
+  if (source === undefined || answer === undefined || outcome.kind === 'delivered') return {}
+  const isBlocked =
+    answer.kind === 'reply'
+      ? blocksAddress(answer.reply, classifyReply(answer.reply))
+      : answer.kind === 'fault' && answer.fault.isOfOurAddress === true
+  return isBlocked ? { blockedSource: source.address } : {}
 }
 
 /** State shared by the steps of one attempt. */
@@ -128,12 +142,14 @@ async function tryHosts(
   const { domain, hosts } = route
   const envelope = { returnPath: job.returnPath, recipient: job.recipient }
   const destination = { name: job.route.destination, connections: job.route.connections, maxMails: job.route.maxMails }
+  const { sender } = job.route
+  const families = familiesOf(settings, sender)
   const reasons: Addresses['reason'][] = []
   let best: Tried | null = null
   let offers = 0
   let budgetMs = tools.timeouts.attemptMs
   for (const host of hosts) {
-    const found = await findAddresses(host, tools.resolver, context.mayConnect, familiesOf(settings))
+    const found = await findAddresses(host, tools.resolver, context.mayConnect, families)
     reasons.push(found.reason)
     if (found.reason !== 'found') transcript.note(`${host}: ${NO_ADDRESS[found.reason]}`)
     if (found.reason !== 'found') continue
@@ -144,7 +160,9 @@ async function tryHosts(
       continue
     }
     for (const address of found.addresses) {
-      const peer = peerOf(host, address, policy.proof, settings)
+      const source = sourceFor(address, sender)
+      const reached = peerOf(host, address, policy.proof, settings)
+      const peer = source === undefined ? reached : { ...reached, source }
       const offered = await tools.transport.offer({
         peer,
         destination,

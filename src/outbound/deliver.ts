@@ -21,13 +21,15 @@ import { internalFault } from './outcome.ts'
 import { createPoisonous, type Poisonous } from './poison-messages.ts'
 import { publish, recordOf, type Tried } from './record.ts'
 import { simulate } from './sandbox.ts'
-import { type Admission, GIVEN_UP, type Grant } from './schedule/admission.ts'
+import { type Admission, type Ending, GIVEN_UP, type Grant } from './schedule/admission.ts'
+import { destinationOfHost } from './schedule/destination.ts'
 import { nextAttempt } from './schedule/retry-schedule.ts'
 import { type Verdict, verdictOf } from './schedule/verdict.ts'
+import { createFailOver, type FailOver } from './senders/fail-over.ts'
 
 export interface DelivererDeps {
   store: Pick<Store, 'deliveries' | 'messages'>
-  admission: Pick<Admission, 'connectionsOf' | 'ended' | 'returned'>
+  admission: Pick<Admission, 'connectionsOf' | 'ended' | 'hasOther' | 'returned'>
   /** Attempts a job; null = it was not attempted. */
   attempt: (job: AttemptJob) => Promise<AttemptResult | null>
   /** Needed for test mail whose recipient clicks. */
@@ -72,6 +74,7 @@ export class Deliverer {
   readonly #deps: DelivererDeps
   readonly #contents: LargeContents
   readonly #poisonous: Poisonous
+  readonly #failOver: FailOver = createFailOver()
   /** Aborts waits for memory. */
   readonly #leaving = new AbortController()
   readonly #giveUp = new AbortController()
@@ -93,9 +96,19 @@ export class Deliverer {
     if ('waitMs' in ended) return this.#giveBack(claim, grant, clock.now() + ended.waitMs)
     const tried = await this.#poisonous.judge(claim.message, ended)
     const { outcome, attempt } = tried
-    admission.ended(grant, { outcome, reached: attempt.mxHost !== null, startedAt })
-    const verdict = this.#decide(claim, outcome)
-    await this.#recordUntilWritten(this.#toRecord(claim, tried, verdict))
+    const address = addressFacts(tried, grant)
+    admission.ended(grant, {
+      outcome,
+      reached: attempt.mxHost !== null,
+      startedAt,
+      address,
+      from: sourceOf(tried, grant),
+    })
+    const hasOther = typeof address?.blockedBy === 'string' && admission.hasOther(grant, address.source)
+    const again = hasOther ? this.#failOver.retry(claim.delivery, tried, address.source, clock.now()) : null
+    const verdict = again?.verdict ?? this.#decide(claim, outcome)
+    if (verdict.nextAttemptAt === null) this.#failOver.forget(claim.delivery)
+    await this.#recordUntilWritten(this.#toRecord(claim, again?.tried ?? tried, verdict))
   }
 
   /** Cancels attempts that still wait for memory. */
@@ -163,7 +176,8 @@ export class Deliverer {
     return reactions.map((reaction) => ({ reaction, html: text }))
   }
 
-  #toJob(claim: ClaimedDelivery, content: Uint8Array, { route }: Grant): AttemptJob {
+  #toJob(claim: ClaimedDelivery, content: Uint8Array, grant: Grant): AttemptJob {
+    const { route, key, sender } = grant
     const { delivery, message, signingKeys, domainName, returnPathHost, trackingHost } = claim
     const { verp, recipientParts, admission } = this.#deps
     return {
@@ -178,7 +192,12 @@ export class Deliverer {
       recipientParts: recipientParts(delivery.id, message, { returnPathHost, trackingHost }),
       requireTls: message.requireTls,
       mtaSts: null,
-      route: { destination: route.destination, mx: route.mx, ...admission.connectionsOf(route) },
+      route: {
+        destination: key,
+        mx: route.mx,
+        ...admission.connectionsOf(grant),
+        ...(sender !== null && { sender }),
+      },
       sandbox: message.mode === 'test',
     }
   }
@@ -187,7 +206,8 @@ export class Deliverer {
     const { settings, clock, clockGoodSince, random } = this.#deps
     const firstAttemptAt = message.scheduledAt ?? message.createdAt
     const next = nextAttempt({
-      attempt: delivery.attempts,
+      // Attempts after which another address took over are no waits of the schedule.
+      attempt: delivery.attempts - this.#failOver.countOf(delivery),
       firstAttemptAt: firstAttemptAt < clockGoodSince() ? null : firstAttemptAt,
       now: clock.now(),
       scheduleSeconds: settings.retryScheduleSeconds,
@@ -248,6 +268,22 @@ function poisonousOf({ store, clock, log, onPoisonous, onOrganizationWaits }: De
       onOrganizationWaits?.()
     },
   })
+}
+
+/** The configured address of an attempt; undefined if the system chose it, or nothing was connected. */
+function sourceOf({ attempt, blockedSource }: Tried, { sender }: Grant): string | undefined {
+  return sender === null ? undefined : (attempt.sourceAddress ?? blockedSource)
+}
+
+/** What a host of the destination showed about the address that the mail was sent from. Hosts elsewhere, such as a second
+ *  MX host that a domain has beside those of its provider, say nothing about the destination. */
+function addressFacts({ outcome, attempt, blockedSource }: Tried, { sender, route }: Grant): Ending['address'] {
+  const { mxHost, sourceAddress } = attempt
+  if (sender === null || mxHost === null || destinationOfHost(mxHost) !== route.destination) return undefined
+  if (outcome.kind !== 'delivered') {
+    return blockedSource === undefined ? undefined : { source: blockedSource, blockedBy: outcome.cause.rule }
+  }
+  return sourceAddress === null ? undefined : { source: sourceAddress, blockedBy: null }
 }
 
 /** Outcome of a message past its `expires_in`, or past its maximum age while its destination was full: no attempt

@@ -1,3 +1,5 @@
+import { blocksAddress } from '../mail/address-block.ts'
+import { classifyReply } from '../mail/bounce-class.ts'
 import { parseReplyLine } from '../mail/reply.ts'
 import { meaningOf } from '../mail/status-codes.ts'
 import type { Attempt, Delivery } from '../model/delivery.ts'
@@ -20,6 +22,8 @@ export interface Known {
   destination: DestinationState | null
   settings: { maxAgeSeconds: number }
   now: number
+  /** Attempts of the delivery, oldest first; absent unless mail is sent from configured addresses. */
+  attempts?: readonly Attempt[]
 }
 
 /** Address → what would happen to a live message to it now, in sentences, most important first; never empty. */
@@ -49,17 +53,24 @@ export function explainDelivery(
       return ['The message was cancelled before delivery. Postrider makes no further attempts.']
     case 'delivered':
       return [
-        `The recipient's server${delivery.mxHost === null ? '' : ` ${delivery.mxHost}`} accepted the message${at(delivery.deliveredAt)}, at attempt ${attempts}.`,
+        ...failOverWords(known.attempts),
+        `The recipient's server${delivery.mxHost === null ? '' : ` ${delivery.mxHost}`} accepted the message${at(delivery.deliveredAt)}, at attempt ${attempts}${fromWords(last, known)}.`,
         'That server decides between inbox and spam folder. A bounce or complaint may still arrive.',
       ]
     case 'bounced':
-      return [...whyBounced(delivery, last, report), ...remedy(report ?? last), ...afterBounce(delivery, known)]
+      return [
+        ...whyBounced(delivery, last, report),
+        ...failOverWords(known.attempts),
+        ...remedy(report ?? last),
+        ...afterBounce(delivery, known),
+      ]
     case 'scheduled':
       return [`The message is scheduled for ${iso(delivery.nextAttemptAt ?? message.createdAt)}.`]
     case 'queued':
     case 'deferred':
       return [
         ...whyWaiting(delivery, last),
+        ...failOverWords(known.attempts),
         ...(delivery.status === 'deferred' ? remedy(last) : []),
         ...whatNext(delivery, message, known),
       ]
@@ -143,7 +154,41 @@ function destinationWords(state: DestinationState | null): string[] {
     underWay < maxUnderWay
       ? []
       : [`All ${maxUnderWay} concurrent deliveries to this destination are in use. Others wait until one ends.`]
-  return [limits, ...why, ...pause, ...full]
+  return [limits, ...addressWords(state), ...why, ...pause, ...full]
+}
+
+function addressWords({ sourceAddress, addresses = [] }: DestinationState): string[] {
+  if (sourceAddress === null) return []
+  const rests = addresses.flatMap(({ address, rest }) =>
+    rest === null
+      ? []
+      : [
+          `${address} is blocked there (rule ${rest.rule}) and rests until ${iso(rest.until)}: other addresses go first.`,
+        ],
+  )
+  return [`Mail is sent from ${sourceAddress}, for which these limits count.`, ...rests]
+}
+
+/** Attempts after which another address took over at once. */
+function failOverWords(attempts: readonly Attempt[] = []): string[] {
+  return attempts.flatMap((attempt, at) => {
+    const next = attempts[at + 1]
+    const { sourceAddress: from, cause, reply } = attempt
+    if (next === undefined || from === null || cause === null || next.sourceAddress === from) return []
+    if (!isOfAddress(attempt)) return []
+    return [
+      `Attempt ${attempt.number} from ${from} was refused because of this address (rule ${cause.rule}): ${reply}. Attempt ${next.number} followed from ${next.sourceAddress ?? 'another address'}.`,
+    ]
+  })
+}
+
+function isOfAddress({ reply }: Attempt): boolean {
+  const parsed = parseReplyLine((reply ?? '').split('\n', 1).join())
+  return parsed !== null && blocksAddress(parsed, classifyReply(parsed))
+}
+
+function fromWords(last: Attempt | null, { attempts }: Known): string {
+  return attempts === undefined || last === null || last.sourceAddress === null ? '' : `, from ${last.sourceAddress}`
 }
 
 function whyWaiting({ attempts, status, smtpResponse }: Delivery, last: Attempt | null): string[] {

@@ -3,6 +3,7 @@ import type { RecipientParts } from '../mail/recipient-parts.ts'
 import type { Attempt, Outcome } from '../model/delivery.ts'
 import type { TlsSession } from '../model/tls-session.ts'
 import type { Lookup, MxRecord } from '../net/dns/resolver.ts'
+import type { SendingAddress } from './senders/pools.ts'
 
 /** Input of one attempt in a delivery thread; plain data, because it crosses the thread boundary. */
 export interface AttemptJob {
@@ -31,8 +32,11 @@ export interface AttemptJob {
 
 /** Route of a delivery, with its destination's limits. */
 export interface JobRoute {
-  /** The destination whose limits apply (schedule/destination.ts). */
+  /** The destination whose limits apply (schedule/destination.ts), with the address that mail is sent from if one is
+   *  given (schedule/limit-key.ts). */
   destination: string
+  /** Addresses to send from, at most one of each family; absent: the settings decide. */
+  sender?: readonly SendingAddress[]
   /** The domain's MX lookup at claim time; null if not looked up. */
   mx: Lookup<MxRecord> | null
   /** Connections to the destination at once: over all threads, or for a job sent to a thread, that thread's share. */
@@ -56,6 +60,9 @@ export interface AttemptResult {
   attempt: Attempt
   /** TLS sessions opened, or prevented by a policy; [] for a smarthost. */
   tlsSessions: TlsSession[]
+  /** The address of `route.sender` that the server blocks by its reply (mail/address-block.ts), or that this machine does
+   *  not have; absent: none. */
+  blockedSource?: string
 }
 
 /** Settings of a worker, fixed at start; plain data. */

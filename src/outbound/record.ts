@@ -15,6 +15,8 @@ export interface Tried {
   attempt: Attempt
   /** Simulated reactions of a test recipient after delivery, with the HTML they use. */
   reactions: { reaction: Reaction; html: string | null }[]
+  /** As in AttemptResult. */
+  blockedSource?: string
 }
 
 /** A delivery claimed by `worker`, its result and verdict → the record for the store, with its events. */

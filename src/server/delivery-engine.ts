@@ -1,4 +1,4 @@
-import type { Config } from '../config/load.ts'
+import { type Config, nodeName } from '../config/load.ts'
 import type { RecipientPartsOf } from '../mail/recipient-parts.ts'
 import type { StoredMail } from '../mail/shown-content.ts'
 import type { Verp } from '../mail/verp.ts'
@@ -17,6 +17,7 @@ import { createAttempts } from '../outbound/attempts.ts'
 import { type ComposeJob, createComposer } from '../outbound/composing/composer.ts'
 import { journalFolder } from '../outbound/journal/delivered-journal.ts'
 import { createOutboundLoop, type OutboundLoop } from '../outbound/schedule/delivery-loop.ts'
+import { createPools, type PoolOf } from '../outbound/senders/pools.ts'
 import { createWorkers } from '../outbound/workers.ts'
 import type { Store } from '../storage/store.ts'
 import type { Compose } from '../submission/signing.ts'
@@ -59,6 +60,8 @@ export interface DeliveryEngineDeps {
   memory: Memory
   pools: PoolMetrics
   storedMail: Pick<StoredMail, 'part'>
+  /** Owner in the name of a queue → its own addresses. */
+  dedicatedOf: (owner: string) => readonly string[]
   /** Overrides how long a job may occupy its thread. */
   computeMs?: number
 }
@@ -189,6 +192,7 @@ function createLoop(
       destinations: delivery.sites,
       smarthost: delivery.smarthost,
     },
+    poolOf: poolsOf(config, deps),
     resolver: {
       mx: (domain) => {
         // Fetched in parallel, so that the first message to a domain waits for one DNS answer, not for two.
@@ -203,6 +207,13 @@ function createLoop(
     mailLog: deps.mailLog,
     memory: deps.memory,
   })
+}
+
+/** Absent without configured addresses: the system chooses. */
+function poolsOf(config: Config, { dedicatedOf }: Pick<DeliveryEngineDeps, 'dedicatedOf'>): PoolOf | undefined {
+  const { addresses, streams } = config.sending
+  if (addresses.length === 0) return undefined
+  return createPools({ addresses, streams, hostname: config.hostname, node: nodeName(config), dedicatedOf })
 }
 
 const NO_HOST = { host: null, address: null, source: null }

@@ -17,6 +17,7 @@ import type { Random } from '../os/random.ts'
 import type { Store } from '../storage/store.ts'
 import type { Submission } from '../submission/accept.ts'
 import type { Certificates } from './certificates.ts'
+import { dedicatedIn } from './dedicated-addresses.ts'
 import type { Engines } from './engines.ts'
 import type { SmtpListeners } from './listeners.ts'
 import type { Resources } from './resources.ts'
@@ -40,7 +41,7 @@ export function watchHealth(
 
 export interface MaintenanceDeps {
   resources: Pick<Resources, 'store' | 'resolver' | 'freshResolver'>
-  engines: Pick<Engines, 'delivery' | 'outbound' | 'postReport'>
+  engines: Pick<Engines, 'delivery' | 'outbound' | 'ownAddresses' | 'postReport'>
   submission: Pick<Submission, 'submit'>
   api: Pick<Api, 'auth' | 'underWay'>
   health: HealthWatch
@@ -79,6 +80,7 @@ export function openMaintenance(config: Config, deps: MaintenanceDeps): Loop {
       resolver: freshResolver,
       hostname: config.hostname,
       mtaSts: publishedMtaSts(config),
+      sendingAddresses: config.sending.addresses.map(({ address }) => address),
       quality: config.quality,
       flushTls: delivery.flushTls,
       sendTlsReports: reports.send,
@@ -90,6 +92,7 @@ export function openMaintenance(config: Config, deps: MaintenanceDeps): Loop {
       renewCertificateIfDue: () => {
         certificates?.renewIfDue().catch((error) => log.error('certificate maintenance failed', { error }))
       },
+      dedicated: { addresses: dedicatedIn(config), refresh: engines.ownAddresses.refresh },
       notify: deps.notify,
       isBusy: () => api.underWay() > 0 || outbound.underWay() > 0,
     }),
@@ -114,5 +117,6 @@ export function gaugesOf(deps: {
     smtpConnections: deps.smtpListeners.connections,
     networkRefusals: deps.networkLimits.refusals,
     destinations: outbound.destinations,
+    addresses: outbound.addresses,
   }
 }

@@ -17,6 +17,7 @@ import { organizationOperations } from '../api/routes/organizations.ts'
 import { policyReportOperations } from '../api/routes/policy-reports.ts'
 import { qualityOperations } from '../api/routes/quality.ts'
 import { queueOperations } from '../api/routes/queues.ts'
+import { type SendingAddressDeps, sendingAddressOperations } from '../api/routes/sending-addresses.ts'
 import { sessionOperations } from '../api/routes/sessions.ts'
 import { statsOperations } from '../api/routes/stats.ts'
 import { suppressionListOperations } from '../api/routes/suppression-lists.ts'
@@ -25,7 +26,7 @@ import { templateOperations } from '../api/routes/templates.ts'
 import { userOperations } from '../api/routes/users.ts'
 import { webhookOperations } from '../api/routes/webhooks.ts'
 import type { Streams } from '../api/streams.ts'
-import { type Config, planNamed, type Setting } from '../config/load.ts'
+import { type Config, planNamed, type Setting, sendingAddressesOf } from '../config/load.ts'
 import { publishedMtaSts } from '../domains/mta-sts.ts'
 import { serverNames } from '../domains/server-names.ts'
 import { createSourceNames } from '../domains/source-names.ts'
@@ -86,7 +87,9 @@ export interface OperationsDeps {
   /** MTA-STS policy of a mail domain; the cached one if no delivery engine runs. */
   mtaStsOf: (domain: string) => MtaSts | null | Promise<MtaSts | null>
   /** Reputation and limits at a destination; null if no delivery engine runs. */
-  destinationState: (destination: string) => DestinationState | null
+  destinationState: (destination: string, queue: string) => DestinationState | null
+  /** Use of each sending address; absent if this process delivers no mail. */
+  addressStates?: SendingAddressDeps['states']
 }
 
 export type SubmissionDeps = Pick<
@@ -104,6 +107,7 @@ export function openSubmission(deps: SubmissionDeps): Submission {
     settings: {
       requireVerifiedDomain: config.sending.requireVerifiedDomain,
       messageBytes: config.limits.messageBytes,
+      sending: config.sending,
     },
     planOf: planOf(config, store),
     stoppedBy: alertThatStops(config, store),
@@ -192,6 +196,13 @@ export function createOperations(
     ...configurationOperations({ settings: deps.settings ?? (() => []), plans: config.plans }),
     ...queueOperations({ store }),
     ...nodeOperations({ store, now: deps.clock.now }),
+    ...sendingAddressOperations({
+      store,
+      addresses: sendingAddressesOf(config),
+      resolver: deps.freshResolver,
+      looksOutside: config.health.lookOutside,
+      states: deps.addressStates ?? (() => []),
+    }),
   ]
 }
 
@@ -220,6 +231,7 @@ function domainOperationsOf({ config, store, random, mintId, freshResolver }: Op
     plans: planCalled(config),
     resolver: freshResolver,
     hostname: config.hostname,
+    sendingAddresses: config.sending.addresses.map(({ address }) => address),
     serverNames: serverNamesOf(config),
     requireVerified: config.sending.requireVerifiedDomain,
     mtaSts: publishedMtaSts(config),
@@ -244,7 +256,10 @@ function explainOperationsOf(deps: OperationsDeps): Operation[] {
       planOf: planOf(config, store),
       stoppedBy: alertThatStops(config, store),
     }),
-    settings: { maxAgeSeconds: config.delivery.maxAgeSeconds },
+    settings: {
+      maxAgeSeconds: config.delivery.maxAgeSeconds,
+      hasSendingAddresses: config.sending.addresses.length > 0,
+    },
   })
 }
 

@@ -152,6 +152,7 @@ function createApplication(config: Config, core: Core): Application {
     notify: notifier.notify,
     mtaStsOf: delivery.mtaStsOf,
     destinationState: outbound.stateOf,
+    addressStates: outbound.addresses,
   }
   const submission = openSubmission(deps)
   const forwarding = openForwarding(deps, submission)

@@ -55,6 +55,7 @@ function requestOf(written: AuthorMail, recipients: readonly Mailbox[]): Submiss
     scheduledAt: null,
     expiresInSeconds: null,
     requireTls: false,
+    stream: written.stream,
     unsubscribe: written.unsubscribe,
     // The author's mail goes out unchanged, whatever the domain's tracking settings.
     trackOpens: false,

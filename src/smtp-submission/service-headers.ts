@@ -1,7 +1,15 @@
 import { decodeWords, type HeaderField } from '../mail/header-fields.ts'
 import type { Metadata } from '../model/message.ts'
+import { TRANSACTIONAL } from '../model/message.ts'
 import { type FieldFault, invalid } from '../model/refusal.ts'
-import { idempotencyKeyFault, isMetadata, MAX_TAGS, metadataFaults, tagFault } from '../submission/checks.ts'
+import {
+  idempotencyKeyFault,
+  isMetadata,
+  MAX_TAGS,
+  metadataFaults,
+  streamFault,
+  tagFault,
+} from '../submission/checks.ts'
 
 /** Options that API callers pass beside the mail, read from headers for SMTP clients. */
 export interface ServiceHeaders {
@@ -13,6 +21,8 @@ export interface ServiceHeaders {
   idempotencyKey: string | null
   /** `X-Service-Unsubscribe: yes`; off by default. */
   unsubscribe: boolean
+  /** `X-Service-Stream: bulk`; the transactional one by default. */
+  stream: string
 }
 
 /** Refusals name this header. */
@@ -45,12 +55,16 @@ export function readServiceHeaders(fields: readonly HeaderField[]): ServiceHeade
   const unsubscribe = YES_OR_NO.get((read(UNSUBSCRIBE) ?? 'no').trim().toLowerCase())
   if (unsubscribe === undefined) refuse(UNSUBSCRIBE, 'must be yes or no')
 
+  const stream = (read(STREAM) ?? TRANSACTIONAL).trim()
+  refuse(STREAM, streamFault(stream))
+
   if (faults.length > 0) throw invalid(faults)
-  return { tags, metadata, idempotencyKey, unsubscribe: unsubscribe === true }
+  return { tags, metadata, idempotencyKey, unsubscribe: unsubscribe === true, stream }
 }
 
 const TAGS = 'X-Service-Tags'
 const METADATA = 'X-Service-Metadata'
+const STREAM = 'X-Service-Stream'
 const UNSUBSCRIBE = 'X-Service-Unsubscribe'
 const YES_OR_NO = new Map([
   ['yes', true],

@@ -1,10 +1,10 @@
 import type { Event } from '../model/event.ts'
 import { FIXED_LIMITS } from '../model/limits.ts'
-import type { Message } from '../model/message.ts'
+import { type Message, TRANSACTIONAL } from '../model/message.ts'
 import { COUNTED, type Counted, type CountingContext, countedBy } from '../model/stats.ts'
 import { tableOf } from '../os/records.ts'
 import { OUTCOME_WIDTHS_MS } from './outcome-widths.ts'
-import type { NewDelivery } from './store.ts'
+import type { NewDelivery, StatsFilter } from './store.ts'
 
 const COLUMN_OF: Record<Counted, string> = {
   accepted: 'accepted',
@@ -38,7 +38,7 @@ export interface StatsRow {
   /** 0 to 23, or WHOLE_DAY. */
   hour: number
   organizationId: string
-  /** '' = everything. */
+  /** '' = everything; a stream as tagOfStream writes it. */
   tag: string
   mode: Message['mode']
   domainId: string
@@ -57,6 +57,19 @@ export interface OutcomesRow {
   lateBounced: number
   complained: number
 }
+
+/** Streams other than the transactional one are counted like a tag. Tags contain no control characters. */
+export const STREAM_TAG = '\x1f'
+export const tagOfStream = (stream: string) => `${STREAM_TAG}${stream}`
+/** Sorts behind every stream and before every tag. */
+export const BEHIND_STREAMS = '\x20'
+
+/** Filter → the tag whose rows are read. */
+export const countedTag = ({ tag, stream = null }: StatsFilter): string =>
+  tag ?? (stream === null || stream === TRANSACTIONAL ? '' : tagOfStream(stream))
+
+/** The transactional stream is everything without the other streams. */
+export const isTransactionalOnly = ({ tag, stream }: StatsFilter): boolean => tag === null && stream === TRANSACTIONAL
 
 /** Sums up the counts of one commit, which are written once, before the commit, so that accepting mail stays fast.
  *  Counts of a rolled-back commit are dropped. */
@@ -105,9 +118,10 @@ export function createMailCounts(): MailCounts {
     last = row
     return row.counts
   }
-  const count = (of: Of, tags: readonly string[], name: Counted, by: number) => {
+  const count = (of: Of, { tags, stream }: Groups, name: Counted, by: number) => {
     const at = INDEX_OF[name]
     addAt(rowOf(of, ''), at, by)
+    if (stream !== TRANSACTIONAL) addAt(rowOf(of, tagOfStream(stream)), at, by)
     for (const tag of tags.length > 1 ? new Set(tags) : tags) {
       if (isCountedApart(of, tag)) addAt(rowOf(of, tag), at, by)
     }
@@ -131,18 +145,18 @@ export function createMailCounts(): MailCounts {
   }
 
   return {
-    accepted: ({ organizationId, domainId, mode, createdAt, tags }, deliveries) => {
+    accepted: ({ organizationId, domainId, mode, createdAt, ...groups }, deliveries) => {
       const of = { organizationId, domainId, mode, at: createdAt }
-      count(of, tags, 'accepted', deliveries.length)
+      count(of, groups, 'accepted', deliveries.length)
       const suppressed = deliveries.reduce((sum, { status }) => sum + Number(status === 'suppressed'), 0)
-      if (suppressed > 0) count(of, tags, 'suppressed', suppressed)
+      if (suppressed > 0) count(of, groups, 'suppressed', suppressed)
     },
     event: (event, context) => {
       const { organizationId, domainId, mode, createdAt } = event
       if (domainId === null) return
-      const { counted, tags } = countedBy(event, context)
+      const { counted, ...groups } = countedBy(event, context)
       for (const name of counted) {
-        count({ organizationId, domainId, mode, at: createdAt }, tags, name, 1)
+        count({ organizationId, domainId, mode, at: createdAt }, groups, name, 1)
         if (mode === 'live' && OUTCOMES.has(name)) countOutcome(domainId, createdAt, name)
       }
     },
@@ -174,6 +188,8 @@ function addAt(counts: number[], at: number, by: number): void {
 const INDEX_OF = tableOf(COUNTED, (name) => COUNTED.indexOf(name))
 const FINEST_MS = OUTCOME_WIDTHS_MS[0]
 const OUTCOMES: ReadonlySet<Counted> = new Set(['delivered', 'hardBounced', 'softBounced', 'lateBounced', 'complained'])
+
+type Groups = Pick<Message, 'tags' | 'stream'>
 
 /** Owner and time of a count. */
 interface Of {

@@ -1,3 +1,4 @@
+import { TRANSACTIONAL } from '../model/message.ts'
 import { suppressionKey } from '../model/suppression.ts'
 import type { MessageFilter } from './store.ts'
 
@@ -13,6 +14,8 @@ export interface Markable {
   templateId: string | null
   domainId: string
   mode: string
+  /** Absent: the transactional one. */
+  stream?: string
   /** JSON. */
   metadata: string
   id: string
@@ -22,12 +25,13 @@ export interface Markable {
 /** Message → its tokens: short words, one per field and value. Two values may have the same token, so a match must
  *  be verified. */
 export function marksOf(message: Markable): string[] {
-  const { senderAddress, templateId, domainId, mode, metadata, id, messageIdHeader } = message
+  const { senderAddress, templateId, domainId, mode, stream = TRANSACTIONAL, metadata, id, messageIdHeader } = message
   return [
     mark('from', senderAddress),
     ...(templateId === null ? [] : [mark('template', templateId)]),
     mark('domain', domainId),
     mark('mode', mode),
+    ...(stream === TRANSACTIONAL ? [] : [mark('stream', stream)]),
     // The Message-ID that Postrider makes contains the id (submission/draft.ts).
     ...(messageIdHeader.startsWith(`<${id.slice('msg_'.length)}@`) ? [] : [mark('message-id', messageIdHeader)]),
     ...Object.entries<unknown>(JSON.parse(metadata)).map(([key, value]) =>
@@ -38,13 +42,15 @@ export function marksOf(message: Markable): string[] {
 
 /** Filter → the tokens that all its messages have; none if it uses no such field. */
 export function marksAsked(filter: MessageFilter): string[] {
-  const { from, templateId, domainId, mode, metadata, id = null, messageIdHeader = null } = filter
+  const { from, templateId, domainId, mode, metadata, id = null, messageIdHeader = null, stream = null } = filter
   if (id !== null) return []
   return [
     ...(from === null ? [] : [mark('from', suppressionKey(from))]),
     ...(templateId === null ? [] : [mark('template', templateId)]),
     ...(domainId === null ? [] : [mark('domain', domainId)]),
     ...(mode === null ? [] : [mark('mode', mode)]),
+    // Messages that an older version indexed have no stream of their own either.
+    ...(stream === null || stream === TRANSACTIONAL ? [] : [mark('stream', stream)]),
     ...(messageIdHeader === null ? [] : [mark('message-id', messageIdHeader)]),
     ...metadata.map(({ key, value }) => mark('metadata', `${key}\0${value}`)),
   ]

@@ -3,6 +3,7 @@ import type { AuditLog } from './roles/audit-log.ts'
 import type { BlockedLinks } from './roles/blocked-links.ts'
 import type { SharedCertificates } from './roles/certificates.ts'
 import type { Contents } from './roles/contents.ts'
+import type { DedicatedAddresses } from './roles/dedicated-addresses.ts'
 import type { Deliveries } from './roles/deliveries.ts'
 import type { Domains } from './roles/domains.ts'
 import type { Events } from './roles/events.ts'
@@ -44,6 +45,7 @@ export type * from './roles/blocked-links.ts'
 export type * from './roles/certificates.ts'
 export type * from './roles/claims.ts'
 export type * from './roles/contents.ts'
+export type * from './roles/dedicated-addresses.ts'
 export type * from './roles/deliveries.ts'
 export type * from './roles/domains.ts'
 export type * from './roles/events.ts'
@@ -97,6 +99,7 @@ export interface Store {
   usage: UsageCounts
   domains: Domains
   blockedLinks: BlockedLinks
+  dedicatedAddresses: DedicatedAddresses
   apiKeys: ApiKeys
   users: Users
   factors: Factors

@@ -21,6 +21,7 @@ import { requireOwnDomain, requireRecipients, requireSendingAllowed, requireVeri
 import type { Accepted, MakeRecord, SubmissionResult } from './result.ts'
 import { type Outcomes, playOut, type Simulate } from './sandbox.ts'
 import { type Compose, domainKeys } from './signing.ts'
+import { assignedPool, NO_SENDING_CONFIG, requireStream, type SendingConfig } from './streams.ts'
 import type { WorkBudget } from './template-work.ts'
 import { createStoredTemplates, type StoredTemplates, type TemplateEngine, type TemplateUser } from './templates.ts'
 import { isSendingLimit, liveCount, nothingUsed, quotaExceeded, type Used, withinLimits } from './volume.ts'
@@ -79,6 +80,8 @@ export interface SubmissionSettings {
   requireVerifiedDomain: boolean
   /** Largest composed mail. */
   messageBytes: number
+  /** Streams and pools; by default those without configuration. */
+  sending?: SendingConfig
 }
 
 export function createSubmission(deps: SubmissionDeps): Submission {
@@ -152,6 +155,8 @@ async function prepare(
   given: SubmissionRequest,
   { deps, templates }: SubmissionContext,
 ): Promise<AcceptedMessage> {
+  const { sending = NO_SENDING_CONFIG } = deps.settings
+  const stream = requireStream(given.stream, sending)
   const recipients = requireRecipients(given)
   const use = usedTemplate(given)
   const template = use && (await templates.require(author.key, use.idOrAlias))
@@ -163,12 +168,13 @@ async function prepare(
   const request = template && use ? await templates.fillIn(given, template, use.variables, workBudget) : given
   const id = deps.mintId('msg')
   const content = storedContent(id, request, recipients, deps.settings, now)
-  const message = describe(id, author, request, content, sender, now)
+  const message = describe(id, author, request, content, sender, stream, now)
 
   if (message.mode === 'live' || message.scheduledAt !== null) {
     const deliveries = plannedDeliveries(message, recipients, suppressed, deps.mintId)
     const events = suppressedEvents(message, recipients, suppressed, deps.mintId)
-    return accepted(message, content.packed, { deliveries, attempts: [], events })
+    const pool = assignedPool(sending, message.organizationId, sender.name)
+    return { ...accepted(message, content.packed, { deliveries, attempts: [], events }), pool }
   }
   await deps.compose(content.packed, domainKeys(sender), now)
   const html = await htmlFor(message, content, recipients, deps)

@@ -74,6 +74,11 @@ export function tagFault(tag: string): string | null {
     : null
 }
 
+/** Whether it is configured, streams.ts says. */
+export function streamFault(stream: string): string | null {
+  return /^[a-z0-9][a-z0-9_-]{0,31}$/.test(stream) ? null : 'must be the name of a message stream'
+}
+
 /** Metadata of any type → its faults, each with its key or null for the whole; [] if it is valid Metadata. */
 export function metadataFaults(metadata: unknown): { key: string | null; fault: string }[] {
   if (!isRecord(metadata)) return [{ key: null, fault: 'must be an object' }]

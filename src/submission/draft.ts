@@ -83,13 +83,14 @@ export function messageIdOf(id: string, domain: string): string {
   return `<${id.slice('msg_'.length)}@${domain}>`
 }
 
-/** Author, request, stored content and sending domain → the message record. */
+/** Author, request, stored content, sending domain and settings of the stream → the message record. */
 export function describe(
   id: string,
   author: Author,
   request: SubmissionRequest,
   { messageId, sizeBytes }: { messageId: string; sizeBytes: number },
   { tracking }: Pick<Domain, 'tracking'>,
+  stream: { unsubscribe: boolean },
   now: number,
 ): Message {
   const scheduledAt = futureOf(request, now)
@@ -101,6 +102,7 @@ export function describe(
     keyId: author.key.id,
     mode: author.key.mode,
     source: author.source,
+    stream: request.stream,
     status: scheduledAt === null ? 'queued' : 'scheduled',
     from: request.from.asSent,
     to: request.to.asSent,
@@ -117,7 +119,7 @@ export function describe(
     scheduledAt,
     expiresAt: expiresInSeconds === null ? null : (scheduledAt ?? now) + expiresInSeconds * 1000,
     requireTls: request.requireTls,
-    unsubscribe: request.unsubscribe ?? tracking.unsubscribe,
+    unsubscribe: request.unsubscribe ?? (stream.unsubscribe || tracking.unsubscribe),
     trackOpens: request.trackOpens ?? tracking.opens,
     trackClicks: request.trackClicks ?? tracking.clicks,
   }

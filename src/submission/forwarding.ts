@@ -4,6 +4,7 @@ import { type Domain, isOwned } from '../model/domain.ts'
 import type { AskResult, ForwardTargetStatus } from '../model/forward-target.ts'
 import type { NotForwarded } from '../model/inbound-message.ts'
 import type { InboundRoute } from '../model/inbound-route.ts'
+import { TRANSACTIONAL } from '../model/message.ts'
 import type { QualityAlert } from '../model/quality.ts'
 import { Refusal } from '../model/refusal.ts'
 import { suppressionKey } from '../model/suppression.ts'
@@ -179,6 +180,7 @@ const PLAIN = {
   scheduledAt: null,
   expiresInSeconds: 86_400,
   requireTls: false,
+  stream: TRANSACTIONAL,
   unsubscribe: false,
   trackOpens: false,
   trackClicks: false,

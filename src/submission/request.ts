@@ -24,6 +24,8 @@ export interface SubmissionRequest {
   scheduledAt: number | null
   expiresInSeconds: number | null
   requireTls: boolean
+  /** Name of a message stream. */
+  stream: string
   /** For all three, null means the domain's setting. */
   unsubscribe: boolean | null
   trackOpens: boolean | null

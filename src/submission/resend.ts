@@ -25,6 +25,7 @@ export function requestAgain(message: Message, content: Uint8Array): SubmissionR
     expiresInSeconds:
       message.expiresAt === null ? null : Math.max(1, Math.ceil((message.expiresAt - startedAt) / 1000)),
     requireTls: message.requireTls,
+    stream: message.stream,
     unsubscribe: message.unsubscribe,
     trackOpens: message.trackOpens,
     trackClicks: message.trackClicks,

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import { type Mailbox, parseMailbox } from '../mail/address.ts'
 import type { Domain } from '../model/domain.ts'
+import { TRANSACTIONAL } from '../model/message.ts'
 import { INSTALLATION } from '../model/organization.ts'
 import type { QualityAlert } from '../model/quality.ts'
 import { Refusal } from '../model/refusal.ts'
@@ -154,6 +155,7 @@ const PLAIN = {
   cc: null,
   bcc: null,
   replyTo: null,
+  stream: TRANSACTIONAL,
   // Automatic replies could quote the link: RFC 3834 §5, and the header that Exchange reads.
   headers: [
     ['Auto-Submitted', 'auto-generated'],

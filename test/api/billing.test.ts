@@ -18,8 +18,15 @@ const UNLIMITED = Object.fromEntries(
     ...['test_messages_per_month', 'forwards_per_day', 'suppressions'],
   ].map((name) => [name, -1]),
 )
-const FREE = { ...UNLIMITED, requests_per_minute: 60, messages_per_month: 1000, domains: 1, retention_days: 7 }
-const ENTERPRISE = { ...UNLIMITED, retention_days: 90 }
+const FREE = {
+  ...UNLIMITED,
+  dedicated_address: false,
+  requests_per_minute: 60,
+  messages_per_month: 1000,
+  domains: 1,
+  retention_days: 7,
+}
+const ENTERPRISE = { ...UNLIMITED, dedicated_address: false, retention_days: 90 }
 /** Usage of a new organization: one domain and the keys of the test. */
 const USED = {
   month: '2026-11',
@@ -54,6 +61,7 @@ test('usage shows the plan, its limits and what is used of the month', async () 
     plan: 'free',
     limits: FREE,
     usage: { ...USED, messages: 120 },
+    dedicated_addresses: [],
   })
 })
 
@@ -85,6 +93,7 @@ test('billing adds every past month, newest first, and nothing of another organi
     plan: 'enterprise',
     limits: ENTERPRISE,
     usage: { ...USED, messages: 7 },
+    dedicated_addresses: [],
     past_months: [
       { month: '2026-10', messages: 6 },
       { month: '2026-09', messages: 5 },

@@ -453,6 +453,7 @@ async function queueMessage({ store, mintId, own }: TestApi): Promise<string> {
     scheduledAt: null,
     expiresAt: null,
     requireTls: false,
+    stream: 'transactional',
     unsubscribe: false,
     trackOpens: false,
     trackClicks: false,

@@ -110,6 +110,7 @@ function outbound(api: TestApi, statuses: DeliveryStatus[], status: Message['sta
     scheduledAt: null,
     expiresAt: null,
     requireTls: false,
+    stream: 'transactional',
     unsubscribe: false,
     trackOpens: false,
     trackClicks: false,

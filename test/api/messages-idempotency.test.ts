@@ -165,6 +165,7 @@ test('when its answer cannot be written, a message is rolled back', async () => 
     scheduledAt: null,
     expiresInSeconds: null,
     requireTls: false,
+    stream: 'transactional',
     unsubscribe: null,
     trackOpens: null,
     trackClicks: null,

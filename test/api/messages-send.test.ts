@@ -65,6 +65,7 @@ describe('an accepted message', () => {
       metadata: { order: 42, plan: 'pro', vip: true, ['__proto__']: 'kept' },
       tags: ['receipt', 'receipt', 'a'],
       expires_in: 600,
+      stream: 'bulk',
       require_tls: true,
       track_opens: true,
       track_clicks: true,
@@ -91,6 +92,7 @@ describe('an accepted message', () => {
       created_at: '2026-11-21T12:00:00.000Z',
       scheduled_at: null,
       source: 'api',
+      stream: 'bulk',
       recipients: ['ann', 'bob'].map((name, i) => ({
         email: `${name}@remote.example`,
         type: i === 0 ? 'to' : 'bcc',
@@ -123,6 +125,7 @@ describe('an accepted message', () => {
       tags: null,
       scheduled_at: null,
       expires_in: null,
+      stream: null,
       require_tls: null,
       track_opens: null,
       track_clicks: null,

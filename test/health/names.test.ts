@@ -84,6 +84,32 @@ describe('reverse DNS', () => {
   })
 })
 
+describe('sending addresses', () => {
+  const look = (sendingAddresses: { address: string; hostname: string }[], own: string[] = []) =>
+    machine.check('sending_addresses', {
+      installation: { sendingAddresses },
+      deps: { ownAddresses: () => [...own, '192.0.2.1'] },
+    })
+  const out2 = { address: '127.0.0.2', hostname: 'out2.sender.test' }
+  const out3 = { address: '127.0.0.3', hostname: 'out3.sender.test' }
+
+  test('are each on this machine, and resolve to their name and back', async () => {
+    expect(await look([])).toMatchObject({ status: 'skip' })
+    machine.zone.set('2.0.0.127.in-addr.arpa', 'PTR', ['out2.sender.test'])
+    machine.zone.set('out2.sender.test', 'A', ['127.0.0.2'])
+    expect(await look([out2])).toMatchObject({ status: 'pass' })
+    expect(await look([out2, out3])).toMatchObject({ status: 'fail', message: '127.0.0.3 has no reverse DNS (PTR)' })
+    machine.zone.set('3.0.0.127.in-addr.arpa', 'PTR', ['elsewhere.test'])
+    const other = await look([out2, out3])
+    expect(other).toMatchObject({ status: 'warn' })
+    expect(other.advice).toContain('Set the reverse DNS (PTR) of 127.0.0.3 to out3.sender.test')
+    const foreign = await look([{ address: '192.0.2.7', hostname: 'out7.sender.test' }])
+    expect(foreign).toMatchObject({ status: 'fail', message: 'this machine does not have 192.0.2.7' })
+    const ours = { installation: { sendingAddresses: [out2] } }
+    expect(await machine.check('reverse_dns_ipv4', ours)).toMatchObject({ status: 'skip' })
+  })
+})
+
 describe('blocklists', () => {
   const list = (zone: string, codes: string[], labels = '44.33.22.11') =>
     machine.zone.set(`${labels}.${zone}`, 'A', codes)

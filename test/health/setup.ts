@@ -37,6 +37,7 @@ export const INSTALLATION: Installation = {
   listeners: [],
   isShared: false,
   sourceAddress: null,
+  sendingAddresses: [],
   smarthost: null,
   domains: [{ name: 'sender.example', returnPathHost: 'bounces.sender.example' }],
   server: null,

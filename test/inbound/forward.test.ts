@@ -65,6 +65,7 @@ describe('a forwarded mail', () => {
       scheduledAt: null,
       expiresAt: null,
       requireTls: false,
+      stream: 'transactional',
       unsubscribe: false,
       trackOpens: false,
       trackClicks: false,

@@ -45,6 +45,7 @@ function tasks(options: { answers?: Record<string, unknown>; isBusy?: boolean } 
       sendTlsReports: (_now: number) => {},
       runHealthChecks: () => {},
       flushUses: async () => {},
+      dedicated: { addresses: [], refresh: async () => {} },
       renewCertificateIfDue: () => {},
       notify: () => {},
     },

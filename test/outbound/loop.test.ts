@@ -614,6 +614,7 @@ function messageOf(id: string, to: string[], now: number, change: Partial<Messag
     scheduledAt: null,
     expiresAt: null,
     requireTls: false,
+    stream: 'transactional',
     unsubscribe: false,
     trackOpens: false,
     trackClicks: false,

@@ -334,6 +334,16 @@ describe('a mail is refused', () => {
       '550 5.6.0 X-Service-Tags must contain at most 10 tags',
     ],
     [
+      'with the name of no stream',
+      ['From: shop@example.com', 'X-Service-Stream: no such'],
+      '550 5.6.0 X-Service-Stream must be the name of a message stream',
+    ],
+    [
+      'with a stream that is not configured',
+      ['From: shop@example.com', 'X-Service-Stream: other'],
+      '550 5.6.0 stream must be one of: bulk, transactional',
+    ],
+    [
       'with a bad idempotency key',
       ['From: shop@example.com', 'X-Service-Idempotency-Key:'],
       '550 5.6.0 X-Service-Idempotency-Key must be 1 to 255 printable ASCII characters',

@@ -45,6 +45,7 @@ export function messageListPromises(holds: Holds): void {
       templateId: 'tpl_1',
       domainId: 'dom_x',
       mode: 'test',
+      stream: 'bulk',
       createdAt: START + 50,
       deliveries: [
         { email: 'Bob@Dest.example', ...OVER },
@@ -66,6 +67,7 @@ export function messageListPromises(holds: Holds): void {
       { templateId: 'tpl_1' },
       { domainId: 'dom_x' },
       { mode: 'test' },
+      { stream: 'bulk' },
       { createdAfter: START + 50 },
       { createdAfter: START + 50, createdBefore: START + 51 },
       { text: 'überweisung' },
@@ -82,6 +84,7 @@ export function messageListPromises(holds: Holds): void {
       { subject: 'your_' },
       { tag: 'Billing' },
       { tag: 'bil' },
+      { stream: 'bul' },
       { templateId: '' },
       { createdAfter: START + 51 },
       { createdBefore: START },
@@ -93,6 +96,7 @@ export function messageListPromises(holds: Holds): void {
       { messageIdHeader: '<Written.by@the-author.example>' },
     ]
     for (const filter of empty) expect([filter, await idsOf(store, filter)]).toEqual([filter, []])
+    expect(await idsOf(store, { stream: 'transactional' })).toEqual([other.message.id])
     expect(await idsOf(store, { createdBefore: START + 50 })).toEqual([other.message.id])
     expect(await idsOf(store, { messageIdHeader: other.message.messageIdHeader })).toEqual([other.message.id])
     expect(await idsOf(store, { id: wanted.message.id }, wanted.message.id)).toEqual([])

@@ -6,6 +6,7 @@ import { apiKeyPromises } from './contract-api-keys.ts'
 import { auditLogPromises } from './contract-audit-log.ts'
 import { blockedLinkPromises } from './contract-blocked-links.ts'
 import { claimPromises } from './contract-claims.ts'
+import { dedicatedAddressPromises } from './contract-dedicated-addresses.ts'
 import { deliveryPromises } from './contract-deliveries.ts'
 import { domainPromises } from './contract-domains.ts'
 import { engagementPromises } from './contract-engagement.ts'
@@ -80,6 +81,7 @@ const SECTIONS = {
   'single sign-on': singleSignOnPromises,
   'audit log': auditLogPromises,
   'blocked links': blockedLinkPromises,
+  'dedicated addresses': dedicatedAddressPromises,
   messages: messagePromises,
   'list of messages': messageListPromises,
   claims: claimPromises,

@@ -182,6 +182,7 @@ function outboundRecords({ mint, bytes }: Source): Pick<Records, 'accepted' | 's
         scheduledAt: null,
         expiresAt: null,
         requireTls: false,
+        stream: 'transactional',
         unsubscribe: false,
         trackOpens: false,
         trackClicks: false,

@@ -34,6 +34,7 @@ const REQUEST: SubmissionRequest = {
   scheduledAt: null,
   expiresInSeconds: null,
   requireTls: false,
+  stream: 'transactional',
   unsubscribe: null,
   trackOpens: null,
   trackClicks: null,

@@ -129,7 +129,8 @@ export interface RawMx {
   stop(): Promise<void>
 }
 
-/** `script` is called at each cue, with the line and the number of the connection (from 1); null = behave correctly. */
+/** `script` is called at each cue, with the line, the number of the connection (from 1) and the client's address; null =
+ *  behave correctly. */
 export async function startRawMx(options: RawMxOptions = {}): Promise<RawMx> {
   const heard: string[] = []
   const mails: Buffer[] = []
@@ -177,7 +178,7 @@ export async function startRawMx(options: RawMxOptions = {}): Promise<RawMx> {
 }
 
 interface RawMxOptions {
-  script?: (cue: Cue, line: string, connection: number) => Move | null
+  script?: (cue: Cue, line: string, connection: number, from: string) => Move | null
   /** After the greeting line of EHLO. */
   extensions?: string[]
   tls?: { keyPem: string; certificatePem: string }
@@ -192,6 +193,7 @@ interface RawMxOptions {
 class RawConnection {
   readonly #plain: Socket
   readonly #number: number
+  readonly #from: string
   readonly #world: RawMxOptions & { hear: (line: string) => void; mails: Buffer[] }
   #socket: Socket
   #pending = ''
@@ -202,6 +204,7 @@ class RawConnection {
     this.#plain = plain
     this.#socket = plain
     this.#number = number
+    this.#from = plain.remoteAddress ?? ''
     this.#world = world
   }
 
@@ -274,7 +277,7 @@ class RawConnection {
   }
 
   #scripted(cue: Cue, line: string): Move | null {
-    return this.#world.script?.(cue, line, this.#number) ?? null
+    return this.#world.script?.(cue, line, this.#number, this.#from) ?? null
   }
 
   #move(cue: Cue, line: string, usual: string): void {

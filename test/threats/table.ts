@@ -219,6 +219,12 @@ export const THREATS: Threat[] = [
     asset: 'the operator’s session',
     attack: 'scripts, forms, frames and remote content in a displayed mail',
   },
+  {
+    id: 'dedicated-address-of-another-organization',
+    asset: 'sending reputation',
+    attack:
+      'another organization’s sending address or pool: by stream, by two assignments at once, after a change of plan',
+  },
   { id: 'operator-only-operations', asset: 'operator-only operations', attack: 'an API key, whatever its permissions' },
   { id: 'actions-without-audit', asset: 'accountability', attack: 'changes without an audit entry' },
   {

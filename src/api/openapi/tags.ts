@@ -29,7 +29,17 @@ const RESOURCES: { name: string; description: string; words: string[] }[] = [
   {
     name: 'Operator',
     description: 'Endpoints for the operator of this server.',
-    words: ['organizations', 'plans', 'sessions', 'queues', 'nodes', 'health-checks', 'configuration', 'blocked-links'],
+    words: [
+      'organizations',
+      'plans',
+      'sessions',
+      'queues',
+      'nodes',
+      'sending-addresses',
+      'health-checks',
+      'configuration',
+      'blocked-links',
+    ],
   },
   { name: 'Plan', description: 'Plan limits and current usage.', words: ['usage', 'billing'] },
 ]

@@ -17,6 +17,7 @@ const general = {
   metadata,
   tags: z.array(z.string()),
   mode,
+  stream: z.string().optional().describe('Message stream, unless it is `transactional`.'),
 }
 const reader = { user_agent: z.string().nullable(), ip_address: z.string().nullable() }
 const machine = z.boolean().describe('True if a known machine, not a person, caused the event.')

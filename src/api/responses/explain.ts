@@ -42,6 +42,17 @@ const facts = {
         .nullable()
         .describe('Class of the reply that lowered the limit, for example `rate`. The reply text is not shown.'),
       paused_until: timeOrNull,
+      sending_addresses: z
+        .array(
+          z.strictObject({
+            address: z.string(),
+            resting_until: timeOrNull,
+            resting_because: z.string().nullable().describe('Rule of the reply that blocked the address.'),
+          }),
+        )
+        .describe(
+          'IP addresses that the mail may be sent from. One that the destination blocks rests there, and others go first. Empty: the system chooses.',
+        ),
     })
     .nullable()
     .describe('The destination: all domains whose best MX hosts share a registrable domain count as one.'),

@@ -74,6 +74,7 @@ const message = z
     created_at: time,
     scheduled_at: timeOrNull,
     source: z.enum(['api', 'smtp']),
+    stream: z.string().describe('Message stream.'),
     recipients: z.array(recipient),
   })
   .meta({ id: 'Message' })
@@ -96,6 +97,7 @@ const messageExample = {
   created_at: EXAMPLE_TIME,
   scheduled_at: null,
   source: 'api',
+  stream: 'transactional',
   recipients: [
     {
       email: 'ann@customer.example',

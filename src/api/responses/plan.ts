@@ -21,6 +21,7 @@ export const limitFields = {
   test_messages_per_month: limit.describe('Recipients of test messages.'),
   forwards_per_day: limit.describe('Recipients of forward routes.'),
   suppressions: limit.describe('Suppressions added manually or by import. Bounces and complaints are always added.'),
+  dedicated_address: z.boolean().describe('Whether the organization gets a sending address of its own.'),
 }
 export const limitsExample = {
   requests_per_minute: 300,
@@ -37,6 +38,7 @@ export const limitsExample = {
   test_messages_per_month: 50_000,
   forwards_per_day: 2000,
   suppressions: 500_000,
+  dedicated_address: false,
 }
 const limits = z
   .strictObject(limitFields)
@@ -72,6 +74,9 @@ const fields = {
     forwards: count.describe('Recipients of forward routes on that day.'),
     day_resets_at: time.describe('When the count of forwards resets.'),
   }),
+  dedicated_addresses: z
+    .array(z.string())
+    .describe('IP addresses that only this organization sends from. Empty: shared ones.'),
 }
 const usage = z.strictObject(fields).meta({ id: 'Usage' })
 const billing = z
@@ -103,6 +108,7 @@ const example = {
     forwards: 14,
     day_resets_at: '2026-11-23T00:00:00.000Z',
   },
+  dedicated_addresses: [],
 }
 
 export const usageResponses: ResponseShape[] = [

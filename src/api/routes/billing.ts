@@ -16,7 +16,15 @@ const patchBody = z.strictObject({ plan: z.string() })
 export function billingOperations(deps: {
   store: Pick<
     Store,
-    'organizations' | 'messages' | 'domains' | 'usage' | 'webhooks' | 'inboundRoutes' | 'templates' | 'apiKeys'
+    | 'organizations'
+    | 'dedicatedAddresses'
+    | 'messages'
+    | 'domains'
+    | 'usage'
+    | 'webhooks'
+    | 'inboundRoutes'
+    | 'templates'
+    | 'apiKeys'
   >
   plans: (name: string) => Plan | undefined
   selfService: readonly string[]
@@ -45,7 +53,9 @@ export function billingOperations(deps: {
       forwards: isTest ? 0 : counted.forwards,
       day_resets_at: iso(nextDay(now)),
     }
-    return { organization_id: id, plan, limits: limitsOf(plans(plan)), usage }
+    const own = (await store.dedicatedAddresses.list()).filter(({ organizationId }) => organizationId === id)
+    const addresses = own.map(({ address }) => address)
+    return { organization_id: id, plan, limits: limitsOf(plans(plan)), usage, dedicated_addresses: addresses }
   }
   const billingOf = async (organization: Organization, now: number, key: ApiKey) => {
     const present = monthOf(now)

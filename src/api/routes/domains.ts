@@ -71,6 +71,8 @@ export function domainOperations(deps: {
   plans: (name: string) => Plan | undefined
   resolver: Resolver
   hostname: string
+  /** Configured addresses that mail is sent from. */
+  sendingAddresses?: readonly string[]
   /** Host names of this server, which no domain may use (domains/server-names.ts). */
   serverNames: readonly string[]
   /** Setting `sending.require_verified_domain`. If false, unverified domains count as verified. */
@@ -78,7 +80,18 @@ export function domainOperations(deps: {
   /** The MTA-STS policy that this server publishes; null or absent if none. */
   mtaSts?: OwnMtaSts | null
 }): Operation[] {
-  const { store, random, mintId, resolver, hostname, serverNames, requireVerified, mtaSts = null } = deps
+  const {
+    store,
+    random,
+    mintId,
+    resolver,
+    hostname,
+    serverNames,
+    requireVerified,
+    mtaSts = null,
+    sendingAddresses = [],
+  } = deps
+  const published = { hostname, mtaSts, sendingAddresses }
   const load = async (call: Call) =>
     requireOwned(await store.domains.get(pathParameter(call, 'domain_id')), call.organizationId, 'domain')
   /** The domain in the path, to change it. Requires a key of this domain or one with `admin`. A domain that was never
@@ -89,7 +102,7 @@ export function domainOperations(deps: {
     if (isInUse) requireWithin({ ...domain, domainId: domain.id }, scopeOf(call.key), 'domain')
     return domain
   }
-  const answerOf = (domain: Domain, status = 200) => ({ status, body: toWire(domain, hostname, mtaSts) })
+  const answerOf = (domain: Domain, status = 200) => ({ status, body: toWire(domain, published) })
   const reread = async (domain: Domain) => answerOf((await store.domains.get(domain.id)) ?? domain)
 
   return [
@@ -129,7 +142,7 @@ export function domainOperations(deps: {
       query: recordsQuery,
       handle: async ({ organizationId, query }) =>
         pageResponse(await store.domains.list(organizationId, recordsRequest(query)), (domain) =>
-          toWire(domain, hostname, mtaSts),
+          toWire(domain, published),
         ),
     }),
     operation({
@@ -218,7 +231,7 @@ export function domainOperations(deps: {
           outcome: 'done' as const,
           requestId,
         }
-        const us = { domains: store.domains, resolver, hostname, mtaSts, now, audit }
+        const us = { domains: store.domains, resolver, hostname, mtaSts, sendingAddresses, now, audit }
         return answerOf(await verifyDomain(resource, us))
       },
     }),
@@ -315,7 +328,11 @@ function trackingHost(text: string, domain: Domain): string {
   throw invalid([{ field: 'tracking.host', message }])
 }
 
-function toWire(domain: Domain, hostname: string, mtaSts: OwnMtaSts | null) {
+function toWire(
+  domain: Domain,
+  us: { hostname: string; mtaSts: OwnMtaSts | null; sendingAddresses: readonly string[] },
+) {
+  const { hostname, mtaSts, sendingAddresses } = us
   const time = (at: number | null) => (at === null ? null : iso(at))
   return {
     id: domain.id,
@@ -335,7 +352,7 @@ function toWire(domain: Domain, hostname: string, mtaSts: OwnMtaSts | null) {
     })),
     return_path_host: domain.returnPathHost,
     tracking: domain.tracking,
-    dns_records: dnsRecords(domain, hostname, mtaSts).map((record) => {
+    dns_records: dnsRecords(domain, hostname, mtaSts, sendingAddresses).map((record) => {
       const finding = findingOf(domain, record)
       return { ...record, status: finding?.status ?? 'pending', found: finding?.found ?? [] }
     }),

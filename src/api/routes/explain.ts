@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { ApiKey } from '../../model/api-key.ts'
-import type { Attempt, Delivery } from '../../model/delivery.ts'
+import { type Attempt, type Delivery, queueOf } from '../../model/delivery.ts'
 import { iso } from '../../model/event.ts'
 import { isFinal, type Message, type Mode } from '../../model/message.ts'
 import type { Refusal } from '../../model/refusal.ts'
@@ -20,10 +20,10 @@ export interface ExplainDeps {
   /** Recipient domain → route that mail to it would take now. Queries DNS. */
   routeTo: (domain: string) => Promise<RouteShown>
   /** Current state of a destination; null if this process delivers no mail. */
-  destinationState: (destination: string) => Known['destination']
+  destinationState: (destination: string, queue: string) => Known['destination']
   /** Checks whether the key's domain can send now. */
   sendingEligibility: SendingEligibility
-  settings: Known['settings']
+  settings: Known['settings'] & { hasSendingAddresses: boolean }
 }
 
 /** The operations of `/v1/explain` and `/v1/messages/…/explain`: the state of mail and its next step, as sentences and
@@ -35,7 +35,7 @@ export function explainOperations(deps: ExplainDeps): Operation[] {
    *  organization, in these modes. `route` is null if no attempt follows. */
   const known = async (
     email: string,
-    sender: { organizationId: string; domainId: string },
+    sender: { organizationId: string; domainId: string; queue: string },
     route: Promise<RouteShown> | null,
     now: number,
     modes: readonly Mode[],
@@ -47,7 +47,7 @@ export function explainOperations(deps: ExplainDeps): Operation[] {
       suppressions: all.filter(({ domainId }) => domainId === null || domainId === sender.domainId),
       route: known,
       // The state of a destination results from live mail, which test keys cannot see.
-      destination: known === null || !modes.includes('live') ? null : destinationState(known.destination),
+      destination: known === null || !modes.includes('live') ? null : destinationState(known.destination, sender.queue),
       settings,
       now,
     }
@@ -68,8 +68,9 @@ export function explainOperations(deps: ExplainDeps): Operation[] {
         const { to } = call.query
         const scope = scopeOf(call.key)
         const isTest = scope.mode === 'test'
+        const queue = queueOf(domainOf(to), call.key.organizationId)
         const [facts, refusal] = await Promise.all([
-          known(to, call.key, routeTo(domainOf(to)), call.now, isTest ? ['test'] : ['live']),
+          known(to, { ...call.key, queue }, routeTo(domainOf(to)), call.now, isTest ? ['test'] : ['live']),
           isTest ? null : sendingEligibility(call.key, call.now),
         ])
         const isWelcome = facts.suppressions.length === 0 && !(facts.route?.kind === 'nowhere' && facts.route.isFinal)
@@ -106,9 +107,15 @@ export function explainOperations(deps: ExplainDeps): Operation[] {
         const recipients = await Promise.all(
           deliveries.map(async (delivery) => {
             const route = (open.includes(delivery) && routes.get(domainOf(delivery.email))) || null
-            const facts = await known(delivery.email, message, route, now, modesOf(message, key))
-            const last = attempts.findLast(({ email }) => email === delivery.email)?.attempt ?? null
-            const words = recipientWords(delivery, message, last, bouncedBy(delivery, last, reports), facts)
+            const { organizationId, domainId } = message
+            const sender = { organizationId, domainId, queue: delivery.queue }
+            const facts = await known(delivery.email, sender, route, now, modesOf(message, key))
+            const own = attempts.flatMap(({ email, attempt }) => (email === delivery.email ? [attempt] : []))
+            const last = own.at(-1) ?? null
+            const words = recipientWords(delivery, message, last, bouncedBy(delivery, last, reports), {
+              ...facts,
+              ...(settings.hasSendingAddresses && { attempts: own }),
+            })
             const waits = isHeld && !isFinal(delivery.status) && delivery.nextAttemptAt === null
             return waits ? { ...words, explanation: [HELD] } : words
           }),
@@ -223,5 +230,10 @@ function destinationRecord(destination: NonNullable<Known['destination']>) {
     lowered_at: isoOrNull(destination.lowered?.at ?? null),
     lowered_because: destination.lowered?.class ?? null,
     paused_until: isoOrNull(destination.pausedUntil),
+    sending_addresses: (destination.addresses ?? []).map(({ address, rest }) => ({
+      address,
+      resting_until: isoOrNull(rest?.until ?? null),
+      resting_because: rest?.rule ?? null,
+    })),
   }
 }

@@ -37,6 +37,7 @@ export function messageRecord(message: Message, deliveries: readonly Delivery[])
     created_at: iso(message.createdAt),
     scheduled_at: isoOrNull(message.scheduledAt),
     source: message.source,
+    stream: message.stream,
     recipients: deliveries.map(recipientRecord),
   }
 }

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { type Mailbox, parseMailbox } from '../../mail/address.ts'
 import { typeByName } from '../../mail/file-name.ts'
 import type { Metadata } from '../../model/message.ts'
+import { TRANSACTIONAL } from '../../model/message.ts'
 import { isRecord } from '../../os/records.ts'
 import * as checks from '../../submission/checks.ts'
 import { MAX_RECIPIENTS } from '../../submission/recipients.ts'
@@ -61,6 +62,9 @@ export function createSendBody(now: () => number) {
       .nullish()
       .describe('At most 30 days ahead. A time in the past sends immediately.'),
     expires_in: z.int().min(1).nullish().describe('Seconds after which Postrider stops trying to deliver.'),
+    stream: text(checks.streamFault, patterns.STREAM)
+      .nullish()
+      .describe('Message stream: `transactional` (default), `bulk`, or another one of the server’s configuration.'),
     require_tls: z.boolean().nullish().describe('Deliver only over verified TLS.'),
     track_opens: z
       .boolean()
@@ -116,6 +120,7 @@ export function toSubmission(body: SendBody): SubmissionRequest {
     scheduledAt: body.scheduled_at ?? null,
     expiresInSeconds: body.expires_in ?? null,
     requireTls: body.require_tls ?? false,
+    stream: body.stream ?? TRANSACTIONAL,
     unsubscribe: body.unsubscribe ?? null,
     trackOpens: body.track_opens ?? null,
     trackClicks: body.track_clicks ?? null,

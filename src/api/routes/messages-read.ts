@@ -167,6 +167,7 @@ const LIST_FIELDS = z.looseObject({
   template_id: characters(100).optional(),
   domain_id: characters(64).optional(),
   mode: z.enum(['live', 'test']).optional(),
+  stream: characters(32, z.string().min(1)).optional(),
   q: characters(256).optional().describe('Words in the subject and addresses; or a message ID, or a Message-ID.'),
 })
 /** Schema of the list query. Accepts `metadata[…]` parameters, whose names the caller chooses, and rejects all other
@@ -203,6 +204,7 @@ function toFilter(query: z.infer<typeof LIST_QUERY>, organizationId: string): Om
     metadata,
     domainId: query.domain_id ?? null,
     mode: query.mode ?? null,
+    stream: query.stream ?? null,
     ...textAsked(query.q?.trim() || null),
     ...timeRange(query),
   }

@@ -17,5 +17,6 @@ export function planRecord(plan: Plan) {
     test_messages_per_month: plan.testMessagesPerMonth,
     forwards_per_day: plan.forwardsPerDay,
     suppressions: plan.suppressions,
+    dedicated_address: plan.dedicatedAddress,
   }
 }

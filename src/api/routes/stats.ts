@@ -16,6 +16,7 @@ const query = z.strictObject({
   interval: z.enum(INTERVALS).default('day').meta({ example: 'day' }),
   domain_id: characters(64).optional(),
   tag: characters(64, z.string().min(1, 'must not be empty')).optional(),
+  stream: characters(32, z.string().min(1)).optional().describe('Message stream. Not together with `tag`.'),
   mode: z.enum(['live', 'test']).optional().describe('Absent: `live`, or `test` with a test key.'),
 })
 
@@ -55,6 +56,8 @@ export function statsOperations(deps: { store: Pick<Store, 'stats' | 'domains'> 
       query,
       async handle({ key, organizationId, query: asked, now }) {
         if (asked.domain_id !== undefined) requireOwned(await domains.get(asked.domain_id), organizationId, 'domain')
+        if (asked.stream !== undefined && asked.tag !== undefined)
+          throw invalid([{ field: 'stream', message: 'expected either stream or tag, found both' }])
         const periods = requirePeriods(asked, now)
         const { interval } = asked
         const within = narrowed(asked, scopeOf(key))
@@ -62,7 +65,13 @@ export function statsOperations(deps: { store: Pick<Store, 'stats' | 'domains'> 
           within === null
             ? periods.map(noCounts)
             : await countsOf(
-                { organizationId, domainId: within.domainId, tag: asked.tag ?? null, mode: within.mode ?? 'live' },
+                {
+                  organizationId,
+                  domainId: within.domainId,
+                  tag: asked.tag ?? null,
+                  stream: asked.stream ?? null,
+                  mode: within.mode ?? 'live',
+                },
                 interval,
                 periods,
               )

@@ -2,11 +2,13 @@ import { destinationOf, type Outcome, ownerOf, SANDBOX } from '../../model/deliv
 import type { WallClock } from '../../os/clock.ts'
 import { wallTimeOf } from '../../os/clock-changes.ts'
 import type { Blocker, ClaimLimits, Look, Quota } from '../../storage/store.ts'
+import type { Sender, Senders } from '../senders/senders.ts'
 import { createColdStartPacing } from './cold-start-pacing.ts'
 import { createDestinationConcurrency } from './concurrency.ts'
 import type { DestinationTerms } from './destination-limits.ts'
 import type { DestinationRoute, DestinationRoutes } from './destination-routes.ts'
-import type { DestinationState } from './destination-state.ts'
+import type { AddressState, DestinationState } from './destination-state.ts'
+import { limitKey } from './limit-key.ts'
 import type { OwnerShares } from './owner-shares.ts'
 
 /** Decides which deliveries may start: queue → domain → destination → limits of the destination. The store's claims
@@ -17,16 +19,31 @@ export interface Admission {
   /** Starts a draft of a claim. Nothing counts before `commit`; a draft whose claim failed is dropped. */
   draft(): Draft
   /** Concurrent connections to the destination, over all organizations, and messages over each. */
-  connectionsOf(route: DestinationRoute): Connections
+  connectionsOf(grant: Pick<Grant, 'key'>): Connections
   /** Records the end of an attempt. `reached`: a host of the domain answered. `startedAt` is a time of the steady
    *  clock, ms. */
-  ended(grant: Grant, ending: { outcome: Outcome; reached: boolean; startedAt: number }): void
+  ended(grant: Grant, ending: Ending): void
+  /** Whether the mail of the grant can be sent at once from another address of its pool than `address`. */
+  hasOther(grant: Grant, address: string): boolean
   /** Undoes a grant whose delivery was not attempted. */
   returned(grant: Grant): void
   /** Blockers that may have ended since the last call. */
   freed(): string[]
-  stateOf(destination: string): DestinationState
+  /** `queue`: whose mail; it decides about the addresses. */
+  stateOf(destination: string, queue?: string): DestinationState
+  /** State of each destination, for each address that mail is sent from. */
   destinations(): DestinationState[]
+}
+
+export interface Ending {
+  outcome: Outcome
+  reached: boolean
+  startedAt: number
+  /** What the reply of a host of the destination shows about the address that the mail was sent from; absent: nothing.
+   *  `blockedBy`: the rule of a reply that blocks it; null: the host accepted the mail. */
+  address?: { source: string; blockedBy: string | null }
+  /** The configured address that the attempt was made from; absent: none. */
+  from?: string
 }
 
 /** One claim: `look` plans it, `commit` counts what it claimed. */
@@ -42,14 +59,20 @@ export interface Connections {
   maxMails: number
 }
 
-/** The route of a claimed delivery, and the owner and pool whose place it uses. */
+/** The route of a claimed delivery, the address it is sent from, and the owner and pool whose place it uses. */
 export interface Grant {
+  queue: string
   route: DestinationRoute
+  /** Null: the system chooses. */
+  sender: Sender | null
+  /** Names the limits that count. */
+  key: string
   owner: string
   pool: string
 }
 
-export const GIVEN_UP: Grant = { route: { destination: '[given up]', mx: null }, owner: '', pool: 'none' }
+const NOBODY = { queue: '', sender: null, owner: '', pool: 'none' }
+export const GIVEN_UP: Grant = { ...NOBODY, key: '[given up]', route: { destination: '[given up]', mx: null } }
 
 /** A delivery that became due since the start, and is overdue by less than this, is fresh: it does not wait for a
  *  backlog. */
@@ -70,8 +93,10 @@ export function createAdmission(options: {
   termsOf: (destination: string) => DestinationTerms
   longestPauseMs: (strikes: number) => number
   overdueMs: number
+  /** Absent: the system chooses all addresses. */
+  senders?: Senders
 }): Admission {
-  const { routes, shares, clock, clockGoodSince, overdueMs } = options
+  const { routes, shares, clock, clockGoodSince, overdueMs, senders } = options
   const now = clock.steady.now
   const concurrency = createDestinationConcurrency(options)
   const pacing = createColdStartPacing()
@@ -101,20 +126,39 @@ export function createAdmission(options: {
     const isFresh = dueAt >= clockGoodSince() && wallAt - dueAt < FRESH_MS
     const route = routes.routeFor(domain, at)
     if (route === null) return question(domain, owner, isFresh, at)
-    const pool = concurrency.poolOf(route.destination)
+    let blocker: Blocker | null = null
+    for (const sender of senders?.of(queue, route.destination) ?? SYSTEM) {
+      const key = limitKey(route.destination, sender)
+      const answer = lookVia({ queue, route, sender, key, owner }, isFresh, at, draft)
+      if (!('name' in answer)) return answer
+      blocker = blocker === null ? answer : sooner(blocker, answer)
+    }
+    return blocker ?? { name: NO_SENDER, until: null }
+  }
+
+  /** The same for one address. */
+  const lookVia = (
+    asked: Omit<Grant, 'pool'>,
+    isFresh: boolean,
+    at: number,
+    draft: DraftState | null,
+  ): ClaimLimits | Blocker => {
+    const { key, owner } = asked
+    const pool = concurrency.poolOf(key)
     const share = shares.placesFor(pool.name, owner, pool.total, draft?.ownersOf(pool.name))
-    const ofDestination = concurrency.quotasOf(route.destination, isFresh, at)
+    const ofDestination = concurrency.quotasOf(key, isFresh, at)
     if (!Array.isArray(ofDestination)) return ofDestination
     if (share <= 0) return shares.blockerOf(pool.name, owner)
     const quotas: Quota[] = [...ofDestination, { name: shares.nameOf(pool.name, owner), most: share }]
-    if (concurrency.isPaced(route.destination, false)) {
+    if (concurrency.isPaced(key, false)) {
       const { starts, nextAt } = pacing.left(at)
-      const isPaced = concurrency.isPaced(route.destination, isFresh)
+      const isPaced = concurrency.isPaced(key, isFresh)
       if (isPaced && starts <= 0) return { name: PACING, until: nextAt }
       quotas.push({ name: PACING, most: isPaced ? starts : Number.POSITIVE_INFINITY })
     }
     draft?.ownersOf(pool.name).add(owner)
-    return granted({ route, owner, pool: pool.name }, { quotas })
+    draft?.grants.set(asked.queue, { ...asked, pool: pool.name })
+    return { quotas }
   }
 
   const onWallClock = (answer: ClaimLimits | Blocker): ClaimLimits | Blocker =>
@@ -125,16 +169,21 @@ export function createAdmission(options: {
     pausedUntil: pausedUntil === null ? null : wallTimeOf(clock, pausedUntil),
   })
 
-  const start = ({ route: { destination }, owner, pool }: Grant, count: number) => {
+  const start = ({ key, owner, pool }: Grant, count: number) => {
     const at = now()
     shares.took(pool, owner, count)
-    if (concurrency.isPaced(destination, false)) pacing.started(count, at)
-    concurrency.started(destination, count, at)
+    if (concurrency.isPaced(key, false)) pacing.started(count, at)
+    concurrency.started(key, count, at)
   }
-  const undone = ({ route, owner, pool }: Grant, count: number) => {
+  const undone = ({ key, owner, pool }: Grant, count: number) => {
     shares.gaveBack(pool, owner, count)
-    concurrency.undone(route.destination, count)
+    concurrency.undone(key, count)
   }
+  const restsOnWallClock = (queue: string, destination: string): AddressState[] =>
+    (senders?.stateOf(queue, destination) ?? []).map(({ address, rest }) => ({
+      address,
+      rest: rest && { rule: rest.rule, until: wallTimeOf(clock, rest.until) },
+    }))
 
   return {
     look: (queue, dueAt) => onWallClock(lookAt(queue, dueAt, null)),
@@ -151,19 +200,28 @@ export function createAdmission(options: {
         },
       }
     },
-    connectionsOf: ({ destination }) => concurrency.connectionsOf(destination, now()),
+    connectionsOf: ({ key }) => concurrency.connectionsOf(key, now()),
     ended: (grant, ending) => {
       if (grant === TEST || grant === GIVEN_UP) return
       const at = now()
       if (ending.outcome.kind === 'delivered') pacing.good(at)
       shares.gaveBack(grant.pool, grant.owner, 1)
-      concurrency.ended(grant.route.destination, ending, at)
+      concurrency.ended(grant.key, ending, at)
+      const { address, startedAt, from } = ending
+      if (from !== undefined) senders?.count(from, ending.outcome.kind === 'delivered')
+      if (address !== undefined) senders?.learn(address.source, grant.route.destination, address.blockedBy, startedAt)
     },
+    hasOther: ({ queue, route }, address) => senders?.hasOther(queue, route.destination, address) ?? false,
     returned: (grant) => {
       if (grant !== TEST && grant !== GIVEN_UP) undone(grant, 1)
     },
     freed: () => [...concurrency.freed(), ...shares.freed()],
-    stateOf: (destination) => stateOnWallClock(concurrency.stateOf(destination, now())),
+    stateOf: (destination, queue = '') => {
+      const [sender = null] = senders?.of(queue, destination) ?? SYSTEM
+      const state = stateOnWallClock(concurrency.stateOf(limitKey(destination, sender), now()))
+      const addresses = restsOnWallClock(queue, destination)
+      return addresses.length === 0 ? state : { ...state, addresses }
+    },
     destinations: () => concurrency.destinations(now()).map(stateOnWallClock),
   }
 }
@@ -188,5 +246,13 @@ function createDraft(): DraftState {
   }
 }
 
+/** Of two blockers the one that a queue should wait behind; one without an end ends whenever an attempt does. */
+function sooner(one: Blocker, other: Blocker): Blocker {
+  if (one.until === null) return one
+  return other.until === null || other.until < one.until ? other : one
+}
+
+const SYSTEM: readonly [null] = [null]
+const NO_SENDER = 'no sending address'
 const PACING = 'pacing'
-const TEST: Grant = { route: { destination: SANDBOX, mx: null }, owner: '', pool: 'none' }
+const TEST: Grant = { ...NOBODY, key: SANDBOX, route: { destination: SANDBOX, mx: null } }

@@ -2,12 +2,14 @@ import type { Outcome } from '../../model/delivery.ts'
 import type { Blocker, Quota } from '../../storage/store.ts'
 import type { DestinationTerms } from './destination-limits.ts'
 import type { DestinationState } from './destination-state.ts'
+import { addressIn, destinationIn } from './limit-key.ts'
 import { learn, minuteLeft, newReputation, type Reputation } from './reputation.ts'
 
 /** Limits the deliveries in progress per destination by its reputation (reputation.ts). A proven one gets enough to
  *  keep its connections busy, any other one delivery per connection. All unknown destinations together get half of
  *  all deliveries in progress, and all troubled ones a quarter, so that dead and slow ones leave capacity however
- *  many they are. All times are of the steady clock, in ms. */
+ *  many they are. A destination here is a key of limit-key.ts: each address that mail is sent from has a reputation of its
+ *  own. All times are of the steady clock, in ms. */
 export interface DestinationConcurrency {
   /** How many more deliveries may start, or the blocker they wait for. `isFresh`: not overdue for long. A backlog
    *  gets half of the unknown destinations' share, so that fresh mail need not wait for it. */
@@ -56,7 +58,7 @@ export function createDestinationConcurrency(options: {
 
   /** Stored only once something starts. */
   const reputationOf = (destination: string, now: number) =>
-    reputations.get(destination) ?? newReputation(destination, termsOf(destination), now)
+    reputations.get(destination) ?? newReputation(destination, termsOf(destinationIn(destination)), now)
   const count = (reputation: Reputation, change: number) => {
     reputation.underWay += change
     underWay[reputation.level] += change
@@ -139,7 +141,8 @@ function stateOf(reputation: Reputation, now: number): DestinationState {
   const { destination, terms, limit, underWay, lowered, level, pausedUntil } = reputation
   const isPaused = pausedUntil > now
   return {
-    destination,
+    destination: destinationIn(destination),
+    sourceAddress: addressIn(destination),
     state: isPaused ? 'paused' : level,
     limit,
     maxLimit: terms.maxConnections,

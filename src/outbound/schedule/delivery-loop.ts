@@ -1,12 +1,14 @@
 import type { Resolver } from '../../net/dns/resolver.ts'
 import { type ConcurrencyLimiter, createConcurrencyLimiter } from '../../net/limiters/concurrency.ts'
-import { type ClockChanges, watchClockChanges } from '../../os/clock-changes.ts'
+import { type ClockChanges, wallTimeOf, watchClockChanges } from '../../os/clock-changes.ts'
 import { createFreedBlockers, type FreedBlockers } from '../../os/freed-blockers.ts'
 import { createLoop, type Loop } from '../../os/loop.ts'
 import { createQueueRecovery, type QueueRecovery } from '../../os/queue-recovery.ts'
 import { within } from '../../os/within.ts'
 import type { ClaimedDelivery } from '../../storage/store.ts'
 import { Deliverer, type DelivererDeps } from '../deliver.ts'
+import type { PoolOf } from '../senders/pools.ts'
+import { type AddressUse, createSenders, type Senders } from '../senders/senders.ts'
 import { type Admission, createAdmission, GIVEN_UP, type Grant } from './admission.ts'
 import { type ConfiguredTerms, createTermsOf } from './destination-limits.ts'
 import { createDestinationRoutes } from './destination-routes.ts'
@@ -29,10 +31,12 @@ export interface OutboundLoop {
    *  the next start, when the lease of this process ends. */
   stop(graceMs: number): Promise<void>
   underWay(): number
-  /** Reputation and limits at a destination. */
-  stateOf(destination: string): DestinationState
+  /** Reputation and limits of a queue's mail at a destination. */
+  stateOf(destination: string, queue?: string): DestinationState
   /** The same for every known destination with attempts since the start. */
   destinations(): DestinationState[]
+  /** What was sent from each configured address since the start; rests end at times in ms UTC. */
+  addresses(): AddressUse[]
 }
 
 export interface OutboundLoopDeps extends Omit<DelivererDeps, 'admission' | 'clockGoodSince'> {
@@ -42,6 +46,8 @@ export interface OutboundLoopDeps extends Omit<DelivererDeps, 'admission' | 'clo
     destinations: Readonly<Record<string, ConfiguredTerms>>
     smarthost: { host: string } | null
   }
+  /** Addresses that mail is sent from; absent: the system chooses. */
+  poolOf?: PoolOf
   resolver: Pick<Resolver, 'mx'>
 }
 
@@ -57,12 +63,18 @@ export function createOutboundLoop(deps: OutboundLoopDeps): OutboundLoop {
     underWay: () => scheduler.running(),
     stateOf: admission.stateOf,
     destinations: admission.destinations,
+    addresses: () =>
+      (scheduler.senders?.uses() ?? []).map((use) => ({
+        ...use,
+        rests: use.rests.map((rest) => ({ ...rest, until: wallTimeOf(deps.clock, rest.until) })),
+      })),
   }
 }
 
 class Scheduler {
   readonly loop: Loop
   readonly admission: Admission
+  readonly senders: Senders | undefined
   readonly #deps: OutboundLoopDeps
   readonly #clockChanges: ClockChanges
   readonly #deliverer: Deliverer
@@ -80,6 +92,7 @@ class Scheduler {
     this.#deps = deps
     this.#clockChanges = watchClockChanges(clock)
     this.#freed = createFreedBlockers(store.deliveries)
+    this.senders = deps.poolOf && createSenders(deps.poolOf, clock.steady.now)
     this.admission = this.#createAdmission()
     this.#deliverer = new Deliverer({
       ...deps,
@@ -144,6 +157,7 @@ class Scheduler {
       longestPauseMs: (strikes) =>
         (scheduleSeconds[Math.min(strikes, scheduleSeconds.length) - 1] ?? 0) * 1000 * PAUSE_OF_RETRY,
       overdueMs: settings.maxAgeSeconds * 1000,
+      senders: this.senders,
     })
   }
 

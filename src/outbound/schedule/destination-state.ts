@@ -1,5 +1,7 @@
 /** Current state of one destination, for `explain`, metrics and people. */
 export interface DestinationState {
+  /** Address that mail is sent from and whose limits these are; null: the system chooses. */
+  sourceAddress: string | null
   /** Registrable domain of the best MX host, or what replaces it (destination.ts). */
   destination: string
   /** `unknown`: no attempt has ended yet. `proven`: it accepts mail. `troubled`: its last result was a failure of
@@ -16,4 +18,13 @@ export interface DestinationState {
   lowered: { class: string; at: number } | null
   /** ms UTC; null = no pause. */
   pausedUntil: number | null
+  /** The addresses that the mail in question may be sent from; absent: the system chooses. */
+  addresses?: AddressState[]
+}
+
+/** An address that mail is sent from, and if the destination blocks it, the rule of the reply (mail/bounce-class.ts) and
+ *  until when other addresses are preferred (ms UTC). */
+export interface AddressState {
+  address: string
+  rest: { rule: string; until: number } | null
 }

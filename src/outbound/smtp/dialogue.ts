@@ -317,7 +317,8 @@ const lostFault = (reason: string): Fault => ({
 function connectFault(error: Error, where: string): Fault {
   const code = errorCode(error) ?? ''
   const reason = CONNECT_WORDS[code] ?? error.message
-  return { class: 'network', code: '4.4.1', message: `cannot connect to ${where}: ${reason}` }
+  const isOfOurAddress = code === 'EADDRNOTAVAIL'
+  return { class: 'network', code: '4.4.1', message: `cannot connect to ${where}: ${reason}`, isOfOurAddress }
 }
 
 const CONNECT_WORDS: Partial<Record<string, string>> = {

@@ -1,5 +1,6 @@
 import type { TlsaRecord } from '../../net/dns/resolver.ts'
 import type { WorkerSettings } from '../job.ts'
+import type { SendingAddress } from '../senders/pools.ts'
 import { tlsaKey } from '../tls/dane.ts'
 
 /** A server to connect to, and what the connection must prove. */
@@ -15,6 +16,8 @@ export interface Peer {
   /** Verifies the server in place of the public authorities (DANE); used with `verified`. */
   tlsa?: readonly TlsaRecord[]
   login: { user: string; password: string } | null
+  /** Our address and name in EHLO on this connection; absent: as the session's options say. */
+  source?: SendingAddress
 }
 
 export type Demand = 'none' | 'encrypted' | 'verified'
@@ -22,7 +25,8 @@ export type Demand = 'none' | 'encrypted' | 'verified'
 /** Peer → key of its kept connections: two mails may share a connection only if these values agree. */
 export function peerKey(peer: Peer): string {
   const proof = peer.tlsa === undefined ? '' : tlsaKey(peer.tlsa)
-  return `${peer.host} ${peer.address} ${peer.port} ${peer.tls} ${peer.demand}${proof} ${peer.login?.user ?? ''}`
+  const key = `${peer.host} ${peer.address} ${peer.port} ${peer.tls} ${peer.demand}${proof} ${peer.login?.user ?? ''}`
+  return peer.source === undefined ? key : `${key} ${peer.source.address} ${peer.source.hostname}`
 }
 
 /** For messages: `mx.example [192.0.2.1]:25`. */
@@ -57,11 +61,17 @@ export function peerOf(
   }
 }
 
-/** Reachable address families: both, or that of the fixed source address. IPv4 first, because its reputation is better
- *  established. */
-export function familiesOf({ sourceAddress }: PeerSettings): (4 | 6)[] {
-  if (sourceAddress === null) return [4, 6]
-  return sourceAddress.includes(':') ? [6] : [4]
+/** Reachable address families: both, or those of the addresses that mail is sent from. IPv4 first, because its
+ *  reputation is better established. */
+export function familiesOf({ sourceAddress }: PeerSettings, sender: readonly SendingAddress[] = []): (4 | 6)[] {
+  const own = sender.length > 0 ? sender.map(({ address }) => address) : sourceAddress === null ? [] : [sourceAddress]
+  if (own.length === 0) return [4, 6]
+  return ([4, 6] as const).filter((family) => own.some((address) => address.includes(':') === (family === 6)))
+}
+
+/** The address of the same family as the server's; undefined if there is none. */
+export function sourceFor(address: string, sender: readonly SendingAddress[] = []): SendingAddress | undefined {
+  return sender.find((each) => each.address.includes(':') === address.includes(':'))
 }
 
 type PeerSettings = Pick<WorkerSettings, 'smarthost' | 'smarthostPins' | 'deliveryPort' | 'sourceAddress'>

@@ -12,6 +12,8 @@ export interface Fault {
   message: string
   /** The TLS failure, if TLS failed. */
   tls?: TlsFailure
+  /** True if this machine does not have the address to connect from. */
+  isOfOurAddress?: boolean
 }
 
 /** Result of offering one mail to one server. */

@@ -42,11 +42,13 @@ export async function openSession(
   deadlineMs: number,
 ): Promise<Session | Answer> {
   const { timeouts } = options
-  transcript.note(`connecting to ${peerName(peer)}`)
+  const { source } = peer
+  const hostname = source?.hostname ?? options.hostname
+  transcript.note(`connecting to ${peerName(peer)}${source === undefined ? '' : ` from ${source.address}`}`)
   const dialogue = await openDialogue({
     address: peer.address,
     port: peer.port,
-    localAddress: options.sourceAddress,
+    localAddress: source?.address ?? options.sourceAddress,
     timeoutMs: timeouts.connectMs,
     deadlineMs,
     transcript,
@@ -68,14 +70,14 @@ export async function openSession(
   if (isFault(greeting)) return close(faultAt('greeting', greeting))
   if (!isPositive(greeting)) return close({ kind: 'reply', stage: 'greeting', reply: greeting })
 
-  let extensions = await hello(dialogue, options)
+  let extensions = await hello(dialogue, hostname, timeouts)
   if ('kind' in extensions) return close(extensions)
 
   if (peer.tls === 'starttls' && extensions.startTls) {
     const facts = await startTls(dialogue, peer, options)
     if ('kind' in facts) return close(facts)
     tls = facts
-    extensions = await hello(dialogue, options)
+    extensions = await hello(dialogue, hostname, timeouts)
     if ('kind' in extensions) return close(extensions)
   }
 
@@ -113,7 +115,7 @@ export function outOfPlace(stage: Stage, reply: Reply): Answer {
 
 const QUIT_MS = 1000
 
-async function hello(dialogue: Dialogue, { hostname, timeouts }: SessionOptions): Promise<Extensions | Answer> {
+async function hello(dialogue: Dialogue, hostname: string, timeouts: Timeouts): Promise<Extensions | Answer> {
   dialogue.say(`EHLO ${hostname}\r\n`, `EHLO ${hostname}`)
   const ehlo = await dialogue.reply(timeouts.commandMs)
   if (isFault(ehlo)) return faultAt('ehlo', ehlo)

@@ -115,7 +115,7 @@ const MADE: readonly BackTable[] = [
   {
     name: 'messages',
     columns: {
-      ...same('id', 'organization_id', 'domain_id', 'key_id', 'mode', 'source', 'sender', 'sender_address'),
+      ...same('id', 'organization_id', 'domain_id', 'key_id', 'mode', 'source', 'stream', 'sender', 'sender_address'),
       status: MESSAGE_STATUS,
       ...same('recipients', 'subject', 'tags', 'metadata', 'template_id', 'message_id_header'),
       ...times('', 'size_bytes', 'created_at', 'scheduled_at', 'expires_at', 'stored_bytes'),

@@ -335,6 +335,11 @@ const OWN: readonly MovedTable[] = [
     from: 'blocked_links',
   },
   {
+    name: 'dedicated_addresses',
+    columns: { address: 'text', organization_id: 'text', assigned_at: 'bigint', leaving_since: 'bigint' },
+    from: 'dedicated_addresses',
+  },
+  {
     name: 'idempotency',
     columns: {
       organization_id: 'text',
@@ -528,6 +533,7 @@ const RECORDS: readonly MovedTable[] = [
       unsubscribe: 'boolean',
       track_opens: 'boolean',
       track_clicks: 'boolean',
+      stream: 'text',
       stored_bytes: ['bigint', STORED_BYTES_OF_MESSAGE],
     },
     besides: {
@@ -920,6 +926,7 @@ function wordsOf(row: MovedRow, rangeCode: Chosen['rangeCode']): string {
     templateId: row.template_id === null ? null : String(row.template_id),
     domainId: String(row.domain_id),
     mode: String(row.mode),
+    stream: String(row.stream),
     metadata: String(row.metadata),
     id: id ?? '',
     messageIdHeader: String(row.message_id_header),

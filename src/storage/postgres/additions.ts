@@ -35,6 +35,7 @@ const addMessages = insertInto<NewMessage>('messages', {
   key_id: ['text', ({ keyId }) => keyId],
   mode: ['text', ({ mode }) => mode],
   source: ['text', ({ source }) => source],
+  stream: ['text', ({ stream }) => stream],
   sender: ['text', ({ from }) => from],
   sender_address: ['text', ({ senderAddress }) => senderAddress],
   recipients: ['text', packRecipients],
@@ -175,9 +176,14 @@ export function createCollector(inside: {
       if (onlyWebhook === undefined) counts.event(event, context)
       fanOut.deliver(placed, onlyWebhook)
     }
-    const addDelivery = (part: NewDelivery, { message, deliveries: parts, attempts }: AcceptedMessage) => {
+    const addDelivery = (part: NewDelivery, { message, deliveries: parts, attempts, pool }: AcceptedMessage) => {
       const { organizationId } = message
-      const queue = inside.queueOf({ destination: part.destination, organizationId, deliveryId: part.id })
+      const queue = inside.queueOf({
+        destination: part.destination,
+        organizationId,
+        sender: { stream: message.stream, pool },
+        deliveryId: part.id,
+      })
       const own = attempts.filter(({ deliveryId }) => deliveryId === part.id)
       const isOnlyRecipient = parts.length === 1
       deliveries.push({ ...part, message, queue, recorded: own.length, isOnlyRecipient })

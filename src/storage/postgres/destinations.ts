@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib'
-import { destinationOf, laneOf, queueOf, SANDBOX } from '../../model/delivery.ts'
+import { destinationOf, laneOf, type QueueSender, queueOf, SANDBOX } from '../../model/delivery.ts'
 import { setNewest } from '../../os/set-newest.ts'
 import { slotOf } from '../slots.ts'
 import { textArray } from './arrays.ts'
@@ -33,7 +33,7 @@ export interface Destinations {
   homeOf(queue: string): number
   of(domain: string): string
   /** Queue of a new delivery. */
-  queueOf(of: { destination: string; organizationId: string; deliveryId: string }): string
+  queueOf(of: { destination: string; organizationId: string; sender: Partial<QueueSender>; deliveryId: string }): string
   /** Resolves when every node that reads the table knows it. */
   note(domain: string, destination: string): Promise<void>
   /** What another node noted. */
@@ -95,8 +95,8 @@ export function createDestinations(options: {
       const domain = destinationOf(queue)
       return slotOf(areOfNode ? `${domain} ${laneOf(queue)}` : of(domain))
     },
-    queueOf: ({ destination, organizationId, deliveryId }) => {
-      const queue = queueOf(destination, organizationId)
+    queueOf: ({ destination, organizationId, sender, deliveryId }) => {
+      const queue = queueOf(destination, organizationId, sender)
       return areOfNode && destination !== SANDBOX ? `${queue} ${crc32(deliveryId) % LANES}` : queue
     },
     note: (domain, destination) => {

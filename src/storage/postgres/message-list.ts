@@ -53,6 +53,7 @@ const CONDITIONS = `m.organization_id = :organizationId
   and (:templateId::text is null or m.template_id = :templateId)
   and (:domainId::text is null or m.domain_id = :domainId)
   and (:mode::text is null or m.mode = :mode)
+  and (:stream::text is null or m.stream = :stream)
   and (:messageIdHeader::text is null or m.message_id_header = :messageIdHeader)
   and (:createdAfter::bigint is null or m.created_at >= :createdAfter)
   and (:createdBefore::bigint is null or m.created_at < :createdBefore)
@@ -123,10 +124,11 @@ type Asked = ReturnType<typeof valuesOf>
 
 /** Values of the named parameters. */
 function valuesOf(filter: MessageFilter, page: PageRequest) {
-  const { to, from, subject, metadata, text: _, id = null, messageIdHeader = null, ...same } = filter
+  const { to, from, subject, metadata, text: _, id = null, messageIdHeader = null, stream = null, ...same } = filter
   const ids = idsOf('msg', filter, page)
   return {
     ...same,
+    stream,
     messageIdHeader,
     ...(id === null ? ids : { low: id, high: id < ids.high ? `${id}~` : id }),
     to: to && suppressionKey(to),

@@ -4,7 +4,7 @@ import { unpackRecipients } from '../message-rows.ts'
 
 /** Of `messages m`, except its status. */
 export const WITHOUT_STATUS = `m.id, m.organization_id as "organizationId", m.domain_id as "domainId",
-  m.key_id as "keyId", m.mode, m.source, m.sender as "from", m.recipients, m.subject, m.tags, m.metadata,
+  m.key_id as "keyId", m.mode, m.source, m.stream, m.sender as "from", m.recipients, m.subject, m.tags, m.metadata,
   m.template_id as "templateId", m.size_bytes::float8 as "sizeBytes", m.message_id_header as "messageIdHeader",
   m.created_at::float8 as "createdAt", m.scheduled_at::float8 as "scheduledAt", m.expires_at::float8 as "expiresAt",
   m.require_tls as "requireTls", m.unsubscribe, m.track_opens as "trackOpens", m.track_clicks as "trackClicks"`

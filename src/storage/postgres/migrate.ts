@@ -19,6 +19,7 @@ import singleSignOn from './migrations/0053_single_sign_on.sql' with { type: 'te
 import templateSamples from './migrations/0055_template_samples.sql' with { type: 'text' }
 import suppressionSearch from './migrations/0056_suppression_search.sql' with { type: 'text' }
 import policyReports from './migrations/0057_policy_reports.sql' with { type: 'text' }
+import sendingAddresses from './migrations/0058_sending_addresses.sql' with { type: 'text' }
 
 export interface Migration {
   name: string
@@ -48,6 +49,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0053_single_sign_on', sql: singleSignOn },
   { name: '0056_suppression_search', sql: suppressionSearch },
   { name: '0057_policy_reports', sql: policyReports },
+  { name: '0058_sending_addresses', sql: sendingAddresses },
 ]
 
 const STEPS = `create table if not exists migrations (

@@ -9,6 +9,7 @@ import { postgresAuditLog } from './audit-log.ts'
 import { postgresBlockedLinks } from './blocked-links.ts'
 import { postgresCertificates } from './certificates.ts'
 import { connect } from './connection.ts'
+import { postgresDedicatedAddresses } from './dedicated-addresses.ts'
 import { postgresDeliveries } from './deliveries.ts'
 import type { NodeOptions } from './distribution.ts'
 import { postgresDomains } from './domains.ts'
@@ -134,6 +135,7 @@ function rolesOf(
     snapshot: postgresSnapshot(mirrors, distribution.isCurrent),
     organizations: postgresOrganizations(reads, writer, mirrors.organization),
     domains: postgresDomains(reads, writer, { mirror: mirrors.domain, encryption, remember, recorder }),
+    dedicatedAddresses: postgresDedicatedAddresses(reads, writer),
     blockedLinks: postgresBlockedLinks(reads, writer, mirrors.blockedLink),
     apiKeys: postgresApiKeys(reads, writer, { remember, usage }),
     users: postgresUsers(reads, writer),

@@ -1,34 +1,49 @@
 import { COUNTED, type Counts, noCounts } from '../../model/stats.ts'
-import { COUNT_COLUMNS, DAY_MS, HOUR_MS, WHOLE_DAY } from '../mail-counts.ts'
+import {
+  COUNT_COLUMNS,
+  countedTag,
+  DAY_MS,
+  HOUR_MS,
+  isTransactionalOnly,
+  STREAM_TAG,
+  WHOLE_DAY,
+} from '../mail-counts.ts'
 import type { Stats, StatsFilter } from '../store.ts'
 import { numberArray } from './arrays.ts'
 import type { Reads } from './reads.ts'
 
 const SUMS = COUNTED.map((name, at) => `sum(${COUNT_COLUMNS[at]})::float8 as "${name}"`).join(', ')
 // The aggregate inside makes it one lookup for each hour or day, whatever the planner expects.
-const read = (condition: string) => `select at::int, counted.*
+const read = (condition: string, tags = 'tag = $4') => `select at::int, counted.*
   from unnest($1::int[], $2::int[]) with ordinality asked (day, hour, at)
     cross join lateral (select ${SUMS} from stats s where organization_id = $3 and s.day = asked.day
-      and s.hour = asked.hour and tag = $4 and mode = $5 ${condition}) counted
+      and s.hour = asked.hour and ${tags} and mode = $5 ${condition}) counted
   where counted.accepted is not null`
 const OF_ORGANIZATION = read('')
 const OF_DOMAIN = read('and domain_id = $6')
+// Of all streams but the transactional one.
+const OF_STREAMS = read('and ($6::text is null or domain_id = $6)', 'starts_with(tag, $4)')
 
 /** Reads counters only: one lookup for each hour or day of the ranges. */
 export function postgresStats(reads: Reads): Stats {
   /** Rows of the counters, each with the place of the period that it belongs to → the counts of `length` periods. */
   const count = async (filter: StatsFilter, length: number, rows: readonly Place[]): Promise<Counts[]> => {
-    const { organizationId, domainId, tag, mode } = filter
+    const { organizationId, domainId, mode } = filter
     const asked = [numberArray(rows.map(({ day }) => day)), numberArray(rows.map(({ hour }) => hour))]
-    const values = [...asked, organizationId, tag ?? '', mode]
+    const values = [...asked, organizationId, countedTag(filter), mode]
     const found = await (domainId === null
       ? reads.query<Found>(OF_ORGANIZATION, values)
       : reads.query<Found>(OF_DOMAIN, [...values, domainId]))
+    const streams = isTransactionalOnly(filter)
+      ? await reads.query<Found>(OF_STREAMS, [...asked, organizationId, STREAM_TAG, mode, domainId])
+      : []
     const periods = Array.from({ length }, noCounts)
-    for (const { at, ...sums } of found) {
+    const add = ({ at, ...sums }: Found, sign: 1 | -1) => {
       const counts = periods[rows[at - 1]?.period ?? -1]
-      if (counts !== undefined) for (const name of COUNTED) counts[name] += sums[name]
+      if (counts !== undefined) for (const name of COUNTED) counts[name] += sign * sums[name]
     }
+    for (const each of found) add(each, 1)
+    for (const each of streams) add(each, -1)
     return periods
   }
   return {

@@ -9,6 +9,8 @@ import type { Page, PageRequest, TimeRange } from './paging.ts'
 /** An accepted message with everything that is written with it. */
 export interface AcceptedMessage {
   message: Message
+  /** Pool of sending addresses that the operator assigned; absent: none. */
+  pool?: string
   /** Packed by mail/content.ts. */
   content: Uint8Array
   deliveries: NewDelivery[]
@@ -51,6 +53,8 @@ export interface MessageFilter extends TimeRange {
   templateId: string | null
   domainId: string | null
   mode: Mode | null
+  /** Name of a stream. */
+  stream?: string | null
   /** Words that must all occur in subject or addresses; the last may be a prefix. */
   text: string | null
   /** One message. */

@@ -7,6 +7,8 @@ export interface StatsFilter {
   domainId: string | null
   /** Null = all tags. */
   tag: string | null
+  /** Null or absent = all streams. Used only without a tag. */
+  stream?: string | null
   mode: Mode
 }
 

@@ -15,8 +15,8 @@ import type { Usage } from './usage.ts'
 
 const ADD_MESSAGE = `insert into messages (id, organization_id, domain_id, key_id, mode, source, status, sender,
     sender_address, recipients, subject, tags, metadata, template_id, size_bytes, message_id_header, created_at,
-    scheduled_at, expires_at, require_tls, unsubscribe, track_opens, track_clicks, stored_bytes)
-  values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+    scheduled_at, expires_at, require_tls, unsubscribe, track_opens, track_clicks, stored_bytes, stream)
+  values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 const ADD_CONTENT = 'insert into message_contents (message_number, content) values (?, ?)'
 const ADD_TAG =
   'insert into message_tags (organization_id, tag, message_number) values (?, ?, ?) on conflict do nothing'
@@ -74,6 +74,7 @@ export function addMessageInside(
       Number(message.trackOpens),
       Number(message.trackClicks),
       storedBytes,
+      message.stream,
     )
     if (message.status === 'scheduled') inside.usage.add(message.organizationId, 'scheduled_messages', 1)
     inside.storedBytes.change('messages', number, message.organizationId, storedBytes)
@@ -82,7 +83,7 @@ export function addMessageInside(
     for (const tag of message.tags) addTag.run(message.organizationId, tag, number)
     const numbers = new Map<string, number | bigint>()
     for (const part of parts) {
-      const queue = queueOf(part.destination, message.organizationId)
+      const queue = queueOf(part.destination, message.organizationId, { stream: message.stream, pool: rest.pool })
       const { lastInsertRowid } = addDelivery.run(
         part.id,
         number,

@@ -148,6 +148,7 @@ function filterConditions(filter: MessageFilter): Condition[] {
     ...when(filter.templateId, 'm.template_id = ?'),
     ...when(filter.domainId, 'm.domain_id = ?'),
     ...when(filter.mode, 'm.mode = ?'),
+    ...when(filter.stream ?? null, 'm.stream = ?'),
     ...when(filter.id ?? null, 'm.id = ?'),
     ...when(filter.messageIdHeader ?? null, 'm.message_id_header = ?'),
     ...when(filter.createdAfter, 'm.created_at >= ?'),

@@ -3,7 +3,7 @@ import type { Message } from '../../model/message.ts'
 import { unpackRecipients } from '../message-rows.ts'
 
 export const MESSAGE_COLUMNS = `m.number, m.id, m.organization_id as organizationId, m.domain_id as domainId,
-  m.key_id as keyId, m.mode, m.source, m.status, m.sender as "from", m.recipients, m.subject, m.tags, m.metadata,
+  m.key_id as keyId, m.mode, m.source, m.stream, m.status, m.sender as "from", m.recipients, m.subject, m.tags, m.metadata,
   m.template_id as templateId, m.size_bytes as sizeBytes, m.message_id_header as messageIdHeader,
   m.created_at as createdAt, m.scheduled_at as scheduledAt, m.expires_at as expiresAt, m.require_tls as requireTls,
   m.unsubscribe, m.track_opens as trackOpens, m.track_clicks as trackClicks`
@@ -29,6 +29,7 @@ export function toMessage(row: MessageRow): Message {
     keyId: row.keyId,
     mode: row.mode,
     source: row.source,
+    stream: row.stream,
     status: row.status,
     from: row.from,
     ...unpackRecipients(row.recipients),

@@ -16,6 +16,7 @@ import singleSignOn from './migrations/0011_single_sign_on.sql' with { type: 'te
 import templateSamples from './migrations/0013_template_samples.sql' with { type: 'text' }
 import suppressionSearch from './migrations/0014_suppression_search.sql' with { type: 'text' }
 import policyReports from './migrations/0015_policy_reports.sql' with { type: 'text' }
+import sendingAddresses from './migrations/0016_sending_addresses.sql' with { type: 'text' }
 
 export interface Migration {
   name: string
@@ -37,6 +38,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0011_single_sign_on', sql: singleSignOn },
   { name: '0014_suppression_search', sql: suppressionSearch },
   { name: '0015_policy_reports', sql: policyReports },
+  { name: '0016_sending_addresses', sql: sendingAddresses },
 ]
 
 /** Connection → its schema upgraded to this binary's, one transaction per step, each recorded with the checksum of

@@ -14,6 +14,7 @@ import { blockedLinkCache, sqliteBlockedLinks } from './blocked-links.ts'
 import { createCommitReports } from './commit-listener.ts'
 import { contentParts } from './content-parts.ts'
 import { createCounters } from './counters.ts'
+import { sqliteDedicatedAddresses } from './dedicated-addresses.ts'
 import { sqliteDeliveries } from './deliveries.ts'
 import { createDiskReserve, type DiskReserve } from './disk-reserve.ts'
 import { domainCache, sqliteDomains } from './domains.ts'
@@ -174,6 +175,7 @@ export function storeOn(
     organizations: sqliteOrganizations(db, writer, organizations, foreign),
     usage: sqliteUsage(writer, reading, usage, storedBytes),
     domains: sqliteDomains(db, writer, domains, keys, remember, encryption, auditRecorder),
+    dedicatedAddresses: sqliteDedicatedAddresses(db, writer),
     blockedLinks: sqliteBlockedLinks(db, writer, blocked),
     apiKeys: sqliteApiKeys(db, writer, keys, remember, usage),
     users: sqliteUsers(db, writer),

@@ -8,7 +8,7 @@ const NEWEST = 'select max(number) from messages'
 const TEXTS = `m.number, m.subject, m.sender as sender,
   (select group_concat(d.email, ' ') from deliveries d where d.message_number = m.number) as emails`
 const UNINDEXED = `select ${TEXTS}, m.sender_address as senderAddress, m.template_id as templateId,
-    m.domain_id as domainId, m.mode, m.metadata, m.id, m.message_id_header as messageIdHeader
+    m.domain_id as domainId, m.mode, m.stream, m.metadata, m.id, m.message_id_header as messageIdHeader
   from messages m where m.number > ? order by m.number limit ?`
 const TEXTS_OF = `select ${TEXTS} from messages m where m.number = ?`
 const ADD = 'insert into message_search (rowid, words) values (?, ?)'

@@ -135,6 +135,7 @@ function Details({ message }: { message: Json }) {
           ['Sent', when(message.created_at)],
           ['Scheduled for', when(message.scheduled_at)],
           ['Size', bytes(message.size_bytes)],
+          ['Stream', message.stream],
           ['Source', message.source === 'smtp' ? 'SMTP' : 'API'],
           ['Tags', tags.join(', ')],
           ['Template', template_id && <a href={href(`/templates/${template_id}`)}>{template_id}</a>],

@@ -5,7 +5,7 @@ import { Icon } from '../../kit/icon.tsx'
 import { Choice, FilterChips, Filters } from '../../kit/pieces.tsx'
 import { go, place, setQuery } from '../../kit/router.ts'
 
-const NAMES = ['q', 'status', 'since', 'after', 'before', 'to', 'from', 'tag'] as const
+const NAMES = ['q', 'status', 'since', 'after', 'before', 'to', 'from', 'tag', 'stream'] as const
 const STATUSES = [
   ['', 'Any status'],
   ...['delivered', 'queued', 'deferred', 'bounced', 'scheduled', 'suppressed', 'partial', 'cancelled'].map(
@@ -23,9 +23,9 @@ const TIMES = [
 ] as const
 
 /** Query of the page → query of `GET /v1/messages`, without mode and limit. */
-export function apiQueryOf({ q, status, to, from, tag, since, after, before }: Record<string, string>) {
+export function apiQueryOf({ q, status, to, from, tag, stream, since, after, before }: Record<string, string>) {
   const created_after = sinceOf(since) ?? dayOf(after, 0)
-  return { q, status, to, from, tag, created_after, created_before: dayOf(before, DAY_MS) }
+  return { q, status, to, from, tag, stream, created_after, created_before: dayOf(before, DAY_MS) }
 }
 
 /** Whether the page's query has a filter. */
@@ -90,7 +90,7 @@ function chipsOf(query: Record<string, string>): (readonly [string, string])[] {
   return NAMES.filter((name) => Boolean(query[name])).map((name) => {
     const value = query[name] ?? ''
     if (name === 'since') return [name, TIMES.find(([id]) => id === value)?.[1] ?? value]
-    const label = LABELS[name] ?? { to: 'To', from: 'Sender', tag: 'Tag' }[name as string]
+    const label = LABELS[name] ?? { to: 'To', from: 'Sender', tag: 'Tag', stream: 'Stream' }[name as string]
     return [name, `${label}: ${value}`]
   })
 }
@@ -101,6 +101,7 @@ function MoreFilters({ onClose }: { onClose: () => void }) {
     ['to', 'To', 'text'],
     ['from', 'From', 'text'],
     ['tag', 'Tag', 'text'],
+    ['stream', 'Stream', 'text'],
     ['after', 'First day', 'date'],
     ['before', 'Last day', 'date'],
   ]

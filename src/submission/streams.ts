@@ -1,0 +1,30 @@
+import { TRANSACTIONAL } from '../model/message.ts'
+import { invalid } from '../model/refusal.ts'
+
+/** The configured message streams, and the pools that the operator assigned. */
+export interface SendingConfig {
+  streams: Readonly<Record<string, { unsubscribe: boolean } | undefined>>
+  assignments: readonly { pool: string; organization: string | null; domain: string | null }[]
+}
+
+export const NO_SENDING_CONFIG: SendingConfig = {
+  streams: { [TRANSACTIONAL]: { unsubscribe: false }, bulk: { unsubscribe: true } },
+  assignments: [],
+}
+
+/** Stream of a request → its settings. Refuses one that is not configured with `validation_error`. */
+export function requireStream(stream: string, { streams }: SendingConfig): { unsubscribe: boolean } {
+  const known = Object.hasOwn(streams, stream) ? streams[stream] : undefined
+  if (known !== undefined) return known
+  const names = Object.keys(streams).sort().join(', ')
+  throw invalid([{ field: 'stream', message: `stream must be one of: ${names}` }])
+}
+
+/** Organization and sending domain → the pool that the operator assigned: the first that matches; '' if none does. */
+export function assignedPool({ assignments }: SendingConfig, organizationId: string, domainName: string): string {
+  const match = assignments.find(
+    ({ organization, domain }) =>
+      (organization === null || organization === organizationId) && (domain === null || domain === domainName),
+  )
+  return match?.pool ?? ''
+}

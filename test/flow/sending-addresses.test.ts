@@ -1,0 +1,185 @@
+import { afterEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import type { ConfigValues } from '../../src/config/load.ts'
+import { type Move, type RawMx, startRawMx } from '../support/remote-mx.ts'
+import { type Json, startTestServer, type TestServer } from '../support/server.ts'
+
+/** Several addresses of this machine that mail is sent from: every address of 127.0.0.0/8 is one. */
+
+const BLOCKED = '554 5.7.1 Client host [127.0.0.2] blocked using zen.spamhaus.org'
+const MINUTE = 60_000
+setDefaultTimeout(30_000)
+
+let remote: RawMx
+let server: TestServer
+/** Of each mail that arrived: the address it came from, and the name in EHLO. */
+let arrived: [from: string, hello: string][]
+
+async function open(sending: ConfigValues['sending'], refusalFor: (from: string) => Move | null = () => null) {
+  arrived = []
+  const hellos = new Map<number, string>()
+  remote = await startRawMx({
+    script: (cue, line, connection, from) => {
+      if (cue === 'EHLO') hellos.set(connection, line.slice('EHLO '.length))
+      // A pipelining client ends an empty mail after a refusal.
+      if (cue === 'DOT' && refusalFor(from) === null) arrived.push([from, hellos.get(connection)!])
+      return cue === 'RCPT' ? refusalFor(from) : null
+    },
+  })
+  server = await startTestServer({ remote, config: { sending } })
+}
+afterEach(async () => {
+  await server.close()
+  await remote.stop()
+})
+
+const address = (text: string, change: Record<string, unknown> = {}) => ({ address: text, ...change })
+const attemptsOf = async (id: string) =>
+  (await server.read(`/v1/messages/${id}/attempts`)).data
+    .reverse()
+    .map(({ number, outcome, source_ip }: Json) => `${number} ${outcome} ${source_ip}`)
+const explained = async (id: string) => (await server.read(`/v1/messages/${id}/explain`)).recipients[0]
+
+describe('with several addresses', () => {
+  test('a connection comes from one of them and says its name, and the attempt and explain show it', async () => {
+    await open({ addresses: [address('127.0.0.2', { hostname: 'out2.sender.example' })] })
+    const { body } = await server.send({ to: 'ann@a.remote.example' })
+    await server.ended(body.id)
+    expect(arrived).toEqual([['127.0.0.2', 'out2.sender.example']])
+    expect(await attemptsOf(body.id)).toEqual(['1 delivered 127.0.0.2'])
+    expect((await explained(body.id)).explanation[0]).toContain('at attempt 1, from 127.0.0.2.')
+  })
+
+  test('one that the destination blocks rests there, and the message goes at once from another one', async () => {
+    await open({ addresses: [address('127.0.0.2'), address('127.0.0.3')] }, (from) =>
+      from === '127.0.0.2' ? BLOCKED : null,
+    )
+    // Which one is first depends on the organization's ID and the destination: with eight of them, both are.
+    const ids: string[] = []
+    for (let n = 0; n < 8; n++) {
+      server.zone.set(`d${n}.test`, 'MX', [{ preference: 10, exchange: `mx.d${n}.test` }])
+      server.zone.set(`mx.d${n}.test`, 'A', ['127.0.0.1'])
+      const { body } = await server.send({ to: `ann@d${n}.test` })
+      await server.ended(body.id)
+      ids.push(body.id)
+    }
+    expect(new Set(arrived.map(([from]) => from))).toEqual(new Set(['127.0.0.3']))
+    const all = await Promise.all(ids.map(attemptsOf))
+    const failedOver = ids.filter((_, n) => all[n]!.length === 2)
+    expect(failedOver.length).toBeGreaterThan(0)
+    for (const each of all) {
+      const direct = ['1 delivered 127.0.0.3']
+      expect(each).toEqual(each.length === 1 ? direct : ['1 deferred 127.0.0.2', '2 delivered 127.0.0.3'])
+    }
+    const [id] = failedOver
+    const { explanation } = await explained(id!)
+    expect(explanation[0]).toBe(
+      `Attempt 1 from 127.0.0.2 was refused because of this address (rule block-list): ${BLOCKED}. Attempt 2 followed from 127.0.0.3.`,
+    )
+    const { data: attempts } = await server.read(`/v1/messages/${id}/attempts`)
+    expect(attempts[1].transcript).toContain('127.0.0.2 cannot send there (block-list) and rests')
+    expect((await server.eventsOf(id!)).map(({ type }) => type)).toEqual(['message.deferred', 'message.delivered'])
+
+    const n = ids.indexOf(id!)
+    const { site, explanation: next } = await server.read(`/v1/explain?to=bob@d${n}.test`)
+    const until = new Date(server.clock.now() + 15 * MINUTE).toISOString()
+    expect(site.sending_addresses).toContainEqual({
+      address: '127.0.0.2',
+      resting_until: until,
+      resting_because: 'block-list',
+    })
+    expect(next).toContain('Mail is sent from 127.0.0.3, for which these limits count.')
+    const again = await server.send({ to: `bob@d${n}.test` })
+    await server.ended(again.body.id)
+    expect(await attemptsOf(again.body.id)).toEqual(['1 delivered 127.0.0.3'])
+  })
+
+  test('all of which are blocked, each is tried once, and then the reply decides', async () => {
+    await open({ addresses: [2, 3, 4].map((n) => address(`127.0.0.${n}`)) }, () => BLOCKED)
+    const { body } = await server.send({ to: 'ann@a.remote.example' })
+    await server.ended(body.id)
+    const attempts: string[] = await attemptsOf(body.id)
+    expect(attempts.map((each) => each.split(' ')[2]).sort()).toEqual(['127.0.0.2', '127.0.0.3', '127.0.0.4'])
+    expect(attempts.map((each) => each.split(' ')[1])).toEqual(['deferred', 'deferred', 'bounced'])
+    const next = await server.send({ to: 'bob@a.remote.example' })
+    await server.ended(next.body.id)
+    expect(await attemptsOf(next.body.id)).toHaveLength(1)
+  })
+
+  test('temporary blocks of all of them wait for the schedule, whose first wait is still the first', async () => {
+    await open({ addresses: [address('127.0.0.2'), address('127.0.0.3')] }, () => BLOCKED.replace('554 5.', '451 4.'))
+    const { body } = await server.send({ to: 'ann@a.remote.example' })
+    const { recipients } = await server.tried(body.id, 2)
+    const waitMs = Date.parse(recipients[0].next_attempt_at) - server.clock.now()
+    expect(waitMs).toBeGreaterThan(50_000)
+    expect(waitMs).toBeLessThan(70_000)
+  })
+
+  test('one that this machine does not have is replaced by another one', async () => {
+    await open({ addresses: [address('192.0.2.7'), address('127.0.0.3')] })
+    for (let n = 0; n < 8; n++) {
+      server.zone.set(`d${n}.test`, 'A', ['127.0.0.1'])
+      const { body } = await server.send({ to: `ann@d${n}.test` })
+      const { status } = await server.ended(body.id)
+      expect(status).toBe('delivered')
+    }
+    expect(arrived).toHaveLength(8)
+    expect(new Set(arrived.map(([from]) => from))).toEqual(new Set(['127.0.0.3']))
+  })
+
+  test('kept connections belong to one address', async () => {
+    const pools = [address('127.0.0.2'), address('127.0.0.3', { pool: 'bulk' })]
+    await open({ addresses: pools, streams: { bulk: { pool: 'bulk' } } })
+    for (const stream of ['transactional', 'bulk', 'transactional', 'bulk']) {
+      const { body } = await server.send({ to: 'ann@a.remote.example', stream })
+      await server.ended(body.id)
+    }
+    expect(arrived.map(([from]) => from)).toEqual(['127.0.0.2', '127.0.0.3', '127.0.0.2', '127.0.0.3'])
+    expect(remote.connections()).toBe(2)
+  })
+})
+
+describe('a plan with a dedicated address', () => {
+  const TICK = 11_000
+
+  // threat: dedicated-address-of-another-organization
+  test('gives the organization one of its own, which no other mail uses, until it leaves the plan', async () => {
+    await open({ addresses: [address('127.0.0.2'), address('127.0.0.9', { pool: 'dedicated' })] })
+    const send = async () => {
+      const { body } = await server.send({ to: 'ann@a.remote.example' })
+      await server.ended(body.id)
+      return arrived.at(-1)![0]
+    }
+    const own = async () => (await server.read('/v1/usage')).dedicated_addresses
+    await server.clock.advance(TICK)
+    expect([await own(), await send()]).toEqual([[], '127.0.0.2'])
+
+    await server.store().organizations.setPlan(server.organizationId, 'pro')
+    await server.clock.advance(TICK)
+    expect([await own(), await send()]).toEqual([['127.0.0.9'], '127.0.0.9'])
+    await server.stop()
+    await server.reopen()
+    expect(await send()).toBe('127.0.0.9')
+
+    await server.store().organizations.setPlan(server.organizationId, 'enterprise')
+    await server.clock.advance(3 * TICK)
+    expect([await own(), await send()]).toEqual([[], '127.0.0.2'])
+  })
+})
+
+describe('SPF of the return path', () => {
+  test('names every configured address, and is wrong while one is missing', async () => {
+    await open({ addresses: [address('127.0.0.2'), address('::1')] })
+    const { data } = await server.read('/v1/domains')
+    const spfOf = ({ dns_records }: Json) => dns_records.find(({ purpose }: Json) => purpose === 'spf')
+    const { name, value } = spfOf(data[0])
+    expect(value).toBe('v=spf1 a:mail.sender.example ip4:127.0.0.2 ip6:::1 ~all')
+    const verified = async (text: string) => {
+      server.zone.set(name, 'TXT', [text])
+      return spfOf((await server.ask('POST', `/v1/domains/${data[0].id}/verify`)).body).status
+    }
+    expect(await verified('v=spf1 a:mail.sender.example ip4:127.0.0.2 ~all')).toBe('mismatch')
+    expect(await verified('v=spf1 a:mail.sender.example mx -all')).toBe('mismatch')
+    expect(await verified(value)).toBe('valid')
+    expect(await verified('v=spf1 ip4:127.0.0.0/24 ip6:::/64 -all')).toBe('valid')
+  })
+})
