@@ -22,7 +22,7 @@ import { publish, recordOf, type Tried } from './record.ts'
 import { simulate } from './sandbox.ts'
 import { type Admission, GIVEN_UP, type Grant } from './schedule/admission.ts'
 import { nextAttempt } from './schedule/retry-schedule.ts'
-import { type Verdict, verdictOf } from './schedule/verdict.ts'
+import { EXPIRED_RULE, type Verdict, verdictOf } from './schedule/verdict.ts'
 
 export interface DelivererDeps {
   store: Pick<Store, 'deliveries' | 'messages'>
@@ -111,7 +111,7 @@ export class Deliverer {
     const { clock, settings, log } = this.#deps
     const { expiresAt } = claim.message
     const now = clock.now()
-    if (expiresAt !== null && now >= expiresAt) return expired(claim, 'expires_in', now)
+    if (expiresAt !== null && now >= expiresAt) return expired(claim, EXPIRED_RULE, now)
     if (grant === GIVEN_UP) return expired(claim, 'max_age', now)
     if (settings.requireVerified && !maySend(claim)) return notVerified(claim, now)
     const refused = this.#poisonous.refusal(claim.message.id)
@@ -251,7 +251,7 @@ function poisonousOf({ store, clock, log, onPoisonous, onOrganizationWaits }: De
 
 /** Outcome of a message past its `expires_in`, or past its maximum age while its destination was full: no attempt
  *  starts after that. */
-function expired(claim: ClaimedDelivery, rule: 'expires_in' | 'max_age', now: number): Tried {
+function expired(claim: ClaimedDelivery, rule: typeof EXPIRED_RULE | 'max_age', now: number): Tried {
   const cause = { class: 'expired', rule }
   const message = 'expired before it could be delivered'
   const outcome = { kind: 'bounced', bounceType: 'soft', code: '4.4.7', message, cause } as const
