@@ -492,6 +492,15 @@ export interface CreatedWebhook {
     | 'message.complained'
     | 'quality.alert'
     | 'message.suppressed'
+    | 'message.accepted'
+    | 'message.cancelled'
+    | 'message.expired'
+    | 'inbound.received'
+    | 'domain.verified'
+    | 'domain.failed'
+    | 'webhook.paused'
+    | 'suppression.added'
+    | 'suppression.removed'
   >
   /** Payload format. */
   format: 'enveloped' | 'resend'
@@ -567,6 +576,36 @@ export interface Domain {
   }>
 }
 
+export interface DomainFailedEvent {
+  /** Identical on every attempt and replay. Use it to process each event once. */
+  id: string
+  type: 'domain.failed'
+  timestamp: string
+  data: {
+    domain_id: string
+    domain: string
+    failed_at: string
+    reason: 'mismatch' | 'proof_lost' | 'claimed'
+    /** True for a sample event from `POST …/test`. */
+    test?: true
+  }
+}
+
+export interface DomainVerifiedEvent {
+  /** Identical on every attempt and replay. Use it to process each event once. */
+  id: string
+  type: 'domain.verified'
+  timestamp: string
+  data: {
+    domain_id: string
+    domain: string
+    verified_at: string
+    proved_by: 'dkim' | 'txt'
+    /** True for a sample event from `POST …/test`. */
+    test?: true
+  }
+}
+
 export interface ApiError {
   error: {
     code:
@@ -613,6 +652,15 @@ export type Event =
   | MessageComplainedEvent
   | QualityAlertEvent
   | MessageSuppressedEvent
+  | MessageAcceptedEvent
+  | MessageCancelledEvent
+  | MessageExpiredEvent
+  | InboundReceivedEvent
+  | DomainVerifiedEvent
+  | DomainFailedEvent
+  | WebhookPausedEvent
+  | SuppressionAddedEvent
+  | SuppressionRemovedEvent
 
 export interface ForwardConfirmations {
   data: Array<{
@@ -701,6 +749,40 @@ export interface InboundReceived {
   dkim_result: 'none' | 'pass' | 'fail' | 'policy' | 'neutral' | 'temperror' | 'permerror'
   dmarc_result: 'none' | 'pass' | 'fail' | 'temperror' | 'permerror'
   sender_ip: string
+}
+
+export interface InboundReceivedEvent {
+  /** Identical on every attempt and replay. Use it to process each event once. */
+  id: string
+  type: 'inbound.received'
+  timestamp: string
+  data: {
+    inbound_message_id: string
+    /** Null for mail to the domain’s postmaster or abuse address. */
+    route_id: string | null
+    domain_id: string
+    /** Address in the header; empty if absent. */
+    from: string
+    /** Envelope recipients that the route matched. */
+    to: Array<string>
+    subject: string
+    /** The `Message-ID` header; empty if absent. */
+    message_id_header: string
+    size_bytes: number
+    received_at: string
+    spf_result: string
+    dkim_result: string
+    dmarc_result: string
+    /** The first 50, without their content. */
+    attachments: Array<{
+      filename: string
+      content_type: string
+      size: number
+    }>
+    attachment_count: number
+    /** True for a sample event from `POST …/test`. */
+    test?: true
+  }
 }
 
 export interface InboundRoute {
@@ -815,6 +897,26 @@ export interface Message {
   recipients: Array<Recipient>
 }
 
+export interface MessageAcceptedEvent {
+  /** Identical on every attempt and replay. Use it to process each event once. */
+  id: string
+  type: 'message.accepted'
+  timestamp: string
+  data: {
+    message_id: string
+    from: string
+    to: string
+    subject: string
+    metadata: Record<string, string | number | boolean>
+    tags: Array<string>
+    mode: 'live' | 'test'
+    accepted_at: string
+    scheduled_at: string | null
+    /** True for a sample event from `POST …/test`. */
+    test?: true
+  }
+}
+
 export interface MessageBouncedEvent {
   /** Identical on every attempt and replay. Use it to process each event once. */
   id: string
@@ -833,6 +935,25 @@ export interface MessageBouncedEvent {
     bounce_message: string
     bounced_at: string
     will_retry: boolean
+    /** True for a sample event from `POST …/test`. */
+    test?: true
+  }
+}
+
+export interface MessageCancelledEvent {
+  /** Identical on every attempt and replay. Use it to process each event once. */
+  id: string
+  type: 'message.cancelled'
+  timestamp: string
+  data: {
+    message_id: string
+    from: string
+    to: string
+    subject: string
+    metadata: Record<string, string | number | boolean>
+    tags: Array<string>
+    mode: 'live' | 'test'
+    cancelled_at: string
     /** True for a sample event from `POST …/test`. */
     test?: true
   }
@@ -935,6 +1056,26 @@ export interface MessageDeliveredEvent {
     mode: 'live' | 'test'
     delivered_at: string
     smtp_response: string
+    /** True for a sample event from `POST …/test`. */
+    test?: true
+  }
+}
+
+export interface MessageExpiredEvent {
+  /** Identical on every attempt and replay. Use it to process each event once. */
+  id: string
+  type: 'message.expired'
+  timestamp: string
+  data: {
+    message_id: string
+    from: string
+    to: string
+    subject: string
+    metadata: Record<string, string | number | boolean>
+    tags: Array<string>
+    mode: 'live' | 'test'
+    /** Time of the last attempt, or end of `expires_in`. `message.bounced` is sent too. */
+    expired_at: string
     /** True for a sample event from `POST …/test`. */
     test?: true
   }
@@ -1317,6 +1458,25 @@ export interface Suppression {
   mode: 'live' | 'test'
 }
 
+export interface SuppressionAddedEvent {
+  /** Identical on every attempt and replay. Use it to process each event once. */
+  id: string
+  type: 'suppression.added'
+  timestamp: string
+  data: {
+    suppression_id: string
+    email: string
+    reason: 'hard_bounce' | 'complaint' | 'unsubscribe' | 'manual'
+    /** Null = the whole organization. */
+    domain_id: string | null
+    message_id: string | null
+    mode: 'live' | 'test'
+    added_at: string
+    /** True for a sample event from `POST …/test`. */
+    test?: true
+  }
+}
+
 export interface SuppressionImport {
   added: number
   already_there: number
@@ -1329,6 +1489,25 @@ export interface SuppressionImport {
     message: string
   }>
   errors_left_out: number
+}
+
+export interface SuppressionRemovedEvent {
+  /** Identical on every attempt and replay. Use it to process each event once. */
+  id: string
+  type: 'suppression.removed'
+  timestamp: string
+  data: {
+    suppression_id: string
+    email: string
+    reason: 'hard_bounce' | 'complaint' | 'unsubscribe' | 'manual'
+    /** Null = the whole organization. */
+    domain_id: string | null
+    message_id: string | null
+    mode: 'live' | 'test'
+    removed_at: string
+    /** True for a sample event from `POST …/test`. */
+    test?: true
+  }
 }
 
 export interface Template {
@@ -1448,6 +1627,15 @@ export interface Webhook {
     | 'message.complained'
     | 'quality.alert'
     | 'message.suppressed'
+    | 'message.accepted'
+    | 'message.cancelled'
+    | 'message.expired'
+    | 'inbound.received'
+    | 'domain.verified'
+    | 'domain.failed'
+    | 'webhook.paused'
+    | 'suppression.added'
+    | 'suppression.removed'
   >
   /** Payload format. */
   format: 'enveloped' | 'resend'
@@ -1480,6 +1668,15 @@ export interface WebhookDelivery {
     | 'message.complained'
     | 'quality.alert'
     | 'message.suppressed'
+    | 'message.accepted'
+    | 'message.cancelled'
+    | 'message.expired'
+    | 'inbound.received'
+    | 'domain.verified'
+    | 'domain.failed'
+    | 'webhook.paused'
+    | 'suppression.added'
+    | 'suppression.removed'
   status: 'pending' | 'delivered' | 'failed'
   attempts: Array<PostAttempt>
   next_attempt_at: string | null
@@ -1500,6 +1697,15 @@ export interface WebhookDeliveryWithRequest {
     | 'message.complained'
     | 'quality.alert'
     | 'message.suppressed'
+    | 'message.accepted'
+    | 'message.cancelled'
+    | 'message.expired'
+    | 'inbound.received'
+    | 'domain.verified'
+    | 'domain.failed'
+    | 'webhook.paused'
+    | 'suppression.added'
+    | 'suppression.removed'
   status: 'pending' | 'delivered' | 'failed'
   attempts: Array<PostAttempt>
   next_attempt_at: string | null
@@ -1509,6 +1715,24 @@ export interface WebhookDeliveryWithRequest {
     headers: Record<string, string>
     body: string
   } | null
+}
+
+export interface WebhookPausedEvent {
+  /** Identical on every attempt and replay. Use it to process each event once. */
+  id: string
+  type: 'webhook.paused'
+  timestamp: string
+  data: {
+    webhook_id: string
+    /** Without its query. */
+    url: string
+    /** Null if a user paused it. */
+    reason: string | null
+    mode: 'live' | 'test'
+    paused_at: string
+    /** True for a sample event from `POST …/test`. */
+    test?: true
+  }
 }
 
 export interface WebhookWithNewSecret {
@@ -1524,6 +1748,15 @@ export interface WebhookWithNewSecret {
     | 'message.complained'
     | 'quality.alert'
     | 'message.suppressed'
+    | 'message.accepted'
+    | 'message.cancelled'
+    | 'message.expired'
+    | 'inbound.received'
+    | 'domain.verified'
+    | 'domain.failed'
+    | 'webhook.paused'
+    | 'suppression.added'
+    | 'suppression.removed'
   >
   /** Payload format. */
   format: 'enveloped' | 'resend'
@@ -1645,6 +1878,15 @@ export interface MessagesEventsQuery {
     | 'message.complained'
     | 'quality.alert'
     | 'message.suppressed'
+    | 'message.accepted'
+    | 'message.cancelled'
+    | 'message.expired'
+    | 'inbound.received'
+    | 'domain.verified'
+    | 'domain.failed'
+    | 'webhook.paused'
+    | 'suppression.added'
+    | 'suppression.removed'
 }
 
 export interface MessagesAttemptsAnswer {
@@ -1813,6 +2055,15 @@ export interface EventsListQuery {
     | 'message.complained'
     | 'quality.alert'
     | 'message.suppressed'
+    | 'message.accepted'
+    | 'message.cancelled'
+    | 'message.expired'
+    | 'inbound.received'
+    | 'domain.verified'
+    | 'domain.failed'
+    | 'webhook.paused'
+    | 'suppression.added'
+    | 'suppression.removed'
   message_id?: string
   domain_id?: string
   mode?: 'live' | 'test'
@@ -1830,6 +2081,15 @@ export interface EventsStreamQuery {
     | 'message.complained'
     | 'quality.alert'
     | 'message.suppressed'
+    | 'message.accepted'
+    | 'message.cancelled'
+    | 'message.expired'
+    | 'inbound.received'
+    | 'domain.verified'
+    | 'domain.failed'
+    | 'webhook.paused'
+    | 'suppression.added'
+    | 'suppression.removed'
   >
   message_id?: string
   domain_id?: string
@@ -1966,6 +2226,15 @@ export interface WebhooksCreateBody {
     | 'message.complained'
     | 'quality.alert'
     | 'message.suppressed'
+    | 'message.accepted'
+    | 'message.cancelled'
+    | 'message.expired'
+    | 'inbound.received'
+    | 'domain.verified'
+    | 'domain.failed'
+    | 'webhook.paused'
+    | 'suppression.added'
+    | 'suppression.removed'
   >
   description?: string | null
   /** `resend`: Resend’s payload and headers, for receivers built for Resend. Absent: `enveloped`. */
@@ -1995,6 +2264,15 @@ export interface WebhooksUpdateBody {
     | 'message.complained'
     | 'quality.alert'
     | 'message.suppressed'
+    | 'message.accepted'
+    | 'message.cancelled'
+    | 'message.expired'
+    | 'inbound.received'
+    | 'domain.verified'
+    | 'domain.failed'
+    | 'webhook.paused'
+    | 'suppression.added'
+    | 'suppression.removed'
   >
   status?: 'active' | 'paused'
   description?: string | null
@@ -2011,6 +2289,15 @@ export interface WebhooksTestBody {
     | 'message.complained'
     | 'quality.alert'
     | 'message.suppressed'
+    | 'message.accepted'
+    | 'message.cancelled'
+    | 'message.expired'
+    | 'inbound.received'
+    | 'domain.verified'
+    | 'domain.failed'
+    | 'webhook.paused'
+    | 'suppression.added'
+    | 'suppression.removed'
 }
 
 export interface WebhooksRotateSecretBody {
@@ -2037,6 +2324,15 @@ export interface WebhookDeliveriesListQuery {
     | 'message.complained'
     | 'quality.alert'
     | 'message.suppressed'
+    | 'message.accepted'
+    | 'message.cancelled'
+    | 'message.expired'
+    | 'inbound.received'
+    | 'domain.verified'
+    | 'domain.failed'
+    | 'webhook.paused'
+    | 'suppression.added'
+    | 'suppression.removed'
 }
 
 export interface WebhooksReplayBody {
@@ -2055,6 +2351,15 @@ export interface WebhooksReplayBody {
     | 'message.complained'
     | 'quality.alert'
     | 'message.suppressed'
+    | 'message.accepted'
+    | 'message.cancelled'
+    | 'message.expired'
+    | 'inbound.received'
+    | 'domain.verified'
+    | 'domain.failed'
+    | 'webhook.paused'
+    | 'suppression.added'
+    | 'suppression.removed'
 }
 
 export interface WebhooksReplayAnswer {
